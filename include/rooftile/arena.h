@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Arena: memory of one stage, freed whole. Parsed things live in the arena of their stage; nothing in it is freed alone.
+ * Running out of host memory ends the program with one message (arena_out_of_memory), so no caller checks for NULL.
+ */
+#ifndef ROOFTILE_ARENA_H
+#define ROOFTILE_ARENA_H
+
+#include <stdarg.h>
+#include <stddef.h>
+
+struct arena_block;
+struct arena {
+    struct arena_block *blocks; /* newest first */
+    size_t used_bytes;          /* handed out since init, for tests and memory reports */
+};
+
+/* A zeroed struct arena is ready for use. */
+void arena_release(struct arena *arena); /* frees everything; the arena is then empty and usable again */
+
+/* `size` zeroed bytes, aligned to 16. */
+void *arena_alloc(struct arena *arena, size_t size);
+
+/* `count` zeroed objects of `size` bytes; count * size is checked for overflow. */
+void *arena_array(struct arena *arena, size_t count, size_t size);
+
+/* Copies; the result is terminated. arena_strdup(NULL) is NULL. */
+char *arena_strdup(struct arena *arena, const char *string);
+char *arena_strndup(struct arena *arena, const char *string, size_t length);
+void *arena_copy(struct arena *arena, const void *data, size_t size);
+char *arena_printf(struct arena *arena, const char *format, ...) __attribute__((format(printf, 2, 3)));
+char *arena_vprintf(struct arena *arena, const char *format, va_list args) __attribute__((format(printf, 2, 0)));
+
+/* Ends the program: "rooftile: out of memory (N bytes)". Also for the few places that call malloc themselves. */
+_Noreturn void arena_out_of_memory(size_t size);
+
+#endif

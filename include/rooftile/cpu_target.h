@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What code for the CPU device is compiled for: a resolved feature list, never `native`, so that a cache shared between
+ * machines holds one object per kind of machine. Text: the architecture level first, then single features beyond it:
+ *     "x86-64-v4,avx512bf16,avx512fp16"    "armv8-a"
+ * Every feature in the table is known to clang 14.
+ */
+#ifndef ROOFTILE_CPU_TARGET_H
+#define ROOFTILE_CPU_TARGET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "rooftile/arena.h"
+#include "rooftile/err.h"
+#include "rooftile/text.h"
+
+/* "x86-64", "aarch64", ...: the machine this program was built for. */
+const char *cpu_target_arch(void);
+
+/* Appends the target of a processor with these flags, as /proc/cpuinfo lists them ("fpu vme ... avx512_fp16"). */
+void cpu_target_resolve(struct text *target, const char *flags);
+
+/* The same for the processor this program runs on. */
+void cpu_target_detect(struct text *target);
+
+/* Does the target have this -m feature, itself or through its level? (cpu_target_has(t, "avx512f")) */
+bool cpu_target_has(const char *target, const char *feature);
+
+/* Compiler arguments for a target: -march=x86-64-v4 -mavx512fp16 -mprefer-vector-width=512. They live in `arena`.
+ * ERR_CONFIG for an unknown level or feature. */
+enum status cpu_target_flags(const char *target, const char ***flags, size_t *count, struct arena *arena, struct err *err);
+
+#endif

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Devices: one table of functions per backend (cpu, sim; hip and cuda later). A backend knows memory, code objects,
+ * launches and marks; it knows no JSON, no parameters, no statistics and no policy (warm-up, batching, cold caches and
+ * repeat counts are run/measure.c's). Everything here runs in the worker process; the parent never opens a device.
+ *
+ * Streams are small numbers, 0 is the default; work of one stream runs in order. Marks are points in a stream whose distance
+ * in time can be read afterwards: events on a GPU, clock reads on the CPU device, the virtual clock on sim.
+ */
+#ifndef ROOFTILE_DEVICE_H
+#define ROOFTILE_DEVICE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "rooftile/arena.h"
+#include "rooftile/err.h"
+#include "rooftile/text.h"
+
+#define DEVICE_MAX_CACHES 6
+#define DEVICE_MAX_MARKS 64
+#define DEVICE_MAX_STREAMS 16
+#define DEVICE_MAX_ARGS 64
+
+enum device_space { SPACE_DEVICE, SPACE_PINNED, SPACE_PAGEABLE, SPACE_MANAGED, SPACE_FINE, SPACE_PEER };
+
+/* A cache as the driver or operating system reports it; what it really is, roofline measures. */
+struct device_cache {
+    char name[8]; /* "L1" "L2" "L3" "MALL" */
+    uint64_t size_bytes;
+    uint32_t line_bytes;
+    uint32_t instances; /* how many of them the device has */
+};
+
+/* What a device says about itself. Plain data: it crosses the pipe from worker to parent as bytes. Unknown values are 0 or "". */
+struct device_info {
+    char backend[8];     /* "cpu" "sim" "hip" "cuda" */
+    char id[32];         /* as --device takes it: "cpu:0", "sim:mi300x" */
+    char name[128];      /* "AMD Instinct MI300X", CPU model name */
+    char arch[32];       /* "gfx942", "x86-64", "aarch64": what variants and require compare with */
+    char target[512];    /* what code is compiled for: "gfx942", or the CPU's resolved feature list, never "native" */
+    char pci_bdf[16];
+    char pci_id[16];     /* "1002:74a1" */
+    char uuid[64];
+    char serial_hash[65];
+    char driver[64];     /* driver or kernel version */
+    bool predicted;      /* nothing is executed; every time is a prediction (sim) */
+    uint32_t wave;       /* lanes of a wavefront: 64 or 32 */
+    uint32_t cus;        /* compute units; threads of the CPU device */
+    uint32_t xccs;
+    uint32_t simds_per_cu;
+    uint32_t max_block;  /* work-items of a workgroup */
+    uint32_t max_grid[3];/* workgroups */
+    uint64_t lds_bytes;  /* per workgroup, at most */
+    uint64_t memory_bytes;
+    uint64_t memory_free_bytes;
+    double core_hz;      /* maximum the driver names; the CPU device: measured clock of one core */
+    double memory_hz;
+    double timer_tick_ns;
+    double flops_per_clock_f32; /* physical limit of the vector units per CU and clock, 0 = unknown: CPU lanes * 2 * FMA pipes */
+    double flops_per_clock_f64;
+    uint32_t cache_count;
+    struct device_cache caches[DEVICE_MAX_CACHES];
+    char note[256];      /* anything a reader of results must know: "huge pages", "2 of 8 cores allowed" */
+};
+
+/* What to open. Zero means default. Text form (device_parse): "cpu", "cpu:0", "cpu:wave=32,threads=1,pages=huge",
+ * "sim:mi300x", "hip:1". */
+struct device_request {
+    char backend[8];
+    char model[64];    /* sim: machine name */
+    int index;
+    uint32_t wave;     /* cpu: 64 (default) or 32; RDNA later */
+    uint32_t threads;  /* cpu: all allowed cores by default */
+    bool huge_pages;   /* cpu: madvise(MADV_HUGEPAGE) */
+    uint64_t seed;     /* sim noise; fiber shuffle */
+    const struct device_info *sim_info; /* sim: the machine's facts, from model/machine */
+    double sim_launch_ns; /* sim: time of an empty launch */
+    double sim_noise;     /* sim: relative sd of the log-normal noise, default 0.005 */
+};
+enum status device_parse(struct device_request *request, const char *text, struct err *err); /* ERR_USAGE, did-you-mean */
+
+/* One argument of a kernel as the code object describes it. */
+struct kernel_arg {
+    uint32_t size_bytes;
+    bool is_pointer;
+};
+struct kernel_info {
+    uint32_t arg_count;
+    struct kernel_arg args[DEVICE_MAX_ARGS];
+    uint32_t lds_bytes;  /* static LDS */
+    bool uses_lanes;     /* cpu: barriers or wave operations, so each work-item is a fiber */
+};
+
+struct device;        /* begins with `const struct device_ops *ops` in every backend */
+struct device_module; /* a loaded code object */
+struct device_kernel; /* a function in it */
+
+enum lane_order { LANES_FORWARD, LANES_BACKWARD, LANES_SHUFFLED };
+
+struct device_launch {
+    const struct device_kernel *kernel;
+    uint32_t grid[3];   /* workgroups */
+    uint32_t block[3];  /* work-items per workgroup */
+    uint32_t lds_bytes; /* dynamic LDS */
+    void **args;        /* one pointer to each argument's value, in order; device pointers as void * values */
+    uint32_t stream;
+    double floor_ns;    /* predicted time; only sim looks at it */
+    bool poison_lds;    /* cpu: fill LDS with a poison pattern before each workgroup (verification, never timing) */
+    enum lane_order lane_order; /* cpu: order in which fibers run between two barriers */
+    uint64_t seed;      /* cpu: of LANES_SHUFFLED */
+};
+
+/* Load and reference rates around a case, to tell a neighbour's noise (cpu), or a GPU's telemetry later. NaN = unknown. */
+struct device_sense {
+    double stream_bps;      /* a short reference stream on all cores, bytes per second */
+    double fma_flops;       /* a short reference FMA loop on all cores, FLOP per second */
+    double core_hz;         /* clock now */
+    double steal_fraction;  /* of CPU time since the previous sense */
+    double load_1min;
+    uint64_t involuntary_switches; /* of this process so far */
+    double power_w, temp_c;
+};
+
+/* All functions but count and open take an open device. Errors: ERR_DEVICE, ERR_DEVICE_MEMORY, ERR_DEVICE_LOST,
+ * ERR_UNSUPPORTED. Optional operations are NULL where a backend lacks them. */
+struct device_ops {
+    const char *name;
+    const char *summary; /* one line for `rooftile devices` */
+    bool executes;       /* false: nothing runs, results cannot be verified (sim) */
+
+    /* How many devices; when 0, `why` says exactly why (driver missing, no permission, ...). Never fails. */
+    int (*count)(struct text *why);
+    /* Opens and fills *info. */
+    enum status (*open)(struct device **device, const struct device_request *request, struct device_info *info,
+                        struct err *err);
+    void (*close)(struct device *device);
+
+    enum status (*alloc)(void **pointer, struct device *device, uint64_t size_bytes, enum device_space space,
+                         struct err *err);
+    void (*free)(struct device *device, void *pointer);
+    /* Host <-> device; blocking. */
+    enum status (*write)(struct device *device, void *to, const void *from, uint64_t size_bytes, struct err *err);
+    enum status (*read)(struct device *device, void *to, const void *from, uint64_t size_bytes, struct err *err);
+
+    enum status (*load)(struct device_module **module, struct device *device, const char *path, struct err *err);
+    void (*unload)(struct device *device, struct device_module *module);
+    enum status (*kernel)(const struct device_kernel **kernel, struct kernel_info *info, struct device *device,
+                          struct device_module *module, const char *symbol, struct err *err);
+    /* Workgroups of this shape that one CU holds at once; optional. */
+    enum status (*resident_blocks)(uint32_t *count, struct device *device, const struct device_launch *launch,
+                                   struct err *err);
+
+    /* Asynchronous where the hardware is; faults may surface at wait. Allocates nothing, takes no lock, prints nothing. */
+    enum status (*launch)(struct device *device, const struct device_launch *launch, struct err *err);
+    enum status (*copy)(struct device *device, void *to, const void *from, uint64_t size_bytes, uint32_t stream,
+                        struct err *err);
+    enum status (*fill)(struct device *device, void *to, uint8_t byte, uint64_t size_bytes, uint32_t stream,
+                        struct err *err);
+    enum status (*mark)(struct device *device, uint32_t mark, uint32_t stream, struct err *err);
+    /* Time from mark `from` to mark `to`; both reached (after wait). Can be <= 0: the caller rejects such samples. */
+    enum status (*elapsed)(double *time_ns, struct device *device, uint32_t from, uint32_t to, struct err *err);
+    enum status (*wait)(struct device *device, struct err *err);
+
+    /* Optional: makes a stream wait for a mark of another; on in-order devices nothing. */
+    enum status (*wait_mark)(struct device *device, uint32_t stream, uint32_t mark, struct err *err);
+    /* Optional: pushes a range out of every cache (cpu: cache-line flush). Where missing, measure.c flushes by a large buffer. */
+    enum status (*evict)(struct device *device, const void *pointer, uint64_t size_bytes, struct err *err);
+    /* Optional: the host can read and write device memory directly (cpu): fills and checks then need no copy. */
+    bool host_visible;
+    /* Optional: runs `work(context, part, parts)` on every core of the CPU device, pinned as its kernels are, so that
+     * first touch places pages where blocks with the same share will use them. */
+    void (*parallel)(struct device *device, void (*work)(void *context, uint32_t part, uint32_t parts), void *context);
+    enum status (*copy_peer)(struct device *device, void *to, int to_index, const void *from, int from_index,
+                             uint64_t size_bytes, struct err *err);
+    enum status (*graph)(struct device *device, const struct device_launch *launches, size_t count, uint32_t repeat,
+                         struct err *err);
+    /* Optional. `quick` reads counters only (microseconds); else reference rates too (about 5 ms). */
+    enum status (*sense)(struct device *device, struct device_sense *sense, bool quick, struct err *err);
+};
+
+struct device {
+    const struct device_ops *ops;
+};
+
+extern const struct device_ops device_cpu;
+extern const struct device_ops device_sim;
+
+/* The table of backends in order of preference (hip, cuda, cpu, sim as they exist), NULL-terminated. */
+extern const struct device_ops *const device_backends[];
+const struct device_ops *device_backend(const char *name); /* NULL: unknown */
+
+/* The best device present without --device: the first backend but sim that counts one; `reason` says why it was chosen. */
+void device_default(struct device_request *request, struct text *reason);
+
+#endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Files and paths. Paths are plain strings; results live in the caller's arena.
+ */
+#ifndef ROOFTILE_FILE_H
+#define ROOFTILE_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "rooftile/arena.h"
+#include "rooftile/err.h"
+
+/* The largest file any reader accepts; a larger one is ERR_CONFIG "… has N bytes, more than the 100 MB limit". */
+#define FILE_LIMIT_BYTES (100u * 1000u * 1000u)
+
+/* Reads a whole regular file (or "-": standard input) up to `limit_bytes`; the data is terminated behind *length.
+ * A missing or unreadable file, a folder, or a file over the limit is ERR_CONFIG with path and reason. */
+enum status file_read(char **data, size_t *length, const char *path, size_t limit_bytes, struct arena *arena,
+                      struct err *err);
+
+/* Writes atomically: a temporary file in the same folder, fsync, rename, folder fsync. A full disk leaves the old file
+ * untouched and no temporary behind. "-" writes to standard output; pipes and devices (/dev/null) are written as they
+ * are. The file keeps its mode, and a symbolic link stays one. ERR_IO. */
+enum status file_write(const char *path, const char *data, size_t length, struct err *err);
+
+/* mkdir -p. An existing folder is fine. */
+enum status file_make_dirs(const char *path, struct err *err);
+
+bool file_exists(const char *path);
+bool file_is_dir(const char *path);
+
+char *path_join(struct arena *arena, const char *dir, const char *name); /* `name` alone when it is absolute */
+char *path_dir(struct arena *arena, const char *path);                   /* "." when there is no slash */
+const char *path_base(const char *path);                                 /* points into `path` */
+char *path_real(struct arena *arena, const char *path);                  /* NULL when it does not exist */
+
+/* Folder of the running executable, through /proc/self/exe. */
+char *path_self_dir(struct arena *arena);
+
+/* Per-user folders: $XDG_CACHE_HOME/rooftile or ~/.cache/rooftile (else /tmp/rooftile-<uid>), and the same for
+ * $XDG_DATA_HOME with ~/.local/share (else /tmp/rooftile-<uid>-data). ROOFTILE_CACHE and ROOFTILE_DATA override both
+ * whole. */
+char *path_cache_dir(struct arena *arena);
+char *path_data_dir(struct arena *arena);
+
+/* Every regular file below `dir` whose name ends in `suffix`, as sorted paths. A missing folder is an empty list. */
+enum status file_list(char ***paths, size_t *count, const char *dir, const char *suffix, struct arena *arena,
+                      struct err *err);
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Chatter on stderr. Results go to stdout and never through here. Each warning has a stable code (W001...) and, in this
+ * order, what was seen, why it matters, what to try. The code table is in log.c; results carry the codes too.
+ */
+#ifndef ROOFTILE_LOG_H
+#define ROOFTILE_LOG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum log_level { LOG_QUIET, LOG_NORMAL, LOG_VERBOSE, LOG_DEBUG };
+
+void log_set_level(enum log_level level);
+enum log_level log_level(void);
+
+void log_error(const char *format, ...) __attribute__((format(printf, 1, 2))); /* "rooftile: error: ..." always */
+void log_warn(const char *code, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));                                    /* "rooftile: warning W012: ..." */
+void log_info(const char *format, ...) __attribute__((format(printf, 1, 2))); /* LOG_NORMAL and up */
+void log_verbose(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void log_debug(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Short name of a warning code ("machine not measured"), NULL when the table in log.c lacks it. */
+const char *log_code_name(const char *code);
+
+/* Warnings given so far, for the result's environment.warnings[]: "W012: text". Kept (and shown) once each, in order.
+ */
+size_t log_warning_count(void);
+const char *log_warning_at(size_t index);
+
+/* Colour for a stream: --color auto|always|never, then NO_COLOR, CLICOLOR_FORCE, FORCE_COLOR, TERM=dumb, isatty. */
+enum color_mode { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
+void log_set_color(enum color_mode mode);
+bool log_use_color(int fd);
+
+/* A line that log output must clear and redraw (the progress line); NULL when there is none. Given by run/progress. */
+void log_set_status_line(void (*clear)(void), void (*redraw)(void));
+
+#endif

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Machines: what a device can do, as ceilings with their origin. Machine files are data (configs/machines for GPU
+ * models from data sheets; measured ones written by `rooftile roofline`). Claimed (data sheet), measured and derived values are
+ * kept apart: every number carries its source, and only physical peaks can make a result "impossible".
+ *
+ * The file (configs/schema/machine.schema.json), by example; what is unknown is absent:
+ *
+ * { "name": "mi300x", "title": "AMD Instinct MI300X", "arch": "gfx942", "kind": "claimed", "notes": ["..."],
+ *   "pci_ids": ["1002:74a1"],
+ *   "facts":  { "cus": { "value": 304, "source": "https://..." }, "core_hz": 2.1e9, ... },     a source or a plain number
+ *   "levels": [ { "name": "L2", "capacity_bytes": { "value": 33554432, "source": "...", "confidence": 0.98 },
+ *                 "bandwidth": { "claimed": { "value": 3.44e13, "source": "16384 B/clk * 2.1 GHz, ..." },
+ *                                "measured": { "value": 2.1e13, "by": "stream_read/n=...", "ci_rel": 0.002 } },
+ *                 "latency_ns": { "value": 101.8, "source": "..." } }, ... nearest first, the last is the memory ],
+ *   "units":  [ { "name": "vector_f32", "peak": { "claimed": {...}, "measured": {...} }, "clock_hz": 2.1e9 } ],
+ *   "launch_ns": { "value": 5000, "source": "..." } }
+ *
+ * A measured file has "kind": "measured" with "device_id" and "measured_at".
+ */
+#ifndef ROOFTILE_MACHINE_H
+#define ROOFTILE_MACHINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "rooftile/arena.h"
+#include "rooftile/err.h"
+
+#define MACHINE_MAX_LEVELS 6
+#define MACHINE_MAX_UNITS 32
+#define MACHINE_NAME 32
+
+/* A rate with its origin. A value of 0 means unknown. */
+struct ceiling {
+    double claimed;        /* data sheet or derived from architecture and clock: a physical limit */
+    double measured;       /* what a kernel reached on this very device */
+    char claimed_source[160];
+    char measured_by[256]; /* kernel and parameters: "stream_triad/dtype=f64" */
+    double ci_rel;         /* half-width of the measured median's 95 % interval, relative */
+    bool raised;           /* measured was exceeded and lifted in this run (roof_raised) */
+};
+
+/* A memory level, nearest first; the last one is the device's memory ("HBM", "GDDR", "DRAM") with unlimited capacity. */
+struct machine_level {
+    char name[MACHINE_NAME];
+    double capacity_bytes;   /* of the whole device; 0 for the last level */
+    char capacity_source[160];
+    double capacity_confidence; /* 0..1 for levels found from data (change points), 1 for data sheets */
+    struct ceiling bandwidth;   /* bytes per second, all CUs together */
+    double latency_ns;          /* dependent load; 0 unknown */
+    char latency_source[160];
+};
+
+/* An arithmetic unit: "vector_f32", "vector_f64", "matrix_f16" ... */
+struct machine_unit {
+    char name[MACHINE_NAME];
+    struct ceiling peak; /* FLOP per second (integer units: OP per second) */
+    double clock_hz;     /* the clock the peak holds at; 0 unknown */
+};
+
+struct machine {
+    char name[64];        /* "mi300x" or the measured device's name */
+    char title[128];      /* "AMD Instinct MI300X" */
+    char arch[32];
+    char path[512];       /* the file it came from; "" when measured in this run */
+    bool measured;        /* a file of `rooftile roofline`, for one device */
+    char device_id[512];  /* measured: fingerprint of the device (name, target, cus, memory) that it belongs to */
+    char pci_ids[8][16];  /* "1002:74a1" of the models it describes */
+    uint32_t pci_id_count;
+    char measured_at[32];
+    uint32_t cus, xccs, wave, simds_per_cu, max_block;
+    double lds_bytes_per_cu;
+    double memory_bytes;
+    double core_hz, memory_hz;
+    double launch_ns;     /* an empty launch from start to completion, back to back */
+    char launch_source[160];
+    uint32_t level_count;
+    struct machine_level levels[MACHINE_MAX_LEVELS];
+    uint32_t unit_count;
+    struct machine_unit units[MACHINE_MAX_UNITS];
+};
+
+/* ERR_CONFIG with file, pointer, line and column. */
+enum status machine_read(struct machine *machine, const char *path, struct err *err);
+enum status machine_write(const struct machine *machine, const char *path, struct err *err);
+
+/* The same inside another document: `json` is the machine's object; `open` ignores unknown keys (results). machine_json
+ * writes the members into the object that is open in `out`. */
+struct json;
+struct json_out;
+enum status machine_from_json(struct machine *machine, const struct json *json, bool open, struct err *err);
+void machine_json(struct json_out *out, const struct machine *machine);
+
+/* NULL, or what is wrong with a machine built by hand or measured: no levels, capacities that do not grow, a
+ * name twice, rates that are not finite and positive. */
+const char *machine_problem(const struct machine *machine);
+
+/* NULL when the machine has no such unit. */
+const struct machine_unit *machine_unit(const struct machine *machine, const char *name);
+
+/* The roof that counts: measured where there is one, else claimed; 0 when unknown. */
+double ceiling_value(const struct ceiling *ceiling);
+/* "measured" | "claimed" | "unknown" */
+const char *ceiling_kind(const struct ceiling *ceiling);
+
+#endif

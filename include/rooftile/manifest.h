@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Manifests: what a kernel is, as data. One JSON file per operation beside its source; the same format describes code
+ * objects that others built ("image" instead of "source"). This header is the parsed form; expressions are compiled once
+ * here, and evaluated per case by plan/bind. The JSON, by example (every key; unknown keys are errors):
+ *
+ * { "name": "stream_triad", "summary": "a = b + s*c", "tags": ["memory"], "class": "memory",
+ *   "params":   { "n": 268435456, "dtype": "f32", "block": 256, "lens": [1, 2, 3], "layout": "nt" },
+ *   "limits":   { "dtype": ["f32", "f64"], "VEC": [1, 2, 4] },                 values a parameter may take
+ *   "code":     { "source": "stream.hip", "symbol": "stream_triad", "min_llvm": 17,
+ *                 "defines": { "T": "{ctype(dtype)}", "VEC": "{VEC}" }, "flags": ["-ffast-math"] },
+ *               or { "image": "my_flash_{D}.hsaco", "symbol": "..." }
+ *   "variants": [ { "backend": "cpu", "params": { "VEC": 16 } }, { "arch": "gfx11*", "wave": 32, "params": { ... } } ],
+ *   "require":  [ { "expr": "device.lds_bytes >= tile * 4", "reason": "the tile needs {tile*4} bytes of LDS" } ],
+ *   "buffers":  { "a": { "type": "{dtype}", "count": "n", "role": "out", "reset": "none", "space": "device",
+ *                        "fill": "i % 7" | { "gen": "ring", "stride": "64", ... }, "align_offset": "0" } },
+ *   "launch":   { "grid": ["ceil_div(n, block)"], "block": ["block"], "shared": "0", "symbol": "...",
+ *                 "args": [ "a", { "value": "3", "type": "{dtype}" }, { "buffer": "b", "offset": "64" } ] },
+ *   "steps":    [ { "launch": { ... }, "stream": 0, "timed": true, "repeat": "1" }, { "copy": { "to": "b", "from": "a", "bytes": "n*4" } },
+ *                 { "fill": { "buffer": "b", "byte": 0 } }, { "sync": true }, { "record": "x" }, { "wait": "x" },
+ *                 { "load": true }, { "graph": { "repeat": "10", "steps": [ ... ] } } ],
+ *   "setup":    [ ... steps run once, untimed, before the first launch ... ],
+ *   "work":     { "read": "2*n*bytes(dtype)", "write": "n*bytes(dtype)", "flops": "2*n", "items": "n", "unit": "vector_{dtype}",
+ *                 "footprint": "..." },
+ *   "metrics":  { "cycles_per_step": { "buffer": "out", "reduce": "median", "expr": "x / steps", "unit": "cycles" } },
+ *   "check":    { "params": { "n": 4099 },
+ *                 "expect": { "a": "i % 7 + 3 * (i % 5)" | { "expr": "...", "abs": "0", "rel": "4*eps(dtype)" } },
+ *                 "oracle": { "kernel": "gemm_oracle", "output": "c", "samples": 256, "abs": "...", "rel": "...",
+ *                             "params": { ... }, "buffers": { "oracle buffer": "own buffer" } } } }
+ *
+ * Expressions are strings or plain numbers. "{{" and "}}" in a template are braces. A parameter written as a string is read as on
+ * the command line: "16Ki" is a number, "f32" a dtype, anything else text. `class` defaults to compute with flops, memory with
+ * read or write only, else launch. Inputs need a fill (or a setup step that writes them), outputs something that verifies them.
+ *
+ * `launch` is short for one timed step; steps are timed unless they say otherwise, a graph holds launches only. `block` and
+ * `grid` take 1 to 3 expressions. `work` counts the algorithm's minimum for
+ * ONE pass over all timed steps. `footprint` defaults to the bytes of all buffers. `unit` names a machine peak
+ * ("vector_f32", "matrix_f16"); empty when flops is absent.
+ */
+#ifndef ROOFTILE_MANIFEST_H
+#define ROOFTILE_MANIFEST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "rooftile/arena.h"
+#include "rooftile/dtype.h"
+#include "rooftile/err.h"
+#include "rooftile/expr.h"
+#include "rooftile/json.h"
+
+/* ---- values and templates ---- */
+
+enum param_kind { PARAM_NUMBER, PARAM_DTYPE, PARAM_STRING, PARAM_LIST };
+struct param_value {
+    enum param_kind kind;
+    double number;      /* PARAM_NUMBER */
+    enum dtype dtype;   /* PARAM_DTYPE: a string that names a dtype */
+    const char *string; /* PARAM_STRING */
+    const double *list; /* PARAM_LIST */
+    size_t count;
+};
+bool param_equal(const struct param_value *a, const struct param_value *b);
+/* Canonical text as it stands in case ids and on the command line: "268435456", "0.5", "f32", "[1,2,3]". */
+char *param_text(struct arena *arena, const struct param_value *value);
+/* From a command-line word or suite string: number with suffix, dtype name, "[1,2,3]", else string. */
+struct param_value param_from_text(struct arena *arena, const char *text);
+enum status param_from_json(struct param_value *value, const struct json *json, struct arena *arena, struct err *err);
+
+struct param {
+    const char *name;
+    struct param_value value; /* the default */
+    const struct param_value *limits; /* allowed values; NULL = any */
+    size_t limit_count;
+    const struct json *at;    /* where it stands, for messages */
+};
+
+/* May the parameter take this value: the kind of its default, and within its limits? ERR_CONFIG says why not. */
+enum status param_accepts(const struct param *param, const struct param_value *value, struct err *err);
+
+/* Text with {placeholders}: {param} (a list as "1,2,3"), {ctype(param)} and any numeric {expression}, {bytes(param)} too. */
+struct text_template;
+const char *template_source(const struct text_template *template);
+
+/* ---- parts ---- */
+
+enum buffer_role { ROLE_IN, ROLE_OUT, ROLE_INOUT, ROLE_TEMP };
+enum buffer_reset { RESET_NONE, RESET_ZERO, RESET_FILL };
+enum buffer_space { BUFFER_DEVICE, BUFFER_PINNED, BUFFER_PAGEABLE, BUFFER_MANAGED, BUFFER_FINE, BUFFER_PEER };
+
+/* Generators are rows of one C table (generator_table in manifest_fill.c gives names and options; run/fill.c makes them):
+ *   expr                     a value per element, expression in i
+ *   zeros
+ *   uniform  low high        [low, high), float or integer
+ *   normal   mean sd
+ *   ring     stride          one random cycle through all slots of `stride` bytes (pointer chase). The element at slot s holds
+ *                            the ELEMENT index of the next slot; elements between slots are 0. Sattolo's algorithm.
+ *   permutation              0..count-1 shuffled
+ *   index    bound dist ...  indices below `bound`: dist uniform | zipf (s) | blocked (block)
+ *   offsets  total dist ...  count values: 0, then prefix sums of count-1 lengths that add to `total`
+ *   values   values          a list, repeated
+ *   file     path            raw bytes relative to the manifest, exactly the buffer's size
+ * All take an optional "seed"; the run's --seed and the buffer's name give the default. */
+enum fill_kind {
+    FILL_NONE, FILL_EXPR, FILL_ZEROS, FILL_UNIFORM, FILL_NORMAL, FILL_RING, FILL_PERMUTATION, FILL_INDEX, FILL_OFFSETS,
+    FILL_VALUES, FILL_FILE
+};
+enum fill_dist { DIST_UNIFORM, DIST_ZIPF, DIST_BLOCKED, DIST_EQUAL, DIST_SKEWED };
+#define FILL_MAX_OPTIONS 4
+/* Where a generator's options stand in fill_spec.options. */
+enum {
+    FILL_LOW = 0, FILL_HIGH = 1,                /* uniform */
+    FILL_MEAN = 0, FILL_SD = 1,                 /* normal */
+    FILL_STRIDE = 0,                            /* ring */
+    FILL_BOUND = 0, FILL_S = 1, FILL_BLOCK = 2, /* index */
+    FILL_TOTAL = 0, FILL_SKEW = 1               /* offsets: lengths fall as rank^-skew with dist skewed */
+};
+struct fill_option {
+    const char *name;
+    bool required;
+    double fallback; /* when it is absent */
+    unsigned dists;  /* the option belongs to these distributions only (bits as in struct generator); 0: to all */
+};
+struct generator {
+    const char *name;
+    enum fill_kind kind;
+    struct fill_option options[FILL_MAX_OPTIONS]; /* up to the first without a name */
+    unsigned dists;                               /* bit 1 << enum fill_dist for each it knows; 0: takes no "dist" */
+    enum fill_dist dist;                          /* when "dist" is absent */
+};
+const struct generator *generator_of(enum fill_kind kind); /* NULL for FILL_NONE and FILL_EXPR */
+struct fill_spec {
+    enum fill_kind kind;
+    const struct expr *expr;                        /* FILL_EXPR */
+    const struct expr *options[FILL_MAX_OPTIONS];   /* in the order of the generator's row; NULL = default */
+    enum fill_dist dist;
+    const double *values;                           /* FILL_VALUES */
+    size_t value_count;
+    const char *path;                               /* FILL_FILE, resolved */
+    uint64_t seed;                                  /* 0: derived */
+};
+
+struct manifest_buffer {
+    const char *name;
+    const struct text_template *type;
+    const struct expr *count;
+    enum buffer_role role;
+    enum buffer_reset reset;
+    enum buffer_space space;
+    struct fill_spec fill;
+    const struct expr *align_offset; /* bytes the kernel's pointer is moved from a 256-byte boundary; NULL = 0 */
+    const struct json *at;
+};
+
+#define MANIFEST_MAX_ARGS 64    /* of one launch */
+#define MANIFEST_MAX_STREAMS 16
+#define MANIFEST_MAX_MARKS 32   /* names of record steps */
+
+struct manifest_arg {
+    int buffer;                      /* index, or -1: a value */
+    const struct expr *offset;       /* bytes into the buffer; NULL = 0 */
+    const struct expr *value;
+    const struct text_template *type;
+    const struct json *at;
+};
+
+struct define {
+    const char *name;
+    const struct text_template *value;
+};
+
+struct manifest_launch {
+    const struct text_template *symbol; /* never NULL after parsing: code.symbol is the default */
+    const struct expr *grid[3];         /* NULL = 1 */
+    const struct expr *block[3];
+    const struct expr *shared;          /* NULL = 0 */
+    const struct manifest_arg *args;
+    size_t arg_count;
+};
+
+enum step_kind { STEP_LAUNCH, STEP_COPY, STEP_FILL, STEP_SYNC, STEP_RECORD, STEP_WAIT, STEP_LOAD, STEP_GRAPH };
+struct manifest_step {
+    enum step_kind kind;
+    uint32_t stream;
+    bool timed;
+    const struct expr *repeat;     /* NULL = 1; for a graph: launches of the graph */
+    struct manifest_launch launch; /* STEP_LAUNCH */
+    int to, from;                  /* STEP_COPY: buffers; STEP_FILL: to */
+    const struct expr *bytes;      /* STEP_COPY, STEP_FILL: NULL = whole buffer */
+    uint8_t byte;                  /* STEP_FILL */
+    uint32_t mark;                 /* STEP_RECORD, STEP_WAIT: number of the named mark */
+    const struct manifest_step *steps; /* STEP_GRAPH */
+    size_t step_count;
+    const struct json *at;
+};
+
+enum metric_reduce { REDUCE_FIRST, REDUCE_MIN, REDUCE_MAX, REDUCE_SUM, REDUCE_MEAN, REDUCE_MEDIAN };
+struct manifest_metric {
+    const char *name;
+    int buffer;
+    enum metric_reduce reduce;
+    const struct expr *expr; /* in `x`, the reduced value, and the parameters; NULL = x */
+    const char *unit;
+};
+
+struct manifest_variant {
+    const char *backend, *arch; /* glob; NULL = any */
+    uint32_t wave;              /* 0 = any */
+    const struct param *params; /* names and values set when it matches */
+    size_t param_count;
+};
+
+struct manifest_require {
+    const struct expr *expr;
+    const struct text_template *reason;
+};
+
+struct expectation {
+    int buffer;
+    struct fill_spec want;  /* an expression in i, or any generator */
+    const struct expr *abs; /* tolerances: |got - want| <= abs + rel * |want|; NULL = 0 */
+    const struct expr *rel;
+};
+
+/* Another kernel computes what is right, on the CPU device, in f64. The oracle's manifest has a buffer "index" (u64, in): which
+ * output elements to compute, and a buffer "result" (f64, out) of the same count, and a parameter "samples" (the count). All
+ * its other buffers take the contents of ours with the same name (or as `map` says); parameters of the same name are passed on. */
+struct oracle_spec {
+    const char *kernel; /* NULL: none */
+    int output;         /* our buffer that is checked */
+    uint64_t samples;   /* elements recomputed at the measured size; all of them at check.params */
+    const struct expr *abs, *rel;
+    const struct param *params;
+    size_t param_count;
+    const struct oracle_map { const char *theirs; int ours; } *map;
+    size_t map_count;
+};
+
+struct manifest_check {
+    const struct param *params; /* overrides for `check --run` */
+    size_t param_count;
+    const struct expectation *expect;
+    size_t expect_count;
+    struct oracle_spec oracle;
+};
+
+enum case_class { CLASS_COMPUTE, CLASS_MEMORY, CLASS_LATENCY, CLASS_LAUNCH };
+
+struct manifest {
+    const char *name, *summary, *path; /* path of the JSON file */
+    const char *dir;
+    enum case_class class;
+    const char *const *tags;
+    size_t tag_count;
+    const struct param *params;
+    size_t param_count;
+    const struct manifest_variant *variants;
+    size_t variant_count;
+    const struct manifest_require *require;
+    size_t require_count;
+    const char *source;                /* resolved path of the .hip; NULL when image is set */
+    const struct text_template *image; /* path relative to the manifest */
+    const struct define *defines;
+    size_t define_count;
+    const char *const *flags;
+    size_t flag_count;
+    unsigned min_llvm;                 /* 0 = any */
+    const struct manifest_buffer *buffers;
+    size_t buffer_count;
+    const struct manifest_step *steps;
+    size_t step_count;
+    const struct manifest_step *setup;
+    size_t setup_count;
+    const struct expr *read_bytes, *write_bytes, *flops, *items, *footprint; /* NULL = absent */
+    const struct text_template *unit;
+    const struct manifest_metric *metrics;
+    size_t metric_count;
+    struct manifest_check check;
+    const struct json *at;
+};
+
+/* ---- the names an expression of this manifest may use, and their values ----
+ * Slots, in order: parameters (numbers; dtype codes; 0 for strings and lists, which expressions cannot name), then the device
+ * facts of manifest_device_names, then "x" (metrics only), then sum, max and len of each list parameter. Functions: bytes(dtype),
+ * eps(dtype). Constants: dtype names. */
+struct device_facts { /* filled from struct device_info by plan; all numbers so that expressions can use them */
+    double wave, cus, xccs, max_block, lds_bytes, memory_bytes, l2_bytes, core_hz;
+    const char *backend, *arch;
+};
+#define MANIFEST_DEVICE_NAMES 8
+extern const char *const manifest_device_names[MANIFEST_DEVICE_NAMES]; /* "device.wave" "device.cus" ... */
+/* What every expression knows besides its variables: the dtypes by name, bytes(dtype) and eps(dtype). For suites too. */
+void manifest_expr_basics(struct expr_names *names);
+size_t manifest_slot_count(const struct manifest *manifest);
+void manifest_slots(double *slots, const struct manifest *manifest, const struct param_value *values,
+                    const struct device_facts *device, double x);
+int manifest_param(const struct manifest *manifest, const char *name); /* index, or -1 */
+
+/* Renders a template for a case. ERR_CONFIG when a number in it is not finite. */
+enum status template_render(char **out, const struct text_template *template, const struct manifest *manifest,
+                            const struct param_value *values, const double *slots, struct arena *arena, struct err *err);
+/* Does the template mention this parameter (by index)? Decides which parameters are compile-time. */
+bool template_uses(const struct text_template *template, size_t param);
+/* Is the parameter used in any define, image or symbol? Then its value is baked into the code object. */
+bool manifest_param_is_compiled(const struct manifest *manifest, size_t param);
+
+/* Reads and checks one manifest. Everything lives in `arena`. ERR_CONFIG with file:line:column and pointer. */
+enum status manifest_read(const struct manifest **manifest, const char *path, struct arena *arena, struct err *err);
+enum status manifest_parse(const struct manifest **manifest, const char *path, const struct json *root, struct arena *arena,
+                           struct err *err);
+
+const char *case_class_name(enum case_class class);
+
+#endif

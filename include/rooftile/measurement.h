@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Measurement: what the worker writes about one case, and results are made of. Plain data without pointers: it lies in memory
+ * shared by worker and parent, so that whatever was written before a crash survives it.
+ */
+#ifndef ROOFTILE_MEASUREMENT_H
+#define ROOFTILE_MEASUREMENT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "rooftile/device.h"
+#include "rooftile/roofline.h"
+#include "rooftile/summary.h"
+
+#define MEASUREMENT_MAX_SAMPLES 10000
+#define MEASUREMENT_MAX_METRICS 16
+
+enum case_status { CASE_NONE, CASE_OK, CASE_FAILED, CASE_SKIPPED, CASE_CRASHED, CASE_TIMEOUT, CASE_ERROR };
+const char *case_status_name(enum case_status status); /* "ok" "failed" "skipped" "crashed" "timeout" "error" */
+
+/* Quality flags, bits. "disturbed" "throttled" "launch_bound" "impossible" "roof_raised" */
+enum case_flag {
+    FLAG_DISTURBED = 1, FLAG_THROTTLED = 2, FLAG_LAUNCH_BOUND = 4, FLAG_IMPOSSIBLE = 8, FLAG_ROOF_RAISED = 16,
+};
+
+enum timer { TIMED_NONE, TIMED_HOST, TIMED_BATCH, TIMED_SIM, TIMED_EVENT, TIMED_DISPATCH, TIMED_GRAPH };
+const char *timer_name(enum timer timer); /* "host" "batch" "sim" ... */
+
+/* Why a sample does not count. */
+enum discard { DISCARD_ZERO, DISCARD_NEGATIVE, DISCARD_CLOCK, DISCARD_COUNT };
+const char *discard_name(enum discard discard); /* "zero" "negative" "clock" */
+
+enum verdict { VERIFY_NOT_RUN, VERIFY_PASS, VERIFY_FAIL, VERIFY_SKIPPED };
+const char *verdict_name(enum verdict verdict); /* "skipped" for NOT_RUN too */
+
+const char *case_flag_name(unsigned bit); /* of 1 << bit; NULL past the last */
+
+/* Back from a name, for readers: the value (a flag: its bit), or -1. */
+enum measurement_enum { ENUM_STATUS, ENUM_TIMER, ENUM_DISCARD, ENUM_VERDICT, ENUM_STOP, ENUM_FLAG };
+int measurement_from_name(enum measurement_enum which, const char *name);
+
+struct verification {
+    enum verdict verdict;
+    char method[12];       /* "expect" "oracle" "sampled" "variant" "" */
+    uint64_t checked;      /* elements compared */
+    uint64_t wrong;
+    double max_abs, max_rel, max_ulp;
+    char buffer[64];       /* the first wrong element ... */
+    uint64_t index;
+    double got, want;
+    char reason[256];      /* of a skip or failure: "c[17] is 3.5, expected 4 (abs 0.5, rel 0.125); 12 of 4099 wrong" */
+};
+
+struct measurement {
+    enum case_status status;
+    char reason[4096];     /* of everything but ok */
+    uint32_t flags;
+    char flag_reason[256]; /* "reference stream fell from 21.0 to 17.9 GB/s" */
+    enum timer timer;
+    enum cache_mode cache;
+    uint32_t batch;        /* launches per sample */
+    double warmup_ns;      /* busy time spent warming up */
+    bool warmup_converged;
+    uint64_t flush_bytes;  /* cold: bytes pushed through or out per sample */
+    char flush_method[16]; /* "evict" "fill" "rotate" "" */
+    double overhead_ns;    /* null launch under the same timer, this trial; never subtracted */
+    double timer_tick_ns;
+    uint32_t discarded[DISCARD_COUNT];
+    enum stop_reason stop;
+    double wall_ns;        /* the whole case */
+    double measure_wall_ns;/* the sampling loop only */
+    uint32_t order_index;  /* position in this trial's order */
+    uint64_t started_unix_ns;
+    struct verification verification;
+    struct device_sense before, after;
+    double core_hz_before, core_hz_after;
+    uint64_t involuntary_switches;
+    double metrics[MEASUREMENT_MAX_METRICS]; /* in manifest order; NaN = not available */
+    uint32_t remeasured;   /* times the case was measured again for plausibility or disturbance */
+    uint32_t sample_count;
+    double samples_ns[MEASUREMENT_MAX_SAMPLES]; /* time of ONE launch, in measuring order */
+};
+
+/* Facts of the trial, from the same worker. */
+struct calibration {
+    double timer_tick_ns;
+    double null_launch_ns;  /* median of single empty launches */
+    double null_batch_ns;   /* per launch in a batch */
+    uint64_t flush_bytes;
+    struct device_sense reference; /* quiet reference rates at the start */
+};
+
+#endif

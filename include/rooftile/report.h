@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Reports: results in, text out. A format is one file and one row of the table.
+ */
+#ifndef ROOFTILE_REPORT_H
+#define ROOFTILE_REPORT_H
+
+#include <stdbool.h>
+
+#include "rooftile/err.h"
+#include "rooftile/result.h"
+#include "rooftile/text.h"
+
+struct report_options {
+    bool color;
+    unsigned columns; /* terminal width; 0: 100 */
+    bool verbose;     /* more columns */
+};
+
+struct report_format {
+    const char *name;    /* "table" "csv" "json" "jsonl" */
+    const char *summary;
+    enum status (*write)(struct text *out, const struct result *result, const struct report_options *options, struct err *err);
+};
+
+extern const struct report_format report_formats[]; /* ends with name == NULL */
+const struct report_format *report_format_find(const char *name);
+
+/* Parts that `run` prints as it goes. */
+void report_case_line(struct text *out, const struct result_case *result_case, size_t done, size_t total,
+                      const struct report_options *options); /* one line per case, for CI logs */
+void report_roofline_text(struct text *out, const struct result *result, const struct report_options *options);
+void report_machine(struct text *out, const struct machine *machine, const struct report_options *options);
+
+#endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Random numbers: seeded, the same on every machine, and addressable by index so that fills run in parallel and one
+ * element can be recomputed alone. Not for secrets.
+ */
+#ifndef ROOFTILE_RNG_H
+#define ROOFTILE_RNG_H
+
+#include <stdint.h>
+
+/* Counter-based: value `index` of stream `seed` (splitmix64 finaliser of seed and index, Steele et al. 2014). */
+uint64_t rng_at(uint64_t seed, uint64_t index);
+double rng_uniform_at(uint64_t seed, uint64_t index); /* [0, 1), 53 bits */
+double rng_normal_at(uint64_t seed, uint64_t index);  /* mean 0, sd 1 (Box-Muller on values 2*index and 2*index + 1) */
+
+/* Sequential: xoshiro256** (Blackman and Vigna 2018). */
+struct rng {
+    uint64_t state[4];
+};
+void rng_init(struct rng *rng, uint64_t seed);
+uint64_t rng_next(struct rng *rng);
+uint64_t rng_below(struct rng *rng, uint64_t bound); /* [0, bound), unbiased; bound > 0 */
+double rng_uniform(struct rng *rng);
+double rng_normal(struct rng *rng);
+
+/* A seed for a named purpose, so that streams do not overlap: hash of (seed, name). */
+uint64_t rng_derive(uint64_t seed, const char *name);
+
+#endif

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Roofline model: pure functions of a machine and a case's work.
+ *
+ * floor_ns is a lower bound of the time of one launch: the largest of
+ *     work.flops / peak of its unit, and for each memory level  bytes that must cross it / its bandwidth.
+ * The traffic is a lower bound too, so that the floor never claims more than physics demands:
+ *     hot caches:  beyond levels of capacity C at least max(0, footprint - C) bytes must come from further out, scaled by how
+ *                  often the footprint is passed over (bytes / footprint, at least 1); every byte crosses the nearest level.
+ *                  C is the sum of all nearer capacities: exclusive and victim caches hold different bytes. A footprint
+ *                  larger than read + write is cut to that: one launch cannot touch more bytes than it moves;
+ *     cold caches: the first pass over the footprint comes from the last level whole (and crosses every nearer one), further
+ *                  passes as in hot caches. An algorithm's minimum is one pass: then all bytes come from memory.
+ * There is never a step at the cache size. Williams, Waterman, Patterson 2009 (roofline); the lower bound of hot traffic
+ * follows from LRU or any other policy: C bytes at most can have stayed.
+ */
+#ifndef ROOFTILE_ROOFLINE_H
+#define ROOFTILE_ROOFLINE_H
+
+#include <stdbool.h>
+
+#include "rooftile/machine.h"
+
+/* Work of one launch (one pass over the timed steps). */
+struct work {
+    double read_bytes, write_bytes; /* the algorithm's minimum */
+    double flops;
+    double items;
+    double footprint_bytes; /* distinct bytes touched */
+    char unit[MACHINE_NAME]; /* "" when flops is 0 */
+};
+
+enum cache_mode { CACHE_HOT, CACHE_COLD, CACHE_ROTATE };
+const char *cache_mode_name(enum cache_mode mode); /* "hot" "cold" "rotate" */
+
+struct floor {
+    double time_ns;          /* the floor; 0 when nothing is known */
+    double memory_ns, compute_ns;
+    double intensity;        /* FLOP per byte of read + write; NaN without bytes */
+    char bound[MACHINE_NAME];/* level or unit that gives the floor: "DRAM", "vector_f32"; "launch" when launch_ns is larger; "" unknown */
+    bool bound_is_memory;    /* ceiling_name is a memory level */
+    char ceiling_name[MACHINE_NAME]; /* the level or unit that gives the floor, also when bound is "launch" */
+    double ceiling_value;    /* bytes/s or FLOP/s of it; 0 unknown */
+    bool ceiling_measured;
+    double ridge;            /* FLOP/byte where the bound level meets the unit's peak; NaN unknown */
+    double launch_ns;        /* machine->launch_ns, for the "launch_bound" forecast */
+};
+
+void floor_compute(struct floor *floor, const struct machine *machine, const struct work *work, enum cache_mode cache);
+
+/* How a measured time stands against physics. */
+enum plausibility {
+    PLAUSIBLE,
+    ABOVE_MEASURED_ROOF, /* faster than a measured roof allows by over 2 % and twice its interval: re-measure roof and case */
+    IMPOSSIBLE,          /* faster than a physical peak allows (a claimed ceiling), beyond 1 % and a tick of timer error */
+    SUSPICIOUS,          /* a peak kernel below 60 % of the claimed peak; only floor_judge_peak says so */
+};
+
+/* `why` is "" when plausible, else a sentence with time, roof and ratio. In the cold mode written bytes that may still sit
+ * in a cache when the launch ends are not counted against the case: a write-only kernel below the cache size can beat
+ * memory without cheating. */
+enum plausibility floor_judge(const struct machine *machine, const struct work *work, enum cache_mode cache, double time_ns,
+                              double tick_ns, char why[static 256]);
+
+/* For kernels that exist to reach a peak (tagged "peak", class compute or memory): SUSPICIOUS below 60 % of the claimed
+ * ceiling that bounds them, because then the measurement, or the kernel, missed it. */
+enum plausibility floor_judge_peak(const struct machine *machine, const struct work *work, enum cache_mode cache,
+                                   double time_ns, char why[static 256]);
+
+/* The fraction of the roof: floor / time; NaN when there is no floor. */
+double floor_fraction(const struct floor *floor, double time_ns);
+
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Child processes: argv in, text and exit status out. Never through a shell.
+ */
+#ifndef ROOFTILE_SPAWN_H
+#define ROOFTILE_SPAWN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "rooftile/arena.h"
+#include "rooftile/err.h"
+
+struct spawn_result {
+    int exit_code;  /* 0..255, or 128 + signal */
+    bool timed_out; /* killed after timeout_ms */
+    char *output;   /* standard output; terminated */
+    char *errors;   /* standard error; terminated */
+};
+
+/* Runs argv[0] (looked up on PATH) and waits. Output beyond `limit_bytes` per stream is dropped with a note at its end.
+ * timeout_ms 0 waits forever; a timed-out child gets SIGKILL with its process group. A program that cannot be started is
+ * ERR_IO; a child that fails is not an error here: look at exit_code. */
+enum status spawn_run(struct spawn_result *result, const char *const *argv, const char *input, size_t limit_bytes,
+                      int timeout_ms, struct arena *arena, struct err *err);
+
+/* Full path of an executable on PATH (or itself when it has a slash and can be executed), NULL when there is none. */
+char *spawn_which(struct arena *arena, const char *program);
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Text: a growing string, and the few string helpers that C lacks. Independent of locale.
+ */
+#ifndef ROOFTILE_TEXT_H
+#define ROOFTILE_TEXT_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/* A zeroed struct text is the empty string; `data` is NULL until something is added, then always terminated. */
+struct text {
+    char *data;
+    size_t length;
+    size_t capacity;
+};
+
+void text_release(struct text *text);
+void text_clear(struct text *text); /* keeps the memory */
+void text_add(struct text *text, const char *string);
+void text_addn(struct text *text, const char *bytes, size_t length);
+void text_addf(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void text_vaddf(struct text *text, const char *format, va_list args) __attribute__((format(printf, 2, 0)));
+void text_pad(struct text *text, size_t count, char filler);
+
+bool text_starts(const char *string, const char *prefix);
+bool text_ends(const char *string, const char *suffix);
+
+/* Columns a UTF-8 string takes on a terminal (each code point counts as one; combining marks as none). */
+size_t text_columns(const char *utf8);
+
+/* Shell-style pattern with * ? [] over the whole string, as fnmatch without flags. */
+bool text_matches(const char *string, const char *glob);
+
+/* The candidate nearest to `word` for a did-you-mean (Damerau-Levenshtein distance at most 1 + length / 4, ties by order),
+ * or NULL when nothing is near. `candidates` has `count` entries, NULL ones are ignored. */
+const char *text_nearest(const char *word, const char *const *candidates, size_t count);
+
+#endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Peak rate of the vector units: nothing but fused multiply-adds on registers.
+ *
+ * Each lane swings PAIRS independent oscillators, u += a * v; v -= a * u (leapfrog, so the amplitude neither grows nor decays
+ * and the bits of the operands keep changing: power and clock are those of real data, and the result can be checked). Both are
+ * of the form d = s * t + d, which every unit has, also the dual-issue one of RDNA3. One pair is a chain, so PAIRS has to cover
+ * latency times issue width: 4 cycles * 2 pipes = 8 with AVX-512. It must also leave all of u and v in registers.
+ *
+ * Defines: T element type; VEC elements per operand (AMD: 2 x f32 is one packed instruction on CDNA; CPU: one register);
+ * PAIRS oscillators per lane; BLOCK work-items.
+ */
+#include "portable.h"
+
+typedef typename vec<T, VEC>::type pack;
+
+KERNEL __launch_bounds__(BLOCK) void fma_peak(T *__restrict out, const T *__restrict start, const T *__restrict rate,
+                                              uint32_t iterations)
+{
+    const uint64_t lane = blockIdx.x * static_cast<uint64_t>(BLOCK) + threadIdx.x;
+    const pack first = reinterpret_cast<const pack *>(start)[lane];
+    /* One rate for the workgroup lives in scalar registers on AMD: two fused operations that issue together must not read
+     * the same vector register bank. The compiler must not know -a as a negation either: dual issue has no sign modifier. */
+    const T a_uniform = opaque_uniform(rate[blockIdx.x]), minus_a_uniform = opaque_uniform(-a_uniform);
+    const pack a = static_cast<pack>(a_uniform), minus_a = static_cast<pack>(minus_a_uniform);
+    pack u[PAIRS], v[PAIRS];
+    UNROLL
+    for (int k = 0; k < PAIRS; ++k) {
+        u[k] = first;
+        v[k] = static_cast<pack>(T(k) / PAIRS);
+    }
+    UNROLL_BY(4)
+    for (uint32_t i = 0; i < iterations; ++i) {
+        UNROLL
+        for (int k = 0; k < PAIRS; ++k)
+            u[k] = fma(a, v[k], u[k]);
+        UNROLL
+        for (int k = 0; k < PAIRS; ++k)
+            v[k] = fma(minus_a, u[k], v[k]);
+    }
+    pack sum = u[0] + v[0];
+    UNROLL
+    for (int k = 1; k < PAIRS; ++k)
+        sum += u[k] + v[k];
+    reinterpret_cast<pack *>(out)[lane] = sum;
+}
+KERNEL_EXPORT(fma_peak)

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The only header a kernel includes. The same .hip source is built
+ *   for an AMD GPU by any clang that has the target (no ROCm needed, compiler builtins only):
+ *       clang++ -x hip --cuda-device-only --no-gpu-bundle-output -nogpulib -nogpuinc --offload-arch=gfx942 -O3 -std=c++17
+ *               -I kernels/include -DT=float -o stream.hsaco stream.hip
+ *   for the CPU device through cpu_unit.cpp, whose head has the command.
+ *
+ * Every name below means the same on each of them. C++17, no standard headers, no exceptions, no run-time initialisers.
+ * On the CPU a source file is the body of a class. So, on every device, outside of functions a source may have:
+ *       kernels, __device__ functions and function templates, types, enums, using, `static constexpr` scalars and arrays.
+ * No namespaces, no `extern`, no variables, no __shared__ outside of functions; __device__ functions are always inlined and
+ * do not recurse; local structs are fine but cannot call __device__ functions from their own members (pass values).
+ *
+ * Definition and export
+ *   KERNEL void f(T *a, uint64_t n) { ... }    a kernel: plain pointers and scalars (or vec types) as parameters
+ *   KERNEL_EXPORT(f)                           after it, once; makes it visible to the driver
+ *   KERNEL __launch_bounds__(256) void f(...)  promise: at most 256 work-items in a workgroup; no effect on the CPU
+ *   __device__ float g(float x) { ... }        a function that kernels call; may use every name of this header
+ *
+ * Where am I: unsigned x, y, z of
+ *   threadIdx blockIdx blockDim gridDim        as in HIP
+ *   wave_size()     64 or 32, a constant expression (ROOFTILE_WAVE is the same as a macro)
+ *   lane_id()       0 .. wave_size() - 1: the work-item's linear number in its workgroup, modulo the wave
+ *   wave_id()       its linear number divided by the wave
+ *   thread_id()     its linear number (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x
+ *
+ * Memory of the workgroup (LDS); its content is undefined until written
+ *   __shared__ float t[256];                   inside a function; no initialiser
+ *   DYNAMIC_SHARED(float, t);                  float *t: as many bytes as the launch asked for, aligned to 16
+ *   __syncthreads()                            every work-item that has not returned; orders LDS and global memory
+ *
+ * Wave operations: every lane of the wave that has not returned must take part. T is any type of 4 or 8 bytes. Reading a
+ * lane that has returned gives an unspecified value (poison on the CPU).
+ *   __shfl(v, lane)       v of lane `lane` modulo the wave
+ *   __shfl_xor(v, mask)   v of lane_id() ^ mask
+ *   __shfl_up(v, d)       v of lane_id() - d; the own v below lane 0
+ *   __shfl_down(v, d)     v of lane_id() + d; the own v beyond the last lane
+ *   __ballot(p)           uint64_t: bit i = lane i takes part and its p is true
+ *   __any(p) __all(p)     bool over the lanes that take part
+ *   wave_reduce_add(v) wave_reduce_max(v) wave_reduce_min(v)
+ *                         over all lanes (none may have returned), the same bits in every lane: butterfly, widest step first
+ *
+ * Vectors and memory access
+ *   vec<T, N>::type       N elements with element-wise operators and [i]; N = 1 is T itself
+ *   load_nt(p) store_nt(v, p)   non-temporal (streaming) access of scalars and vectors, p aligned to its type
+ *   atomicAdd atomicSub atomicMin atomicMax atomicAnd atomicOr atomicXor atomicExch (p, v), atomicCAS(p, expected, v)
+ *                         relaxed, device scope, return the old value; int, unsigned, uint64_t; atomicAdd also float, double
+ *
+ * Arithmetic on float
+ *   fma(a, b, c)          a * b + c rounded once; float, double, and vectors of them
+ *   fast_exp2 fast_exp fast_log2 fast_log fast_rsqrt fast_rcp
+ *                         the hardware's approximation, a few units in the last place; denormals may count as 0
+ *   float16               _Float16
+ *
+ * Clocks
+ *   read_cycles()         uint64_t: shader clocks on AMD (20 bits on gfx11, so only short differences), ticks of the time
+ *                         stamp counter on the CPU (constant rate, not core clocks)
+ *   read_realtime()       uint64_t at a constant rate: 100 MHz on AMD, the time stamp counter on the CPU
+ *
+ * Benchmarks against the optimiser
+ *   keep(v)               v counts as used, so what computed it stays. In a loop over work-items on the CPU it stops
+ *                         vectorisation of that loop: use a vec and one keep at the end
+ *   opaque(v)             v, but the compiler must treat it as unknown: stops hoisting and folding. Scalars and pointers
+ *   opaque_uniform(v)     the same for a value equal in all lanes (kept in a scalar register on AMD)
+ *   memory_fence_compiler()  memory may have changed here as far as the compiler knows: re-reads stay re-reads
+ *   UNROLL  NO_UNROLL  UNROLL_BY(4)            before a loop
+ *
+ * What is underneath: simt_amd.h or simt_cpu.h, and simt_common.h for what is the same on both.
+ */
+#ifndef ROOFTILE_PORTABLE_H
+#define ROOFTILE_PORTABLE_H
+
+/* Names in these headers are lower case or begin with SIMT_: a manifest may define T, N, VEC, TILE and the like. */
+#define UNROLL _Pragma("unroll")
+#define NO_UNROLL _Pragma("nounroll")
+#define SIMT_PRAGMA(text) _Pragma(#text)
+#define UNROLL_BY(count) SIMT_PRAGMA(unroll count)
+
+typedef __INT8_TYPE__ int8_t;
+typedef __INT16_TYPE__ int16_t;
+typedef __INT32_TYPE__ int32_t;
+typedef __INT64_TYPE__ int64_t;
+typedef __UINT8_TYPE__ uint8_t;
+typedef __UINT16_TYPE__ uint16_t;
+typedef __UINT32_TYPE__ uint32_t;
+typedef __UINT64_TYPE__ uint64_t;
+typedef __SIZE_TYPE__ size_t;
+#if defined(__AMDGCN__) || defined(__FLT16_MANT_DIG__)
+typedef _Float16 float16;
+#endif
+
+struct simt_dim3 {
+    unsigned x, y, z;
+};
+
+/* N elements of T in one register (or as many as they take). */
+template <class element_t, int count> struct vec {
+    typedef element_t type __attribute__((ext_vector_type(count)));
+};
+template <class element_t> struct vec<element_t, 1> {
+    typedef element_t type;
+};
+
+#if defined(__AMDGCN__)
+#include "simt_amd.h"
+#elif defined(ROOFTILE_SOURCE)
+#include "simt_cpu.h"
+#else
+#error "compile kernels for an AMD GPU with --cuda-device-only, for the CPU device through cpu_unit.cpp"
+#endif
+
+#endif

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * portable.h on AMD GPUs, from compiler builtins only. Private: the contract is in portable.h.
+ */
+#ifndef ROOFTILE_SIMT_AMD_H
+#define ROOFTILE_SIMT_AMD_H
+
+#ifndef __device__
+#define __device__ __attribute__((device))
+#define __global__ __attribute__((global))
+#define __shared__ __attribute__((shared))
+#define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
+#endif
+
+#define KERNEL extern "C" __attribute__((global))
+#define KERNEL_EXPORT(f)
+#define DYNAMIC_SHARED(type, name) extern __attribute__((shared, aligned(16))) type name[]
+
+#define ROOFTILE_WAVE (static_cast<unsigned>(__AMDGCN_WAVEFRONT_SIZE__))
+#define SIMT_SITE
+#define SIMT_PASS_SITE
+#define SIMT_ATOMIC(operation) __hip_atomic_##operation
+#define SIMT_EXCHANGE __hip_atomic_exchange
+#define SIMT_COMPARE_EXCHANGE(at, expected, value, order)                                                              \
+    __hip_atomic_compare_exchange_strong(at, expected, value, __ATOMIC_RELAXED, order)
+#define SIMT_RELAXED __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT
+
+__device__ static inline simt_dim3 simt_thread_index()
+{
+    return {static_cast<unsigned>(__builtin_amdgcn_workitem_id_x()),
+            static_cast<unsigned>(__builtin_amdgcn_workitem_id_y()),
+            static_cast<unsigned>(__builtin_amdgcn_workitem_id_z())};
+}
+
+__device__ static inline simt_dim3 simt_block_index()
+{
+    return {static_cast<unsigned>(__builtin_amdgcn_workgroup_id_x()),
+            static_cast<unsigned>(__builtin_amdgcn_workgroup_id_y()),
+            static_cast<unsigned>(__builtin_amdgcn_workgroup_id_z())};
+}
+
+__device__ static inline simt_dim3 simt_block_size()
+{
+    return {static_cast<unsigned>(__builtin_amdgcn_workgroup_size_x()),
+            static_cast<unsigned>(__builtin_amdgcn_workgroup_size_y()),
+            static_cast<unsigned>(__builtin_amdgcn_workgroup_size_z())};
+}
+
+/* The packet counts work-items; workgroups are never partial here. */
+__device__ static inline simt_dim3 simt_grid_size()
+{
+    return {__builtin_amdgcn_grid_size_x() / __builtin_amdgcn_workgroup_size_x(),
+            __builtin_amdgcn_grid_size_y() / __builtin_amdgcn_workgroup_size_y(),
+            __builtin_amdgcn_grid_size_z() / __builtin_amdgcn_workgroup_size_z()};
+}
+
+#define threadIdx (simt_thread_index())
+#define blockIdx (simt_block_index())
+#define blockDim (simt_block_size())
+#define gridDim (simt_grid_size())
+
+__device__ static inline unsigned thread_id()
+{
+    return (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;
+}
+
+__device__ static inline unsigned lane_id()
+{
+#if __AMDGCN_WAVEFRONT_SIZE__ == 64
+    return __builtin_amdgcn_mbcnt_hi(~0u, __builtin_amdgcn_mbcnt_lo(~0u, 0u));
+#else
+    return __builtin_amdgcn_mbcnt_lo(~0u, 0u);
+#endif
+}
+
+__device__ static inline unsigned wave_id()
+{
+    return thread_id() / ROOFTILE_WAVE;
+}
+
+__device__ static inline void __syncthreads()
+{
+    __builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup");
+    __builtin_amdgcn_s_barrier();
+    __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup");
+}
+
+struct simt_words {
+    int low, high;
+};
+
+template <class type_t> __device__ type_t simt_read_lane(type_t value, unsigned lane)
+{
+    const int at = static_cast<int>(lane * 4);
+    if constexpr (sizeof(type_t) == 4) {
+        return __builtin_bit_cast(type_t, __builtin_amdgcn_ds_bpermute(at, __builtin_bit_cast(int, value)));
+    } else {
+        static_assert(sizeof(type_t) == 8, "wave operations take types of 4 or 8 bytes");
+        const simt_words words = __builtin_bit_cast(simt_words, value);
+        return __builtin_bit_cast(type_t, simt_words{__builtin_amdgcn_ds_bpermute(at, words.low),
+                                                __builtin_amdgcn_ds_bpermute(at, words.high)});
+    }
+}
+
+__device__ static inline uint64_t __ballot(bool predicate)
+{
+#if __AMDGCN_WAVEFRONT_SIZE__ == 64
+    return __builtin_amdgcn_ballot_w64(predicate);
+#else
+    return __builtin_amdgcn_ballot_w32(predicate);
+#endif
+}
+
+__device__ static inline bool __any(bool predicate)
+{
+    return __ballot(predicate) != 0;
+}
+
+__device__ static inline bool __all(bool predicate)
+{
+    return __ballot(!predicate) == 0;
+}
+
+template <class type_t> __device__ type_t simt_fetch_add(type_t *at, type_t value)
+{
+    return __hip_atomic_fetch_add(at, value, SIMT_RELAXED);
+}
+
+__device__ static inline float fast_exp2(float x)
+{
+#if __has_builtin(__builtin_amdgcn_exp2f)
+    return __builtin_amdgcn_exp2f(x);
+#else
+    return __builtin_exp2f(x);
+#endif
+}
+
+__device__ static inline float fast_log2(float x)
+{
+#if __has_builtin(__builtin_amdgcn_logf)
+    return __builtin_amdgcn_logf(x);
+#else
+    return __builtin_log2f(x);
+#endif
+}
+
+__device__ static inline float fast_rsqrt(float x)
+{
+    return __builtin_amdgcn_rsqf(x);
+}
+
+__device__ static inline float fast_rcp(float x)
+{
+    return __builtin_amdgcn_rcpf(x);
+}
+
+__device__ static inline uint64_t read_cycles()
+{
+    return __builtin_readcyclecounter();
+}
+
+/* gfx11 and gfx12 have no s_memrealtime: they ask through a message (128 = return a value, 3 = real time). */
+__device__ static inline uint64_t read_realtime()
+{
+#if defined(__GFX11__) || defined(__GFX12__)
+    return __builtin_amdgcn_s_sendmsg_rtnl(0x83);
+#else
+    return __builtin_amdgcn_s_memrealtime();
+#endif
+}
+
+template <class type_t> __device__ void keep(type_t value)
+{
+    asm volatile("" ::"v"(value));
+}
+
+template <class type_t> __device__ type_t opaque(type_t value)
+{
+    asm volatile("" : "+v"(value));
+    return value;
+}
+
+template <class type_t> __device__ type_t opaque_uniform(type_t value)
+{
+    asm volatile("" : "+s"(value));
+    return value;
+}
+
+#include "simt_common.h"
+
+#endif

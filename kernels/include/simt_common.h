@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Device functions that are the same everywhere. Included once: at file scope by simt_amd.h, inside `struct simt` by
+ * simt_cpu.h; so no include guard and nothing but __device__ functions. Private: see portable.h for the contract.
+ */
+
+__device__ static constexpr unsigned wave_size()
+{
+    return ROOFTILE_WAVE;
+}
+
+/* Shuffles move 32-bit words; SIMT_SITE (the caller's place in the source) is empty where nobody asks for it. */
+template <class type_t> __device__ type_t __shfl(type_t value, unsigned lane SIMT_SITE)
+{
+    return simt_read_lane(value, lane % ROOFTILE_WAVE SIMT_PASS_SITE);
+}
+
+template <class type_t> __device__ type_t __shfl_xor(type_t value, unsigned mask SIMT_SITE)
+{
+    return simt_read_lane(value, (lane_id() ^ mask) % ROOFTILE_WAVE SIMT_PASS_SITE);
+}
+
+template <class type_t> __device__ type_t __shfl_up(type_t value, unsigned delta SIMT_SITE)
+{
+    const unsigned self = lane_id();
+    return simt_read_lane(value, delta > self ? self : self - delta SIMT_PASS_SITE);
+}
+
+template <class type_t> __device__ type_t __shfl_down(type_t value, unsigned delta SIMT_SITE)
+{
+    const unsigned self = lane_id();
+    return simt_read_lane(value, delta >= ROOFTILE_WAVE - self ? self : self + delta SIMT_PASS_SITE);
+}
+
+template <class type_t> __device__ type_t wave_reduce_add(type_t value SIMT_SITE)
+{
+    UNROLL
+    for (unsigned step = ROOFTILE_WAVE / 2; step > 0; step /= 2)
+        value += __shfl_xor(value, step SIMT_PASS_SITE);
+    return value;
+}
+
+template <class type_t> __device__ type_t wave_reduce_max(type_t value SIMT_SITE)
+{
+    UNROLL
+    for (unsigned step = ROOFTILE_WAVE / 2; step > 0; step /= 2) {
+        const type_t other = __shfl_xor(value, step SIMT_PASS_SITE);
+        value = other > value ? other : value;
+    }
+    return value;
+}
+
+template <class type_t> __device__ type_t wave_reduce_min(type_t value SIMT_SITE)
+{
+    UNROLL
+    for (unsigned step = ROOFTILE_WAVE / 2; step > 0; step /= 2) {
+        const type_t other = __shfl_xor(value, step SIMT_PASS_SITE);
+        value = other < value ? other : value;
+    }
+    return value;
+}
+
+template <class type_t> __device__ static type_t load_nt(const type_t *from)
+{
+    return __builtin_nontemporal_load(from);
+}
+
+template <class type_t> __device__ static void store_nt(type_t value, type_t *to)
+{
+    __builtin_nontemporal_store(value, to);
+}
+
+__device__ static inline float fma(float a, float b, float c)
+{
+    return __builtin_fmaf(a, b, c);
+}
+
+__device__ static inline double fma(double a, double b, double c)
+{
+    return __builtin_fma(a, b, c);
+}
+
+/* Vectors: clang 14 has no element-wise fma builtin, but contracting makes the same instruction. */
+template <class type_t> __device__ static type_t fma(type_t a, type_t b, type_t c)
+{
+#pragma clang fp contract(fast)
+    return a * b + c;
+}
+
+__device__ static inline float fast_exp(float x)
+{
+    return fast_exp2(x * 1.44269504088896341f);
+}
+
+__device__ static inline float fast_log(float x)
+{
+    return fast_log2(x) * 0.693147180559945309f;
+}
+
+template <class type_t> __device__ static type_t atomicAdd(type_t *at, type_t value)
+{
+    return simt_fetch_add(at, value);
+}
+
+template <class type_t> __device__ static type_t atomicSub(type_t *at, type_t value)
+{
+    return SIMT_ATOMIC(fetch_sub)(at, value, SIMT_RELAXED);
+}
+
+template <class type_t> __device__ static type_t atomicMin(type_t *at, type_t value)
+{
+    return SIMT_ATOMIC(fetch_min)(at, value, SIMT_RELAXED);
+}
+
+template <class type_t> __device__ static type_t atomicMax(type_t *at, type_t value)
+{
+    return SIMT_ATOMIC(fetch_max)(at, value, SIMT_RELAXED);
+}
+
+template <class type_t> __device__ static type_t atomicAnd(type_t *at, type_t value)
+{
+    return SIMT_ATOMIC(fetch_and)(at, value, SIMT_RELAXED);
+}
+
+template <class type_t> __device__ static type_t atomicOr(type_t *at, type_t value)
+{
+    return SIMT_ATOMIC(fetch_or)(at, value, SIMT_RELAXED);
+}
+
+template <class type_t> __device__ static type_t atomicXor(type_t *at, type_t value)
+{
+    return SIMT_ATOMIC(fetch_xor)(at, value, SIMT_RELAXED);
+}
+
+template <class type_t> __device__ static type_t atomicExch(type_t *at, type_t value)
+{
+    return SIMT_EXCHANGE(at, value, SIMT_RELAXED);
+}
+
+template <class type_t> __device__ static type_t atomicCAS(type_t *at, type_t expected, type_t value)
+{
+    SIMT_COMPARE_EXCHANGE(at, &expected, value, SIMT_RELAXED);
+    return expected;
+}
+
+/* Memory may have changed as far as the compiler knows. */
+__device__ static inline void memory_fence_compiler()
+{
+    asm volatile("" ::: "memory");
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What fma_peak's oscillators add up to. One step (u, v) -> (u + a * v, v - a * (u + a * v)) is the matrix
+ *     | 1    a      |
+ *     | -a   1 - a² |
+ * and `iterations` steps are its power, by repeated squaring: a way that shares nothing with the kernel's.
+ */
+#include "portable.h"
+
+struct matrix {
+    double p, q, r, s; /* | p q ; r s | */
+};
+
+__device__ static inline matrix product(matrix x, matrix y)
+{
+    return {x.p * y.p + x.q * y.r, x.p * y.q + x.q * y.s, x.r * y.p + x.s * y.r, x.r * y.q + x.s * y.s};
+}
+
+KERNEL void fma_oracle(double *result, const uint64_t *index, const T *start, const T *rate, uint32_t iterations,
+                       uint32_t pairs, uint32_t group_elements, uint32_t samples)
+{
+    const unsigned sample = blockIdx.x * blockDim.x + threadIdx.x;
+    if (sample >= samples)
+        return;
+    const double a = rate[index[sample] / group_elements];
+    matrix power = {1, 0, 0, 1}, square = {1, a, -a, 1 - a * a};
+    for (uint32_t left = iterations; left > 0; left /= 2) {
+        if (left % 2)
+            power = product(power, square);
+        square = product(square, square);
+    }
+    double sum = 0;
+    for (uint32_t k = 0; k < pairs; ++k) {
+        const double u = start[index[sample]], v = static_cast<double>(k) / pairs;
+        sum += (power.p + power.r) * u + (power.q + power.s) * v;
+    }
+    result[sample] = sum;
+}
+KERNEL_EXPORT(fma_oracle)

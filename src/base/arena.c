@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+#include "rooftile/arena.h"
+
+#include <stdalign.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ARENA_ALIGN 16u
+#define ARENA_BLOCK_BYTES (64u * 1024u)
+
+struct arena_block {
+    struct arena_block *next;
+    size_t size; /* of data */
+    size_t used;
+    alignas(ARENA_ALIGN) unsigned char data[];
+};
+
+_Noreturn void arena_out_of_memory(size_t size)
+{
+    fprintf(stderr, "rooftile: out of memory (%zu bytes)\n", size);
+    exit(3);
+}
+
+void arena_release(struct arena *arena)
+{
+    struct arena_block *block = arena->blocks;
+    while (block) {
+        struct arena_block *next = block->next;
+        free(block);
+        block = next;
+    }
+    *arena = (struct arena){0};
+}
+
+static struct arena_block *block_new(size_t size)
+{
+    if (size > SIZE_MAX - sizeof(struct arena_block))
+        arena_out_of_memory(size);
+    struct arena_block *block = calloc(1, sizeof(*block) + size);
+    if (!block)
+        arena_out_of_memory(size);
+    block->size = size;
+    return block;
+}
+
+/* A block with room for `size` bytes. A large request gets a block of its own behind the newest, which stays in use. */
+static struct arena_block *block_for(struct arena *arena, size_t size)
+{
+    struct arena_block *newest = arena->blocks;
+    if (newest && newest->size - newest->used >= size)
+        return newest;
+    const bool large = size > ARENA_BLOCK_BYTES / 4;
+    struct arena_block *block = block_new(large ? size : ARENA_BLOCK_BYTES);
+    if (large && newest) {
+        block->next = newest->next;
+        newest->next = block;
+    } else {
+        block->next = newest;
+        arena->blocks = block;
+    }
+    return block;
+}
+
+void *arena_alloc(struct arena *arena, size_t size)
+{
+    if (size > SIZE_MAX - ARENA_ALIGN)
+        arena_out_of_memory(size);
+    /* Nothing at all still gets an address of its own. */
+    const size_t rounded = ((size ? size : 1) + ARENA_ALIGN - 1) / ARENA_ALIGN * ARENA_ALIGN;
+    struct arena_block *block = block_for(arena, rounded);
+    void *data = block->data + block->used;
+    block->used += rounded;
+    arena->used_bytes += size;
+    return data;
+}
+
+void *arena_array(struct arena *arena, size_t count, size_t size)
+{
+    if (size && count > SIZE_MAX / size)
+        arena_out_of_memory(SIZE_MAX);
+    return arena_alloc(arena, count * size);
+}
+
+void *arena_copy(struct arena *arena, const void *data, size_t size)
+{
+    void *copy = arena_alloc(arena, size);
+    if (size)
+        memcpy(copy, data, size);
+    return copy;
+}
+
+char *arena_strdup(struct arena *arena, const char *string)
+{
+    return string ? arena_copy(arena, string, strlen(string) + 1) : NULL;
+}
+
+char *arena_strndup(struct arena *arena, const char *string, size_t length)
+{
+    const size_t size = strnlen(string, length);
+    char *copy = arena_alloc(arena, size + 1);
+    memcpy(copy, string, size);
+    return copy;
+}
+
+char *arena_vprintf(struct arena *arena, const char *format, va_list args)
+{
+    va_list again;
+    va_copy(again, args);
+    const int length = vsnprintf(NULL, 0, format, args);
+    if (length < 0)
+        arena_out_of_memory(SIZE_MAX); /* glibc fails here only for want of memory or beyond INT_MAX characters */
+    char *string = arena_alloc(arena, (size_t)length + 1);
+    vsnprintf(string, (size_t)length + 1, format, again);
+    va_end(again);
+    return string;
+}
+
+char *arena_printf(struct arena *arena, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    char *string = arena_vprintf(arena, format, args);
+    va_end(args);
+    return string;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+#include "rooftile/err.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#define ERR_TEXT sizeof(((struct err *)0)->text)
+
+/* Ends a text that was too long with "...", without leaving half a UTF-8 character before it. */
+static void mark_cut(char *text)
+{
+    size_t end = ERR_TEXT - sizeof("...");
+    while (end > 0 && ((unsigned char)text[end] & 0xC0u) == 0x80u)
+        end--;
+    memcpy(text + end, "...", sizeof("..."));
+}
+
+enum status err_set(struct err *err, enum status status, const char *format, ...)
+{
+    /* The arguments may point into err->text, so it is replaced only when the new text is complete. */
+    char text[ERR_TEXT];
+    va_list args;
+    va_start(args, format);
+    const int length = vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    if (length < 0)
+        text[0] = '\0';
+    else if ((size_t)length >= sizeof(text))
+        mark_cut(text);
+    memcpy(err->text, text, strlen(text) + 1);
+    err->status = status;
+    return status;
+}
+
+enum status err_within(struct err *err, const char *format, ...)
+{
+    char where[ERR_TEXT];
+    va_list args;
+    va_start(args, format);
+    const int length = vsnprintf(where, sizeof(where), format, args);
+    va_end(args);
+    if (length < 0)
+        where[0] = '\0';
+    else if ((size_t)length >= sizeof(where))
+        mark_cut(where);
+    return err_set(err, err->status, "%s: %s", where, err->text);
+}
+
+int err_exit_code(enum status status)
+{
+    static const int codes[] = {
+        [STATUS_OK] = 0,   [ERR_USAGE] = 2,       [ERR_CONFIG] = 2,        [ERR_IO] = 3,
+        [ERR_BUILD] = 3,   [ERR_DEVICE] = 3,      [ERR_DEVICE_MEMORY] = 3, [ERR_DEVICE_LOST] = 3,
+        [ERR_TIMEOUT] = 3, [ERR_UNSUPPORTED] = 3, [ERR_INTERRUPTED] = 130,
+    };
+    return codes[status];
+}

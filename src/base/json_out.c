@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT */
+#include "rooftile/json_out.h"
+
+#include <assert.h>
+#include <cjson/cJSON.h>
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "json_internal.h"
+#include "rooftile/arena.h"
+#include "rooftile/json.h"
+
+struct json_out {
+    cJSON *open[JSON_MAX_DEPTH]; /* [0] is the top level */
+    size_t depth;                /* of the innermost open one */
+};
+
+static cJSON *must(cJSON *item)
+{
+    if (!item)
+        arena_out_of_memory(sizeof(*item));
+    return item;
+}
+
+static struct json_out *new_out(cJSON *top)
+{
+    struct json_out *out = calloc(1, sizeof(*out));
+    if (!out)
+        arena_out_of_memory(sizeof(*out));
+    out->open[0] = must(top);
+    return out;
+}
+
+struct json_out *json_out_new(void)
+{
+    return new_out(cJSON_CreateObject());
+}
+
+struct json_out *json_out_new_array(void)
+{
+    return new_out(cJSON_CreateArray());
+}
+
+void json_out_free(struct json_out *out)
+{
+    if (!out)
+        return;
+    cJSON_Delete(out->open[0]);
+    free(out);
+}
+
+/* Text that came from a compiler or a file name may be malformed UTF-8; each bad byte becomes U+FFFD. */
+static char *well_formed(const char *string)
+{
+    struct text clean = {0};
+    size_t left = strlen(string);
+    text_add(&clean, "");
+    while (left) {
+        const size_t length = json_utf8_length((const unsigned char *)string, left);
+        if (length)
+            text_addn(&clean, string, length);
+        else
+            text_add(&clean, "\xef\xbf\xbd");
+        string += length ? length : 1;
+        left -= length ? length : 1;
+    }
+    return clean.data;
+}
+
+static void add(struct json_out *out, const char *key, cJSON *item)
+{
+    cJSON *into = out->open[out->depth];
+    assert(cJSON_IsArray(into) == !key);
+    must(item);
+    if (!key) {
+        cJSON_AddItemToArray(into, item);
+        return;
+    }
+    char *clean = well_formed(key);
+    if (!cJSON_AddItemToObject(into, clean, item))
+        arena_out_of_memory(strlen(clean));
+    free(clean);
+}
+
+void json_out_string(struct json_out *out, const char *key, const char *value)
+{
+    if (!value) {
+        json_out_null(out, key);
+        return;
+    }
+    char *clean = well_formed(value);
+    add(out, key, cJSON_CreateString(clean));
+    free(clean);
+}
+
+/* cJSON's own printer takes 15 digits that are equal within DBL_EPSILON for the same number: 0.1 + 0.2 becomes 0.3. */
+static cJSON *number(double value)
+{
+    char digits[40];
+    if (!isfinite(value))
+        return cJSON_CreateNull();
+    if (fabs(value) <= 0x1p53 && value == floor(value)) {
+        snprintf(digits, sizeof(digits), "%.0f", value);
+        return cJSON_CreateRaw(digits);
+    }
+    /* Up to 15 digits always survive a normal double, so fewer need no try: %g drops trailing zeros. */
+    int precision = fabs(value) < DBL_MIN ? 1 : 15;
+    do
+        snprintf(digits, sizeof(digits), "%.*g", precision, value);
+    while (strtod(digits, NULL) != value && ++precision <= 17);
+    return cJSON_CreateRaw(digits);
+}
+
+void json_out_number(struct json_out *out, const char *key, double value)
+{
+    add(out, key, number(value));
+}
+
+void json_out_u64(struct json_out *out, const char *key, uint64_t value)
+{
+    char digits[24];
+    snprintf(digits, sizeof(digits), "%llu", (unsigned long long)value);
+    add(out, key, cJSON_CreateRaw(digits));
+}
+
+void json_out_bool(struct json_out *out, const char *key, bool value)
+{
+    add(out, key, cJSON_CreateBool(value));
+}
+
+void json_out_null(struct json_out *out, const char *key)
+{
+    add(out, key, cJSON_CreateNull());
+}
+
+static void open_item(struct json_out *out, const char *key, cJSON *item)
+{
+    add(out, key, item);
+    assert(out->depth + 1 < JSON_MAX_DEPTH);
+    out->open[++out->depth] = item;
+}
+
+void json_out_object(struct json_out *out, const char *key)
+{
+    open_item(out, key, cJSON_CreateObject());
+}
+
+void json_out_array(struct json_out *out, const char *key)
+{
+    open_item(out, key, cJSON_CreateArray());
+}
+
+void json_out_end(struct json_out *out)
+{
+    assert(out->depth);
+    out->depth--;
+}
+
+void json_out_numbers(struct json_out *out, const char *key, const double *values, size_t count)
+{
+    json_out_array(out, key);
+    for (size_t k = 0; k < count; k++)
+        json_out_number(out, NULL, values[k]);
+    json_out_end(out);
+}
+
+/* What cJSON's printer leaves to wish. Inside strings it escapes control characters, so a raw tab or line feed is
+ * always its own layout; '<' occurs in strings only. */
+static void add_tidied(struct text *text, const char *printed)
+{
+    for (const char *p = printed; *p; p++) {
+        const size_t plain = strcspn(p, "<\t{");
+        text_addn(text, p, plain);
+        p += plain;
+        if (!*p)
+            return;
+        if (*p == '<') {
+            text_add(text, "\\u003c");
+        } else if (*p == '\t') {
+            text_add(text, p > printed && p[-1] == ':' ? " " : "  ");
+        } else {
+            text_add(text, "{");
+            const size_t space = p[1] == '\n' ? 1 + strspn(p + 2, "\t") : 0;
+            if (space && p[1 + space] == '}') /* an empty object stays on its line */
+                p += space;
+        }
+    }
+}
+
+void json_out_finish(struct json_out *out, struct text *text, bool pretty)
+{
+    assert(!out->depth);
+    cJSON *top = out->open[0];
+    char *printed = pretty ? cJSON_Print(top) : cJSON_PrintUnformatted(top);
+    if (!printed)
+        arena_out_of_memory(0);
+    add_tidied(text, printed);
+    cJSON_free(printed);
+    out->open[0] = must(cJSON_IsArray(top) ? cJSON_CreateArray() : cJSON_CreateObject());
+    cJSON_Delete(top);
+}

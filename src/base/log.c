@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT */
+#include "rooftile/log.h"
+
+#include <assert.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "rooftile/arena.h"
+#include "rooftile/text.h"
+
+/* Codes are for ever: a retired one keeps its row, a new one goes to the end. */
+static const struct {
+    const char *code;
+    const char *name;
+} warning_codes[] = {
+    {"W001", "machine not measured"},   {"W002", "neighbour disturbed the run"},
+    {"W003", "cpu frequency or steal"}, {"W004", "cache write failed"},
+    {"W005", "result flags"},           {"W006", "device fallback"},
+};
+
+static struct {
+    pthread_mutex_t lock; /* over the warnings and over stderr, so that lines stay whole */
+    enum log_level level;
+    enum color_mode color;
+    void (*clear)(void);
+    void (*redraw)(void);
+    struct arena arena; /* of the warnings */
+    const char **warnings;
+    size_t warning_count;
+    size_t warning_capacity;
+} shared = {.lock = PTHREAD_MUTEX_INITIALIZER, .level = LOG_NORMAL};
+
+struct style {
+    const char *label;
+    const char *on; /* escape sequence of the label in colour */
+};
+
+void log_set_level(enum log_level level)
+{
+    shared.level = level;
+}
+
+enum log_level log_level(void)
+{
+    return shared.level;
+}
+
+void log_set_color(enum color_mode mode)
+{
+    shared.color = mode;
+}
+
+void log_set_status_line(void (*clear)(void), void (*redraw)(void))
+{
+    shared.clear = clear;
+    shared.redraw = redraw;
+}
+
+/* no-color.org and bixense.com/clicolors: a variable counts when it is not empty; "0" switches a FORCE off. */
+static bool is_set(const char *name)
+{
+    const char *value = getenv(name);
+    return value && *value;
+}
+
+static bool is_forced(const char *name)
+{
+    return is_set(name) && strcmp(getenv(name), "0") != 0;
+}
+
+bool log_use_color(int fd)
+{
+    if (shared.color != COLOR_AUTO)
+        return shared.color == COLOR_ALWAYS;
+    if (is_set("NO_COLOR"))
+        return false;
+    if (is_forced("CLICOLOR_FORCE") || is_forced("FORCE_COLOR"))
+        return true;
+    const char *terminal = getenv("TERM");
+    if (!terminal || strcmp(terminal, "dumb") == 0)
+        return false;
+    return isatty(fd) == 1;
+}
+
+/* One line in one write, so that those of other processes do not cut it. The lock is held by the caller. */
+static void put_line(const struct style *style, const char *detail, const char *message)
+{
+    struct text line = {0};
+    if (style) {
+        const bool color = log_use_color(STDERR_FILENO);
+        text_addf(&line, "rooftile: %s%s%s%s:%s ", color ? style->on : "", style->label, *detail ? " " : "", detail,
+                  color ? "\033[0m" : "");
+    }
+    text_addf(&line, "%s\n", message);
+    if (shared.clear)
+        shared.clear();
+    fwrite(line.data, 1, line.length, stderr);
+    fflush(stderr);
+    if (shared.redraw)
+        shared.redraw();
+    text_release(&line);
+}
+
+static void say(const struct style *style, const char *format, va_list args)
+{
+    struct text message = {0};
+    text_vaddf(&message, format, args);
+    pthread_mutex_lock(&shared.lock);
+    put_line(style, "", message.data);
+    pthread_mutex_unlock(&shared.lock);
+    text_release(&message);
+}
+
+void log_error(const char *format, ...)
+{
+    static const struct style error = {"error", "\033[1;31m"};
+    va_list args;
+    va_start(args, format);
+    say(&error, format, args);
+    va_end(args);
+}
+
+const char *log_code_name(const char *code)
+{
+    for (size_t i = 0; i < sizeof(warning_codes) / sizeof(*warning_codes); i++)
+        if (strcmp(warning_codes[i].code, code) == 0)
+            return warning_codes[i].name;
+    return NULL;
+}
+
+/* True when `entry` is new. */
+static bool keep_warning(const char *entry)
+{
+    for (size_t i = 0; i < shared.warning_count; i++)
+        if (strcmp(shared.warnings[i], entry) == 0)
+            return false;
+    if (shared.warning_count == shared.warning_capacity) {
+        const size_t capacity = shared.warning_capacity ? 2 * shared.warning_capacity : 16;
+        const char **warnings = arena_array(&shared.arena, capacity, sizeof(*warnings));
+        if (shared.warning_count)
+            memcpy(warnings, shared.warnings, shared.warning_count * sizeof(*warnings));
+        shared.warnings = warnings;
+        shared.warning_capacity = capacity;
+    }
+    shared.warnings[shared.warning_count++] = arena_strdup(&shared.arena, entry);
+    return true;
+}
+
+void log_warn(const char *code, const char *format, ...)
+{
+    static const struct style warning = {"warning", "\033[1;33m"};
+    assert(log_code_name(code)); /* a new warning needs its row in warning_codes */
+    struct text message = {0};
+    struct text entry = {0};
+    va_list args;
+    va_start(args, format);
+    text_vaddf(&message, format, args);
+    va_end(args);
+    text_addf(&entry, "%s: %s", code, message.data);
+    pthread_mutex_lock(&shared.lock);
+    if (keep_warning(entry.data) && shared.level > LOG_QUIET)
+        put_line(&warning, code, message.data);
+    pthread_mutex_unlock(&shared.lock);
+    text_release(&entry);
+    text_release(&message);
+}
+
+size_t log_warning_count(void)
+{
+    return shared.warning_count;
+}
+
+const char *log_warning_at(size_t index)
+{
+    return shared.warnings[index];
+}
+
+void log_info(const char *format, ...)
+{
+    if (shared.level < LOG_NORMAL)
+        return;
+    va_list args;
+    va_start(args, format);
+    say(NULL, format, args);
+    va_end(args);
+}
+
+void log_verbose(const char *format, ...)
+{
+    if (shared.level < LOG_VERBOSE)
+        return;
+    va_list args;
+    va_start(args, format);
+    say(NULL, format, args);
+    va_end(args);
+}
+
+void log_debug(const char *format, ...)
+{
+    static const struct style debug = {"debug", "\033[2m"};
+    if (shared.level < LOG_DEBUG)
+        return;
+    va_list args;
+    va_start(args, format);
+    say(&debug, format, args);
+    va_end(args);
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+#include "rooftile/rng.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "rooftile/hash.h"
+
+/* 2^64 over the golden ratio, odd: the step of splitmix64 (Steele, Lea, Flood: Fast splittable generators, 2014). */
+#define GOLDEN_STEP 0x9E3779B97F4A7C15u
+#define TWO_PI 6.283185307179586476925286766559
+
+/* The finaliser of splitmix64 (Stafford's variant 13): a bijection that spreads every input bit over the output. */
+static uint64_t mix(uint64_t bits)
+{
+    bits = (bits ^ (bits >> 30)) * 0xBF58476D1CE4E5B9u;
+    bits = (bits ^ (bits >> 27)) * 0x94D049BB133111EBu;
+    return bits ^ (bits >> 31);
+}
+
+/* The top 53 bits as a multiple of 2^-53: every value is exact, 1 is never reached. */
+static double unit_interval(uint64_t bits)
+{
+    return (double)(bits >> 11) * 0x1p-53;
+}
+
+/* Box-Muller; 1 - u keeps the logarithm's argument above 0. */
+static double normal(double first, double second)
+{
+    return sqrt(-2 * log(1 - first)) * cos(TWO_PI * second);
+}
+
+uint64_t rng_at(uint64_t seed, uint64_t index)
+{
+    /* The seed is mixed first: streams of seeds that differ by a multiple of the step would be shifted copies. */
+    return mix(mix(seed) + (index + 1) * GOLDEN_STEP);
+}
+
+double rng_uniform_at(uint64_t seed, uint64_t index)
+{
+    return unit_interval(rng_at(seed, index));
+}
+
+double rng_normal_at(uint64_t seed, uint64_t index)
+{
+    return normal(rng_uniform_at(seed, 2 * index), rng_uniform_at(seed, 2 * index + 1));
+}
+
+void rng_init(struct rng *rng, uint64_t seed)
+{
+    /* As the authors of xoshiro advise: splitmix64 fills the state, which is then never all zero. */
+    for (unsigned i = 0; i < 4; i++)
+        rng->state[i] = mix(seed + (i + 1) * GOLDEN_STEP);
+}
+
+static uint64_t rotate_left(uint64_t bits, unsigned count)
+{
+    return bits << count | bits >> (64 - count);
+}
+
+uint64_t rng_next(struct rng *rng)
+{
+    uint64_t *state = rng->state;
+    const uint64_t result = rotate_left(state[1] * 5, 7) * 9;
+    const uint64_t shifted = state[1] << 17;
+    state[2] ^= state[0];
+    state[3] ^= state[1];
+    state[1] ^= state[2];
+    state[0] ^= state[3];
+    state[2] ^= shifted;
+    state[3] = rotate_left(state[3], 45);
+    return result;
+}
+
+uint64_t rng_below(struct rng *rng, uint64_t bound)
+{
+    /* Lemire, Fast random integer generation in an interval, 2019: refuse the few products that would be unfair. */
+    const uint64_t unfair = (0 - bound) % bound;
+    unsigned __int128 product;
+    do {
+        product = (unsigned __int128)rng_next(rng) * bound;
+    } while ((uint64_t)product < unfair);
+    return (uint64_t)(product >> 64);
+}
+
+double rng_uniform(struct rng *rng)
+{
+    return unit_interval(rng_next(rng));
+}
+
+double rng_normal(struct rng *rng)
+{
+    const double first = rng_uniform(rng);
+    return normal(first, rng_uniform(rng));
+}
+
+uint64_t rng_derive(uint64_t seed, const char *name)
+{
+    return rng_at(seed, hash_u64(name, strlen(name)));
+}

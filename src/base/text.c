@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+#include "rooftile/text.h"
+
+#include <fnmatch.h>
+#include <locale.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rooftile/arena.h"
+
+/* Words longer than this are not typing errors of an option or a parameter. */
+#define NEAREST_LIMIT 64
+
+void text_release(struct text *text)
+{
+    free(text->data);
+    *text = (struct text){0};
+}
+
+void text_clear(struct text *text)
+{
+    text->length = 0;
+    if (text->data)
+        text->data[0] = '\0';
+}
+
+/* Makes room for `extra` more bytes and the terminator. */
+static void reserve(struct text *text, size_t extra)
+{
+    if (extra > SIZE_MAX / 4 - text->length)
+        arena_out_of_memory(extra);
+    const size_t needed = text->length + extra + 1;
+    if (needed <= text->capacity)
+        return;
+    size_t capacity = text->capacity ? text->capacity : 64;
+    while (capacity < needed)
+        capacity *= 2;
+    char *data = realloc(text->data, capacity);
+    if (!data)
+        arena_out_of_memory(capacity);
+    text->data = data;
+    text->capacity = capacity;
+}
+
+void text_addn(struct text *text, const char *bytes, size_t length)
+{
+    reserve(text, length);
+    if (length)
+        memcpy(text->data + text->length, bytes, length);
+    text->length += length;
+    text->data[text->length] = '\0';
+}
+
+void text_add(struct text *text, const char *string)
+{
+    text_addn(text, string, strlen(string));
+}
+
+void text_vaddf(struct text *text, const char *format, va_list args)
+{
+    /* A host program's locale must not turn "0.5" into "0,5"; glibc's "C" locale object is static and costs nothing. */
+    const locale_t before = uselocale(newlocale(LC_ALL_MASK, "C", (locale_t)0));
+    va_list again;
+    va_copy(again, args);
+    const int length = vsnprintf(NULL, 0, format, args);
+    if (length < 0)
+        arena_out_of_memory(SIZE_MAX); /* glibc fails here only for want of memory or beyond INT_MAX characters */
+    reserve(text, (size_t)length);
+    vsnprintf(text->data + text->length, (size_t)length + 1, format, again);
+    text->length += (size_t)length;
+    va_end(again);
+    uselocale(before);
+}
+
+void text_addf(struct text *text, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    text_vaddf(text, format, args);
+    va_end(args);
+}
+
+void text_pad(struct text *text, size_t count, char filler)
+{
+    reserve(text, count);
+    memset(text->data + text->length, filler, count);
+    text->length += count;
+    text->data[text->length] = '\0';
+}
+
+bool text_starts(const char *string, const char *prefix)
+{
+    return strncmp(string, prefix, strlen(prefix)) == 0;
+}
+
+bool text_ends(const char *string, const char *suffix)
+{
+    const size_t length = strlen(string);
+    const size_t tail = strlen(suffix);
+    return length >= tail && memcmp(string + length - tail, suffix, tail) == 0;
+}
+
+/* Code points that sit on the one before them: Unicode's combining blocks, joiners and variation selectors. */
+static bool is_combining(uint32_t point)
+{
+    static const struct {
+        uint32_t first, last;
+    } ranges[] = {
+        {0x0300, 0x036F}, {0x0483, 0x0489}, {0x1AB0, 0x1AFF}, {0x1DC0, 0x1DFF},
+        {0x200B, 0x200D}, {0x20D0, 0x20FF}, {0xFE00, 0xFE0F}, {0xFE20, 0xFE2F},
+    };
+    for (size_t i = 0; i < sizeof(ranges) / sizeof(*ranges); i++)
+        if (point >= ranges[i].first && point <= ranges[i].last)
+            return true;
+    return false;
+}
+
+/* The code point at *at, which moves behind it. A byte that starts no whole character stands for itself. */
+static uint32_t next_point(const unsigned char **at)
+{
+    const unsigned char *byte = (*at)++;
+    const unsigned extra = *byte >= 0xF0 ? 3 : *byte >= 0xE0 ? 2 : *byte >= 0xC0 ? 1 : 0;
+    if (!extra)
+        return *byte;
+    uint32_t point = *byte & (0x3Fu >> extra);
+    for (unsigned i = 1; i <= extra; i++) {
+        if ((byte[i] & 0xC0u) != 0x80u)
+            return *byte;
+        point = point << 6 | (byte[i] & 0x3Fu);
+    }
+    *at = byte + extra + 1;
+    return point;
+}
+
+size_t text_columns(const char *utf8)
+{
+    size_t columns = 0;
+    const unsigned char *at = (const unsigned char *)utf8;
+    while (*at)
+        columns += !is_combining(next_point(&at));
+    return columns;
+}
+
+bool text_matches(const char *string, const char *glob)
+{
+    const locale_t before = uselocale(newlocale(LC_ALL_MASK, "C", (locale_t)0));
+    const bool matches = fnmatch(glob, string, 0) == 0;
+    uselocale(before);
+    return matches;
+}
+
+static size_t min_of(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Insertions, deletions, replacements and swaps of neighbours, each 1 (optimal string alignment); three rolling rows.
+ */
+static size_t edit_distance(const char *a, size_t a_length, const char *b, size_t b_length)
+{
+    size_t rows[3][NEAREST_LIMIT + 1];
+    size_t *before = rows[0], *last = rows[1], *row = rows[2];
+    for (size_t j = 0; j <= b_length; j++)
+        last[j] = j;
+    for (size_t i = 1; i <= a_length; i++) {
+        row[0] = i;
+        for (size_t j = 1; j <= b_length; j++) {
+            const size_t replaced = last[j - 1] + (a[i - 1] != b[j - 1]);
+            row[j] = min_of(replaced, min_of(last[j], row[j - 1]) + 1);
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+                row[j] = min_of(row[j], before[j - 2] + 1);
+        }
+        size_t *free_row = before;
+        before = last;
+        last = row;
+        row = free_row;
+    }
+    return last[b_length];
+}
+
+const char *text_nearest(const char *word, const char *const *candidates, size_t count)
+{
+    const size_t length = strnlen(word, NEAREST_LIMIT + 1);
+    if (length > NEAREST_LIMIT)
+        return NULL;
+    const char *nearest = NULL;
+    size_t bound = 2 + length / 4; /* a candidate must stay below it */
+    for (size_t i = 0; i < count; i++) {
+        const size_t other = candidates[i] ? strnlen(candidates[i], NEAREST_LIMIT + 1) : NEAREST_LIMIT + 1;
+        if (other > NEAREST_LIMIT)
+            continue;
+        const size_t distance = edit_distance(word, length, candidates[i], other);
+        if (distance < bound) {
+            bound = distance;
+            nearest = candidates[i];
+        }
+    }
+    return nearest;
+}

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+#include "rooftile/units.h"
+
+#include <locale.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COUNT_OF(array) (sizeof(array) / sizeof(*(array)))
+
+struct unit {
+    const char *name;
+    double scale;
+};
+
+static const struct unit number_suffixes[] = {
+    {"", 1},    {"Ki", 0x1p10}, {"Mi", 0x1p20}, {"Gi", 0x1p30}, {"Ti", 0x1p40},
+    {"k", 1e3}, {"M", 1e6},     {"G", 1e9},     {"T", 1e12},
+};
+static const struct unit times_read[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"min", 60e9}};
+static const struct unit times_shown[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
+static const struct unit bytes_shown[] = {{"B", 1},        {"KiB", 0x1p10}, {"MiB", 0x1p20},
+                                          {"GiB", 0x1p30}, {"TiB", 0x1p40}, {"PiB", 0x1p50}};
+static const struct unit prefixes[] = {{"", 1},     {"k", 1e3},  {"M", 1e6}, {"G", 1e9},
+                                       {"T", 1e12}, {"P", 1e15}, {"E", 1e18}};
+static const struct unit binary_counts[] = {{"Ki", 0x1p10}, {"Mi", 0x1p20}, {"Gi", 0x1p30}, {"Ti", 0x1p40}};
+
+static const char *skip_digits(const char *at)
+{
+    while (*at >= '0' && *at <= '9')
+        at++;
+    return at;
+}
+
+/* Behind [+-]digits[.digits][e[+-]digits] or [+-].digits...; NULL when `text` starts otherwise. */
+static const char *skip_decimal(const char *text)
+{
+    const char *at = text + (*text == '+' || *text == '-');
+    const char *whole = at;
+    at = skip_digits(at);
+    bool digits = at > whole;
+    if (*at == '.') {
+        const char *fraction = at + 1;
+        at = skip_digits(fraction);
+        digits = at > fraction;
+    }
+    if (!digits)
+        return NULL;
+    if (*at != 'e' && *at != 'E')
+        return at;
+    const char *exponent = at + 1;
+    exponent += *exponent == '+' || *exponent == '-';
+    at = skip_digits(exponent);
+    return at > exponent ? at : NULL;
+}
+
+/* A finite number with one unit of the table right behind it, or behind spaces where they are allowed. */
+static bool parse_with(double *value, const char *text, const struct unit *units, size_t count, bool spaces)
+{
+    const char *end = skip_decimal(text);
+    if (!end)
+        return false;
+    /* Only what skip_decimal accepts reaches strtod, and in the "C" locale: glibc's object for it is static. */
+    const double number = strtod_l(text, NULL, newlocale(LC_ALL_MASK, "C", (locale_t)0));
+    while (spaces && *end == ' ')
+        end++;
+    for (size_t i = 0; i < count; i++) {
+        const double scaled = number * units[i].scale;
+        if (strcmp(end, units[i].name) == 0 && isfinite(scaled)) {
+            *value = scaled;
+            return true;
+        }
+    }
+    return false;
+}
+
+bool units_parse_number(double *value, const char *text)
+{
+    return parse_with(value, text, number_suffixes, COUNT_OF(number_suffixes), false);
+}
+
+bool units_parse_time_ns(double *time_ns, const char *text)
+{
+    double value = 0;
+    if (!parse_with(&value, text, times_read, COUNT_OF(times_read), true) || value < 0)
+        return false;
+    *time_ns = value;
+    return true;
+}
+
+/* Three significant digits (all of them from 1000 up), by integers because printf's %f follows the locale. */
+static void put_number(char out[static UNITS_TEXT], double value)
+{
+    static const long long powers[] = {1, 10, 100, 1000};
+    if (value >= 1e15) {
+        snprintf(out, UNITS_TEXT, "%.0e", value);
+        return;
+    }
+    for (int decimals = 3; decimals > 0 && value > 0; decimals--) {
+        const long long scaled = llround(value * (double)powers[decimals]);
+        if (scaled >= 1000)
+            continue;
+        snprintf(out, UNITS_TEXT, "%lld.%0*lld", scaled / powers[decimals], decimals, scaled % powers[decimals]);
+        return;
+    }
+    snprintf(out, UNITS_TEXT, "%lld", llround(value));
+}
+
+/* `value` in the unit where the rounded number is below the next unit; "<number><gap><prefix><suffix>". */
+static const char *put_scaled(char *out, double value, const struct unit *units, size_t count, const char *gap,
+                              const char *suffix)
+{
+    if (!isfinite(value) || value < 0) {
+        snprintf(out, UNITS_TEXT, "%s", value > 0 ? "inf" : "-");
+        return out;
+    }
+    size_t at = 0;
+    while (at + 1 < count && value / units[at].scale >= units[at + 1].scale / units[at].scale - 0.5)
+        at++;
+    char number[UNITS_TEXT];
+    put_number(number, value / units[at].scale);
+    snprintf(out, UNITS_TEXT, "%s%s%s%s", number, gap, units[at].name, suffix);
+    return out;
+}
+
+const char *units_time(char *out, double time_ns)
+{
+    return put_scaled(out, time_ns, times_shown, COUNT_OF(times_shown), " ", "");
+}
+
+const char *units_bytes(char *out, double size_bytes)
+{
+    /* Single bytes are whole: "7 B", not "7.00 B". */
+    if (size_bytes >= 0 && size_bytes < 1000 && size_bytes == floor(size_bytes)) {
+        snprintf(out, UNITS_TEXT, "%d B", (int)size_bytes);
+        return out;
+    }
+    return put_scaled(out, size_bytes, bytes_shown, COUNT_OF(bytes_shown), " ", "");
+}
+
+const char *units_rate(char *out, double per_second, const char *unit)
+{
+    return put_scaled(out, per_second, prefixes, COUNT_OF(prefixes), " ", unit);
+}
+
+const char *units_hz(char *out, double hz)
+{
+    return units_rate(out, hz, "Hz");
+}
+
+const char *units_percent(char *out, double fraction)
+{
+    static const struct unit percent[] = {{"%", 1}};
+    return put_scaled(out, fraction * 100, percent, COUNT_OF(percent), " ", "");
+}
+
+const char *units_count(char *out, double count)
+{
+    const double plain_limit = 10000;
+    const bool whole = count >= 0 && count == floor(count);
+    for (size_t i = COUNT_OF(binary_counts); whole && i-- > 0;) {
+        const double units = count / binary_counts[i].scale;
+        if (units >= 1 && units < plain_limit && units == floor(units)) {
+            snprintf(out, UNITS_TEXT, "%d%s", (int)units, binary_counts[i].name);
+            return out;
+        }
+    }
+    if (whole && count < plain_limit) {
+        snprintf(out, UNITS_TEXT, "%d", (int)count);
+        return out;
+    }
+    return put_scaled(out, count, prefixes, COUNT_OF(prefixes), "", "");
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdio.h>
+#include <string.h>
+
+#include "rooftile/units.h"
+#include "session.h"
+
+struct tally {
+    size_t compiled, cached, failed, skipped;
+};
+
+static void report_code(const struct build_request *request, const struct build_result *result, struct tally *tally,
+                        const struct cli_options *options)
+{
+    switch (result->state) {
+    case BUILD_FAILED:
+        tally->failed++;
+        printf("FAILED   %s\n%s\n", request->asked_by, result->message);
+        break;
+    case BUILD_SKIPPED:
+        tally->skipped++;
+        printf("skipped  %s: %s\n", request->asked_by, result->message);
+        break;
+    default:
+        *(result->state == BUILD_CACHED ? &tally->cached : &tally->compiled) += 1;
+        if (options->verbose)
+            printf("%-8s %s\n         %s\n", result->state == BUILD_CACHED ? "cached" : "compiled", request->asked_by,
+                   result->object);
+    }
+}
+
+static enum status build_target_codes(struct session *session, struct tally *total, struct err *err)
+{
+    const bool everything = !session->options->arg_count;
+    enum status status = everything ? session_all_kernels(session, false, err) : STATUS_OK;
+    if (!status)
+        status = session_plan(session, false, err);
+    if (!status)
+        status = session_build(session, &session_stop, err);
+    if (status)
+        return status;
+    struct tally tally = {0};
+    for (size_t k = 0; k < session->plan->code_count; k++)
+        report_code(&session->plan->codes[k], &session->builds[k], &tally, session->options);
+    printf("%s: %zu code objects: %zu compiled, %zu from the cache, %zu failed, %zu skipped\n", session->info.target,
+           session->plan->code_count, tally.compiled, tally.cached, tally.failed, tally.skipped);
+    total->failed += tally.failed;
+    return STATUS_OK;
+}
+
+int cmd_build(const struct cli_options *options, struct arena *arena)
+{
+    struct session session = {.options = options, .arena = arena};
+    struct err err = {0};
+    struct tally total = {0};
+    session_catch_signals();
+    enum status status = session_suites(&session, &err);
+    if (!status)
+        status = session_catalog(&session, &err);
+    if (!status && !options->arch_count) {
+        status = session_device(&session, &err);
+        if (!status)
+            status = session_machine(&session, &err);
+        if (!status)
+            status = build_target_codes(&session, &total, &err);
+    }
+    for (size_t k = 0; k < options->arch_count && !status; k++) {
+        status = session_target(&session, options->archs[k], &err);
+        if (!status)
+            status = build_target_codes(&session, &total, &err);
+    }
+    if (status)
+        return cli_fail(&err);
+    return total.failed ? 1 : 0;
+}

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT */
+#include "execute.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "progress.h"
+#include "roofs.h"
+#include "rooftile/clock.h"
+#include "rooftile/hash.h"
+#include "rooftile/units.h"
+
+struct execution {
+    struct session *session;
+    struct result_case *cases; /* by plan index */
+    bool *have, *skip;
+    const char *title;
+    struct report_options report;
+    uint64_t start_ns;
+    double planned_ns, spent_ns; /* estimates of all cases to run, and of those done */
+    bool stream;                 /* --format jsonl: events on standard output */
+};
+
+/* ---- progress ---- */
+
+static double remaining_ns(const struct execution *execution)
+{
+    const double wall_ns = (double)(clock_now_ns() - execution->start_ns);
+    const double left_ns = execution->planned_ns - execution->spent_ns;
+    /* What was planned, corrected by how the plan has held so far (once there is something to correct by). */
+    const double scale = execution->spent_ns > 1e9 ? wall_ns / execution->spent_ns : 1;
+    return left_ns * scale;
+}
+
+static void on_tick(void *context, const struct plan_case *plan_case, const char *phase, size_t done, size_t total)
+{
+    struct execution *execution = context;
+    char left[UNITS_TEXT];
+    if (!cli_progress(execution->session->options))
+        return;
+    progress_show("%s %zu/%zu  %s left  %s  %s", execution->title, done + 1, total,
+                  units_time(left, remaining_ns(execution)), phase, plan_case->label);
+}
+
+static void say_case(struct execution *execution, const struct result_case *result_case, size_t done, size_t total)
+{
+    const struct cli_options *options = execution->session->options;
+    struct text line = {0};
+    if (execution->stream) {
+        text_add(&line, "{\"event\":\"case\",\"case\":");
+        result_case_json(&line, result_case);
+        text_add(&line, "}\n");
+        fputs(line.data, stdout);
+        fflush(stdout);
+    } else if (!cli_progress(options) && !options->quiet) {
+        report_case_line(&line, result_case, done, total, &execution->report);
+        fputs(line.data ? line.data : "", stderr);
+    }
+    text_release(&line);
+}
+
+static void on_case(void *context, const struct plan_case *plan_case, const struct measurement *measured,
+                    const struct machine *machine, size_t done, size_t total)
+{
+    struct execution *execution = context;
+    struct session *session = execution->session;
+    const char *sha256 = session->builds[plan_case->bound.code].sha256;
+    struct result_case *out = &execution->cases[plan_case->index];
+    result_case_build(out, plan_case, measured, plan_case->state == PLAN_READY ? sha256 : "", machine, session->arena);
+    execution->have[plan_case->index] = true;
+    execution->spent_ns += plan_case->estimate_ns;
+    say_case(execution, out, done, total);
+}
+
+/* ---- before and after ---- */
+
+static void carry_over(struct execution *execution, const struct result *resumed)
+{
+    const struct plan *plan = execution->session->plan;
+    for (size_t k = 0; k < plan->count; k++) {
+        const struct plan_case *plan_case = &plan->cases[k];
+        const size_t length = strlen(plan_case->id);
+        for (size_t r = 0; resumed && r < resumed->case_count; r++) {
+            const struct result_case *old = &resumed->cases[r];
+            if (old->status != CASE_OK || result_id_length(old->id) != length || memcmp(old->id, plan_case->id, length))
+                continue;
+            execution->cases[k] = *old;
+            execution->cases[k].label = plan_case->label;
+            execution->have[k] = execution->skip[k] = true;
+            break;
+        }
+        if (!execution->skip[k] && plan_case->state == PLAN_READY)
+            execution->planned_ns += plan_case->estimate_ns;
+    }
+}
+
+static const char *config_hash(const struct session *session)
+{
+    if (session->suite_count == 1)
+        return session->suites[0]->sha256;
+    struct text all = {0};
+    char hex[HASH_TEXT];
+    for (size_t k = 0; k < session->suite_count; k++)
+        text_add(&all, session->suites[k]->sha256);
+    hash_sha256(hex, all.data ? all.data : "", all.length);
+    text_release(&all);
+    return arena_strdup(session->arena, hex);
+}
+
+static void take_labels(struct result *result, const struct cli_options *options, struct arena *arena)
+{
+    struct result_label *labels = arena_array(arena, options->label_count + 1, sizeof(*labels));
+    for (size_t k = 0; k < options->label_count; k++) {
+        const char *equals = strchr(options->labels[k], '=');
+        labels[k].key = equals ? arena_strndup(arena, options->labels[k], (size_t)(equals - options->labels[k]))
+                               : options->labels[k];
+        labels[k].value = equals ? equals + 1 : "";
+    }
+    result->labels = labels;
+    result->label_count = options->label_count;
+}
+
+static const char *utc_now(struct arena *arena)
+{
+    char now[32];
+    clock_utc(now);
+    return arena_strdup(arena, now);
+}
+
+static void assemble(struct result *result, struct execution *execution)
+{
+    struct session *session = execution->session;
+    const struct plan *plan = session->plan;
+    size_t count = 0;
+    for (size_t k = 0; k < plan->count; k++) /* results stand in plan order, whatever the order of measuring */
+        if (execution->have[k])
+            execution->cases[count++] = execution->cases[k];
+    result->cases = execution->cases;
+    result->case_count = count;
+    result->machine = session->machine;
+    result->calibration = session->calibration;
+    if (!result->predicted)
+        result->finished_at = utc_now(session->arena);
+    result_derive(result, plan, session->options->seed, session->arena);
+}
+
+enum status execute_plan(struct result *result, struct session *session, const struct result *resumed, const char *title,
+                         struct err *err)
+{
+    const struct cli_options *options = session->options;
+    const size_t count = session->plan->count;
+    struct execution execution = {.session = session, .title = title, .start_ns = clock_now_ns()};
+    struct roofs roofs = {0};
+    execution.cases = arena_array(session->arena, count + 1, sizeof(*execution.cases));
+    execution.have = arena_array(session->arena, count + 1, sizeof(*execution.have));
+    execution.skip = arena_array(session->arena, count + 1, sizeof(*execution.skip));
+    execution.report = (struct report_options){.color = log_use_color(STDERR_FILENO), .columns = cli_columns(STDERR_FILENO)};
+    execution.stream = options->format && !strcmp(options->format, "jsonl");
+    carry_over(&execution, resumed);
+    *result = (struct result){.seed = options->seed, .trials = 1, .status = "complete", .argc = (size_t)options->argc,
+                              .argv = (const char *const *)options->argv, .config_sha256 = config_hash(session),
+                              .predicted = session->info.predicted};
+    result->started_at = utc_now(session->arena);
+    result_environment(result, &session->info, options->argc, options->argv, session->arena);
+    take_labels(result, options, session->arena);
+    enum status status = roofs_prepare(&roofs, session, &session_stop, err);
+    if (status)
+        return status;
+    struct run_options run = {.device = session->request,
+                              .seed = options->seed,
+                              .keep_order = options->keep_order,
+                              .skip = execution.skip,
+                              .stop = &session_stop,
+                              .case_done = on_case,
+                              .tick = on_tick,
+                              .context = &execution};
+    roofs_apply(&run, &roofs);
+    execution.start_ns = clock_now_ns();
+    status = run_plan(session->plan, session->builds, &session->machine, &session->calibration, &run, err);
+    progress_clear();
+    if (status == ERR_INTERRUPTED)
+        result->status = "interrupted";
+    if (!status || status == ERR_INTERRUPTED || status == ERR_DEVICE_LOST)
+        assemble(result, &execution);
+    return status;
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+#include "options.h"
+
+#include <stddef.h>
+
+static const char *const colors[] = {"auto", "always", "never", NULL};
+static const char *const formats[] = {"table", "csv", "json", "jsonl", NULL};
+static const char *const cache_modes[] = {"hot", "cold", "rotate", NULL};
+static const char *const timers[] = {"auto", "host", "batch", NULL};
+
+#define AT(field) .offset = offsetof(struct cli_options, field)
+#define LIST_AT(field, count) AT(field), .count_offset = offsetof(struct cli_options, count)
+
+/* In the order of help and man page within a command's own list, which is the command's. */
+const struct option_row option_rows[OPT_COUNT] = {
+    [OPT_DEVICE] = {"device", 'd', OPTION_STRING, "DEV",
+                    "where to run: cpu, cpu:wave=32,threads=4, or sim:mi300x, which predicts and executes nothing; "
+                    "'rooftile devices' lists them (default: the best one present)",
+                    AT(device), .complete = COMPLETE_DEVICE},
+    [OPT_SET] = {"set", 0, OPTION_PAIRS, "NAME=VALUES",
+                 "set or sweep a parameter: n=1Mi, dtype=f32,f64, n=16Ki..1Gi*2 (geometric), n=0..64+8 (linear); "
+                 "repeatable",
+                 LIST_AT(sets, set_count)},
+    [OPT_FILTER] = {"filter", 0, OPTION_LIST, "GLOB", "only what matches, such as 'stream_*'; repeatable",
+                    LIST_AT(filters, filter_count)},
+    [OPT_SEED] = {"seed", 0, OPTION_U64, "N", "seed of inputs, case order and simulated noise (default: 1)", AT(seed)},
+    [OPT_QUICK] = {"quick", 0, OPTION_FLAG, NULL, "shorter and less precise", AT(quick)},
+    [OPT_OUT] = {"out", 'o', OPTION_STRING, "FILE", "write there; '-' is standard output", AT(out),
+                 .complete = COMPLETE_FILE},
+    [OPT_JSON] = {"json", 0, OPTION_STRING, "FILE", "write it as JSON to FILE; '-' is standard output", AT(json),
+                  .complete = COMPLETE_FILE},
+    [OPT_FORMAT] = {"format", 0, OPTION_WORD, "NAME",
+                    "table (default), csv, json or jsonl (of a run: one event per line, as it happens)", AT(format),
+                    .choices = formats},
+    [OPT_MACHINE] = {"machine", 0, OPTION_STRING, "FILE",
+                     "machine file with the roofs, or the name of one in configs/machines (default: what 'rooftile "
+                     "roofline' saved for this device)",
+                     AT(machine), .complete = COMPLETE_FILE},
+    [OPT_KERNELS] = {"kernels", 0, OPTION_LIST, "DIR",
+                     "folder with kernels of your own, which win over the built-in ones; repeatable",
+                     LIST_AT(kernel_dirs, kernel_dir_count), .complete = COMPLETE_FOLDER},
+    [OPT_CACHE] = {"cache", 0, OPTION_STRING, "DIR", "folder of compiled kernels (default: ~/.cache/rooftile)",
+                   AT(cache_dir), .complete = COMPLETE_FOLDER},
+    [OPT_RESUME] = {"resume", 0, OPTION_STRING, "FILE", "keep the cases of this partial result and run the others",
+                    AT(resume), .complete = COMPLETE_FILE},
+    [OPT_SAMPLES] = {"samples", 0, OPTION_FLAG, NULL, "put every sample into the result file", AT(samples)},
+    [OPT_KEEP_ORDER] = {"keep-order", 0, OPTION_FLAG, NULL, "run in the suite's order, not in a random one",
+                        AT(keep_order)},
+    [OPT_MIN_TIME] = {"min-time", 0, OPTION_STRING, "TIME", "sample each case at least this long, such as 0.5s",
+                      AT(min_time)},
+    [OPT_MAX_TIME] = {"max-time", 0, OPTION_STRING, "TIME", "stop each case after this time", AT(max_time)},
+    [OPT_CACHE_MODE] = {"cache-mode", 0, OPTION_WORD, "MODE",
+                        "hot: caches as the last launch left them; cold: flushed; rotate: another copy of the data",
+                        AT(cache_mode), .choices = cache_modes},
+    [OPT_TIMER] = {"timer", 0, OPTION_WORD, "TIMER", "auto, host or batch (several launches per sample)", AT(timer),
+                   .choices = timers},
+    [OPT_TIMEOUT] = {"timeout", 0, OPTION_STRING, "TIME", "end a case that hangs after this time (default: 120s)",
+                     AT(timeout)},
+    [OPT_LABEL] = {"label", 0, OPTION_PAIRS, "KEY=VALUE", "put a label into the result; repeatable",
+                   LIST_AT(labels, label_count)},
+    [OPT_ARCH] = {"arch", 0, OPTION_SPLIT, "ARCH,...", "compile for these targets instead of the device, such as gfx942,gfx90a",
+                  LIST_AT(archs, arch_count)},
+    [OPT_JOBS] = {"jobs", 'j', OPTION_UNSIGNED, "N", "compile so many at once (default: all cores)", AT(jobs)},
+    [OPT_FORCE] = {"force", 'f', OPTION_FLAG, NULL, "compile even what the cache has", AT(force)},
+    [OPT_RUN] = {"run", 0, OPTION_FLAG, NULL, "also run every kernel at its check size and verify it", AT(run)},
+    [OPT_PROVE] = {"prove", 0, OPTION_FLAG, NULL,
+                   "also prove that verification catches a skipped launch, a flipped output and a perturbed input",
+                   AT(prove)},
+    [OPT_ORDERS] = {"orders", 0, OPTION_FLAG, NULL,
+                    "with --run: work-items forward, backward and shuffled, so that a missing barrier shows", AT(orders)},
+    [OPT_STRICT] = {"strict", 0, OPTION_FLAG, NULL, "exit with 4 when a case was disturbed or throttled", AT(strict)},
+    [OPT_NAMES] = {"names", 0, OPTION_FLAG, NULL, "names only, one per line", AT(names)},
+    [OPT_COLOR] = {"color", 0, OPTION_CHOICE, "WHEN", "auto, always or never; NO_COLOR is honoured", AT(color),
+                   .choices = colors},
+    [OPT_PROGRESS] = {"progress", 0, OPTION_CHOICE, "WHEN", "auto, always or never", AT(progress), .choices = colors},
+    [OPT_QUIET] = {"quiet", 'q', OPTION_FLAG, NULL, "errors only on standard error", AT(quiet)},
+    [OPT_VERBOSE] = {"verbose", 'v', OPTION_COUNT_UP, NULL, "say more; twice: debugging output", AT(verbose)},
+    [OPT_HELP] = {"help", 'h', OPTION_FLAG, NULL, "show this", AT(help)},
+};
+
+const enum option_id common_options[] = {OPT_COLOR, OPT_PROGRESS, OPT_QUIET, OPT_VERBOSE, OPT_HELP, OPT_END};
+
+_Static_assert(COLOR_AUTO == 0 && COLOR_ALWAYS == 1 && COLOR_NEVER == 2, "the order of `colors`");
+_Static_assert(PROGRESS_AUTO == 0 && PROGRESS_ALWAYS == 1 && PROGRESS_NEVER == 2, "the order of `colors`");
+
+void options_each(const struct command *command, void (*visit)(void *context, enum option_id id, bool common),
+                  void *context)
+{
+    for (const enum option_id *id = command->options; *id; id++)
+        visit(context, *id, false);
+    for (const enum option_id *id = common_options; *id; id++)
+        visit(context, *id, true);
+}
+
+void options_defaults(struct cli_options *options)
+{
+    *options = (struct cli_options){.seed = 1};
+}

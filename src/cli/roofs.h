@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The cases behind a machine's measured roofs, planned and built again, so that a roof can be measured beside a case that
+ * beats it; and the empty kernel whose launch is every timer's overhead.
+ */
+#ifndef ROOFTILE_ROOFS_H
+#define ROOFTILE_ROOFS_H
+
+#include "session.h"
+
+struct roofs {
+    const struct plan *plan; /* NULL: no measured roof */
+    struct build_result *builds;
+    struct run_roof *roofs;
+    size_t count;
+    const struct plan *null_plan;
+    struct build_result *null_builds;
+};
+
+enum status roofs_prepare(struct roofs *roofs, struct session *session, const volatile int *stop, struct err *err);
+void roofs_apply(struct run_options *options, const struct roofs *roofs);
+
+/* A suite case from a case id "kernel/name=value;...": mode and timer are not parameters. False when it is not an id. */
+bool roofs_case_from_id(struct suite_case *out, const char *id, struct arena *arena);
+
+#endif

@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: MIT */
+#include "session.h"
+
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "progress.h"
+#include "rooftile/file.h"
+#include "rooftile/hash.h"
+#include "rooftile/units.h"
+#include "session_sim.h"
+
+volatile int session_stop;
+
+static void on_signal(int number)
+{
+    (void)number;
+    if (session_stop)
+        _exit(130);
+    session_stop = 1;
+}
+
+void session_catch_signals(void)
+{
+    const struct sigaction action = {.sa_handler = on_signal};
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+/* ---- suites and catalog ---- */
+
+/* A path to a suite file, or NULL when the argument is a kernel's name. */
+static const char *suite_path(struct session *session, const char *argument)
+{
+    if (strchr(argument, '/') || text_ends(argument, ".json") || !strcmp(argument, "-"))
+        return argument;
+    char *dir = catalog_config_dir(session->arena);
+    char *path = dir ? path_join(session->arena, dir, arena_printf(session->arena, "%s.json", argument)) : NULL;
+    return path && file_exists(path) ? path : NULL;
+}
+
+static enum status time_option(double *time_ns, const char *name, const char *text, struct err *err)
+{
+    if (!text)
+        return STATUS_OK;
+    if (!units_parse_time_ns(time_ns, text) || *time_ns <= 0)
+        return err_set(err, ERR_USAGE, "--%s %s: not a duration such as 0.5s or 200ms", name, text);
+    return STATUS_OK;
+}
+
+static enum status choice_option(int *choice, const char *name, const char *text, const char *const *names, size_t count,
+                                 struct err *err)
+{
+    for (size_t k = 0; text && k < count; k++)
+        if (!strcmp(text, names[k])) {
+            *choice = (int)k;
+            return STATUS_OK;
+        }
+    if (!text)
+        return STATUS_OK;
+    const char *near = text_nearest(text, names, count);
+    return err_set(err, ERR_USAGE, "--%s %s: not a choice%s%s%s", name, text, near ? "; did you mean '" : "",
+                   near ? near : "", near ? "'?" : "");
+}
+
+/* The command line wins over the suite, field by field; --quick only ever shortens. */
+static enum status override_measure(struct measure_options *measure, const struct cli_options *options, struct err *err)
+{
+    static const char *const modes[] = {"hot", "cold", "rotate"}, *const timers[] = {"auto", "host", "batch"};
+    int cache = (int)measure->cache, timer = (int)measure->timer;
+    if (options->quick) {
+        struct measure_options quick = *measure;
+        measure_quick(&quick);
+        measure->warmup_ns = fmin(measure->warmup_ns, quick.warmup_ns);
+        measure->warmup_max_ns = fmin(measure->warmup_max_ns, quick.warmup_max_ns);
+        measure->min_time_ns = fmin(measure->min_time_ns, quick.min_time_ns);
+        measure->max_time_ns = fmin(measure->max_time_ns, quick.max_time_ns);
+        measure->min_samples = measure->min_samples < quick.min_samples ? measure->min_samples : quick.min_samples;
+        measure->precision = fmax(measure->precision, quick.precision);
+    }
+    enum status status = time_option(&measure->min_time_ns, "min-time", options->min_time, err);
+    if (!status)
+        status = time_option(&measure->max_time_ns, "max-time", options->max_time, err);
+    if (!status)
+        status = time_option(&measure->timeout_ns, "timeout", options->timeout, err);
+    if (!status)
+        status = choice_option(&cache, "cache-mode", options->cache_mode, modes, 3, err);
+    if (!status)
+        status = choice_option(&timer, "timer", options->timer, timers, 3, err);
+    measure->cache = (enum cache_mode)cache;
+    measure->timer = (enum timer_choice)timer;
+    return status;
+}
+
+static enum status with_overrides(const struct suite **suite, struct session *session, struct err *err)
+{
+    struct suite *changed = arena_copy(session->arena, *suite, sizeof(**suite));
+    struct suite_case *cases =
+        arena_copy(session->arena, changed->cases, changed->case_count * sizeof(*changed->cases));
+    for (size_t k = 0; k < changed->case_count; k++) {
+        enum status status = override_measure(&cases[k].measure, session->options, err);
+        if (status)
+            return status;
+    }
+    changed->cases = cases;
+    *suite = changed;
+    return STATUS_OK;
+}
+
+enum status session_suites(struct session *session, struct err *err)
+{
+    const struct cli_options *options = session->options;
+    const struct suite **suites = arena_array(session->arena, options->arg_count + 1, sizeof(*suites));
+    const char **kernels = arena_array(session->arena, options->arg_count + 1, sizeof(*kernels));
+    size_t kernel_count = 0;
+    struct measure_options base;
+    measure_defaults(&base);
+    enum status status = STATUS_OK;
+    for (size_t k = 0; k < options->arg_count && !status; k++) {
+        const char *path = suite_path(session, options->args[k]);
+        if (path)
+            status = suite_read(&suites[session->suite_count++], path, &base, session->arena, err);
+        else
+            kernels[kernel_count++] = options->args[k];
+    }
+    if (!status && kernel_count)
+        status = suite_from_kernels(&suites[session->suite_count++], kernels, kernel_count, &base, session->arena, err);
+    for (size_t k = 0; k < session->suite_count && !status; k++)
+        status = with_overrides(&suites[k], session, err);
+    session->suites = suites;
+    return status;
+}
+
+enum status session_catalog(struct session *session, struct err *err)
+{
+    const struct cli_options *options = session->options;
+    const char *const *built_in = NULL;
+    size_t built_in_count = 0, count = 0, most = options->kernel_dir_count;
+    enum status status = catalog_default_dirs(&built_in, &built_in_count, session->arena, err);
+    if (status)
+        return status;
+    for (size_t k = 0; k < session->suite_count; k++)
+        most += session->suites[k]->kernel_dir_count;
+    const char **dirs = arena_array(session->arena, most + built_in_count + 1, sizeof(*dirs));
+    for (size_t k = 0; k < options->kernel_dir_count; k++)
+        dirs[count++] = options->kernel_dirs[k];
+    for (size_t s = 0; s < session->suite_count; s++)
+        for (size_t k = 0; k < session->suites[s]->kernel_dir_count; k++)
+            dirs[count++] = session->suites[s]->kernel_dirs[k];
+    for (size_t k = 0; k < built_in_count; k++)
+        dirs[count++] = built_in[k];
+    return catalog_read(&session->catalog, dirs, count, session->arena, err);
+}
+
+/* ---- device and machine ---- */
+
+enum status session_device(struct session *session, struct err *err)
+{
+    const char *text = session->options->device ? session->options->device : getenv("ROOFTILE_DEVICE");
+    enum status status = STATUS_OK;
+    if (text) {
+        status = device_parse(&session->request, text, err);
+    } else {
+        struct text reason = {0};
+        device_default(&session->request, &reason);
+        log_verbose("device: %s", reason.data ? reason.data : "");
+        text_release(&reason);
+    }
+    if (!status && !strcmp(session->request.backend, "sim"))
+        status = session_sim(session, err);
+    if (status)
+        return status;
+    session->request.seed = session->options->seed;
+    status = run_device_info(&session->info, NULL, &session->request, err);
+    session->facts = run_device_facts(&session->info);
+    session->cpu_target = session->info.target;
+    return status;
+}
+
+void session_device_id(char out[static 512], const struct device_info *info)
+{
+    snprintf(out, 512, "%s|%s|%s|%u|%llu", info->backend, info->name, info->target, info->cus,
+             (unsigned long long)(info->memory_bytes >> 28));
+}
+
+char *session_machine_file(const struct device_info *info, struct arena *arena)
+{
+    char id[512];
+    session_device_id(id, info);
+    return arena_printf(arena, "%s/machines/%s-%016llx.json", path_data_dir(arena), info->backend,
+                        (unsigned long long)hash_u64(id, strlen(id)));
+}
+
+static enum status named_machine(struct session *session, const char *name, struct err *err)
+{
+    const char *path = name;
+    if (!strchr(name, '/') && !file_exists(name)) {
+        char *dir = catalog_config_dir(session->arena);
+        path = arena_printf(session->arena, "%s/machines/%s%s", dir ? dir : "configs", name,
+                            text_ends(name, ".json") ? "" : ".json");
+    }
+    snprintf(session->machine_path, sizeof(session->machine_path), "%s", path);
+    return machine_read(&session->machine, path, err);
+}
+
+/* The model's data-sheet file, by PCI id (never by the gfx name alone: one gfx name is several products). */
+static enum status machine_by_pci_id(struct session *session, struct err *err)
+{
+    char **paths = NULL;
+    size_t count = 0;
+    char *dir = catalog_config_dir(session->arena);
+    if (!dir || !session->info.pci_id[0] ||
+        file_list(&paths, &count, path_join(session->arena, dir, "machines"), ".json", session->arena, err))
+        return STATUS_OK;
+    for (size_t k = 0; k < count; k++) {
+        struct machine machine;
+        enum status status = machine_read(&machine, paths[k], err);
+        if (status)
+            return status;
+        for (uint32_t id = 0; id < machine.pci_id_count; id++)
+            if (!strcmp(machine.pci_ids[id], session->info.pci_id)) {
+                session->machine = machine;
+                snprintf(session->machine_path, sizeof(session->machine_path), "%s", paths[k]);
+                return STATUS_OK;
+            }
+    }
+    return STATUS_OK;
+}
+
+enum status session_machine(struct session *session, struct err *err)
+{
+    if (session->options->machine)
+        return named_machine(session, session->options->machine, err);
+    if (session->info.predicted)
+        return STATUS_OK; /* session_sim has set it */
+    char *saved = session_machine_file(&session->info, session->arena);
+    if (file_exists(saved)) {
+        enum status status = machine_read(&session->machine, saved, err);
+        char id[512];
+        session_device_id(id, &session->info);
+        if (status)
+            return err_within(err, "the saved roofs (remove the file or run 'rooftile roofline' again)");
+        if (!strcmp(session->machine.device_id, id)) {
+            snprintf(session->machine_path, sizeof(session->machine_path), "%s", saved);
+            return STATUS_OK;
+        }
+    }
+    memset(&session->machine, 0, sizeof(session->machine));
+    enum status status = machine_by_pci_id(session, err);
+    if (!status && !session->machine_path[0])
+        snprintf(session->machine.title, sizeof(session->machine.title), "%s", session->info.name);
+    return status;
+}
+
+/* ---- plan and code ---- */
+
+static struct plan_options plan_options_of(const struct session *session)
+{
+    const struct cli_options *options = session->options;
+    const bool cpu = !strcmp(session->info.backend, "cpu");
+    return (struct plan_options){.sets = options->sets,
+                                 .set_count = options->set_count,
+                                 .filters = options->filters,
+                                 .filter_count = options->filter_count,
+                                 .seed = options->seed,
+                                 .target_arch = cpu ? session->info.target : session->info.arch,
+                                 .target_kind = cpu ? BUILD_CPU : BUILD_AMD,
+                                 .wave = session->info.wave,
+                                 .cpu_target = session->cpu_target,
+                                 .cpu_wave = cpu ? session->info.wave : 64};
+}
+
+enum status session_plan(struct session *session, bool at_check_params, struct err *err)
+{
+    struct plan_options options = plan_options_of(session);
+    options.at_check_params = at_check_params;
+    return plan_build(&session->plan, session->suites, session->suite_count, &session->catalog, &session->machine,
+                      &session->facts, &options, session->arena, err);
+}
+
+enum status session_plan_suite(const struct plan **plan, struct session *session, const struct suite *suite, struct err *err)
+{
+    struct plan_options options = plan_options_of(session);
+    options.set_count = options.filter_count = 0;
+    return plan_build(plan, &suite, 1, &session->catalog, &session->machine, &session->facts, &options, session->arena,
+                      err);
+}
+
+static void compile_progress(void *context, size_t done, size_t total, const struct build_request *request,
+                             const struct build_result *result)
+{
+    const struct session *session = context;
+    if (result->state == BUILD_COMPILED && cli_progress(session->options))
+        progress_show("compiling kernels: %zu of %zu (%s)", done, total, path_base(request->source));
+    log_debug("%s: %s", request->asked_by, result->command ? result->command : "cached");
+}
+
+enum status session_build_plan(struct build_result **builds, struct session *session, const struct plan *plan,
+                               const volatile int *stop, struct err *err)
+{
+    struct build_result *results = arena_array(session->arena, plan->code_count + 1, sizeof(*results));
+    *builds = results;
+    if (session->info.predicted) { /* sim executes nothing and needs no code */
+        for (size_t k = 0; k < plan->code_count; k++)
+            results[k] = (struct build_result){.state = BUILD_CACHED, .object = ""};
+        return STATUS_OK;
+    }
+    const struct build_options options = {.cache_dir = session->options->cache_dir,
+                                          .jobs = session->options->jobs,
+                                          .force = session->options->force,
+                                          .progress = compile_progress,
+                                          .context = session,
+                                          .stop = stop};
+    enum status status = build_all(results, plan->codes, plan->code_count, &options, session->arena, err);
+    progress_clear();
+    return status;
+}
+
+enum status session_build(struct session *session, const volatile int *stop, struct err *err)
+{
+    return session_build_plan(&session->builds, session, session->plan, stop, err);
+}

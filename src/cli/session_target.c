@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdio.h>
+#include <string.h>
+
+#include "rooftile/file.h"
+#include "session.h"
+
+enum status session_all_kernels(struct session *session, bool oracles, struct err *err)
+{
+    const char **names = arena_array(session->arena, session->catalog.count + 1, sizeof(*names));
+    const struct suite **suites = arena_array(session->arena, 1, sizeof(*suites));
+    struct measure_options measure;
+    size_t count = 0;
+    for (size_t k = 0; k < session->catalog.count; k++)
+        if (oracles || !text_ends(session->catalog.manifests[k]->name, "_oracle"))
+            names[count++] = session->catalog.manifests[k]->name;
+    if (!count)
+        return err_set(err, ERR_CONFIG, "there is no kernel in %s",
+                       session->catalog.dir_count ? session->catalog.dirs[0] : "any folder");
+    measure_defaults(&measure);
+    enum status status = suite_from_kernels(&suites[0], names, count, &measure, session->arena, err);
+    session->suites = suites;
+    session->suite_count = 1;
+    return status;
+}
+
+/* Least facts of a family, for planning without a device: wavefront and LDS of AMD's gfx9 (CDNA, GCN) and gfx10+ (RDNA). */
+static void family_facts(struct device_info *info, const char *arch)
+{
+    const bool rdna = text_starts(arch, "gfx1");
+    *info = (struct device_info){.wave = rdna ? 32 : 64,
+                                 .cus = 32,
+                                 .xccs = 1,
+                                 .max_block = 1024,
+                                 .max_grid = {2147483647, 65535, 65535},
+                                 .lds_bytes = 65536,
+                                 .memory_bytes = 8ull << 30};
+    snprintf(info->backend, sizeof(info->backend), "hip");
+    snprintf(info->name, sizeof(info->name), "any %s", arch);
+    snprintf(info->arch, sizeof(info->arch), "%s", arch);
+    snprintf(info->target, sizeof(info->target), "%s", arch);
+}
+
+enum status session_target(struct session *session, const char *arch, struct err *err)
+{
+    char **paths = NULL;
+    size_t count = 0;
+    char *config = catalog_config_dir(session->arena);
+    family_facts(&session->info, arch);
+    memset(&session->machine, 0, sizeof(session->machine));
+    enum status status = config ? file_list(&paths, &count, path_join(session->arena, config, "machines"), ".json",
+                                            session->arena, err)
+                                : STATUS_OK;
+    for (size_t k = 0; k < count && !status; k++) {
+        struct machine machine;
+        status = machine_read(&machine, paths[k], err);
+        if (status || strcmp(machine.arch, arch))
+            continue;
+        session->machine = machine;
+        session->info.cus = machine.cus ? machine.cus : session->info.cus;
+        session->info.memory_bytes = (uint64_t)machine.memory_bytes;
+        break;
+    }
+    session->facts = run_device_facts(&session->info);
+    session->cpu_target = "";
+    return status;
+}

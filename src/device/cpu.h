@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The CPU device, shared by its files: cpu.c (operations), cpu_launch.c, cpu_memory.c, cpu_module.c, cpu_info.c,
+ * cpu_sense.c, over cpu_pool (threads), cpu_fiber (lanes) and cpu_reference (loops of known work).
+ */
+#ifndef ROOFTILE_DEVICE_CPU_H
+#define ROOFTILE_DEVICE_CPU_H
+
+#include "cpu_fiber.h"
+#include "cpu_pool.h"
+#include "rooftile/device.h"
+
+/* As on GPUs, so that a suite that fits here fits there. */
+#define CPU_MAX_BLOCK 1024u
+#define CPU_MAX_GRID 2147483647u
+#define CPU_LDS_BYTES 65536u
+#define CPU_HUGE_PAGE_BYTES ((uint64_t)2 << 20)
+
+/* What one pool thread has. */
+struct cpu_thread {
+    struct fibers *fibers;
+    void *lds; /* CPU_LDS_BYTES of dynamic LDS */
+    struct fiber_finding finding;
+    bool out_of_memory; /* no stacks for the fibers */
+};
+
+struct cpu_allocation {
+    struct cpu_allocation *next;
+    void *pointer;
+    uint64_t size_bytes; /* whole pages */
+};
+
+/* Counters of the previous sense, and the arrays of the reference stream. */
+struct cpu_senses {
+    uint64_t steal_ticks;
+    uint64_t total_ticks;
+    double *stream; /* three arrays per thread; NULL until first used */
+    uint64_t stream_count;
+};
+
+struct cpu {
+    struct device device; /* first */
+    struct pool *pool;
+    struct cpu_thread *threads; /* one per pool thread */
+    uint32_t wave;
+    bool huge_pages;
+    uint64_t memory_limit_bytes;
+    uint64_t memory_used_bytes;
+    uint64_t l2_bytes; /* of one core */
+    struct cpu_allocation *allocations;
+    uint64_t marks_ns[DEVICE_MAX_MARKS];
+    struct cpu_senses senses;
+};
+
+struct device_kernel {
+    const struct simt_kernel *code;
+    const struct device_module *module;
+    bool uses_lanes;
+};
+
+struct device_module {
+    void *handle;
+    const struct simt_module *table;
+    size_t lds_module;  /* its number among the thread-local storage of the process */
+    uint64_t lds_bytes; /* of all __shared__ variables of the source */
+    struct device_kernel *kernels;
+    size_t kernel_count;
+};
+
+/* The calling thread's __shared__ variables; NULL when the module has none. */
+void *cpu_module_lds(const struct device_module *module);
+enum status cpu_module_load(struct device_module **module, struct device *device, const char *path, struct err *err);
+void cpu_module_unload(struct device *device, struct device_module *module);
+enum status cpu_module_kernel(const struct device_kernel **kernel, struct kernel_info *info, struct device *device,
+                              struct device_module *module, const char *symbol, struct err *err);
+
+enum status cpu_launch(struct device *device, const struct device_launch *launch, struct err *err);
+
+enum status cpu_alloc(void **pointer, struct device *device, uint64_t size_bytes, enum device_space space,
+                      struct err *err);
+void cpu_free(struct device *device, void *pointer);
+void cpu_free_all(struct cpu *cpu);
+enum status cpu_write(struct device *device, void *to, const void *from, uint64_t size_bytes, struct err *err);
+enum status cpu_copy(struct device *device, void *to, const void *from, uint64_t size_bytes, uint32_t stream,
+                     struct err *err);
+enum status cpu_fill(struct device *device, void *to, uint8_t byte, uint64_t size_bytes, uint32_t stream,
+                     struct err *err);
+#if defined(__x86_64__)
+enum status cpu_evict(struct device *device, const void *pointer, uint64_t size_bytes, struct err *err);
+#endif
+/* [*begin, *end) of `part` when `count` things are split contiguously over `parts`. */
+void cpu_share(uint64_t *begin, uint64_t *end, uint64_t count, uint32_t part, uint32_t parts);
+
+/* What the operating system says about this machine, as far as the first `threads` allowed cores go. Before the pool pins
+ * its threads. */
+void cpu_describe(struct device_info *info, uint32_t threads);
+
+enum status cpu_sense(struct device *device, struct device_sense *sense, bool quick, struct err *err);
+void cpu_sense_release(struct cpu_senses *senses);
+
+#endif

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+#include <hwloc.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+#include "cpu.h"
+#include "rooftile/cpu_target.h"
+
+static void copy_text(char *to, size_t size, const char *from)
+{
+    snprintf(to, size, "%s", from ? from : "");
+}
+
+/* The first `threads` cores that this process may use: those the pool pins to. */
+static hwloc_bitmap_t used_cores(uint32_t threads)
+{
+    hwloc_bitmap_t cores = hwloc_bitmap_alloc();
+    cpu_set_t allowed;
+    CPU_ZERO(&allowed);
+    if (sched_getaffinity(0, sizeof(allowed), &allowed))
+        CPU_SET(0, &allowed);
+    for (unsigned core = 0; core < CPU_SETSIZE && threads; ++core)
+        if (CPU_ISSET(core, &allowed)) {
+            hwloc_bitmap_set(cores, core);
+            --threads;
+        }
+    return cores;
+}
+
+static void describe_caches(struct device_info *info, hwloc_topology_t topology, hwloc_const_bitmap_t cores)
+{
+    static const hwloc_obj_type_t types[] = {HWLOC_OBJ_L1CACHE, HWLOC_OBJ_L2CACHE, HWLOC_OBJ_L3CACHE, HWLOC_OBJ_L4CACHE};
+    for (unsigned level = 0; level < sizeof(types) / sizeof(types[0]); ++level) {
+        struct device_cache cache = {0};
+        hwloc_obj_t object = NULL;
+        while ((object = hwloc_get_next_obj_by_type(topology, types[level], object))) {
+            if (!hwloc_bitmap_intersects(object->cpuset, cores) || !object->attr->cache.size)
+                continue;
+            cache.size_bytes = object->attr->cache.size;
+            cache.line_bytes = object->attr->cache.linesize;
+            ++cache.instances;
+        }
+        snprintf(cache.name, sizeof(cache.name), "L%u", level + 1);
+        if (cache.instances && info->cache_count < DEVICE_MAX_CACHES)
+            info->caches[info->cache_count++] = cache;
+    }
+}
+
+static void describe_topology(struct device_info *info, uint32_t threads)
+{
+    hwloc_topology_t topology;
+    if (hwloc_topology_init(&topology))
+        return;
+    if (hwloc_topology_load(topology) == 0) {
+        hwloc_bitmap_t cores = used_cores(threads);
+        describe_caches(info, topology, cores);
+        hwloc_bitmap_free(cores);
+        hwloc_obj_t package = hwloc_get_obj_by_type(topology, HWLOC_OBJ_PACKAGE, 0);
+        if (package)
+            copy_text(info->name, sizeof(info->name), hwloc_obj_get_info_by_name(package, "CPUModel"));
+    }
+    hwloc_topology_destroy(topology);
+}
+
+/* A number in a file of one number; UINT64_MAX when there is none ("max"). */
+static uint64_t read_number(const char *path)
+{
+    FILE *file = fopen(path, "re");
+    unsigned long long number = UINT64_MAX;
+    if (file && fscanf(file, "%llu", &number) != 1)
+        number = UINT64_MAX;
+    if (file)
+        fclose(file);
+    return number;
+}
+
+static void describe_memory(struct device_info *info)
+{
+    FILE *file = fopen("/proc/meminfo", "re");
+    char line[128];
+    unsigned long long kib;
+    while (file && fgets(line, sizeof(line), file)) {
+        if (sscanf(line, "MemTotal: %llu", &kib) == 1)
+            info->memory_bytes = kib * 1024;
+        if (sscanf(line, "MemAvailable: %llu", &kib) == 1)
+            info->memory_free_bytes = kib * 1024;
+    }
+    if (file)
+        fclose(file);
+    /* A container may have less than the machine. */
+    const uint64_t most = read_number("/sys/fs/cgroup/memory.max");
+    const uint64_t used = read_number("/sys/fs/cgroup/memory.current");
+    if (most < info->memory_bytes)
+        info->memory_bytes = most;
+    if (most != UINT64_MAX && used < most && most - used < info->memory_free_bytes)
+        info->memory_free_bytes = most - used;
+}
+
+/* Physical limits, so from above: two pipes of the widest registers, a multiply-add counted as two. Without FMA, and on
+ * AArch64, where cores have two or four pipes, nothing is known. */
+static void describe_peaks(struct device_info *info)
+{
+    const double bits = cpu_target_has(info->target, "avx512f") ? 512 : cpu_target_has(info->target, "fma") ? 256 : 0;
+    info->flops_per_clock_f32 = bits / 32 * 2 * 2;
+    info->flops_per_clock_f64 = bits / 64 * 2 * 2;
+}
+
+static void describe_note(struct device_info *info)
+{
+    char pages[64] = "";
+    FILE *file = fopen("/sys/kernel/mm/transparent_hugepage/enabled", "re");
+    if (file && fgets(pages, sizeof(pages), file)) {
+        const char *open = strchr(pages, '[');
+        const size_t length = open ? strcspn(open + 1, "]") : 0;
+        memmove(pages, open ? open + 1 : "", length);
+        pages[length] = '\0';
+    }
+    if (file)
+        fclose(file);
+    snprintf(info->note, sizeof(info->note), "%u of %u allowed cores%s%s", info->cus, pool_allowed_cores(),
+             *pages ? ", transparent huge pages: " : "", pages);
+}
+
+void cpu_describe(struct device_info *info, uint32_t threads)
+{
+    struct utsname system;
+    struct text target = {0};
+    copy_text(info->backend, sizeof(info->backend), "cpu");
+    copy_text(info->arch, sizeof(info->arch), cpu_target_arch());
+    cpu_target_detect(&target);
+    copy_text(info->target, sizeof(info->target), target.data);
+    text_release(&target);
+    if (uname(&system) == 0)
+        snprintf(info->driver, sizeof(info->driver), "%.30s %.31s", system.sysname, system.release);
+    info->cus = threads;
+    info->max_block = CPU_MAX_BLOCK;
+    for (int i = 0; i < 3; ++i)
+        info->max_grid[i] = CPU_MAX_GRID;
+    info->lds_bytes = CPU_LDS_BYTES;
+    info->timer_tick_ns = 1; /* clock_gettime counts nanoseconds */
+    describe_topology(info, threads);
+    describe_memory(info);
+    describe_peaks(info);
+    describe_note(info);
+    if (!*info->name)
+        copy_text(info->name, sizeof(info->name), "CPU");
+}

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The simulated device: a machine file, a virtual clock, and no execution. With the same seed every run is the same.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "rooftile/device.h"
+#include "rooftile/rng.h"
+
+#define LAUNCH_NS 4000.0       /* an empty launch, when the machine file says nothing */
+#define NOISE 0.005            /* sd of the natural logarithm of a time */
+#define COPY_BYTES_PER_NS 10.0 /* copies and fills: not predicted, only not free */
+
+struct sim_allocation {
+    struct sim_allocation *next;
+    void *pointer;
+    uint64_t size_bytes;
+};
+
+struct device_module {
+    int unused; /* nothing is read; each load is its own module */
+};
+
+struct sim {
+    struct device device; /* first */
+    uint64_t memory_bytes, used_bytes;
+    struct sim_allocation *allocations;
+    double now_ns, launch_ns, noise;
+    double marks_ns[DEVICE_MAX_MARKS];
+    struct rng rng;
+};
+
+static int sim_count(struct text *why)
+{
+    (void)why;
+    return 1;
+}
+
+static void *sim_new(size_t size)
+{
+    void *memory = calloc(1, size);
+    if (!memory)
+        arena_out_of_memory(size);
+    return memory;
+}
+
+/* The machine's facts; what it leaves open gets the limits that all GPUs have. */
+static void sim_describe(struct device_info *info, const struct device_request *request)
+{
+    *info = *request->sim_info;
+    snprintf(info->backend, sizeof(info->backend), "sim");
+    snprintf(info->id, sizeof(info->id), "sim:%.27s", request->model);
+    info->predicted = true;
+    info->wave = info->wave ? info->wave : 64;
+    info->max_block = info->max_block ? info->max_block : 1024;
+    for (int i = 0; i < 3; ++i)
+        info->max_grid[i] = info->max_grid[i] ? info->max_grid[i] : 2147483647u;
+    info->lds_bytes = info->lds_bytes ? info->lds_bytes : 65536;
+    info->memory_bytes = info->memory_bytes ? info->memory_bytes : (uint64_t)16 << 30;
+    info->memory_free_bytes = info->memory_bytes;
+}
+
+static enum status sim_open(struct device **device, const struct device_request *request, struct device_info *info,
+                            struct err *err)
+{
+    if (!request->sim_info)
+        return err_set(err, ERR_DEVICE, "sim needs a machine, for example sim:mi300x");
+    sim_describe(info, request);
+    struct sim *sim = sim_new(sizeof(*sim));
+    sim->device.ops = &device_sim;
+    sim->memory_bytes = info->memory_bytes;
+    sim->launch_ns = request->sim_launch_ns > 0 ? request->sim_launch_ns : LAUNCH_NS;
+    sim->noise = request->sim_noise != 0 ? fmax(request->sim_noise, 0) : NOISE;
+    rng_init(&sim->rng, request->seed);
+    *device = &sim->device;
+    return STATUS_OK;
+}
+
+static void sim_free(struct device *device, void *pointer)
+{
+    struct sim *sim = (struct sim *)device;
+    for (struct sim_allocation **at = &sim->allocations; *at; at = &(*at)->next) {
+        struct sim_allocation *allocation = *at;
+        if (allocation->pointer != pointer)
+            continue;
+        *at = allocation->next;
+        munmap(allocation->pointer, allocation->size_bytes);
+        sim->used_bytes -= allocation->size_bytes;
+        free(allocation);
+        return;
+    }
+}
+
+static void sim_close(struct device *device)
+{
+    struct sim *sim = (struct sim *)device;
+    if (!sim)
+        return;
+    while (sim->allocations)
+        sim_free(device, sim->allocations->pointer);
+    free(sim);
+}
+
+/* Addresses that nothing may touch. */
+static enum status sim_alloc(void **pointer, struct device *device, uint64_t size_bytes, enum device_space space,
+                             struct err *err)
+{
+    struct sim *sim = (struct sim *)device;
+    const uint64_t available = sim->memory_bytes > sim->used_bytes ? sim->memory_bytes - sim->used_bytes : 0;
+    (void)space;
+    if (size_bytes > available)
+        return err_set(err, ERR_DEVICE_MEMORY, "%llu bytes asked for, %llu available", (unsigned long long)size_bytes,
+                       (unsigned long long)available);
+    const uint64_t mapped_bytes = size_bytes ? size_bytes : 1;
+    void *memory = mmap(NULL, mapped_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED)
+        return err_set(err, ERR_DEVICE_MEMORY, "no %llu free addresses", (unsigned long long)size_bytes);
+    struct sim_allocation *allocation = sim_new(sizeof(*allocation));
+    *allocation = (struct sim_allocation){.next = sim->allocations, .pointer = memory, .size_bytes = mapped_bytes};
+    sim->allocations = allocation;
+    sim->used_bytes += mapped_bytes;
+    *pointer = memory;
+    return STATUS_OK;
+}
+
+static enum status sim_advance(struct device *device, uint64_t size_bytes)
+{
+    ((struct sim *)device)->now_ns += (double)size_bytes / COPY_BYTES_PER_NS;
+    return STATUS_OK;
+}
+
+static enum status sim_write(struct device *device, void *to, const void *from, uint64_t size_bytes, struct err *err)
+{
+    (void)to;
+    (void)from;
+    (void)err;
+    return sim_advance(device, size_bytes);
+}
+
+/* There is nothing to read: zeros, so that whoever looks sees the same each time. */
+static enum status sim_read(struct device *device, void *to, const void *from, uint64_t size_bytes, struct err *err)
+{
+    (void)from;
+    (void)err;
+    if (size_bytes)
+        memset(to, 0, size_bytes);
+    return sim_advance(device, size_bytes);
+}
+
+static enum status sim_copy(struct device *device, void *to, const void *from, uint64_t size_bytes, uint32_t stream,
+                            struct err *err)
+{
+    (void)stream;
+    return sim_write(device, to, from, size_bytes, err);
+}
+
+static enum status sim_fill(struct device *device, void *to, uint8_t byte, uint64_t size_bytes, uint32_t stream,
+                            struct err *err)
+{
+    (void)to;
+    (void)byte;
+    (void)stream;
+    (void)err;
+    return sim_advance(device, size_bytes);
+}
+
+static enum status sim_load(struct device_module **module, struct device *device, const char *path, struct err *err)
+{
+    (void)device;
+    (void)path;
+    (void)err;
+    *module = sim_new(sizeof(**module));
+    return STATUS_OK;
+}
+
+static void sim_unload(struct device *device, struct device_module *module)
+{
+    (void)device;
+    free(module);
+}
+
+/* The module stands for all its kernels: their arguments are unknown. */
+static enum status sim_kernel(const struct device_kernel **kernel, struct kernel_info *info, struct device *device,
+                              struct device_module *module, const char *symbol, struct err *err)
+{
+    (void)device;
+    (void)symbol;
+    (void)err;
+    *info = (struct kernel_info){0};
+    *kernel = (const struct device_kernel *)module;
+    return STATUS_OK;
+}
+
+static enum status sim_launch(struct device *device, const struct device_launch *launch, struct err *err)
+{
+    struct sim *sim = (struct sim *)device;
+    (void)err;
+    const double predicted_ns = fmax(launch->floor_ns, 0) + sim->launch_ns;
+    sim->now_ns += predicted_ns * exp(sim->noise * rng_normal(&sim->rng));
+    return STATUS_OK;
+}
+
+static enum status sim_mark(struct device *device, uint32_t mark, uint32_t stream, struct err *err)
+{
+    struct sim *sim = (struct sim *)device;
+    (void)stream;
+    if (mark >= DEVICE_MAX_MARKS)
+        return err_set(err, ERR_DEVICE, "mark %u: there are %d", mark, DEVICE_MAX_MARKS);
+    sim->marks_ns[mark] = sim->now_ns;
+    return STATUS_OK;
+}
+
+static enum status sim_elapsed(double *time_ns, struct device *device, uint32_t from, uint32_t to, struct err *err)
+{
+    const struct sim *sim = (const struct sim *)device;
+    if (from >= DEVICE_MAX_MARKS || to >= DEVICE_MAX_MARKS)
+        return err_set(err, ERR_DEVICE, "mark %u: there are %d", from > to ? from : to, DEVICE_MAX_MARKS);
+    *time_ns = sim->marks_ns[to] - sim->marks_ns[from];
+    return STATUS_OK;
+}
+
+static enum status sim_wait(struct device *device, struct err *err)
+{
+    (void)device;
+    (void)err;
+    return STATUS_OK;
+}
+
+static enum status sim_wait_mark(struct device *device, uint32_t stream, uint32_t mark, struct err *err)
+{
+    (void)device;
+    (void)stream;
+    (void)mark;
+    (void)err;
+    return STATUS_OK;
+}
+
+const struct device_ops device_sim = {
+    .name = "sim",
+    .summary = "a GPU from a machine file (sim:mi300x): nothing is executed, every time is predicted",
+    .count = sim_count,
+    .open = sim_open,
+    .close = sim_close,
+    .alloc = sim_alloc,
+    .free = sim_free,
+    .write = sim_write,
+    .read = sim_read,
+    .load = sim_load,
+    .unload = sim_unload,
+    .kernel = sim_kernel,
+    .launch = sim_launch,
+    .copy = sim_copy,
+    .fill = sim_fill,
+    .mark = sim_mark,
+    .elapsed = sim_elapsed,
+    .wait = sim_wait,
+    .wait_mark = sim_wait_mark,
+};

@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "build_internal.h"
+#include "rooftile/file.h"
+#include "rooftile/log.h"
+
+/* Variables that change what a compiler does. */
+static const char *const key_variables[] = {
+    "CPATH",        "C_INCLUDE_PATH",       "CPLUS_INCLUDE_PATH",         "COMPILER_PATH", "GCC_EXEC_PREFIX",
+    "LIBRARY_PATH", "CCC_OVERRIDE_OPTIONS", "HIPCC_COMPILE_FLAGS_APPEND", "HIP_PATH",      "HIP_CLANG_PATH",
+    "ROCM_PATH",    "HIP_DEVICE_LIB_PATH",
+};
+
+/* Range locks of one open file: they need no file per key, end with the process, and do not outlive a crash. */
+static enum status open_lock(struct build_cache *cache, const char *dir, struct err *err)
+{
+    const char *path = path_join(cache->arena, dir, "lock");
+    cache->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (cache->lock_fd < 0)
+        return err_set(err, ERR_IO, "%s: %s", path, strerror(errno));
+    cache->dir = dir;
+    return STATUS_OK;
+}
+
+static enum status open_dir(struct build_cache *cache, const char *dir, struct err *err)
+{
+    if (file_make_dirs(dir, err))
+        return err->status;
+    const char *real = path_real(cache->arena, dir);
+    return open_lock(cache, real ? real : dir, err);
+}
+
+/* The folder has a fixed name, so that runs reuse it; in a public place it must be a folder of ours and nobody else's.
+ */
+static enum status open_fallback(struct build_cache *cache, struct err *err)
+{
+    const char *parent = getenv("TMPDIR");
+    const char *dir = arena_printf(cache->arena, "%s/rooftile-%lu-objects", parent && *parent ? parent : "/tmp",
+                                   (unsigned long)getuid());
+    struct stat info;
+    cache->is_fallback = true;
+    if (mkdir(dir, 0700) && errno != EEXIST)
+        return err_set(err, ERR_IO, "%s: cannot create the folder: %s", dir, strerror(errno));
+    if (lstat(dir, &info))
+        return err_set(err, ERR_IO, "%s: %s", dir, strerror(errno));
+    if (!S_ISDIR(info.st_mode) || info.st_uid != getuid() || (info.st_mode & 077))
+        return err_set(err, ERR_IO, "%s: not a private folder of this user", dir);
+    return open_lock(cache, dir, err);
+}
+
+/* Locks of the folder that is left end here; its objects stay valid. */
+static enum status fall_back(struct build_cache *cache, struct err *err)
+{
+    const struct err cause = *err;
+    if (cache->is_fallback)
+        return err_within(err, "the cache and its substitute cannot be written");
+    if (cache->lock_fd >= 0)
+        close(cache->lock_fd);
+    cache->lock_fd = -1;
+    if (open_fallback(cache, err))
+        return err_within(err, "the cache cannot be written (%s)", cause.text);
+    log_warn("W004",
+             "the cache cannot be written (%s); compiled kernels go to %s; free space or set ROOFTILE_CACHE to "
+             "another folder",
+             cause.text, cache->dir);
+    return STATUS_OK;
+}
+
+enum status cache_open(struct build_cache *cache, const char *dir, struct arena *arena, struct err *err)
+{
+    *cache = (struct build_cache){.arena = arena, .lock_fd = -1};
+    clock_gettime(CLOCK_REALTIME, &cache->opened); /* the clock of file times */
+    if (!dir)
+        dir = path_join(arena, path_cache_dir(arena), "objects");
+    return open_dir(cache, dir, err) ? fall_back(cache, err) : STATUS_OK;
+}
+
+void cache_release(struct build_cache *cache)
+{
+    if (cache->dir && cache->lock_fd >= 0)
+        close(cache->lock_fd);
+    *cache = (struct build_cache){.lock_fd = -1};
+}
+
+const char *cache_digest(struct build_cache *cache, const char *path)
+{
+    for (size_t i = 0; i < cache->digest_count; i++)
+        if (strcmp(cache->digests[i].path, path) == 0)
+            return cache->digests[i].hex;
+    if (cache->digest_count == cache->digest_capacity) {
+        const size_t capacity = cache->digest_capacity ? 2 * cache->digest_capacity : 64;
+        struct file_digest *digests = arena_array(cache->arena, capacity, sizeof(*digests));
+        if (cache->digest_count)
+            memcpy(digests, cache->digests, cache->digest_count * sizeof(*digests));
+        cache->digests = digests;
+        cache->digest_capacity = capacity;
+    }
+    struct err err = {0};
+    struct hash *hash = hash_new();
+    char hex[HASH_TEXT];
+    const bool readable = hash_add_file(hash, path, &err) == STATUS_OK;
+    hash_hex(hash, hex);
+    hash_free(hash);
+    struct file_digest *digest = &cache->digests[cache->digest_count++];
+    digest->path = arena_strdup(cache->arena, path);
+    digest->hex = readable ? arena_strdup(cache->arena, hex) : NULL;
+    return digest->hex;
+}
+
+void cache_key(struct build_cache *cache, struct build_unit *unit)
+{
+    struct hash *hash = hash_new();
+    hash_add_string(hash, "rooftile object 1");
+    hash_add_string(hash, unit->compiler->identity);
+    /* The name, but not the folder: __FILE__ has it. */
+    hash_add_string(hash, path_base(unit->source));
+    hash_add_string(hash, cache_digest(cache, unit->source));
+    for (size_t i = 1; i < unit->fixed.count; i++)
+        hash_add_string(hash, unit->fixed.items[i]);
+    for (size_t i = 0; i < sizeof(key_variables) / sizeof(*key_variables); i++)
+        hash_add_string(hash, getenv(key_variables[i]));
+    hash_hex(hash, unit->key);
+    hash_free(hash);
+}
+
+static bool set_lock(const struct build_cache *cache, const char *key, short type)
+{
+    /* 60 bits of the key: an offset must not be negative. */
+    char digits[16];
+    memcpy(digits, key, 15);
+    digits[15] = '\0';
+    struct flock range = {.l_type = type, .l_whence = SEEK_SET, .l_len = 1};
+    range.l_start = (off_t)strtoull(digits, NULL, 16);
+    return fcntl(cache->lock_fd, F_OFD_SETLK, &range) == 0 || (errno != EAGAIN && errno != EACCES);
+}
+
+bool cache_lock(struct build_cache *cache, const char *key)
+{
+    return set_lock(cache, key, F_WRLCK);
+}
+
+void cache_unlock(struct build_cache *cache, const char *key)
+{
+    set_lock(cache, key, F_UNLCK);
+}
+
+/* Everything the object was made from is as it was. */
+static bool inputs_hold(struct build_cache *cache, const struct build_record *record)
+{
+    for (size_t i = 0; i < record->input_count; i++) {
+        const struct build_input *input = &record->inputs[i];
+        if (!input->digest) {
+            if (file_exists(input->path))
+                return false;
+            continue;
+        }
+        const char *now = cache_digest(cache, input->path);
+        if (!now || strcmp(now, input->digest) != 0)
+            return false;
+    }
+    return true;
+}
+
+static char *record_path(const struct build_cache *cache, const struct build_unit *unit)
+{
+    return arena_printf(cache->arena, "%s/%s.inputs", cache->dir, unit->key);
+}
+
+bool cache_find(struct build_result *result, struct build_cache *cache, const struct build_unit *unit)
+{
+    struct err err = {0};
+    struct build_record record = {0};
+    char sha256[HASH_TEXT];
+    if (record_read(&record, unit, record_path(cache, unit), cache->arena, &err) || !inputs_hold(cache, &record))
+        return false;
+    const char *object = path_join(cache->arena, cache->dir, record.object);
+    if (hash_sha256_file(sha256, object, &err) || strcmp(sha256, record.sha256) != 0)
+        return false;
+    result->object = object;
+    memcpy(result->sha256, sha256, sizeof(sha256));
+    return true;
+}
+
+/* Whole or not at all. Not flushed to the disk: readers check what they find, and a flush per object is slow. */
+static enum status write_whole(const struct build_cache *cache, const char *path, const char *data, size_t length,
+                               struct err *err)
+{
+    char *made = arena_printf(cache->arena, "%s.XXXXXX", path);
+    const int fd = mkostemp(made, O_CLOEXEC);
+    if (fd < 0)
+        return err_set(err, ERR_IO, "%s: %s", path, strerror(errno));
+    size_t written = 0;
+    while (written < length) {
+        const ssize_t put = write(fd, data + written, length - written);
+        if (put < 0 && errno != EINTR)
+            break;
+        written += put > 0 ? (size_t)put : 0;
+    }
+    int cause = written < length || fchmod(fd, 0644) ? errno : 0;
+    if (close(fd) && !cause)
+        cause = errno;
+    if (!cause && rename(made, path))
+        cause = errno;
+    if (!cause)
+        return STATUS_OK;
+    unlink(made);
+    return err_set(err, ERR_IO, "%s: %s", path, strerror(cause));
+}
+
+/* Changed while this build runs: what was hashed may not be what was compiled. The change time, unlike the modification
+ * time, cannot be set back. */
+static bool changed_meanwhile(const struct build_cache *cache, const char *path)
+{
+    struct stat info;
+    if (stat(path, &info))
+        return true;
+    return info.st_ctim.tv_sec > cache->opened.tv_sec ||
+           (info.st_ctim.tv_sec == cache->opened.tv_sec && info.st_ctim.tv_nsec > cache->opened.tv_nsec);
+}
+
+/* False when something changed meanwhile or is not to be read: such an object is used, but not found again. */
+static bool list_inputs(struct build_record *record, struct build_cache *cache, const struct build_unit *unit,
+                        const char *depfile)
+{
+    struct err err = {0};
+    const char **paths = NULL;
+    size_t count = 0;
+    if (depfile_read(&paths, &count, depfile, cache->arena, &err) || count == 0)
+        return false;
+    record->inputs = arena_array(cache->arena, 2 * count, sizeof(*record->inputs));
+    for (size_t i = 0; i < count; i++) {
+        if (changed_meanwhile(cache, paths[i]))
+            return false;
+        if (strcmp(paths[i], unit->source) == 0)
+            continue; /* in the key */
+        struct build_input *input = &record->inputs[record->input_count++];
+        *input = (struct build_input){.path = paths[i], .digest = cache_digest(cache, paths[i])};
+        if (!input->digest)
+            return false;
+        const char *shadow = record_shadow(unit, paths[i], cache->arena);
+        if (shadow && !file_exists(shadow))
+            record->inputs[record->input_count++] = (struct build_input){.path = shadow};
+    }
+    return true;
+}
+
+static enum status write_object(const struct build_record *record, const struct build_cache *cache, const char *data,
+                                size_t length, struct err *err)
+{
+    struct err unread = {0};
+    char sha256[HASH_TEXT];
+    const char *path = path_join(cache->arena, cache->dir, record->object);
+    /* Another key may have led to the same bytes; a process may be using them. */
+    if (!hash_sha256_file(sha256, path, &unread) && strcmp(sha256, record->sha256) == 0)
+        return STATUS_OK;
+    return write_whole(cache, path, data, length, err);
+}
+
+static enum status write_record(const struct build_record *record, const struct build_cache *cache,
+                                const struct build_unit *unit, struct err *err)
+{
+    struct text text = {0};
+    enum status status = STATUS_OK;
+    if (record_print(&text, record, unit))
+        status = write_whole(cache, record_path(cache, unit), text.data, text.length, err);
+    text_release(&text);
+    return status;
+}
+
+/* "stream-0123456789abcdef0123456789abcdef.so": the source's name for people who see it in a profile. */
+static char *object_name(const struct build_cache *cache, const struct build_unit *unit, const char *sha256)
+{
+    const char *base = path_base(unit->source);
+    return arena_printf(cache->arena, "%.*s-%.32s.%s", (int)strcspn(base, "."), base, sha256,
+                        unit->request->target.kind == BUILD_AMD ? "hsaco" : "so");
+}
+
+enum status cache_store(struct build_result *result, struct build_cache *cache, const struct build_unit *unit,
+                        const char *object, const char *depfile, struct err *err)
+{
+    struct arena arena = {0};
+    char *data = NULL;
+    size_t length = 0;
+    char sha256[HASH_TEXT];
+    struct build_record record = {.sha256 = sha256};
+    enum status status = file_read(&data, &length, object, FILE_LIMIT_BYTES, &arena, err);
+    if (status)
+        goto out;
+    hash_sha256(sha256, data, length);
+    record.object = object_name(cache, unit, sha256);
+    const bool is_known = list_inputs(&record, cache, unit, depfile);
+    do {
+        status = write_object(&record, cache, data, length, err);
+        if (!status && is_known)
+            status = write_record(&record, cache, unit, err);
+    } while (status && !(status = fall_back(cache, err)));
+    if (status)
+        goto out;
+    result->object = path_join(cache->arena, cache->dir, record.object);
+    memcpy(result->sha256, sha256, sizeof(sha256));
+out:
+    arena_release(&arena);
+    return status;
+}

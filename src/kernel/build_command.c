@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+#include <string.h>
+
+#include "build_internal.h"
+#include "rooftile/cpu_target.h"
+#include "rooftile/file.h"
+
+/* Includes the kernel source for the CPU; its head explains these flags. */
+#define CPU_UNIT "cpu_unit.cpp"
+
+/* Outputs must depend on nothing but the inputs: no build id, and no HIP compilation-unit id, which is a hash of the
+ * path. */
+static const char *const cpu_flags[] = {
+    "-std=c++17",
+    "-O3",
+    "-fPIC",
+    "-shared",
+    "-nostdlib++",
+    "-fno-exceptions",
+    "-fno-rtti",
+    "-fno-threadsafe-statics",
+    "-fvisibility=hidden",
+    "-fno-math-errno",
+    "-ffp-contract=fast",
+    "-fno-stack-protector",
+    "-Wl,--build-id=none",
+    "-ffile-compilation-dir=.",
+};
+static const char *const clang_amd_flags[] = {"-x", "hip", "--cuda-device-only", "--no-gpu-bundle-output"};
+static const char *const hipcc_amd_flags[] = {"--genco"};
+static const char *const amd_flags[] = {
+    "-nogpulib", "-nogpuinc", "-std=c++17", "-O3", "-fuse-cuid=none", "-ffile-compilation-dir=.",
+};
+
+#define COUNT(array) (sizeof(array) / sizeof(*(array)))
+
+/* 9 for gfx90a and gfx9-4-generic, 11 for gfx1151 and gfx11-generic: the last two characters are minor and stepping. */
+static unsigned long gfx_major(const char *arch)
+{
+    if (!text_starts(arch, "gfx"))
+        return 0;
+    const size_t length = strcspn(arch + 3, "-:");
+    char major[8] = "";
+    if (length >= sizeof(major))
+        return 0;
+    memcpy(major, arch + 3, length);
+    if (arch[3 + length] != '-' && length > 2)
+        major[length - 2] = '\0';
+    return strtoul(major, NULL, 10);
+}
+
+static enum status add_amd(struct argv *argv, const struct compiler *compiler, const struct build_target *target,
+                           struct err *err)
+{
+    const bool has_wave32 = gfx_major(target->arch) >= 10;
+    if (target->wave == 32 && !has_wave32)
+        return err_set(err, ERR_UNSUPPORTED, "%s has waves of 64 lanes only", target->arch);
+    if (compiler->is_hipcc)
+        argv_add_all(argv, hipcc_amd_flags, COUNT(hipcc_amd_flags));
+    else
+        argv_add_all(argv, clang_amd_flags, COUNT(clang_amd_flags));
+    argv_add_all(argv, amd_flags, COUNT(amd_flags));
+    argv_addf(argv, "--offload-arch=%s", target->arch);
+    if (has_wave32)
+        argv_add(argv, target->wave == 64 ? "-mwavefrontsize64" : "-mno-wavefrontsize64");
+    return STATUS_OK;
+}
+
+static enum status add_cpu(struct argv *argv, const struct build_target *target, struct err *err)
+{
+    const char **flags = NULL;
+    size_t count = 0;
+    if (cpu_target_flags(target->arch, &flags, &count, argv->arena, err))
+        return err_within(err, "cpu");
+    argv_add_all(argv, cpu_flags, COUNT(cpu_flags));
+    argv_add_all(argv, flags, count);
+    argv_addf(argv, "-DROOFTILE_WAVE=%u", target->wave);
+    return STATUS_OK;
+}
+
+enum status command_for_target(struct argv *argv, const struct compiler *compiler, const struct build_target *target,
+                               struct err *err)
+{
+    if (target->wave != 64 && target->wave != 32)
+        return err_set(err, ERR_UNSUPPORTED, "no device has waves of %u lanes", target->wave);
+    argv_add(argv, compiler->path);
+    return target->kind == BUILD_AMD ? add_amd(argv, compiler, target, err) : add_cpu(argv, target, err);
+}
+
+/* The folder's links are resolved but not the file's own: includes are searched beside the name that was given. */
+static enum status find_source(struct build_unit *unit, struct arena *arena, struct err *err)
+{
+    const char *source = unit->request->source;
+    unit->source_dir = path_real(arena, path_dir(arena, source));
+    if (!unit->source_dir || !file_exists(source))
+        return err_set(err, ERR_CONFIG, "%s: no such file", source);
+    unit->source = path_join(arena, unit->source_dir, path_base(source));
+    return STATUS_OK;
+}
+
+static void add_request(struct argv *argv, const struct build_request *request)
+{
+    argv_add_all(argv, request->flags, request->flag_count);
+    for (size_t i = 0; i < request->define_count; i++)
+        argv_addf(argv, "-D%s=%s", request->defines[i].name, request->defines[i].value);
+}
+
+/* Names of our folders reach the object through __FILE__ and debug information; they are mapped to fixed words. */
+static void add_paths(struct build_unit *unit)
+{
+    struct argv *argv = &unit->command;
+    argv_addf(argv, "-I%s", unit->include_dir);
+    argv_addf(argv, "-ffile-prefix-map=%s=include", unit->include_dir);
+    argv_addf(argv, "-ffile-prefix-map=%s=source", unit->source_dir);
+    if (unit->request->target.kind == BUILD_CPU) {
+        argv_addf(argv, "-DROOFTILE_SOURCE=\"%s\"", unit->source);
+        argv_add(argv, path_join(argv->arena, unit->include_dir, CPU_UNIT));
+    } else {
+        argv_add(argv, unit->source);
+    }
+}
+
+enum status unit_prepare(struct build_unit *unit, const char *include_dir, struct arena *arena, struct err *err)
+{
+    if (find_source(unit, arena, err))
+        return err->status;
+    unit->include_dir = include_dir;
+    unit->fixed = (struct argv){.arena = arena};
+    unit->command = (struct argv){.arena = arena};
+    if (command_for_target(&unit->fixed, unit->compiler, &unit->request->target, err))
+        return err->status;
+    add_request(&unit->fixed, unit->request);
+    argv_add_all(&unit->command, unit->fixed.items, unit->fixed.count);
+    add_paths(unit);
+    return STATUS_OK;
+}

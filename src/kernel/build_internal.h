@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the files of the build share: command lines, scratch folders, the cache and running compilers.
+ */
+#ifndef ROOFTILE_BUILD_INTERNAL_H
+#define ROOFTILE_BUILD_INTERNAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <time.h>
+
+#include "rooftile/build.h"
+#include "rooftile/hash.h"
+#include "rooftile/text.h"
+
+#define COMPILER_HINT "install clang (Debian and Ubuntu: apt install clang-19 lld-19) or set ROOFTILE_KERNEL_COMPILER"
+
+/* An argument vector that grows in an arena; `items` always ends with NULL once something was added. */
+struct argv {
+    struct arena *arena;
+    const char **items;
+    size_t count;
+    size_t capacity;
+};
+
+void argv_add(struct argv *argv, const char *item);
+void argv_addf(struct argv *argv, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void argv_add_all(struct argv *argv, const char *const *items, size_t count);
+char *argv_quote(const struct argv *argv); /* for a POSIX shell */
+
+/* A new private folder below $TMPDIR. */
+enum status scratch_make(char **dir, struct arena *arena, struct err *err);
+void scratch_remove(const char *dir); /* with everything in it; NULL is fine */
+
+/* The compiler and all that a target alone asks for. ERR_UNSUPPORTED for a wave size that the target lacks. */
+enum status command_for_target(struct argv *argv, const struct compiler *compiler, const struct build_target *target,
+                               struct err *err);
+
+/* One thing to compile. */
+struct build_unit {
+    const struct build_request *request;
+    const struct compiler *compiler;
+    const char *source; /* absolute */
+    const char *source_dir;
+    const char *include_dir; /* absolute */
+    struct argv fixed;       /* every argument that names no file of ours: part of the key */
+    struct argv command;     /* all but the outputs */
+    char key[HASH_TEXT];
+};
+
+/* Paths and command line; the key needs the source's hash and is set by cache_key(). ERR_CONFIG when there is no
+ * source. */
+enum status unit_prepare(struct build_unit *unit, const char *include_dir, struct arena *arena, struct err *err);
+
+/* A file's hash, taken once per build. */
+struct file_digest {
+    const char *path;
+    const char *hex; /* NULL: cannot be read */
+};
+
+struct build_cache {
+    struct arena *arena;
+    const char *dir;
+    int lock_fd; /* -1: this file system has no locks; renames alone keep objects whole */
+    bool is_fallback;
+    struct timespec opened; /* files changed after this may differ from what was hashed */
+    struct file_digest *digests;
+    size_t digest_count;
+    size_t digest_capacity;
+};
+
+/* `dir` NULL: path_cache_dir()/objects. Falls back as build_all() says. */
+enum status cache_open(struct build_cache *cache, const char *dir, struct arena *arena, struct err *err);
+void cache_release(struct build_cache *cache);
+void cache_key(struct build_cache *cache, struct build_unit *unit);
+
+/* False while another process compiles the same key. Never blocks. */
+bool cache_lock(struct build_cache *cache, const char *key);
+void cache_unlock(struct build_cache *cache, const char *key);
+
+/* Sets object and sha256 when a valid object is there. */
+bool cache_find(struct build_result *result, struct build_cache *cache, const struct build_unit *unit);
+/* Takes over a finished object and the dependency file beside it; sets object and sha256. */
+enum status cache_store(struct build_result *result, struct build_cache *cache, const struct build_unit *unit,
+                        const char *object, const char *depfile, struct err *err);
+const char *cache_digest(struct build_cache *cache, const char *path); /* NULL: cannot be read */
+
+/* What a cached object depends on: files with their hashes, and files that would hide one of them if they appeared. */
+struct build_record {
+    const char *object; /* file name in the cache folder */
+    const char *sha256;
+    struct build_input {
+        const char *path;
+        const char *digest; /* NULL: must not exist */
+    } * inputs;
+    size_t input_count;
+};
+
+/* Paths below the unit's folders are written relative to them, so that a moved source tree keeps its cache. */
+enum status record_read(struct build_record *record, const struct build_unit *unit, const char *path,
+                        struct arena *arena, struct err *err);
+/* False when a path cannot be written down. */
+bool record_print(struct text *text, const struct build_record *record, const struct build_unit *unit);
+/* Where `path` below include_dir would be searched first; NULL when nowhere. */
+char *record_shadow(const struct build_unit *unit, const char *path, struct arena *arena);
+
+/* The prerequisites of a dependency file written by -MD, unescaped. */
+enum status depfile_read(const char ***paths, size_t *count, const char *path, struct arena *arena, struct err *err);
+
+/* A running compiler. Its stdout and stderr come through one pipe, whose end says that it and its children are done. */
+struct build_child {
+    pid_t pid;
+    int fd;
+    struct text output; /* the first part of what it said */
+    size_t dropped_bytes;
+    uint64_t started_ns;
+    const char *object;
+    const char *depfile;
+};
+
+/* `number` makes the names in the scratch folder unique. */
+enum status child_start(struct build_child *child, const struct build_unit *unit, const char *scratch, size_t number,
+                        struct arena *arena, struct err *err);
+/* Reads what is there; false at the end. */
+bool child_read(struct build_child *child);
+/* Waits for the end; STATUS_OK, or ERR_BUILD with the compiler's words in *message. */
+enum status child_finish(struct build_child *child, const char **message, struct arena *arena);
+void child_kill(struct build_child *child);
+
+#endif

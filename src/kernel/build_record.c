@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT */
+#include <string.h>
+
+#include "build_internal.h"
+#include "rooftile/file.h"
+
+/* A record:
+ *     rooftile build record 1
+ *     object <sha256> <file name>
+ *     input <hash> include/portable.h
+ *     input <hash> /usr/lib/llvm-19/lib/clang/19/include/stddef.h
+ *     absent source/portable.h
+ *     end
+ * Locks do not cover readers and nothing is flushed to the disk, so a record without its last line does not count. */
+#define RECORD_HEAD "rooftile build record 1"
+#define RECORD_LIMIT_BYTES (1024u * 1024u)
+
+/* The part of `path` below `dir`, NULL when it is elsewhere. */
+static const char *below(const char *path, const char *dir)
+{
+    const size_t length = strlen(dir);
+    return strncmp(path, dir, length) == 0 && path[length] == '/' ? path + length + 1 : NULL;
+}
+
+static char *shorten(const struct build_unit *unit, const char *path, struct arena *arena)
+{
+    const char *in_source = below(path, unit->source_dir);
+    const char *in_include = below(path, unit->include_dir);
+    if (in_source && in_include) { /* one folder is inside the other: the inner one */
+        if (strlen(unit->source_dir) > strlen(unit->include_dir))
+            in_include = NULL;
+        else
+            in_source = NULL;
+    }
+    if (in_source)
+        return arena_printf(arena, "source/%s", in_source);
+    if (in_include)
+        return arena_printf(arena, "include/%s", in_include);
+    return arena_strdup(arena, path);
+}
+
+static const char *lengthen(const struct build_unit *unit, const char *path, struct arena *arena)
+{
+    if (text_starts(path, "source/"))
+        return path_join(arena, unit->source_dir, path + strlen("source/"));
+    if (text_starts(path, "include/"))
+        return path_join(arena, unit->include_dir, path + strlen("include/"));
+    return path;
+}
+
+char *record_shadow(const struct build_unit *unit, const char *path, struct arena *arena)
+{
+    const char *in_include = below(path, unit->include_dir);
+    if (!in_include || strcmp(unit->source_dir, unit->include_dir) == 0)
+        return NULL;
+    return path_join(arena, unit->source_dir, in_include);
+}
+
+bool record_print(struct text *text, const struct build_record *record, const struct build_unit *unit)
+{
+    struct arena arena = {0};
+    bool ok = !strchr(record->object, '\n');
+    text_addf(text, "%s\nobject %s %s\n", RECORD_HEAD, record->sha256, record->object);
+    for (size_t i = 0; i < record->input_count; i++) {
+        const struct build_input *input = &record->inputs[i];
+        ok = ok && !strchr(input->path, '\n');
+        const char *path = shorten(unit, input->path, &arena);
+        if (input->digest)
+            text_addf(text, "input %s %s\n", input->digest, path);
+        else
+            text_addf(text, "absent %s\n", path);
+    }
+    text_add(text, "end\n");
+    arena_release(&arena);
+    return ok;
+}
+
+/* Takes the word `head` and the blank behind it off *line. */
+static bool take(char **line, const char *head)
+{
+    const size_t length = strlen(head);
+    if (strncmp(*line, head, length) != 0 || (*line)[length] != ' ')
+        return false;
+    *line += length + 1;
+    return true;
+}
+
+/* Cuts the word before the first blank off *line; NULL when there is none. */
+static char *take_word(char **line)
+{
+    char *word = *line;
+    char *blank = strchr(word, ' ');
+    if (!blank)
+        return NULL;
+    *blank = '\0';
+    *line = blank + 1;
+    return word;
+}
+
+static bool read_line(struct build_record *record, const struct build_unit *unit, char *line, struct arena *arena)
+{
+    struct build_input *input = &record->inputs[record->input_count];
+    if (take(&line, "object")) {
+        record->sha256 = take_word(&line);
+        record->object = line;
+        /* A file of the cache folder and nothing else. */
+        return record->sha256 && strlen(record->sha256) < HASH_TEXT && *line && !strchr(line, '/');
+    }
+    if (take(&line, "input")) {
+        input->digest = take_word(&line);
+        if (!input->digest)
+            return false;
+    } else if (!take(&line, "absent")) {
+        return false;
+    }
+    input->path = lengthen(unit, line, arena);
+    record->input_count++;
+    return true;
+}
+
+enum status record_read(struct build_record *record, const struct build_unit *unit, const char *path,
+                        struct arena *arena, struct err *err)
+{
+    char *data = NULL;
+    size_t length = 0;
+    if (file_read(&data, &length, path, RECORD_LIMIT_BYTES, arena, err))
+        return err->status;
+    size_t lines = 0;
+    for (size_t i = 0; i < length; i++)
+        lines += data[i] == '\n';
+    struct build_record read = {.inputs = arena_array(arena, lines + 1, sizeof(*read.inputs))};
+    size_t number = 0;
+    for (char *line = data, *end; (end = strchr(line, '\n')) != NULL; line = end + 1, number++) {
+        *end = '\0';
+        if (strcmp(line, "end") == 0 && read.object) {
+            *record = read;
+            return STATUS_OK;
+        }
+        if (number == 0 ? strcmp(line, RECORD_HEAD) != 0 : !read_line(&read, unit, line, arena))
+            break;
+    }
+    return err_set(err, ERR_IO, "%s: not a build record", path);
+}
+
+/* Behind a make rule's colon: blanks separate; "\ " and "\#" are literal, "$$" is "$", a backslash at a line's end
+ * joins. */
+static char *next_prerequisite(char **at)
+{
+    char *from = *at;
+    while (*from == ' ' || *from == '\n' || (*from == '\\' && from[1] == '\n'))
+        from += *from == '\\' ? 2 : 1;
+    char *word = from;
+    char *to = from;
+    for (; *from && *from != ' ' && *from != '\n'; from++) {
+        if (*from == '\\' && from[1] == '\n')
+            break;
+        if ((*from == '\\' && (from[1] == ' ' || from[1] == '#')) || (*from == '$' && from[1] == '$'))
+            from++;
+        *to++ = *from;
+    }
+    *at = *from ? from + 1 : from;
+    *to = '\0';
+    return to > word ? word : NULL;
+}
+
+enum status depfile_read(const char ***paths, size_t *count, const char *path, struct arena *arena, struct err *err)
+{
+    char *data = NULL;
+    size_t length = 0;
+    if (file_read(&data, &length, path, RECORD_LIMIT_BYTES, arena, err))
+        return err->status;
+    char *at = strchr(data, ':'); /* the target is a fixed word without one */
+    if (!at)
+        return err_set(err, ERR_IO, "%s: not a dependency file", path);
+    at++;
+    size_t capacity = 1;
+    for (size_t i = 0; i < length; i++)
+        capacity += data[i] == ' ' || data[i] == '\n';
+    *paths = arena_array(arena, capacity, sizeof(**paths));
+    *count = 0;
+    while (*at) {
+        char *word = next_prerequisite(&at);
+        if (word)
+            (*paths)[(*count)++] = word;
+    }
+    return STATUS_OK;
+}

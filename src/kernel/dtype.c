@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: MIT */
+#include "rooftile/dtype.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+/* A floating-point format narrower than f32, as numbers. Codes are without the sign bit. */
+struct float_format {
+    unsigned mantissa; /* stored bits */
+    int bias;
+    uint64_t sign;      /* the sign bit in place */
+    double max;         /* largest finite magnitude */
+    uint64_t max_code;  /* its code */
+    uint64_t overflow;  /* code of what is larger: infinity where the format has one, else NaN */
+    uint64_t nan;       /* the canonical NaN, sign bit included */
+    bool has_infinity;  /* the code behind max_code is infinity */
+    bool unsigned_zero; /* FNUZ: no -0, its code is the only NaN */
+};
+
+/* IEEE 754 half; bfloat16; OCP 8-bit floating point specification 1.0 (non-saturating conversion); and the FNUZ
+ * variants of Graphcore, AMD and Qualcomm ("8-bit Numerical Formats for Deep Neural Networks", 2022) that gfx942
+ * implements. */
+static const struct float_format format_f16 = {10, 15, 0x8000, 65504, 0x7bff, 0x7c00, 0x7e00, true, false};
+static const struct float_format format_bf16 = {7, 127, 0x8000, 0x1.fep127, 0x7f7f, 0x7f80, 0x7fc0, true, false};
+static const struct float_format format_e4m3 = {3, 7, 0x80, 448, 0x7e, 0x7f, 0x7f, false, false};
+static const struct float_format format_e5m2 = {2, 15, 0x80, 57344, 0x7b, 0x7c, 0x7e, true, false};
+static const struct float_format format_e4m3fnuz = {3, 8, 0x80, 240, 0x7f, 0x80, 0x80, false, true};
+static const struct float_format format_e5m2fnuz = {2, 16, 0x80, 57344, 0x7f, 0x80, 0x80, false, true};
+
+static inline uint64_t bits_of(double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof(bits));
+    return bits;
+}
+
+static inline double double_of(uint64_t bits)
+{
+    double value;
+    memcpy(&value, &bits, sizeof(value));
+    return value;
+}
+
+/* 2^exponent, for normal doubles. */
+static inline double power_of_two(int exponent)
+{
+    return double_of((uint64_t)(exponent + 1023) << 52);
+}
+
+/* The code nearest to a magnitude of at most format.max, ties to even, rounded once. Adding 2^(e + 52 - m) to a
+ * magnitude with exponent e leaves in the low bits of the sum how many quanta 2^(e - m) it has, rounded by the adder
+ * itself; the exponent of a subnormal is that of the smallest normal number, and a carry into the exponent is the next
+ * code. */
+static inline __attribute__((always_inline)) uint64_t encode_magnitude(double magnitude,
+                                                                       const struct float_format format)
+{
+    const double smallest = power_of_two(1 - format.bias);
+    const double scale = magnitude > smallest ? magnitude : smallest;
+    const uint64_t exponent = bits_of(scale) & 0x7ff0000000000000u;
+    const uint64_t shifter = exponent + ((uint64_t)(52 - format.mantissa) << 52);
+    const uint64_t base = (exponent - bits_of(smallest)) >> (52 - format.mantissa);
+    return base + (bits_of(magnitude + double_of(shifter)) - shifter);
+}
+
+static inline __attribute__((always_inline)) uint64_t encode(double value, const struct float_format format)
+{
+    const double beyond = power_of_two(format.bias + 2); /* more than every finite value of the format */
+    const double magnitude = fabs(value) < beyond ? fabs(value) : beyond;
+    const uint64_t code = encode_magnitude(magnitude, format);
+    const uint64_t sign = bits_of(value) >> 63 ? format.sign : 0;
+    if (value != value)
+        return format.nan;
+    if (code > format.max_code)
+        return format.overflow | sign;
+    return format.unsigned_zero && code == 0 ? 0 : code | sign;
+}
+
+/* Exact. Exponent and mantissa in a double's place are the value times 2^(bias - 1023), subnormals included. */
+static inline __attribute__((always_inline)) double decode(uint64_t code, const struct float_format format)
+{
+    const uint64_t magnitude = code & (format.sign - 1);
+    const double scaled = double_of(magnitude << (52 - format.mantissa)) * power_of_two(1023 - format.bias);
+    const double special = format.has_infinity && magnitude == format.max_code + 1 ? (double)INFINITY : (double)NAN;
+    const double value = magnitude <= format.max_code ? scaled : special;
+    const double with_sign = code & format.sign ? -value : value;
+    return format.unsigned_zero && code == format.sign ? (double)NAN : with_sign;
+}
+
+/* Are all values in [low, high]? The common case, told by a loop that vectorises so that the conversion after it needs
+ * no branches. Differences are negative outside, and only NaN and infinities times zero have exponent bits: comparisons
+ * would not vectorise, because one with a NaN may trap. */
+static bool all_within(const double *values, size_t count, double low, double high)
+{
+    uint64_t outside = 0;
+    uint64_t special = 0;
+    for (size_t i = 0; i < count; i++) {
+        outside |= bits_of(values[i] - low) | bits_of(high - values[i]);
+        special |= bits_of(values[i] * 0.0);
+    }
+    return outside >> 63 == 0 && special << 1 == 0;
+}
+
+static bool store_f64(void *restrict out, const double *restrict values, size_t count)
+{
+    memcpy(out, values, count * sizeof(*values));
+    return true;
+}
+
+static void load_f64(double *restrict values, const void *restrict in, size_t count)
+{
+    memcpy(values, in, count * sizeof(*values));
+}
+
+/* Store and load of one type per row: the C language has no other way to say "the same loop for this type". */
+#define LOAD_LOOP(name, type, from)                                                                                    \
+    static void load_##name(double *restrict values, const void *restrict in, size_t count)                            \
+    {                                                                                                                  \
+        const type *restrict stored = in;                                                                              \
+        for (size_t i = 0; i < count; i++)                                                                             \
+            values[i] = from(stored[i]);                                                                               \
+    }
+
+#define NARROW_STORE(name, type)                                                                                       \
+    static bool store_##name(void *restrict out, const double *restrict values, size_t count)                          \
+    {                                                                                                                  \
+        type *restrict stored = out;                                                                                   \
+        const struct float_format format = format_##name;                                                              \
+        if (format.unsigned_zero || !all_within(values, count, -format.max, format.max)) {                             \
+            for (size_t i = 0; i < count; i++)                                                                         \
+                stored[i] = (type)encode(values[i], format);                                                           \
+            return true;                                                                                               \
+        }                                                                                                              \
+        for (size_t i = 0; i < count; i++) {                                                                           \
+            const uint64_t sign = (bits_of(values[i]) >> 63) * format.sign;                                            \
+            stored[i] = (type)(sign | encode_magnitude(fabs(values[i]), format));                                      \
+        }                                                                                                              \
+        return true;                                                                                                   \
+    }
+
+#define NARROW_LOAD(name, type)                                                                                        \
+    static inline double decode_##name(uint64_t code)                                                                  \
+    {                                                                                                                  \
+        return decode(code, format_##name);                                                                            \
+    }                                                                                                                  \
+    LOAD_LOOP(name, type, decode_##name)
+
+/* Fit: values in (low, limit), which truncate to smallest..largest. Up to `fast` they convert through `via`, a signed
+ * type that the hardware knows. What does not fit is clamped; NaN becomes the smallest value. */
+#define INTEGER_STORE(name, type, via, low, limit, smallest, largest, fast)                                            \
+    static bool store_##name(void *restrict out, const double *restrict values, size_t count)                          \
+    {                                                                                                                  \
+        type *restrict stored = out;                                                                                   \
+        if (all_within(values, count, (double)(smallest), fast)) {                                                     \
+            for (size_t i = 0; i < count; i++)                                                                         \
+                stored[i] = (type)(via)values[i];                                                                      \
+            return true;                                                                                               \
+        }                                                                                                              \
+        bool fits = true;                                                                                              \
+        for (size_t i = 0; i < count; i++) {                                                                           \
+            const bool above = values[i] > (low);                                                                      \
+            const bool below = values[i] < (limit);                                                                    \
+            fits = fits && above && below;                                                                             \
+            stored[i] = !above ? (smallest) : !below ? (largest) : (type)values[i];                                    \
+        }                                                                                                              \
+        return fits;                                                                                                   \
+    }
+#define SMALL_INTEGER(name, type, via, smallest, largest)                                                              \
+    INTEGER_STORE(name, type, via, (double)(smallest)-1, (double)(largest) + 1, smallest, largest, (double)(largest))  \
+    LOAD_LOOP(name, type, (double))
+
+static bool store_f32(void *restrict out, const double *restrict values, size_t count)
+{
+    float *restrict stored = out;
+    for (size_t i = 0; i < count; i++)
+        stored[i] = (float)values[i];
+    return true;
+}
+
+/* The upper half of an f32. */
+static inline double double_of_bf16(uint32_t code)
+{
+    const uint32_t bits = code << 16;
+    float value;
+    memcpy(&value, &bits, sizeof(value));
+    return (double)value;
+}
+
+/* The halves of a 64-bit integer are mantissas of 2^84 and 2^52; their sum rounds once. SSE2 and AVX2 have no
+ * instruction for it, this is what vectorises there. */
+static inline double double_of_u64(uint64_t whole)
+{
+    const double high = double_of((whole >> 32) | 0x4530000000000000u) - 0x1.00000001p84;
+    return high + double_of((whole & 0xffffffffu) | 0x4330000000000000u);
+}
+
+LOAD_LOOP(f32, float, (double))
+NARROW_STORE(f16, uint16_t)
+NARROW_LOAD(f16, uint16_t)
+NARROW_STORE(bf16, uint16_t)
+LOAD_LOOP(bf16, uint16_t, double_of_bf16)
+NARROW_STORE(e4m3, uint8_t)
+NARROW_LOAD(e4m3, uint8_t)
+NARROW_STORE(e5m2, uint8_t)
+NARROW_LOAD(e5m2, uint8_t)
+NARROW_STORE(e4m3fnuz, uint8_t)
+NARROW_LOAD(e4m3fnuz, uint8_t)
+NARROW_STORE(e5m2fnuz, uint8_t)
+NARROW_LOAD(e5m2fnuz, uint8_t)
+INTEGER_STORE(i64, int64_t, int64_t, -0x1.0000000000001p63, 0x1p63, INT64_MIN, INT64_MAX, 0x1p62)
+LOAD_LOOP(i64, int64_t, (double))
+INTEGER_STORE(u64, uint64_t, int64_t, -1.0, 0x1p64, 0, UINT64_MAX, 0x1p62)
+LOAD_LOOP(u64, uint64_t, double_of_u64)
+SMALL_INTEGER(i32, int32_t, int32_t, INT32_MIN, INT32_MAX)
+SMALL_INTEGER(u32, uint32_t, int64_t, 0, UINT32_MAX)
+SMALL_INTEGER(i16, int16_t, int32_t, INT16_MIN, INT16_MAX)
+SMALL_INTEGER(u16, uint16_t, int32_t, 0, UINT16_MAX)
+SMALL_INTEGER(i8, int8_t, int32_t, INT8_MIN, INT8_MAX)
+SMALL_INTEGER(u8, uint8_t, int32_t, 0, UINT8_MAX)
+
+struct dtype_row {
+    const char *name;
+    const char *ctype;
+    size_t bytes;
+    double epsilon; /* 0: an integer */
+    double max;
+    bool (*store)(void *restrict out, const double *restrict values, size_t count); /* false: some value did not fit */
+    void (*load)(double *restrict values, const void *restrict in, size_t count);
+};
+
+/* The largest i64 and u64 are not doubles: the largest double below stands for them. */
+static const struct dtype_row rows[DTYPE_COUNT] = {
+    [DTYPE_F64] = {"f64", "double", 8, DBL_EPSILON, DBL_MAX, store_f64, load_f64},
+    [DTYPE_F32] = {"f32", "float", 4, 0x1p-23, 0x1.fffffep127, store_f32, load_f32},
+    [DTYPE_F16] = {"f16", "_Float16", 2, 0x1p-10, 65504, store_f16, load_f16},
+    [DTYPE_BF16] = {"bf16", "__bf16", 2, 0x1p-7, 0x1.fep127, store_bf16, load_bf16},
+    [DTYPE_E4M3] = {"e4m3", "unsigned char", 1, 0x1p-3, 448, store_e4m3, load_e4m3},
+    [DTYPE_E5M2] = {"e5m2", "unsigned char", 1, 0x1p-2, 57344, store_e5m2, load_e5m2},
+    [DTYPE_E4M3FNUZ] = {"e4m3fnuz", "unsigned char", 1, 0x1p-3, 240, store_e4m3fnuz, load_e4m3fnuz},
+    [DTYPE_E5M2FNUZ] = {"e5m2fnuz", "unsigned char", 1, 0x1p-2, 57344, store_e5m2fnuz, load_e5m2fnuz},
+    [DTYPE_I64] = {"i64", "int64_t", 8, 0, 0x1.fffffffffffffp62, store_i64, load_i64},
+    [DTYPE_U64] = {"u64", "uint64_t", 8, 0, 0x1.fffffffffffffp63, store_u64, load_u64},
+    [DTYPE_I32] = {"i32", "int32_t", 4, 0, 0x1p31 - 1, store_i32, load_i32},
+    [DTYPE_U32] = {"u32", "uint32_t", 4, 0, 0x1p32 - 1, store_u32, load_u32},
+    [DTYPE_I16] = {"i16", "int16_t", 2, 0, 0x1p15 - 1, store_i16, load_i16},
+    [DTYPE_U16] = {"u16", "uint16_t", 2, 0, 0x1p16 - 1, store_u16, load_u16},
+    [DTYPE_I8] = {"i8", "int8_t", 1, 0, 0x1p7 - 1, store_i8, load_i8},
+    [DTYPE_U8] = {"u8", "uint8_t", 1, 0, 0x1p8 - 1, store_u8, load_u8},
+};
+
+enum dtype dtype_from_name(const char *name)
+{
+    for (enum dtype dtype = DTYPE_NONE + 1; dtype < DTYPE_COUNT; dtype++)
+        if (strcmp(name, rows[dtype].name) == 0)
+            return dtype;
+    return DTYPE_NONE;
+}
+
+const char *dtype_name(enum dtype dtype)
+{
+    return rows[dtype].name;
+}
+
+const char *dtype_ctype(enum dtype dtype)
+{
+    return rows[dtype].ctype;
+}
+
+size_t dtype_bytes(enum dtype dtype)
+{
+    return rows[dtype].bytes;
+}
+
+bool dtype_is_float(enum dtype dtype)
+{
+    return rows[dtype].epsilon > 0;
+}
+
+double dtype_epsilon(enum dtype dtype)
+{
+    return rows[dtype].epsilon;
+}
+
+double dtype_max(enum dtype dtype)
+{
+    return rows[dtype].max;
+}
+
+/* Stores look at their values twice: a block stays in L1 between the two. */
+#define STORE_BLOCK 1024
+
+void dtype_store(void *out, enum dtype dtype, const double *values, size_t count, bool *exact)
+{
+    const struct dtype_row *row = &rows[dtype];
+    bool fits = true;
+    for (size_t at = 0; at < count; at += STORE_BLOCK) {
+        const size_t left = count - at;
+        fits &= row->store((char *)out + at * row->bytes, values + at, left < STORE_BLOCK ? left : STORE_BLOCK);
+    }
+    if (exact && !fits)
+        *exact = false;
+}
+
+void dtype_load(double *values, enum dtype dtype, const void *in, size_t count)
+{
+    rows[dtype].load(values, in, count);
+}

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: MIT */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "manifest_internal.h"
+#include "rooftile/text.h"
+#include "rooftile/units.h"
+
+static const char *const kind_names[] = {
+    [PARAM_NUMBER] = "a number",
+    [PARAM_DTYPE] = "a dtype",
+    [PARAM_STRING] = "text",
+    [PARAM_LIST] = "a list",
+};
+
+bool param_equal(const struct param_value *a, const struct param_value *b)
+{
+    if (a->kind != b->kind)
+        return false;
+    if (a->kind == PARAM_NUMBER)
+        return a->number == b->number;
+    if (a->kind == PARAM_DTYPE)
+        return a->dtype == b->dtype;
+    if (a->kind == PARAM_STRING)
+        return strcmp(a->string, b->string) == 0;
+    if (a->count != b->count)
+        return false;
+    for (size_t i = 0; i < a->count; i++)
+        if (a->list[i] != b->list[i])
+            return false;
+    return true;
+}
+
+char *number_text(struct arena *arena, double value)
+{
+    const double whole_limit = 0x1p53;
+    if (value == floor(value) && fabs(value) <= whole_limit)
+        return arena_printf(arena, "%.0f", value + 0.0); /* -0 + 0 is 0 */
+    char *text = arena_printf(arena, "%.15g", value);
+    double back;
+    for (int digits = 16; digits <= 17 && (!units_parse_number(&back, text) || back != value); digits++)
+        text = arena_printf(arena, "%.*g", digits, value);
+    return text;
+}
+
+char *param_text(struct arena *arena, const struct param_value *value)
+{
+    if (value->kind == PARAM_NUMBER)
+        return number_text(arena, value->number);
+    if (value->kind == PARAM_DTYPE)
+        return arena_strdup(arena, dtype_name(value->dtype));
+    if (value->kind == PARAM_STRING)
+        return arena_strdup(arena, value->string);
+    struct text text = {0};
+    text_add(&text, "[");
+    for (size_t i = 0; i < value->count; i++)
+        text_addf(&text, "%s%s", i ? "," : "", number_text(arena, value->list[i]));
+    text_add(&text, "]");
+    char *result = arena_strdup(arena, text.data);
+    text_release(&text);
+    return result;
+}
+
+/* "[1,2,3]" with the numbers of units_parse_number; spaces around them are fine. */
+static bool list_from_text(struct param_value *value, struct arena *arena, const char *text)
+{
+    const size_t length = strlen(text);
+    if (length < 3 || text[0] != '[' || text[length - 1] != ']')
+        return false;
+    size_t count = 1;
+    for (const char *comma = strchr(text, ','); comma; comma = strchr(comma + 1, ','))
+        count++;
+    double *list = arena_array(arena, count, sizeof(*list));
+    const char *at = text + 1;
+    for (size_t i = 0; i < count; i++) {
+        at += strspn(at, " ");
+        const size_t word = strcspn(at, " ,]");
+        if (!units_parse_number(&list[i], arena_strndup(arena, at, word)))
+            return false;
+        at += word;
+        at += strspn(at, " ");
+        if (*at++ != (i + 1 < count ? ',' : ']'))
+            return false;
+    }
+    *value = (struct param_value){.kind = PARAM_LIST, .list = list, .count = count};
+    return *at == '\0';
+}
+
+struct param_value param_from_text(struct arena *arena, const char *text)
+{
+    struct param_value value = {.kind = PARAM_NUMBER};
+    if (units_parse_number(&value.number, text) || list_from_text(&value, arena, text))
+        return value;
+    const enum dtype dtype = dtype_from_name(text);
+    if (dtype)
+        return (struct param_value){.kind = PARAM_DTYPE, .dtype = dtype};
+    return (struct param_value){.kind = PARAM_STRING, .string = arena_strdup(arena, text)};
+}
+
+enum status param_from_json(struct param_value *value, const struct json *json, struct arena *arena, struct err *err)
+{
+    struct param_value parsed = {0};
+    if (json->type == JSON_NUMBER) {
+        parsed.number = json->number;
+    } else if (json->type == JSON_STRING) {
+        if (!*json->string)
+            return json_fail(json, err, "a parameter cannot be empty text");
+        parsed = param_from_text(arena, json->string);
+    } else if (json->type == JSON_ARRAY) {
+        parsed.kind = PARAM_LIST;
+        const enum status status = get_numbers(&parsed.list, &parsed.count, json, arena, err);
+        if (status)
+            return status;
+    } else {
+        return json_fail(json, err, "a parameter is a number, a string or a list of numbers, not %s",
+                         json_type_name(json->type));
+    }
+    *value = parsed;
+    return STATUS_OK;
+}
+
+static enum status fail_limits(const struct param *param, const char *given, struct arena *arena, struct err *err)
+{
+    struct text allowed = {0};
+    for (size_t i = 0; i < param->limit_count; i++)
+        text_addf(&allowed, "%s%s", i ? ", " : "", param_text(arena, &param->limits[i]));
+    err_set(err, ERR_CONFIG, "%s=%s is not among its limits: %s", param->name, given, allowed.data);
+    text_release(&allowed);
+    return ERR_CONFIG;
+}
+
+enum status param_accepts(const struct param *param, const struct param_value *value, struct err *err)
+{
+    if (value->kind == param->value.kind) {
+        for (size_t i = 0; i < param->limit_count; i++)
+            if (param_equal(value, &param->limits[i]))
+                return STATUS_OK;
+        if (param->limit_count == 0)
+            return STATUS_OK;
+    }
+    struct arena arena = {0};
+    const char *given = param_text(&arena, value);
+    if (value->kind != param->value.kind)
+        err_set(err, ERR_CONFIG, "parameter '%s' is %s, but '%s' is %s", param->name, kind_names[param->value.kind],
+                given, kind_names[value->kind]);
+    else
+        fail_limits(param, given, &arena, err);
+    arena_release(&arena);
+    return ERR_CONFIG;
+}
+
+static enum status limit_parse(struct param *param, const struct json *array, struct arena *arena, struct err *err)
+{
+    if (array->type != JSON_ARRAY)
+        return json_fail(array, err, "must be an array of allowed values, not %s", json_type_name(array->type));
+    if (array->count == 0)
+        return json_fail(array, err, "the list is empty: no value would be allowed");
+    struct param_value *limits = arena_array(arena, array->count, sizeof(*limits));
+    size_t count = 0;
+    for (const struct json *item = array->first; item; item = item->next, count++) {
+        const enum status status = param_from_json(&limits[count], item, arena, err);
+        if (status)
+            return status;
+        if (limits[count].kind != param->value.kind)
+            return json_fail(item, err, "is %s, but parameter '%s' is %s", kind_names[limits[count].kind], param->name,
+                             kind_names[param->value.kind]);
+    }
+    param->limits = limits;
+    param->limit_count = count;
+    struct err cause = {0};
+    if (param_accepts(param, &param->value, &cause))
+        return json_fail(array, err, "the default is excluded: %s", cause.text);
+    return STATUS_OK;
+}
+
+static enum status limits_parse(struct param *params, const struct manifest_parser *parser, const struct json *root,
+                                struct err *err)
+{
+    const struct json *object = NULL;
+    enum status status = json_get_object(&object, root, "limits", JSON_OPTIONAL, err);
+    if (status || !object)
+        return status;
+    for (const struct json *member = entry_first(object); member; member = entry_next(member)) {
+        const int at = manifest_param(parser->manifest, member->key);
+        if (at < 0)
+            return fail_unknown_key(member, err, "unknown parameter", parser->param_names,
+                                    parser->manifest->param_count);
+        status = limit_parse(&params[at], member, parser->arena, err);
+        if (status)
+            return status;
+    }
+    return STATUS_OK;
+}
+
+enum status params_parse(struct manifest_parser *parser, const struct json *root, struct err *err)
+{
+    const struct json *object = NULL;
+    enum status status = json_get_object(&object, root, "params", JSON_OPTIONAL, err);
+    if (status)
+        return status;
+    size_t count = 0;
+    struct param *params = NULL;
+    if (object) {
+        status = check_entry_names(object, "parameter", err);
+        if (status)
+            return status;
+        params = arena_array(parser->arena, entry_count(object), sizeof(*params));
+        for (const struct json *member = entry_first(object); member; member = entry_next(member), count++) {
+            params[count] = (struct param){.name = member->key, .at = member};
+            status = check_param_name(member, err);
+            if (!status)
+                status = param_from_json(&params[count].value, member, parser->arena, err);
+            if (status)
+                return status;
+        }
+    }
+    parser->manifest->params = params;
+    parser->manifest->param_count = count;
+    names_build(parser);
+    return limits_parse(params, parser, root, err);
+}
+
+static enum status override_parse(struct param *out, const struct manifest_parser *parser, const struct json *member,
+                                  bool foreign, struct err *err)
+{
+    *out = (struct param){.name = member->key, .at = member};
+    const enum status status = param_from_json(&out->value, member, parser->arena, err);
+    if (status || foreign)
+        return status;
+    const int at = manifest_param(parser->manifest, member->key);
+    if (at < 0)
+        return fail_unknown_key(member, err, "unknown parameter", parser->param_names, parser->manifest->param_count);
+    struct err cause = {0};
+    if (param_accepts(&parser->manifest->params[at], &out->value, &cause))
+        return json_fail(member, err, "%s", cause.text);
+    return STATUS_OK;
+}
+
+enum status get_overrides(const struct param **out, size_t *count, const struct manifest_parser *parser,
+                          const struct json *object, const char *key, bool foreign, struct err *err)
+{
+    const struct json *values = NULL;
+    enum status status = json_get_object(&values, object, key, JSON_OPTIONAL, err);
+    if (status || !values)
+        return status;
+    struct param *params = arena_array(parser->arena, entry_count(values), sizeof(*params));
+    size_t filled = 0;
+    for (const struct json *member = entry_first(values); member; member = entry_next(member)) {
+        status = override_parse(&params[filled++], parser, member, foreign, err);
+        if (status)
+            return status;
+    }
+    *out = params;
+    *count = filled;
+    return STATUS_OK;
+}

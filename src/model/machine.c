@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+#include "rooftile/machine.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "rooftile/file.h"
+#include "rooftile/json.h"
+#include "rooftile/json_out.h"
+#include "rooftile/text.h"
+
+enum status machine_read(struct machine *machine, const char *path, struct err *err)
+{
+    struct arena arena = {0};
+    const struct json *root;
+    struct machine read = {0};
+    enum status status = json_read(&root, path, &arena, err);
+    if (status)
+        goto out;
+    status = machine_from_json(&read, root, false, err);
+    if (status)
+        goto out;
+    snprintf(read.path, sizeof(read.path), "%s", path);
+    *machine = read;
+out:
+    arena_release(&arena);
+    return status;
+}
+
+enum status machine_write(const struct machine *machine, const char *path, struct err *err)
+{
+    const char *problem = machine_problem(machine);
+    if (problem)
+        return err_set(err, ERR_CONFIG, "%s: machine '%s' is not written: %s", path, machine->name, problem);
+    struct text text = {0};
+    struct json_out *out = json_out_new();
+    machine_json(out, machine);
+    json_out_finish(out, &text, true);
+    json_out_free(out);
+    text_add(&text, "\n");
+    const enum status status = file_write(path, text.data, text.length, err);
+    text_release(&text);
+    return status;
+}
+
+const struct machine_unit *machine_unit(const struct machine *machine, const char *name)
+{
+    for (uint32_t k = 0; k < machine->unit_count; k++)
+        if (strcmp(machine->units[k].name, name) == 0)
+            return &machine->units[k];
+    return NULL;
+}
+
+double ceiling_value(const struct ceiling *ceiling)
+{
+    return ceiling->measured > 0 ? ceiling->measured : ceiling->claimed;
+}
+
+const char *ceiling_kind(const struct ceiling *ceiling)
+{
+    if (ceiling->measured > 0)
+        return "measured";
+    return ceiling->claimed > 0 ? "claimed" : "unknown";
+}
+
+static bool is_rate(double value)
+{
+    return isfinite(value) && value >= 0;
+}
+
+static bool ceiling_ok(const struct ceiling *ceiling)
+{
+    return is_rate(ceiling->claimed) && is_rate(ceiling->measured) && is_rate(ceiling->ci_rel);
+}
+
+static const char *level_problem(const struct machine *machine, uint32_t k)
+{
+    const struct machine_level *level = &machine->levels[k];
+    const bool last = k + 1 == machine->level_count;
+    if (!level->name[0])
+        return "a level has no name";
+    for (uint32_t before = 0; before < k; before++)
+        if (strcmp(machine->levels[before].name, level->name) == 0)
+            return "two levels have the same name";
+    if (!ceiling_ok(&level->bandwidth) || !is_rate(level->capacity_bytes) || !is_rate(level->latency_ns))
+        return "a level has a number that is negative or not finite";
+    if (last)
+        return level->capacity_bytes > 0 ? "the last level is the memory and has no capacity" : NULL;
+    if (level->capacity_bytes <= 0)
+        return "a cache level has no capacity";
+    if (k && level->capacity_bytes <= machine->levels[k - 1].capacity_bytes)
+        return "levels must stand nearest first, with growing capacities";
+    return NULL;
+}
+
+static const char *unit_problem(const struct machine *machine, uint32_t k)
+{
+    const struct machine_unit *unit = &machine->units[k];
+    if (!unit->name[0])
+        return "a unit has no name";
+    for (uint32_t before = 0; before < k; before++)
+        if (strcmp(machine->units[before].name, unit->name) == 0)
+            return "two units have the same name";
+    return ceiling_ok(&unit->peak) && is_rate(unit->clock_hz) ? NULL : "a unit has a number that is negative or not finite";
+}
+
+const char *machine_problem(const struct machine *machine)
+{
+    if (!machine->name[0])
+        return "it has no name";
+    if (!machine->level_count)
+        return "it has no memory level";
+    for (uint32_t k = 0; k < machine->level_count; k++) {
+        const char *problem = level_problem(machine, k);
+        if (problem)
+            return problem;
+    }
+    for (uint32_t k = 0; k < machine->unit_count; k++) {
+        const char *problem = unit_problem(machine, k);
+        if (problem)
+            return problem;
+    }
+    return is_rate(machine->launch_ns) ? NULL : "the launch time is negative or not finite";
+}

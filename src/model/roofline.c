@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+#include "rooftile/roofline.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "rooftile/units.h"
+
+const char *cache_mode_name(enum cache_mode mode)
+{
+    static const char *const names[] = {[CACHE_HOT] = "hot", [CACHE_COLD] = "cold", [CACHE_ROTATE] = "rotate"};
+    return names[mode];
+}
+
+static double total_bytes(const struct work *work)
+{
+    return work->read_bytes + work->write_bytes;
+}
+
+static double capacity_before(const struct machine *machine, uint32_t level)
+{
+    double bytes = 0;
+    for (uint32_t k = 0; k < level; k++)
+        bytes += machine->levels[k].capacity_bytes;
+    return bytes;
+}
+
+/* The least that must cross `level` in one launch; see the header. */
+static double traffic_bytes(const struct machine *machine, const struct work *work, enum cache_mode cache, uint32_t level)
+{
+    const double bytes = total_bytes(work);
+    const double footprint = fmin(work->footprint_bytes, bytes);
+    if (!level || bytes <= 0)
+        return bytes;
+    if (footprint <= 0)
+        return 0;
+    const double stay = capacity_before(machine, level);
+    const double missing = fmax(0, footprint - stay);
+    const double passes = bytes / footprint;
+    if (cache == CACHE_HOT)
+        return missing * passes;
+    return footprint + missing * (passes - 1);
+}
+
+/* The same without the written bytes that nobody has to push out before the launch ends. */
+static double proven_bytes(const struct machine *machine, const struct work *work, enum cache_mode cache, uint32_t level)
+{
+    const double bytes = traffic_bytes(machine, work, cache, level);
+    if (cache != CACHE_COLD || !level)
+        return bytes;
+    return fmax(0, bytes - fmin(work->write_bytes, capacity_before(machine, level)));
+}
+
+static void set_bound(struct floor *floor, const char *name, bool is_memory, const struct ceiling *ceiling)
+{
+    snprintf(floor->ceiling_name, sizeof(floor->ceiling_name), "%s", name);
+    floor->bound_is_memory = is_memory;
+    floor->ceiling_value = ceiling_value(ceiling);
+    floor->ceiling_measured = ceiling->measured > 0;
+}
+
+/* Index of the level that takes longest, or level_count when no bandwidth is known. */
+static uint32_t slowest_level(double *time_ns, const struct machine *machine, const struct work *work,
+                              enum cache_mode cache)
+{
+    uint32_t slowest = machine->level_count;
+    *time_ns = 0;
+    for (uint32_t k = 0; k < machine->level_count; k++) {
+        const double rate = ceiling_value(&machine->levels[k].bandwidth);
+        const double bytes = traffic_bytes(machine, work, cache, k);
+        if (rate <= 0 || bytes <= 0 || bytes / rate * 1e9 < *time_ns)
+            continue;
+        *time_ns = bytes / rate * 1e9;
+        slowest = k;
+    }
+    return slowest;
+}
+
+void floor_compute(struct floor *floor, const struct machine *machine, const struct work *work, enum cache_mode cache)
+{
+    const double bytes = total_bytes(work);
+    const struct machine_unit *unit = work->flops > 0 ? machine_unit(machine, work->unit) : NULL;
+    const double peak = unit ? ceiling_value(&unit->peak) : 0;
+    *floor = (struct floor){.intensity = bytes > 0 ? work->flops / bytes : NAN, .ridge = NAN};
+    const uint32_t slowest = slowest_level(&floor->memory_ns, machine, work, cache);
+    const struct machine_level *level = slowest < machine->level_count ? &machine->levels[slowest] : NULL;
+    if (peak > 0)
+        floor->compute_ns = work->flops / peak * 1e9;
+    if (peak > 0 && level)
+        floor->ridge = peak / ceiling_value(&level->bandwidth);
+    floor->time_ns = fmax(floor->memory_ns, floor->compute_ns);
+    floor->launch_ns = machine->launch_ns;
+    if (level && floor->memory_ns >= floor->compute_ns)
+        set_bound(floor, level->name, true, &level->bandwidth);
+    else if (peak > 0)
+        set_bound(floor, unit->name, false, &unit->peak);
+    snprintf(floor->bound, sizeof(floor->bound), "%s", floor->ceiling_name);
+    if (floor->launch_ns > floor->time_ns)
+        snprintf(floor->bound, sizeof(floor->bound), "launch");
+}
+
+double floor_fraction(const struct floor *floor, double time_ns)
+{
+    return floor->time_ns > 0 && time_ns > 0 ? floor->time_ns / time_ns : NAN;
+}
+
+/* ---- plausibility ---- */
+
+/* One roof and what must pass under it. */
+struct roof {
+    const char *name;
+    const struct ceiling *ceiling;
+    double amount; /* bytes or FLOP */
+    const char *rate_unit;
+};
+
+static void say(char why[static 256], const struct roof *roof, const char *kind, double rate, double time_ns)
+{
+    char took[UNITS_TEXT], least[UNITS_TEXT], limit[UNITS_TEXT];
+    const double least_ns = roof->amount / rate * 1e9;
+    snprintf(why, 256, "%s is %.3g times as fast as %s's %s %s allows (at least %s)", units_time(took, time_ns),
+             least_ns / time_ns, roof->name, kind, units_rate(limit, rate, roof->rate_unit), units_time(least, least_ns));
+}
+
+static enum plausibility judge_roof(const struct roof *roof, double time_ns, double tick_ns, char why[static 256])
+{
+    const struct ceiling *ceiling = roof->ceiling;
+    const double longest_ns = time_ns + tick_ns;
+    if (ceiling->claimed > 0 && longest_ns * 1.01 < roof->amount / ceiling->claimed * 1e9) {
+        say(why, roof, "claimed", ceiling->claimed, time_ns);
+        return IMPOSSIBLE;
+    }
+    const double margin = 1.02 + 2 * ceiling->ci_rel;
+    if (ceiling->measured > 0 && longest_ns * margin < roof->amount / ceiling->measured * 1e9) {
+        say(why, roof, "measured", ceiling->measured, time_ns);
+        return ABOVE_MEASURED_ROOF;
+    }
+    return PLAUSIBLE;
+}
+
+enum plausibility floor_judge(const struct machine *machine, const struct work *work, enum cache_mode cache, double time_ns,
+                              double tick_ns, char why[static 256])
+{
+    enum plausibility worst = PLAUSIBLE;
+    const struct machine_unit *unit = work->flops > 0 ? machine_unit(machine, work->unit) : NULL;
+    char text[256];
+    why[0] = '\0';
+    for (uint32_t k = 0; k <= machine->level_count; k++) {
+        struct roof roof;
+        if (k < machine->level_count)
+            roof = (struct roof){machine->levels[k].name, &machine->levels[k].bandwidth,
+                                 proven_bytes(machine, work, cache, k), "B/s"};
+        else if (unit)
+            roof = (struct roof){unit->name, &unit->peak, work->flops, "FLOP/s"};
+        else
+            break;
+        const enum plausibility found = judge_roof(&roof, time_ns, tick_ns, text);
+        if (found <= worst)
+            continue;
+        worst = found;
+        memcpy(why, text, sizeof(text));
+    }
+    return worst;
+}
+
+enum plausibility floor_judge_peak(const struct machine *machine, const struct work *work, enum cache_mode cache,
+                                   double time_ns, char why[static 256])
+{
+    struct machine claimed = *machine;
+    struct floor floor;
+    char percent[UNITS_TEXT];
+    why[0] = '\0';
+    for (uint32_t k = 0; k < claimed.level_count; k++)
+        claimed.levels[k].bandwidth.measured = 0;
+    for (uint32_t k = 0; k < claimed.unit_count; k++)
+        claimed.units[k].peak.measured = 0;
+    floor_compute(&floor, &claimed, work, cache);
+    const double fraction = floor_fraction(&floor, time_ns);
+    if (isnan(fraction) || fraction >= 0.6)
+        return PLAUSIBLE;
+    snprintf(why, 256, "a peak kernel reached %s of %s's claimed peak; below 60 %% the peak was missed",
+             units_percent(percent, fraction), floor.ceiling_name);
+    return SUSPICIOUS;
+}

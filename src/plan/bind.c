@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "bind_internal.h"
+#include "rooftile/units.h"
+
+/* ---- values and complaints ---- */
+
+static const struct json *place_json(const struct place *place)
+{
+    const struct json *at = place->at;
+    const struct json *member = place->key ? json_member(at, place->key) : NULL;
+    if (!member)
+        return at;
+    const struct json *element = place->element >= 0 && member->type == JSON_ARRAY
+                                     ? json_at(member, (size_t)place->element)
+                                     : NULL;
+    return element ? element : member;
+}
+
+enum status bind_fail(const struct bind *bind, const struct place *place, const char *format, ...)
+{
+    char text[sizeof(bind->err->text)];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    const struct json *at = place_json(place);
+    if (at)
+        return json_fail(at, bind->err, "%s", text);
+    return err_set(bind->err, ERR_CONFIG, "%s: %s", bind->manifest->name, text);
+}
+
+enum status bind_number(double *value, const struct bind *bind, const struct expr *expr, double absent,
+                        const struct place *place)
+{
+    if (!expr) {
+        *value = absent;
+        return STATUS_OK;
+    }
+    struct err inner;
+    if (expr_eval(value, expr, bind->bound->slots, &inner))
+        return bind_fail(bind, place, "'%s': %s", expr_source(expr), inner.text);
+    return STATUS_OK;
+}
+
+enum status bind_size(uint64_t *value, const struct bind *bind, const struct expr *expr, uint64_t absent,
+                      const struct place *place)
+{
+    double number = 0;
+    if (!expr) {
+        *value = absent;
+        return STATUS_OK;
+    }
+    enum status status = bind_number(&number, bind, expr, 0, place);
+    if (status)
+        return status;
+    if (number < 0 || number != floor(number))
+        return bind_fail(bind, place, "'%s' is %.15g, not a whole number", expr_source(expr), number);
+    if (number > BIND_MAX_SIZE)
+        return bind_fail(bind, place, "'%s' is %.4g, beyond 2^53", expr_source(expr), number);
+    *value = (uint64_t)number;
+    return STATUS_OK;
+}
+
+enum status bind_text(char **text, const struct bind *bind, const struct text_template *template,
+                      const struct place *place)
+{
+    struct err inner;
+    if (template_render(text, template, bind->manifest, bind->bound->values, bind->bound->slots, bind->arena, &inner))
+        return bind_fail(bind, place, "'%s': %s", template_source(template), inner.text);
+    return STATUS_OK;
+}
+
+enum status bind_dtype(enum dtype *dtype, const struct bind *bind, const struct text_template *template,
+                       const struct place *place)
+{
+    char *name = NULL;
+    enum status status = bind_text(&name, bind, template, place);
+    if (status)
+        return status;
+    const enum dtype found = dtype_from_name(name);
+    if (found == DTYPE_NONE)
+        return bind_fail(bind, place, "'%s' is no element type", name);
+    *dtype = found;
+    return STATUS_OK;
+}
+
+/* ---- the parts of a manifest ---- */
+
+static enum status check_require(const struct bind *bind)
+{
+    for (size_t k = 0; k < bind->manifest->require_count; k++) {
+        const struct manifest_require *require = &bind->manifest->require[k];
+        const struct place place = {bind->manifest->at, "require", (int)k};
+        double met = 0;
+        char *reason = NULL;
+        enum status status = bind_number(&met, bind, require->expr, 1, &place);
+        if (status)
+            return status;
+        if (met != 0)
+            continue;
+        if (!require->reason)
+            return err_set(bind->err, ERR_UNSUPPORTED, "requires %s", expr_source(require->expr));
+        status = bind_text(&reason, bind, require->reason, &place);
+        return status ? status : err_set(bind->err, ERR_UNSUPPORTED, "%s", reason);
+    }
+    return STATUS_OK;
+}
+
+static enum status bind_buffer(struct bound_buffer *buffer, const struct bind *bind, const struct manifest_buffer *spec)
+{
+    const struct place count_place = {spec->at, "count", -1};
+    uint64_t offset = 0;
+    buffer->spec = spec;
+    enum status status = bind_dtype(&buffer->dtype, bind, spec->type, &(struct place){spec->at, "type", -1});
+    if (!status)
+        status = bind_size(&buffer->count, bind, spec->count, 0, &count_place);
+    if (!status)
+        status = bind_size(&offset, bind, spec->align_offset, 0, &(struct place){spec->at, "align_offset", -1});
+    if (status)
+        return status;
+    if (buffer->count == 0)
+        return bind_fail(bind, &count_place, "buffer '%s' has no elements", spec->name);
+    if (offset > UINT32_MAX)
+        return bind_fail(bind, &(struct place){spec->at, "align_offset", -1}, "an offset of %.4g bytes", (double)offset);
+    /* At most 2^53 elements of 8 bytes: the product fits, but such a size is no exact number in results any more. */
+    buffer->size_bytes = buffer->count * dtype_bytes(buffer->dtype);
+    if ((double)buffer->size_bytes > BIND_MAX_SIZE)
+        return bind_fail(bind, &count_place, "buffer '%s' of %.4g bytes, beyond 2^53", spec->name,
+                         (double)buffer->size_bytes);
+    buffer->align_offset = (uint32_t)offset;
+    return STATUS_OK;
+}
+
+static enum status bind_buffers(const struct bind *bind)
+{
+    const struct manifest *manifest = bind->manifest;
+    struct bound *bound = bind->bound;
+    struct bound_buffer *buffers = arena_array(bind->arena, manifest->buffer_count, sizeof(*buffers));
+    uint64_t total = 0;
+    for (size_t k = 0; k < manifest->buffer_count; k++) {
+        enum status status = bind_buffer(&buffers[k], bind, &manifest->buffers[k]);
+        if (status)
+            return status;
+        total += buffers[k].size_bytes + buffers[k].align_offset;
+        if ((double)total > BIND_MAX_SIZE)
+            return bind_fail(bind, &(struct place){manifest->at, "buffers", -1}, "buffers of %.4g bytes, beyond 2^53",
+                             (double)total);
+    }
+    bound->buffers = buffers;
+    bound->buffer_count = manifest->buffer_count;
+    bound->buffer_bytes = total;
+    if (bind->device->memory_bytes > 0 && (double)total > bind->device->memory_bytes) {
+        char need[UNITS_TEXT], have[UNITS_TEXT];
+        return err_set(bind->err, ERR_UNSUPPORTED, "its buffers take %s, the device has %s",
+                       units_bytes(need, (double)total), units_bytes(have, bind->device->memory_bytes));
+    }
+    return STATUS_OK;
+}
+
+static enum status bind_work(const struct bind *bind)
+{
+    const struct manifest *manifest = bind->manifest;
+    struct work *work = &bind->bound->work;
+    const struct {
+        double *value;
+        const struct expr *expr;
+        double absent;
+        const char *key;
+    } parts[] = {
+        {&work->read_bytes, manifest->read_bytes, 0, "read"},
+        {&work->write_bytes, manifest->write_bytes, 0, "write"},
+        {&work->flops, manifest->flops, 0, "flops"},
+        {&work->items, manifest->items, 0, "items"},
+        {&work->footprint_bytes, manifest->footprint, (double)bind->bound->buffer_bytes, "footprint"},
+    };
+    const struct json *at = json_member(manifest->at, "work");
+    for (size_t k = 0; k < sizeof(parts) / sizeof(*parts); k++) {
+        const struct place place = {at ? at : manifest->at, parts[k].key, -1};
+        enum status status = bind_number(parts[k].value, bind, parts[k].expr, parts[k].absent, &place);
+        if (status)
+            return status;
+        if (*parts[k].value < 0)
+            return bind_fail(bind, &place, "'%s' is %.15g, below zero", expr_source(parts[k].expr), *parts[k].value);
+    }
+    if (work->flops == 0 || !manifest->unit)
+        return STATUS_OK;
+    const struct place place = {at ? at : manifest->at, "unit", -1};
+    char *unit = NULL;
+    enum status status = bind_text(&unit, bind, manifest->unit, &place);
+    if (status)
+        return status;
+    const size_t length = strlen(unit);
+    if (length >= sizeof(work->unit))
+        return bind_fail(bind, &place, "'%s' is longer than a unit's name", unit);
+    memcpy(work->unit, unit, length + 1);
+    return STATUS_OK;
+}
+
+static bool has_timed_step(const struct bound *bound)
+{
+    for (size_t k = 0; k < bound->step_count; k++)
+        if (bound->steps[k].timed)
+            return true;
+    return false;
+}
+
+enum status bind_slots(struct bound *bound, const struct manifest *manifest, const struct param_value *values,
+                       const double *slots, const struct device_facts *device, struct arena *arena, struct err *err)
+{
+    struct bound made = {.manifest = manifest, .values = values, .slots = slots};
+    const struct bind bind = {&made, manifest, device, arena, err};
+    enum status status = check_require(&bind);
+    if (!status)
+        status = bind_buffers(&bind);
+    if (!status)
+        status = bind_steps(&made.steps, &made.step_count, &bind, manifest->steps, manifest->step_count);
+    if (!status)
+        status = bind_steps(&made.setup, &made.setup_count, &bind, manifest->setup, manifest->setup_count);
+    if (!status && !has_timed_step(&made))
+        status = bind_fail(&bind, &(struct place){manifest->at, "steps", -1}, "no timed step is left to run");
+    if (!status)
+        status = bind_work(&bind);
+    if (!status)
+        *bound = made;
+    return status;
+}
+
+enum status bind_manifest(struct bound *bound, const struct manifest *manifest, const struct param_value *values,
+                          const struct device_facts *device, struct arena *arena, struct err *err)
+{
+    double *slots = arena_array(arena, manifest_slot_count(manifest), sizeof(*slots));
+    manifest_slots(slots, manifest, values, device, 0);
+    const struct param_value *own = arena_copy(arena, values, manifest->param_count * sizeof(*values));
+    return bind_slots(bound, manifest, own, slots, device, arena, err);
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What bind.c and bind_steps.c share: the case being bound, and where a complaint about it points.
+ */
+#ifndef ROOFTILE_BIND_INTERNAL_H
+#define ROOFTILE_BIND_INTERNAL_H
+
+#include "rooftile/plan.h"
+
+/* Sizes are whole numbers that a double holds exactly. */
+#define BIND_MAX_SIZE 0x1p53
+
+struct bind {
+    struct bound *bound;
+    const struct manifest *manifest;
+    const struct device_facts *device;
+    struct arena *arena;
+    struct err *err;
+};
+
+/* A place in the manifest. Looked up only when something is wrong with it. */
+struct place {
+    const struct json *at;
+    const char *key;  /* member of `at`; NULL: `at` itself */
+    int element;      /* of that member when it is an array; -1: the member itself */
+};
+
+enum status bind_fail(const struct bind *bind, const struct place *place, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* The value of an expression that may be absent. */
+enum status bind_number(double *value, const struct bind *bind, const struct expr *expr, double absent,
+                        const struct place *place);
+/* The same for a size, offset or count: whole, not negative, below 2^53. */
+enum status bind_size(uint64_t *value, const struct bind *bind, const struct expr *expr, uint64_t absent,
+                      const struct place *place);
+enum status bind_text(char **text, const struct bind *bind, const struct text_template *template,
+                      const struct place *place);
+enum status bind_dtype(enum dtype *dtype, const struct bind *bind, const struct text_template *template,
+                       const struct place *place);
+
+/* Steps whose repeat count is not zero; needs bound->buffers. */
+enum status bind_steps(const struct bound_step **steps, size_t *count, const struct bind *bind,
+                       const struct manifest_step *source, size_t source_count);
+
+/* bind_manifest with slots that the caller has filled; `values` and `slots` must live as long as `bound`. */
+enum status bind_slots(struct bound *bound, const struct manifest *manifest, const struct param_value *values,
+                       const double *slots, const struct device_facts *device, struct arena *arena, struct err *err);
+
+#endif

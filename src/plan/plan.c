@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: MIT */
+#include "rooftile/plan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "plan_internal.h"
+#include "rooftile/hash.h"
+#include "rooftile/text.h"
+
+/* Workgroup limits of the CPU device (device.h), where oracles run; it has no other limit that an oracle could ask for. */
+#define CPU_MAX_BLOCK 1024
+#define CPU_LDS_BYTES 65536
+
+void *grow(void *items, size_t count, size_t *capacity, size_t size)
+{
+    if (count < *capacity)
+        return items;
+    *capacity = *capacity ? 2 * *capacity : 64;
+    void *larger = reallocarray(items, *capacity, size);
+    if (!larger)
+        arena_out_of_memory(*capacity * size);
+    return larger;
+}
+
+/* ---- one case ---- */
+
+struct id_query {
+    const struct planner *planner;
+    const char *id;
+};
+
+static bool id_equals(const void *context, size_t index)
+{
+    const struct id_query *query = context;
+    return strcmp(query->planner->cases[index].id, query->id) == 0;
+}
+
+static bool passes_filters(const struct plan_options *options, const char *id, const char *kernel)
+{
+    bool wanted = true;
+    for (size_t k = 0; k < options->filter_count && wanted; k++)
+        wanted = options->filters[k][0] == '!'; /* only exclusions: everything else is in */
+    for (size_t k = 0; k < options->filter_count; k++) {
+        const char *glob = options->filters[k];
+        const bool excludes = glob[0] == '!';
+        glob += excludes;
+        if (!text_matches(id, glob) && !text_matches(kernel, glob))
+            continue;
+        if (excludes)
+            return false;
+        wanted = true;
+    }
+    return wanted;
+}
+
+static enum status check_values(struct param_value *values, const struct expansion *expansion, struct arena *arena,
+                                struct err *err)
+{
+    const struct manifest *manifest = expansion->manifest;
+    for (size_t k = 0; k < manifest->param_count; k++) {
+        const struct origin *origin = &expansion->origins[k];
+        struct err inner;
+        if ((origin->at || origin->set) && value_fit(&values[k], &manifest->params[k], arena, &inner))
+            return origin_fail(origin, err, inner.text);
+    }
+    return STATUS_OK;
+}
+
+/* The case with everything but its evaluation. NULL in *added when it is filtered, excluded or there already. */
+static enum status add_case(struct plan_case **added, struct planner *planner, struct expansion *expansion,
+                            struct text *id, struct err *err)
+{
+    const struct manifest *manifest = expansion->manifest;
+    const struct suite_case *from = expansion->suite_case;
+    *added = NULL;
+    case_id(id, manifest, expansion->texts, from->measure.cache);
+    if (!passes_filters(planner->options, id->data, manifest->name))
+        return STATUS_OK;
+    expansion->selected = true;
+    const uint64_t hash = hash_u64(id->data, id->length);
+    if (lookup_find(&planner->ids, hash, id_equals, &(struct id_query){planner, id->data}) != LOOKUP_NONE) {
+        planner->duplicates++;
+        return STATUS_OK;
+    }
+    struct param_value *values =
+        arena_copy(planner->arena, expansion->values, manifest->param_count * sizeof(*expansion->values));
+    double *slots = arena_array(planner->arena, manifest_slot_count(manifest), sizeof(*slots));
+    bool excluded = false;
+    enum status status = check_values(values, expansion, planner->arena, err);
+    if (status)
+        return status;
+    manifest_slots(slots, manifest, values, planner->device, 0);
+    status = expansion_excludes(&excluded, expansion, slots, err);
+    if (status || excluded)
+        return status;
+    planner->cases = grow(planner->cases, planner->count, &planner->capacity, sizeof(*planner->cases));
+    *added = &planner->cases[planner->count];
+    **added = (struct plan_case){
+        .id = arena_strndup(planner->arena, id->data, id->length),
+        .index = planner->count,
+        .tags = expansion->tags,
+        .tag_count = expansion->tag_count,
+        .measure = from->measure,
+        .bound = {.manifest = manifest, .values = values, .slots = slots},
+        .suite = expansion->suite,
+    };
+    lookup_add(&planner->ids, hash, planner->count++);
+    return STATUS_OK;
+}
+
+/* A case that cannot be bound or verified is data: its state and reason, with the suite's and the manifest's places. */
+static void refuse_case(struct plan_case *plan_case, const struct expansion *expansion, struct arena *arena,
+                        const struct err *cause)
+{
+    struct err full;
+    const char *reason = cause->text;
+    plan_case->state = cause->status == ERR_UNSUPPORTED ? PLAN_SKIPPED : PLAN_INVALID;
+    if (plan_case->state == PLAN_INVALID && expansion->suite_case->at) {
+        json_fail(expansion->suite_case->at, &full, "%s", cause->text);
+        reason = full.text;
+    }
+    plan_case->reason = arena_strdup(arena, reason);
+}
+
+static void evaluate_case(struct planner *planner, struct plan_case *plan_case, const struct expansion *expansion)
+{
+    struct bound *bound = &plan_case->bound;
+    struct err err;
+    enum status status = bind_slots(bound, bound->manifest, bound->values, bound->slots, planner->device,
+                                    planner->arena, &err);
+    if (!status)
+        status = codes_add(planner, bound, false, plan_case->id, &err);
+    if (!status)
+        status = verify_choose(planner, plan_case, &err);
+    if (status) {
+        refuse_case(plan_case, expansion, planner->arena, &err);
+        return;
+    }
+    floor_compute(&plan_case->floor, planner->machine, &bound->work, plan_case->measure.cache);
+    case_estimate(plan_case, planner->machine);
+}
+
+/* ---- the plan ---- */
+
+static enum status expand_all(struct planner *planner, struct expansion *expansions, size_t count, struct err *err)
+{
+    struct text id = {0};
+    enum status status = STATUS_OK;
+    for (size_t k = 0; k < count && !status; k++) {
+        struct arena scratch = {0};
+        expansions[k].tags = arena_copy(planner->arena, expansions[k].tags,
+                                        expansions[k].tag_count * sizeof(*expansions[k].tags));
+        do {
+            struct plan_case *added = NULL;
+            status = add_case(&added, planner, &expansions[k], &id, err);
+            if (added)
+                evaluate_case(planner, added, &expansions[k]);
+        } while (!status && expansion_next(&expansions[k], &scratch));
+        arena_release(&scratch);
+    }
+    text_release(&id);
+    return status;
+}
+
+static enum status fail_empty(const struct plan_options *options, const struct expansion *expansions, size_t count,
+                              struct err *err)
+{
+    for (size_t k = 0; k < count; k++)
+        if (expansions[k].selected)
+            return err_set(err, ERR_USAGE, "no case is left: the suite's exclude expressions take all of them out");
+    if (!options->filter_count)
+        return err_set(err, ERR_USAGE, "no case to plan");
+    return err_set(err, ERR_USAGE, "no case matches the filter '%s'%s", options->filters[0],
+                   options->filter_count > 1 ? " and the others" : "");
+}
+
+static void sum_up(struct plan *plan, struct planner *planner, const struct suite *const *suites, size_t suite_count)
+{
+    struct arena *arena = planner->arena;
+    label_cases(planner->cases, planner->count, arena);
+    plan->cases = arena_copy(arena, planner->cases, planner->count * sizeof(*planner->cases));
+    plan->count = planner->count;
+    plan->duplicate_count = planner->duplicates;
+    plan->codes = arena_copy(arena, planner->codes.requests, planner->codes.count * sizeof(*planner->codes.requests));
+    plan->code_count = planner->codes.count;
+    for (size_t k = 0; k < plan->count; k++)
+        plan->estimate_ns += plan->cases[k].estimate_ns;
+    size_t derive_count = 0;
+    for (size_t s = 0; s < suite_count; s++)
+        derive_count += suites[s]->derive_count;
+    struct suite_derive *derives = arena_array(arena, derive_count, sizeof(*derives));
+    for (size_t s = 0; s < suite_count; s++)
+        for (size_t k = 0; k < suites[s]->derive_count; k++)
+            derives[plan->derive_count++] = suites[s]->derives[k];
+    plan->derives = derives;
+    plan->machine = planner->machine;
+}
+
+static struct device_facts cpu_facts(const struct device_facts *device, const struct plan_options *options)
+{
+    struct device_facts cpu = {
+        .cus = 1, .xccs = 1, .max_block = CPU_MAX_BLOCK, .lds_bytes = CPU_LDS_BYTES, .backend = "cpu", .arch = ""};
+    if (strcmp(device->backend, "cpu") == 0)
+        cpu = *device;
+    cpu.wave = options->cpu_wave;
+    return cpu;
+}
+
+static enum status build(struct plan *plan, struct planner *planner, const struct suite *const *suites,
+                         size_t suite_count, struct arena *scratch, struct err *err)
+{
+    const struct plan_options *options = planner->options;
+    struct expansion *expansions = NULL;
+    size_t count = 0;
+    struct set_list sets = {0};
+    enum status status = set_list_init(&sets, options->sets, options->set_count, planner->arena, err);
+    if (!status)
+        status = expansions_make(&expansions, &count, planner, suites, suite_count, &sets, scratch, err);
+    if (!status)
+        status = expand_all(planner, expansions, count, err);
+    if (!status && planner->count == 0)
+        status = fail_empty(options, expansions, count, err);
+    if (!status)
+        status = expansions_check_used(expansions, count, suites, suite_count, &sets, err);
+    if (!status)
+        sum_up(plan, planner, suites, suite_count);
+    return status;
+}
+
+enum status plan_build(const struct plan **plan, const struct suite *const *suites, size_t suite_count,
+                       const struct catalog *catalog, const struct machine *machine, const struct device_facts *device,
+                       const struct plan_options *options, struct arena *arena, struct err *err)
+{
+    struct planner planner = {
+        .catalog = catalog,
+        .machine = machine,
+        .device = device,
+        .cpu = cpu_facts(device, options),
+        .options = options,
+        .arena = arena,
+    };
+    struct arena scratch = {0};
+    struct plan *made = arena_alloc(arena, sizeof(*made));
+    enum status status = STATUS_OK;
+    for (size_t s = 0; s < suite_count && !status; s++)
+        status = derives_check(suites[s], catalog, err);
+    if (!status)
+        status = build(made, &planner, suites, suite_count, &scratch, err);
+    if (!status)
+        *plan = made;
+    free(planner.cases);
+    lookup_release(&planner.ids);
+    codes_release(&planner.codes);
+    free(planner.variants.items);
+    lookup_release(&planner.variants.by_values);
+    arena_release(&scratch);
+    return status;
+}

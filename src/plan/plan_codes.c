@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+#include <string.h>
+
+#include "plan_internal.h"
+#include "rooftile/file.h"
+#include "rooftile/hash.h"
+
+/* ---- which parameters are compiled ---- */
+
+const bool *codes_compiled(struct planner *planner, const struct manifest *manifest)
+{
+    struct code_set *codes = &planner->codes;
+    /* Newest first: cases of one kernel follow each other, its oracle in between. */
+    for (size_t k = codes->param_count; k-- > 0;)
+        if (codes->params[k].manifest == manifest)
+            return codes->params[k].compiled;
+    bool *compiled = arena_array(planner->arena, manifest->param_count, sizeof(*compiled));
+    for (size_t k = 0; k < manifest->param_count; k++)
+        compiled[k] = manifest_param_is_compiled(manifest, k);
+    codes->params = grow(codes->params, codes->param_count, &codes->param_capacity, sizeof(*codes->params));
+    codes->params[codes->param_count++] = (struct code_params){manifest, compiled};
+    return compiled;
+}
+
+/* ---- by values ---- */
+
+struct code_query {
+    const struct code_set *codes;
+    const struct manifest *manifest;
+    const struct param_value *values;
+    const bool *compiled;
+    bool for_cpu;
+};
+
+static uint64_t query_hash(const struct code_query *query)
+{
+    uint64_t hash = hash_u64(&query->manifest, sizeof(query->manifest)) + query->for_cpu;
+    for (size_t k = 0; k < query->manifest->param_count; k++)
+        if (query->compiled[k])
+            hash = values_hash(hash, &query->values[k]);
+    return hash;
+}
+
+static bool query_equals(const void *context, size_t index)
+{
+    const struct code_query *query = context;
+    const struct code_key *key = &query->codes->keys[index];
+    if (key->manifest != query->manifest || key->for_cpu != query->for_cpu)
+        return false;
+    for (size_t k = 0; k < query->manifest->param_count; k++)
+        if (query->compiled[k] && !param_equal(&query->values[k], &key->values[k]))
+            return false;
+    return true;
+}
+
+/* ---- by content: different kernels or values may ask for the same code ---- */
+
+static uint64_t add_string(uint64_t hash, const char *string)
+{
+    const uint64_t mixed[] = {hash, string ? hash_u64(string, strlen(string)) : 1};
+    return hash_u64(mixed, sizeof(mixed));
+}
+
+static uint64_t request_hash(const struct build_request *request)
+{
+    uint64_t hash = add_string(add_string(request->define_count, request->source), request->image);
+    for (size_t k = 0; k < request->define_count; k++)
+        hash = add_string(add_string(hash, request->defines[k].name), request->defines[k].value);
+    for (size_t k = 0; k < request->flag_count; k++)
+        hash = add_string(hash, request->flags[k]);
+    return add_string(hash + request->target.wave, request->target.arch);
+}
+
+static bool same_text(const char *a, const char *b)
+{
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+static bool same_target(const struct build_target *a, const struct build_target *b)
+{
+    return a->kind == b->kind && a->wave == b->wave && same_text(a->arch, b->arch);
+}
+
+struct request_query {
+    const struct code_set *codes;
+    const struct build_request *request;
+};
+
+static bool request_equals(const void *context, size_t index)
+{
+    const struct request_query *query = context;
+    const struct build_request *a = query->request;
+    const struct build_request *b = &query->codes->requests[index];
+    bool equal = same_text(a->source, b->source) && same_text(a->image, b->image) &&
+                 a->define_count == b->define_count && a->flag_count == b->flag_count && a->min_llvm == b->min_llvm &&
+                 same_target(&a->target, &b->target);
+    for (size_t k = 0; equal && k < a->define_count; k++)
+        equal = same_text(a->defines[k].name, b->defines[k].name) && same_text(a->defines[k].value, b->defines[k].value);
+    for (size_t k = 0; equal && k < a->flag_count; k++)
+        equal = same_text(a->flags[k], b->flags[k]);
+    return equal;
+}
+
+/* ---- rendering ---- */
+
+static int compare_defines(const void *a, const void *b)
+{
+    return strcmp(((const struct build_define *)a)->name, ((const struct build_define *)b)->name);
+}
+
+static enum status render(struct build_request *request, struct planner *planner, struct bound *bound, bool for_cpu,
+                          struct err *err)
+{
+    const struct manifest *manifest = bound->manifest;
+    const struct bind bind = {bound, manifest, for_cpu ? &planner->cpu : planner->device, planner->arena, err};
+    const struct json *code = json_member(manifest->at, "code");
+    const struct place image_place = {code, "image", -1};
+    struct build_define *defines = arena_array(planner->arena, manifest->define_count, sizeof(*defines));
+    for (size_t k = 0; k < manifest->define_count; k++) {
+        const struct place place = {json_member(code, "defines"), manifest->defines[k].name, -1};
+        char *value = NULL;
+        enum status status = bind_text(&value, &bind, manifest->defines[k].value, &place);
+        if (status)
+            return status;
+        defines[k] = (struct build_define){manifest->defines[k].name, value};
+    }
+    if (manifest->define_count)
+        qsort(defines, manifest->define_count, sizeof(*defines), compare_defines);
+    if (manifest->image) {
+        char *image = NULL;
+        enum status status = bind_text(&image, &bind, manifest->image, &image_place);
+        if (status)
+            return status;
+        request->image = path_join(planner->arena, manifest->dir, image);
+    }
+    request->source = manifest->source;
+    request->defines = defines;
+    request->define_count = manifest->define_count;
+    request->flags = manifest->flags;
+    request->flag_count = manifest->flag_count;
+    request->min_llvm = manifest->min_llvm;
+    return STATUS_OK;
+}
+
+static enum status add_request(size_t *code, struct planner *planner, struct bound *bound, bool for_cpu, const char *id,
+                               struct err *err)
+{
+    struct code_set *codes = &planner->codes;
+    const struct plan_options *options = planner->options;
+    struct build_request request = {.asked_by = id};
+    enum status status = render(&request, planner, bound, for_cpu, err);
+    if (status)
+        return status;
+    request.target = for_cpu ? (struct build_target){BUILD_CPU, options->cpu_target, options->cpu_wave}
+                             : (struct build_target){options->target_kind, options->target_arch, options->wave};
+    const uint64_t hash = request_hash(&request);
+    const struct request_query query = {codes, &request};
+    *code = lookup_find(&codes->by_content, hash, request_equals, &query);
+    if (*code != LOOKUP_NONE)
+        return STATUS_OK;
+    codes->requests = grow(codes->requests, codes->count, &codes->capacity, sizeof(*codes->requests));
+    *code = codes->count++;
+    codes->requests[*code] = request;
+    lookup_add(&codes->by_content, hash, *code);
+    return STATUS_OK;
+}
+
+enum status codes_add(struct planner *planner, struct bound *bound, bool for_cpu, const char *id, struct err *err)
+{
+    struct code_set *codes = &planner->codes;
+    const struct code_query query = {
+        .codes = codes,
+        .manifest = bound->manifest,
+        .values = bound->values,
+        .compiled = codes_compiled(planner, bound->manifest),
+        .for_cpu = for_cpu,
+    };
+    const uint64_t hash = query_hash(&query);
+    const size_t known = lookup_find(&codes->by_values, hash, query_equals, &query);
+    if (known != LOOKUP_NONE) {
+        bound->code = codes->keys[known].code;
+        return STATUS_OK;
+    }
+    enum status status = add_request(&bound->code, planner, bound, for_cpu, id, err);
+    if (status)
+        return status;
+    codes->keys = grow(codes->keys, codes->key_count, &codes->key_capacity, sizeof(*codes->keys));
+    codes->keys[codes->key_count] = (struct code_key){bound->manifest, bound->values, for_cpu, bound->code};
+    lookup_add(&codes->by_values, hash, codes->key_count++);
+    return STATUS_OK;
+}
+
+void codes_release(struct code_set *codes)
+{
+    free(codes->requests);
+    free(codes->keys);
+    free(codes->params);
+    lookup_release(&codes->by_content);
+    lookup_release(&codes->by_values);
+    *codes = (struct code_set){0};
+}

@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: MIT */
+#include <string.h>
+
+#include "plan_internal.h"
+
+enum status origin_fail(const struct origin *origin, struct err *err, const char *text)
+{
+    return origin->at ? json_fail(origin->at, err, "%s", text)
+                      : err_set(err, ERR_USAGE, "--set %s: %s", origin->set ? origin->set : "", text);
+}
+
+/* ---- --set ---- */
+
+static enum status parse_set(struct set_list *sets, const char *text, struct arena *arena, struct err *err)
+{
+    const char *equals = strchr(text, '=');
+    if (!equals || equals == text || !equals[1])
+        return err_set(err, ERR_USAGE, "--set %s: expected name=value", text);
+    const char *name = arena_strndup(arena, text, (size_t)(equals - text));
+    for (size_t k = 0; k < sets->count; k++)
+        if (strcmp(sets->sweeps[k].param, name) == 0)
+            return err_set(err, ERR_USAGE, "--set %s: '%s' is set twice", text, name);
+    struct err inner;
+    if (sweep_parse(&sets->sweeps[sets->count], name, equals + 1, arena, &inner))
+        return err_set(err, ERR_USAGE, "--set %s: %s", text, inner.text);
+    sets->texts[sets->count++] = text;
+    return STATUS_OK;
+}
+
+enum status set_list_init(struct set_list *sets, const char *const *texts, size_t count, struct arena *arena,
+                          struct err *err)
+{
+    struct set_list parsed = {0};
+    parsed.sweeps = arena_array(arena, count, sizeof(*parsed.sweeps));
+    parsed.texts = arena_array(arena, count, sizeof(*parsed.texts));
+    for (size_t k = 0; k < count; k++) {
+        enum status status = parse_set(&parsed, texts[k], arena, err);
+        if (status)
+            return status;
+    }
+    *sets = parsed;
+    return STATUS_OK;
+}
+
+/* ---- values from all sides, the strongest last ---- */
+
+static enum status take_params(struct expansion *expansion, struct err *err)
+{
+    const struct suite_case *from = expansion->suite_case;
+    for (size_t k = 0; k < from->param_count; k++) {
+        const struct param *given = &from->params[k];
+        if (k < from->default_count && manifest_param(expansion->manifest, given->name) < 0)
+            continue;
+        struct err inner;
+        size_t param = 0;
+        if (param_find(&param, expansion->manifest, given->name, &inner))
+            return json_fail_key(given->at, err, "%s", inner.text);
+        expansion->values[param] = given->value;
+        expansion->origins[param] = (struct origin){.at = given->at};
+    }
+    return STATUS_OK;
+}
+
+/* `axis` holds the zip group until the axes are numbered; parameters that are swept alone get groups of their own. */
+static size_t group_of(const struct suite_case *suite_case, const char *param, size_t alone)
+{
+    for (size_t group = 0; group < suite_case->zip_count; group++)
+        for (const char *const *name = suite_case->zips[group]; *name; name++)
+            if (strcmp(*name, param) == 0)
+                return group;
+    return suite_case->zip_count + alone;
+}
+
+static enum status take_sweeps(struct expansion *expansion, struct err *err)
+{
+    const struct suite_case *from = expansion->suite_case;
+    for (size_t k = 0; k < from->sweep_count; k++) {
+        const struct sweep *sweep = &from->sweeps[k];
+        struct err inner;
+        size_t param = 0;
+        if (param_find(&param, expansion->manifest, sweep->param, &inner))
+            return json_fail_key(sweep->at, err, "%s", inner.text);
+        expansion->swept[expansion->swept_count++] =
+            (struct swept){.param = param, .sweep = sweep, .axis = group_of(from, sweep->param, k)};
+        expansion->origins[param] = (struct origin){.at = sweep->at};
+    }
+    return STATUS_OK;
+}
+
+static struct swept *find_swept(struct expansion *expansion, size_t param)
+{
+    for (size_t k = 0; k < expansion->swept_count; k++)
+        if (expansion->swept[k].param == param)
+            return &expansion->swept[k];
+    return NULL;
+}
+
+static void fix(struct expansion *expansion, size_t param, const struct param_value *value)
+{
+    expansion->values[param] = *value;
+    struct swept *swept = find_swept(expansion, param);
+    if (!swept)
+        return;
+    struct swept *end = expansion->swept + --expansion->swept_count;
+    memmove(swept, swept + 1, (size_t)(end - swept) * sizeof(*swept));
+}
+
+/* A set of several values takes the place of the suite's sweep, zipped with the same partners, or becomes the fastest. */
+static enum status take_set(struct expansion *expansion, const struct set_list *sets, size_t which, struct err *err)
+{
+    const int param = manifest_param(expansion->manifest, sets->sweeps[which].param);
+    if (param < 0)
+        return STATUS_OK;
+    const struct sweep *sweep = &sets->sweeps[which];
+    expansion->origins[param] = (struct origin){.set = sets->texts[which]};
+    if (sweep->count == 1) {
+        fix(expansion, (size_t)param, &sweep->values[0]);
+        return STATUS_OK;
+    }
+    struct swept *swept = find_swept(expansion, (size_t)param);
+    if (!swept) {
+        swept = &expansion->swept[expansion->swept_count++];
+        *swept = (struct swept){.param = (size_t)param,
+                                .axis = expansion->suite_case->zip_count + expansion->suite_case->sweep_count + which};
+    }
+    swept->sweep = sweep;
+    for (size_t k = 0; k < expansion->swept_count; k++) {
+        const struct swept *other = &expansion->swept[k];
+        if (other != swept && other->axis == swept->axis && other->sweep->count != sweep->count)
+            return err_set(err, ERR_USAGE, "--set %s: %zu values, but '%s', which advances with it, takes %zu",
+                           sets->texts[which], sweep->count, other->sweep->param, other->sweep->count);
+    }
+    return STATUS_OK;
+}
+
+static enum status take_check_params(struct expansion *expansion, struct err *err)
+{
+    const struct manifest_check *check = &expansion->manifest->check;
+    for (size_t k = 0; k < check->param_count; k++) {
+        struct err inner;
+        size_t param = 0;
+        if (param_find(&param, expansion->manifest, check->params[k].name, &inner))
+            return err_set(err, ERR_CONFIG, "%s: check.params: %s", expansion->manifest->path, inner.text);
+        fix(expansion, param, &check->params[k].value);
+        expansion->origins[param] = (struct origin){0}; /* the manifest's own word, checked when it was read */
+    }
+    return STATUS_OK;
+}
+
+/* Numbers the axes in the order of their first parameter. */
+static enum status number_axes(struct expansion *expansion, struct arena *arena, struct err *err)
+{
+    expansion->axis_counts = arena_array(arena, expansion->swept_count, sizeof(*expansion->axis_counts));
+    expansion->positions = arena_array(arena, expansion->swept_count, sizeof(*expansion->positions));
+    size_t *groups = arena_array(arena, expansion->swept_count, sizeof(*groups));
+    expansion->combinations = 1;
+    for (size_t k = 0; k < expansion->swept_count; k++) {
+        struct swept *swept = &expansion->swept[k];
+        size_t axis = 0;
+        while (axis < expansion->axis_count && groups[axis] != swept->axis)
+            axis++;
+        if (axis == expansion->axis_count) {
+            const size_t count = swept->sweep->count;
+            if (count > SUITE_MAX_CASES / expansion->combinations)
+                return err_set(err, ERR_USAGE, "kernel '%s': the sweeps expand to more than %u cases",
+                               expansion->manifest->name, SUITE_MAX_CASES);
+            groups[axis] = swept->axis;
+            expansion->axis_counts[axis] = count;
+            expansion->combinations *= count;
+            expansion->axis_count++;
+        }
+        swept->axis = axis;
+    }
+    return STATUS_OK;
+}
+
+/* ---- excludes ---- */
+
+/* The manifest's slots are parameters, device facts, x and the lists' sums (manifest.h); words and lists are no numbers,
+ * and x has no meaning here. */
+static enum status compile_excludes(struct expansion *expansion, struct arena *arena, struct err *err)
+{
+    const struct manifest *manifest = expansion->manifest;
+    const struct suite_case *from = expansion->suite_case;
+    if (!from->exclude_count)
+        return STATUS_OK;
+    static const char no_name[] = "(no number)"; /* nothing that an expression can write */
+    const size_t count = manifest->param_count + MANIFEST_DEVICE_NAMES + 1;
+    const char **variables = arena_array(arena, count, sizeof(*variables));
+    const char **lists = arena_array(arena, manifest->param_count, sizeof(*lists));
+    struct expr_names names = {.variables = variables, .variable_count = count, .lists = lists};
+    manifest_expr_basics(&names);
+    for (size_t k = 0; k < manifest->param_count; k++) {
+        const enum param_kind kind = manifest->params[k].value.kind;
+        variables[k] = kind == PARAM_STRING || kind == PARAM_LIST ? no_name : manifest->params[k].name;
+        if (kind == PARAM_LIST)
+            lists[names.list_count++] = manifest->params[k].name;
+    }
+    for (size_t k = 0; k < MANIFEST_DEVICE_NAMES; k++)
+        variables[manifest->param_count + k] = manifest_device_names[k];
+    variables[count - 1] = no_name;
+    expansion->excludes = arena_array(arena, from->exclude_count, sizeof(*expansion->excludes));
+    for (size_t k = 0; k < from->exclude_count; k++) {
+        struct err inner;
+        if (expr_compile(&expansion->excludes[k], from->excludes[k], &names, arena, &inner))
+            return json_fail(json_at(json_member(from->at, "exclude"), k), err, "%s", inner.text);
+    }
+    return STATUS_OK;
+}
+
+enum status expansion_excludes(bool *excluded, const struct expansion *expansion, const double *slots, struct err *err)
+{
+    const struct suite_case *from = expansion->suite_case;
+    bool any = false;
+    for (size_t k = 0; k < from->exclude_count && !any; k++) {
+        struct err inner;
+        double value = 0;
+        if (expr_eval(&value, expansion->excludes[k], slots, &inner))
+            return json_fail(json_at(json_member(from->at, "exclude"), k), err, "'%s': %s", from->excludes[k],
+                             inner.text);
+        any = value != 0;
+    }
+    *excluded = any;
+    return STATUS_OK;
+}
+
+/* ---- the expansion ---- */
+
+static void join_tags(struct expansion *expansion, struct arena *arena)
+{
+    const struct suite_case *from = expansion->suite_case;
+    const struct manifest *manifest = expansion->manifest;
+    const char **tags = arena_array(arena, from->tag_count + manifest->tag_count, sizeof(*tags));
+    for (size_t k = 0; k < from->tag_count; k++)
+        tags[k] = from->tags[k];
+    for (size_t k = 0; k < manifest->tag_count; k++)
+        tags[from->tag_count + k] = manifest->tags[k];
+    expansion->tags = tags;
+    expansion->tag_count = from->tag_count + manifest->tag_count;
+}
+
+static void take_position(struct expansion *expansion, size_t axis, struct arena *arena)
+{
+    for (size_t k = 0; k < expansion->swept_count; k++) {
+        const struct swept *swept = &expansion->swept[k];
+        if (swept->axis != axis)
+            continue;
+        expansion->values[swept->param] = swept->sweep->values[expansion->positions[axis]];
+        expansion->texts[swept->param] = param_text(arena, &expansion->values[swept->param]);
+    }
+}
+
+enum status expansion_init(struct expansion *expansion, const struct suite *suite, const struct suite_case *suite_case,
+                           const struct manifest *manifest, const struct set_list *sets,
+                           const struct device_facts *device, bool at_check_params, struct arena *arena,
+                           struct err *err)
+{
+    struct expansion made = {.manifest = manifest, .suite = suite, .suite_case = suite_case};
+    const size_t params = manifest->param_count;
+    made.values = arena_array(arena, params, sizeof(*made.values));
+    made.texts = arena_array(arena, params, sizeof(*made.texts));
+    made.origins = arena_array(arena, params, sizeof(*made.origins));
+    made.swept = arena_array(arena, suite_case->sweep_count + sets->count, sizeof(*made.swept));
+    values_of_device(made.values, manifest, device);
+    enum status status = take_params(&made, err);
+    if (!status && !at_check_params)
+        status = take_sweeps(&made, err);
+    for (size_t k = 0; k < sets->count && !status; k++)
+        status = take_set(&made, sets, k, err);
+    if (!status && at_check_params)
+        status = take_check_params(&made, err);
+    if (!status)
+        status = number_axes(&made, arena, err);
+    if (!status)
+        status = compile_excludes(&made, arena, err);
+    if (status)
+        return status;
+    join_tags(&made, arena);
+    for (size_t k = 0; k < params; k++)
+        made.texts[k] = param_text(arena, &made.values[k]);
+    for (size_t axis = 0; axis < made.axis_count; axis++)
+        take_position(&made, axis, arena);
+    *expansion = made;
+    return STATUS_OK;
+}
+
+bool expansion_next(struct expansion *expansion, struct arena *arena)
+{
+    for (size_t axis = expansion->axis_count; axis-- > 0;) {
+        expansion->positions[axis] = (expansion->positions[axis] + 1) % expansion->axis_counts[axis];
+        take_position(expansion, axis, arena);
+        if (expansion->positions[axis])
+            return true;
+    }
+    return false;
+}

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT */
+#include "rooftile/suite.h"
+
+#include <string.h>
+
+#include "rooftile/file.h"
+#include "rooftile/hash.h"
+#include "rooftile/text.h"
+#include "suite_internal.h"
+
+#define COUNT_OF(array) (sizeof(array) / sizeof(*(array)))
+
+static enum status read_kernel_dirs(struct suite *suite, const struct json *root, struct arena *arena, struct err *err)
+{
+    const char *const *named = NULL;
+    size_t count = 0;
+    enum status status = suite_read_strings(&named, &count, root, "kernels", arena, err);
+    if (status)
+        return status;
+    const char **dirs = arena_array(arena, count, sizeof(*dirs));
+    const char *base = path_dir(arena, suite->path);
+    for (size_t k = 0; k < count; k++) {
+        dirs[k] = path_join(arena, base, named[k]);
+        if (!file_is_dir(dirs[k]))
+            return json_fail(json_at(json_member(root, "kernels"), k), err, "there is no folder %s", dirs[k]);
+    }
+    suite->kernel_dirs = dirs;
+    suite->kernel_dir_count = count;
+    return STATUS_OK;
+}
+
+static enum status read_defaults(struct suite_case *defaults, const struct json *root, struct arena *arena,
+                                 struct err *err)
+{
+    static const char *const keys[] = {"params", "measure", "tags"};
+    const struct json *object = NULL;
+    enum status status = json_get_object(&object, root, "defaults", JSON_OPTIONAL, err);
+    if (status || !object)
+        return status;
+    const struct json *params = NULL;
+    struct param *read = NULL;
+    status = json_check_keys(object, keys, COUNT_OF(keys), err);
+    if (!status)
+        status = json_get_object(&params, object, "params", JSON_OPTIONAL, err);
+    if (!status && params)
+        status = suite_read_params(&read, &defaults->param_count, params, arena, err);
+    if (!status && json_member(object, "measure"))
+        status = measure_from_json(&defaults->measure, json_member(object, "measure"), err);
+    if (!status)
+        status = suite_read_strings(&defaults->tags, &defaults->tag_count, object, "tags", arena, err);
+    defaults->params = read;
+    return status;
+}
+
+static enum status read_cases(struct suite *suite, const struct json *root, const struct suite_case *defaults,
+                              struct arena *arena, struct err *err)
+{
+    const struct json *array = NULL;
+    enum status status = json_get_array(&array, root, "cases", JSON_REQUIRED, err);
+    if (status)
+        return status;
+    if (array->count == 0)
+        return json_fail(array, err, "a suite needs at least one case");
+    struct suite_case *cases = arena_array(arena, array->count, sizeof(*cases));
+    size_t total = 0;
+    size_t at = 0;
+    for (const struct json *child = array->first; child; child = child->next) {
+        status = suite_read_case(&cases[at], child, defaults, arena, err);
+        if (status)
+            return status;
+        total += suite_case_combinations(&cases[at++]);
+        if (total > SUITE_MAX_CASES)
+            return json_fail(child, err, "up to here the suite expands to %zu cases, more than %u", total,
+                             SUITE_MAX_CASES);
+    }
+    suite->cases = cases;
+    suite->case_count = array->count;
+    return STATUS_OK;
+}
+
+static enum status read_derive(struct suite_derive *derive, const struct json *json, struct arena *arena,
+                               struct err *err)
+{
+    static const char *const keys[] = {"name", "method", "kernel", "x", "y", "group"};
+    struct suite_derive read = {.at = json};
+    const char **const members[] = {&read.name, &read.method, &read.kernel, &read.x, &read.y};
+    enum status status = json_check_keys(json, keys, COUNT_OF(keys), err);
+    for (size_t k = 0; k < COUNT_OF(members) && !status; k++)
+        status = json_get_string(members[k], json, keys[k], JSON_REQUIRED, err);
+    if (!status)
+        status = suite_read_strings(&read.group, &read.group_count, json, "group", arena, err);
+    if (!status)
+        *derive = read;
+    return status;
+}
+
+static enum status read_derives(struct suite *suite, const struct json *root, struct arena *arena, struct err *err)
+{
+    const struct json *array = NULL;
+    enum status status = json_get_array(&array, root, "derive", JSON_OPTIONAL, err);
+    if (status || !array)
+        return status;
+    struct suite_derive *derives = arena_array(arena, array->count, sizeof(*derives));
+    size_t at = 0;
+    for (const struct json *child = array->first; child; child = child->next, at++) {
+        status = read_derive(&derives[at], child, arena, err);
+        if (status)
+            return status;
+        for (size_t k = 0; k < at; k++)
+            if (strcmp(derives[k].name, derives[at].name) == 0)
+                return json_fail(json_member(child, "name"), err, "'%s' is derived twice", derives[at].name);
+    }
+    suite->derives = derives;
+    suite->derive_count = array->count;
+    return STATUS_OK;
+}
+
+enum status suite_parse(const struct suite **suite, const char *path, const char *data, size_t length,
+                        const struct measure_options *base, struct arena *arena, struct err *err)
+{
+    static const char *const keys[] = {"name", "summary", "kernels", "defaults", "cases", "derive"};
+    const struct json *root = NULL;
+    enum status status = json_parse(&root, path, data, length, arena, err);
+    if (status)
+        return status;
+    struct suite *read = arena_alloc(arena, sizeof(*read));
+    struct suite_case defaults = {.measure = *base};
+    read->path = arena_strdup(arena, path);
+    read->summary = "";
+    hash_sha256(read->sha256, data, length);
+    status = json_check_keys(root, keys, COUNT_OF(keys), err);
+    if (!status)
+        status = json_get_string(&read->name, root, "name", JSON_REQUIRED, err);
+    if (!status)
+        status = json_get_string(&read->summary, root, "summary", JSON_OPTIONAL, err);
+    if (!status)
+        status = read_kernel_dirs(read, root, arena, err);
+    if (!status)
+        status = read_defaults(&defaults, root, arena, err);
+    if (!status)
+        status = read_cases(read, root, &defaults, arena, err);
+    if (!status)
+        status = read_derives(read, root, arena, err);
+    if (!status)
+        *suite = read;
+    return status;
+}
+
+enum status suite_read(const struct suite **suite, const char *path, const struct measure_options *base,
+                       struct arena *arena, struct err *err)
+{
+    char *data = NULL;
+    size_t length = 0;
+    enum status status = file_read(&data, &length, path, FILE_LIMIT_BYTES, arena, err);
+    return status ? status : suite_parse(suite, path, data, length, base, arena, err);
+}
+
+enum status suite_from_kernels(const struct suite **suite, const char *const *kernels, size_t count,
+                               const struct measure_options *base, struct arena *arena, struct err *err)
+{
+    if (count == 0)
+        return err_set(err, ERR_USAGE, "no kernel is named");
+    struct suite *made = arena_alloc(arena, sizeof(*made));
+    struct suite_case *cases = arena_array(arena, count, sizeof(*cases));
+    struct text line = {0};
+    for (size_t k = 0; k < count; k++) {
+        cases[k].kernel = arena_strdup(arena, kernels[k]);
+        cases[k].measure = *base;
+        text_addf(&line, "%s%s", k ? " " : "", kernels[k]);
+    }
+    made->name = "command line";
+    made->summary = arena_strdup(arena, line.data);
+    made->path = "";
+    hash_sha256(made->sha256, line.data, line.length);
+    made->cases = cases;
+    made->case_count = count;
+    text_release(&line);
+    *suite = made;
+    return STATUS_OK;
+}

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: MIT */
+#include "rooftile/fill.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rooftile/file.h"
+#include "rooftile/rng.h"
+
+enum {
+    CHUNK = 1024,               /* elements evaluated at a time: doubles of one chunk stay in L1 */
+    PERIOD_LIMIT = 65536,       /* longer periods are computed like any other expression */
+    PERIOD_MIN_ELEMENTS = 4096, /* short periods are repeated to this, so that copies are long */
+};
+
+/* Values that an expression gives for a run of elements, stored in the buffer's type. */
+static enum status store_expr(const struct fill *fill, uint8_t *out, uint64_t first, uint64_t count, struct err *err)
+{
+    const size_t bytes = dtype_bytes(fill->dtype);
+    double values[CHUNK];
+    for (uint64_t done = 0; done < count;) {
+        const size_t part = count - done < CHUNK ? (size_t)(count - done) : CHUNK;
+        enum status status = expr_block(values, fill->expr, fill->slots, first + done, part, err);
+        if (status)
+            return status;
+        bool exact = true;
+        dtype_store(out + done * bytes, fill->dtype, values, part, &exact);
+        if (!exact)
+            return err_set(err, ERR_CONFIG, "'%s' gives values that do not fit %s near i = %llu",
+                           expr_source(fill->expr), dtype_name(fill->dtype), (unsigned long long)(first + done));
+        done += part;
+    }
+    return STATUS_OK;
+}
+
+static enum status init_expr(struct fill *fill, struct arena *arena, struct err *err)
+{
+    const uint64_t period = expr_period(fill->expr, fill->slots, PERIOD_LIMIT);
+    if (!period || fill->count < PERIOD_MIN_ELEMENTS)
+        return STATUS_OK;
+    const uint64_t repeat = (PERIOD_MIN_ELEMENTS + period - 1) / period;
+    const size_t bytes = dtype_bytes(fill->dtype);
+    uint8_t *table = arena_array(arena, (size_t)(period * repeat), bytes);
+    enum status status = store_expr(fill, table, 0, period, err);
+    if (status)
+        return status;
+    for (uint64_t k = 1; k < repeat; k++)
+        memcpy(table + k * period * bytes, table, (size_t)period * bytes);
+    fill->period = table;
+    fill->period_elements = period * repeat;
+    return STATUS_OK;
+}
+
+/* One random cycle through all slots: next[s] after s. Sattolo 1986: j < i strictly, so no slot maps to itself. */
+static enum status init_cycle(struct fill *fill, uint64_t slots, bool one_cycle, struct arena *arena, struct err *err)
+{
+    if (slots < 1 || slots > UINT32_MAX)
+        return err_set(err, ERR_CONFIG, "a %s of %llu slots is not possible (1 to 2^32-1)",
+                       one_cycle ? "ring" : "permutation", (unsigned long long)slots);
+    uint32_t *next = arena_array(arena, (size_t)slots, sizeof(*next));
+    for (uint64_t s = 0; s < slots; s++)
+        next[s] = (uint32_t)s;
+    struct rng rng;
+    rng_init(&rng, fill->seed);
+    for (uint64_t i = slots - 1; i > 0; i--) {
+        const uint64_t j = rng_below(&rng, one_cycle ? i : i + 1);
+        const uint32_t kept = next[i];
+        next[i] = next[j];
+        next[j] = kept;
+    }
+    fill->whole = (const uint8_t *)next;
+    return STATUS_OK;
+}
+
+static enum status init_ring(struct fill *fill, struct arena *arena, struct err *err)
+{
+    const uint64_t bytes = dtype_bytes(fill->dtype);
+    const double stride = isnan(fill->options[0]) ? (double)bytes : fill->options[0];
+    if (stride < (double)bytes || fmod(stride, (double)bytes) != 0)
+        return err_set(err, ERR_CONFIG, "ring: a stride of %g bytes is not a multiple of the element's %llu", stride,
+                       (unsigned long long)bytes);
+    fill->options[0] = stride;
+    return init_cycle(fill, fill->count * bytes / (uint64_t)stride, true, arena, err);
+}
+
+/* Lengths that add to the total; equal ones differ by at most one, skewed ones halve from row to row. */
+static double offset_weight(const struct fill *fill, uint64_t row)
+{
+    switch (fill->dist) {
+    case DIST_EQUAL:
+        return 1;
+    case DIST_SKEWED:
+        return ldexp(1, row < 60 ? -(int)row : -60);
+    default:
+        return rng_uniform_at(fill->seed, row);
+    }
+}
+
+static enum status init_offsets(struct fill *fill, struct arena *arena, struct err *err)
+{
+    const double total = fill->options[0];
+    if (!(total >= 0) || total > 9007199254740992.0 || total != floor(total))
+        return err_set(err, ERR_CONFIG, "offsets: total %g is not a whole number from 0 to 2^53", total);
+    double *offsets = arena_array(arena, (size_t)fill->count, sizeof(*offsets));
+    double sum = 0;
+    for (uint64_t row = 0; row + 1 < fill->count; row++)
+        sum += offset_weight(fill, row);
+    double running = 0;
+    for (uint64_t row = 0; row + 1 < fill->count; row++) {
+        running += offset_weight(fill, row);
+        offsets[row + 1] = sum > 0 ? floor(total * (running / sum) + 0.5) : 0;
+    }
+    if (fill->count > 1)
+        offsets[fill->count - 1] = total;
+    fill->whole = (const uint8_t *)offsets;
+    return STATUS_OK;
+}
+
+static enum status init_file(struct fill *fill, const char *path, struct arena *arena, struct err *err)
+{
+    const uint64_t want = fill->count * dtype_bytes(fill->dtype);
+    char *data = NULL;
+    size_t length = 0;
+    enum status status = file_read(&data, &length, path, FILE_LIMIT_BYTES, arena, err);
+    if (status)
+        return status;
+    if (length != want)
+        return err_set(err, ERR_CONFIG, "%s has %zu bytes, the buffer %llu", path, length, (unsigned long long)want);
+    fill->whole = (const uint8_t *)data;
+    return STATUS_OK;
+}
+
+static enum status init_index(struct fill *fill, struct err *err)
+{
+    if (!(fill->options[0] >= 1) || fill->options[0] != floor(fill->options[0]))
+        return err_set(err, ERR_CONFIG, "index: bound %g is not a whole number of at least 1", fill->options[0]);
+    if (isnan(fill->options[1]))
+        fill->options[1] = fill->dist == DIST_ZIPF ? 1.0 : 64.0;
+    if (fill->options[1] <= 0)
+        return err_set(err, ERR_CONFIG, "index: %g is not a positive %s", fill->options[1],
+                       fill->dist == DIST_ZIPF ? "exponent" : "block length");
+    return STATUS_OK;
+}
+
+enum status fill_init(struct fill *fill, const struct fill_spec *spec, enum dtype dtype, uint64_t count,
+                      const double *slots, uint64_t seed, struct arena *arena, struct err *err)
+{
+    static const double defaults[][FILL_MAX_OPTIONS] = {
+        [FILL_UNIFORM] = {0, 1}, [FILL_NORMAL] = {0, 1}, [FILL_RING] = {NAN}, [FILL_INDEX] = {NAN, NAN},
+        [FILL_OFFSETS] = {NAN},  [FILL_FILE] = {0},
+    };
+    *fill = (struct fill){.kind = spec->kind, .dtype = dtype, .count = count, .slots = slots, .dist = spec->dist};
+    fill->seed = spec->seed ? spec->seed : seed;
+    fill->expr = spec->expr;
+    fill->values = spec->values;
+    fill->value_count = spec->value_count;
+    for (size_t k = 0; k < FILL_MAX_OPTIONS; k++) {
+        fill->options[k] = defaults[spec->kind][k];
+        if (spec->options[k]) {
+            enum status status = expr_eval(&fill->options[k], spec->options[k], slots, err);
+            if (status)
+                return status;
+        }
+    }
+    switch (spec->kind) {
+    case FILL_EXPR:
+        return init_expr(fill, arena, err);
+    case FILL_RING:
+        return init_ring(fill, arena, err);
+    case FILL_PERMUTATION:
+        return init_cycle(fill, count, false, arena, err);
+    case FILL_OFFSETS:
+        return init_offsets(fill, arena, err);
+    case FILL_INDEX:
+        return init_index(fill, err);
+    case FILL_FILE:
+        return init_file(fill, spec->path, arena, err);
+    case FILL_VALUES:
+        return spec->value_count ? STATUS_OK : err_set(err, ERR_CONFIG, "values: the list is empty");
+    default:
+        return STATUS_OK;
+    }
+}
+
+/* Indices below a bound. Zipf by the inverse of the continuous distribution function x^-s on [1, bound + 1). */
+static double index_value(const struct fill *fill, uint64_t i)
+{
+    const double bound = fill->options[0];
+    if (fill->dist == DIST_BLOCKED) {
+        const uint64_t block = (uint64_t)fill->options[1];
+        const uint64_t blocks = ((uint64_t)bound + block - 1) / block;
+        const uint64_t at = rng_at(fill->seed, i / block) % blocks * block + i % block;
+        return (double)(at % (uint64_t)bound);
+    }
+    const double u = rng_uniform_at(fill->seed, i);
+    if (fill->dist != DIST_ZIPF)
+        return floor(u * bound);
+    const double s = fill->options[1];
+    const double x = fabs(s - 1) < 1e-9 ? pow(bound + 1, u)
+                                        : pow(1 + u * (pow(bound + 1, 1 - s) - 1), 1 / (1 - s));
+    return fmin(floor(x) - 1, bound - 1);
+}
+
+static double element_value(const struct fill *fill, uint64_t i)
+{
+    switch (fill->kind) {
+    case FILL_UNIFORM: {
+        const double low = fill->options[0], high = fill->options[1];
+        const double value = low + rng_uniform_at(fill->seed, i) * (high - low);
+        return dtype_is_float(fill->dtype) ? value : floor(value);
+    }
+    case FILL_NORMAL:
+        return fill->options[0] + fill->options[1] * rng_normal_at(fill->seed, i);
+    case FILL_RING: {
+        const uint64_t per_slot = (uint64_t)fill->options[0] / dtype_bytes(fill->dtype);
+        const uint64_t slots = fill->count / per_slot;
+        if (i % per_slot || i / per_slot >= slots)
+            return 0;
+        return (double)(((const uint32_t *)(const void *)fill->whole)[i / per_slot] * per_slot);
+    }
+    case FILL_PERMUTATION:
+        return ((const uint32_t *)(const void *)fill->whole)[i];
+    case FILL_OFFSETS:
+        return ((const double *)(const void *)fill->whole)[i];
+    case FILL_INDEX:
+        return index_value(fill, i);
+    case FILL_VALUES:
+        return fill->values[i % fill->value_count];
+    default:
+        return 0;
+    }
+}
+
+static void copy_period(const struct fill *fill, uint8_t *out, uint64_t first, uint64_t count)
+{
+    const size_t bytes = dtype_bytes(fill->dtype);
+    for (uint64_t done = 0; done < count;) {
+        const uint64_t at = (first + done) % fill->period_elements;
+        const uint64_t left = fill->period_elements - at;
+        const uint64_t part = count - done < left ? count - done : left;
+        memcpy(out + done * bytes, fill->period + at * bytes, (size_t)part * bytes);
+        done += part;
+    }
+}
+
+enum status fill_range(const struct fill *fill, void *out, uint64_t first, uint64_t count, struct err *err)
+{
+    const size_t bytes = dtype_bytes(fill->dtype);
+    uint8_t *to = out;
+    if (fill->kind == FILL_NONE || fill->kind == FILL_ZEROS) {
+        memset(to, fill->kind == FILL_NONE ? 0xcd : 0, (size_t)count * bytes);
+        return STATUS_OK;
+    }
+    if (fill->kind == FILL_FILE) {
+        memcpy(to, fill->whole + first * bytes, (size_t)count * bytes);
+        return STATUS_OK;
+    }
+    if (fill->period) {
+        copy_period(fill, to, first, count);
+        return STATUS_OK;
+    }
+    if (fill->kind == FILL_EXPR)
+        return store_expr(fill, to, first, count, err);
+    double values[CHUNK];
+    for (uint64_t done = 0; done < count;) {
+        const size_t part = count - done < CHUNK ? (size_t)(count - done) : CHUNK;
+        for (size_t k = 0; k < part; k++)
+            values[k] = element_value(fill, first + done + k);
+        bool exact = true;
+        dtype_store(to + done * bytes, fill->dtype, values, part, &exact);
+        if (!exact)
+            return err_set(err, ERR_CONFIG, "the fill gives values that do not fit %s near i = %llu",
+                           dtype_name(fill->dtype), (unsigned long long)(first + done));
+        done += part;
+    }
+    return STATUS_OK;
+}
+
+enum status fill_values(const struct fill *fill, double *values, uint64_t first, uint64_t count, struct err *err)
+{
+    _Alignas(16) uint8_t raw[CHUNK * 8];
+    for (uint64_t done = 0; done < count;) {
+        const size_t part = count - done < CHUNK ? (size_t)(count - done) : CHUNK;
+        enum status status = fill_range(fill, raw, first + done, part, err);
+        if (status)
+            return status;
+        dtype_load(values + done, fill->dtype, raw, part);
+        done += part;
+    }
+    return STATUS_OK;
+}

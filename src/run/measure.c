@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: MIT */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "rooftile/clock.h"
+#include "sampling.h"
+
+static const double max_rejected = 0.05;     /* of all samples; above it the case has failed */
+static const double disturbed_above = 0.05;  /* move of a reference rate across the case */
+static const double launch_bound_above = 0.05;
+enum { MAX_ROOFS_RAISED = 3 };
+
+static void enter(struct worker *worker, enum run_phase phase)
+{
+    atomic_store(&worker->shared->phase, (int)phase);
+}
+
+/* ---- the sampling loop ---- */
+
+static bool accept(struct measurement *out, double time_ns)
+{
+    if (time_ns > 0) {
+        out->samples_ns[out->sample_count++] = time_ns;
+        return true;
+    }
+    out->discarded[time_ns < 0 ? DISCARD_NEGATIVE : DISCARD_ZERO]++;
+    return false;
+}
+
+static enum status sample_until_stop(struct worker *worker, struct sampling *sampling,
+                                     const struct measure_options *options, struct measurement *out, struct err *err)
+{
+    static double sorted[MEASUREMENT_MAX_SAMPLES];
+    struct stop_rule rule = {.min_time_ns = options->min_time_ns,
+                             .max_time_ns = options->max_time_ns,
+                             .precision = options->precision,
+                             .min_samples = options->min_samples,
+                             .max_samples = options->max_samples};
+    stop_init(&rule, sorted, MEASUREMENT_MAX_SAMPLES);
+    const uint64_t start_ns = clock_now_ns();
+    uint32_t rejected = 0;
+    while (out->stop == STOP_NONE) {
+        double time_ns = 0;
+        enum status status = sampling_take(sampling, &time_ns, err);
+        if (status)
+            return status;
+        if (accept(out, time_ns))
+            stop_add(&rule, time_ns, time_ns * sampling->batch);
+        else if (++rejected >= MEASUREMENT_MAX_SAMPLES)
+            break;
+        atomic_store_explicit(&worker->shared->samples, out->sample_count, memory_order_relaxed);
+        out->stop = stop_check(&rule, (double)(clock_now_ns() - start_ns));
+    }
+    out->measure_wall_ns = (double)(clock_now_ns() - start_ns);
+    if (rejected <= max_rejected * (rejected + out->sample_count))
+        return STATUS_OK;
+    out->status = CASE_FAILED;
+    return err_set(err, ERR_DEVICE, "%u of %u samples rejected (%u zero, %u negative), over 5 %%", rejected,
+                       rejected + out->sample_count, out->discarded[DISCARD_ZERO], out->discarded[DISCARD_NEGATIVE]);
+}
+
+static enum timer timer_of(const struct device_info *info, uint32_t batch)
+{
+    return info->predicted ? TIMED_SIM : batch > 1 ? TIMED_BATCH : TIMED_HOST;
+}
+
+enum status measure_samples(struct worker *worker, struct ready *ready, const struct plan_case *plan_case,
+                            struct measurement *out, struct err *err)
+{
+    const struct measure_options *options = &plan_case->measure;
+    struct sampling sampling;
+    out->sample_count = 0;
+    out->stop = STOP_NONE;
+    out->warmup_ns = 0;
+    enum status status = sampling_init(&sampling, worker, ready, options->cache, err);
+    if (status)
+        goto out;
+    enter(worker, PHASE_WARMING);
+    status = sampling_warm_up(&sampling, options, out, err);
+    if (status)
+        goto out;
+    out->batch = sampling.batch;
+    out->timer = timer_of(&worker->info, sampling.batch);
+    out->flush_bytes = options->cache == CACHE_COLD ? sampling.flush_bytes : 0;
+    snprintf(out->flush_method, sizeof(out->flush_method), "%s",
+             options->cache == CACHE_COLD     ? (ready->device->ops->evict ? "evict" : "fill")
+             : options->cache == CACHE_ROTATE ? "rotate"
+                                              : "");
+    enter(worker, PHASE_MEASURING);
+    status = sample_until_stop(worker, &sampling, options, out, err);
+out:
+    sampling_release(&sampling);
+    return status;
+}
+
+/* ---- around the samples ---- */
+
+static double moved(double before, double after)
+{
+    return before > 0 && after > 0 ? after / before - 1 : 0;
+}
+
+static void flag_disturbance(struct measurement *out)
+{
+    const double stream = moved(out->before.stream_bps, out->after.stream_bps);
+    const double fma = moved(out->before.fma_flops, out->after.fma_flops);
+    if (fabs(stream) <= disturbed_above && fabs(fma) <= disturbed_above)
+        return;
+    out->flags |= FLAG_DISTURBED;
+    if (fabs(stream) >= fabs(fma))
+        snprintf(out->flag_reason, sizeof(out->flag_reason), "reference stream moved from %.1f to %.1f GB/s (%+.0f %%)",
+                 out->before.stream_bps / 1e9, out->after.stream_bps / 1e9, stream * 100);
+    else
+        snprintf(out->flag_reason, sizeof(out->flag_reason), "reference FMA moved from %.1f to %.1f GFLOP/s (%+.0f %%)",
+                 out->before.fma_flops / 1e9, out->after.fma_flops / 1e9, fma * 100);
+}
+
+static double sample_median(const struct measurement *measured)
+{
+    static double sorted[MEASUREMENT_MAX_SAMPLES];
+    memcpy(sorted, measured->samples_ns, measured->sample_count * sizeof(*sorted));
+    return median_of(sorted, measured->sample_count);
+}
+
+static double reduce(double *x, size_t count, enum metric_reduce how)
+{
+    double value = x[0], sum = 0;
+    for (size_t k = 0; k < count; k++) {
+        sum += x[k];
+        if (how == REDUCE_MIN)
+            value = fmin(value, x[k]);
+        else if (how == REDUCE_MAX)
+            value = fmax(value, x[k]);
+    }
+    switch (how) {
+    case REDUCE_SUM:
+        return sum;
+    case REDUCE_MEAN:
+        return sum / (double)count;
+    case REDUCE_MEDIAN:
+        return median_of(x, count);
+    default:
+        return value;
+    }
+}
+
+static double metric_value(struct ready *ready, const struct manifest_metric *metric)
+{
+    const struct bound_buffer *buffer = &ready->bound->buffers[metric->buffer];
+    const size_t slot_count = manifest_slot_count(ready->bound->manifest);
+    struct arena arena = {0};
+    struct err err = {0};
+    const void *data = NULL;
+    double value = NAN;
+    if (!buffer->count || ready_read(&data, ready, (size_t)metric->buffer, &arena, &err))
+        goto out;
+    double *x = arena_array(&arena, (size_t)buffer->count, sizeof(*x));
+    dtype_load(x, buffer->dtype, data, (size_t)buffer->count);
+    value = reduce(x, (size_t)buffer->count, metric->reduce);
+    if (metric->expr) {
+        double *slots = arena_copy(&arena, ready->bound->slots, slot_count * sizeof(*slots));
+        slots[slot_count - 1] = value; /* "x" is the last name */
+        if (expr_eval(&value, metric->expr, slots, &err))
+            value = NAN;
+    }
+out:
+    arena_release(&arena);
+    return value;
+}
+
+static void take_metrics(struct ready *ready, struct measurement *out)
+{
+    const struct manifest *manifest = ready->bound->manifest;
+    for (size_t k = 0; k < MEASUREMENT_MAX_METRICS; k++)
+        out->metrics[k] = k < manifest->metric_count && ready->device->ops->executes
+                              ? metric_value(ready, &manifest->metrics[k])
+                              : NAN;
+}
+
+static void sense(struct worker *worker, struct device_sense *out)
+{
+    struct err ignored = {0};
+    *out = (struct device_sense){.stream_bps = NAN, .fma_flops = NAN, .core_hz = NAN, .steal_fraction = NAN,
+                                 .load_1min = NAN, .power_w = NAN, .temp_c = NAN};
+    if (worker->device->ops->sense)
+        (void)worker->device->ops->sense(worker->device, out, false, &ignored);
+}
+
+/* ---- plausibility ---- */
+
+static struct ceiling *ceiling_of(struct machine *machine, const struct run_roof *roof)
+{
+    return roof->is_level ? &machine->levels[roof->index].bandwidth : &machine->units[roof->index].peak;
+}
+
+static const char *ceiling_name(const struct machine *machine, const struct run_roof *roof)
+{
+    return roof->is_level ? machine->levels[roof->index].name : machine->units[roof->index].name;
+}
+
+/* Measures the roof's own kernel again, beside the case that beat it. */
+static bool raise_roof(struct worker *worker, const struct run_roof *roof, struct measurement *scratch)
+{
+    struct machine *machine = &worker->shared->machine;
+    const struct plan_case *probe = roof->probe;
+    struct ceiling *ceiling = ceiling_of(machine, roof);
+    struct ready ready = {0};
+    struct err err = {0};
+    bool raised = false;
+    const struct build_result *build = &worker->options->roof_builds[probe->bound.code];
+    if (build->state == BUILD_FAILED || build->state == BUILD_SKIPPED)
+        return false;
+    if (!ready_init(&ready, worker->device, &probe->bound, build->object, 1, worker->options->seed, &err) &&
+        !ready_setup(&ready, &err) && !measure_samples(worker, &ready, probe, scratch, &err)) {
+        const struct work *work = &probe->bound.work;
+        const double amount = roof->is_level ? work->read_bytes + work->write_bytes : work->flops;
+        const double rate = amount / sample_median(scratch) * 1e9;
+        if (rate > ceiling->measured) {
+            ceiling->measured = rate;
+            ceiling->raised = raised = true;
+        }
+    }
+    ready_release(&ready);
+    return raised;
+}
+
+static const struct run_roof *binding_roof(const struct worker *worker, const struct plan_case *plan_case)
+{
+    struct floor floor;
+    floor_compute(&floor, &worker->shared->machine, &plan_case->bound.work, plan_case->measure.cache);
+    for (size_t k = 0; k < worker->options->roof_count; k++)
+        if (!strcmp(ceiling_name(&worker->shared->machine, &worker->options->roofs[k]), floor.bound))
+            return &worker->options->roofs[k];
+    return NULL;
+}
+
+static enum plausibility judge(const struct worker *worker, const struct plan_case *plan_case, struct measurement *out,
+                               char why[static 256])
+{
+    return floor_judge(&worker->shared->machine, &plan_case->bound.work, plan_case->measure.cache, sample_median(out),
+                       worker->info.timer_tick_ns, why);
+}
+
+static enum status check_plausible(struct worker *worker, struct ready *ready, const struct plan_case *plan_case,
+                                   struct measurement *out, struct err *err)
+{
+    char why[256] = "";
+    enum plausibility verdict = judge(worker, plan_case, out, why);
+    struct measurement *scratch = NULL;
+    for (int round = 0; verdict == ABOVE_MEASURED_ROOF && round < MAX_ROOFS_RAISED; round++) {
+        const struct run_roof *roof = binding_roof(worker, plan_case);
+        if (!roof)
+            break;
+        if (!scratch && !(scratch = calloc(1, sizeof(*scratch))))
+            arena_out_of_memory(sizeof(*scratch));
+        if (raise_roof(worker, roof, scratch))
+            out->flags |= FLAG_ROOF_RAISED;
+        memset(out->discarded, 0, sizeof(out->discarded));
+        enum status status = measure_samples(worker, ready, plan_case, out, err);
+        out->remeasured++;
+        if (status) {
+            free(scratch);
+            return status;
+        }
+        verdict = judge(worker, plan_case, out, why);
+    }
+    free(scratch);
+    if (verdict == IMPOSSIBLE || verdict == ABOVE_MEASURED_ROOF) {
+        out->flags |= FLAG_IMPOSSIBLE;
+        snprintf(out->flag_reason, sizeof(out->flag_reason), "%s", why);
+    } else if (out->flags & FLAG_ROOF_RAISED) {
+        snprintf(out->flag_reason, sizeof(out->flag_reason), "beat a measured roof, which was measured again and raised");
+    }
+    return STATUS_OK;
+}
+
+/* ---- the whole case ---- */
+
+static uint32_t rotations_for(const struct worker *worker, const struct plan_case *plan_case)
+{
+    if (plan_case->measure.cache != CACHE_ROTATE || !plan_case->bound.buffer_bytes)
+        return 1;
+    const uint64_t want = flush_size(&worker->info) / plan_case->bound.buffer_bytes + 1;
+    return want < 2 ? 2 : want > RUN_MAX_ROTATIONS ? RUN_MAX_ROTATIONS : (uint32_t)want;
+}
+
+static enum status time_case(struct worker *worker, struct ready *ready, const struct plan_case *plan_case,
+                             struct measurement *out, struct err *err)
+{
+    enum status status = ready_restore(ready, err);
+    if (status)
+        return status;
+    sense(worker, &out->before);
+    status = measure_samples(worker, ready, plan_case, out, err);
+    if (status)
+        return status;
+    sense(worker, &out->after);
+    flag_disturbance(out);
+    take_metrics(ready, out);
+    status = worker->device->ops->executes ? check_plausible(worker, ready, plan_case, out, err) : STATUS_OK;
+    out->overhead_ns = out->batch > 1 ? worker->shared->calibration.null_batch_ns
+                                      : worker->shared->calibration.null_launch_ns;
+    out->timer_tick_ns = worker->info.timer_tick_ns;
+    if (!status && out->sample_count && out->overhead_ns > launch_bound_above * sample_median(out))
+        out->flags |= FLAG_LAUNCH_BOUND;
+    return status;
+}
+
+static enum status run_stages(struct worker *worker, const struct plan_case *plan_case,
+                              const struct build_result *builds, bool verify_only, struct measurement *out,
+                              struct err *err)
+{
+    struct ready ready = {0};
+    enter(worker, PHASE_FILLING);
+    enum status status = ready_init(&ready, worker->device, &plan_case->bound, builds[plan_case->bound.code].object,
+                                    rotations_for(worker, plan_case), worker->options->seed, err);
+    if (!status)
+        status = ready_setup(&ready, err);
+    if (!status) {
+        enter(worker, PHASE_VERIFYING);
+        status = verify_case(worker, &ready, plan_case, builds, &out->verification, err);
+    }
+    if (!status && out->verification.verdict == VERIFY_FAIL) {
+        out->status = CASE_FAILED;
+        snprintf(out->reason, sizeof(out->reason), "wrong result: %s", out->verification.reason);
+    } else if (!status) {
+        if (!verify_only)
+            status = time_case(worker, &ready, plan_case, out, err);
+        if (!status)
+            out->status = CASE_OK;
+    }
+    ready_release(&ready);
+    return status;
+}
+
+void measure_case(struct worker *worker, const struct plan_case *plan_case, const struct build_result *builds,
+                  bool verify_only)
+{
+    struct measurement *out = &worker->shared->measured;
+    const uint64_t start_ns = clock_now_ns();
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    struct err err = {0};
+    out->cache = plan_case->measure.cache;
+    out->started_unix_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+    enum status status = run_stages(worker, plan_case, builds, verify_only, out, &err);
+    if (status) {
+        if (out->status != CASE_FAILED)
+            out->status = status == ERR_UNSUPPORTED ? CASE_SKIPPED : CASE_ERROR;
+        snprintf(out->reason, sizeof(out->reason), "%s", err.text);
+    }
+    out->wall_ns = (double)(clock_now_ns() - start_ns);
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the files of src/run share: a case made ready on a device, and the memory shared by worker and parent.
+ */
+#ifndef ROOFTILE_RUN_INTERNAL_H
+#define ROOFTILE_RUN_INTERNAL_H
+
+#include <stdatomic.h>
+
+#include "rooftile/fill.h"
+#include "rooftile/run.h"
+
+#define RUN_MAX_ROTATIONS 64
+
+/* One step with everything resolved: pointers, kernels, argument arrays. */
+struct ready_step {
+    const struct bound_step *bound;
+    struct device_launch launch;
+    uint64_t arg_values[DEVICE_MAX_ARGS];
+    void *arg_pointers[DEVICE_MAX_ARGS];
+    void *to;
+    const void *from;
+    struct ready_step *steps; /* of a graph */
+};
+
+/* A bound case on an open device: loaded code, filled buffers, ready steps. */
+struct ready {
+    const struct bound *bound;
+    struct device *device;
+    struct device_module *module;
+    const char *object;
+    void **memory;             /* allocations, per rotation and buffer: [rotation * buffer_count + buffer] */
+    struct fill *fills;        /* per buffer */
+    struct ready_step *steps;  /* per rotation: [rotation * step_count + step] */
+    struct ready_step *setup;
+    uint32_t rotations;        /* copies of all buffers, at least 1 */
+    bool needs_reset;          /* some buffer is reset before each launch */
+    bool all_timed;            /* every step is timed: launches may be batched */
+    struct arena arena;
+};
+
+/* Loads the code, allocates and fills. A released or zeroed `ready` may be released again. */
+enum status ready_init(struct ready *ready, struct device *device, const struct bound *bound, const char *object,
+                       uint32_t rotations, uint64_t seed, struct err *err);
+void ready_release(struct ready *ready);
+enum status ready_setup(struct ready *ready, struct err *err);
+/* Pointer to the buffer's first element (behind its alignment offset). */
+void *ready_buffer(const struct ready *ready, size_t buffer, uint32_t rotation);
+/* Fills one buffer as its manifest says; ROLE_OUT without a fill gets poison. */
+enum status ready_fill(struct ready *ready, size_t buffer, uint32_t rotation, struct err *err);
+/* Resets what the manifest wants reset before each launch. */
+enum status ready_reset(struct ready *ready, uint32_t rotation, struct err *err);
+/* Restores every buffer that a launch may have changed. */
+enum status ready_restore(struct ready *ready, struct err *err);
+/* Runs all steps once. `marks` != 0: the marks 0 and 1 surround the timed steps. */
+enum status ready_run(struct ready *ready, uint32_t rotation, bool marks, struct err *err);
+/* Host copy of a buffer: the memory itself where the host sees it, else read into `arena`. */
+enum status ready_read(const void **data, struct ready *ready, size_t buffer, struct arena *arena, struct err *err);
+
+/* ---- shared memory and the worker ---- */
+
+enum run_phase { PHASE_IDLE, PHASE_OPENING, PHASE_LOADING, PHASE_FILLING, PHASE_VERIFYING, PHASE_WARMING, PHASE_MEASURING };
+const char *run_phase_name(enum run_phase phase);
+
+struct run_shared {
+    _Atomic int phase;
+    _Atomic uint32_t samples;     /* taken so far, for the progress line */
+    struct device_info info;
+    struct calibration calibration;
+    struct machine machine;
+    struct err err;               /* why the device could not be opened */
+    struct measurement measured;
+};
+
+/* The worker's state: what it inherited, and the devices it opened. */
+struct worker {
+    const struct plan *plan;
+    const struct build_result *builds;
+    const struct run_options *options;
+    struct run_shared *shared;
+    struct device *device;
+    struct device_info info;
+    struct device *oracle_device; /* a CPU device; the same as `device` where that is one */
+};
+
+/* Measures or verifies one case into shared->measured; never fails itself. */
+void measure_case(struct worker *worker, const struct plan_case *plan_case, const struct build_result *builds,
+                  bool verify_only);
+/* The sampling part alone, on a case that is ready. */
+enum status measure_samples(struct worker *worker, struct ready *ready, const struct plan_case *plan_case,
+                            struct measurement *out, struct err *err);
+enum status calibrate(struct worker *worker, struct err *err);
+
+/* The worker process: opens the device, answers with one byte ('o' or 'x' with shared->err), then runs the cases whose plan
+ * indices come through `commands`, answering each with one byte. Never returns. */
+struct worker_command {
+    uint32_t plan_index, order_index;
+};
+_Noreturn void worker_main(struct worker *worker, int commands, int answers, bool calibrated);
+
+/* Launches once and compares; the verdict and its numbers go to *out. An error means that it could not be verified. */
+enum status verify_case(struct worker *worker, struct ready *ready, const struct plan_case *plan_case,
+                        const struct build_result *builds, struct verification *out, struct err *err);
+
+#endif

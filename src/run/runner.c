@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: MIT */
+#include "rooftile/run.h"
+
+#include <errno.h>
+#include <math.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "rooftile/clock.h"
+#include "rooftile/rng.h"
+#include "run_internal.h"
+
+enum { TICK_MS = 100 };
+static const double open_timeout_ns = 60e9;
+
+/* The parent's view of the worker process. */
+struct child {
+    pid_t pid; /* 0: none */
+    int commands, answers;
+};
+
+struct supervisor {
+    struct worker worker; /* what the child inherits */
+    struct child child;
+    struct run_shared *shared;
+    bool calibrated;
+    size_t done, total;
+};
+
+/* ---- processes ---- */
+
+static void child_close(struct child *child, bool kill_it)
+{
+    if (!child->pid)
+        return;
+    if (kill_it)
+        kill(child->pid, SIGKILL);
+    close(child->commands);
+    close(child->answers);
+    while (waitpid(child->pid, NULL, 0) < 0 && errno == EINTR)
+        ;
+    *child = (struct child){0};
+}
+
+static enum status child_start(struct supervisor *supervisor, struct err *err)
+{
+    int commands[2], answers[2];
+    if (pipe(commands))
+        return err_set(err, ERR_IO, "cannot make a pipe: %s", strerror(errno));
+    if (pipe(answers)) {
+        close(commands[0]);
+        close(commands[1]);
+        return err_set(err, ERR_IO, "cannot make a pipe: %s", strerror(errno));
+    }
+    fflush(NULL);
+    const pid_t pid = fork();
+    if (pid == 0) {
+        close(commands[1]);
+        close(answers[0]);
+        worker_main(&supervisor->worker, commands[0], answers[1], supervisor->calibrated);
+    }
+    close(commands[0]);
+    close(answers[1]);
+    supervisor->child = (struct child){.pid = pid, .commands = commands[1], .answers = answers[0]};
+    if (pid > 0)
+        return STATUS_OK;
+    supervisor->child.pid = 0;
+    close(commands[1]);
+    close(answers[0]);
+    return err_set(err, ERR_IO, "cannot start a worker process: %s", strerror(errno));
+}
+
+enum answer { ANSWER_DONE, ANSWER_REFUSED, ANSWER_DIED, ANSWER_TIMEOUT, ANSWER_STOPPED };
+
+static bool stopped(const struct supervisor *supervisor)
+{
+    const struct run_options *options = supervisor->worker.options;
+    return options->stop && *options->stop;
+}
+
+static void tick(struct supervisor *supervisor, const struct plan_case *plan_case)
+{
+    const struct run_options *options = supervisor->worker.options;
+    if (options->tick && plan_case)
+        options->tick(options->context, plan_case, run_phase_name((enum run_phase)atomic_load(&supervisor->shared->phase)),
+                      supervisor->done, supervisor->total);
+}
+
+static enum answer await(struct supervisor *supervisor, double timeout_ns, const struct plan_case *plan_case)
+{
+    const uint64_t start_ns = clock_now_ns();
+    struct pollfd watch = {.fd = supervisor->child.answers, .events = POLLIN};
+    for (;;) {
+        const int ready = poll(&watch, 1, TICK_MS);
+        char answer = 0;
+        if (ready > 0) {
+            const ssize_t got = read(watch.fd, &answer, 1);
+            if (got == 1)
+                return answer == 'o' ? ANSWER_DONE : ANSWER_REFUSED;
+            if (got == 0)
+                return ANSWER_DIED;
+        }
+        if (stopped(supervisor))
+            return ANSWER_STOPPED;
+        if ((double)(clock_now_ns() - start_ns) > timeout_ns)
+            return ANSWER_TIMEOUT;
+        tick(supervisor, plan_case);
+    }
+}
+
+/* Starts a worker and waits until its device is open. */
+static enum status start_worker(struct supervisor *supervisor, struct err *err)
+{
+    enum status status = child_start(supervisor, err);
+    if (status)
+        return status;
+    switch (await(supervisor, open_timeout_ns, NULL)) {
+    case ANSWER_DONE:
+        supervisor->calibrated = true;
+        return STATUS_OK;
+    case ANSWER_REFUSED:
+        *err = supervisor->shared->err;
+        status = err->status == ERR_USAGE ? ERR_USAGE : ERR_DEVICE_LOST;
+        err->status = status;
+        break;
+    case ANSWER_TIMEOUT:
+        status = err_set(err, ERR_DEVICE_LOST, "opening the device took over %.0f s", open_timeout_ns / 1e9);
+        break;
+    case ANSWER_STOPPED:
+        status = err_set(err, ERR_INTERRUPTED, "interrupted");
+        break;
+    case ANSWER_DIED:
+        status = err_set(err, ERR_DEVICE_LOST, "the worker process died while opening the device");
+        break;
+    }
+    child_close(&supervisor->child, true);
+    return status;
+}
+
+/* ---- cases ---- */
+
+static void reset_measurement(struct measurement *measured)
+{
+    memset(measured, 0, offsetof(struct measurement, samples_ns));
+    measured->overhead_ns = NAN;
+    for (size_t k = 0; k < MEASUREMENT_MAX_METRICS; k++)
+        measured->metrics[k] = NAN;
+}
+
+static void describe_death(struct supervisor *supervisor, struct measurement *measured)
+{
+    int wait_status = 0;
+    const char *phase = run_phase_name((enum run_phase)atomic_load(&supervisor->shared->phase));
+    const pid_t pid = supervisor->child.pid;
+    close(supervisor->child.commands);
+    close(supervisor->child.answers);
+    supervisor->child = (struct child){0};
+    while (waitpid(pid, &wait_status, 0) < 0 && errno == EINTR)
+        ;
+    measured->status = CASE_CRASHED;
+    measured->sample_count = 0;
+    if (WIFSIGNALED(wait_status))
+        snprintf(measured->reason, sizeof(measured->reason), "the worker process died of SIG%s (%s) while %s",
+                 sigabbrev_np(WTERMSIG(wait_status)), sigdescr_np(WTERMSIG(wait_status)), phase);
+    else
+        snprintf(measured->reason, sizeof(measured->reason), "the worker process ended with exit code %d while %s",
+                 WEXITSTATUS(wait_status), phase);
+}
+
+static enum status run_in_worker(struct supervisor *supervisor, const struct plan_case *plan_case, uint32_t order,
+                                 struct err *err)
+{
+    struct measurement *measured = &supervisor->shared->measured;
+    const struct worker_command command = {.plan_index = (uint32_t)plan_case->index, .order_index = order};
+    if (!supervisor->child.pid) {
+        enum status status = start_worker(supervisor, err);
+        if (status)
+            return status;
+    }
+    const bool sent = write(supervisor->child.commands, &command, sizeof(command)) == sizeof(command);
+    const double timeout_ns = plan_case->measure.timeout_ns;
+    switch (sent ? await(supervisor, timeout_ns, plan_case) : ANSWER_DIED) {
+    case ANSWER_DONE:
+        return STATUS_OK;
+    case ANSWER_TIMEOUT:
+        snprintf(measured->reason, sizeof(measured->reason), "no answer after %.0f s while %s: killed", timeout_ns / 1e9,
+                 run_phase_name((enum run_phase)atomic_load(&supervisor->shared->phase)));
+        measured->status = CASE_TIMEOUT;
+        measured->sample_count = 0;
+        child_close(&supervisor->child, true);
+        return STATUS_OK;
+    case ANSWER_STOPPED:
+        child_close(&supervisor->child, true);
+        return err_set(err, ERR_INTERRUPTED, "interrupted");
+    default:
+        describe_death(supervisor, measured);
+        return STATUS_OK;
+    }
+}
+
+/* Cases that need no worker because they cannot run. */
+static bool settle_without_running(const struct plan_case *plan_case, const struct build_result *builds,
+                                   struct measurement *measured)
+{
+    if (plan_case->state != PLAN_READY) {
+        measured->status = plan_case->state == PLAN_SKIPPED ? CASE_SKIPPED : CASE_ERROR;
+        snprintf(measured->reason, sizeof(measured->reason), "%s", plan_case->reason);
+        return true;
+    }
+    const struct build_result *build = &builds[plan_case->bound.code];
+    if (build->state != BUILD_FAILED && build->state != BUILD_SKIPPED)
+        return false;
+    measured->status = build->state == BUILD_SKIPPED ? CASE_SKIPPED : CASE_ERROR;
+    snprintf(measured->reason, sizeof(measured->reason), "%s%s",
+             build->state == BUILD_FAILED ? "does not compile:\n" : "", build->message);
+    return true;
+}
+
+static size_t *case_order(size_t *count, const struct plan *plan, const struct run_options *options)
+{
+    size_t *order = calloc(plan->count + 1, sizeof(*order));
+    if (!order)
+        arena_out_of_memory((plan->count + 1) * sizeof(*order));
+    *count = 0;
+    for (size_t k = 0; k < plan->count; k++)
+        if (!options->skip || !options->skip[k])
+            order[(*count)++] = k;
+    struct rng rng;
+    rng_init(&rng, rng_derive(options->seed, "case order"));
+    for (size_t k = *count; k > 1 && !options->keep_order; k--) {
+        const size_t other = (size_t)rng_below(&rng, k);
+        const size_t kept = order[k - 1];
+        order[k - 1] = order[other];
+        order[other] = kept;
+    }
+    return order;
+}
+
+static struct run_shared *share(void)
+{
+    struct run_shared *shared =
+        mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (shared == MAP_FAILED)
+        arena_out_of_memory(sizeof(*shared));
+    return shared;
+}
+
+enum status run_device_info(struct device_info *info, struct calibration *calibration,
+                            const struct device_request *request, struct err *err)
+{
+    const struct run_options options = {.device = *request};
+    struct supervisor supervisor = {.shared = share(), .calibrated = !calibration};
+    supervisor.worker = (struct worker){.options = &options, .shared = supervisor.shared};
+    enum status status = start_worker(&supervisor, err);
+    if (!status) {
+        *info = supervisor.shared->info;
+        if (calibration)
+            *calibration = supervisor.shared->calibration;
+    }
+    child_close(&supervisor.child, false);
+    munmap(supervisor.shared, sizeof(*supervisor.shared));
+    return status;
+}
+
+static enum status run_cases(struct supervisor *supervisor, const size_t *order, struct err *err)
+{
+    const struct worker *worker = &supervisor->worker;
+    const struct run_options *options = worker->options;
+    struct measurement *measured = &supervisor->shared->measured;
+    for (size_t k = 0; k < supervisor->total; k++) {
+        const struct plan_case *plan_case = &worker->plan->cases[order[k]];
+        if (stopped(supervisor))
+            return err_set(err, ERR_INTERRUPTED, "interrupted");
+        reset_measurement(measured);
+        measured->order_index = (uint32_t)k;
+        if (!settle_without_running(plan_case, worker->builds, measured)) {
+            enum status status = run_in_worker(supervisor, plan_case, (uint32_t)k, err);
+            if (status)
+                return status;
+        }
+        supervisor->done = k + 1;
+        options->case_done(options->context, plan_case, measured, &supervisor->shared->machine, supervisor->done,
+                           supervisor->total);
+    }
+    return STATUS_OK;
+}
+
+enum status run_plan(const struct plan *plan, const struct build_result *builds, struct machine *machine,
+                     struct calibration *calibration, const struct run_options *options, struct err *err)
+{
+    struct supervisor supervisor = {.shared = share()};
+    supervisor.worker =
+        (struct worker){.plan = plan, .builds = builds, .options = options, .shared = supervisor.shared};
+    supervisor.shared->machine = *machine;
+    signal(SIGPIPE, SIG_IGN); /* a dead worker is seen as a failed write */
+    size_t *order = case_order(&supervisor.total, plan, options);
+    enum status status = run_cases(&supervisor, order, err);
+    child_close(&supervisor.child, status != STATUS_OK);
+    free(order);
+    *machine = supervisor.shared->machine;
+    *calibration = supervisor.shared->calibration;
+    munmap(supervisor.shared, sizeof(*supervisor.shared));
+    return status;
+}

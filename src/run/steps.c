@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+#include "run_internal.h"
+
+/* Marks 0 and 1 belong to the measurement; a manifest's own marks follow. */
+enum { FIRST_STEP_MARK = 2 };
+
+static enum status reload(struct ready *ready, struct err *err)
+{
+    struct device_module *module = NULL;
+    enum status status = ready->device->ops->load(&module, ready->device, ready->object, err);
+    if (!status)
+        ready->device->ops->unload(ready->device, module);
+    return status;
+}
+
+static enum status run_graph(struct ready *ready, const struct ready_step *step, struct err *err)
+{
+    struct device_launch launches[DEVICE_MAX_MARKS];
+    size_t count = 0;
+    for (size_t k = 0; k < step->bound->step_count; k++)
+        if (step->bound->steps[k].kind == STEP_LAUNCH && count < DEVICE_MAX_MARKS)
+            launches[count++] = step->steps[k].launch;
+    return ready->device->ops->graph(ready->device, launches, count, (uint32_t)step->bound->repeat, err);
+}
+
+static enum status run_once(struct ready *ready, struct ready_step *step, struct err *err)
+{
+    const struct device_ops *ops = ready->device->ops;
+    const struct bound_step *bound = step->bound;
+    switch (bound->kind) {
+    case STEP_LAUNCH:
+        return ops->launch(ready->device, &step->launch, err);
+    case STEP_COPY:
+        return ops->copy(ready->device, step->to, step->from, bound->bytes, bound->stream, err);
+    case STEP_FILL:
+        return ops->fill(ready->device, step->to, bound->byte, bound->bytes, bound->stream, err);
+    case STEP_SYNC:
+        return ops->wait(ready->device, err);
+    case STEP_RECORD:
+        return ops->mark(ready->device, FIRST_STEP_MARK + bound->mark, bound->stream, err);
+    case STEP_WAIT:
+        return ops->wait_mark ? ops->wait_mark(ready->device, bound->stream, FIRST_STEP_MARK + bound->mark, err)
+                              : STATUS_OK;
+    case STEP_LOAD:
+        return reload(ready, err);
+    case STEP_GRAPH:
+        return run_graph(ready, step, err);
+    }
+    return STATUS_OK;
+}
+
+static enum status run_step(struct ready *ready, struct ready_step *step, struct err *err)
+{
+    if (step->bound->kind == STEP_GRAPH || step->bound->repeat == 1)
+        return run_once(ready, step, err);
+    for (uint64_t k = 0; k < step->bound->repeat; k++) {
+        enum status status = run_once(ready, step, err);
+        if (status)
+            return status;
+    }
+    return STATUS_OK;
+}
+
+/* Untimed steps may stand before and after the timed ones; plan refuses timed steps with untimed ones between them. */
+enum status ready_run(struct ready *ready, uint32_t rotation, bool marks, struct err *err)
+{
+    const size_t count = ready->bound->step_count;
+    struct ready_step *steps = ready->steps + rotation * count;
+    bool inside = false;
+    for (size_t k = 0; k < count; k++) {
+        if (marks && steps[k].bound->timed != inside) {
+            enum status status = ready->device->ops->mark(ready->device, inside, 0, err);
+            if (status)
+                return status;
+            inside = !inside;
+        }
+        enum status status = run_step(ready, &steps[k], err);
+        if (status)
+            return status;
+    }
+    return marks && inside ? ready->device->ops->mark(ready->device, 1, 0, err) : STATUS_OK;
+}
+
+enum status ready_setup(struct ready *ready, struct err *err)
+{
+    for (size_t k = 0; k < ready->bound->setup_count; k++) {
+        enum status status = run_step(ready, &ready->setup[k], err);
+        if (status)
+            return err_within(err, "setup step %zu", k);
+    }
+    return ready->bound->setup_count ? ready->device->ops->wait(ready->device, err) : STATUS_OK;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+#include <math.h>
+#include <stdlib.h>
+
+#include "rooftile/summary.h"
+#include "stats_internal.h"
+
+static int compare_values(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+void sort_values(double *values, size_t count)
+{
+    if (count)
+        qsort(values, count, sizeof(*values), compare_values);
+}
+
+double median_sorted(const double *sorted, size_t count)
+{
+    if (!count)
+        return NAN;
+    return count % 2 ? sorted[count / 2] : (sorted[count / 2 - 1] + sorted[count / 2]) / 2;
+}
+
+double median_of(double *values, size_t count)
+{
+    sort_values(values, count);
+    return median_sorted(values, count);
+}
+
+/* Deviations below and above the centre are two lists that already ascend when walked outwards: merge them. */
+double mad_sorted(const double *sorted, size_t count, double centre)
+{
+    size_t above = 0;
+    double last = NAN, current = NAN;
+    if (!count)
+        return NAN;
+    while (above < count && sorted[above] < centre)
+        above++;
+    size_t below = above;
+    for (size_t k = 0; k <= count / 2; k++) {
+        last = current;
+        const double down = below > 0 ? centre - sorted[below - 1] : INFINITY;
+        const double up = above < count ? sorted[above] - centre : INFINITY;
+        if (down < up)
+            below--;
+        else
+            above++;
+        current = down < up ? down : up;
+    }
+    return count % 2 ? current : (last + current) / 2;
+}
+
+void median_interval(double interval[2], const double *sorted, size_t count)
+{
+    if (count < 6) {
+        interval[0] = count ? sorted[0] : NAN;
+        interval[1] = count ? sorted[count - 1] : NAN;
+        return;
+    }
+    const double half = (double)count / 2, width = 0.98 * sqrt((double)count);
+    const double low = fmax(1, floor(half - width));
+    const double high = fmin((double)count, ceil(half + 1 + width));
+    interval[0] = sorted[(size_t)low - 1];
+    interval[1] = sorted[(size_t)high - 1];
+}

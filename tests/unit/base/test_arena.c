@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "rooftile/arena.h"
+
+static void zeroed_aligned_apart(void **state)
+{
+    (void)state;
+    static const size_t sizes[] = {1, 0, 16, 17, 1000, 70000, 3, 16384, 16385, 1000000, 64, 0};
+    enum { COUNT = sizeof(sizes) / sizeof(*sizes) };
+    struct arena arena = {0};
+    unsigned char *blocks[COUNT];
+    size_t total = 0;
+    for (size_t i = 0; i < COUNT; i++) {
+        blocks[i] = arena_alloc(&arena, sizes[i]);
+        assert_int_equal((uintptr_t)blocks[i] % 16, 0);
+        for (size_t j = 0; j < sizes[i]; j++)
+            assert_int_equal(blocks[i][j], 0);
+        if (sizes[i])
+            memset(blocks[i], (int)i + 1, sizes[i]);
+        total += sizes[i];
+    }
+    for (size_t i = 0; i < COUNT; i++) {
+        for (size_t j = 0; j < sizes[i]; j++)
+            assert_int_equal(blocks[i][j], i + 1);
+        for (size_t k = 0; k < i; k++)
+            assert_ptr_not_equal(blocks[i], blocks[k]);
+    }
+    assert_int_equal(arena.used_bytes, total);
+    arena_release(&arena);
+    assert_null(arena.blocks);
+    assert_int_equal(arena.used_bytes, 0);
+    assert_non_null(arena_alloc(&arena, 1)); /* usable again */
+    arena_release(&arena);
+    arena_release(&arena);
+}
+
+static void small_ones_share_blocks(void **state)
+{
+    (void)state;
+    struct arena arena = {0};
+    const char *first = arena_alloc(&arena, 16);
+    arena_alloc(&arena, 1000000); /* a block of its own does not retire the one in use */
+    const char *second = arena_alloc(&arena, 16);
+    assert_ptr_equal(first + 16, second);
+    arena_release(&arena);
+}
+
+static void copies(void **state)
+{
+    (void)state;
+    struct arena arena = {0};
+    assert_null(arena_strdup(&arena, NULL));
+    assert_string_equal(arena_strdup(&arena, "roof"), "roof");
+    assert_string_equal(arena_strdup(&arena, ""), "");
+    assert_string_equal(arena_strndup(&arena, "rooftile", 4), "roof");
+    assert_string_equal(arena_strndup(&arena, "roof", 400), "roof");
+    assert_memory_equal(arena_copy(&arena, "a\0b", 3), "a\0b", 3);
+    assert_non_null(arena_copy(&arena, NULL, 0));
+    assert_string_equal(arena_printf(&arena, "%s-%d", "x", 42), "x-42");
+    assert_int_equal(strlen(arena_printf(&arena, "%100000d", 1)), 100000);
+    const uint32_t *array = arena_array(&arena, 5, sizeof(*array));
+    assert_int_equal(array[0] | array[4], 0);
+    arena_release(&arena);
+}
+
+/* The one message and exit code 3, seen from a child. */
+static void overflow_ends_the_program(void **state)
+{
+    (void)state;
+    int ends[2];
+    assert_int_equal(pipe(ends), 0);
+    const pid_t pid = fork();
+    if (pid == 0) {
+        dup2(ends[1], STDERR_FILENO);
+        struct arena arena = {0};
+        arena_array(&arena, SIZE_MAX / 2, 3);
+        _exit(0);
+    }
+    close(ends[1]);
+    char text[200] = {0};
+    assert_true(read(ends[0], text, sizeof(text) - 1) > 0);
+    close(ends[0]);
+    int status = 0;
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 3);
+    assert_memory_equal(text, "rooftile: out of memory (", 25);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(zeroed_aligned_apart),
+        cmocka_unit_test(small_ones_share_blocks),
+        cmocka_unit_test(copies),
+        cmocka_unit_test(overflow_ends_the_program),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT */
+#include "build_fixture.h"
+
+/* A compiler that knows only the targets in its name list and writes one line per probe. */
+static void add_compiler(struct fixture *fixture, const char *name, unsigned llvm, const char *refusal)
+{
+    fixture_script(fixture, name,
+                   arena_printf(&fixture->arena,
+                                "#!/bin/sh\n"
+                                "[ \"$1\" = --version ] && { echo '%s clang version %u.1.0'; exit 0; }\n"
+                                "echo \"probe %s $*\" >> \"$LOG\"\n"
+                                "case \"$*\" in *gfx950*) echo \"%s\" >&2; exit 1;; esac\n"
+                                "while [ $# -gt 0 ]; do [ \"$1\" = -o ] && : > \"$2\"; shift; done\n",
+                                name, llvm, name, refusal));
+}
+
+#define UNKNOWN "clang: error: invalid target ID 'gfx950'"
+
+static void use_path(struct fixture *fixture)
+{
+    mkdir(fixture_path(fixture, "path"), 0777);
+    setenv("PATH", fixture_path(fixture, "path"), 1);
+    unsetenv("ROOFTILE_KERNEL_COMPILER");
+}
+
+static enum status find(struct compiler *compiler, struct fixture *fixture, struct build_target target, struct err *err)
+{
+    *err = (struct err){0};
+    return build_find_compiler(compiler, &target, &fixture->arena, err);
+}
+
+static const struct build_target gfx942 = {BUILD_AMD, "gfx942", 64};
+static const struct build_target gfx950 = {BUILD_AMD, "gfx950", 64};
+static const struct build_target cpu = {BUILD_CPU, "x86-64-v3", 64};
+
+static void test_newest_wins(void **state)
+{
+    struct fixture *fixture = *state;
+    struct compiler compiler = {0};
+    struct err err;
+    use_path(fixture);
+    add_compiler(fixture, "path/clang++", 14, UNKNOWN);
+    add_compiler(fixture, "path/clang++-18", 18, UNKNOWN);
+    add_compiler(fixture, "path/clang++-16", 16, UNKNOWN);
+    assert_int_equal(find(&compiler, fixture, gfx942, &err), STATUS_OK);
+    assert_string_equal(compiler.path, fixture_path(fixture, "path/clang++-18"));
+    assert_int_equal(compiler.llvm, 18);
+    assert_string_equal(compiler.version, "path/clang++-18 clang version 18.1.0");
+    assert_false(compiler.is_hipcc);
+    assert_int_equal(find(&compiler, fixture, cpu, &err), STATUS_OK);
+    assert_int_equal(compiler.llvm, 18);
+}
+
+static void test_own_compiler_wins(void **state)
+{
+    struct fixture *fixture = *state;
+    struct compiler compiler = {0};
+    struct err err;
+    use_path(fixture);
+    add_compiler(fixture, "path/clang++-18", 18, UNKNOWN);
+    add_compiler(fixture, "other/clang++", 15, UNKNOWN);
+    setenv("ROOFTILE_KERNEL_COMPILER", fixture_path(fixture, "other/clang++"), 1);
+    assert_int_equal(find(&compiler, fixture, gfx942, &err), STATUS_OK);
+    assert_int_equal(compiler.llvm, 15);
+    /* And no other is asked when it cannot do it. */
+    assert_int_equal(find(&compiler, fixture, gfx950, &err), ERR_UNSUPPORTED);
+    assert_int_equal(fixture_count(fixture, "clang++-18"), 0);
+    setenv("ROOFTILE_KERNEL_COMPILER", "/nowhere/clang++", 1);
+    assert_int_equal(find(&compiler, fixture, gfx942, &err), ERR_BUILD);
+    assert_string_equal(err.text, "ROOFTILE_KERNEL_COMPILER: /nowhere/clang++ is not a program that runs");
+}
+
+static void test_amd_compilers(void **state)
+{
+    struct fixture *fixture = *state;
+    struct compiler compiler = {0};
+    struct err err;
+    use_path(fixture);
+    add_compiler(fixture, "path/clang++", 17, UNKNOWN);
+    add_compiler(fixture, "path/hipcc", 18, UNKNOWN);
+    assert_int_equal(find(&compiler, fixture, gfx942, &err), STATUS_OK);
+    assert_true(compiler.is_hipcc);
+    assert_int_equal(fixture_count(fixture, "--genco"), 1);
+    assert_int_equal(fixture_count(fixture, "--cuda-device-only"), 0);
+    add_compiler(fixture, "rocm/llvm/bin/amdclang++", 18, UNKNOWN);
+    setenv("ROCM_PATH", fixture_path(fixture, "rocm"), 1);
+    assert_int_equal(find(&compiler, fixture, gfx942, &err), STATUS_OK);
+    assert_string_equal(compiler.path, fixture_path(fixture, "rocm/llvm/bin/amdclang++"));
+    /* Neither is for the CPU. */
+    assert_int_equal(find(&compiler, fixture, cpu, &err), STATUS_OK);
+    assert_int_equal(compiler.llvm, 17);
+}
+
+static void test_older_one_knows_it(void **state)
+{
+    struct fixture *fixture = *state;
+    struct compiler compiler = {0};
+    struct err err;
+    use_path(fixture);
+    add_compiler(fixture, "path/clang++-18", 18, UNKNOWN);
+    fixture_script(fixture, "path/clang++-16",
+                   "#!/bin/sh\n[ \"$1\" = --version ] && echo 'clang version 16.0.0'\nexit 0\n");
+    assert_int_equal(find(&compiler, fixture, gfx950, &err), STATUS_OK);
+    assert_int_equal(compiler.llvm, 16);
+}
+
+static void test_none_found(void **state)
+{
+    struct fixture *fixture = *state;
+    struct compiler compiler = {0};
+    struct err err;
+    use_path(fixture);
+    fixture_script(fixture, "path/clang++-15", "#!/bin/sh\nexit 1\n");
+    assert_int_equal(find(&compiler, fixture, cpu, &err), ERR_BUILD);
+    static const char *const said[] = {"clang++, ",  "clang++-25",        "clang++-15 (does not run)",
+                                       "clang++-14", "apt install clang", "ROOFTILE_KERNEL_COMPILER"};
+    for (size_t i = 0; i < sizeof(said) / sizeof(*said); i++)
+        assert_non_null(strstr(err.text, said[i]));
+    assert_null(strstr(err.text, "hipcc"));
+}
+
+static void test_refusals(void **state)
+{
+    static const struct {
+        const char *words;
+        enum status status;
+    } cases[] = {
+        {UNKNOWN, ERR_UNSUPPORTED},
+        {"error: unsupported HIP gpu architecture: gfx950", ERR_UNSUPPORTED},
+        {"error: unable to execute command: Executable \\\"lld\\\" doesn't exist!", ERR_BUILD},
+    };
+    struct fixture *fixture = *state;
+    use_path(fixture);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct compiler compiler = {0};
+        struct err err;
+        add_compiler(fixture, "path/clang++", 19, cases[i].words);
+        assert_int_equal(find(&compiler, fixture, gfx950, &err), cases[i].status);
+        assert_non_null(strstr(err.text, "no compiler here compiles for gfx950: "));
+        assert_non_null(strstr(err.text, "error: "));
+    }
+}
+
+static void test_wave_sizes(void **state)
+{
+    static const struct {
+        struct build_target target;
+        enum status status;
+        const char *flag; /* of the probe */
+    } cases[] = {
+        {{BUILD_AMD, "gfx90a", 64}, STATUS_OK, "--offload-arch=gfx90a -o"},
+        {{BUILD_AMD, "gfx90a", 32}, ERR_UNSUPPORTED, NULL},
+        {{BUILD_AMD, "gfx9-generic", 32}, ERR_UNSUPPORTED, NULL},
+        {{BUILD_AMD, "gfx942:xnack-", 32}, ERR_UNSUPPORTED, NULL},
+        {{BUILD_AMD, "gfx1030", 64}, STATUS_OK, "--offload-arch=gfx1030 -mwavefrontsize64 -o"},
+        {{BUILD_AMD, "gfx1151", 32}, STATUS_OK, "--offload-arch=gfx1151 -mno-wavefrontsize64 -o"},
+        {{BUILD_AMD, "gfx11-generic", 32}, STATUS_OK, "--offload-arch=gfx11-generic -mno-wavefrontsize64 -o"},
+        {{BUILD_AMD, "gfx1201", 48}, ERR_UNSUPPORTED, NULL},
+        {{BUILD_CPU, "x86-64-v4", 32}, STATUS_OK, "-DROOFTILE_WAVE=32 -o"},
+    };
+    struct fixture *fixture = *state;
+    use_path(fixture);
+    add_compiler(fixture, "path/clang++", 19, UNKNOWN);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct compiler compiler = {0};
+        struct err err;
+        assert_int_equal(find(&compiler, fixture, cases[i].target, &err), cases[i].status);
+        if (cases[i].flag)
+            assert_int_equal(fixture_count(fixture, cases[i].flag), 1);
+    }
+}
+
+static void test_remembers(void **state)
+{
+    struct fixture *fixture = *state;
+    struct compiler first = {0}, second = {0}, third = {0};
+    struct err err;
+    use_path(fixture);
+    add_compiler(fixture, "path/clang++", 19, UNKNOWN);
+    assert_int_equal(find(&first, fixture, gfx942, &err), STATUS_OK);
+    assert_int_equal(find(&second, fixture, gfx942, &err), STATUS_OK);
+    assert_int_equal(fixture_count(fixture, "probe"), 1);
+    assert_string_equal(first.identity, second.identity);
+    /* A compiler that was replaced is asked again. */
+    add_compiler(fixture, "path/clang++", 20, UNKNOWN);
+    assert_int_equal(find(&third, fixture, gfx942, &err), STATUS_OK);
+    assert_int_equal(fixture_count(fixture, "probe"), 2);
+    assert_int_equal(third.llvm, 20);
+    assert_string_not_equal(first.identity, third.identity);
+    /* A no is not remembered. */
+    assert_int_equal(find(&third, fixture, gfx950, &err), ERR_UNSUPPORTED);
+    assert_int_equal(find(&third, fixture, gfx950, &err), ERR_UNSUPPORTED);
+    assert_int_equal(fixture_count(fixture, "gfx950"), 2);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_newest_wins), TEST(test_own_compiler_wins), TEST(test_amd_compilers), TEST(test_older_one_knows_it),
+        TEST(test_none_found),  TEST(test_refusals),          TEST(test_wave_sizes),    TEST(test_remembers),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "../near.h"
+#include "rooftile/file.h"
+#include "rooftile/json.h"
+#include "rooftile/machine.h"
+#include "rooftile/text.h"
+
+#define MACHINES ROOFTILE_SOURCE_DIR "/configs/machines/"
+
+static const struct {
+    const char *file;
+    uint32_t cus, wave, levels;
+    double memory_bps, f32;
+} shipped[] = {
+    {"mi300x.json", 304, 64, 4, 5.325e12, 163.4e12},
+    {"mi300a.json", 228, 64, 4, 5.3e12, 122.6e12},
+    {"mi210.json", 104, 64, 3, 1.6384e12, 45.2608e12},
+    {"rx7900xtx.json", 96, 32, 4, 0.96e12, 61.4e12},
+};
+
+static void test_shipped(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < sizeof(shipped) / sizeof(shipped[0]); k++) {
+        struct machine machine;
+        struct err err = {0};
+        char path[512];
+        snprintf(path, sizeof(path), MACHINES "%s", shipped[k].file);
+        if (machine_read(&machine, path, &err))
+            fail_msg("%s", err.text);
+        assert_int_equal(machine.cus, shipped[k].cus);
+        assert_int_equal(machine.wave, shipped[k].wave);
+        assert_int_equal(machine.level_count, shipped[k].levels);
+        assert_false(machine.measured);
+        assert_string_equal(machine.path, path);
+        const struct ceiling *memory = &machine.levels[machine.level_count - 1].bandwidth;
+        assert_near(ceiling_value(memory), shipped[k].memory_bps, 1);
+        assert_string_equal(ceiling_kind(memory), "claimed");
+        const struct machine_unit *unit = machine_unit(&machine, "vector_f32");
+        assert_non_null(unit);
+        assert_near(unit->peak.claimed, shipped[k].f32, 1e8);
+        assert_null(machine_unit(&machine, "vector_f128"));
+    }
+}
+
+/* A shipped number without a source would be a guess. */
+static void check_sources(const struct json *json, const char *file)
+{
+    if (json->type == JSON_NUMBER && json->key && strcmp(json->key, "value") == 0) {
+        const struct json *source = json_member(json->parent, "source");
+        if (!source || !strlen(source->string) || strstr(source->string, "/work"))
+            fail_msg("%s: a value without a source", file);
+    }
+    for (const struct json *child = json->first; child; child = child->next)
+        check_sources(child, file);
+}
+
+static void test_sources(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < sizeof(shipped) / sizeof(shipped[0]); k++) {
+        struct arena arena = {0};
+        struct err err = {0};
+        const struct json *root;
+        char path[512];
+        snprintf(path, sizeof(path), MACHINES "%s", shipped[k].file);
+        if (json_read(&root, path, &arena, &err))
+            fail_msg("%s", err.text);
+        check_sources(root, shipped[k].file);
+        const struct json *facts = json_member(root, "facts");
+        for (const struct json *fact = facts->first; fact; fact = fact->next)
+            assert_int_equal(fact->type, JSON_OBJECT);
+        arena_release(&arena);
+    }
+}
+
+static void test_round_trip(void **state)
+{
+    (void)state;
+    struct machine machine = {.name = "cpu",
+                              .title = "a \"CPU\"",
+                              .arch = "x86-64",
+                              .measured = true,
+                              .device_id = "cpu|x|2",
+                              .measured_at = "2026-11-21T00:00:00Z",
+                              .cus = 2,
+                              .wave = 64,
+                              .core_hz = 2.1e9,
+                              .launch_ns = 1234.5,
+                              .launch_source = "null launch",
+                              .level_count = 2,
+                              .unit_count = 1};
+    machine.levels[0] = (struct machine_level){.name = "L1",
+                                               .capacity_bytes = 65536,
+                                               .capacity_source = "change point",
+                                               .capacity_confidence = 0.875,
+                                               .bandwidth = {.claimed = 2e11, .claimed_source = "2 x 64 B/clk"},
+                                               .latency_ns = 1.9,
+                                               .latency_source = "pointer_chase"};
+    machine.levels[1] = (struct machine_level){
+        .name = "DRAM", .bandwidth = {.measured = 21e9, .measured_by = "stream_triad", .ci_rel = 0.01, .raised = true}};
+    machine.units[0] = (struct machine_unit){
+        .name = "vector_f32", .peak = {.measured = 1.5e11, .measured_by = "fma_peak"}, .clock_hz = 2.1e9};
+    char path[] = "/tmp/rooftile-machine-XXXXXX";
+    close(mkstemp(path));
+    struct err err = {0};
+    struct machine read;
+    assert_int_equal(machine_write(&machine, path, &err), STATUS_OK);
+    if (machine_read(&read, path, &err))
+        fail_msg("%s", err.text);
+    snprintf(machine.path, sizeof(machine.path), "%s", path);
+    unlink(path);
+    assert_string_equal(read.title, machine.title);
+    assert_true(read.measured);
+    assert_memory_equal(read.levels, machine.levels, 2 * sizeof(machine.levels[0]));
+    assert_memory_equal(read.units, machine.units, sizeof(machine.units[0]));
+    assert_memory_equal(&read.cus, &machine.cus, sizeof(machine.cus));
+    assert_near(read.launch_ns, 1234.5, 0);
+    assert_string_equal(read.device_id, "cpu|x|2");
+}
+
+#define HEAD "{\"name\":\"m\","
+#define DRAM "\"levels\":[{\"name\":\"DRAM\"}]"
+static const struct {
+    const char *json, *message;
+} bad[] = {
+    {"{" DRAM "}", "the key 'name' is missing"},
+    {HEAD "\"levels\":[]}", "no memory level"},
+    {HEAD DRAM ",\"unitz\":[]}", "did you mean 'units'"},
+    {HEAD DRAM ",\"kind\":\"guessed\"}", "must be \"claimed\" or \"measured\""},
+    {HEAD DRAM ",\"facts\":{\"cus\":1.5}}", "whole number"},
+    {HEAD DRAM ",\"facts\":{\"cus\":-4}}", "above 0"},
+    {HEAD "\"levels\":[{\"name\":\"DRAM\",\"bandwidth\":{\"claimed\":{\"value\":1e9}}}]}", "'source' is missing"},
+    {HEAD "\"levels\":[{\"name\":\"DRAM\",\"bandwidth\":{\"claimed\":{\"value\":0,\"source\":\"s\"}}}]}", "above 0, not 0"},
+    {HEAD "\"levels\":[{\"name\":\"DRAM\",\"bandwidth\":{\"measured\":{\"value\":1,\"by\":\"k\",\"ci_rel\":2}}}]}", "0 to 1"},
+    {HEAD "\"levels\":[{\"name\":\"L1\"},{\"name\":\"DRAM\"}]}", "no capacity"},
+    {HEAD "\"levels\":[{\"name\":\"L\",\"capacity_bytes\":{\"value\":9,\"source\":\"s\"}},{\"name\":\"L\"}]}", "same name"},
+    {HEAD DRAM ",\"units\":[{\"name\":\"a\"},{\"name\":\"a\"}]}", "same name"},
+    {HEAD "\"levels\":[{\"name\":\"DRAM\",\"capacity_bytes\":{\"value\":9,\"source\":\"s\"}}]}", "has no capacity"},
+    {HEAD "\"levels\":[{\"name\":\"a name that is much longer than any level's\"}]}", "shorter than 32"},
+    {"[]", "must be an object"},
+};
+
+static void test_bad(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < sizeof(bad) / sizeof(bad[0]); k++) {
+        struct arena arena = {0};
+        struct err err = {0};
+        struct machine machine = {.cus = 77};
+        const struct json *root;
+        assert_int_equal(json_parse(&root, "m.json", bad[k].json, strlen(bad[k].json), &arena, &err), STATUS_OK);
+        assert_int_equal(machine_from_json(&machine, root, false, &err), ERR_CONFIG);
+        if (!strstr(err.text, bad[k].message) || !text_starts(err.text, "m.json:1:"))
+            fail_msg("%s: '%s'", bad[k].json, err.text);
+        assert_int_equal(machine.cus, 77);
+        arena_release(&arena);
+    }
+}
+
+static void test_ceiling(void **state)
+{
+    (void)state;
+    const struct ceiling both = {.claimed = 10, .measured = 8}, claimed = {.claimed = 10}, none = {0};
+    assert_near(ceiling_value(&both), 8, 0);
+    assert_string_equal(ceiling_kind(&both), "measured");
+    assert_near(ceiling_value(&claimed), 10, 0);
+    assert_string_equal(ceiling_kind(&claimed), "claimed");
+    assert_near(ceiling_value(&none), 0, 0);
+    assert_string_equal(ceiling_kind(&none), "unknown");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_shipped), cmocka_unit_test(test_sources), cmocka_unit_test(test_round_trip),
+        cmocka_unit_test(test_bad),     cmocka_unit_test(test_ceiling),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "../near.h"
+#include "rooftile/roofline.h"
+
+#define KI 1024.0
+#define MI (1024.0 * 1024.0)
+
+/* Round rates, so that floors can be checked in the head: 1 byte/s roofs scaled by 1e9 give nanoseconds. */
+static const struct machine machine = {
+    .name = "toy",
+    .level_count = 3,
+    .levels =
+        {
+            {.name = "L1", .capacity_bytes = 64 * KI, .bandwidth = {.claimed = 1000e9}},
+            {.name = "L2", .capacity_bytes = 1 * MI, .bandwidth = {.claimed = 100e9, .measured = 80e9, .ci_rel = 0.01}},
+            {.name = "DRAM", .bandwidth = {.claimed = 10e9, .measured = 8e9, .ci_rel = 0.01}},
+        },
+    .unit_count = 1,
+    .units = {{.name = "vector_f32", .peak = {.claimed = 1000e9}}},
+    .launch_ns = 500,
+};
+
+static const struct {
+    const char *what;
+    struct work work;
+    enum cache_mode cache;
+    double time_ns;
+    const char *bound;
+    const char *ceiling;
+} floors[] = {
+    {"inside L1: every byte crosses L1, nothing else", {64 * KI, 0, 0, 0, 64 * KI, ""}, CACHE_HOT, 65.536, "launch", "L1"},
+    /* 4 MiB twice over: (4 Mi - 64 Ki) * 2 / 80e9 against (4 Mi - 1 Mi - 64 Ki) * 2 / 8e9 */
+    {"beyond L2: what cannot stay, each pass", {8 * MI, 0, 0, 0, 4 * MI, ""}, CACHE_HOT, 770048.0, "DRAM", "DRAM"},
+    {"cold, one pass: every byte from memory", {32 * KI, 32 * KI, 0, 0, 64 * KI, ""}, CACHE_COLD, 8192.0, "DRAM", "DRAM"},
+    /* first pass 4 Mi, second one (4 - 1 - 1/16) Mi */
+    {"cold, two passes", {8 * MI, 0, 0, 0, 4 * MI, ""}, CACHE_COLD, 909312.0, "DRAM", "DRAM"},
+    {"rotate is cold", {64 * KI, 0, 0, 0, 64 * KI, ""}, CACHE_ROTATE, 8192.0, "DRAM", "DRAM"},
+    {"a footprint beyond the bytes moved is cut", {64 * KI, 0, 0, 0, 1024 * MI, ""}, CACHE_HOT, 65.536, "launch", "L1"},
+    {"without footprint only the nearest level is certain", {64 * MI, 0, 0, 0, 0, ""}, CACHE_HOT, 67108.864, "L1", "L1"},
+    {"compute bound", {64, 0, 1e6, 0, 64, "vector_f32"}, CACHE_HOT, 1000, "vector_f32", "vector_f32"},
+    {"an unknown unit has no roof", {640 * KI, 0, 1e6, 0, 64 * KI, "matrix_f16"}, CACHE_HOT, 655.36, "L1", "L1"},
+    {"nothing known", {0, 0, 0, 0, 0, ""}, CACHE_HOT, 0, "launch", ""},
+};
+
+static void test_floor(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < sizeof(floors) / sizeof(floors[0]); k++) {
+        struct floor floor;
+        floor_compute(&floor, &machine, &floors[k].work, floors[k].cache);
+        if (fabs(floor.time_ns - floors[k].time_ns) > 1e-6 * floors[k].time_ns || strcmp(floor.bound, floors[k].bound) ||
+            strcmp(floor.ceiling_name, floors[k].ceiling))
+            fail_msg("%s: %.9g ns by %s (%s)", floors[k].what, floor.time_ns, floor.bound, floor.ceiling_name);
+    }
+}
+
+static void test_floor_details(void **state)
+{
+    (void)state;
+    const struct work work = {6e6, 2e6, 4e9, 0, 8e6, "vector_f32"};
+    struct floor floor;
+    floor_compute(&floor, &machine, &work, CACHE_COLD);
+    assert_near(floor.intensity, 500, 1e-9);
+    assert_near(floor.ridge, 125, 1e-9); /* 1000e9 / 8e9 of DRAM */
+    assert_near(floor.memory_ns, 1e6, 1e-3);
+    assert_near(floor.compute_ns, 4e6, 1e-3);
+    assert_false(floor.bound_is_memory);
+    assert_false(floor.ceiling_measured);
+    assert_near(floor.ceiling_value, 1000e9, 1);
+    assert_near(floor_fraction(&floor, 8e6), 0.5, 1e-12);
+    assert_true(isnan(floor_fraction(&floor, 0)));
+    const struct work nothing = {0};
+    floor_compute(&floor, &machine, &nothing, CACHE_HOT);
+    assert_true(isnan(floor.intensity));
+    assert_true(isnan(floor.ridge));
+    assert_true(isnan(floor_fraction(&floor, 1)));
+}
+
+/* The floor must grow smoothly with the footprint: no jump where a cache ends. */
+static void test_floor_never_steps(void **state)
+{
+    (void)state;
+    double before = 0;
+    for (double bytes = 32 * KI; bytes < 8 * MI; bytes += KI) {
+        const struct work work = {bytes, 0, 0, 0, bytes, ""};
+        struct floor floor;
+        floor_compute(&floor, &machine, &work, CACHE_HOT);
+        assert_true(floor.time_ns >= before);
+        if (before > 0)
+            assert_true(floor.time_ns - before <= KI / 8e9 * 1e9 * 1.0001);
+        before = floor.time_ns;
+    }
+}
+
+static const struct {
+    const char *what;
+    struct work work;
+    enum cache_mode cache;
+    double time_ns, tick_ns;
+    enum plausibility verdict;
+} judged[] = {
+    {"slower than every roof", {8e6, 0, 0, 0, 8e6, ""}, CACHE_COLD, 1.2e6, 0, PLAUSIBLE},
+    {"at the measured roof", {8e6, 0, 0, 0, 8e6, ""}, CACHE_COLD, 1e6, 0, PLAUSIBLE},
+    {"3.9 % above: inside 2 % and twice the interval", {8e6, 0, 0, 0, 8e6, ""}, CACHE_COLD, 1e6 / 1.039, 0, PLAUSIBLE},
+    {"4.1 % above", {8e6, 0, 0, 0, 8e6, ""}, CACHE_COLD, 1e6 / 1.041, 0, ABOVE_MEASURED_ROOF},
+    {"0.9 % above the physical peak", {8e6, 0, 0, 0, 8e6, ""}, CACHE_COLD, 8e5 / 1.009, 0, ABOVE_MEASURED_ROOF},
+    {"1.1 % above the physical peak", {8e6, 0, 0, 0, 8e6, ""}, CACHE_COLD, 8e5 / 1.011, 0, IMPOSSIBLE},
+    {"a coarse timer explains it", {8e6, 0, 0, 0, 8e6, ""}, CACHE_COLD, 8e5 / 1.011, 1e4, ABOVE_MEASURED_ROOF},
+    {"cold writes may stay in the cache", {0, 5e5, 0, 0, 5e5, ""}, CACHE_COLD, 1e4, 0, PLAUSIBLE},
+    {"rotated writes may not", {0, 5e5, 0, 0, 5e5, ""}, CACHE_ROTATE, 1e4, 0, IMPOSSIBLE},
+    {"compute above peak", {64, 0, 1e6, 0, 64, "vector_f32"}, CACHE_HOT, 900, 0, IMPOSSIBLE},
+};
+
+static void test_judge(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < sizeof(judged) / sizeof(judged[0]); k++) {
+        char why[256];
+        const enum plausibility verdict =
+            floor_judge(&machine, &judged[k].work, judged[k].cache, judged[k].time_ns, judged[k].tick_ns, why);
+        if (verdict != judged[k].verdict || !why[0] != (verdict == PLAUSIBLE))
+            fail_msg("%s: verdict %d, '%s'", judged[k].what, (int)verdict, why);
+    }
+}
+
+static void test_judge_says_why(void **state)
+{
+    (void)state;
+    const struct work work = {8e6, 0, 0, 0, 8e6, ""};
+    char why[256];
+    floor_judge(&machine, &work, CACHE_COLD, 4e5, 0, why);
+    assert_string_equal(why, "400 us is 2 times as fast as DRAM's claimed 10.0 GB/s allows (at least 800 us)");
+}
+
+static void test_judge_peak(void **state)
+{
+    (void)state;
+    const struct work work = {64, 0, 1e9, 0, 64, "vector_f32"};
+    char why[256];
+    assert_int_equal(floor_judge_peak(&machine, &work, CACHE_HOT, 1e6 / 0.61, why), PLAUSIBLE);
+    assert_string_equal(why, "");
+    assert_int_equal(floor_judge_peak(&machine, &work, CACHE_HOT, 1e6 / 0.59, why), SUSPICIOUS);
+    assert_non_null(strstr(why, "59.0 % of vector_f32's claimed peak"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_floor),          cmocka_unit_test(test_floor_details),
+        cmocka_unit_test(test_floor_never_steps), cmocka_unit_test(test_judge),
+        cmocka_unit_test(test_judge_says_why), cmocka_unit_test(test_judge_peak),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
