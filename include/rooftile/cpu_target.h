@@ -29,6 +29,7 @@ bool cpu_target_has(const char *target, const char *feature);
 
 /* Compiler arguments for a target: -march=x86-64-v4 -mavx512fp16 -mprefer-vector-width=512. They live in `arena`.
  * ERR_CONFIG for an unknown level or feature. */
-enum status cpu_target_flags(const char *target, const char ***flags, size_t *count, struct arena *arena, struct err *err);
+enum status cpu_target_flags(const char *target, const char ***flags, size_t *count, struct arena *arena,
+                             struct err *err);
 
 #endif

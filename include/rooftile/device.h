@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Devices: one table of functions per backend (cpu, sim; hip and cuda later). A backend knows memory, code objects,
+ * Devices: one table of functions per backend (hip, cpu, sim; cuda later). A backend knows memory, code objects,
  * launches and marks; it knows no JSON, no parameters, no statistics and no policy (warm-up, batching, cold caches and
  * repeat counts are run/measure.c's). Everything here runs in the worker process; the parent never opens a device.
  *
@@ -130,7 +130,8 @@ struct device_ops {
     const char *summary; /* one line for `rooftile devices` */
     bool executes;       /* false: nothing runs, results cannot be verified (sim) */
 
-    /* How many devices; when 0, `why` says exactly why (driver missing, no permission, ...). Never fails. */
+    /* How many devices; when 0, `why` says exactly why (driver missing, no permission, ...). Never fails, and may be called
+     * in the parent: a vendor library is loaded in a child process only. */
     int (*count)(struct text *why);
     /* Opens and fills *info. */
     enum status (*open)(struct device **device, const struct device_request *request, struct device_info *info,
@@ -165,6 +166,10 @@ struct device_ops {
 
     /* Optional: makes a stream wait for a mark of another; on in-order devices nothing. */
     enum status (*wait_mark)(struct device *device, uint32_t stream, uint32_t mark, struct err *err);
+    /* Optional: launches so that the marks are the kernel's own begin and end, not points of its stream; only their distance
+     * to each other means something. ERR_UNSUPPORTED where the library cannot: then mark, launch and mark. */
+    enum status (*launch_marked)(struct device *device, const struct device_launch *launch, uint32_t from, uint32_t to,
+                                 struct err *err);
     /* Optional: pushes a range out of every cache (cpu: cache-line flush). Where missing, measure.c flushes by a large buffer. */
     enum status (*evict)(struct device *device, const void *pointer, uint64_t size_bytes, struct err *err);
     /* Optional: the host can read and write device memory directly (cpu): fills and checks then need no copy. */
@@ -184,6 +189,7 @@ struct device {
     const struct device_ops *ops;
 };
 
+extern const struct device_ops device_hip;
 extern const struct device_ops device_cpu;
 extern const struct device_ops device_sim;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Plan: suites + catalog + machine + device facts -> every case fully evaluated, with its floor and forecast. Pure: no device,
- * no compiler, no file. A plan is built once and then const; the worker process inherits it by fork.
+ * Plan: suites + catalog + machine + device facts -> every case fully evaluated, with its floor and forecast. Pure: no
+ * device, no compiler, no file. A plan is built once and then const; the worker process inherits it by fork.
  */
 #ifndef ROOFTILE_PLAN_H
 #define ROOFTILE_PLAN_H
@@ -26,9 +26,9 @@ struct bound_buffer {
 };
 
 struct bound_arg {
-    int buffer;             /* index into buffers, or -1 */
-    uint64_t offset;        /* bytes */
-    uint8_t value[8];       /* little-endian value of a scalar */
+    int buffer;       /* index into buffers, or -1 */
+    uint64_t offset;  /* bytes */
+    uint8_t value[8]; /* little-endian value of a scalar */
     uint32_t size_bytes;
 };
 
@@ -66,19 +66,19 @@ struct bound {
     const struct bound_step *setup;
     size_t setup_count;
     struct work work;
-    uint64_t buffer_bytes;            /* all buffers */
-    size_t code;                      /* index into plan.codes */
+    uint64_t buffer_bytes; /* all buffers */
+    size_t code;           /* index into plan.codes */
 };
 
 /* The oracle bound for a case: which of its buffers take ours, and which elements it computes. */
 struct plan_oracle {
-    struct bound bound;      /* on the CPU device */
-    const int *source;       /* per oracle buffer: our buffer's index, or -1 for index and result */
+    struct bound bound; /* on the CPU device */
+    const int *source;  /* per oracle buffer: our buffer's index, or -1 for index and result */
     int index_buffer, result_buffer;
-    int output;              /* our buffer that is checked */
-    uint64_t samples;        /* elements computed */
-    bool every;              /* samples == the output's count: index is 0, 1, 2, ... else seeded random */
-    double abs, rel;         /* tolerances, evaluated */
+    int output;       /* our buffer that is checked */
+    uint64_t samples; /* elements computed */
+    bool every;       /* samples == the output's count: index is 0, 1, 2, ... else seeded random */
+    double abs, rel;  /* tolerances, evaluated */
 };
 
 enum verify_method { VERIFY_NONE, VERIFY_EXPECT, VERIFY_ORACLE, VERIFY_SAMPLED, VERIFY_VARIANT };
@@ -87,18 +87,21 @@ const char *verify_method_name(enum verify_method method); /* "expect" ... */
 enum plan_state { PLAN_READY, PLAN_SKIPPED, PLAN_INVALID };
 
 struct plan_case {
-    const char *id;          /* "kernel/param=value;...;mode=hot": every parameter in manifest order */
-    const char *label;       /* short for tables: kernel and only the parameters that vary within the plan for this kernel */
+    const char *id;    /* "kernel/param=value;...;mode=hot": every parameter in manifest order */
+    const char *label; /* short for tables: kernel and only the parameters that vary within the plan for this kernel */
     size_t index;
     enum plan_state state;
-    const char *reason;      /* PLAN_SKIPPED: unmet require; PLAN_INVALID: what is wrong with these values */
+    /* PLAN_SKIPPED: what the device cannot give (unmet require, LDS, memory); PLAN_INVALID: what is wrong with these
+     * values, with file, line, column and pointer of suite and manifest. Then only manifest, values and slots are
+     * bound. */
+    const char *reason;
     const char *const *tags; /* suite's and manifest's */
     size_t tag_count;
     struct measure_options measure;
     struct bound bound;
     struct floor floor;
-    double forecast_ns;      /* expected time of one launch; the floor plus a launch until a model exists */
-    double estimate_ns;      /* expected wall time of the whole case: fills, verification, warm-up, samples */
+    double forecast_ns; /* expected time of one launch; the floor plus a launch until a model exists */
+    double estimate_ns; /* expected wall time of the whole case: fills, verification, warm-up, samples */
     enum verify_method verify;
     const struct bound *variant;      /* VERIFY_VARIANT: the same code at check.params */
     const struct plan_oracle *oracle; /* of `variant` when that is set, else of `bound`; NULL without oracle */
@@ -106,16 +109,16 @@ struct plan_case {
 };
 
 struct plan_options {
-    const char *const *sets;     /* "name=sweep" from --set; apply to every case whose kernel has the parameter */
+    const char *const *sets; /* "name=sweep" from --set; apply to every case whose kernel has the parameter */
     size_t set_count;
-    const char *const *filters;  /* globs on id or kernel name; a leading '!' excludes; none = all */
+    const char *const *filters; /* globs on id or kernel name; a leading '!' excludes; none = all */
     size_t filter_count;
-    bool at_check_params;        /* `check --run`: every kernel at check.params over its defaults, no sweep */
+    bool at_check_params; /* `check --run`: every kernel at check.params over its defaults, no sweep */
     uint64_t seed;
-    const char *target_arch;     /* code is for this target ... */
+    const char *target_arch; /* code is for this target ... */
     enum build_kind target_kind;
     uint32_t wave;
-    const char *cpu_target;      /* ... and oracles for this one */
+    const char *cpu_target; /* ... and oracles for this one */
     uint32_t cpu_wave;
 };
 
@@ -126,15 +129,15 @@ struct plan {
     size_t code_count;
     const struct suite_derive *derives;
     size_t derive_count;
-    size_t duplicate_count;      /* cases met again with the same id (overlapping sweeps, suites): planned once, as first met */
-    double estimate_ns;          /* sum over ready cases, without compilation */
+    size_t duplicate_count; /* met again with the same id (overlapping sweeps, suites): planned once, as first met */
+    double estimate_ns;     /* sum over ready cases, without compilation */
     const struct machine *machine;
 };
 
-/* ERR_CONFIG / ERR_USAGE for what is wrong with the suite itself (unknown kernel, unknown parameter, bad exclude, --set of a
- * parameter that no selected kernel has); values that fail for one case only (zero grid, unmet require, block above the
- * device's limit, overflow) make that case PLAN_SKIPPED or PLAN_INVALID and the others go on. No case at all after filters
- * is ERR_USAGE. */
+/* ERR_CONFIG / ERR_USAGE for what is wrong with the suite itself (unknown kernel, unknown parameter, bad exclude, --set
+ * of a parameter that no selected kernel has); values that fail for one case only (zero grid, unmet require, block
+ * above the device's limit, overflow) make that case PLAN_SKIPPED or PLAN_INVALID and the others go on. No case at all
+ * after filters is ERR_USAGE. */
 enum status plan_build(const struct plan **plan, const struct suite *const *suites, size_t suite_count,
                        const struct catalog *catalog, const struct machine *machine, const struct device_facts *device,
                        const struct plan_options *options, struct arena *arena, struct err *err);

@@ -13,11 +13,12 @@
  *       "zip":     [["m", "k"]],                            these swept parameters advance together (equal lengths)
  *       "exclude": ["n * bytes(dtype) > device.memory_bytes / 4"],
  *       "measure": { "cache": "cold", "min_time": "0.5 s" }, "tags": ["dram"] } ],
- *   "derive": [ { "name": "cache_levels", "method": "change_points", "kernel": "pointer_chase", "x": "bytes", "y": "ns_per_item",
- *                 "group": ["dtype"] } ] }
+ *   "derive": [ { "name": "cache_levels", "method": "change_points", "kernel": "pointer_chase",
+ *                 "x": "bytes", "y": "ns_per_item", "group": ["dtype"] } ] }
  *
- * Sweep strings (also `--set n=16Ki..1Gi*2`): "a..b*f" geometric, "a..b+s" linear, "a..b" step 1, both ends inclusive when hit;
- * "a,b,c" a list; "[1,2,3]" one value that is a list of numbers; anything else one value. The cartesian product runs with the LAST parameter fastest, in file order.
+ * Sweep strings (also `--set n=16Ki..1Gi*2`): "a..b*f" geometric, "a..b+s" linear, "a..b" step 1, both ends inclusive
+ * when hit; "a,b,c" a list; "[1,2,3]" one value that is a list of numbers; anything else one value. The cartesian
+ * product runs with the LAST parameter fastest, in file order.
  */
 #ifndef ROOFTILE_SUITE_H
 #define ROOFTILE_SUITE_H
@@ -37,20 +38,21 @@
 
 enum timer_choice { TIMER_AUTO, TIMER_HOST, TIMER_BATCH };
 
-/* How a case is measured (measurement.md 1.4). Zero-initialise, then measure_defaults; a suite's "measure" objects and the
- * command line override single fields. JSON keys are the field names without unit suffix: "cache", "timer", "warmup" (time
- * string), "warmup_max", "min_time", "max_time", "min_samples", "max_samples", "precision" (relative), "timeout". */
+/* How a case is measured (measurement.md 1.4). Zero-initialise, then measure_defaults; a suite's "measure" objects and
+ * the command line override single fields. JSON keys are the field names without unit suffix: "cache", "timer",
+ * "warmup" (time string), "warmup_max", "min_time", "max_time", "min_samples", "max_samples", "precision" (relative),
+ * "timeout". */
 struct measure_options {
-    enum cache_mode cache;      /* "hot" | "cold" | "rotate" */
-    enum timer_choice timer;    /* "auto" | "host" | "batch" */
-    double warmup_ns;           /* busy time before the first sample counts, 200 ms */
-    double warmup_max_ns;       /* cap of the warm-up, 2 s */
-    double min_time_ns;         /* accumulated sample time before the stop rule may end, 0.5 s */
-    double max_time_ns;         /* wall cap of a case, 15 s */
-    uint32_t min_samples;       /* 30 */
-    uint32_t max_samples;       /* 10 000 */
-    double precision;           /* half-width of the 95 % interval / median, 0.0025 */
-    double timeout_ns;          /* watchdog for the whole case, 120 s */
+    enum cache_mode cache;   /* "hot" | "cold" | "rotate" */
+    enum timer_choice timer; /* "auto" | "host" | "batch" */
+    double warmup_ns;        /* busy time before the first sample counts, 200 ms */
+    double warmup_max_ns;    /* cap of the warm-up, 2 s */
+    double min_time_ns;      /* accumulated sample time before the stop rule may end, 0.5 s */
+    double max_time_ns;      /* wall cap of a case, 15 s */
+    uint32_t min_samples;    /* 30 */
+    uint32_t max_samples;    /* 10 000 */
+    double precision;        /* half-width of the 95 % interval / median, 0.0025 */
+    double timeout_ns;       /* watchdog for the whole case, 120 s */
 };
 void measure_defaults(struct measure_options *options);
 void measure_quick(struct measure_options *options); /* --quick: warm-up 20 ms, 0.1 s, 2 s cap, 10 samples, 1 % */
@@ -73,24 +75,24 @@ struct suite_case {
     const char *kernel;
     const struct param *params; /* fixed values, the suite's defaults first, then the case's own */
     size_t param_count;
-    size_t default_count;       /* so many are the suite's defaults: skipped where the kernel lacks the parameter */
+    size_t default_count; /* so many are the suite's defaults: skipped where the kernel lacks the parameter */
     const struct sweep *sweeps;
     size_t sweep_count;
     const char *const *const *zips; /* each a NULL-terminated list of parameter names */
     size_t zip_count;
-    const char *const *excludes;    /* expressions over the kernel's names; compiled in plan */
+    const char *const *excludes; /* expressions over the kernel's names; compiled in plan */
     size_t exclude_count;
     struct measure_options measure;
     const char *const *tags;
     size_t tag_count;
-    const struct json *at;          /* NULL: from the command line */
+    const struct json *at; /* NULL: from the command line */
 };
 
 /* A quantity computed from several cases' results (derive.h has the methods). */
 struct suite_derive {
     const char *name, *method, *kernel;
-    const char *x, *y;              /* a parameter, a metric, or: time_ns bytes_per_s flops_per_s ns_per_item bytes intensity */
-    const char *const *group;       /* parameters; one derived value per combination */
+    const char *x, *y; /* a parameter, a metric, or: time_ns bytes_per_s flops_per_s ns_per_item bytes intensity */
+    const char *const *group; /* parameters; one derived value per combination */
     size_t group_count;
     const struct json *at;
 };
@@ -107,8 +109,8 @@ struct suite {
 };
 
 /* Reads a suite file; `base` gives the measure options that the file's own override. */
-enum status suite_read(const struct suite **suite, const char *path, const struct measure_options *base, struct arena *arena,
-                       struct err *err);
+enum status suite_read(const struct suite **suite, const char *path, const struct measure_options *base,
+                       struct arena *arena, struct err *err);
 /* The same from memory; `path` stands for the file in messages and is where relative folders start. */
 enum status suite_parse(const struct suite **suite, const char *path, const char *data, size_t length,
                         const struct measure_options *base, struct arena *arena, struct err *err);

@@ -18,10 +18,10 @@ KERNEL __launch_bounds__(BLOCK) void fma_peak(T *__restrict out, const T *__rest
                                               uint32_t iterations)
 {
     const uint64_t lane = blockIdx.x * static_cast<uint64_t>(BLOCK) + threadIdx.x;
-    const pack first = reinterpret_cast<const pack *>(start)[lane];
-    /* One rate for the workgroup lives in scalar registers on AMD: two fused operations that issue together must not read
-     * the same vector register bank. The compiler must not know -a as a negation either: dual issue has no sign modifier. */
-    const T a_uniform = opaque_uniform(rate[blockIdx.x]), minus_a_uniform = opaque_uniform(-a_uniform);
+    const pack first = reinterpret_cast<const pack *>(start)[threadIdx.x]; /* every workgroup does the same */
+    /* One rate for all lanes lives in scalar registers on AMD: two fused operations that issue together must not read the
+     * same vector register bank. The compiler must not know -a as a negation either: dual issue has no sign modifier. */
+    const T a_uniform = opaque_uniform(rate[0]), minus_a_uniform = opaque_uniform(-a_uniform);
     const pack a = static_cast<pack>(a_uniform), minus_a = static_cast<pack>(minus_a_uniform);
     pack u[PAIRS], v[PAIRS];
     UNROLL

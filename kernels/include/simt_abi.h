@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a kernel module compiled for the CPU and the CPU device of the driver share: C for one, C++ for the other. Private
- * to cpu_unit.cpp, simt_cpu.h and src/device; kernels include portable.h only.
+ * What a kernel module compiled for the CPU and the CPU device of the driver share: C for one, C++ for the other.
+ * Private to cpu_unit.cpp, simt_cpu.h and src/device; kernels include portable.h only.
  */
 #ifndef ROOFTILE_SIMT_ABI_H
 #define ROOFTILE_SIMT_ABI_H
@@ -16,8 +16,8 @@ extern "C" {
 #define SIMT_ABI_VERSION 1u
 #define SIMT_MODULE_SYMBOL "rooftile_module"
 
-/* Each 32-bit word of memory that nothing has written: a signalling NaN as a float, a huge number as a double, far outside
- * every array as an index. */
+/* Each 32-bit word of memory that nothing has written: a signalling NaN as a float, a huge number as a double, far
+ * outside every array as an index. */
 #define SIMT_POISON 0x7fbadbadu
 
 #define SIMT_MAX_WAVE 64u
@@ -34,8 +34,8 @@ struct simt_group {
     const struct simt_launch *launch;
 };
 
-/* One wave operation: what each participating lane put in. A wave has two, used in turn, so that a lane that runs ahead to
- * the next operation does not overwrite what slower lanes have yet to read. */
+/* One wave operation: what each participating lane put in. A wave has two, used in turn, so that a lane that runs ahead
+ * to the next operation does not overwrite what slower lanes have yet to read. */
 struct simt_exchange {
     uint64_t slot[SIMT_MAX_WAVE];
     uint64_t active; /* lanes that took part */
@@ -49,7 +49,8 @@ struct simt_lane {
     uint32_t index;     /* lane of its wave */
     /* Waits for all lanes of the workgroup that have not returned. `site` tells barriers of the source apart. */
     void (*barrier)(struct simt_lane *lane, uint32_t site);
-    /* Waits for all lanes of the wave that have not returned; the result is valid until this lane's next wave operation. */
+    /* Waits for all lanes of the wave that have not returned; the result is valid until this lane's next wave
+     * operation. */
     const struct simt_exchange *(*wave)(struct simt_lane *lane, uint32_t site, uint64_t value);
 };
 

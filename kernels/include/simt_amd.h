@@ -16,7 +16,21 @@
 #define KERNEL_EXPORT(f)
 #define DYNAMIC_SHARED(type, name) extern __attribute__((shared, aligned(16))) type name[]
 
-#define ROOFTILE_WAVE (static_cast<unsigned>(__AMDGCN_WAVEFRONT_SIZE__))
+/* clang 14 has the second macro only, the newest compilers neither; then it is the default of the target. */
+#if defined(__AMDGCN_WAVEFRONT_SIZE__)
+#define SIMT_WAVEFRONT __AMDGCN_WAVEFRONT_SIZE__
+#elif defined(__AMDGCN_WAVEFRONT_SIZE)
+#define SIMT_WAVEFRONT __AMDGCN_WAVEFRONT_SIZE
+#elif defined(__GFX9__)
+#define SIMT_WAVEFRONT 64
+#else
+#define SIMT_WAVEFRONT 32
+#endif
+#if SIMT_WAVEFRONT == 64
+#define ROOFTILE_WAVE 64u
+#else
+#define ROOFTILE_WAVE 32u
+#endif
 #define SIMT_SITE
 #define SIMT_PASS_SITE
 #define SIMT_ATOMIC(operation) __hip_atomic_##operation
@@ -66,7 +80,7 @@ __device__ static inline unsigned thread_id()
 
 __device__ static inline unsigned lane_id()
 {
-#if __AMDGCN_WAVEFRONT_SIZE__ == 64
+#if ROOFTILE_WAVE == 64
     return __builtin_amdgcn_mbcnt_hi(~0u, __builtin_amdgcn_mbcnt_lo(~0u, 0u));
 #else
     return __builtin_amdgcn_mbcnt_lo(~0u, 0u);
@@ -104,7 +118,9 @@ template <class type_t> __device__ type_t simt_read_lane(type_t value, unsigned 
 
 __device__ static inline uint64_t __ballot(bool predicate)
 {
-#if __AMDGCN_WAVEFRONT_SIZE__ == 64
+#if !__has_builtin(__builtin_amdgcn_ballot_w64) /* clang 14; 33 is llvm::CmpInst::ICMP_NE */
+    return __builtin_amdgcn_uicmp(static_cast<unsigned>(predicate), 0u, 33);
+#elif SIMT_WAVEFRONT == 64
     return __builtin_amdgcn_ballot_w64(predicate);
 #else
     return __builtin_amdgcn_ballot_w32(predicate);

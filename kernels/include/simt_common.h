@@ -102,9 +102,10 @@ template <class type_t> __device__ static type_t atomicAdd(type_t *at, type_t va
     return simt_fetch_add(at, value);
 }
 
+/* By addition: old compilers have no atomic subtraction of this scope. */
 template <class type_t> __device__ static type_t atomicSub(type_t *at, type_t value)
 {
-    return SIMT_ATOMIC(fetch_sub)(at, value, SIMT_RELAXED);
+    return simt_fetch_add(at, static_cast<type_t>(type_t(0) - value));
 }
 
 template <class type_t> __device__ static type_t atomicMin(type_t *at, type_t value)

@@ -17,12 +17,12 @@ __device__ static inline matrix product(matrix x, matrix y)
 }
 
 KERNEL void fma_oracle(double *result, const uint64_t *index, const T *start, const T *rate, uint32_t iterations,
-                       uint32_t pairs, uint32_t group_elements, uint32_t samples)
+                       uint32_t pairs, uint32_t starts, uint32_t samples)
 {
     const unsigned sample = blockIdx.x * blockDim.x + threadIdx.x;
     if (sample >= samples)
         return;
-    const double a = rate[index[sample] / group_elements];
+    const double a = rate[0];
     matrix power = {1, 0, 0, 1}, square = {1, a, -a, 1 - a * a};
     for (uint32_t left = iterations; left > 0; left /= 2) {
         if (left % 2)
@@ -31,7 +31,7 @@ KERNEL void fma_oracle(double *result, const uint64_t *index, const T *start, co
     }
     double sum = 0;
     for (uint32_t k = 0; k < pairs; ++k) {
-        const double u = start[index[sample]], v = static_cast<double>(k) / pairs;
+        const double u = start[index[sample] % starts], v = static_cast<double>(k) / pairs;
         sum += (power.p + power.r) * u + (power.q + power.s) * v;
     }
     result[sample] = sum;

@@ -25,14 +25,10 @@ static const struct {
     const char *feature;
     size_t level;
 } extras[] = {
-    {"avx512_bf16", "avx512bf16", 3},
-    {"avx512_bitalg", "avx512bitalg", 3},
-    {"avx512_fp16", "avx512fp16", 3},
-    {"avx512ifma", "avx512ifma", 3},
-    {"avx512vbmi", "avx512vbmi", 3},
-    {"avx512_vbmi2", "avx512vbmi2", 3},
-    {"avx512_vnni", "avx512vnni", 3},
-    {"avx512_vpopcntdq", "avx512vpopcntdq", 3},
+    {"avx512_bf16", "avx512bf16", 3}, {"avx512_bitalg", "avx512bitalg", 3},
+    {"avx512_fp16", "avx512fp16", 3}, {"avx512ifma", "avx512ifma", 3},
+    {"avx512vbmi", "avx512vbmi", 3},  {"avx512_vbmi2", "avx512vbmi2", 3},
+    {"avx512_vnni", "avx512vnni", 3}, {"avx512_vpopcntdq", "avx512vpopcntdq", 3},
     {"avx_vnni", "avxvnni", 2},
 };
 enum { EXTRA_COUNT = sizeof(extras) / sizeof(extras[0]) };
@@ -130,7 +126,8 @@ static bool is_extra(const char *name, size_t length)
     return false;
 }
 
-enum status cpu_target_flags(const char *target, const char ***flags, size_t *count, struct arena *arena, struct err *err)
+enum status cpu_target_flags(const char *target, const char ***flags, size_t *count, struct arena *arena,
+                             struct err *err)
 {
     size_t words = 2; /* the level, and the vector width */
     for (const char *at = target; *at; ++at)
@@ -138,7 +135,8 @@ enum status cpu_target_flags(const char *target, const char ***flags, size_t *co
     const char **list = arena_array(arena, words, sizeof(*list));
     size_t length = strcspn(target, ","), used = 0;
     if (!is_level(target, length))
-        return err_set(err, ERR_CONFIG, "unknown CPU architecture level '%.*s' in target '%s'", (int)length, target, target);
+        return err_set(err, ERR_CONFIG, "unknown CPU architecture level '%.*s' in target '%s'", (int)length, target,
+                       target);
     list[used++] = arena_printf(arena, "-march=%.*s", (int)length, target);
     for (const char *at = target + length; *at; at += length) {
         ++at;

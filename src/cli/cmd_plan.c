@@ -107,5 +107,6 @@ int cmd_plan(const struct cli_options *options, struct arena *arena)
         return cli_fail(&err);
     if (!options->json || strcmp(options->json, "-"))
         print_plan(&session);
-    return 0;
+    status = session_refuse_invalid(&session, &err);
+    return status ? cli_fail(&err) : 0;
 }

@@ -28,6 +28,8 @@ static enum status prepare(struct session *session, struct err *err)
     if (!status)
         status = session_plan(session, false, err);
     if (!status)
+        status = session_refuse_invalid(session, err);
+    if (!status)
         status = session_build(session, &session_stop, err);
     return status;
 }

@@ -91,6 +91,8 @@ static enum status prepare(struct session *session, const struct result **resume
     if (!status)
         status = session_plan(session, false, err);
     if (!status)
+        status = session_refuse_invalid(session, err);
+    if (!status)
         status = read_resumed(resumed, session, err);
     return status;
 }

@@ -3,7 +3,7 @@
 
 #include <stddef.h>
 
-static const char *const colors[] = {"auto", "always", "never", NULL};
+static const char *const whens[] = {"auto", "always", "never", NULL};
 static const char *const formats[] = {"table", "csv", "json", "jsonl", NULL};
 static const char *const cache_modes[] = {"hot", "cold", "rotate", NULL};
 static const char *const timers[] = {"auto", "host", "batch", NULL};
@@ -27,7 +27,7 @@ const struct option_row option_rows[OPT_COUNT] = {
     [OPT_QUICK] = {"quick", 0, OPTION_FLAG, NULL, "shorter and less precise", AT(quick)},
     [OPT_OUT] = {"out", 'o', OPTION_STRING, "FILE", "write there; '-' is standard output", AT(out),
                  .complete = COMPLETE_FILE},
-    [OPT_JSON] = {"json", 0, OPTION_STRING, "FILE", "write it as JSON to FILE; '-' is standard output", AT(json),
+    [OPT_JSON] = {"json", 0, OPTION_STRING, "FILE|-", "write it as JSON to FILE; '-' is standard output", AT(json),
                   .complete = COMPLETE_FILE},
     [OPT_FORMAT] = {"format", 0, OPTION_WORD, "NAME",
                     "table (default), csv, json or jsonl (of a run: one event per line, as it happens)", AT(format),
@@ -71,25 +71,26 @@ const struct option_row option_rows[OPT_COUNT] = {
     [OPT_STRICT] = {"strict", 0, OPTION_FLAG, NULL, "exit with 4 when a case was disturbed or throttled", AT(strict)},
     [OPT_NAMES] = {"names", 0, OPTION_FLAG, NULL, "names only, one per line", AT(names)},
     [OPT_COLOR] = {"color", 0, OPTION_CHOICE, "WHEN", "auto, always or never; NO_COLOR is honoured", AT(color),
-                   .choices = colors},
-    [OPT_PROGRESS] = {"progress", 0, OPTION_CHOICE, "WHEN", "auto, always or never", AT(progress), .choices = colors},
+                   .choices = whens},
+    [OPT_PROGRESS] = {"progress", 0, OPTION_CHOICE, "WHEN", "auto, always or never", AT(progress), .choices = whens},
     [OPT_QUIET] = {"quiet", 'q', OPTION_FLAG, NULL, "errors only on standard error", AT(quiet)},
     [OPT_VERBOSE] = {"verbose", 'v', OPTION_COUNT_UP, NULL, "say more; twice: debugging output", AT(verbose)},
     [OPT_HELP] = {"help", 'h', OPTION_FLAG, NULL, "show this", AT(help)},
 };
 
-const enum option_id common_options[] = {OPT_COLOR, OPT_PROGRESS, OPT_QUIET, OPT_VERBOSE, OPT_HELP, OPT_END};
+const enum option_id common_options[COMMON_OPTIONS] = {OPT_COLOR, OPT_PROGRESS, OPT_QUIET, OPT_VERBOSE, OPT_HELP};
 
-_Static_assert(COLOR_AUTO == 0 && COLOR_ALWAYS == 1 && COLOR_NEVER == 2, "the order of `colors`");
-_Static_assert(PROGRESS_AUTO == 0 && PROGRESS_ALWAYS == 1 && PROGRESS_NEVER == 2, "the order of `colors`");
+_Static_assert(COLOR_AUTO == 0 && COLOR_ALWAYS == 1 && COLOR_NEVER == 2, "the order of `whens`");
+_Static_assert(PROGRESS_AUTO == 0 && PROGRESS_ALWAYS == 1 && PROGRESS_NEVER == 2, "the order of `whens`");
 
-void options_each(const struct command *command, void (*visit)(void *context, enum option_id id, bool common),
-                  void *context)
+size_t options_of(enum option_id ids[static OPT_COUNT], const struct command *command)
 {
+    size_t count = 0;
     for (const enum option_id *id = command->options; *id; id++)
-        visit(context, *id, false);
-    for (const enum option_id *id = common_options; *id; id++)
-        visit(context, *id, true);
+        ids[count++] = *id;
+    for (size_t k = 0; k < COMMON_OPTIONS; k++)
+        ids[count++] = common_options[k];
+    return count;
 }
 
 void options_defaults(struct cli_options *options)

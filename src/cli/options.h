@@ -40,11 +40,13 @@ struct option_row {
 };
 
 extern const struct option_row option_rows[OPT_COUNT]; /* by enum option_id; OPT_END's is empty */
-extern const enum option_id common_options[];          /* what every command takes; ends with OPT_END */
 
-/* Calls `visit` for the command's options and then the common ones. */
-void options_each(const struct command *command, void (*visit)(void *context, enum option_id id, bool common),
-                  void *context);
+/* What every command takes, after its own. */
+#define COMMON_OPTIONS 5
+extern const enum option_id common_options[COMMON_OPTIONS];
+
+/* The command's options, then the common ones; returns how many. */
+size_t options_of(enum option_id ids[static OPT_COUNT], const struct command *command);
 
 void options_defaults(struct cli_options *options);
 
@@ -54,7 +56,7 @@ enum status options_parse(struct cli_options *options, const struct command *com
                           struct arena *arena, struct err *err);
 
 /* The index of the first word that is neither a common option nor the value of one (argc: none); checks those before it. */
-enum status options_first_argument(int *index, int argc, char **argv, struct err *err);
+enum status options_first_argument(int *index, int argc, char **argv, struct arena *arena, struct err *err);
 
 /* The nearest candidate, or the only sensible continuation when `word` is the beginning of one; NULL: nothing is near. */
 const char *suggest(const char *word, const char *const *candidates, size_t count);

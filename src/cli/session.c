@@ -158,6 +158,18 @@ enum status session_catalog(struct session *session, struct err *err)
 
 /* ---- device and machine ---- */
 
+/* Oracles run on the CPU, whatever the device under test is. */
+static enum status oracle_target(struct session *session, struct err *err)
+{
+    if (session->info.predicted || !strcmp(session->info.backend, "cpu"))
+        return STATUS_OK;
+    const struct device_request cpu = {.backend = "cpu"};
+    struct device_info *info = arena_alloc(session->arena, sizeof(*info));
+    enum status status = run_device_info(info, NULL, &cpu, err);
+    session->cpu_target = info->target;
+    return status;
+}
+
 enum status session_device(struct session *session, struct err *err)
 {
     const char *text = session->options->device ? session->options->device : getenv("ROOFTILE_DEVICE");
@@ -178,7 +190,7 @@ enum status session_device(struct session *session, struct err *err)
     status = run_device_info(&session->info, NULL, &session->request, err);
     session->facts = run_device_facts(&session->info);
     session->cpu_target = session->info.target;
-    return status;
+    return status ? status : oracle_target(session, err);
 }
 
 void session_device_id(char out[static 512], const struct device_info *info)
@@ -280,6 +292,14 @@ enum status session_plan(struct session *session, bool at_check_params, struct e
     options.at_check_params = at_check_params;
     return plan_build(&session->plan, session->suites, session->suite_count, &session->catalog, &session->machine,
                       &session->facts, &options, session->arena, err);
+}
+
+enum status session_refuse_invalid(const struct session *session, struct err *err)
+{
+    for (size_t k = 0; k < session->plan->count; k++)
+        if (session->plan->cases[k].state == PLAN_INVALID)
+            return err_set(err, ERR_CONFIG, "%s: %s", session->plan->cases[k].id, session->plan->cases[k].reason);
+    return STATUS_OK;
 }
 
 enum status session_plan_suite(const struct plan **plan, struct session *session, const struct suite *suite, struct err *err)

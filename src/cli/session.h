@@ -40,6 +40,8 @@ enum status session_machine(struct session *session, struct err *err);
 /* Arguments are suite files (a path, or a name in configs/) or kernel names. */
 enum status session_suites(struct session *session, struct err *err);
 enum status session_plan(struct session *session, bool at_check_params, struct err *err);
+/* ERR_CONFIG when a case's values make no sense (a grid of zero, sizes that overflow): nothing is run then. */
+enum status session_refuse_invalid(const struct session *session, struct err *err);
 /* A plan of one suite with the session's device and machine, without --set and --filter. */
 enum status session_plan_suite(const struct plan **plan, struct session *session, const struct suite *suite,
                                struct err *err);

@@ -79,6 +79,9 @@ static enum status cpu_open(struct device **device, const struct device_request 
     found.wave = cpu->wave;
     found.core_hz = reference_core_hz();
     snprintf(found.id, sizeof(found.id), "cpu:0");
+    const size_t noted = strlen(found.note);
+    if (cpu->huge_pages)
+        snprintf(found.note + noted, sizeof(found.note) - noted, ", buffers ask for huge pages");
     *info = found;
     *device = &cpu->device;
     return STATUS_OK;

@@ -91,8 +91,8 @@ enum status cpu_evict(struct device *device, const void *pointer, uint64_t size_
 /* [*begin, *end) of `part` when `count` things are split contiguously over `parts`. */
 void cpu_share(uint64_t *begin, uint64_t *end, uint64_t count, uint32_t part, uint32_t parts);
 
-/* What the operating system says about this machine, as far as the first `threads` allowed cores go. Before the pool pins
- * its threads. */
+/* What the operating system says about this machine, as far as the first `threads` allowed cores go. Before the pool
+ * pins its threads. */
 void cpu_describe(struct device_info *info, uint32_t threads);
 
 enum status cpu_sense(struct device *device, struct device_sense *sense, bool quick, struct err *err);

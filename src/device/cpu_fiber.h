@@ -2,9 +2,10 @@
  *
  * Work-items as fibers: what one pool thread needs to run workgroups whose work-items wait for each other.
  *
- * Lanes of a wave run one after the other, each until it waits or returns (a pass); a lane jumps straight to the next, so a
- * wait costs one switch. When a pass ends in a wave operation, the wave starts the next pass; when it ends in a barrier, the
- * next wave runs; when all waves stand at the barrier, the first goes on. Lanes that returned take part in nothing more.
+ * Lanes of a wave run one after the other, each until it waits or returns (a pass); a lane jumps straight to the next,
+ * so a wait costs one switch. When a pass ends in a wave operation, the wave starts the next pass; when it ends in a
+ * barrier, the next wave runs; when all waves stand at the barrier, the first goes on. Lanes that returned take part in
+ * nothing more.
  */
 #ifndef ROOFTILE_DEVICE_CPU_FIBER_H
 #define ROOFTILE_DEVICE_CPU_FIBER_H
@@ -38,7 +39,8 @@ struct fiber_work {
 struct fibers *fibers_new(uint32_t wave, uint32_t pool_threads);
 void fibers_free(struct fibers *fibers); /* NULL is fine */
 
-/* Makes room for workgroups of `lanes` work-items; allocates only when that is more than ever before. False: no memory. */
+/* Makes room for workgroups of `lanes` work-items; allocates only when that is more than ever before. False: no memory.
+ */
 bool fibers_reserve(struct fibers *fibers, uint32_t lanes);
 
 /* Workgroups [begin, end) in linear order; stops at the first finding. The workgroup's size was reserved. */

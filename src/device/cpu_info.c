@@ -32,7 +32,8 @@ static hwloc_bitmap_t used_cores(uint32_t threads)
 
 static void describe_caches(struct device_info *info, hwloc_topology_t topology, hwloc_const_bitmap_t cores)
 {
-    static const hwloc_obj_type_t types[] = {HWLOC_OBJ_L1CACHE, HWLOC_OBJ_L2CACHE, HWLOC_OBJ_L3CACHE, HWLOC_OBJ_L4CACHE};
+    static const hwloc_obj_type_t types[] = {HWLOC_OBJ_L1CACHE, HWLOC_OBJ_L2CACHE, HWLOC_OBJ_L3CACHE,
+                                             HWLOC_OBJ_L4CACHE};
     for (unsigned level = 0; level < sizeof(types) / sizeof(types[0]); ++level) {
         struct device_cache cache = {0};
         hwloc_obj_t object = NULL;

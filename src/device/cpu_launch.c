@@ -33,8 +33,8 @@ static void poison_lds(void *context)
     poison(lds->dynamic, lds->dynamic_bytes);
 }
 
-static void run_lanes(const struct job *job, struct cpu_thread *thread, const struct simt_launch *shape, struct lds *lds,
-                      uint64_t begin, uint64_t end)
+static void run_lanes(const struct job *job, struct cpu_thread *thread, const struct simt_launch *shape,
+                      struct lds *lds, uint64_t begin, uint64_t end)
 {
     const struct device_launch *launch = job->launch;
     const struct fiber_work work = {

@@ -22,7 +22,8 @@ void cpu_share(uint64_t *begin, uint64_t *end, uint64_t count, uint32_t part, ui
 static void *map_aligned(uint64_t size_bytes, uint64_t align_bytes)
 {
     const uint64_t slack = align_bytes > PAGE_BYTES ? align_bytes : 0;
-    char *base = mmap(NULL, size_bytes + slack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    char *base =
+        mmap(NULL, size_bytes + slack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (base == MAP_FAILED)
         return NULL;
     const uint64_t before = slack ? (align_bytes - (uintptr_t)base % align_bytes) % align_bytes : 0;
@@ -49,7 +50,8 @@ enum status cpu_alloc(void **pointer, struct device *device, uint64_t size_bytes
     const uint64_t pages_bytes = size_bytes ? (size_bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES : PAGE_BYTES;
     void *memory = map_aligned(pages_bytes, align_bytes);
     if (!memory)
-        return err_set(err, ERR_DEVICE_MEMORY, "the operating system refused %llu bytes", (unsigned long long)size_bytes);
+        return err_set(err, ERR_DEVICE_MEMORY, "the operating system refused %llu bytes",
+                       (unsigned long long)size_bytes);
     if (large && cpu->huge_pages)
         madvise(memory, pages_bytes, MADV_HUGEPAGE);
     struct cpu_allocation *allocation = malloc(sizeof(*allocation));

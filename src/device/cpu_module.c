@@ -6,7 +6,8 @@
 
 #include "cpu.h"
 
-/* The dynamic linker's own way to a thread's copy of a module's thread-local storage; makes it when it is not there yet. */
+/* The dynamic linker's own way to a thread's copy of a module's thread-local storage; makes it when it is not there
+ * yet. */
 struct tls_index {
     unsigned long module, offset;
 };
@@ -39,8 +40,8 @@ static void touch_lds(void *context, uint32_t part, uint32_t parts)
     memset(cpu_module_lds(module), 0, module->lds_bytes);
 }
 
-/* A place that waits, in the plain code of a kernel, makes that kernel use lanes; one outside of all of them (a function
- * that was not inlined) makes every kernel of the module use lanes, as any may call it. */
+/* A place that waits, in the plain code of a kernel, makes that kernel use lanes; one outside of all of them (a
+ * function that was not inlined) makes every kernel of the module use lanes, as any may call it. */
 static void assign_site(struct device_module *module, const char *site)
 {
     bool owned = false;
@@ -66,7 +67,8 @@ static void read_table(struct device_module *module)
         assign_site(module, (const char *)site + *site);
 }
 
-static enum status check_table(const struct simt_module *table, const struct cpu *cpu, const char *path, struct err *err)
+static enum status check_table(const struct simt_module *table, const struct cpu *cpu, const char *path,
+                               struct err *err)
 {
     if (!table)
         return err_set(err, ERR_DEVICE, "%s: not a kernel module for the CPU device", path);

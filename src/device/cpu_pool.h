@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The threads of the CPU device: pinned, one per allowed core, part 0 being the caller. Starting a round costs well under a
- * microsecond while the threads are still spinning from the last one; after that they sleep and cost nothing.
+ * The threads of the CPU device: pinned, one per allowed core, part 0 being the caller. Starting a round costs well
+ * under a microsecond while the threads are still spinning from the last one; after that they sleep and cost nothing.
  */
 #ifndef ROOFTILE_DEVICE_CPU_POOL_H
 #define ROOFTILE_DEVICE_CPU_POOL_H
@@ -17,7 +17,8 @@ enum status pool_open(struct pool **pool, uint32_t threads, struct err *err);
 void pool_close(struct pool *pool); /* NULL is fine */
 uint32_t pool_threads(const struct pool *pool);
 
-/* work(context, part, parts) once on each thread; returns when all are done and their stores are visible. Not re-entrant. */
+/* work(context, part, parts) once on each thread; returns when all are done and their stores are visible. Not
+ * re-entrant. */
 void pool_run(struct pool *pool, void (*work)(void *context, uint32_t part, uint32_t parts), void *context);
 
 /* Cores this process may use (its affinity mask). */

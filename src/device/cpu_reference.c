@@ -45,8 +45,7 @@ __attribute__((always_inline)) static inline void stream(double *a, const double
 }
 
 /* 12 chains of one register each, of whatever width: 8 cover 4 cycles on 2 pipes. */
-#define CHAINS(what)                                                                                                   \
-    what(0) what(1) what(2) what(3) what(4) what(5) what(6) what(7) what(8) what(9) what(10) what(11)
+#define CHAINS(what) what(0) what(1) what(2) what(3) what(4) what(5) what(6) what(7) what(8) what(9) what(10) what(11)
 
 #if defined(__x86_64__)
 #define FMA_REGISTER(n) "vfmadd231pd %%" WIDTH "mm15, %%" WIDTH "mm14, %%" WIDTH "mm" #n "\n\t"

@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 
 #ifdef STACKS_ASAN
+#include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 /* Instrumented frames are several times larger. */
 #define STACK_BYTES ((size_t)256 * 1024)
@@ -21,7 +22,8 @@
 bool stacks_init(struct stacks *stacks, uint32_t count, uint32_t guard_limit)
 {
     const size_t size = count * STRIDE_BYTES;
-    char *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+    char *memory =
+        mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
     if (memory == MAP_FAILED)
         return false;
     madvise(memory, size, MADV_NOHUGEPAGE); /* else 2 MiB are cleared where two pages are used */
@@ -34,6 +36,8 @@ bool stacks_init(struct stacks *stacks, uint32_t count, uint32_t guard_limit)
 
 void stacks_release(struct stacks *stacks)
 {
+    /* Whoever gets these addresses next must not find our frames' marks. */
+    stack_clear((struct stack){.bottom = stacks->memory, .size = stacks->size});
     if (stacks->memory)
         munmap(stacks->memory, stacks->size);
     *stacks = (struct stacks){0};
@@ -43,6 +47,11 @@ struct stack stacks_at(const struct stacks *stacks, uint32_t index)
 {
     return (struct stack){.bottom = stacks->memory + index * STRIDE_BYTES + GUARD_BYTES,
                           .size = STACK_BYTES - index % COLOURS * COLOUR_BYTES};
+}
+
+struct stack stacks_holding(const struct stacks *stacks, const void *address)
+{
+    return stacks_at(stacks, (uint32_t)((size_t)((const char *)address - stacks->memory) / STRIDE_BYTES));
 }
 
 #ifdef STACKS_ASAN
@@ -57,15 +66,20 @@ struct stack stack_current(void)
     return stack;
 }
 
-void *stack_leave(const struct stack *to)
+void *stack_leave(struct stack to)
 {
     void *fake = NULL;
-    __sanitizer_start_switch_fiber(&fake, to->bottom, to->size);
+    __sanitizer_start_switch_fiber(&fake, to.bottom, to.size);
     return fake;
 }
 
 void stack_arrive(void *fake)
 {
     __sanitizer_finish_switch_fiber(fake, NULL, NULL);
+}
+
+void stack_clear(struct stack stack)
+{
+    __asan_unpoison_memory_region(stack.bottom, stack.size);
 }
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Stacks of fibers: one mapping, pages on first use, guard pages between. Also tells AddressSanitizer, when it is there,
- * about every switch: it would take a jump to another stack for an overflow.
+ * Stacks of fibers: one mapping, pages on first use, guard pages between. Also tells AddressSanitizer, when it is
+ * there, about every switch: it would take a jump to another stack for an overflow.
  */
 #ifndef ROOFTILE_DEVICE_CPU_STACKS_H
 #define ROOFTILE_DEVICE_CPU_STACKS_H
@@ -28,6 +28,8 @@ struct stacks {
 bool stacks_init(struct stacks *stacks, uint32_t count, uint32_t guard_limit);
 void stacks_release(struct stacks *stacks);
 struct stack stacks_at(const struct stacks *stacks, uint32_t index);
+/* The stack that an address lies in. */
+__attribute__((pure)) struct stack stacks_holding(const struct stacks *stacks, const void *address);
 
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)
@@ -38,19 +40,20 @@ struct stack stacks_at(const struct stacks *stacks, uint32_t index);
 #define STACKS_ASAN 1
 #endif
 
-/* Around a jump to `to`: stack_leave before it; stack_arrive first thing after it, with what stack_leave had returned on
- * the arriving side, NULL on its first arrival. */
+/* Around a jump to `to`: stack_leave before it; stack_arrive first thing after it, with what stack_leave had returned
+ * on the arriving side, NULL on its first arrival. */
 #ifdef STACKS_ASAN
 struct stack stack_current(void); /* of the calling thread */
-void *stack_leave(const struct stack *to);
+void *stack_leave(struct stack to);
 void stack_arrive(void *fake);
+void stack_clear(struct stack stack); /* nothing stands there any more */
 #else
 static inline struct stack stack_current(void)
 {
     return (struct stack){0};
 }
 
-static inline void *stack_leave(const struct stack *to)
+static inline void *stack_leave(struct stack to)
 {
     (void)to;
     return NULL;
@@ -59,6 +62,11 @@ static inline void *stack_leave(const struct stack *to)
 static inline void stack_arrive(void *fake)
 {
     (void)fake;
+}
+
+static inline void stack_clear(struct stack stack)
+{
+    (void)stack;
 }
 #endif
 

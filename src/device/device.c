@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const struct device_ops *const device_backends[] = {&device_cpu, &device_sim, NULL};
+const struct device_ops *const device_backends[] = {&device_hip, &device_cpu, &device_sim, NULL};
 
 const struct device_ops *device_backend(const char *name)
 {
@@ -25,7 +25,7 @@ void device_default(struct device_request *request, struct text *reason)
         const bool chosen = ops != &device_sim && ops->count(&why) > 0;
         if (chosen) {
             snprintf(request->backend, sizeof(request->backend), "%s", ops->name);
-            text_addf(reason, "%s: %s", ops->name, missing.length ? missing.data : "this build has no GPU backend");
+            text_addf(reason, "%s: %s", ops->name, missing.length ? missing.data : ops->summary);
         } else if (ops != &device_sim) {
             text_addf(&missing, "%s%s: %s", missing.length ? ", " : "", ops->name, why.length ? why.data : "none");
         }

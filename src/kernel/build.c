@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "build_internal.h"
-#include "rooftile/catalog.h"
 #include "rooftile/clock.h"
 #include "rooftile/file.h"
 
@@ -45,7 +44,6 @@ struct build {
     struct build_cache cache;
     char *scratch;
     const char *include_dir;
-    const char *include_problem;
     size_t count;
     size_t done;
     struct choice *choices;
@@ -92,28 +90,6 @@ static void settle_work(struct build *build, struct work *work, struct build_res
 static struct build_result refuse(enum build_state state, const char *message)
 {
     return (struct build_result){.state = state, .message = message};
-}
-
-/* The folder with portable.h: the caller's, or the catalog's first. */
-static void find_include_dir(struct build *build)
-{
-    struct err err = {0};
-    const char *const *dirs = NULL;
-    size_t count = 0;
-    const char *given = build->options->include_dir;
-    if (!given && catalog_default_dirs(&dirs, &count, build->arena, &err)) {
-        build->include_problem = arena_strdup(build->arena, err.text);
-        return;
-    }
-    for (size_t i = 0; !given && i < count; i++) {
-        const char *dir = path_join(build->arena, dirs[i], "include");
-        if (file_exists(path_join(build->arena, dir, "portable.h")))
-            given = dir;
-    }
-    build->include_dir = given ? path_real(build->arena, given) : NULL;
-    if (!build->include_dir)
-        build->include_problem =
-            arena_printf(build->arena, "%s: no such folder of kernel headers", given ? given : "kernels/include");
 }
 
 static bool same_target(const struct build_target *a, const struct build_target *b)
@@ -171,8 +147,8 @@ static struct build_result use_image(const struct build *build, const struct bui
 
 static enum status prepare(struct build *build, struct build_unit *unit, struct err *err)
 {
-    if (build->include_problem)
-        return err_set(err, ERR_BUILD, "%s", build->include_problem);
+    if (!build->include_dir && command_include_dir(&build->include_dir, build->options->include_dir, build->arena, err))
+        return err->status;
     const struct build_request *request = unit->request;
     const struct choice *choice = choose_compiler(build, &request->target);
     if (choice->status)
@@ -257,12 +233,16 @@ static enum status finish(struct build *build, size_t number, struct err *err)
     build->jobs[number] = build->jobs[--build->running];
     struct build_result result = {.state = BUILD_COMPILED};
     const struct build_child child = job.child; /* its paths, which finishing clears */
-    const enum status status = child_finish(&job.child, &result.message, build->arena);
+    enum status status = child_finish(&job.child, &result.message, build->arena);
     result.compile_ns = (double)(clock_now_ns() - child.started_ns);
+    if (!status) {
+        status = cache_store(&result, &build->cache, &job.work->unit, child.object, child.depfile, err);
+        if (status && status != ERR_BUILD)
+            return status;
+        result.message = status ? arena_strdup(build->arena, err->text) : NULL;
+    }
     if (status)
         result.state = BUILD_FAILED;
-    else if (cache_store(&result, &build->cache, &job.work->unit, child.object, child.depfile, err))
-        return err->status;
     unlink(child.object);
     cache_unlock(&build->cache, job.work->unit.key);
     settle_work(build, job.work, &result);
@@ -333,7 +313,6 @@ enum status build_all(struct build_result *results, const struct build_request *
     status = scratch_make(&build.scratch, arena, err);
     if (status)
         goto out;
-    find_include_dir(&build);
     status = run(&build, err);
 out:
     for (size_t i = 0; i < build.running; i++)

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "build_internal.h"
+#include "rooftile/catalog.h"
 #include "rooftile/cpu_target.h"
 #include "rooftile/file.h"
 
@@ -86,6 +87,24 @@ enum status command_for_target(struct argv *argv, const struct compiler *compile
         return err_set(err, ERR_UNSUPPORTED, "no device has waves of %u lanes", target->wave);
     argv_add(argv, compiler->path);
     return target->kind == BUILD_AMD ? add_amd(argv, compiler, target, err) : add_cpu(argv, target, err);
+}
+
+enum status command_include_dir(const char **dir, const char *given, struct arena *arena, struct err *err)
+{
+    const char *const *dirs = NULL;
+    size_t count = 0;
+    if (!given && catalog_default_dirs(&dirs, &count, arena, err))
+        return err->status;
+    for (size_t i = 0; !given && i < count; i++) {
+        const char *include = path_join(arena, dirs[i], "include");
+        if (file_exists(path_join(arena, include, "portable.h")))
+            given = include;
+    }
+    const char *real = given ? path_real(arena, given) : NULL;
+    if (!real)
+        return err_set(err, ERR_CONFIG, "%s: no such folder", given ? given : "include/portable.h of the kernels");
+    *dir = real;
+    return STATUS_OK;
 }
 
 /* The folder's links are resolved but not the file's own: includes are searched beside the name that was given. */

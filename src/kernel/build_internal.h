@@ -38,6 +38,9 @@ void scratch_remove(const char *dir); /* with everything in it; NULL is fine */
 enum status command_for_target(struct argv *argv, const struct compiler *compiler, const struct build_target *target,
                                struct err *err);
 
+/* The folder with portable.h as an absolute path: `given`, or with NULL the first of the catalog's that has one. */
+enum status command_include_dir(const char **dir, const char *given, struct arena *arena, struct err *err);
+
 /* One thing to compile. */
 struct build_unit {
     const struct build_request *request;
@@ -74,6 +77,10 @@ struct build_cache {
 /* `dir` NULL: path_cache_dir()/objects. Falls back as build_all() says. */
 enum status cache_open(struct build_cache *cache, const char *dir, struct arena *arena, struct err *err);
 void cache_release(struct build_cache *cache);
+/* Goes over to the private folder after a write failed for the reason in *err, with a warning. Locks of the folder that
+ * is left end here; its objects stay valid. An error when this was tried before or that folder is no good either. */
+enum status cache_fall_back(struct build_cache *cache, struct err *err);
+char *cache_record_path(const struct build_cache *cache, const struct build_unit *unit);
 void cache_key(struct build_cache *cache, struct build_unit *unit);
 
 /* False while another process compiles the same key. Never blocks. */
@@ -82,7 +89,8 @@ void cache_unlock(struct build_cache *cache, const char *key);
 
 /* Sets object and sha256 when a valid object is there. */
 bool cache_find(struct build_result *result, struct build_cache *cache, const struct build_unit *unit);
-/* Takes over a finished object and the dependency file beside it; sets object and sha256. */
+/* Takes over a finished object and the dependency file beside it; sets object and sha256. ERR_BUILD: there is no
+ * object; other errors: neither the cache nor its substitute can be written. */
 enum status cache_store(struct build_result *result, struct build_cache *cache, const struct build_unit *unit,
                         const char *object, const char *depfile, struct err *err);
 const char *cache_digest(struct build_cache *cache, const char *path); /* NULL: cannot be read */

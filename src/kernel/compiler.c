@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -169,10 +170,13 @@ static bool is_unknown_target(const char *errors)
 
 static void note_refusal(struct search *search, const struct compiler *compiler, const char *errors)
 {
-    const int length = (int)strcspn(errors, "\n");
+    static const char label[] = "error: ";
     search->is_broken = search->is_broken || !is_unknown_target(errors);
-    text_addf(&search->refused, "%s%s: %.*s", search->refused.length ? "; " : "", compiler->path, length,
-              length ? errors : "failed without a word");
+    const char *words = strstr(errors, label);
+    words = words ? words + strlen(label) : errors;
+    const int length = (int)strcspn(words, "\n");
+    text_addf(&search->refused, "%s%s (LLVM %u): %.*s", search->refused.length ? "; " : "", compiler->path,
+              compiler->llvm, length ? length : INT_MAX, length ? words : "failed without a word");
 }
 
 /* Compiles an empty file with the real command line, link included. */

@@ -14,9 +14,8 @@ static const struct json *place_json(const struct place *place)
     const struct json *member = place->key ? json_member(at, place->key) : NULL;
     if (!member)
         return at;
-    const struct json *element = place->element >= 0 && member->type == JSON_ARRAY
-                                     ? json_at(member, (size_t)place->element)
-                                     : NULL;
+    const struct json *element =
+        place->element >= 0 && member->type == JSON_ARRAY ? json_at(member, (size_t)place->element) : NULL;
     return element ? element : member;
 }
 
@@ -125,7 +124,8 @@ static enum status bind_buffer(struct bound_buffer *buffer, const struct bind *b
     if (buffer->count == 0)
         return bind_fail(bind, &count_place, "buffer '%s' has no elements", spec->name);
     if (offset > UINT32_MAX)
-        return bind_fail(bind, &(struct place){spec->at, "align_offset", -1}, "an offset of %.4g bytes", (double)offset);
+        return bind_fail(bind, &(struct place){spec->at, "align_offset", -1}, "an offset of %.4g bytes",
+                         (double)offset);
     /* At most 2^53 elements of 8 bytes: the product fits, but such a size is no exact number in results any more. */
     buffer->size_bytes = buffer->count * dtype_bytes(buffer->dtype);
     if ((double)buffer->size_bytes > BIND_MAX_SIZE)
@@ -200,10 +200,15 @@ static enum status bind_work(const struct bind *bind)
     return STATUS_OK;
 }
 
+/* Waiting and marks alone are nothing to measure. */
 static bool has_timed_step(const struct bound *bound)
 {
+    static const bool works[] = {
+        [STEP_LAUNCH] = true, [STEP_COPY] = true,  [STEP_FILL] = true,    [STEP_LOAD] = true,
+        [STEP_GRAPH] = true,  [STEP_SYNC] = false, [STEP_RECORD] = false, [STEP_WAIT] = false,
+    };
     for (size_t k = 0; k < bound->step_count; k++)
-        if (bound->steps[k].timed)
+        if (bound->steps[k].timed && works[bound->steps[k].kind])
             return true;
     return false;
 }

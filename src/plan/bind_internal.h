@@ -21,8 +21,8 @@ struct bind {
 /* A place in the manifest. Looked up only when something is wrong with it. */
 struct place {
     const struct json *at;
-    const char *key;  /* member of `at`; NULL: `at` itself */
-    int element;      /* of that member when it is an array; -1: the member itself */
+    const char *key; /* member of `at`; NULL: `at` itself */
+    int element;     /* of that member when it is an array; -1: the member itself */
 };
 
 enum status bind_fail(const struct bind *bind, const struct place *place, const char *format, ...)

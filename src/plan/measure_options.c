@@ -37,7 +37,8 @@ void measure_quick(struct measure_options *options)
 }
 
 static const char *const keys[] = {
-    "cache", "timer", "warmup", "warmup_max", "min_time", "max_time", "min_samples", "max_samples", "precision", "timeout",
+    "cache",    "timer",       "warmup",      "warmup_max", "min_time",
+    "max_time", "min_samples", "max_samples", "precision",  "timeout",
 };
 static const char *const cache_names[] = {[CACHE_HOT] = "hot", [CACHE_COLD] = "cold", [CACHE_ROTATE] = "rotate"};
 static const char *const timer_names[] = {[TIMER_AUTO] = "auto", [TIMER_HOST] = "host", [TIMER_BATCH] = "batch"};

@@ -8,7 +8,8 @@
 #include "rooftile/hash.h"
 #include "rooftile/text.h"
 
-/* Workgroup limits of the CPU device (device.h), where oracles run; it has no other limit that an oracle could ask for. */
+/* Workgroup limits of the CPU device (device.h), where oracles run; it has no other limit that an oracle could ask for.
+ */
 #define CPU_MAX_BLOCK 1024
 #define CPU_LDS_BYTES 65536
 
@@ -54,27 +55,28 @@ static bool passes_filters(const struct plan_options *options, const char *id, c
     return wanted;
 }
 
-static enum status check_values(struct param_value *values, const struct expansion *expansion, struct arena *arena,
-                                struct err *err)
+static enum status fit_values(struct expansion *expansion, struct arena *arena, struct err *err)
 {
     const struct manifest *manifest = expansion->manifest;
     for (size_t k = 0; k < manifest->param_count; k++) {
         const struct origin *origin = &expansion->origins[k];
         struct err inner;
-        if ((origin->at || origin->set) && value_fit(&values[k], &manifest->params[k], arena, &inner))
+        expansion->fitted[k] = expansion->values[k];
+        if ((origin->at || origin->set) && value_fit(&expansion->fitted[k], &manifest->params[k], arena, &inner))
             return origin_fail(origin, err, inner.text);
     }
     return STATUS_OK;
 }
 
-/* The case with everything but its evaluation. NULL in *added when it is filtered, excluded or there already. */
-static enum status add_case(struct plan_case **added, struct planner *planner, struct expansion *expansion,
-                            struct text *id, struct err *err)
+/* Is the current combination a case: neither filtered, there already nor excluded? Its id is in `id` then, its values
+ * and slots are in the expansion: combinations that are left out cost the plan no memory. */
+static enum status is_case(bool *wanted, struct planner *planner, struct expansion *expansion, struct text *id,
+                           struct err *err)
 {
     const struct manifest *manifest = expansion->manifest;
-    const struct suite_case *from = expansion->suite_case;
-    *added = NULL;
-    case_id(id, manifest, expansion->texts, from->measure.cache);
+    bool excluded = false;
+    *wanted = false;
+    case_id(id, manifest, expansion->texts, expansion->suite_case->measure.cache);
     if (!passes_filters(planner->options, id->data, manifest->name))
         return STATUS_OK;
     expansion->selected = true;
@@ -83,30 +85,38 @@ static enum status add_case(struct plan_case **added, struct planner *planner, s
         planner->duplicates++;
         return STATUS_OK;
     }
-    struct param_value *values =
-        arena_copy(planner->arena, expansion->values, manifest->param_count * sizeof(*expansion->values));
-    double *slots = arena_array(planner->arena, manifest_slot_count(manifest), sizeof(*slots));
-    bool excluded = false;
-    enum status status = check_values(values, expansion, planner->arena, err);
+    enum status status = fit_values(expansion, planner->arena, err);
     if (status)
         return status;
-    manifest_slots(slots, manifest, values, planner->device, 0);
-    status = expansion_excludes(&excluded, expansion, slots, err);
-    if (status || excluded)
-        return status;
+    manifest_slots(expansion->slots, manifest, expansion->fitted, planner->device, 0);
+    status = expansion_excludes(&excluded, expansion, expansion->slots, err);
+    *wanted = !status && !excluded;
+    return status;
+}
+
+/* The case with everything but its evaluation. */
+static struct plan_case *add_case(struct planner *planner, const struct expansion *expansion, const struct text *id)
+{
+    const struct manifest *manifest = expansion->manifest;
+    struct arena *arena = planner->arena;
     planner->cases = grow(planner->cases, planner->count, &planner->capacity, sizeof(*planner->cases));
-    *added = &planner->cases[planner->count];
-    **added = (struct plan_case){
-        .id = arena_strndup(planner->arena, id->data, id->length),
+    struct plan_case *added = &planner->cases[planner->count];
+    *added = (struct plan_case){
+        .id = arena_strndup(arena, id->data, id->length),
         .index = planner->count,
         .tags = expansion->tags,
         .tag_count = expansion->tag_count,
-        .measure = from->measure,
-        .bound = {.manifest = manifest, .values = values, .slots = slots},
+        .measure = expansion->suite_case->measure,
+        .bound =
+            {
+                .manifest = manifest,
+                .values = arena_copy(arena, expansion->fitted, manifest->param_count * sizeof(*expansion->fitted)),
+                .slots = arena_copy(arena, expansion->slots, manifest_slot_count(manifest) * sizeof(*expansion->slots)),
+            },
         .suite = expansion->suite,
     };
-    lookup_add(&planner->ids, hash, planner->count++);
-    return STATUS_OK;
+    lookup_add(&planner->ids, hash_u64(id->data, id->length), planner->count++);
+    return added;
 }
 
 /* A case that cannot be bound or verified is data: its state and reason, with the suite's and the manifest's places. */
@@ -127,8 +137,8 @@ static void evaluate_case(struct planner *planner, struct plan_case *plan_case, 
 {
     struct bound *bound = &plan_case->bound;
     struct err err;
-    enum status status = bind_slots(bound, bound->manifest, bound->values, bound->slots, planner->device,
-                                    planner->arena, &err);
+    enum status status =
+        bind_slots(bound, bound->manifest, bound->values, bound->slots, planner->device, planner->arena, &err);
     if (!status)
         status = codes_add(planner, bound, false, plan_case->id, &err);
     if (!status)
@@ -149,13 +159,13 @@ static enum status expand_all(struct planner *planner, struct expansion *expansi
     enum status status = STATUS_OK;
     for (size_t k = 0; k < count && !status; k++) {
         struct arena scratch = {0};
-        expansions[k].tags = arena_copy(planner->arena, expansions[k].tags,
-                                        expansions[k].tag_count * sizeof(*expansions[k].tags));
+        expansions[k].tags =
+            arena_copy(planner->arena, expansions[k].tags, expansions[k].tag_count * sizeof(*expansions[k].tags));
         do {
-            struct plan_case *added = NULL;
-            status = add_case(&added, planner, &expansions[k], &id, err);
-            if (added)
-                evaluate_case(planner, added, &expansions[k]);
+            bool wanted = false;
+            status = is_case(&wanted, planner, &expansions[k], &id, err);
+            if (wanted)
+                evaluate_case(planner, add_case(planner, &expansions[k], &id), &expansions[k]);
         } while (!status && expansion_next(&expansions[k], &scratch));
         arena_release(&scratch);
     }

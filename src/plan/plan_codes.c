@@ -96,7 +96,8 @@ static bool request_equals(const void *context, size_t index)
                  a->define_count == b->define_count && a->flag_count == b->flag_count && a->min_llvm == b->min_llvm &&
                  same_target(&a->target, &b->target);
     for (size_t k = 0; equal && k < a->define_count; k++)
-        equal = same_text(a->defines[k].name, b->defines[k].name) && same_text(a->defines[k].value, b->defines[k].value);
+        equal =
+            same_text(a->defines[k].name, b->defines[k].name) && same_text(a->defines[k].value, b->defines[k].value);
     for (size_t k = 0; equal && k < a->flag_count; k++)
         equal = same_text(a->flags[k], b->flags[k]);
     return equal;

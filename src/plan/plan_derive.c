@@ -8,7 +8,8 @@
 #define MAX_NAMES 64
 
 /* What every result has, whatever the kernel (suite.h). */
-static const char *const result_values[] = {"time_ns", "bytes_per_s", "flops_per_s", "ns_per_item", "bytes", "intensity"};
+static const char *const result_values[] = {"time_ns",     "bytes_per_s", "flops_per_s",
+                                            "ns_per_item", "bytes",       "intensity"};
 
 /* The names that x and y may have; only parameters can group. */
 static size_t collect(const char *names[static MAX_NAMES], const struct manifest *manifest, bool params_only)
@@ -23,8 +24,8 @@ static size_t collect(const char *names[static MAX_NAMES], const struct manifest
     return count;
 }
 
-static enum status check_name(const struct manifest *manifest, const char *name, bool params_only, const struct json *at,
-                              struct err *err)
+static enum status check_name(const struct manifest *manifest, const char *name, bool params_only,
+                              const struct json *at, struct err *err)
 {
     const char *names[MAX_NAMES] = {NULL};
     const size_t count = collect(names, manifest, params_only);

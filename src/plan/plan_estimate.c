@@ -62,8 +62,8 @@ static double memory_rate(const struct machine *machine)
     return per_second > 0 ? per_second / 1e9 : UNKNOWN_BYTES_PER_NS;
 }
 
-/* What must happen before each sample: twice the largest cache is read and written when it has to be cold, and buffers with
- * a reset are written. */
+/* What must happen before each sample: twice the largest cache is read and written when it has to be cold, and buffers
+ * with a reset are written. */
 static double before_sample_ns(const struct plan_case *plan_case, const struct machine *machine)
 {
     double bytes = 0;

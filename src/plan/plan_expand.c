@@ -105,7 +105,8 @@ static void fix(struct expansion *expansion, size_t param, const struct param_va
     memmove(swept, swept + 1, (size_t)(end - swept) * sizeof(*swept));
 }
 
-/* A set of several values takes the place of the suite's sweep, zipped with the same partners, or becomes the fastest. */
+/* A set of several values takes the place of the suite's sweep, zipped with the same partners, or becomes the fastest.
+ */
 static enum status take_set(struct expansion *expansion, const struct set_list *sets, size_t which, struct err *err)
 {
     const int param = manifest_param(expansion->manifest, sets->sweeps[which].param);
@@ -176,8 +177,8 @@ static enum status number_axes(struct expansion *expansion, struct arena *arena,
 
 /* ---- excludes ---- */
 
-/* The manifest's slots are parameters, device facts, x and the lists' sums (manifest.h); words and lists are no numbers,
- * and x has no meaning here. */
+/* The manifest's slots are parameters, device facts, x and the lists' sums (manifest.h); words and lists are no
+ * numbers, and x has no meaning here. */
 static enum status compile_excludes(struct expansion *expansion, struct arena *arena, struct err *err)
 {
     const struct manifest *manifest = expansion->manifest;
@@ -258,6 +259,8 @@ enum status expansion_init(struct expansion *expansion, const struct suite *suit
     struct expansion made = {.manifest = manifest, .suite = suite, .suite_case = suite_case};
     const size_t params = manifest->param_count;
     made.values = arena_array(arena, params, sizeof(*made.values));
+    made.fitted = arena_array(arena, params, sizeof(*made.fitted));
+    made.slots = arena_array(arena, manifest_slot_count(manifest), sizeof(*made.slots));
     made.texts = arena_array(arena, params, sizeof(*made.texts));
     made.origins = arena_array(arena, params, sizeof(*made.origins));
     made.swept = arena_array(arena, suite_case->sweep_count + sets->count, sizeof(*made.swept));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the files of plan_build share. Data flows: suites -> expansions (which values) -> cases (bound) -> codes, oracles,
- * estimates, labels.
+ * What the files of plan_build share. Data flows: suites -> expansions (which values) -> cases (bound) -> codes,
+ * oracles, estimates, labels.
  */
 #ifndef ROOFTILE_PLAN_INTERNAL_H
 #define ROOFTILE_PLAN_INTERNAL_H
@@ -49,12 +49,14 @@ struct expansion {
     const struct suite_case *suite_case;
     struct param_value *values; /* of the current combination, one per parameter */
     const char **texts;         /* their canonical texts, rewritten only when the value changes */
+    struct param_value *fitted; /* the same, each of its parameter's kind and within its limits */
+    double *slots;              /* and as expressions see them */
     struct origin *origins;
     struct swept {
         size_t param;
         const struct sweep *sweep;
         size_t axis;
-    } *swept;
+    } * swept;
     size_t swept_count;
     size_t *axis_counts;
     size_t *positions; /* of the current combination */
@@ -95,7 +97,7 @@ struct planner {
     const struct device_facts *device;
     struct device_facts cpu; /* oracles run there */
     const struct plan_options *options;
-    struct arena *arena;     /* of the plan */
+    struct arena *arena; /* of the plan */
     struct plan_case *cases;
     size_t count, capacity;
     struct lookup ids;
@@ -109,20 +111,20 @@ struct planner {
             const struct param_value *values;
             bool for_cpu;
             size_t code;
-        } *keys; /* which values ask for which code, so that nothing is rendered twice */
+        } * keys; /* which values ask for which code, so that nothing is rendered twice */
         size_t key_count, key_capacity;
         struct lookup by_values;
         struct code_params {
             const struct manifest *manifest;
             const bool *compiled; /* per parameter */
-        } *params;
+        } * params;
         size_t param_count, param_capacity;
     } codes;
     struct variant_set {
         struct variant {
             const struct bound *bound;
             const struct plan_oracle *oracle;
-        } *items;
+        } * items;
         size_t count, capacity;
         struct lookup by_values;
     } variants;
@@ -155,8 +157,8 @@ void codes_release(struct code_set *codes);
 /* How the case is verified: sets verify, variant and oracle. An error makes the case invalid (or skipped). */
 enum status verify_choose(struct planner *planner, struct plan_case *plan_case, struct err *err);
 /* Binds the manifest's oracle for `ours`; `every`: for all elements of the output, else for the manifest's samples. */
-enum status oracle_bind(const struct plan_oracle **oracle, struct planner *planner, const struct bound *ours, bool every,
-                        const char *id, struct err *err);
+enum status oracle_bind(const struct plan_oracle **oracle, struct planner *planner, const struct bound *ours,
+                        bool every, const char *id, struct err *err);
 /* Operations and bytes: what an oracle costs, about one nanosecond each on the CPU device. */
 double oracle_cost(const struct plan_oracle *oracle);
 

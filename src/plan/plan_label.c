@@ -59,12 +59,6 @@ static void add_value(struct text *label, const struct param_value *value, struc
         text_add(label, param_text(arena, value));
 }
 
-static const char *mode_name(enum cache_mode cache)
-{
-    static const char *const names[] = {[CACHE_HOT] = "hot", [CACHE_COLD] = "cold", [CACHE_ROTATE] = "rotate"};
-    return names[cache];
-}
-
 void case_id(struct text *id, const struct manifest *manifest, const char *const *texts, enum cache_mode cache)
 {
     text_clear(id);
@@ -77,7 +71,7 @@ void case_id(struct text *id, const struct manifest *manifest, const char *const
         text_addn(id, ";", 1);
     }
     text_add(id, "mode=");
-    text_add(id, mode_name(cache));
+    text_add(id, cache_mode_name(cache));
 }
 
 static void add_label(struct plan_case *plan_case, const struct group *group, struct text *label, struct arena *scratch,
@@ -96,7 +90,7 @@ static void add_label(struct plan_case *plan_case, const struct group *group, st
     }
     if (group->mode_varies) {
         text_addn(label, " ", 1);
-        text_add(label, mode_name(plan_case->measure.cache));
+        text_add(label, cache_mode_name(plan_case->measure.cache));
     }
     plan_case->label = arena_strdup(arena, label->data);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Binds the oracle of a case: another kernel, on the CPU device, that computes some or all elements of one output in f64.
+ * Binds the oracle of a case: another kernel, on the CPU device, that computes some or all elements of one output in
+ * f64.
  */
 #include <string.h>
 
@@ -136,8 +137,8 @@ static enum status bind_all(struct plan_oracle *oracle, struct planner *planner,
     return status;
 }
 
-enum status oracle_bind(const struct plan_oracle **oracle, struct planner *planner, const struct bound *ours, bool every,
-                        const char *id, struct err *err)
+enum status oracle_bind(const struct plan_oracle **oracle, struct planner *planner, const struct bound *ours,
+                        bool every, const char *id, struct err *err)
 {
     const struct oracle_spec *spec = &ours->manifest->check.oracle;
     const uint64_t count = ours->buffers[spec->output].count;

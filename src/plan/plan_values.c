@@ -15,7 +15,8 @@ uint64_t values_hash(uint64_t hash, const struct param_value *value)
     } mixed = {hash, value->kind, 0};
     switch (value->kind) {
     case PARAM_NUMBER:
-        memcpy(&mixed.bits, &(double){value->number + 0.0}, sizeof(mixed.bits)); /* -0 + 0 is +0: equal values, one hash */
+        memcpy(&mixed.bits, &(double){value->number + 0.0},
+               sizeof(mixed.bits)); /* -0 + 0 is +0: equal values, one hash */
         break;
     case PARAM_DTYPE:
         mixed.bits = value->dtype;

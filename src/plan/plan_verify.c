@@ -2,8 +2,8 @@
 #include "plan_internal.h"
 #include "rooftile/hash.h"
 
-/* Operations and bytes of an oracle at the measured size: about two seconds on one core. Beyond it the same code is verified
- * at check.params instead. */
+/* Operations and bytes of an oracle at the measured size: about two seconds on one core. Beyond it the same code is
+ * verified at check.params instead. */
 #define SAMPLED_COST_LIMIT 2e9
 
 const char *verify_method_name(enum verify_method method)

@@ -14,7 +14,8 @@ struct sweep_range {
     char op; /* '+' or '*' */
     double by;
 };
-/* How many values, at most SUITE_MAX_CASES. ERR_CONFIG for a range that never ends; `text` stands for it in messages. */
+/* How many values, at most SUITE_MAX_CASES. ERR_CONFIG for a range that never ends; `text` stands for it in messages.
+ */
 enum status sweep_count_range(double *count, const struct sweep_range *range, const char *text, struct err *err);
 void sweep_expand_range(struct param_value *values, size_t count, const struct sweep_range *range);
 /* One value: anything but a range. */

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "suite_internal.h"
 #include "rooftile/units.h"
+#include "suite_internal.h"
 
 /* Longer than any number anyone writes; a longer word is a string. */
 #define NUMBER_TEXT 64

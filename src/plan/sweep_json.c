@@ -4,8 +4,8 @@
  */
 #include <stdio.h>
 
-#include "suite_internal.h"
 #include "rooftile/units.h"
+#include "suite_internal.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof(*(array)))
 
@@ -13,7 +13,7 @@
 #define RANGE_TEXT 96
 
 enum status sweep_value_from_json(struct param_value *value, const struct json *json, struct arena *arena,
-                                   struct err *err)
+                                  struct err *err)
 {
     if (json->type != JSON_STRING)
         return param_from_json(value, json, arena, err);

@@ -61,7 +61,8 @@ void comparison_merge(struct comparison *into, const struct comparison *part)
 void comparison_report(struct verification *out, const struct comparison *comparison, const char *buffer)
 {
     out->checked += comparison->checked;
-    out->max_abs = fmax(out->max_abs, comparison->max_abs);
+    if (comparison->max_abs > out->max_abs || isnan(comparison->max_abs)) /* fmax would hide a NaN */
+        out->max_abs = comparison->max_abs;
     out->max_rel = fmax(out->max_rel, comparison->max_rel);
     out->max_ulp = fmax(out->max_ulp, comparison->max_ulp);
     if (!comparison->wrong) {

@@ -76,22 +76,21 @@ static enum status init_cycle(struct fill *fill, uint64_t slots, bool one_cycle,
 static enum status init_ring(struct fill *fill, struct arena *arena, struct err *err)
 {
     const uint64_t bytes = dtype_bytes(fill->dtype);
-    const double stride = isnan(fill->options[0]) ? (double)bytes : fill->options[0];
+    const double stride = fill->options[FILL_STRIDE];
     if (stride < (double)bytes || fmod(stride, (double)bytes) != 0)
         return err_set(err, ERR_CONFIG, "ring: a stride of %g bytes is not a multiple of the element's %llu", stride,
                        (unsigned long long)bytes);
-    fill->options[0] = stride;
     return init_cycle(fill, fill->count * bytes / (uint64_t)stride, true, arena, err);
 }
 
-/* Lengths that add to the total; equal ones differ by at most one, skewed ones halve from row to row. */
+/* Lengths that add to the total; equal ones differ by at most one, skewed ones fall as rank^-skew. */
 static double offset_weight(const struct fill *fill, uint64_t row)
 {
     switch (fill->dist) {
     case DIST_EQUAL:
         return 1;
     case DIST_SKEWED:
-        return ldexp(1, row < 60 ? -(int)row : -60);
+        return pow((double)row + 1, -fill->options[FILL_SKEW]);
     default:
         return rng_uniform_at(fill->seed, row);
     }
@@ -99,7 +98,7 @@ static double offset_weight(const struct fill *fill, uint64_t row)
 
 static enum status init_offsets(struct fill *fill, struct arena *arena, struct err *err)
 {
-    const double total = fill->options[0];
+    const double total = fill->options[FILL_TOTAL];
     if (!(total >= 0) || total > 9007199254740992.0 || total != floor(total))
         return err_set(err, ERR_CONFIG, "offsets: total %g is not a whole number from 0 to 2^53", total);
     double *offsets = arena_array(arena, (size_t)fill->count, sizeof(*offsets));
@@ -133,30 +132,27 @@ static enum status init_file(struct fill *fill, const char *path, struct arena *
 
 static enum status init_index(struct fill *fill, struct err *err)
 {
-    if (!(fill->options[0] >= 1) || fill->options[0] != floor(fill->options[0]))
-        return err_set(err, ERR_CONFIG, "index: bound %g is not a whole number of at least 1", fill->options[0]);
-    if (isnan(fill->options[1]))
-        fill->options[1] = fill->dist == DIST_ZIPF ? 1.0 : 64.0;
-    if (fill->options[1] <= 0)
-        return err_set(err, ERR_CONFIG, "index: %g is not a positive %s", fill->options[1],
-                       fill->dist == DIST_ZIPF ? "exponent" : "block length");
+    const double bound = fill->options[FILL_BOUND], block = fill->options[FILL_BLOCK];
+    if (!(bound >= 1) || bound != floor(bound))
+        return err_set(err, ERR_CONFIG, "index: bound %g is not a whole number of at least 1", bound);
+    if (fill->dist == DIST_ZIPF && !(fill->options[FILL_S] > 0))
+        return err_set(err, ERR_CONFIG, "index: s %g is not a positive exponent", fill->options[FILL_S]);
+    if (fill->dist == DIST_BLOCKED && (!(block >= 1) || block != floor(block)))
+        return err_set(err, ERR_CONFIG, "index: block %g is not a whole number of at least 1", block);
     return STATUS_OK;
 }
 
 enum status fill_init(struct fill *fill, const struct fill_spec *spec, enum dtype dtype, uint64_t count,
                       const double *slots, uint64_t seed, struct arena *arena, struct err *err)
 {
-    static const double defaults[][FILL_MAX_OPTIONS] = {
-        [FILL_UNIFORM] = {0, 1}, [FILL_NORMAL] = {0, 1}, [FILL_RING] = {NAN}, [FILL_INDEX] = {NAN, NAN},
-        [FILL_OFFSETS] = {NAN},  [FILL_FILE] = {0},
-    };
+    const struct generator *generator = generator_of(spec->kind);
     *fill = (struct fill){.kind = spec->kind, .dtype = dtype, .count = count, .slots = slots, .dist = spec->dist};
     fill->seed = spec->seed ? spec->seed : seed;
     fill->expr = spec->expr;
     fill->values = spec->values;
     fill->value_count = spec->value_count;
     for (size_t k = 0; k < FILL_MAX_OPTIONS; k++) {
-        fill->options[k] = defaults[spec->kind][k];
+        fill->options[k] = generator ? generator->options[k].fallback : 0;
         if (spec->options[k]) {
             enum status status = expr_eval(&fill->options[k], spec->options[k], slots, err);
             if (status)
@@ -186,9 +182,9 @@ enum status fill_init(struct fill *fill, const struct fill_spec *spec, enum dtyp
 /* Indices below a bound. Zipf by the inverse of the continuous distribution function x^-s on [1, bound + 1). */
 static double index_value(const struct fill *fill, uint64_t i)
 {
-    const double bound = fill->options[0];
+    const double bound = fill->options[FILL_BOUND];
     if (fill->dist == DIST_BLOCKED) {
-        const uint64_t block = (uint64_t)fill->options[1];
+        const uint64_t block = (uint64_t)fill->options[FILL_BLOCK];
         const uint64_t blocks = ((uint64_t)bound + block - 1) / block;
         const uint64_t at = rng_at(fill->seed, i / block) % blocks * block + i % block;
         return (double)(at % (uint64_t)bound);
@@ -196,7 +192,7 @@ static double index_value(const struct fill *fill, uint64_t i)
     const double u = rng_uniform_at(fill->seed, i);
     if (fill->dist != DIST_ZIPF)
         return floor(u * bound);
-    const double s = fill->options[1];
+    const double s = fill->options[FILL_S];
     const double x = fabs(s - 1) < 1e-9 ? pow(bound + 1, u)
                                         : pow(1 + u * (pow(bound + 1, 1 - s) - 1), 1 / (1 - s));
     return fmin(floor(x) - 1, bound - 1);
@@ -206,14 +202,14 @@ static double element_value(const struct fill *fill, uint64_t i)
 {
     switch (fill->kind) {
     case FILL_UNIFORM: {
-        const double low = fill->options[0], high = fill->options[1];
+        const double low = fill->options[FILL_LOW], high = fill->options[FILL_HIGH];
         const double value = low + rng_uniform_at(fill->seed, i) * (high - low);
         return dtype_is_float(fill->dtype) ? value : floor(value);
     }
     case FILL_NORMAL:
-        return fill->options[0] + fill->options[1] * rng_normal_at(fill->seed, i);
+        return fill->options[FILL_MEAN] + fill->options[FILL_SD] * rng_normal_at(fill->seed, i);
     case FILL_RING: {
-        const uint64_t per_slot = (uint64_t)fill->options[0] / dtype_bytes(fill->dtype);
+        const uint64_t per_slot = (uint64_t)fill->options[FILL_STRIDE] / dtype_bytes(fill->dtype);
         const uint64_t slots = fill->count / per_slot;
         if (i % per_slot || i / per_slot >= slots)
             return 0;

@@ -162,7 +162,7 @@ static double metric_value(struct ready *ready, const struct manifest_metric *me
     value = reduce(x, (size_t)buffer->count, metric->reduce);
     if (metric->expr) {
         double *slots = arena_copy(&arena, ready->bound->slots, slot_count * sizeof(*slots));
-        slots[slot_count - 1] = value; /* "x" is the last name */
+        slots[ready->bound->manifest->param_count + MANIFEST_DEVICE_NAMES] = value; /* the slot of "x" */
         if (expr_eval(&value, metric->expr, slots, &err))
             value = NAN;
     }

@@ -16,7 +16,7 @@ static uint64_t pick_element(const struct ready *ready, size_t buffer, uint64_t 
     const struct fill *fill = &ready->fills[buffer];
     uint64_t index = rng_at(seed, buffer) % fill->count;
     if (fill->kind == FILL_RING) /* only the heads of slots mean anything */
-        index -= index % ((uint64_t)fill->options[0] / dtype_bytes(fill->dtype));
+        index -= index % ((uint64_t)fill->options[FILL_STRIDE] / dtype_bytes(fill->dtype));
     return index;
 }
 

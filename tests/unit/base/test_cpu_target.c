@@ -80,8 +80,9 @@ static void knows_features_of_levels(void **state)
         const char *target, *feature;
         bool has;
     } cases[] = {
-        {"x86-64-v4", "avx512f", true},     {"x86-64-v4", "fma", true},          {"x86-64-v3", "avx512f", false},
-        {"x86-64-v3", "fma", true},         {"x86-64", "fma", false},            {"x86-64-v4,avx512fp16", "avx512fp16", true},
+        {"x86-64-v4", "avx512f", true},     {"x86-64-v4", "fma", true},
+        {"x86-64-v3", "avx512f", false},    {"x86-64-v3", "fma", true},
+        {"x86-64", "fma", false},           {"x86-64-v4,avx512fp16", "avx512fp16", true},
         {"x86-64-v4", "avx512fp16", false}, {"x86-64-v4,avx512fp16", "avx512fp1", false},
     };
     (void)state;

@@ -72,7 +72,7 @@ static void refuses_what_is_not_json(void **state)
         {"\xef\xbb\xbf{}", "f.json:1:1: a byte order mark before the document"},
         {"{\"a\":1,\n \"b\":2, \"a\":3}", "f.json:2:9: /a: duplicate key 'a', first at f.json:1:2"},
         {"{\"a\":1,\"\\u0061\":3}", "f.json:1:8: /a: duplicate key 'a', first at f.json:1:2"},
-        {"{\"o\":{\"a\":1,\"c\":0,\"a\":3,\"c\":4}}", "f.json:1:19: /o/a: duplicate key 'a', first at f.json:1:7"},
+        {"{\"o\":{\"c\":1,\"a\":0,\"c\":3,\"a\":4}}", "f.json:1:19: /o/c: duplicate key 'c', first at f.json:1:7"},
         {"{\"a\": \"x\\u0000y\"}", "f.json:1:9: /a: \\u0000 is not allowed in a string"},
         {"{} x", "f.json:1:4: expected the end of the document, found 'x'"},
         {"{}{}", "f.json:1:3: expected the end of the document, found '{'"},

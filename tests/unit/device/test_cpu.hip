@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Kernels of test_cpu.c: each shows one rule of the CPU device.
+ * Kernels of test_cpu.c and test_cpu_fiber.c: each shows one rule of the CPU device.
  */
 #include "portable.h"
 
@@ -90,6 +90,19 @@ KERNEL void different_barriers(uint32_t *a)
     }
 }
 KERNEL_EXPORT(different_barriers)
+
+/* Each wave agrees, the workgroup does not. */
+KERNEL void different_waves(uint32_t *a)
+{
+    if (wave_id() == 1) {
+        __syncthreads();
+        a[0] = 1;
+    } else {
+        __syncthreads();
+        a[1] = 2;
+    }
+}
+KERNEL_EXPORT(different_waves)
 
 KERNEL void different_waits(uint32_t *a)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <math.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -13,8 +13,12 @@
 static struct device *open_sim(struct device_info *info, uint64_t seed, double noise)
 {
     static const struct device_info machine = {.arch = "gfx942", .wave = 64, .cus = 304, .memory_bytes = 1 << 20};
-    const struct device_request request = {
-        .backend = "sim", .model = "mi300x", .seed = seed, .sim_info = &machine, .sim_noise = noise, .sim_launch_ns = 5000};
+    const struct device_request request = {.backend = "sim",
+                                           .model = "mi300x",
+                                           .seed = seed,
+                                           .sim_info = &machine,
+                                           .sim_noise = noise,
+                                           .sim_launch_ns = 5000};
     struct device *device = NULL;
     struct err err = {0};
     assert_int_equal(device_sim.open(&device, &request, info, &err), STATUS_OK);

@@ -105,7 +105,7 @@ static void refuses(void **state)
         struct err err = {0};
         const struct manifest *manifest = NULL;
         assert_int_equal(parse_define(&manifest, cases[i].template, &arena, &err), ERR_CONFIG);
-        assert_string_equal(err.text, arena_printf(&arena, "dir/m.json:2:66: /code/defines/D: %s", cases[i].message));
+        assert_string_equal(err.text, arena_printf(&arena, "dir/m.json:2:63: /code/defines/D: %s", cases[i].message));
         assert_null(manifest);
         arena_release(&arena);
     }
@@ -128,7 +128,7 @@ static void refuses_values(void **state)
         assert_int_equal(parse_define(&manifest, cases[i].template, &arena, &err), STATUS_OK);
         assert_int_equal(render(&text, manifest, &arena, &err), ERR_CONFIG);
         assert_null(text);
-        assert_non_null(strstr(err.text, "dir/m.json:2:66: /code/defines/D: k: in \""));
+        assert_non_null(strstr(err.text, "dir/m.json:2:63: /code/defines/D: k: in \""));
         assert_non_null(strstr(err.text, cases[i].cause));
         arena_release(&arena);
     }

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * C = A * B in f32, row-major, tiled twice:
+ *
+ *          BN                      a workgroup makes a BM x BN tile of C, in slabs of BK along k: the slabs of A and B go through
+ *      +---------+  k              LDS once and serve BN / BM uses each;
+ *   k  |  B slab | |               a lane makes TM x TN of it in registers: TM * TN fused multiply-adds per TM + TN values read
+ *      +---------+ v               from LDS.
+ *  +--+---------+
+ *  |  | lane  . |  BM              Rows of a lane are BM / TM apart and its columns come in runs of NV that are BN / TN * NV
+ *  |A | . . .   |                  apart, so that lanes that read at the same time read neighbouring LDS banks.
+ *  +--+---------+
+ *
+ * A stays [row][k] in LDS with KV elements of padding: a lane reads KV values along k at once, rows of neighbouring lanes lie
+ * in different banks, and nothing has to be transposed.
+ *
+ * Two LDS buffers: while a slab is used the next one is filled, so there is one barrier per slab. With STAGE the next slab
+ * waits in registers while the current one is used, which hides the latency of memory on a GPU; a CPU has no use for that.
+ *
+ * Any m, n, k: slabs that reach over the edge are loaded element by element with zeros beyond it, and tiles of C stored so.
+ *
+ * Defines: BM BN BK TM TN tiles; NV width of accumulators and of moves; KV values of A per read; STAGE.
+ */
+#include "portable.h"
+
+typedef typename vec<float, NV>::type row_pack; /* along n */
+typedef typename vec<float, KV>::type k_pack;   /* along k */
+/* Rows of matrices start anywhere: memory is read as vectors with the alignment of a float. */
+typedef float move_pack __attribute__((ext_vector_type(NV), aligned(4)));
+/* Rows of A in LDS are padded by 4 elements. */
+typedef float padded_pack __attribute__((ext_vector_type(NV), aligned(16)));
+
+static constexpr unsigned LANES_X = BN / TN, LANES_Y = BM / TM, LANES = LANES_X * LANES_Y;
+static constexpr unsigned RUNS = TN / NV;            /* column packs per lane */
+static constexpr unsigned A_STRIDE = BK + 4;         /* 4: keeps packs of A aligned for any KV up to 4 */
+static constexpr int K_UNROLL = 4 / KV;              /* products in flight: enough for a CPU, few registers on a GPU */
+static constexpr unsigned A_MOVES = BM * BK / NV / LANES, B_MOVES = BK * BN / NV / LANES;
+
+static_assert(BM % TM == 0 && BN % TN == 0 && TN % NV == 0 && BK % KV == 0 && BK % NV == 0, "tiles do not nest");
+static_assert(BM * BK % (NV * LANES) == 0 && BK * BN % (NV * LANES) == 0, "slabs are not whole moves per lane");
+
+/* The same value in a vector and in a vector of one. */
+template <class pack_t> __device__ static float element(pack_t pack, unsigned index)
+{
+    if constexpr (KV == 1)
+        return pack;
+    else
+        return pack[index];
+}
+
+/* NV neighbours of a row-major matrix, zeros beyond its edge. `inside`: all of them are known to exist. */
+__device__ static inline move_pack fetch(const float *from, uint64_t row, uint64_t column, uint64_t rows, uint64_t columns,
+                                         bool inside)
+{
+    if (inside)
+        return *reinterpret_cast<const move_pack *>(from + row * columns + column);
+    move_pack pack = 0.0f;
+    UNROLL
+    for (unsigned e = 0; e < NV; ++e)
+        if (row < rows && column + e < columns)
+            pack[e] = from[row * columns + column + e];
+    return pack;
+}
+
+/* Asks for a line that the next slab needs. Only without STAGE: a CPU core waits for each line of the far cache otherwise. */
+__device__ static inline void ask_for(const float *from, uint64_t row, uint64_t column, uint64_t rows, uint64_t columns)
+{
+    if (row < rows && column < columns)
+        __builtin_prefetch(from + row * columns + column, 0, 2);
+}
+
+/* Move number `move` of a lane: which row and which column of a slab that is `width` wide. */
+__device__ static inline unsigned move_row(unsigned move, unsigned lane, unsigned width)
+{
+    return (move * LANES + lane) / (width / NV);
+}
+
+__device__ static inline unsigned move_column(unsigned move, unsigned lane, unsigned width)
+{
+    return (move * LANES + lane) % (width / NV) * NV;
+}
+
+/* One slab: TM x TN of C in registers grow by BK products each. */
+__device__ static inline void multiply(row_pack (&sum)[TM][RUNS], const float *a_slab, const float *b_slab, unsigned x,
+                                       unsigned y)
+{
+    UNROLL_BY(K_UNROLL)
+    for (unsigned k = 0; k < BK; k += KV) {
+        k_pack a[TM];
+        UNROLL
+        for (unsigned i = 0; i < TM; ++i)
+            a[i] = *reinterpret_cast<const k_pack *>(a_slab + (i * LANES_Y + y) * A_STRIDE + k);
+        UNROLL
+        for (unsigned e = 0; e < KV; ++e) {
+            row_pack b[RUNS];
+            UNROLL
+            for (unsigned j = 0; j < RUNS; ++j)
+                b[j] = *reinterpret_cast<const row_pack *>(b_slab + (k + e) * BN + (j * LANES_X + x) * NV);
+            UNROLL
+            for (unsigned i = 0; i < TM; ++i) {
+                const row_pack spread = static_cast<row_pack>(element(a[i], e));
+                UNROLL
+                for (unsigned j = 0; j < RUNS; ++j)
+                    sum[i][j] = fma(spread, b[j], sum[i][j]);
+            }
+        }
+    }
+}
+
+/* Puts the lane's part of C down; tiles at the edge go element by element. */
+__device__ static inline void store_tile(float *c, const row_pack (&sum)[TM][RUNS], uint64_t row, uint64_t column,
+                                         uint64_t m, uint64_t n, bool inside)
+{
+    UNROLL
+    for (unsigned i = 0; i < TM; ++i) {
+        UNROLL
+        for (unsigned j = 0; j < RUNS; ++j) {
+            const uint64_t at_row = row + i * LANES_Y, at_column = column + j * LANES_X * NV;
+            float *const to = c + at_row * n + at_column;
+            if (inside) {
+                *reinterpret_cast<move_pack *>(to) = sum[i][j];
+            } else {
+                UNROLL
+                for (unsigned e = 0; e < NV; ++e)
+                    if (at_row < m && at_column + e < n)
+                        to[e] = sum[i][j][e];
+            }
+        }
+    }
+}
+
+KERNEL __launch_bounds__(LANES) void gemm_lds(float *__restrict c, const float *__restrict a, const float *__restrict b,
+                                              uint32_t m, uint32_t n, uint32_t k)
+{
+    __shared__ float a_slabs[2][BM * A_STRIDE] __attribute__((aligned(64)));
+    __shared__ float b_slabs[2][BK * BN] __attribute__((aligned(64)));
+    const unsigned x = threadIdx.x, y = threadIdx.y, lane = y * LANES_X + x;
+    const uint64_t row = blockIdx.y * static_cast<uint64_t>(BM), column = blockIdx.x * static_cast<uint64_t>(BN);
+    const bool a_rows_inside = row + BM <= m, b_columns_inside = column + BN <= n;
+    const unsigned slabs = (k + BK - 1) / BK;
+    row_pack sum[TM][RUNS] = {};
+
+    /* Round r loads slab r while slab r - 1 is used. */
+    for (unsigned round = 0; round <= slabs; ++round) {
+        const bool load = round < slabs;
+        const uint64_t depth = round * static_cast<uint64_t>(BK);
+        const bool inside = depth + BK <= k;
+        float *const a_next = a_slabs[round % 2], *const b_next = b_slabs[round % 2];
+        move_pack a_moves[A_MOVES], b_moves[B_MOVES];
+        if (load) {
+            UNROLL
+            for (unsigned t = 0; t < A_MOVES; ++t) {
+                const unsigned r = move_row(t, lane, BK), q = move_column(t, lane, BK);
+                a_moves[t] = fetch(a, row + r, depth + q, m, k, inside && a_rows_inside);
+                if constexpr (!STAGE) {
+                    *reinterpret_cast<padded_pack *>(a_next + r * A_STRIDE + q) = a_moves[t];
+                    ask_for(a, row + r, depth + BK + q, m, k);
+                }
+            }
+            UNROLL
+            for (unsigned t = 0; t < B_MOVES; ++t) {
+                const unsigned r = move_row(t, lane, BN), q = move_column(t, lane, BN);
+                b_moves[t] = fetch(b, depth + r, column + q, k, n, inside && b_columns_inside);
+                if constexpr (!STAGE) {
+                    *reinterpret_cast<row_pack *>(b_next + r * BN + q) = b_moves[t];
+                    ask_for(b, depth + BK + r, column + q, k, n);
+                }
+            }
+        }
+        if (round > 0)
+            multiply(sum, a_slabs[(round - 1) % 2], b_slabs[(round - 1) % 2], x, y);
+        if (load && STAGE) {
+            UNROLL
+            for (unsigned t = 0; t < A_MOVES; ++t)
+                *reinterpret_cast<padded_pack *>(a_next + move_row(t, lane, BK) * A_STRIDE + move_column(t, lane, BK)) =
+                    a_moves[t];
+            UNROLL
+            for (unsigned t = 0; t < B_MOVES; ++t)
+                *reinterpret_cast<row_pack *>(b_next + move_row(t, lane, BN) * BN + move_column(t, lane, BN)) = b_moves[t];
+        }
+        __syncthreads();
+    }
+    store_tile(c, sum, row + y, column + x * NV, m, n, a_rows_inside && b_columns_inside);
+}
+KERNEL_EXPORT(gemm_lds)

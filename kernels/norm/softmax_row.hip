@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Softmax of every row: y = exp(x - max) / sum of exp(x - max). One workgroup per row, two passes over it:
+ *
+ *   1. online: each lane keeps the largest value so far and the sum of exponentials relative to it, and rescales the sum when
+ *      a larger one comes (Milakov, Gimelshein 2018). So memory is read once where three passes would read it twice.
+ *      Then lanes agree: shuffles in a wave, LDS between waves.
+ *   2. y = exp(x - max) * (1 / sum), x coming from cache.
+ *
+ * A lane looks at DEPTH packs of VEC at a time, and each element of a pack has a maximum and a sum of its own, so that nothing
+ * is added across a vector before the end, and one rescaling serves DEPTH elements.
+ *
+ * Defines: VEC elements in a pack; DEPTH packs at a time; BLOCK work-items.
+ */
+#include "portable.h"
+
+static constexpr unsigned ROW = BLOCK * VEC;
+static constexpr unsigned CHUNK = ROW * DEPTH;
+static constexpr float LOG2_E = 1.44269504088896341f;
+static constexpr float LOWEST = -3.0e38f; /* instead of -inf, which would make inf - inf of a lane without elements */
+
+/* Softmax of a part of a row before its division: the largest value, and the sum of exponentials relative to it. */
+struct partial {
+    float top, sum;
+};
+
+__device__ static inline float larger(float a, float b)
+{
+    return a > b ? a : b;
+}
+
+__device__ static inline float exp_of(float x)
+{
+    return fast_exp2(x * LOG2_E);
+}
+
+__device__ static inline partial join(partial a, partial b)
+{
+    const float top = larger(a.top, b.top);
+    return {top, a.sum * exp_of(a.top - top) + b.sum * exp_of(b.top - top)};
+}
+
+__device__ static constexpr unsigned waves()
+{
+    return BLOCK > wave_size() ? BLOCK / wave_size() : 1;
+}
+
+/* Two reductions of the wave: one value to agree on the maximum, one to add up what is left. */
+__device__ inline partial join_wave(partial own)
+{
+    const float top = wave_reduce_max(own.top);
+    return {top, wave_reduce_add(own.sum * exp_of(own.top - top))};
+}
+
+/* One part per lane becomes the whole row's, known to every lane. */
+__device__ inline partial join_group(partial own)
+{
+    if constexpr (BLOCK == 1) {
+        return own;
+    } else {
+        __shared__ float tops[waves()], sums[waves()];
+        own = join_wave(own);
+        if (lane_id() == 0) {
+            tops[wave_id()] = own.top;
+            sums[wave_id()] = own.sum;
+        }
+        __syncthreads();
+        partial whole = {tops[0], sums[0]};
+        for (unsigned w = 1; w < waves(); ++w)
+            whole = join(whole, {tops[w], sums[w]});
+        return whole;
+    }
+}
+
+KERNEL __launch_bounds__(BLOCK) void softmax_row(float *__restrict y, const float *__restrict x, uint32_t columns)
+{
+    const float *const from = x + blockIdx.x * static_cast<uint64_t>(columns);
+    float *const to = y + blockIdx.x * static_cast<uint64_t>(columns);
+    const unsigned lane = BLOCK == 1 ? 0 : threadIdx.x;
+    const unsigned whole = columns / CHUNK * CHUNK;
+
+    float top[VEC], sum[VEC];
+    UNROLL
+    for (int e = 0; e < VEC; ++e) {
+        top[e] = LOWEST;
+        sum[e] = 0.0f;
+    }
+    for (unsigned at = 0; at < whole; at += CHUNK) {
+        float value[DEPTH][VEC];
+        UNROLL
+        for (unsigned d = 0; d < DEPTH; ++d)
+            UNROLL
+            for (int e = 0; e < VEC; ++e)
+                value[d][e] = from[at + d * ROW + lane * VEC + e];
+        UNROLL
+        for (int e = 0; e < VEC; ++e) {
+            float next = top[e];
+            UNROLL
+            for (unsigned d = 0; d < DEPTH; ++d)
+                next = larger(next, value[d][e]);
+            float grown = sum[e] * exp_of(top[e] - next);
+            UNROLL
+            for (unsigned d = 0; d < DEPTH; ++d)
+                grown += exp_of(value[d][e] - next);
+            top[e] = next;
+            sum[e] = grown;
+        }
+    }
+    partial own = {top[0], sum[0]};
+    UNROLL
+    for (int e = 1; e < VEC; ++e)
+        own = join(own, {top[e], sum[e]});
+    for (unsigned i = whole + lane; i < columns; i += BLOCK)
+        own = join(own, {from[i], 1.0f});
+
+    const partial row = join_group(own);
+    const float scale = 1.0f / row.sum;
+    for (unsigned at = 0; at < whole; at += CHUNK)
+        UNROLL
+        for (unsigned d = 0; d < DEPTH; ++d)
+            UNROLL
+            for (int e = 0; e < VEC; ++e) {
+                const unsigned i = at + d * ROW + lane * VEC + e;
+                to[i] = exp_of(from[i] - row.top) * scale;
+            }
+    for (unsigned i = whole + lane; i < columns; i += BLOCK)
+        to[i] = exp_of(from[i] - row.top) * scale;
+}
+KERNEL_EXPORT(softmax_row)

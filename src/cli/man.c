@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT */
+#include "man.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "help.h"
+#include "options.h"
+#include "rooftile_version.h"
+
+/* ---- roff ---- */
+
+/* Text for roff: backslashes and leading dots are escaped, and a "-" is what one types, not a hyphen. */
+static void add_words(struct text *out, const char *words, size_t length)
+{
+    for (size_t k = 0; k < length; k++) {
+        const bool starts_line = !out->length || out->data[out->length - 1] == '\n';
+        if (starts_line && (words[k] == '.' || words[k] == '\''))
+            text_add(out, "\\&");
+        if (words[k] == '\\')
+            text_add(out, "\\e");
+        else if (words[k] == '-')
+            text_add(out, "\\-");
+        else if (words[k] == '\'' || words[k] == '`' || words[k] == '~' || words[k] == '^')
+            text_addf(out, "\\(%s", words[k] == '\'' ? "aq" : words[k] == '`' ? "ga" : words[k] == '~' ? "ti" : "ha");
+        else
+            text_addn(out, words + k, 1);
+    }
+}
+
+/* One sentence per line, as mdoc wants it. */
+static void add_sentences(struct text *out, const char *words)
+{
+    while (*words) {
+        const char *stop = strstr(words, ". ");
+        const size_t length = stop ? (size_t)(stop - words) + 1 : strcspn(words, "\n");
+        add_words(out, words, length);
+        text_add(out, "\n");
+        words += length;
+        words += strspn(words, " \n");
+    }
+}
+
+/* An argument of a macro: quoted when it has spaces or could be taken for a macro or punctuation. */
+static void add_argument(struct text *out, const char *word)
+{
+    text_add(out, " \"");
+    add_words(out, word, strlen(word));
+    text_add(out, "\"");
+}
+
+static void add_example_block(struct text *out, const char *examples)
+{
+    text_add(out, ".Bd -literal -compact\n");
+    add_words(out, examples, strlen(examples));
+    text_add(out, ".Ed\n");
+}
+
+/* ---- parts ---- */
+
+static void add_option(struct text *out, const struct option_row *row)
+{
+    text_add(out, ".It");
+    if (row->key)
+        text_addf(out, " Fl %c ,", row->key);
+    text_addf(out, " Fl \\-%s", row->name);
+    if (row->argument) {
+        text_add(out, " Ar");
+        add_argument(out, row->argument);
+    }
+    text_add(out, "\n");
+    struct text help = {0};
+    text_addf(&help, "%s.", row->help);
+    help.data[0] = (char)toupper((unsigned char)help.data[0]);
+    add_sentences(out, help.data);
+    text_release(&help);
+}
+
+static void add_command(struct text *out, const struct command *command)
+{
+    enum option_id ids[OPT_COUNT];
+    const size_t own = options_of(ids, command) - COMMON_OPTIONS;
+    text_addf(out, ".Ss rooftile %s%s", command->name, *command->args ? " " : "");
+    add_words(out, command->args, strlen(command->args));
+    text_add(out, "\n");
+    struct text summary = {0};
+    text_addf(&summary, "%s.", command->summary);
+    summary.data[0] = (char)toupper((unsigned char)summary.data[0]);
+    add_sentences(out, summary.data);
+    text_release(&summary);
+    text_add(out, ".Pp\n");
+    add_example_block(out, command->examples);
+    for (size_t k = 0; k < own; k++) {
+        text_add(out, k ? "" : ".Bl -tag -width Ds\n");
+        add_option(out, &option_rows[ids[k]]);
+        text_add(out, k + 1 == own ? ".El\n" : "");
+    }
+    if (command->details) {
+        text_add(out, ".Pp\n");
+        add_sentences(out, command->details);
+    }
+}
+
+static void add_common_options(struct text *out)
+{
+    text_add(out, ".Ss Common options\n"
+                  "Every command takes these, and they may also stand before it.\n"
+                  ".Bl -tag -width Ds\n");
+    for (size_t k = 0; k < COMMON_OPTIONS; k++)
+        add_option(out, &option_rows[common_options[k]]);
+    text_add(out, ".El\n");
+}
+
+static const struct {
+    const char *name, *meaning;
+} variables[] = {
+    {"ROOFTILE_DEVICE", "the device, when there is no --device"},
+    {"ROOFTILE_KERNELS", "folders with kernels, separated by colons, instead of the built-in ones"},
+    {"ROOFTILE_CONFIGS", "folder with suites, machines and schemas instead of the built-in one"},
+    {"ROOFTILE_KERNEL_COMPILER", "the compiler of kernels"},
+    {"ROOFTILE_CACHE", "folder of compiled kernels, instead of ~/.cache/rooftile"},
+    {"ROOFTILE_DATA", "folder of measured roofs, instead of ~/.local/share/rooftile"},
+    {"NO_COLOR", "when not empty: no colours"},
+};
+
+static const struct {
+    const char *path, *meaning;
+} files[] = {
+    {"PREFIX/share/rooftile/kernels", "kernels, each a source file and a manifest"},
+    {"PREFIX/share/rooftile/configs", "suites, machine files and schemas"},
+    {"~/.cache/rooftile", "compiled kernels; may be deleted at any time"},
+    {"~/.local/share/rooftile/machines", "the roofs that 'rooftile roofline' measured"},
+};
+
+static const struct {
+    int code;
+    const char *meaning;
+} exit_codes[] = {
+    {0, "ok"},
+    {1, "findings: a wrong result, a crash, a speed beyond a physical peak"},
+    {2, "usage or configuration"},
+    {3, "could not measure"},
+    {4, "inconclusive, with --strict"},
+    {130, "interrupted; the partial result is valid"},
+};
+
+#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+
+static void add_item(struct text *out, const char *macro, const char *name, const char *meaning)
+{
+    text_addf(out, ".It%s%s", *macro ? " " : "", macro);
+    add_argument(out, name);
+    text_add(out, "\n");
+    add_sentences(out, meaning);
+}
+
+static void add_tail(struct text *out)
+{
+    text_add(out, ".Sh ENVIRONMENT\n.Bl -tag -width Ds\n");
+    for (size_t k = 0; k < COUNT_OF(variables); k++)
+        add_item(out, "Ev", variables[k].name, variables[k].meaning);
+    text_add(out, ".El\n.Sh FILES\n.Bl -tag -width Ds\n");
+    for (size_t k = 0; k < COUNT_OF(files); k++)
+        add_item(out, "Pa", files[k].path, files[k].meaning);
+    text_add(out, ".El\n.Sh EXIT STATUS\n.Bl -tag -width 130\n");
+    for (size_t k = 0; k < COUNT_OF(exit_codes); k++) {
+        char code[16];
+        snprintf(code, sizeof(code), "%d", exit_codes[k].code);
+        add_item(out, "", code, exit_codes[k].meaning);
+    }
+    text_add(out, ".El\n.Sh EXAMPLES\n");
+    add_example_block(out, overview_examples);
+}
+
+/* "2026-01-31" as mdoc wants it: "January 31, 2026". */
+static void add_date(struct text *out, const char *date)
+{
+    static const char *const months[] = {"January", "February", "March",     "April",   "May",      "June",
+                                         "July",    "August",   "September", "October", "November", "December"};
+    unsigned year = 0, month = 0, day = 0;
+    if (sscanf(date, "%4u-%2u-%2u", &year, &month, &day) == 3 && month >= 1 && month <= 12)
+        text_addf(out, ".Dd %s %u, %u\n", months[month - 1], day, year);
+    else
+        text_addf(out, ".Dd %s\n", date);
+}
+
+void man_page(struct text *out)
+{
+    text_add(out, ".\\\" SPDX-License-Identifier: MIT\n.\\\" Written by 'rooftile man'.\n");
+    add_date(out, ROOFTILE_DATE);
+    text_add(out, ".Dt ROOFTILE 1\n.Os \"rooftile " ROOFTILE_VERSION "\"\n"
+                  ".Sh NAME\n.Nm rooftile\n.Nd measure GPU kernels against the roofline of the machine\n"
+                  ".Sh SYNOPSIS\n.Nm\n.Ar command\n.Op Ar option ...\n.Op Ar argument ...\n"
+                  ".Nm\n.Fl \\-version\n.Op Fl \\-json Op Ar file\n"
+                  ".Sh DESCRIPTION\n");
+    add_sentences(out, overview_summary);
+    text_add(out, ".Pp\nOptions and arguments may be mixed; a long option is written in full, and its value as\n"
+                  ".Ql \\-\\-option value\nor\n.Ql \\-\\-option=value .\n"
+                  "Of an option given twice the last one counts, unless it is repeatable.\n"
+                  "Results go to standard output, everything else to standard error.\n"
+                  ".Sh COMMANDS\n");
+    for (const struct command *command = commands; command->name; command++)
+        add_command(out, command);
+    add_common_options(out);
+    add_tail(out);
+}

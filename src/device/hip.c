@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * AMD GPUs. Stream 0 is HIP's null stream; the others do not wait for it and are made at their first use. Marks are
+ * events, made when the device is opened.
+ */
+#include "hip.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COUNT_TIMEOUT_MS 60000 /* a node with many GPUs that has slept takes seconds */
+#define PAGEABLE_ALIGN_BYTES 4096u
+
+struct hip_allocation {
+    struct hip_allocation *next;
+    void *pointer;
+    enum device_space space;
+};
+
+/* Modules and kernels are the library's own handles: struct device_module and device_kernel are never defined here. */
+struct hip {
+    struct device device; /* first */
+    struct hip_library library;
+    struct hip_allocation *allocations;
+    struct ihipStream_t *streams[DEVICE_MAX_STREAMS];
+    struct ihipEvent_t *marks[DEVICE_MAX_MARKS];
+};
+
+/* ---- the device ---- */
+
+static int count_devices(struct text *why)
+{
+    return hip_count(why, COUNT_TIMEOUT_MS);
+}
+
+static void free_memory(const struct hip_api *api, const struct hip_allocation *allocation)
+{
+    switch (allocation->space) {
+    case SPACE_PAGEABLE:
+        free(allocation->pointer);
+        break;
+    case SPACE_PINNED:
+        api->hipHostFree(allocation->pointer);
+        break;
+    default:
+        api->hipFree(allocation->pointer);
+        break;
+    }
+}
+
+static void hip_free(struct device *device, void *pointer)
+{
+    struct hip *hip = (struct hip *)device;
+    for (struct hip_allocation **at = &hip->allocations; *at; at = &(*at)->next) {
+        struct hip_allocation *allocation = *at;
+        if (allocation->pointer != pointer)
+            continue;
+        *at = allocation->next;
+        free_memory(&hip->library.api, allocation);
+        free(allocation);
+        return;
+    }
+}
+
+static void hip_close(struct device *device)
+{
+    struct hip *hip = (struct hip *)device;
+    if (!hip)
+        return;
+    while (hip->allocations)
+        hip_free(device, hip->allocations->pointer);
+    for (size_t i = 0; i < DEVICE_MAX_MARKS; ++i)
+        if (hip->marks[i])
+            hip->library.api.hipEventDestroy(hip->marks[i]);
+    for (size_t i = 0; i < DEVICE_MAX_STREAMS; ++i)
+        if (hip->streams[i])
+            hip->library.api.hipStreamDestroy(hip->streams[i]);
+    free(hip);
+}
+
+static enum status select_device(const struct hip_api *api, int index, struct err *err)
+{
+    int count = 0;
+    enum status status = HIP_TRY(api, err, hipInit, 0);
+    if (!status)
+        status = HIP_TRY(api, err, hipGetDeviceCount, &count);
+    if (!status && index >= count)
+        status = err_set(err, ERR_DEVICE_LOST, "no device hip:%d: the library counts %d", index, count);
+    return status ? status : HIP_TRY(api, err, hipSetDevice, index);
+}
+
+static enum status hip_open(struct device **device, const struct device_request *request, struct device_info *info,
+                            struct err *err)
+{
+    struct device_info found;
+    struct hip *hip = calloc(1, sizeof(*hip));
+    if (!hip)
+        arena_out_of_memory(sizeof(*hip));
+    hip->device.ops = &device_hip;
+    const struct hip_api *api = &hip->library.api;
+    enum status status = hip_library_open(&hip->library, err);
+    if (!status)
+        status = select_device(api, request->index, err);
+    if (!status)
+        status = hip_describe(&found, &hip->library, request->index, err);
+    for (size_t i = 0; i < DEVICE_MAX_MARKS && !status; ++i)
+        status = HIP_TRY(api, err, hipEventCreate, &hip->marks[i]);
+    if (status) {
+        hip_close(&hip->device);
+        return status;
+    }
+    *info = found;
+    *device = &hip->device;
+    return STATUS_OK;
+}
+
+/* ---- memory ---- */
+
+static const char *missing_for(const struct hip_api *api, enum device_space space)
+{
+    switch (space) {
+    case SPACE_PINNED:
+        return !api->hipHostMalloc ? "hipHostMalloc" : !api->hipHostFree ? "hipHostFree" : NULL;
+    case SPACE_MANAGED:
+        return !api->hipMallocManaged ? "hipMallocManaged" : NULL;
+    case SPACE_FINE:
+        return !api->hipExtMallocWithFlags ? "hipExtMallocWithFlags" : NULL;
+    default:
+        return NULL;
+    }
+}
+
+static enum status allocate(void **pointer, const struct hip_api *api, uint64_t size_bytes, enum device_space space,
+                            struct err *err)
+{
+    switch (space) {
+    case SPACE_DEVICE:
+        return HIP_TRY(api, err, hipMalloc, pointer, size_bytes);
+    case SPACE_PINNED:
+        return HIP_TRY(api, err, hipHostMalloc, pointer, size_bytes, 0);
+    case SPACE_MANAGED:
+        return HIP_TRY(api, err, hipMallocManaged, pointer, size_bytes, HIP_MEM_ATTACH_GLOBAL);
+    case SPACE_FINE:
+        return HIP_TRY(api, err, hipExtMallocWithFlags, pointer, size_bytes, HIP_MALLOC_FINE_GRAINED);
+    case SPACE_PAGEABLE:
+        if (posix_memalign(pointer, PAGEABLE_ALIGN_BYTES, size_bytes))
+            return err_set(err, ERR_DEVICE_MEMORY, "the operating system refused %llu bytes",
+                           (unsigned long long)size_bytes);
+        return STATUS_OK;
+    case SPACE_PEER:
+        break;
+    }
+    return err_set(err, ERR_UNSUPPORTED, "memory of a peer device is not supported");
+}
+
+static enum status hip_alloc(void **pointer, struct device *device, uint64_t size_bytes, enum device_space space,
+                             struct err *err)
+{
+    struct hip *hip = (struct hip *)device;
+    const char *missing = missing_for(&hip->library.api, space);
+    if (missing)
+        return err_set(err, ERR_UNSUPPORTED, "%s lacks %s", hip->library.path, missing);
+    void *memory = NULL;
+    /* Nothing asked for still gets an address. */
+    const enum status status = allocate(&memory, &hip->library.api, size_bytes ? size_bytes : 1, space, err);
+    if (status == ERR_DEVICE_MEMORY)
+        return err_within(err, "%llu bytes asked for", (unsigned long long)size_bytes);
+    if (status)
+        return status;
+    struct hip_allocation *allocation = malloc(sizeof(*allocation));
+    if (!allocation)
+        arena_out_of_memory(sizeof(*allocation));
+    *allocation = (struct hip_allocation){.next = hip->allocations, .pointer = memory, .space = space};
+    hip->allocations = allocation;
+    *pointer = memory;
+    return STATUS_OK;
+}
+
+static enum status hip_transfer(struct device *device, void *to, const void *from, uint64_t size_bytes, struct err *err)
+{
+    const struct hip_api *api = &((struct hip *)device)->library.api;
+    if (!size_bytes)
+        return STATUS_OK;
+    return HIP_TRY(api, err, hipMemcpy, to, from, size_bytes, HIP_MEMCPY_DEFAULT);
+}
+
+/* ---- code ---- */
+
+static enum status hip_load(struct device_module **module, struct device *device, const char *path, struct err *err)
+{
+    const struct hip_api *api = &((struct hip *)device)->library.api;
+    struct ihipModule_t *loaded = NULL;
+    if (HIP_TRY(api, err, hipModuleLoad, &loaded, path))
+        return err_within(err, "%s", path);
+    *module = (struct device_module *)loaded;
+    return STATUS_OK;
+}
+
+static void hip_unload(struct device *device, struct device_module *module)
+{
+    if (module)
+        ((struct hip *)device)->library.api.hipModuleUnload((struct ihipModule_t *)module);
+}
+
+/* HIP does not tell a kernel's arguments. */
+static enum status hip_kernel(const struct device_kernel **kernel, struct kernel_info *info, struct device *device,
+                              struct device_module *module, const char *symbol, struct err *err)
+{
+    const struct hip_api *api = &((struct hip *)device)->library.api;
+    struct ihipModuleSymbol_t *function = NULL;
+    struct err ignored = {0};
+    int lds_bytes = 0;
+    const hip_error code = api->hipModuleGetFunction(&function, (struct ihipModule_t *)module, symbol);
+    if (code == HIP_NOT_FOUND)
+        return err_set(err, ERR_DEVICE, "no kernel '%s' in the module", symbol);
+    if (hip_check(api, code, "hipModuleGetFunction", err))
+        return err_within(err, "kernel '%s'", symbol);
+    if (api->hipFuncGetAttribute &&
+        HIP_TRY(api, &ignored, hipFuncGetAttribute, &lds_bytes, HIP_FUNCTION_STATIC_LDS, function))
+        lds_bytes = 0;
+    *info = (struct kernel_info){.lds_bytes = (uint32_t)lds_bytes};
+    *kernel = (const struct device_kernel *)function;
+    return STATUS_OK;
+}
+
+static struct ihipModuleSymbol_t *function_of(const struct device_launch *launch)
+{
+    return (struct ihipModuleSymbol_t *)(uintptr_t)launch->kernel;
+}
+
+static enum status hip_resident_blocks(uint32_t *count, struct device *device, const struct device_launch *launch,
+                                       struct err *err)
+{
+    const struct hip *hip = (const struct hip *)device;
+    const struct hip_api *api = &hip->library.api;
+    const int block = (int)(launch->block[0] * launch->block[1] * launch->block[2]);
+    int blocks = 0;
+    if (!api->hipModuleOccupancyMaxActiveBlocksPerMultiprocessor)
+        return err_set(err, ERR_UNSUPPORTED, "%s lacks hipModuleOccupancyMaxActiveBlocksPerMultiprocessor",
+                       hip->library.path);
+    const enum status status = HIP_TRY(api, err, hipModuleOccupancyMaxActiveBlocksPerMultiprocessor, &blocks,
+                                       function_of(launch), block, launch->lds_bytes);
+    if (!status)
+        *count = (uint32_t)blocks;
+    return status;
+}
+
+/* ---- streams and marks ---- */
+
+static enum status stream_of(struct ihipStream_t **stream, struct hip *hip, uint32_t number, struct err *err)
+{
+    enum status status = STATUS_OK;
+    if (number >= DEVICE_MAX_STREAMS)
+        return err_set(err, ERR_DEVICE, "stream %u: there are %d", number, DEVICE_MAX_STREAMS);
+    if (number && !hip->streams[number])
+        status =
+            HIP_TRY(&hip->library.api, err, hipStreamCreateWithFlags, &hip->streams[number], HIP_STREAM_NON_BLOCKING);
+    if (!status)
+        *stream = hip->streams[number];
+    return status;
+}
+
+static enum status check_marks(uint32_t one, uint32_t other, struct err *err)
+{
+    if (one >= DEVICE_MAX_MARKS || other >= DEVICE_MAX_MARKS)
+        return err_set(err, ERR_DEVICE, "mark %u: there are %d", one > other ? one : other, DEVICE_MAX_MARKS);
+    return STATUS_OK;
+}
+
+static enum status hip_mark(struct device *device, uint32_t mark, uint32_t stream_number, struct err *err)
+{
+    struct hip *hip = (struct hip *)device;
+    struct ihipStream_t *stream = NULL;
+    if (check_marks(mark, mark, err) || stream_of(&stream, hip, stream_number, err))
+        return err->status;
+    return HIP_TRY(&hip->library.api, err, hipEventRecord, hip->marks[mark], stream);
+}
+
+static enum status hip_elapsed(double *time_ns, struct device *device, uint32_t from, uint32_t to, struct err *err)
+{
+    const struct hip *hip = (const struct hip *)device;
+    float time_ms = 0;
+    if (check_marks(from, to, err) ||
+        HIP_TRY(&hip->library.api, err, hipEventElapsedTime, &time_ms, hip->marks[from], hip->marks[to]))
+        return err->status;
+    *time_ns = time_ms * 1e6;
+    return STATUS_OK;
+}
+
+static enum status hip_wait_mark(struct device *device, uint32_t stream_number, uint32_t mark, struct err *err)
+{
+    struct hip *hip = (struct hip *)device;
+    struct ihipStream_t *stream = NULL;
+    if (check_marks(mark, mark, err) || stream_of(&stream, hip, stream_number, err))
+        return err->status;
+    return HIP_TRY(&hip->library.api, err, hipStreamWaitEvent, stream, hip->marks[mark], 0);
+}
+
+static enum status hip_wait(struct device *device, struct err *err)
+{
+    return HIP_TRY(&((struct hip *)device)->library.api, err, hipDeviceSynchronize);
+}
+
+/* ---- work ---- */
+
+static enum status hip_launch(struct device *device, const struct device_launch *launch, struct err *err)
+{
+    struct hip *hip = (struct hip *)device;
+    struct ihipStream_t *stream = NULL;
+    const enum status status = stream_of(&stream, hip, launch->stream, err);
+    if (status)
+        return status;
+    return HIP_TRY(&hip->library.api, err, hipModuleLaunchKernel, function_of(launch), launch->grid[0], launch->grid[1],
+                   launch->grid[2], launch->block[0], launch->block[1], launch->block[2], launch->lds_bytes, stream,
+                   launch->args, NULL);
+}
+
+/* This function counts the grid in work-items. */
+static enum status hip_launch_marked(struct device *device, const struct device_launch *launch, uint32_t from,
+                                     uint32_t to, struct err *err)
+{
+    struct hip *hip = (struct hip *)device;
+    struct ihipStream_t *stream = NULL;
+    uint32_t work[3];
+    if (!hip->library.api.hipExtModuleLaunchKernel)
+        return err_set(err, ERR_UNSUPPORTED, "%s lacks hipExtModuleLaunchKernel", hip->library.path);
+    for (int i = 0; i < 3; ++i)
+        if (__builtin_mul_overflow(launch->grid[i], launch->block[i], &work[i]))
+            return err_set(err, ERR_UNSUPPORTED, "%u workgroups of %u are more than 2^32 work-items", launch->grid[i],
+                           launch->block[i]);
+    if (check_marks(from, to, err) || stream_of(&stream, hip, launch->stream, err))
+        return err->status;
+    return HIP_TRY(&hip->library.api, err, hipExtModuleLaunchKernel, function_of(launch), work[0], work[1], work[2],
+                   launch->block[0], launch->block[1], launch->block[2], launch->lds_bytes, stream, launch->args, NULL,
+                   hip->marks[from], hip->marks[to], 0);
+}
+
+static enum status hip_copy(struct device *device, void *to, const void *from, uint64_t size_bytes,
+                            uint32_t stream_number, struct err *err)
+{
+    struct hip *hip = (struct hip *)device;
+    struct ihipStream_t *stream = NULL;
+    const enum status status = stream_of(&stream, hip, stream_number, err);
+    if (status || !size_bytes)
+        return status;
+    return HIP_TRY(&hip->library.api, err, hipMemcpyAsync, to, from, size_bytes, HIP_MEMCPY_DEFAULT, stream);
+}
+
+static enum status hip_fill(struct device *device, void *to, uint8_t byte, uint64_t size_bytes, uint32_t stream_number,
+                            struct err *err)
+{
+    struct hip *hip = (struct hip *)device;
+    struct ihipStream_t *stream = NULL;
+    const enum status status = stream_of(&stream, hip, stream_number, err);
+    if (status || !size_bytes)
+        return status;
+    return HIP_TRY(&hip->library.api, err, hipMemsetAsync, to, byte, size_bytes, stream);
+}
+
+const struct device_ops device_hip = {
+    .name = "hip",
+    .summary = "AMD GPUs through libamdhip64, which is looked for when it is needed",
+    .executes = true,
+    .count = count_devices,
+    .open = hip_open,
+    .close = hip_close,
+    .alloc = hip_alloc,
+    .free = hip_free,
+    .write = hip_transfer,
+    .read = hip_transfer,
+    .load = hip_load,
+    .unload = hip_unload,
+    .kernel = hip_kernel,
+    .resident_blocks = hip_resident_blocks,
+    .launch = hip_launch,
+    .launch_marked = hip_launch_marked,
+    .copy = hip_copy,
+    .fill = hip_fill,
+    .mark = hip_mark,
+    .elapsed = hip_elapsed,
+    .wait = hip_wait,
+    .wait_mark = hip_wait_mark,
+};

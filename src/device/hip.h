@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The HIP backend, shared by its files: hip.c (operations), hip_library.c (finding libamdhip64 and its functions, error
+ * texts), hip_properties.c (what a device says about itself), hip_count.c (how many there are, or why none).
+ */
+#ifndef ROOFTILE_DEVICE_HIP_H
+#define ROOFTILE_DEVICE_HIP_H
+
+#include "hip_api.h"
+#include "rooftile/device.h"
+
+struct hip_library {
+    struct hip_api api;
+    char path[512]; /* of the file that was loaded */
+};
+
+/* Finds and loads libamdhip64; ERR_DEVICE_LOST says what was searched, or what is wrong with what was found. It is
+ * never unloaded: the runtime has threads of its own. */
+enum status hip_library_open(struct hip_library *library, struct err *err);
+
+/* The status and text of an error code; STATUS_OK for HIP_SUCCESS. */
+enum status hip_check(const struct hip_api *api, hip_error code, const char *function, struct err *err);
+#define HIP_TRY(api, err, function, ...) hip_check((api), (api)->function(__VA_ARGS__), #function, (err))
+
+/* Device `index` must be the current one: free memory is that of the current device. */
+enum status hip_describe(struct device_info *info, const struct hip_library *library, int index, struct err *err);
+
+/* As device_ops.count. The library is loaded in a child process, which gets `timeout_ms`. */
+int hip_count(struct text *why, int timeout_ms);
+
+/* Adds what keeps the runtime from seeing a GPU, as far as the device files below `dev` ("/dev") and the environment
+ * tell. */
+void hip_explain_absence(struct text *why, const char *dev);
+
+#endif

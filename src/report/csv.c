@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "report_internal.h"
+
+/* RFC 4180: quoted when it holds a comma, a quote or a line break; quotes are doubled. */
+static void csv_string(struct text *out, const char *value)
+{
+    value = value ? value : "";
+    if (!strpbrk(value, ",\"\r\n")) {
+        text_add(out, value);
+        return;
+    }
+    text_add(out, "\"");
+    for (const char *c = value; *c; c++)
+        text_addf(out, *c == '"' ? "\"\"" : "%c", *c);
+    text_add(out, "\"");
+}
+
+/* Non-finite values are empty cells. */
+static void csv_number(struct text *out, double value)
+{
+    if (isfinite(value))
+        text_addf(out, "%.9g", value);
+}
+
+static void params_cell(struct text *out, const struct result_case *c)
+{
+    struct arena arena = {0};
+    struct text params = {0};
+    for (size_t k = 0; k < c->param_count; k++)
+        text_addf(&params, "%s%s=%s", k ? ";" : "", c->params[k].name, param_text(&arena, &c->params[k].value));
+    csv_string(out, params.data);
+    text_release(&params);
+    arena_release(&arena);
+}
+
+static void case_row(struct text *out, const struct result *result, const struct result_case *c)
+{
+    const bool measured = c->sample_count > 0;
+    struct text flags = {0};
+    const double numbers[] = {measured ? c->stats.median : NAN, measured ? c->stats.ci95[0] : NAN,
+                              measured ? c->stats.ci95[1] : NAN, measured ? c->stats.min : NAN,
+                              measured ? c->stats.max : NAN, c->bytes_per_s, c->flops_per_s, c->items_per_s,
+                              c->floor.intensity, c->floor.time_ns > 0 ? c->floor.time_ns : NAN, c->fraction,
+                              c->predicted_ns, c->overhead_ns};
+    figure_flags(&flags, c);
+    csv_string(out, c->id);
+    text_addf(out, ",%s,", c->kernel);
+    params_cell(out, c);
+    text_addf(out, ",%s,%s,%u,%zu", measured ? timer_name(c->timer) : "", case_status_name(c->status), c->batch,
+              c->sample_count);
+    for (size_t k = 0; k < sizeof(numbers) / sizeof(*numbers); k++) {
+        text_add(out, ",");
+        csv_number(out, numbers[k]);
+    }
+    text_addf(out, ",%s,%s,%s,", c->floor.bound, verdict_name(c->verification.verdict), c->verification.method);
+    csv_string(out, flags.data);
+    text_addf(out, ",%s,", result->predicted ? "predicted" : "measured");
+    csv_string(out, result->device.name);
+    text_add(out, ",");
+    csv_string(out, c->reason);
+    text_add(out, "\r\n");
+    text_release(&flags);
+}
+
+enum status report_csv(struct text *out, const struct result *result, const struct report_options *options,
+                       struct err *err)
+{
+    (void)options;
+    (void)err;
+    text_add(out, "id,kernel,params,timer,status,batch,n,median_ns,ci95_low_ns,ci95_high_ns,min_ns,max_ns,bytes_per_s,"
+                  "flops_per_s,items_per_s,intensity,floor_ns,fraction_of_ceiling,predicted_ns,overhead_ns,bound,"
+                  "verification,method,flags,kind,device,reason\r\n");
+    for (size_t k = 0; k < result->case_count; k++)
+        case_row(out, result, &result->cases[k]);
+    return STATUS_OK;
+}

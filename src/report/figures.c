@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+#include <math.h>
+#include <stdio.h>
+
+#include "report_internal.h"
+#include "rooftile/units.h"
+
+void styled(struct text *out, const struct report_options *options, enum style style, const char *text)
+{
+    static const char *const codes[] = {
+        [STYLE_BOLD] = "\033[1m",   [STYLE_DIM] = "\033[2m",     [STYLE_RED] = "\033[31m",
+        [STYLE_GREEN] = "\033[32m", [STYLE_YELLOW] = "\033[33m", [STYLE_CYAN] = "\033[36m",
+    };
+    if (!options->color) {
+        text_add(out, text);
+        return;
+    }
+    text_add(out, codes[style]);
+    text_add(out, text);
+    text_add(out, "\033[0m");
+}
+
+const char *figure_time(char out[static FIGURE_TEXT], const struct result_case *c)
+{
+    char time[UNITS_TEXT];
+    if (!c->sample_count) {
+        snprintf(out, FIGURE_TEXT, "-");
+        return out;
+    }
+    const double half = (c->stats.ci95[1] - c->stats.ci95[0]) / 2 / c->stats.median * 100;
+    snprintf(out, FIGURE_TEXT, "%s \u00b1%4.1f%%", units_time(time, c->stats.median), half);
+    return out;
+}
+
+const char *figure_rate(char out[static FIGURE_TEXT], const struct result_case *c)
+{
+    char rate[UNITS_TEXT];
+    const bool compute = !c->floor.bound_is_memory && c->floor.bound[0];
+    out[0] = '\0';
+    if (!c->sample_count)
+        return out;
+    if (compute && c->flops_per_s > 0)
+        snprintf(out, FIGURE_TEXT, "%s", units_rate(rate, c->flops_per_s, "FLOP/s"));
+    else if (c->bytes_per_s > 0 && isfinite(c->bytes_per_s))
+        snprintf(out, FIGURE_TEXT, "%s", units_rate(rate, c->bytes_per_s, "B/s"));
+    else if (c->flops_per_s > 0)
+        snprintf(out, FIGURE_TEXT, "%s", units_rate(rate, c->flops_per_s, "FLOP/s"));
+    else if (c->work.items > 1)
+        snprintf(out, FIGURE_TEXT, "%s each", units_time(rate, c->stats.median / c->work.items));
+    return out;
+}
+
+const char *figure_fraction(char out[static FIGURE_TEXT], const struct result_case *c)
+{
+    if (!c->sample_count || !isfinite(c->fraction) || c->fraction <= 0)
+        snprintf(out, FIGURE_TEXT, "-");
+    else if (c->fraction < 0.01)
+        snprintf(out, FIGURE_TEXT, "%.1f%%", c->fraction * 100);
+    else
+        snprintf(out, FIGURE_TEXT, "%.0f%%", c->fraction * 100);
+    return out;
+}
+
+const char *figure_verified(const struct result_case *c)
+{
+    switch (c->verification.verdict) {
+    case VERIFY_PASS:
+        return c->verification.method;
+    case VERIFY_FAIL:
+        return "WRONG";
+    default:
+        return "-";
+    }
+}
+
+void figure_flags(struct text *out, const struct result_case *c)
+{
+    static const struct {
+        uint32_t flag;
+        const char *name;
+    } flags[] = {{FLAG_IMPOSSIBLE, "impossible"},
+                 {FLAG_ROOF_RAISED, "roof_raised"},
+                 {FLAG_DISTURBED, "disturbed"},
+                 {FLAG_THROTTLED, "throttled"},
+                 {FLAG_LAUNCH_BOUND, "launch_bound"}};
+    bool some = false;
+    for (size_t k = 0; k < sizeof(flags) / sizeof(*flags); k++)
+        if (c->flags & flags[k].flag) {
+            text_addf(out, "%s%s", some ? "," : "", flags[k].name);
+            some = true;
+        }
+}
+
+void predicted_banner(struct text *out, const struct result *result, const struct report_options *options)
+{
+    if (!result->predicted)
+        return;
+    styled(out, options, STYLE_BOLD, "PREDICTED: the sim device executes nothing; no time here was measured");
+    text_add(out, "\n");
+}

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: MIT */
+#include <math.h>
+#include <string.h>
+
+#include "case_fields.h"
+
+static enum status required_string(const char **out, const struct json *json, const char *key, struct arena *arena,
+                                   struct err *err)
+{
+    const char *string;
+    const enum status status = json_get_string(&string, json, key, JSON_REQUIRED, err);
+    if (!status)
+        *out = arena_strdup(arena, string);
+    return status;
+}
+
+static enum status get_params(struct result_case *c, const struct json *json, struct arena *arena, struct err *err)
+{
+    const struct json *params = NULL;
+    enum status status = json_get_object(&params, json, "params", JSON_REQUIRED, err);
+    if (status)
+        return status;
+    struct result_param *list = arena_array(arena, params->count + 1, sizeof(*list));
+    for (const struct json *param = params->first; param && !status; param = param->next) {
+        list[c->param_count].name = arena_strdup(arena, param->key);
+        status = param_from_json(&list[c->param_count++].value, param, arena, err);
+    }
+    c->params = list;
+    return status;
+}
+
+static enum status get_strings(const char *const **out, size_t *count, const struct json *json, const char *key,
+                               struct arena *arena, struct err *err)
+{
+    const struct json *array = NULL;
+    const enum status status = json_get_array(&array, json, key, JSON_OPTIONAL, err);
+    if (status || !array)
+        return status;
+    const char **list = arena_array(arena, array->count + 1, sizeof(*list));
+    for (const struct json *item = array->first; item; item = item->next) {
+        if (item->type != JSON_STRING)
+            return json_fail(item, err, "must be a string");
+        list[(*count)++] = arena_strdup(arena, item->string);
+    }
+    *out = list;
+    return STATUS_OK;
+}
+
+static enum status get_work(struct result_case *c, const struct json *json, struct arena *arena, struct err *err)
+{
+    static const struct field fields[] = {
+        {"flops", FIELD_F64, offsetof(struct result_case, work.flops), 0, NULL},
+        {"flop_kind", FIELD_CHARS, offsetof(struct result_case, work.unit), MACHINE_NAME, NULL},
+        {"bytes_read", FIELD_F64, offsetof(struct result_case, work.read_bytes), 0, NULL},
+        {"bytes_written", FIELD_F64, offsetof(struct result_case, work.write_bytes), 0, NULL},
+        {"items", FIELD_F64, offsetof(struct result_case, work.items), 0, NULL},
+    };
+    const struct json *work = json_member(json, "work");
+    if (!work || work->type == JSON_NULL)
+        return STATUS_OK;
+    c->has_work = true;
+    return fields_read(c, fields, FIELD_COUNT(fields), work, arena, err);
+}
+
+static enum status get_code(struct result_case *c, const struct json *json, struct arena *arena, struct err *err)
+{
+    static const struct field fields[] = {
+        {"object_sha256", FIELD_CHARS, offsetof(struct result_case, object_sha256), sizeof(c->object_sha256), NULL},
+        {"lds_bytes", FIELD_U32, offsetof(struct result_case, lds_bytes), 0, NULL},
+        {"grid", FIELD_U32S, offsetof(struct result_case, grid), 3, NULL},
+    };
+    return fields_read(c, fields, FIELD_COUNT(fields), json_member(json, "code"), arena, err);
+}
+
+static enum status get_measurement(struct result_case *c, const struct json *json, struct arena *arena, struct err *err)
+{
+    const struct json *measurement = json_member(json, "measurement");
+    if (!measurement || measurement->type == JSON_NULL)
+        return STATUS_OK;
+    uint64_t count = 0;
+    const struct json *discarded = NULL;
+    enum status status = group_read(c, &group_measurement, json, arena, err);
+    if (!status)
+        status = json_get_u64(&count, measurement, "n", JSON_REQUIRED, err);
+    if (!status)
+        status = json_get_object(&discarded, measurement, "n_discarded", JSON_OPTIONAL, err);
+    c->sample_count = (size_t)count;
+    for (const struct json *item = discarded ? discarded->first : NULL; item && !status; item = item->next) {
+        const int which = measurement_from_name(ENUM_DISCARD, item->key);
+        uint64_t samples = 0;
+        status = json_get_u64(&samples, discarded, item->key, JSON_REQUIRED, err);
+        if (which >= 0)
+            c->discarded[which] = (uint32_t)samples;
+    }
+    return status;
+}
+
+/* Samples that are not inline stay unread here; result_read knows the folder of the sidecar. */
+static enum status get_samples(struct result_case *c, const struct json *json, struct arena *arena, struct err *err)
+{
+    const struct json *samples = json_member(json, "samples_ns");
+    if (!samples || samples->type == JSON_NULL)
+        return STATUS_OK;
+    if (samples->type != JSON_ARRAY || samples->count != c->sample_count)
+        return json_fail(samples, err, "must be an array of measurement.n = %zu numbers", c->sample_count);
+    double *values = arena_array(arena, samples->count + 1, sizeof(*values));
+    size_t count = 0;
+    for (const struct json *item = samples->first; item; item = item->next) {
+        if (item->type != JSON_NUMBER || item->number <= 0)
+            return json_fail(item, err, "must be a time above 0");
+        values[count++] = item->number;
+    }
+    c->samples_ns = values;
+    return STATUS_OK;
+}
+
+static enum status get_stats(struct result_case *c, const struct json *json, struct arena *arena, struct err *err)
+{
+    const struct json *stats = json_member(json, "stats");
+    if (!c->sample_count)
+        return STATUS_OK;
+    if (!stats || stats->type != JSON_OBJECT)
+        return json_fail(stats ? stats : json, err, "%zu samples were measured, so 'stats' must be an object",
+                         c->sample_count);
+    const enum status status = group_read(c, &group_stats, json, arena, err);
+    const struct summary *s = &c->stats;
+    c->stats.n = c->sample_count;
+    if (status)
+        return status;
+    if (!(s->median > 0) || s->min > s->median || s->median > s->max || s->ci95[0] > s->ci95[1])
+        return json_fail(stats, err, "impossible values: min, median, max and ci95 must be positive and in order");
+    return STATUS_OK;
+}
+
+static enum status get_status(struct result_case *c, const struct json *json, struct arena *arena, struct err *err)
+{
+    const char *name, *const *flags = NULL;
+    size_t count = 0;
+    enum status status = json_get_string(&name, json, "status", JSON_REQUIRED, err);
+    if (!status)
+        status = get_strings(&flags, &count, json, "flags", arena, err);
+    if (status)
+        return status;
+    const int value = measurement_from_name(ENUM_STATUS, name);
+    if (value <= CASE_NONE)
+        return json_fail(json_member(json, "status"), err, "'%s' is no status of a case", name);
+    c->status = (enum case_status)value;
+    for (size_t k = 0; k < count; k++) {
+        const int bit = measurement_from_name(ENUM_FLAG, flags[k]);
+        if (bit >= 0) /* a newer minor version may know more */
+            c->flags |= 1u << bit;
+    }
+    const struct json *reason = json_member(json, "status_reason");
+    c->reason = reason && reason->type == JSON_STRING ? arena_strdup(arena, reason->string) : "";
+    return STATUS_OK;
+}
+
+static enum status get_metrics(struct result_case *c, const struct json *ext, struct arena *arena, struct err *err)
+{
+    static const struct field fields[] = {
+        {"name", FIELD_STRING, offsetof(struct result_metric, name), 0, NULL},
+        {"unit", FIELD_STRING, offsetof(struct result_metric, unit), 0, NULL},
+        {"value", FIELD_SIGNED, offsetof(struct result_metric, value), 0, "not available"},
+    };
+    const struct json *array = NULL;
+    enum status status = json_get_array(&array, ext, "metrics", JSON_OPTIONAL, err);
+    if (status || !array)
+        return status;
+    struct result_metric *metrics = arena_array(arena, array->count + 1, sizeof(*metrics));
+    for (const struct json *item = array->first; item && !status; item = item->next)
+        status = fields_read(&metrics[c->metric_count++], fields, FIELD_COUNT(fields), item, arena, err);
+    c->metrics = metrics;
+    return status;
+}
+
+static enum status get_ext(struct result_case *c, const struct json *json, struct arena *arena, struct err *err)
+{
+    const struct json *ext = NULL;
+    enum status status = json_get_object(&ext, json, "ext", JSON_OPTIONAL, err);
+    if (!status)
+        status = group_read(c, &group_case_ext, ext, arena, err);
+    if (!status)
+        status = group_read(c, &group_verification_ext, ext, arena, err);
+    if (!status)
+        status = group_read(&c->before, &group_sense, json_member(ext, "before"), arena, err);
+    if (!status)
+        status = group_read(&c->after, &group_sense, json_member(ext, "after"), arena, err);
+    if (status || !ext)
+        return status;
+    return get_metrics(c, ext, arena, err);
+}
+
+static enum status get_groups(struct result_case *c, const struct json *json, struct arena *arena, struct err *err)
+{
+    static const struct field_group *const groups[] = {&group_throughput, &group_roofline, &group_prediction,
+                                                       &group_verification};
+    enum status status = STATUS_OK;
+    for (size_t k = 0; k < sizeof(groups) / sizeof(groups[0]) && !status; k++)
+        status = group_read(c, groups[k], json, arena, err);
+    return status;
+}
+
+enum status case_from_json(struct result_case *out, const struct json *json, struct arena *arena, struct err *err)
+{
+    struct result_case c = {.class = "", .reason = "", .label = "", .flush_method = ""};
+    enum status status = required_string(&c.id, json, "id", arena, err);
+    if (!status)
+        status = required_string(&c.kernel, json, "kernel", arena, err);
+    if (!status && json_member(json, "class"))
+        status = required_string(&c.class, json, "class", arena, err);
+    if (!status)
+        status = get_params(&c, json, arena, err);
+    if (!status)
+        status = get_strings(&c.tags, &c.tag_count, json, "tags", arena, err);
+    if (!status)
+        status = get_work(&c, json, arena, err);
+    if (!status)
+        status = get_code(&c, json, arena, err);
+    if (!status)
+        status = get_measurement(&c, json, arena, err);
+    if (!status)
+        status = get_samples(&c, json, arena, err);
+    if (!status)
+        status = get_stats(&c, json, arena, err);
+    if (!status)
+        status = get_groups(&c, json, arena, err);
+    if (!status)
+        status = get_status(&c, json, arena, err);
+    if (!status)
+        status = get_ext(&c, json, arena, err);
+    if (!status)
+        *out = c;
+    return status;
+}

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: MIT
+"""Golden outputs: golden/<name>/cmd holds the arguments (as a shell would read them), golden/<name>/stdout what they print."""
+import difflib
+import pathlib
+import shlex
+
+FOLDER = pathlib.Path(__file__).resolve().parent / "golden"
+
+
+def names():
+    return sorted(p.parent.name for p in FOLDER.glob("*/cmd"))
+
+
+def arguments(name):
+    return shlex.split((FOLDER / name / "cmd").read_text())
+
+
+def expected(name):
+    path = FOLDER / name / "stdout"
+    return path.read_text() if path.exists() else ""
+
+
+def difference(name, output):
+    """Empty when they are the same."""
+    return "".join(difflib.unified_diff(expected(name).splitlines(True), output.splitlines(True), f"golden/{name}/stdout", "now"))
+
+
+def accept(name, output):
+    (FOLDER / name / "stdout").write_text(output)

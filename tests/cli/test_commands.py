@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: MIT
+"""What each command gives at the least, colours and streams, and the installed tree."""
+import json
+import os
+import pathlib
+import pty
+import re
+import shutil
+import subprocess
+import sys
+
+from harness import PROGRAM, check, check_run, environment, finish, load, run, scratch
+
+ESCAPE = "\x1b"
+SIM = ["--device", "sim:mi300x"]
+KERNELS = {"fma_peak", "gemm_lds", "launch_empty", "pointer_chase", "softmax_row", "stream_add", "stream_copy", "stream_dot", "stream_read",
+           "stream_scale", "stream_triad", "stream_write"}
+
+
+def pure(done, what):
+    check_run(done, 0, what)
+    try:
+        return json.loads(done.stdout)
+    except ValueError as cause:
+        check(False, f"{what}: standard output is not JSON ({cause}):\n{done.stdout[:500]}")
+        return {}
+
+
+def listings(home):
+    names = run("list", "--names", home=home).stdout.split()
+    check(KERNELS <= set(names), f"list --names lacks {KERNELS - set(names)}")
+    table = run("list", home=home)
+    check_run(table, 0, "list", stdout=sorted(KERNELS) + ["quick", "roofline"])
+    check(KERNELS <= set(re.findall(r"[a-z_0-9]+", json.dumps(pure(run("list", "--json", "-", home=home), "list --json -")))), "list --json has the kernels")
+    check_run(run("list", "stream_triad", home=home), 0, "list of a kernel", stdout=["n", "dtype", "67108864", "BabelStream"])
+    check_run(run("list", "stream_triat", home=home), 2, "list of an unknown kernel", stderr="did you mean 'stream_triad'?")
+    filtered = run("list", "--names", "--filter", "stream_*", home=home).stdout.split()
+    check(filtered and all(name.startswith("stream_") for name in filtered), f"list --filter: {filtered}")
+    devices = run("devices", home=home)
+    check_run(devices, 0, "devices", stdout=["cpu", "sim:mi300x", "sim:rx7900xtx"])
+    check("cpu" in json.dumps(pure(run("devices", "--json", "-", home=home), "devices --json -")), "devices --json has the CPU")
+    check_run(run("devices", "--json", "d.json", home=home), 0, "devices --json FILE")
+    check("cpu" in json.dumps(load(home / "d.json")), "devices --json FILE has the CPU")
+    plan = pure(run("plan", "stream_copy", *SIM, "--set", "n=1Mi,2Mi", "--json", "-", home=home), "plan --json -")
+    check(len(plan["cases"]) == 2 and plan["cases"][0]["id"].startswith("stream_copy/n=1048576;dtype=f32;"), f"plan --json: {plan}")
+    check(pure(run("run", "stream_copy", *SIM, "-o", "-", home=home), "run -o -")["cases"][0]["status"] == "ok", "run -o - is the result")
+    events = [json.loads(line) for line in run("run", "stream_copy", *SIM, "--format", "jsonl", home=home).stdout.splitlines()]
+    check([e["event"] for e in events].count("case") == 1 and all("event" in e for e in events), f"jsonl events: {events}")
+
+
+def versions(home):
+    check(re.fullmatch(r"rooftile \d+\.\d+\.\d+.*\n", run("--version", home=home).stdout), "--version")
+    version = pure(run("--version", "--json", home=home), "--version --json")
+    check({"name", "version", "compiler", "libraries"} <= set(version), f"--version --json: {version}")
+
+
+def schemas(home):
+    listed = run("schema", home=home)
+    check_run(listed, 0, "schema", stdout=["suite", "manifest", "machine", "result"])
+    check(pure(run("schema", "suite", home=home), "schema suite")["$schema"].endswith("2020-12/schema"), "schema suite")
+    check_run(run("schema", "suite", "-o", "s.json", home=home), 0, "schema -o")
+    check(load(home / "s.json")["$id"], "schema -o writes the file")
+
+
+def completions(home):
+    for shell, syntax in (("bash", ["bash", "-n"]), ("zsh", ["zsh", "-n"]), ("fish", ["fish", "-n"])):
+        done = run("completion", shell, home=home)
+        check_run(done, 0, f"completion {shell}", stdout=["--device" if shell != "fish" else "device", "roofline"])
+        path = home / f"completion.{shell}"
+        path.write_text(done.stdout)
+        if shutil.which(shell):
+            parsed = subprocess.run([*syntax, path], capture_output=True, text=True)
+            check(parsed.returncode == 0, f"{shell} cannot read its completion: {parsed.stderr}")
+    ask = f"source {home}/completion.bash; COMP_WORDS=(rooftile ru); COMP_CWORD=1; COMP_LINE='rooftile ru'; COMP_POINT=11; "
+    ask += "$(complete -p rooftile | sed 's/.*-F \\([^ ]*\\).*/\\1/'); echo ${COMPREPLY[@]}"
+    path = os.pathsep.join([str(PROGRAM.parent), os.environ["PATH"]])
+    answer = subprocess.run(["bash", "-c", ask], env=environment(home, PATH=path), capture_output=True, text=True)
+    check(answer.stdout.split() == ["run"], f"bash completes 'rooftile ru' to: {answer.stdout}{answer.stderr}")
+
+
+def man_page(home):
+    done = run("man", home=home)
+    check_run(done, 0, "man", stdout=[".Dd", ".Sh NAME", ".Sh EXIT STATUS", "stream_triad"])
+    if shutil.which("mandoc"):
+        lint = subprocess.run(["mandoc", "-Tlint", "-Wwarning"], input=done.stdout, capture_output=True, text=True)
+        check(lint.returncode == 0, f"mandoc: {lint.stdout}")
+    check_run(run("man", "-o", "rooftile.1", home=home), 0, "man -o")
+    check((home / "rooftile.1").read_text() == done.stdout, "man -o writes the page")
+
+
+def reports(home):
+    check_run(run("run", "stream_copy", "gemm_lds", *SIM, "-o", "r.json", home=home), 0, "run -o")
+    for form, text in (("table", "stream_copy"), ("csv", "stream_copy"), ("json", "stream_copy"), ("jsonl", "stream_copy")):
+        check_run(run("report", "r.json", "--format", form, home=home), 0, f"report --format {form}", stdout=text)
+    rows = run("report", "r.json", "--format", "csv", home=home).stdout.splitlines()
+    check(len(rows) == 3 and len({row.count(",") for row in rows if '"' not in row}) <= 1, f"CSV: {rows}")
+    check_run(run("report", "r.json", "--format", "csv", "-o", "r.csv", home=home), 0, "report -o")
+    check((home / "r.csv").read_text().splitlines() == rows, "report -o writes the file")
+    table = run("run", "stream_copy", "gemm_lds", *SIM, home=home).stdout
+    check(run("report", "r.json", home=home).stdout == table, "the report of the file is the table of the run")
+
+
+def on_terminal(home, *arguments, **extra):
+    """What the program writes when standard output is a terminal."""
+    parent, child = pty.openpty()
+    done = subprocess.Popen([str(PROGRAM), *arguments], env=environment(home, TERM="xterm", **extra), cwd=home, stdout=child, stderr=subprocess.DEVNULL)
+    os.close(child)
+    output = b""
+    while True:
+        try:
+            part = os.read(parent, 65536)
+        except OSError:  # EIO: the other end is closed
+            break
+        if not part:
+            break
+        output += part
+    os.close(parent)
+    done.wait(timeout=60)
+    return output.decode()
+
+
+def colours(home):
+    command = ["run", "stream_copy", "gemm_lds", *SIM]
+    done = run(*command, home=home, TERM="xterm")
+    check(ESCAPE not in done.stdout + done.stderr, "escapes in a pipe")
+    check(ESCAPE in run(*command, "--color", "always", home=home, TERM="xterm").stdout, "--color always gives colours in a pipe")
+    check(ESCAPE in run(*command, "--color", "always", home=home, TERM="xterm", NO_COLOR="1").stdout, "the option wins over NO_COLOR")
+    check(ESCAPE in run(*command, home=home, TERM="xterm", FORCE_COLOR="1").stdout, "FORCE_COLOR gives colours in a pipe")
+    check(ESCAPE in on_terminal(home, *command), "colours on a terminal")
+    check(ESCAPE not in on_terminal(home, *command, NO_COLOR="1"), "NO_COLOR on a terminal")
+    check(ESCAPE in on_terminal(home, *command, NO_COLOR=""), "an empty NO_COLOR says nothing")
+    check(ESCAPE not in on_terminal(home, *command, "--color", "never"), "--color never on a terminal")
+    for machine in (["--format", "csv"], ["--format", "jsonl"], ["--format", "json"], ["-o", "-"]):
+        check(ESCAPE not in run(*command, *machine, "--color", "always", home=home).stdout, f"escapes in {machine}")
+
+
+def streams(home):
+    command = ["run", "stream_copy", "gemm_lds", *SIM]
+    plain = run(*command, home=home)
+    check("stream_copy" in plain.stderr and "stream_copy" in plain.stdout, "in a pipe: a line per case on stderr, the table on stdout")
+    check("\r" not in plain.stderr, "no progress bar in a pipe")
+    quiet = run(*command, "-q", home=home)
+    check(quiet.stderr == "" and quiet.stdout == plain.stdout, f"-q: {quiet.stderr}")
+    check("\r" in run(*command, "--progress", "always", home=home).stderr or ESCAPE in run(*command, "--progress", "always", home=home).stderr or
+          "stream_copy" not in run(*command, "--progress", "always", home=home).stderr, "--progress always replaces the lines")
+    check(len(run(*command, "-v", home=home).stderr) >= len(plain.stderr), "-v says no less")
+
+
+def build_prints_objects(home):
+    done = run("build", "launch_empty", "-v", "--device", "cpu", home=home)
+    check_run(done, 0, "build -v", stdout=["1 code object", "launch_empty"])
+    again = run("build", "launch_empty", "-v", "--device", "cpu", home=home)
+    check_run(again, 0, "build again", stdout=["0 compiled", "1 from the cache"])
+    objects = [line.strip() for line in again.stdout.splitlines() if line.strip().startswith("/")]
+    check(len(objects) == 1 and pathlib.Path(objects[0]).stat().st_size > 0, f"build -v prints the object: {again.stdout}")
+
+
+def checks(home):
+    check_run(run("check", home=home), 0, "check", stdout=["0 broken"])
+    check_run(run("check", "quick", "roofline", home=home), 0, "check of the shipped suites", stdout=["suite "])
+
+
+def installed(home):
+    """Moved to another place, started from the root: it finds its kernels, suites and machines beside itself."""
+    build = PROGRAM.parent.parent
+    if not (build / "cmake_install.cmake").exists() or not shutil.which("cmake"):
+        return
+    stage = home / "stage"
+    done = subprocess.run(["cmake", "--install", build, "--prefix", stage], capture_output=True, text=True, timeout=120)
+    check(done.returncode == 0, f"cmake --install: {done.stderr}")
+    moved = home / "some where" / "else"
+    moved.parent.mkdir()
+    stage.rename(moved)
+    program = moved / "bin/rooftile"
+    check(program.exists(), f"installed: {[str(p.relative_to(moved)) for p in moved.rglob('*')][:20]}")
+    if not program.exists():
+        return
+
+    def there(*arguments):
+        return subprocess.run([program, *arguments], env=environment(home), cwd="/", capture_output=True, text=True, timeout=120)
+
+    check_run(there("run", "stream_copy", *SIM), 0, "installed: run on sim", stdout=["stream_copy"])
+    check_run(there("run", "stream_copy", "--set", "n=4096", "--device", "cpu", "--quick", "--max-time", "20ms", "--min-time", "1ms"), 0,
+              "installed: run on the CPU")
+    check_run(there("plan", "quick", *SIM), 0, "installed: the suite quick")
+    check_run(there("schema", "suite"), 0, "installed: schema", stdout="2020-12")
+    check_run(there("list", "--json", "-"), 0, "installed: list", stdout=str(moved))
+    check(not re.search(r"/stage/", there("list", "--json", "-").stdout), "installed: nothing of the old place")
+    pages = [str(p.relative_to(moved)) for p in moved.rglob("rooftile.1*")]
+    check(pages, "installed: the man page")
+    check(list(moved.rglob("*rooftile*/../completions/*")) or list(moved.rglob("completions/*")) or list(moved.rglob("_rooftile")), "installed: completions")
+
+
+def main():
+    with scratch() as folder:
+        home = pathlib.Path(folder)
+        for group in (listings, versions, schemas, completions, man_page, reports, colours, streams, build_prints_objects, checks, installed):
+            group(home)
+    finish()
+
+
+if __name__ == "__main__":
+    sys.exit("the program is missing: test_commands.py PROGRAM" if not PROGRAM else main())

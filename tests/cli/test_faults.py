@@ -1,0 +1,283 @@
+# SPDX-License-Identifier: MIT
+"""What goes wrong during a run: kernels that crash, hang, lie or do not compile; Ctrl-C; a full disk; two runs at once."""
+import json
+import os
+import pathlib
+import resource
+import signal
+import subprocess
+import sys
+
+from harness import PROGRAM, check, check_run, environment, finish, load, run, scratch
+
+SOURCE = """#include "portable.h"
+
+KERNEL void good(uint32_t *out, uint32_t n)
+{
+    const uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        out[i] = 2 * i;
+}
+KERNEL_EXPORT(good)
+
+KERNEL void wrong(uint32_t *out, uint32_t n)
+{
+    const uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        out[i] = i == 17 ? 35 : 2 * i;
+}
+KERNEL_EXPORT(wrong)
+
+KERNEL void null_pointer(uint32_t *out, uint64_t address)
+{
+    out[0] = *reinterpret_cast<volatile uint32_t *>(address);
+}
+KERNEL_EXPORT(null_pointer)
+
+KERNEL void division(uint32_t *out, uint32_t divisor)
+{
+    out[0] = opaque(7u) / opaque(divisor);
+}
+KERNEL_EXPORT(division)
+
+KERNEL void endless(uint32_t *out, uint32_t stop)
+{
+    volatile uint32_t *flag = out;
+    while (flag[0] != stop)
+        memory_fence_compiler();
+}
+KERNEL_EXPORT(endless)
+
+KERNEL void divergent(uint32_t *out, uint32_t odd)
+{
+    if (threadIdx.x == odd) {
+        __syncthreads();
+        out[0] = 1;
+    } else {
+        __syncthreads();
+        out[1] = 2;
+    }
+}
+KERNEL_EXPORT(divergent)
+
+KERNEL void lists(uint32_t *out, uint32_t n)
+{
+    if (threadIdx.x < n)
+        out[threadIdx.x] = 10 + threadIdx.x;
+}
+KERNEL_EXPORT(lists)
+"""
+BROKEN = '#include "portable.h"\n#error "no such hardware"\n'
+
+
+def manifest(name, second=("n", "n"), **more):
+    argument = {"value": second[1], "type": "u32"} | more.pop("argument", {})
+    described = {
+        "name": name, "summary": name, "params": {"n": 64}, "code": {"source": "faults.hip", "symbol": name},
+        "buffers": {"out": {"type": "u32", "count": "n", "role": "out"}},
+        "launch": {"grid": [1], "block": ["n"], "args": ["out", argument]},
+        "check": {"expect": {"out": "2 * i"}}}
+    return described | more
+
+
+MANIFESTS = [
+    manifest("good"),
+    manifest("wrong"),
+    manifest("null_pointer", argument={"value": "0", "type": "u64"}),
+    manifest("division", second=("zero", "0")),
+    manifest("endless", second=("stop", "4294967295")),
+    manifest("divergent", second=("odd", "3")),
+    manifest("broken", code={"source": "broken.hip", "symbol": "broken"}),
+    manifest("no_symbol", code={"source": "faults.hip", "symbol": "nowhere"}),
+    manifest("one_argument", launch={"grid": [1], "block": ["n"], "args": ["out"]}),
+    manifest("lists", params={"n": 64, "lens": [1, 2, 3]}, check={"expect": {"out": "10 + i"}},
+             metrics={"largest": {"buffer": "out", "reduce": "max", "expr": "x + sum(lens)", "unit": "things"}}),
+]
+
+# Kernel, status, exactly what the reason must say.
+FATES = {
+    "good": ("ok", ""),
+    "wrong": ("failed", "out[17] is 35, expected 34"),
+    "null_pointer": ("crashed", "SIGSEGV"),
+    "division": ("crashed", "SIGFPE"),
+    "endless": ("timeout", "no answer after 2 s while verifying"),
+    "divergent": ("error", "wait at different barriers"),
+    "broken": ("error", "no such hardware"),
+    "no_symbol": ("error", "nowhere"),
+    "one_argument": ("error", "takes 2 arguments, the manifest gives 1"),
+    "lists": ("ok", ""),
+}
+QUICK = {"warmup": "1 ms", "warmup_max": "1 ms", "min_time": "1 ms", "max_time": "50 ms", "min_samples": 3, "max_samples": 5, "precision": 0.9}
+
+
+def write_kernels(home):
+    folder = home / "k"
+    folder.mkdir()
+    (folder / "faults.hip").write_text(SOURCE)
+    (folder / "broken.hip").write_text(BROKEN)
+    for described in MANIFESTS:
+        (folder / (described["name"] + ".json")).write_text(json.dumps(described, indent=1))
+
+
+def write_suite(home, name, cases, measure=QUICK):
+    (home / f"{name}.json").write_text(json.dumps({"name": name, "defaults": {"measure": measure}, "cases": cases}, indent=1))
+
+
+def kernel_of(case):
+    return case["id"].split("/")[0]
+
+
+def fates(home):
+    """Every fault is its case's status; all other cases are as if it had not been there."""
+    cases = [{"kernel": name} for name in FATES if name not in ("good", "endless")]
+    cases += [{"kernel": "endless", "measure": {"timeout": "2 s"}}, {"kernel": "good", "sweep": {"n": [32, 48, 64, 96]}}]
+    write_suite(home, "faults", cases)
+    done = run("run", "faults.json", "--kernels", "k", "--device", "cpu:threads=2", "-o", "r.json", home=home)
+    check_run(done, 1, "a run with faults")
+    result = load(home / "r.json")
+    check(result["run"]["status"] == "complete", "the run is complete")
+    check(len(result["cases"]) == len(FATES) + 3, f"{len(result['cases'])} cases, expected {len(FATES) + 3}")
+    for case in result["cases"]:
+        status, reason = FATES[kernel_of(case)]
+        check(case["status"] == status, f"{case['id']} is {case['status']} ({case['status_reason']}), expected {status}")
+        check(reason in (case["status_reason"] or ""), f"{case['id']}: '{reason}' is missing in: {case['status_reason']}")
+        check((case["stats"] is not None and case["measurement"]["n"] >= 3) == (status == "ok"),
+              f"{case['id']}: statistics of a case that is {status}: {case['stats']}")
+        check(case["verification"]["status"] == {"ok": "pass", "failed": "fail"}.get(status, "skipped"),
+              f"{case['id']}: verification {case['verification']}")
+    check(all(kernel_of(c) in done.stdout for c in result["cases"]), f"the table shows every case:\n{done.stdout}")
+    check("no such hardware" in done.stdout + done.stderr, "the compiler's own words are shown")
+    metrics = [c for c in result["cases"] if kernel_of(c) == "lists"][0]
+    check("79" in json.dumps(metrics), f"the metric is 73 + sum of the list: {json.dumps(metrics)[:1500]}")
+    alone = run("run", "good", "--kernels", "k", "--device", "cpu", "--quick", "--max-time", "50ms", "--min-time", "5ms", home=home)
+    check_run(alone, 0, "a good kernel in a folder of bad ones")
+    only = run("run", "broken", "--kernels", "k", "--device", "cpu", home=home)
+    check_run(only, only.returncode or 3, "nothing but a kernel that does not compile", stdout=[])
+    check(only.returncode in (1, 3), f"nothing but a kernel that does not compile: exit {only.returncode}")
+
+
+def build_says_it_too(home):
+    done = run("build", "broken", "good", "--kernels", "k", "--device", "cpu", home=home)
+    check_run(done, 1, "build", stdout=["broken.hip:2:2: error: \"no such hardware\"", "1 failed"])
+
+
+def start(home, *arguments, **more):
+    return subprocess.Popen([str(PROGRAM), *arguments], env=environment(home), cwd=home, stdout=subprocess.PIPE,
+                            stderr=subprocess.PIPE, text=True, start_new_session=True, **more)
+
+
+def interrupt_and_resume(home):
+    """Ctrl-C reaches the whole process group: a valid partial result, exit 130; --resume does the rest and nothing twice."""
+    write_suite(home, "long", [{"kernel": "good", "sweep": {"n": "16..176+16"}}], QUICK | {"min_time": "150 ms", "max_time": "150 ms", "max_samples": 10000})
+    arguments = ["run", "long.json", "--kernels", "k", "--device", "cpu", "--format", "jsonl", "--label", "a=b"]
+    child = start(home, *arguments, "-o", "part.json")
+    lines, cases = [], 0
+    while cases < 3:
+        line = child.stdout.readline()
+        if not line:
+            break
+        lines.append(json.loads(line))
+        cases += lines[-1]["event"] == "case"
+    os.killpg(child.pid, signal.SIGINT)
+    rest, stderr = child.communicate(timeout=60)
+    check(child.returncode == 130, f"interrupted: exit {child.returncode}\n{stderr}")
+    part = load(home / "part.json")
+    check(part["run"]["status"] == "interrupted", f"run.status is {part['run']['status']}")
+    check(3 <= len(part["cases"]) < 11 and all(c["status"] == "ok" for c in part["cases"]), f"{len(part['cases'])} cases in the partial result")
+    check("interrupted" in stderr, f"stderr says so: {stderr}")
+    check_run(run("report", "part.json", home=home), 0, "a partial result can be shown")
+    done = run(*arguments, "--resume", "part.json", "-o", "part.json", home=home)
+    check_run(done, 0, "resume")
+    whole = load(home / "part.json")
+    planned = run("plan", "long.json", "--kernels", "k", "--device", "cpu", "--json", "-", home=home)
+    ids = [c["id"] for c in json.loads(planned.stdout)["cases"]]
+    check(whole["run"]["status"] == "complete", "the resumed run is complete")
+    check([c["id"].split(";timer=")[0] for c in whole["cases"]] == ids, "every case once, in the order of the plan")
+    measured = [json.loads(line)["case"]["id"] for line in done.stdout.splitlines() if json.loads(line)["event"] == "case"]
+    kept = {c["id"]: c for c in part["cases"]}
+    check(not set(measured) & set(kept), "what was measured is not measured again")
+    check(all(c["stats"] == kept[c["id"]]["stats"] for c in whole["cases"] if c["id"] in kept), "kept cases are unchanged")
+    other = run(*arguments[:4], "--device", "sim:mi300x", "--resume", "part.json", home=home)
+    check_run(other, 2, "resume on another device", stderr="not the same run")
+
+
+def write_old(home, where):
+    (where / "r.json").write_text("the old result\n")
+    return ["run", "good", "--kernels", str(home / "k"), "--device", "sim:mi300x", "--set", "n=1..200", "-q", "-o", str(where / "r.json")]
+
+
+def untouched(where, what):
+    check((where / "r.json").read_text() == "the old result\n", f"{what}: the old result was touched")
+    check([p.name for p in where.iterdir()] == ["r.json"], f"{what}: left behind: {[p.name for p in where.iterdir()]}")
+
+
+def no_more_bytes():
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+
+
+def file_limit(home):
+    where = home / "limited"
+    where.mkdir()
+    child = start(home, *write_old(home, where), preexec_fn=no_more_bytes)
+    stderr = child.communicate(timeout=60)[1]
+    check(child.returncode == 3 and "File too large" in stderr, f"file limit: exit {child.returncode}\n{stderr}")
+    untouched(where, "file limit")
+
+
+def full_disk(home):
+    where = home / "full"
+    where.mkdir()
+    mounted = os.geteuid() == 0 and subprocess.run(["mount", "-t", "tmpfs", "-o", "size=16k", "none", where], capture_output=True).returncode == 0
+    if not mounted:
+        return
+    try:
+        done = run(*write_old(home, where), home=home, TMPDIR=str(home))
+        check_run(done, 3, "full disk", stderr=["No space left on device"])
+        untouched(where, "full disk")
+        saved = list(home.glob("rooftile-*.json"))
+        check(len(saved) == 1 and len(load(saved[0])["cases"]) == 200, f"full disk: the measurements were saved elsewhere: {saved}")
+        for path in saved:
+            path.unlink()
+    finally:
+        subprocess.run(["umount", where], check=True)
+
+
+def full_standard_output(home):
+    for arguments in (["list"], ["run", "good", "--kernels", "k", "--device", "sim:mi300x"], ["plan", "good", "--kernels", "k", "--device", "sim:mi300x"]):
+        with open("/dev/full", "w", encoding="ascii") as full:
+            done = subprocess.run([str(PROGRAM), *arguments], env=environment(home), cwd=home, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
+        check(done.returncode == 3 and "cannot write standard output" in done.stderr, f"full output of {arguments[0]}: exit {done.returncode} {done.stderr}")
+
+
+def unwritable_folder(home):
+    (home / "file").write_text("")
+    done = run("run", "good", "--kernels", "k", "--device", "sim:mi300x", "-o", "file/r.json", home=home)
+    check_run(done, 3, "a result below a file", stderr="file")
+    done = run("run", "good", "--kernels", "k", "--device", "sim:mi300x", "-o", "new/folder/r.json", home=home)
+    check_run(done, 0, "folders of the result are made")
+    check((home / "new/folder/r.json").exists(), "the result is there")
+
+
+def shared_cache(home):
+    """Both find an empty cache, want the same kernels, and neither may see half of an object."""
+    command = ["run", "good", "lists", "--kernels", "k", "--device", "cpu", "--cache", str(home / "shared"), "--quick", "--min-time", "1ms", "--max-time", "10ms"]
+    both = [start(home, *command, "-o", f"{k}.json") for k in range(2)]
+    for k, child in enumerate(both):
+        stdout, stderr = child.communicate(timeout=120)
+        check(child.returncode == 0, f"run {k} of two with one cache: exit {child.returncode}\n{stdout}{stderr}")
+        check([c["status"] for c in load(home / f"{k}.json")["cases"]] == ["ok", "ok"], f"run {k} of two with one cache")
+    check(list((home / "shared").iterdir()), "the cache is used")
+
+
+def main():
+    with scratch() as folder:
+        home = pathlib.Path(folder)
+        write_kernels(home)
+        for group in (fates, build_says_it_too, interrupt_and_resume, file_limit, full_disk, full_standard_output, unwritable_folder, shared_cache):
+            group(home)
+    finish()
+
+
+if __name__ == "__main__":
+    sys.exit("the program is missing: test_faults.py PROGRAM" if not PROGRAM else main())

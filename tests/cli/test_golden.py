@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: MIT
+"""What the program prints on the sim device, byte for byte; scripts/accept changes an expectation on purpose."""
+import json
+import pathlib
+import re
+import sys
+
+import golden
+from harness import PROGRAM, check, check_run, finish, load, run, scratch
+
+COMMANDS = ["run", "plan", "build", "check", "roofline", "list", "devices", "report", "schema", "completion", "man"]
+
+
+def outputs(home):
+    for name in golden.names():
+        done = run(*golden.arguments(name), home=home)
+        check(done.returncode == 0, f"{name}: exit {done.returncode}\n{done.stderr}")
+        difference = golden.difference(name, done.stdout)
+        check(not difference, f"{name} (on purpose? scripts/accept {name}):\n{difference}")
+        again = run(*golden.arguments(name), home=home)
+        check(again.stdout == done.stdout, f"{name}: the second time is different")
+
+
+def every_command_has_its_help(home):
+    listed = run("--help", home=home).stdout
+    for command in COMMANDS:
+        check(f"help-{command}" in golden.names(), f"there is no golden help-{command}")
+        check(re.search(rf"^  {command} ", listed, re.M), f"--help does not list {command}")
+        long = run(command, "--help", home=home)
+        check(long.stdout == run(command, "-h", home=home).stdout == run("help", command, home=home).stdout, f"{command}: --help, -h and help agree")
+        check(long.stderr == "", f"{command} --help writes to standard error: {long.stderr}")
+        check(all(len(line) <= 80 for line in long.stdout.splitlines()), f"{command} --help is wider than 80 columns:\n{long.stdout}")
+    check(all(len(line) <= 80 for line in listed.splitlines()), f"--help is wider than 80 columns:\n{listed}")
+
+
+def predictions_say_so(home):
+    """Nothing that shows a number of the sim device may pass for a measurement."""
+    device = ["stream_copy", "gemm_lds", "--device", "sim:mi300x"]
+    for what, arguments in {"table": ["run", *device], "csv": ["run", *device, "--format", "csv"], "jsonl": ["run", *device, "--format", "jsonl"],
+                            "json": ["run", *device, "--format", "json"], "plan": ["plan", *device], "devices": ["devices"]}.items():
+        done = run(*arguments, home=home)
+        check("predicted" in done.stdout.lower(), f"{what} does not say that it is predicted:\n{done.stdout[:2000]}")
+    lines = run("run", *device, "--progress", "never", home=home).stderr.splitlines()
+    cases = [line for line in lines if re.search(r"stream_copy|gemm_lds", line)]
+    check(len(cases) == 2 and all("predicted" in line for line in cases), f"the lines of the cases do not say so: {lines}")
+    run("run", *device, "-o", "r.json", home=home)
+    result = load(home / "r.json")
+    check("predicted" in json.dumps(result["environment"]).lower(), "the environment of the result file does not say so")
+    check(all(c["measurement"]["timer"] == "sim" for c in result["cases"]), "the timer of the result file is not sim")
+    for form in ("table", "csv", "jsonl", "json"):
+        check("predicted" in run("report", "r.json", "--format", form, home=home).stdout.lower(), f"report as {form} does not say so")
+
+
+def only_the_seed_matters(home):
+    command = ["run", "stream_copy", "--set", "n=1Mi,4Mi", "--format", "csv", "--device", "sim:mi300x"]
+    first = run(*command, "--seed", "1", home=home).stdout
+    check(first == run(*command, home=home).stdout, "the seed is 1 without --seed")
+    check(first == run(*command, "--keep-order", home=home).stdout, "results do not depend on the order of running")
+    check(first != run(*command, "--seed", "2", home=home).stdout, "another seed gives other noise")
+
+
+def result_files_are_equal(home):
+    for name in ("a", "b"):
+        check_run(run("run", "stream_copy", "gemm_lds", "--device", "sim:mi210", "-o", f"{name}.json", home=home), 0, name)
+    drop = ("id", "started_at", "finished_at", "argv")
+    a, b = load(home / "a.json"), load(home / "b.json")
+    for result in (a, b):
+        for key in drop:
+            result["run"].pop(key)
+    check(a["cases"] == b["cases"], "two runs with one seed differ in their cases")
+    check(a["run"] == b["run"] and a["environment"] == b["environment"], "two runs with one seed differ in their environment")
+
+
+def main():
+    with scratch() as folder:
+        home = pathlib.Path(folder)
+        for group in (outputs, every_command_has_its_help, predictions_say_so, only_the_seed_matters, result_files_are_equal):
+            group(home)
+    finish()
+
+
+if __name__ == "__main__":
+    sys.exit("the program is missing: test_golden.py PROGRAM" if not PROGRAM else main())

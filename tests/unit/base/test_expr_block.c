@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: MIT */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "rooftile/expr.h"
+#include "rooftile/text.h"
+
+#define COUNT(table) (sizeof(table) / sizeof((table)[0]))
+
+static double double_it(const double *args)
+{
+    return 2 * args[0];
+}
+
+static double four(const double *args)
+{
+    return args[0] > 0 ? 1000 * args[0] + 100 * args[1] + 10 * args[2] + args[3] : (double)NAN;
+}
+
+static const char *const variables[] = {"n", "block", "device.arch", "zero"};
+static const char *const lists[] = {"lens", "experts"};
+static const struct expr_constant constants[] = {{"f16", 2}, {"gfx942", 942}};
+static const struct expr_function functions[] = {{"bytes", 1, double_it}, {"four", 4, four}};
+static const struct expr_names names = {variables, COUNT(variables), lists, COUNT(lists), constants, COUNT(constants),
+                                        functions, COUNT(functions), true};
+static const double slots[] = {100, 256, 942, 0, /* lens */ 60, 30, 3, /* experts */ 8, 8, 1};
+
+struct fixture {
+    struct arena arena;
+    struct err err;
+};
+
+static int setup(void **state)
+{
+    *state = calloc(1, sizeof(struct fixture));
+    return *state ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+    struct fixture *f = *state;
+    arena_release(&f->arena);
+    free(f);
+    return 0;
+}
+
+static const struct expr *compile(struct fixture *f, const char *source)
+{
+    const struct expr *expr = NULL;
+    if (expr_compile(&expr, source, &names, &f->arena, &f->err))
+        fail_msg("%s: %s", source, f->err.text);
+    return expr;
+}
+
+/* Element k of a block must be what the same expression gives with the number first + k in the place of i. */
+static double at_index(struct fixture *f, const char *source, uint64_t i, enum status *status)
+{
+    struct text text = {0};
+    double value = 0;
+    for (const char *p = source; *p; p++) {
+        const bool alone = (p == source || !strchr("abcdefghijklmnopqrstuvwxyz_", p[-1])) &&
+                           (!p[1] || !strchr("abcdefghijklmnopqrstuvwxyz_", p[1]));
+        if (*p == 'i' && alone)
+            text_addf(&text, "%llu", (unsigned long long)i);
+        else
+            text_addn(&text, p, 1);
+    }
+    *status = expr_eval(&value, compile(f, text.data), slots, &f->err);
+    text_release(&text);
+    return value;
+}
+
+static void expect_block(struct fixture *f, const char *source, uint64_t first, size_t count)
+{
+    double *values = malloc(count * sizeof(*values));
+    const struct expr *expr = compile(f, source);
+    const enum status status = expr_block(values, expr, slots, first, count, &f->err);
+    bool failed = false;
+    for (size_t k = 0; k < count && !failed; k++) {
+        enum status alone;
+        const double value = at_index(f, source, first + k, &alone);
+        failed = alone != STATUS_OK;
+        if (failed && !status)
+            fail_msg("%s: no error at i = %zu", source, (size_t)first + k);
+        if (!failed && !status && values[k] != value)
+            fail_msg("%s at i = %zu: %.17g, not %.17g", source, (size_t)first + k, values[k], value);
+    }
+    if (status && !failed)
+        fail_msg("%s: %s", source, f->err.text);
+    free(values);
+}
+
+static void blocks_equal_single_values(void **state)
+{
+    static const char *const sources[] = {
+        "7",
+        "n * 2",
+        "i",
+        "-i",
+        "i % 7 + 3 * (i % 5)",
+        "(i - 50) % 7",
+        "(i * 0.5) % 3",
+        "100 % (i + 1)",
+        "i % n",
+        "i % 2.5",
+        "i % 1",
+        "(i + 1000000000000) % 1000003",
+        "i == 0 ? 0 : 1 / i",
+        "i % 2 ? 6 / (i % 2) : -1",
+        "i > 5 && i < 10 || i == 12",
+        "i % 3 == 0 ? i % 5 == 0 ? 15 : 3 : i % 5 == 0 ? 5 : i",
+        "zero ? i / zero : i",
+        "zero == 0 ? i : i / zero",
+        "floor(i / 4) % 3 - ceil(i / 3)",
+        "floor(i * 0.1 - 3.5) + ceil(2.5 - i * 0.3) + floor(1e300 * i)",
+        "min(i, 10, n - i) + max(3, i % 9)",
+        "abs(i - 20) + !(i - 20) + (i != 7)",
+        "ceil_div(i, 3) + round_up(i, 4) + clamp(i, 3, 9) + is_pow2(i)",
+        "four(i + 1, i % 2, 3, n)",
+        "(i <= 3) + (i >= 5) + (3 < i) + (3 > i) + (i == 4) + (9 != i)",
+        "2 ^ (i % 10) + (i % 10) ^ 2",
+        "sqrt(i) + exp(-i) + sin(i) * cos(i)",
+        "1 / i",
+        "min(1 / i, 3)",
+        "10 / (i % 4 - 3)",
+        "2 ^ (i * 30)",
+        "1e300 * i * 1e10",
+    };
+    struct fixture *f = *state;
+    for (size_t k = 0; k < COUNT(sources); k++) {
+        expect_block(f, sources[k], 0, 37);
+        expect_block(f, sources[k], 1021, 7);
+        expect_block(f, sources[k], (uint64_t)1 << 49, 3);
+        expect_block(f, sources[k], ((uint64_t)1 << 53) - 5, 5);
+    }
+}
+
+struct random {
+    uint64_t bits;
+};
+
+static unsigned roll(struct random *r, unsigned below)
+{
+    r->bits = r->bits * 6364136223846793005u + 1442695040888963407u;
+    return (unsigned)(r->bits >> 33) % below;
+}
+
+static void add_random(struct text *out, struct random *r, int depth)
+{
+    static const char *const leaves[] = {"i", "i", "i", "n", "block", "zero", "1", "2", "7", "3.5", "0.1", "sum(lens)"};
+    static const char *const operators[] = {
+        "+", "-", "*", "/", "%", "%", "==", "!=", "<", ">", "<=", ">=", "&&", "||", "*", "+"};
+    static const char *const unaries[] = {"-", "!", "abs", "floor", "ceil", "round", "floor", "bytes"};
+    static const char *const binary_calls[] = {"min", "max", "ceil_div", "round_up"};
+    const unsigned kind = depth ? roll(r, 10) : 0;
+    if (kind < 2) {
+        text_add(out, leaves[roll(r, COUNT(leaves))]);
+        return;
+    }
+    text_add(out, kind < 4 ? unaries[roll(r, COUNT(unaries))] : kind < 5 ? binary_calls[roll(r, 4)] : "");
+    text_add(out, "(");
+    add_random(out, r, depth - 1);
+    if (kind == 4)
+        text_add(out, ", ");
+    else if (kind == 5)
+        text_add(out, " ? ");
+    else if (kind > 5)
+        text_addf(out, " %s ", operators[roll(r, COUNT(operators))]);
+    if (kind == 5) {
+        add_random(out, r, depth - 1);
+        text_add(out, " : ");
+    }
+    if (kind >= 4) {
+        /* Compared operands stand in brackets of their own. */
+        text_add(out, "(");
+        add_random(out, r, depth - 1);
+        text_add(out, ")");
+    }
+    text_add(out, ")");
+}
+
+static void random_blocks_equal_single_values(void **state)
+{
+    struct fixture *f = *state;
+    struct random random = {2024};
+    struct text text = {0};
+    for (int k = 0; k < 600; k++) {
+        text_clear(&text);
+        add_random(&text, &random, 1 + (int)roll(&random, 5));
+        expect_block(f, text.data, roll(&random, 3) * 1000, 1 + roll(&random, 40));
+        arena_release(&f->arena);
+    }
+    text_release(&text);
+}
+
+/* Blocks of all lengths, deep programs with short rows, ranges that start anywhere. */
+static void blocks_join_seamlessly(void **state)
+{
+    enum { TOTAL = 5000 };
+    struct fixture *f = *state;
+    static double whole[TOTAL], part[TOTAL];
+    struct text deep = {0};
+    for (int k = 0; k < 120; k++)
+        text_add(&deep, "1 + (");
+    text_add(&deep, "i % 11");
+    text_pad(&deep, 120, ')');
+    const char *const sources[] = {"i % 7 + 3 * (i % 5)", "i > 2500 ? 1 / (i - 2500) : i", deep.data, "n"};
+    for (size_t s = 0; s < COUNT(sources); s++) {
+        const struct expr *expr = compile(f, sources[s]);
+        assert_int_equal(expr_block(whole, expr, slots, 0, TOTAL, &f->err), STATUS_OK);
+        for (size_t length = 1; length < TOTAL; length = length * 3 + 1)
+            for (size_t at = 0; at < TOTAL; at += length) {
+                const size_t count = TOTAL - at < length ? TOTAL - at : length;
+                assert_int_equal(expr_block(part + at, expr, slots, at, count, &f->err), STATUS_OK);
+            }
+        assert_memory_equal(whole, part, sizeof(whole));
+    }
+    assert_true(whole[17] == 100);
+    text_release(&deep);
+}
+
+static void blocks_name_the_index_of_an_error(void **state)
+{
+    struct fixture *f = *state;
+    static double values[4000];
+    static const struct {
+        const char *source;
+        uint64_t first;
+        const char *message;
+    } cases[] = {
+        {"1 / (i - 3000)", 0, "i = 3000: division by zero at column 3"},
+        {"i % (i - 2)", 1, "i = 2: remainder by zero at column 3"},
+        {"min(1, 1 / (i - 9))", 8, "i = 9: division by zero at column 10"},
+        {"n / zero", 5, "i = 5: division by zero at column 3"},
+        {"sqrt(100 - i)", 0, "i = 101: sqrt(...) is not defined here at column 1"},
+        {"i", ((uint64_t)1 << 53) - 1, "i reaches beyond 2^53"},
+        {"i", UINT64_MAX, "i reaches beyond 2^53"},
+    };
+    for (size_t k = 0; k < COUNT(cases); k++) {
+        const struct expr *expr = compile(f, cases[k].source);
+        assert_int_equal(expr_block(values, expr, slots, cases[k].first, COUNT(values), &f->err), ERR_CONFIG);
+        assert_string_equal(f->err.text, cases[k].message);
+    }
+    assert_int_equal(expr_block(NULL, compile(f, "1 / zero"), slots, 0, 0, &f->err), STATUS_OK);
+}
+
+static void remainders_are_exact(void **state)
+{
+    static const char *const divisors[] = {"1", "2", "3", "7", "1000003", "1073741827", "1125899906842623"};
+    static const uint64_t firsts[] = {0, 1u << 31, ((uint64_t)1 << 49) + 12345, ((uint64_t)1 << 50) - 2000};
+    struct fixture *f = *state;
+    static double values[2000];
+    for (size_t d = 0; d < COUNT(divisors); d++)
+        for (size_t s = 0; s < COUNT(firsts); s++) {
+            struct text text = {0};
+            text_addf(&text, "i %% %s", divisors[d]);
+            const uint64_t divisor = strtoull(divisors[d], NULL, 10);
+            assert_int_equal(expr_block(values, compile(f, text.data), NULL, firsts[s], COUNT(values), &f->err), 0);
+            for (size_t k = 0; k < COUNT(values); k++)
+                assert_true(values[k] == (double)((firsts[s] + k) % divisor));
+            text_release(&text);
+        }
+}
+
+static void finds_periods(void **state)
+{
+    static const struct {
+        const char *source;
+        uint64_t period;
+    } cases[] = {
+        {"i % 7 + 3 * (i % 5)", 35},
+        {"3", 1},
+        {"n * 2", 1},
+        {"i - i", 1},
+        {"i % n", 100},
+        {"i % 1", 1},
+        {"i", 0},
+        {"i * 2 + 1", 0},
+        {"(i + 3) % 8", 8},
+        {"(2 * i) % 8", 4},
+        {"(i * 40503) % 65536", 65536},
+        {"(i % 6) * (i % 4)", 12},
+        {"(i % 6) / 4", 6},
+        {"sqrt(i % 6)", 6},
+        {"four(1 + i % 2, i % 3, 1, n)", 6},
+        {"four(1 + i, i % 3, 1, n)", 0},
+        {"floor(i / 4) % 3", 12},
+        {"floor(6 * i / 4) % 3", 2},
+        {"ceil(i / 4) % 3", 12},
+        {"floor(i / 4 + 0.5) % 3", 0},
+        {"i - 4 * floor(i / 4)", 4},
+        {"(i / 3) % 2", 0},
+        {"(i * 0.5) % 2", 0},
+        {"i % 2.5", 0},
+        {"i % -3", 0},
+        {"(i - 3) % 8", 0},
+        {"(-i) % 8", 0},
+        {"i % zero", 0},
+        {"i % (i % 3 + 1)", 0},
+        {"i % 2 == 0 ? 1 : i % 3", 6},
+        {"i < 10 ? 1 : 2", 0},
+        {"n > 10 ? i % 4 : i", 4},
+        {"i % 2 && i % 3", 6},
+        {"min(i % 4, i % 6, 2)", 12},
+        {"abs(i % 4 - 2)", 4},
+        {"floor(i % 5 / 2)", 5},
+        {"i % 1000 + i % 1001", 1001000},
+        {"i % 1024 + i % 1025", 0}, /* 1049600 is over the limit */
+    };
+    struct fixture *f = *state;
+    static double values[4096];
+    for (size_t k = 0; k < COUNT(cases); k++) {
+        const struct expr *expr = compile(f, cases[k].source);
+        const uint64_t period = expr_period(expr, slots, 1024 * 1024);
+        if (period != cases[k].period)
+            fail_msg("%s: %llu, not %llu", cases[k].source, (unsigned long long)period,
+                     (unsigned long long)cases[k].period);
+        if (!period || period > 2048)
+            continue;
+        assert_int_equal(expr_block(values, expr, slots, 0, COUNT(values), &f->err), STATUS_OK);
+        assert_memory_equal(values, values + period, (COUNT(values) - period) * sizeof(*values));
+    }
+    assert_int_equal(expr_period(compile(f, "i % 7 + i % 5"), slots, 35), 35);
+    assert_int_equal(expr_period(compile(f, "i % 7 + i % 5"), slots, 34), 0);
+}
+
+static bool repeats(const double *values, size_t count, uint64_t period)
+{
+    size_t k = period;
+    while (k < count && values[k] == values[k - period])
+        k++;
+    return k == count;
+}
+
+/* Whatever period is claimed for a random expression must hold. */
+static void random_periods_hold(void **state)
+{
+    enum { TOTAL = 3000 };
+    struct fixture *f = *state;
+    static double values[TOTAL];
+    struct random random = {77};
+    struct text text = {0};
+    size_t held = 0;
+    for (int k = 0; k < 4000; k++) {
+        text_clear(&text);
+        add_random(&text, &random, 1 + (int)roll(&random, 5));
+        const struct expr *expr = compile(f, text.data);
+        const uint64_t period = expr_period(expr, slots, TOTAL / 2);
+        if (expr_uses_index(expr) && period && !expr_block(values, expr, slots, 0, TOTAL, &f->err)) {
+            held++;
+            if (!repeats(values, TOTAL, period))
+                fail_msg("%s has no period %zu", text.data, (size_t)period);
+        }
+        arena_release(&f->arena);
+    }
+    assert_true(held > 50);
+    text_release(&text);
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(blocks_equal_single_values), TEST(random_blocks_equal_single_values),
+        TEST(blocks_join_seamlessly),     TEST(blocks_name_the_index_of_an_error),
+        TEST(remainders_are_exact),       TEST(finds_periods),
+        TEST(random_periods_hold),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,483 @@
+/* SPDX-License-Identifier: MIT */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "manifest_text.h"
+
+#define COUNT_OF(array) (sizeof(array) / sizeof(*(array)))
+
+/* clang-format off */
+static const char triad[] =
+    "{ 'name': 'stream_triad', 'summary': 'a = b + s*c, VEC elements per lane',\n"
+    "  'params':  { 'n': 268435456, 'dtype': 'f32', 'block': 256, 'VEC': 4 },\n"
+    "  'code':    { 'source': 'stream.hip', 'symbol': 'stream_triad', 'defines': { 'T': '{ctype(dtype)}', 'VEC': '{VEC}' } },\n"
+    "  'buffers': { 'a': { 'type': '{dtype}', 'count': 'n', 'role': 'out' },\n"
+    "               'b': { 'type': '{dtype}', 'count': 'n', 'role': 'in', 'fill': 'i % 7' },\n"
+    "               'c': { 'type': '{dtype}', 'count': 'n', 'role': 'in', 'fill': 'i % 5' } },\n"
+    "  'launch':  { 'grid': ['ceil_div(n, block*VEC)'], 'block': ['block'],\n"
+    "               'args': [ 'a', 'b', 'c', { 'value': '3', 'type': '{dtype}' }, { 'value': 'n', 'type': 'u64' } ] },\n"
+    "  'work':    { 'read': '2*n*bytes(dtype)', 'write': 'n*bytes(dtype)', 'flops': '2*n', 'unit': 'vector_{dtype}' },\n"
+    "  'check':   { 'params': { 'n': 4099 }, 'expect': { 'a': 'i % 7 + 3 * (i % 5)' } } }\n";
+
+static const char full[] =
+    "{ '//': 'everything at once', '$schema': 'x', 'name': 'full', 'summary': 'all keys', 'tags': ['memory', 'new'], 'class': 'latency',\n"
+    "  'params':   { '//': 'why', 'n': '1Ki', 'dtype': 'f32', 'block': 256, 'lens': [1, 2, 3], 'layout': 'nt', 'VEC': 4 },\n"
+    "  'limits':   { 'dtype': ['f32', 'f64'], 'VEC': [1, 2, 4], 'lens': [[1, 2, 3], [4]] },\n"
+    "  'code':     { 'source': 'stream.hip', 'symbol': 'k_{layout}', 'min_llvm': 17, 'defines': { 'T': '{ctype(dtype)}' },\n"
+    "                'flags': ['-ffast-math'] },\n"
+    "  'variants': [ { 'backend': 'cpu', 'params': { 'VEC': 2 } }, { 'arch': 'gfx11*', 'wave': 32, 'params': { 'VEC': 1 } } ],\n"
+    "  'require':  [ { 'expr': 'device.lds_bytes >= n * 4', 'reason': 'the tile needs {n*4} bytes of LDS' } ],\n"
+    "  'buffers':  { 'a': { 'type': '{dtype}', 'count': 'n', 'role': 'out', 'reset': 'zero', 'space': 'device', 'align_offset': '0' },\n"
+    "                'b': { 'type': 'u32', 'count': 'n', 'role': 'in', 'fill': { 'gen': 'ring', 'stride': '64', 'seed': 7 } },\n"
+    "                'c': { 'type': 'u8', 'count': 64, 'role': 'inout', 'reset': 'fill', 'fill': 3, 'space': 'pinned' },\n"
+    "                'd': { 'type': 'u64', 'count': 'sum(lens)', 'role': 'in',\n"
+    "                       'fill': { 'gen': 'offsets', 'total': 'n', 'dist': 'skewed', 'skew': 2 } },\n"
+    "                'e': { 'type': 'f64', 'count': 4, 'role': 'in', 'fill': { 'gen': 'values', 'values': [1, 2.5] } },\n"
+    "                'f': { 'type': 'u8', 'count': 4, 'role': 'in', 'fill': { 'gen': 'file', 'path': 'x.bin' } },\n"
+    "                'g': { 'type': 'i32', 'count': 4, 'role': 'in' },\n"
+    "                'h': { 'type': 'i32', 'count': 4, 'role': 'temp', 'fill': { 'gen': 'index', 'bound': 'n', 'dist': 'zipf' } },\n"
+    "                'cycles': { 'type': 'u64', 'count': 4, 'role': 'out' } },\n"
+    "  'setup':    [ { 'fill': { 'buffer': 'g', 'byte': 255, 'bytes': 'n' } }, { 'record': 'ready' } ],\n"
+    "  'steps':    [ { 'wait': 'ready' },\n"
+    "                { 'launch': { 'grid': ['n', 2, 3], 'block': ['block'], 'shared': '4*n', 'symbol': 'other',\n"
+    "                              'args': [ 'a', { 'buffer': 'b', 'offset': '64' }, 'c', 'd', 'e', 'f', 'cycles' ] },\n"
+    "                  'stream': 1, 'timed': true, 'repeat': '2' },\n"
+    "                { 'copy': { 'to': 'g', 'from': 'h', 'bytes': '16' }, 'timed': false },\n"
+    "                { 'record': 'x', 'stream': 1 }, { 'wait': 'x', 'stream': 2 }, { 'sync': true }, { 'load': true },\n"
+    "                { 'graph': { 'repeat': '10', 'steps': [ { 'launch': { 'grid': [1], 'block': [64], 'symbol': 'g{VEC}' } } ] } } ],\n"
+    "  'work':     { 'read': 'n', 'write': 'n', 'flops': '2*n', 'items': 'n', 'unit': 'vector_{dtype}', 'footprint': '3*n' },\n"
+    "  'metrics':  { 'cycles_per_step': { 'buffer': 'cycles', 'reduce': 'median', 'expr': 'x / n', 'unit': 'cycles' } },\n"
+    "  'check':    { 'params': { 'n': 16 },\n"
+    "                'expect': { 'a': { 'expr': 'i', 'abs': '0', 'rel': '4*eps(dtype)' } },\n"
+    "                'oracle': { 'kernel': 'gemm_oracle', 'output': 'c', 'samples': 100, 'abs': '1', 'rel': '2',\n"
+    "                            'params': { 'whatever': 3 }, 'buffers': { 'in': 'b' } } } }\n";
+
+static const char foreign[] =
+    "{ 'name': 'flash', 'summary': 's', 'params': { 'D': 128 }, 'code': { 'image': 'my_flash_{D}.hsaco', 'symbol': 'flash' },\n"
+    "  'launch': { 'grid': [1], 'block': [64] } }\n";
+/* clang-format on */
+
+static const struct manifest *parse(const char *text, struct arena *arena)
+{
+    struct err err = {0};
+    const struct manifest *manifest = NULL;
+    if (parse_text(&manifest, text, arena, &err))
+        fail_msg("%s", err.text);
+    return manifest;
+}
+
+static double value_of(const struct manifest *manifest, const struct expr *expr, struct arena *arena)
+{
+    static const struct device_facts facts = {64, 304, 8, 1024, 65536, 2e11, 4e6, 2.1e9, "hip", "gfx942"};
+    struct param_value *values = arena_array(arena, manifest->param_count, sizeof(*values));
+    for (size_t i = 0; i < manifest->param_count; i++)
+        values[i] = manifest->params[i].value;
+    double *slots = arena_array(arena, manifest_slot_count(manifest), sizeof(*slots));
+    manifest_slots(slots, manifest, values, &facts, 4096);
+    struct err err = {0};
+    double value = (double)NAN;
+    if (expr_eval(&value, expr, slots, &err))
+        fail_msg("%s", err.text);
+    return value;
+}
+
+static void short_form(void **state)
+{
+    (void)state;
+    struct arena arena = {0};
+    const struct manifest *m = parse(triad, &arena);
+    assert_string_equal(m->name, "stream_triad");
+    assert_string_equal(m->path, "dir/m.json");
+    assert_string_equal(m->source, "dir/stream.hip");
+    assert_int_equal(m->class, CLASS_COMPUTE);
+    assert_int_equal(m->param_count, 4);
+    assert_int_equal(manifest_param(m, "VEC"), 3);
+    assert_int_equal(manifest_param(m, "vec"), -1);
+    assert_int_equal(m->buffer_count, 3);
+    assert_int_equal(m->buffers[0].fill.kind, FILL_NONE);
+    assert_int_equal(m->buffers[1].fill.kind, FILL_EXPR);
+    assert_int_equal(m->step_count, 1);
+    const struct manifest_step *step = m->steps;
+    assert_int_equal(step->kind, STEP_LAUNCH);
+    assert_true(step->timed);
+    assert_string_equal(template_source(step->launch.symbol), "stream_triad");
+    assert_true(value_of(m, step->launch.grid[0], &arena) == 262144);
+    assert_null(step->launch.grid[1]);
+    assert_int_equal(step->launch.arg_count, 5);
+    assert_int_equal(step->launch.args[2].buffer, 2);
+    assert_int_equal(step->launch.args[3].buffer, -1);
+    assert_true(value_of(m, step->launch.args[3].value, &arena) == 3);
+    assert_true(value_of(m, m->read_bytes, &arena) == 2.0 * 4 * 268435456);
+    assert_true(manifest_param_is_compiled(m, 1));
+    assert_false(manifest_param_is_compiled(m, 0));
+    assert_false(manifest_param_is_compiled(m, 2));
+    assert_int_equal(m->check.expect_count, 1);
+    assert_int_equal(m->check.params[0].value.number, 4099);
+    arena_release(&arena);
+}
+
+static void every_head_key(void **state)
+{
+    (void)state;
+    struct arena arena = {0};
+    const struct manifest *m = parse(full, &arena);
+    assert_int_equal(m->class, CLASS_LATENCY);
+    assert_string_equal(case_class_name(m->class), "latency");
+    assert_int_equal(m->tag_count, 2);
+    assert_string_equal(m->tags[1], "new");
+    assert_int_equal(m->param_count, 6);
+    assert_int_equal(m->params[0].value.number, 1024);
+    assert_int_equal(m->params[1].limit_count, 2);
+    assert_int_equal(m->params[0].limit_count, 0);
+    assert_int_equal(m->min_llvm, 17);
+    assert_int_equal(m->flag_count, 1);
+    assert_int_equal(m->variant_count, 2);
+    assert_string_equal(m->variants[0].backend, "cpu");
+    assert_null(m->variants[0].arch);
+    assert_int_equal(m->variants[1].wave, 32);
+    assert_int_equal(m->variants[1].params[0].value.number, 1);
+    assert_true(value_of(m, m->require[0].expr, &arena) == 1);
+    assert_false(manifest_param_is_compiled(m, 4)); /* layout: every launch has a symbol of its own */
+    assert_int_equal(m->metric_count, 1);
+    assert_int_equal(m->metrics[0].reduce, REDUCE_MEDIAN);
+    assert_true(value_of(m, m->metrics[0].expr, &arena) == 4);
+    assert_int_equal(m->check.expect[0].want.kind, FILL_EXPR);
+    assert_true(value_of(m, m->check.expect[0].rel, &arena) == 4 * 0x1p-23);
+    assert_string_equal(m->check.oracle.kernel, "gemm_oracle");
+    assert_int_equal(m->check.oracle.samples, 100);
+    assert_string_equal(m->check.oracle.map[0].theirs, "in");
+    assert_int_equal(m->check.oracle.map[0].ours, 1);
+    assert_int_equal(m->check.oracle.param_count, 1);
+    arena_release(&arena);
+}
+
+static void every_fill(void **state)
+{
+    (void)state;
+    struct arena arena = {0};
+    const struct manifest *m = parse(full, &arena);
+    const struct manifest_buffer *b = m->buffers;
+    assert_int_equal(b[0].reset, RESET_ZERO);
+    assert_int_equal(b[1].fill.kind, FILL_RING);
+    assert_int_equal(b[1].fill.seed, 7);
+    assert_true(value_of(m, b[1].fill.options[FILL_STRIDE], &arena) == 64);
+    assert_int_equal(b[2].space, BUFFER_PINNED);
+    assert_int_equal(b[2].reset, RESET_FILL);
+    assert_int_equal(b[3].fill.dist, DIST_SKEWED);
+    assert_true(value_of(m, b[3].count, &arena) == 6);
+    assert_true(value_of(m, b[3].fill.options[FILL_SKEW], &arena) == 2);
+    assert_int_equal(b[4].fill.value_count, 2);
+    assert_true(b[4].fill.values[1] == 2.5);
+    assert_string_equal(b[5].fill.path, "dir/x.bin");
+    assert_int_equal(b[7].fill.dist, DIST_ZIPF);
+    assert_null(b[7].fill.options[FILL_S]);
+    assert_true(generator_of(FILL_INDEX)->options[FILL_S].fallback == 1);
+    assert_null(generator_of(FILL_EXPR));
+    arena_release(&arena);
+}
+
+static void every_step(void **state)
+{
+    (void)state;
+    struct arena arena = {0};
+    const struct manifest *m = parse(full, &arena);
+    static const enum step_kind kinds[] = {STEP_WAIT, STEP_LAUNCH, STEP_COPY, STEP_RECORD,
+                                           STEP_WAIT, STEP_SYNC,   STEP_LOAD, STEP_GRAPH};
+    assert_int_equal(m->step_count, COUNT_OF(kinds));
+    for (size_t i = 0; i < COUNT_OF(kinds); i++) {
+        assert_int_equal(m->steps[i].kind, kinds[i]);
+        assert_int_equal(m->steps[i].timed, kinds[i] != STEP_COPY);
+    }
+    assert_int_equal(m->setup_count, 2);
+    assert_false(m->setup[0].timed);
+    assert_int_equal(m->setup[0].byte, 255);
+    assert_int_equal(m->setup[0].to, 6);
+    assert_int_equal(m->steps[0].mark, m->setup[1].mark);
+    assert_int_equal(m->steps[4].mark, m->steps[3].mark);
+    assert_int_not_equal(m->steps[4].mark, m->steps[0].mark);
+    const struct manifest_step *launch = &m->steps[1];
+    assert_int_equal(launch->stream, 1);
+    assert_true(value_of(m, launch->repeat, &arena) == 2);
+    assert_true(value_of(m, launch->launch.grid[2], &arena) == 3);
+    assert_true(value_of(m, launch->launch.shared, &arena) == 4096);
+    assert_true(value_of(m, launch->launch.args[1].offset, &arena) == 64);
+    assert_int_equal(m->steps[2].to, 6);
+    assert_int_equal(m->steps[2].from, 7);
+    const struct manifest_step *graph = &m->steps[7];
+    assert_true(value_of(m, graph->repeat, &arena) == 10);
+    assert_int_equal(graph->step_count, 1);
+    assert_string_equal(template_source(graph->steps[0].launch.symbol), "g{VEC}");
+    arena_release(&arena);
+}
+
+static void foreign_code(void **state)
+{
+    (void)state;
+    struct arena arena = {0};
+    const struct manifest *m = parse(foreign, &arena);
+    assert_null(m->source);
+    assert_string_equal(template_source(m->image), "my_flash_{D}.hsaco");
+    assert_true(manifest_param_is_compiled(m, 0));
+    assert_int_equal(m->class, CLASS_LAUNCH);
+    assert_int_equal(m->steps[0].launch.arg_count, 0);
+    assert_string_equal(template_source(m->unit), "");
+    arena_release(&arena);
+}
+
+static void slots(void **state)
+{
+    (void)state;
+    struct arena arena = {0};
+    const struct manifest *m = parse(full, &arena);
+    struct param_value values[6];
+    for (size_t i = 0; i < COUNT_OF(values); i++)
+        values[i] = m->params[i].value;
+    static const double list[] = {-4, -2};
+    values[3].list = list;
+    values[3].count = 2;
+    static const struct device_facts facts = {1, 2, 3, 4, 5, 6, 7, 8, "cpu", "x86-64"};
+    static const double want[] = {1024, DTYPE_F32, 256, 0, 0, 4, 1, 2, 3, 4, 5, 6, 7, 8, 9, -6, -2, 2};
+    double got[COUNT_OF(want)];
+    assert_int_equal(manifest_slot_count(m), COUNT_OF(want));
+    manifest_slots(got, m, values, &facts, 9);
+    assert_memory_equal(got, want, sizeof(want));
+    assert_string_equal(manifest_device_names[0], "device.wave");
+    assert_string_equal(manifest_device_names[7], "device.core_hz");
+    arena_release(&arena);
+}
+
+/* One change to a good manifest and the whole message that it must give. */
+struct mistake {
+    const char *find, *with, *message;
+};
+
+static void expect_mistakes(const char *text, const struct mistake *mistakes, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct arena arena = {0};
+        struct err err = {0};
+        const struct manifest *manifest = NULL;
+        const char *wrong = replaced(text, mistakes[i].find, mistakes[i].with, &arena);
+        if (!wrong)
+            fail_msg("the manifest lacks: %s", mistakes[i].find);
+        if (!parse_text(&manifest, wrong, &arena, &err))
+            fail_msg("accepted: %s", mistakes[i].with);
+        assert_null(manifest);
+        assert_int_equal(err.status, ERR_CONFIG);
+        /* Behind "dir/m.json:line:column: ". */
+        const char *message = strstr(err.text, ": ");
+        assert_non_null(message);
+        assert_string_equal(message + 2, mistakes[i].message);
+        arena_release(&arena);
+    }
+}
+
+/* clang-format off */
+static void head_mistakes(void **state)
+{
+    (void)state;
+    static const struct mistake mistakes[] = {
+        {"'name'", "'nam'", "/nam: unknown key; did you mean 'name'?"},
+        {"'name': 'stream_triad', ", "", "the key 'name' is missing"},
+        {"'name': 'stream_triad'", "'name': 'a/b'", "/name: a kernel's name has letters, digits, '_', '-' and '.' only and starts with a letter, digit or '_'"},
+        {"'name': 'stream_triad'", "'name': ''", "/name: a kernel's name has letters, digits, '_', '-' and '.' only and starts with a letter, digit or '_'"},
+        {"'summary'", "'class': 'memmory', 'summary'", "/class: unknown class 'memmory'; did you mean 'memory'?"},
+        {"'summary'", "'tags': ['a', 'a'], 'summary'", "/tags/1: 'a' stands here twice"},
+        {"'summary'", "'tags': [1], 'summary'", "/tags/0: must be a string, not a number"},
+        {"'n': 268435456", "'f16': 1", "/params/f16: 'f16' is the name of a dtype and cannot be a parameter"},
+        {"'n': 268435456", "'i': 1", "/params/i: 'i' means something else in expressions and cannot be a parameter"},
+        {"'n': 268435456", "'x': 1", "/params/x: 'x' means something else in expressions and cannot be a parameter"},
+        {"'n': 268435456", "'device': 1", "/params/device: 'device' means something else in expressions and cannot be a parameter"},
+        {"'n': 268435456", "'ceil_div': 1", "/params/ceil_div: 'ceil_div' means something else in expressions and cannot be a parameter"},
+        {"'n': 268435456", "'a-b': 1", "/params/a-b: the name of a parameter has letters, digits and '_' only and starts with no digit"},
+        {"'n': 268435456", "'n': true", "/params/n: a parameter is a number, a string or a list of numbers, not a boolean"},
+        {"'n': 268435456", "'m': 268435456", "/buffers/a/count: in \"n\": unknown name 'n' at column 1; did you mean 'm'?"},
+        {"'code'", "'limits': { 'blok': [1] }, 'code'", "/limits/blok: unknown parameter 'blok'; did you mean 'block'?"},
+        {"'code'", "'limits': { 'block': [1, 2] }, 'code'", "/limits/block: the default is excluded: block=256 is not among its limits: 1, 2"},
+        {"'code'", "'limits': { 'block': ['f32'] }, 'code'", "/limits/block/0: is a dtype, but parameter 'block' is a number"},
+        {"'code'", "'limits': { 'block': [] }, 'code'", "/limits/block: the list is empty: no value would be allowed"},
+        {"'check'", "'variants': [ { 'params': { 'VEK': 1 } } ], 'check'", "/variants/0/params/VEK: unknown parameter 'VEK'; did you mean 'VEC'?"},
+        {"'check'", "'variants': [ { 'params': { 'VEC': 'f32' } } ], 'check'", "/variants/0/params/VEC: parameter 'VEC' is a number, but 'f32' is a dtype"},
+        {"'check'", "'variants': [ { 'arch': 'gfx9*' } ], 'check'", "/variants/0: sets no parameter"},
+        {"'check'", "'variants': [ { 'wave': 16, 'params': { 'VEC': 1 } } ], 'check'", "/variants/0/wave: waves have 32 or 64 lanes"},
+        {"'check'", "'variants': [ { 'params': { 'VEC': 1 } }, { 'wave': 32, 'params': { 'VEC': 1 } } ], 'check'", "/variants/1: never matches: the variant before it matches every device"},
+        {"'check'", "'require': [ { 'expr': 'n > 1' } ], 'check'", "/require/0: the key 'reason' is missing"},
+        {"'check'", "'require': [ { 'expr': 'n >', 'reason': 'r' } ], 'check'", "/require/0/expr: in \"n >\": expected a value, found the end at column 4"},
+        {"'check'", "'require': [ { 'expr': 'device.wav > 1', 'reason': 'r' } ], 'check'", "/require/0/expr: in \"device.wav > 1\": unknown name 'device.wav' at column 1; did you mean 'device.wave'?"},
+        {"'source': 'stream.hip'", "'image': 'x.hsaco'", "/code/defines: an image is not compiled: this has no effect"},
+        {"'source': 'stream.hip'", "'image': 'x.hsaco', 'source': 's.hip'", "/code: has both 'source' and 'image'"},
+        {"'source': 'stream.hip', ", "", "/code: the key 'source' (or 'image') is missing"},
+        {"'symbol': 'stream_triad', ", "", "/launch: no symbol: neither here nor in /code"},
+        {"'symbol': 'stream_triad'", "'symbol': ''", "/code/symbol: is empty"},
+        {"'VEC': '{VEC}'", "'VEC': '{VEK}'", "/code/defines/VEC: in \"{VEK}\": unknown name 'VEK' at column 1; did you mean 'VEC'?"},
+        {"'VEC': '{VEC}'", "'V-C': '1'", "/code/defines/V-C: the name of a define has letters, digits and '_' only and starts with no digit"},
+        {"'symbol': 'stream_triad'", "'symbol': 's', 'min_llvm': 12345", "/code/min_llvm: is not a major version of LLVM"},
+        {"'flops': '2*n', 'unit': 'vector_{dtype}'", "'flops': '2*n'", "/work: the key 'unit' is missing"},
+        {"'flops': '2*n', 'unit'", "'unit'", "/work/unit: a unit without flops has no effect"},
+        {"'2*n*bytes(dtype)'", "'2*n*byte(dtype)'", "/work/read: in \"2*n*byte(dtype)\": unknown function 'byte' at column 5; did you mean 'bytes'?"},
+        {"'2*n*bytes(dtype)'", "'2*i'", "/work/read: in \"2*i\": unknown name 'i' at column 3; did you mean 'n'?"},
+        {"'2*n*bytes(dtype)'", "'2*x'", "/work/read: in \"2*x\": 'x' is the reduced value of a metric and unknown here"},
+        {"'2*n*bytes(dtype)'", "true", "/work/read: must be an expression (a string) or a number, not a boolean"},
+    };
+    expect_mistakes(triad, mistakes, COUNT_OF(mistakes));
+}
+
+static void buffer_mistakes(void **state)
+{
+    (void)state;
+    static const struct mistake mistakes[] = {
+        {"'role': 'out'", "'role': 'ouT'", "/buffers/a/role: unknown role 'ouT'; did you mean 'out'?"},
+        {"'role': 'out'", "'role': 'result'", "/buffers/a/role: unknown role 'result'; known are in, out, inout, temp"},
+        {"'role': 'out'", "'role': 'out', 'space': 'hbm'", "/buffers/a/space: unknown space 'hbm'; known are device, pinned, pageable, managed, fine, peer"},
+        {"'role': 'out'", "'role': 'out', 'reset': 'fill'", "/buffers/a/reset: there is no fill to reset to"},
+        {"'type': '{dtype}'", "'type': 'float'", "/buffers/a/type: unknown dtype 'float'; known are f64, f32, f16, bf16, e4m3, e5m2, e4m3fnuz, e5m2fnuz, i64, u64, i32, u32, i16, u16, i8, u8"},
+        {"'type': '{dtype}'", "'type': '{n}'", "/buffers/a/type: parameter 'n' is no dtype"},
+        {"'count': 'n', 'role': 'out'", "'role': 'out'", "/buffers/a: the key 'count' is missing"},
+        {"'fill': 'i % 7'", "'fill': 'j % 7'", "/buffers/b/fill: in \"j % 7\": unknown name 'j' at column 1; did you mean 'n'?"},
+        {", 'fill': 'i % 7'", "", "/buffers/b: nothing fills this input: the key 'fill' is missing"},
+        {"'fill': 'i % 7'", "'fill': {}", "/buffers/b/fill: the key 'gen' is missing"},
+        {"'fill': 'i % 7'", "'fill': { 'gen': 'rnig' }", "/buffers/b/fill/gen: unknown generator 'rnig'; did you mean 'ring'?"},
+        {"'fill': 'i % 7'", "'fill': { 'gen': 'ring' }", "/buffers/b/fill: the key 'stride' is missing"},
+        {"'fill': 'i % 7'", "'fill': { 'gen': 'ring', 'stride': 'i' }", "/buffers/b/fill/stride: in \"i\": unknown name 'i' at column 1; did you mean 'n'?"},
+        {"'fill': 'i % 7'", "'fill': { 'gen': 'zeros', 'low': 1 }", "/buffers/b/fill/low: unknown key"},
+        {"'fill': 'i % 7'", "'fill': { 'gen': 'index', 'bound': 4, 's': 1 }", "/buffers/b/fill/s: does not belong to dist 'uniform'"},
+        {"'fill': 'i % 7'", "'fill': { 'gen': 'index', 'bound': 4, 'dist': 'blocked' }", "/buffers/b/fill: the key 'block' is missing"},
+        {"'fill': 'i % 7'", "'fill': { 'gen': 'index', 'bound': 4, 'dist': 'skewed' }", "/buffers/b/fill/dist: unknown dist 'skewed'; known are uniform, zipf, blocked"},
+        {"'fill': 'i % 7'", "'fill': { 'gen': 'values', 'values': [] }", "/buffers/b/fill/values: the list is empty"},
+        {"'fill': 'i % 7'", "'fill': { 'gen': 'values' }", "/buffers/b/fill: the key 'values' is missing"},
+        {"'fill': 'i % 7'", "'fill': { 'gen': 'file', 'path': '' }", "/buffers/b/fill/path: is empty"},
+        {"'fill': 'i % 7'", "'fill': [1]", "/buffers/b/fill: must be an expression in i or {\"gen\": ...}, not an array"},
+        {"'b', 'c',", "'b',", "/buffers/c: no step uses this buffer"},
+        {"'b', 'c',", "'b', 'cc',", "/launch/args/2: unknown buffer 'cc'; did you mean 'c'?"},
+        {"'b', 'c',", "'b', 'c', 'n',", "/launch/args/3: 'n' is a parameter: write { \"value\": \"n\", \"type\": ... }"},
+        {"'b', 'c',", "'b', 'c', 3,", "/launch/args/3: must be a buffer's name, {\"buffer\": ...} or {\"value\": ...}, not a number"},
+        {"'b', 'c',", "'b', { 'buffer': 'c', 'ofset': '3' },", "/launch/args/2/ofset: unknown key; did you mean 'offset'?"},
+        {", 'type': 'u64'", "", "/launch/args/4: the key 'type' is missing"},
+        {"'type': 'u64'", "'type': 'u63'", "/launch/args/4/type: unknown dtype 'u63'; did you mean 'u64'?"},
+        {", 'block': ['block']", "", "/launch: the key 'block' is missing"},
+        {"'grid': ['ceil_div(n, block*VEC)'], ", "", "/launch: the key 'grid' is missing"},
+        {"'block': ['block']", "'block': []", "/launch/block: has 0 dimensions, not 1 to 3"},
+        {"'block': ['block']", "'block': [1, 1, 1, 1]", "/launch/block: has 4 dimensions, not 1 to 3"},
+        {"'check':   { 'params': { 'n': 4099 }, 'expect': { 'a': 'i % 7 + 3 * (i % 5)' } }", "'metrics': {}", "nothing verifies this kernel: output 'a' needs an expect or an oracle in /check"},
+        {"'expect': { 'a': 'i % 7 + 3 * (i % 5)' }", "'expect': {}", "/check: nothing verifies this kernel: output 'a' needs an expect or an oracle in /check"},
+        {"'expect': { 'a':", "'expect': { 'A':", "/check/expect/A: unknown buffer 'A'; did you mean 'a'?"},
+        {"'expect': { 'a':", "'expect': { 'b':", "/check/expect/b: buffer 'b' is no output: its role is neither out nor inout"},
+        {"'a': 'i % 7 + 3 * (i % 5)'", "'a': { 'expr': 'i', 'relative': '1' }", "/check/expect/a/relative: unknown key"},
+        {"'a': 'i % 7 + 3 * (i % 5)'", "'a': { 'rel': '1' }", "/check/expect/a: the key 'expr' is missing"},
+        {"'a': 'i % 7 + 3 * (i % 5)'", "'a': { 'gen': 'ring', 'stride': 4, 'ab': '1' }", "/check/expect/a/ab: unknown key; did you mean 'abs'?"},
+        {"'n': 4099", "'m': 4099", "/check/params/m: unknown parameter 'm'; did you mean 'n'?"},
+        {"'n': 4099", "'n': 'f32'", "/check/params/n: parameter 'n' is a number, but 'f32' is a dtype"},
+        {"'b': { 'type': '{dtype}', 'count': 'n', 'role': 'in'", "'b': { 'type': '{dtype}', 'count': 'n', 'role': 'inout'", "/buffers/b: nothing verifies this output: give it an expect, make it the oracle's output or a metric's buffer, or call it temp"},
+    };
+    expect_mistakes(triad, mistakes, COUNT_OF(mistakes));
+}
+
+static void step_mistakes(void **state)
+{
+    (void)state;
+    static const struct mistake mistakes[] = {
+        {"'steps':    [", "'launch': {}, 'steps': [", "has both 'launch' and 'steps'"},
+        {"{ 'sync': true }", "{ 'sync': false }", "/steps/5/sync: can only be true"},
+        {"{ 'sync': true }", "{ 'load': true, 'sync': true }", "/steps/5: is both a sync and a load step"},
+        {"{ 'sync': true }", "{ 'stream': 1 }", "/steps/5: is no step: one of launch, copy, fill, sync, record, wait, load, graph is missing"},
+        {"{ 'sync': true }", "{ 'sync': true, 'repeat': 2 }", "/steps/5/repeat: a sync step does not repeat"},
+        {"{ 'sync': true }", "{ 'sink': true }", "/steps/5/sink: unknown key; did you mean 'sync'?"},
+        {"'steps': [ { 'launch': { 'grid': [1], 'block': [64], 'symbol': 'g{VEC}' } } ] }", "'steps': [ { 'sync': true } ] }", "/steps/7/graph/steps/0/sync: unknown key"},
+        {"'steps': [ { 'launch': { 'grid': [1], 'block': [64], 'symbol': 'g{VEC}' } } ] }", "'steps': [] }", "/steps/7/graph/steps: the graph is empty"},
+        {"{ 'graph': {", "{ 'repeat': 2, 'graph': {", "/steps/7/repeat: a graph step does not repeat (its \"repeat\" stands inside \"graph\")"},
+        {"{ 'wait': 'x', 'stream': 2 }", "{ 'wait': 'y' }", "/steps/4/wait: no step records mark 'y'; did you mean 'x'?"},
+        {"{ 'wait': 'ready' }", "{ 'wait': 'x' }", "/steps/0/wait: mark 'x' is recorded only after this step"},
+        {"{ 'record': 'x', 'stream': 1 }", "{ 'record': 'ready' }", "/steps/3/record: mark 'ready' is recorded twice"},
+        {"'stream': 2", "'stream': 16", "/steps/4/stream: streams go from 0 to 15"},
+        {"'stream': 2", "'stream': -1", "/steps/4/stream: must be a whole number from 0 to 2^53, not -1"},
+        {"'to': 'g', 'from': 'h'", "'to': 'h', 'from': 'h'", "/steps/2/copy: copies buffer 'h' onto itself"},
+        {"'to': 'g'", "'to': 'gg'", "/steps/2/copy/to: unknown buffer 'gg'; did you mean 'g'?"},
+        {"'byte': 255", "'byte': 256", "/setup/0/fill/byte: is not a byte (0 to 255)"},
+        {"{ 'record': 'ready' }", "{ 'record': 'ready', 'timed': false }", "/setup/1/timed: setup steps are never timed"},
+        {"'buffer': 'cycles'", "'buffer': 'b'", "/metrics/cycles_per_step/buffer: nothing writes this buffer: its role is in"},
+        {"'reduce': 'median'", "'reduce': 'medain'", "/metrics/cycles_per_step/reduce: unknown reduce 'medain'; did you mean 'median'?"},
+        {"'expr': 'x / n'", "'expr': 'y / n'", "/metrics/cycles_per_step/expr: in \"y / n\": unknown name 'y' at column 1; did you mean 'n'?"},
+        {"'output': 'c'", "'output': 'b'", "/check/oracle/output: is no output: its role is neither out nor inout"},
+        {"'kernel': 'gemm_oracle'", "'kernel': 'full'", "/check/oracle/kernel: a kernel cannot be its own oracle"},
+        {"'samples': 100", "'samples': 0", "/check/oracle/samples: must be at least 1"},
+        {"{ 'in': 'b' }", "{ 'in': 'q' }", "/check/oracle/buffers/in: unknown buffer 'q'; did you mean 'a'?"},
+        {"'VEC': 2 }", "'VEC': 3 }", "/variants/0/params/VEC: VEC=3 is not among its limits: 1, 2, 4"},
+        {"'count': 'sum(lens)'", "'count': 'lens'", "/buffers/d/count: in \"lens\": 'lens' at column 1 is a list; use sum, max or len of it"},
+        {"'count': 'sum(lens)'", "'count': 'layout'", "/buffers/d/count: in \"layout\": parameter 'layout' is text: it can stand in templates, not in an expression"},
+    };
+    expect_mistakes(full, mistakes, COUNT_OF(mistakes));
+}
+/* clang-format on */
+
+static void untimed_steps(void **state)
+{
+    (void)state;
+    static const struct mistake mistakes[] = {
+        {"'launch': { 'grid': [1], 'block': [64] }", "'steps': [ { 'sync': true } ]",
+         "/steps: no step is timed: there is nothing to measure"},
+        {"'launch': { 'grid': [1], 'block': [64] }",
+         "'steps': [ { 'launch': { 'grid': [1], 'block': [64] }, 'timed': false } ]",
+         "/steps: no step is timed: there is nothing to measure"},
+        {"'launch': { 'grid': [1], 'block': [64] }", "'work': {}", "the key 'launch' (or 'steps') is missing"},
+        {"'code': {", "'code': { 'flags': [''],", "/code/flags: an image is not compiled: this has no effect"},
+    };
+    expect_mistakes(foreign, mistakes, COUNT_OF(mistakes));
+}
+
+/* As many arguments and marks as allowed, and one more. */
+static void limits(void **state)
+{
+    (void)state;
+    for (int extra = 0; extra < 2; extra++) {
+        struct arena arena = {0};
+        const struct manifest *manifest = NULL;
+        struct err err = {0};
+        const char *args = "{ 'value': 1, 'type': 'i32' }";
+        for (int i = 1; i < MANIFEST_MAX_ARGS + extra; i++)
+            args = arena_printf(&arena, "%s, { 'value': 1, 'type': 'i32' }", args);
+        const char *marks = "{ 'record': 'm' }";
+        for (int i = 1; i < MANIFEST_MAX_MARKS + extra; i++)
+            marks = arena_printf(&arena, "%s, { 'record': 'm%d' }", marks, i);
+        const char *many =
+            replaced(foreign, "'block': [64]", arena_printf(&arena, "'block': [64], 'args': [%s]", args), &arena);
+        assert_int_equal(parse_text(&manifest, many, &arena, &err), extra ? ERR_CONFIG : STATUS_OK);
+        assert_int_equal(!!strstr(err.text, "/launch/args: 65 arguments, more than the 64 a launch can have"), extra);
+        err = (struct err){0};
+        many = replaced(foreign, "'launch'", arena_printf(&arena, "'setup': [%s], 'launch'", marks), &arena);
+        assert_int_equal(parse_text(&manifest, many, &arena, &err), extra ? ERR_CONFIG : STATUS_OK);
+        assert_int_equal(!!strstr(err.text, "/setup/32/record: more than 32 marks"), extra);
+        arena_release(&arena);
+    }
+}
+
+static void places(void **state)
+{
+    (void)state;
+    struct arena arena = {0};
+    struct err err = {0};
+    const struct manifest *manifest = NULL;
+    const char *wrong = replaced(triad, "'role': 'out'", "'role': 'outt'", &arena);
+    assert_int_equal(parse_text(&manifest, wrong, &arena, &err), ERR_CONFIG);
+    assert_string_equal(err.text, "dir/m.json:4:64: /buffers/a/role: unknown role 'outt'; did you mean 'out'?");
+    wrong = replaced(triad, "'c': {", "'//': 'comments are fine', 'c': {", &arena);
+    assert_int_equal(parse_text(&manifest, wrong, &arena, &err), STATUS_OK);
+    assert_int_equal(manifest->buffer_count, 3);
+    arena_release(&arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(short_form),    cmocka_unit_test(every_head_key),  cmocka_unit_test(every_fill),
+        cmocka_unit_test(every_step),    cmocka_unit_test(foreign_code),    cmocka_unit_test(slots),
+        cmocka_unit_test(head_mistakes), cmocka_unit_test(buffer_mistakes), cmocka_unit_test(step_mistakes),
+        cmocka_unit_test(untimed_steps), cmocka_unit_test(limits),          cmocka_unit_test(places),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

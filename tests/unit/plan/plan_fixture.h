@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A small world to plan in: four kernels, a device, a machine, and suites in C strings (apostrophes for quotation
+ * marks).
+ */
+#ifndef ROOFTILE_TEST_PLAN_FIXTURE_H
+#define ROOFTILE_TEST_PLAN_FIXTURE_H
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "../kernel/manifest_text.h"
+#include "rooftile/plan.h"
+
+static const char triad_text[] =
+    "{ 'name': 'triad', 'summary': 's', 'class': 'memory', 'tags': ['stream'],\n"
+    "  'params': { 'n': 65536, 'dtype': 'f32', 'block': 256, 'VEC': 1, 'layout': 'aos' },\n"
+    "  'limits': { 'dtype': ['f32', 'f64'], 'VEC': [1, 2, 4, 16] },\n"
+    "  'code': { 'source': 'triad.hip', 'symbol': 'triad', 'defines': { 'T': '{ctype(dtype)}', 'VEC': '{VEC}' } },\n"
+    "  'variants': [ { 'backend': 'cpu', 'params': { 'VEC': 16 } }, { 'arch': 'gfx11*', 'params': { 'block': 64 } },\n"
+    "                { 'wave': 64, 'params': { 'VEC': 2 } }, { 'backend': 'hip', 'params': { 'VEC': 4 } } ],\n"
+    "  'require': [ { 'expr': 'n < 1e9', 'reason': 'n = {n} is too large' } ],\n"
+    "  'buffers': { 'a': { 'type': '{dtype}', 'count': 'n', 'role': 'out' },\n"
+    "               'b': { 'type': '{dtype}', 'count': 'n', 'role': 'in', 'fill': 'i % 7' } },\n"
+    "  'launch': { 'grid': ['ceil_div(n, block * VEC)'], 'block': ['block'], 'args': [ 'a', 'b', { 'value': 'n', "
+    "'type': 'u64' } ] },\n"
+    "  'work': { 'read': 'n * bytes(dtype)', 'write': 'n * bytes(dtype)', 'flops': 'n', 'unit': 'vector_{dtype}' },\n"
+    "  'check': { 'params': { 'n': 4099 }, 'expect': { 'a': 'i % 7' } } }";
+
+static const char gemm_text[] =
+    "{ 'name': 'gemm', 'summary': 's', 'class': 'compute', 'params': { 'm': 512, 'tile': 16, 'dtype': 'f32' },\n"
+    "  'code': { 'source': 'gemm.hip', 'symbol': 'gemm', 'defines': { 'TILE': '{tile}' } },\n"
+    "  'buffers': { 'a': { 'type': '{dtype}', 'count': 'm * m', 'role': 'in', 'fill': { 'gen': 'uniform' } },\n"
+    "               'out': { 'type': '{dtype}', 'count': 'm * m', 'role': 'out' } },\n"
+    "  'launch': { 'grid': ['ceil_div(m, tile)', 'ceil_div(m, tile)'], 'block': ['tile', 'tile'], 'args': [ 'a', 'out' "
+    "] },\n"
+    "  'work': { 'read': 'm*m*4', 'write': 'm*m*4', 'flops': '2*m*m*m', 'unit': 'vector_f32' },\n"
+    "  'check': { 'params': { 'm': 48, 'tile': 8 },\n"
+    "    'oracle': { 'kernel': 'square_oracle', 'output': 'out', 'rel': 'm * eps(dtype)', 'params': { 'scale': 2 },\n"
+    "                'buffers': { 'x': 'a' } } } }";
+
+static const char oracle_text[] =
+    "{ 'name': 'square_oracle', 'summary': 's', 'class': 'compute', 'tags': ['oracle'],\n"
+    "  'params': { 'm': 4, 'dtype': 'f32', 'samples': 1, 'scale': 1 },\n"
+    "  'code': { 'source': 'oracle.hip', 'symbol': 'square_oracle', 'defines': { 'T': '{ctype(dtype)}' } },\n"
+    "  'buffers': { 'x': { 'type': '{dtype}', 'count': 'm * m', 'role': 'in', 'fill': '1' },\n"
+    "               'index': { 'type': 'u64', 'count': 'samples', 'role': 'in', 'fill': 'i' },\n"
+    "               'result': { 'type': 'f64', 'count': 'samples', 'role': 'out' } },\n"
+    "  'launch': { 'grid': ['ceil_div(samples, 64)'], 'block': ['64'], 'args': [ 'x', 'index', 'result', { 'value': "
+    "'samples', 'type': 'u64' } ] },\n"
+    "  'work': { 'read': 'samples * m * 8', 'write': 'samples * 8', 'flops': '2 * samples * m', 'unit': 'vector_f64' "
+    "},\n"
+    "  'check': { 'expect': { 'result': 'scale * m' } } }";
+
+struct world {
+    struct arena arena;
+    struct err err;
+    struct catalog catalog;
+    const struct manifest *manifests[3];
+    struct machine machine;
+    struct device_facts device;
+    struct plan_options options;
+    const struct suite *suite;
+    const struct plan *plan;
+};
+
+static inline void world_init(struct world *world)
+{
+    /* Sorted by name, as a catalog is. */
+    static const char *const texts[] = {gemm_text, oracle_text, triad_text};
+    memset(world, 0, sizeof(*world));
+    for (size_t k = 0; k < 3; k++)
+        if (parse_text(&world->manifests[k], texts[k], &world->arena, &world->err)) {
+            fprintf(stderr, "%s\n", world->err.text);
+            abort();
+        }
+    world->catalog.manifests = world->manifests;
+    world->catalog.count = 3;
+    world->device = (struct device_facts){.wave = 32,
+                                          .cus = 8,
+                                          .max_block = 1024,
+                                          .lds_bytes = 65536,
+                                          .memory_bytes = 0x1p34,
+                                          .backend = "hip",
+                                          .arch = "gfx1030"};
+    world->machine.launch_ns = 5000;
+    world->machine.level_count = 1;
+    world->machine.levels[0].bandwidth.claimed = 1e12;
+    world->options = (struct plan_options){
+        .target_arch = "gfx1030", .target_kind = BUILD_AMD, .wave = 32, .cpu_target = "x86-64-v3", .cpu_wave = 64};
+}
+
+/* `cases`: the elements of "cases", with apostrophes. */
+static inline enum status world_plan(struct world *world, const char *members)
+{
+    struct measure_options base;
+    measure_defaults(&base);
+    char *text = arena_printf(&world->arena, "{'name': 's', %s}", members);
+    for (char *at = text; *at; at++)
+        *at = *at == '\'' ? '"' : *at;
+    enum status status = suite_parse(&world->suite, "s.json", text, strlen(text), &base, &world->arena, &world->err);
+    if (!status)
+        status = plan_build(&world->plan, &world->suite, 1, &world->catalog, &world->machine, &world->device,
+                            &world->options, &world->arena, &world->err);
+    return status;
+}
+
+#endif

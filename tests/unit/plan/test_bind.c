@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "../kernel/manifest_text.h"
+#include "rooftile/plan.h"
+
+static const struct device_facts gpu = {
+    .wave = 64,
+    .cus = 304,
+    .max_block = 1024,
+    .lds_bytes = 65536,
+    .memory_bytes = 0x1p36,
+    .backend = "hip",
+    .arch = "gfx942",
+};
+
+static const char kernel[] =
+    "{ 'name': 'k', 'summary': 's', 'class': 'memory', 'params': { 'n': 1000, 'dtype': 'f32', 'block': 256, 'parts': 1 "
+    "},\n"
+    "  'code': { 'source': 'k.hip', 'symbol': 'k_{dtype}', 'defines': { 'T': '{ctype(dtype)}' } },\n"
+    "  'require': [ { 'expr': 'parts <= 8', 'reason': '{parts} parts are too many' } ],\n"
+    "  'buffers': { 'a': { 'type': '{dtype}', 'count': 'n', 'role': 'out' },\n"
+    "               'b': { 'type': 'u8', 'count': 'n * 2', 'role': 'in', 'fill': 'i % 7', 'align_offset': '16' } },\n"
+    "  'steps': [ { 'launch': { 'grid': ['ceil_div(n, block)', '2'], 'block': ['block'], 'shared': 'block * 4',\n"
+    "                 'args': [ 'a', { 'buffer': 'b', 'offset': '8' }, { 'value': '3', 'type': '{dtype}' },\n"
+    "                           { 'value': 'n', 'type': 'u64' }, { 'value': '0 - 2', 'type': 'i32' } ] } },\n"
+    "             { 'launch': { 'grid': ['parts - 1'], 'block': ['64'], 'args': [ 'a' ] }, 'repeat': 'parts - 1' },\n"
+    "             { 'copy': { 'to': 'a', 'from': 'b', 'bytes': 'n' }, 'timed': false } ],\n"
+    "  'setup': [ { 'fill': { 'buffer': 'a', 'byte': 7 } } ],\n"
+    "  'work': { 'read': '2 * n', 'write': 'n * bytes(dtype)', 'flops': '2 * n', 'items': 'n', 'unit': "
+    "'vector_{dtype}' },\n"
+    "  'check': { 'expect': { 'a': '1' } } }";
+
+struct fixture {
+    struct arena arena;
+    struct err err;
+    const struct manifest *manifest;
+    struct param_value *values;
+    struct bound bound;
+};
+
+static void fixture_init(struct fixture *fixture, const char *text)
+{
+    *fixture = (struct fixture){0};
+    if (parse_text(&fixture->manifest, text, &fixture->arena, &fixture->err))
+        fail_msg("%s", fixture->err.text);
+    const size_t count = fixture->manifest->param_count;
+    fixture->values = arena_array(&fixture->arena, count, sizeof(*fixture->values));
+    for (size_t k = 0; k < count; k++)
+        fixture->values[k] = fixture->manifest->params[k].value;
+}
+
+static enum status bind(struct fixture *fixture)
+{
+    return bind_manifest(&fixture->bound, fixture->manifest, fixture->values, &gpu, &fixture->arena, &fixture->err);
+}
+
+static void test_whole(void **state)
+{
+    struct fixture f;
+    (void)state;
+    fixture_init(&f, kernel);
+    if (bind(&f))
+        fail_msg("%s", f.err.text);
+    const struct bound *bound = &f.bound;
+    assert_int_equal(bound->buffer_count, 2);
+    assert_int_equal(bound->buffers[0].dtype, DTYPE_F32);
+    assert_int_equal(bound->buffers[0].size_bytes, 4000);
+    assert_int_equal(bound->buffers[1].size_bytes, 2000);
+    assert_int_equal(bound->buffers[1].align_offset, 16);
+    assert_int_equal(bound->buffer_bytes, 6016);
+    assert_int_equal(bound->step_count, 2); /* the step that repeats 0 times is gone, its grid of 0 with it */
+    const struct bound_launch *launch = &bound->steps[0].launch;
+    assert_string_equal(launch->symbol, "k_f32");
+    assert_int_equal(launch->grid[0], 4);
+    assert_int_equal(launch->grid[1], 2);
+    assert_int_equal(launch->grid[2], 1);
+    assert_int_equal(launch->block[0], 256);
+    assert_int_equal(launch->lds_bytes, 1024);
+    assert_int_equal(launch->arg_count, 5);
+    assert_int_equal(launch->args[0].buffer, 0);
+    assert_int_equal(launch->args[1].offset, 8);
+    assert_int_equal(launch->args[2].size_bytes, 4);
+    assert_memory_equal(launch->args[2].value, &(float){3}, 4);
+    assert_memory_equal(launch->args[3].value, &(uint64_t){1000}, 8);
+    assert_memory_equal(launch->args[4].value, &(int32_t){-2}, 4);
+    assert_int_equal(bound->steps[1].kind, STEP_COPY);
+    assert_int_equal(bound->steps[1].bytes, 1000);
+    assert_false(bound->steps[1].timed);
+    assert_int_equal(bound->setup_count, 1);
+    assert_int_equal(bound->setup[0].bytes, 4000);
+    assert_int_equal(bound->setup[0].byte, 7);
+    assert_true(bound->work.read_bytes == 2000 && bound->work.write_bytes == 4000 && bound->work.flops == 2000);
+    assert_true(bound->work.footprint_bytes == 6016);
+    assert_string_equal(bound->work.unit, "vector_f32");
+    arena_release(&f.arena);
+}
+
+static void test_refuse_values(void **state)
+{
+    static const struct {
+        const char *param;
+        double value;
+        enum status status;
+        const char *complaint;
+    } cases[] = {
+        {"n", 0, ERR_CONFIG, "/buffers/a/count: buffer 'a' has no elements"},
+        {"n", 10.5, ERR_CONFIG, "'n' is 10.5, not a whole number"},
+        {"n", -4, ERR_CONFIG, "not a whole number"},
+        {"n", 1e17, ERR_CONFIG, "beyond 2^53"},
+        {"n", 0x1p52, ERR_CONFIG, "beyond 2^53"},
+        {"n", 0x1p40, ERR_UNSUPPORTED, "buffers take 6.00 TiB, the device has 64.0 GiB"},
+        {"block", 0, ERR_CONFIG, "/steps/0/launch/grid/0: 'ceil_div(n, block)': "},
+        {"block", 2048, ERR_CONFIG, "/steps/0/launch/block: a workgroup of 2048 items, the device takes 1024"},
+        {"block", 1e12, ERR_CONFIG, "/steps/0/launch/block/0: block.x 'block' is 1000000000000, more than"},
+        {"parts", 9, ERR_UNSUPPORTED, "9 parts are too many"},
+        {"parts", 1.5, ERR_CONFIG, "/steps/1/repeat: 'parts - 1' is 0.5"},
+    };
+    (void)state;
+    for (size_t k = 0; k < sizeof(cases) / sizeof(*cases); k++) {
+        struct fixture f;
+        fixture_init(&f, kernel);
+        f.values[manifest_param(f.manifest, cases[k].param)].number = cases[k].value;
+        const enum status status = bind(&f);
+        if (status != cases[k].status || !strstr(f.err.text, cases[k].complaint))
+            fail_msg("%s = %g: status %d, %s", cases[k].param, cases[k].value, (int)status, f.err.text);
+        if (status == ERR_CONFIG)
+            assert_int_equal(strncmp(f.err.text, "dir/m.json:", 11), 0);
+        assert_null(f.bound.manifest); /* outputs only on success */
+        arena_release(&f.arena);
+    }
+}
+
+static void test_refuse_texts(void **state)
+{
+    static const struct {
+        const char *find, *with;
+        enum status status;
+        const char *complaint;
+    } cases[] = {
+        {"'2'], 'block'", "'n - 1000'], 'block'", ERR_CONFIG, "/steps/0/launch/grid/1: grid.y 'n - 1000' is 0"},
+        {"'shared': 'block * 4'", "'shared': 'n * 100'", ERR_UNSUPPORTED, "takes 100000 bytes of LDS"},
+        {"'shared': 'block * 4'", "'shared': '0.5'", ERR_CONFIG, "not a whole number"},
+        {"'offset': '8'", "'offset': '2000'", ERR_CONFIG, "offset 2000 is outside buffer 'b' of 2000 bytes"},
+        {"'value': '3', 'type': '{dtype}'", "'value': '1e300', 'type': '{dtype}'", ERR_CONFIG, "no f32 holds"},
+        {"'0 - 2', 'type': 'i32'", "'0 - 2', 'type': 'u32'", ERR_CONFIG, "no u32 holds"},
+        {"'0 - 2', 'type': 'i32'", "'n / 3', 'type': 'i32'", ERR_CONFIG, "no i32 holds"},
+        {"'0 - 2', 'type': 'i32'", "'300', 'type': 'u8'", ERR_CONFIG, "no u8 holds"},
+        {"'0 - 2', 'type': 'i32'", "'n * 1e16', 'type': 'u64'", ERR_CONFIG, "no u64 holds"},
+        {"'bytes': 'n'", "'bytes': 'n * 3'", ERR_CONFIG, "/steps/2/copy/bytes: 3000 bytes, but buffer 'b' has 2000"},
+        {"'align_offset': '16'", "'align_offset': '0 - 1'", ERR_CONFIG, "/buffers/b/align_offset"},
+        {"'flops': '2 * n'", "'flops': '0 - n'", ERR_CONFIG, "/work/flops: '0 - n' is -1000, below zero"},
+        {"'flops': '2 * n'", "'flops': 'n / (parts - 1)'", ERR_CONFIG, "/work/flops: 'n / (parts - 1)': "},
+        {"'ceil_div(n, block)', '2'", "'n * 1e9', '2'", ERR_CONFIG, "more than 2147483647"},
+    };
+    (void)state;
+    for (size_t k = 0; k < sizeof(cases) / sizeof(*cases); k++) {
+        struct fixture f;
+        struct arena arena = {0};
+        const char *text = replaced(kernel, cases[k].find, cases[k].with, &arena);
+        assert_non_null(text);
+        fixture_init(&f, text);
+        const enum status status = bind(&f);
+        if (status != cases[k].status || !strstr(f.err.text, cases[k].complaint))
+            fail_msg("%s: status %d, %s", cases[k].with, (int)status, f.err.text);
+        arena_release(&f.arena);
+        arena_release(&arena);
+    }
+}
+
+static void test_repeat(void **state)
+{
+    struct fixture f;
+    (void)state;
+    fixture_init(&f, kernel);
+    f.values[manifest_param(f.manifest, "parts")].number = 4;
+    assert_int_equal(bind(&f), STATUS_OK);
+    assert_int_equal(f.bound.step_count, 3);
+    assert_int_equal(f.bound.steps[1].repeat, 3);
+    assert_int_equal(f.bound.steps[1].launch.grid[0], 3);
+    arena_release(&f.arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_whole),
+        cmocka_unit_test(test_refuse_values),
+        cmocka_unit_test(test_refuse_texts),
+        cmocka_unit_test(test_repeat),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,434 @@
+/* SPDX-License-Identifier: MIT */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "plan_fixture.h"
+#include "rooftile/clock.h"
+#include "rooftile/text.h"
+
+/* Every id of a plan, a line each. */
+static void print_ids(struct text *text, const struct plan *plan)
+{
+    text_clear(text);
+    text_add(text, "");
+    for (size_t k = 0; k < plan->count; k++) {
+        text_add(text, plan->cases[k].id);
+        text_add(text, "\n");
+    }
+}
+
+#define ID(n, dtype, block, vec, mode)                                                                                 \
+    "triad/n=" n ";dtype=" dtype ";block=" block ";VEC=" vec ";layout=aos;mode=" mode "\n"
+
+static void test_expansion(void **state)
+{
+    static const struct {
+        const char *members, *set, *filter, *ids;
+    } cases[] = {
+        /* precedence: default < variant < suite defaults < case < sweep < --set */
+        {"'cases': [{'kernel': 'triad'}]", NULL, NULL, ID("65536", "f32", "256", "4", "hot")},
+        {"'defaults': {'params': {'VEC': 2, 'n': 8}}, 'cases': [{'kernel': 'triad', 'params': {'n': 9}}]", NULL, NULL,
+         ID("9", "f32", "256", "2", "hot")},
+        {"'defaults': {'params': {'n': 8}}, 'cases': [{'kernel': 'triad', 'sweep': {'n': [5, 6]}}]", NULL, NULL,
+         ID("5", "f32", "256", "4", "hot") ID("6", "f32", "256", "4", "hot")},
+        {"'cases': [{'kernel': 'triad', 'sweep': {'n': [5, 6]}}]", "n=7", NULL, ID("7", "f32", "256", "4", "hot")},
+        {"'cases': [{'kernel': 'triad', 'sweep': {'n': [5, 6]}}]", "n=1..4*2", NULL,
+         ID("1", "f32", "256", "4", "hot") ID("2", "f32", "256", "4", "hot") ID("4", "f32", "256", "4", "hot")},
+        {"'cases': [{'kernel': 'triad'}]", "VEC=1", NULL, ID("65536", "f32", "256", "1", "hot")},
+        /* the last parameter is the fastest, --set behind all */
+        {"'cases': [{'kernel': 'triad', 'sweep': {'dtype': ['f64', 'f32'], 'n': '1..2'}}]", NULL, NULL,
+         ID("1", "f64", "256", "4", "hot") ID("2", "f64", "256", "4", "hot") ID("1", "f32", "256", "4", "hot")
+             ID("2", "f32", "256", "4", "hot")},
+        {"'cases': [{'kernel': 'triad', 'sweep': {'n': [1, 2]}}]", "block=64,128", NULL,
+         ID("1", "f32", "64", "4", "hot") ID("1", "f32", "128", "4", "hot") ID("2", "f32", "64", "4", "hot")
+             ID("2", "f32", "128", "4", "hot")},
+        /* zip, with a partner taken over by --set */
+        {"'cases': [{'kernel': 'triad', 'sweep': {'n': [1, 2], 'block': [64, 128]}, 'zip': [['n', 'block']]}]", NULL,
+         NULL, ID("1", "f32", "64", "4", "hot") ID("2", "f32", "128", "4", "hot")},
+        {"'cases': [{'kernel': 'triad', 'sweep': {'n': [1, 2], 'block': [64, 128]}, 'zip': [['n', 'block']]}]", "n=3,4",
+         NULL, ID("3", "f32", "64", "4", "hot") ID("4", "f32", "128", "4", "hot")},
+        {"'cases': [{'kernel': 'triad', 'sweep': {'n': [1, 2], 'block': [64, 128]}, 'zip': [['n', 'block']]}]", "n=3",
+         NULL, ID("3", "f32", "64", "4", "hot") ID("3", "f32", "128", "4", "hot")},
+        /* excludes know parameters, dtypes and the device */
+        {"'cases': [{'kernel': 'triad', 'sweep': {'n': [1, 2, 3], 'dtype': ['f32', 'f64']},"
+         " 'exclude': ['n * bytes(dtype) > 8', 'n == device.cus / 8']}]",
+         NULL, NULL, ID("2", "f32", "256", "4", "hot")},
+        /* filters */
+        {"'cases': [{'kernel': 'triad', 'sweep': {'n': [1, 2]}}, {'kernel': 'gemm'}]", NULL, "triad/n=2*",
+         ID("2", "f32", "256", "4", "hot")},
+        {"'cases': [{'kernel': 'triad', 'sweep': {'n': [1, 2]}}, {'kernel': 'gemm'}]", NULL, "triad",
+         ID("1", "f32", "256", "4", "hot") ID("2", "f32", "256", "4", "hot")},
+        {"'cases': [{'kernel': 'triad'}, {'kernel': 'gemm'}]", NULL, "!gemm", ID("65536", "f32", "256", "4", "hot")},
+        /* a mode is part of the id; a case met twice is planned once */
+        {"'cases': [{'kernel': 'triad', 'sweep': {'n': [1, 2]}}, {'kernel': 'triad', 'params': {'n': 2}},"
+         " {'kernel': 'triad', 'params': {'n': 2}, 'measure': {'cache': 'cold'}}]",
+         NULL, NULL,
+         ID("1", "f32", "256", "4", "hot") ID("2", "f32", "256", "4", "hot") ID("2", "f32", "256", "4", "cold")},
+    };
+    struct text ids = {0};
+    (void)state;
+    for (size_t k = 0; k < sizeof(cases) / sizeof(*cases); k++) {
+        struct world world;
+        world_init(&world);
+        world.options.sets = &cases[k].set;
+        world.options.set_count = cases[k].set != NULL;
+        world.options.filters = &cases[k].filter;
+        world.options.filter_count = cases[k].filter != NULL;
+        if (world_plan(&world, cases[k].members))
+            fail_msg("%s: %s", cases[k].members, world.err.text);
+        print_ids(&ids, world.plan);
+        assert_string_equal(ids.data, cases[k].ids);
+        for (size_t c = 0; c < world.plan->count; c++)
+            assert_int_equal(world.plan->cases[c].index, c);
+        arena_release(&world.arena);
+    }
+    text_release(&ids);
+}
+
+static void test_variants(void **state)
+{
+    static const struct {
+        const char *backend, *arch;
+        double wave, vec, block;
+    } cases[] = {
+        {"cpu", "x86-64", 64, 16, 256}, {"hip", "gfx1100", 32, 1, 64},  {"hip", "gfx942", 64, 2, 256},
+        {"hip", "gfx1030", 32, 4, 256}, {"sim", "gfx1030", 32, 1, 256},
+    };
+    (void)state;
+    for (size_t k = 0; k < sizeof(cases) / sizeof(*cases); k++) {
+        struct world world;
+        world_init(&world);
+        world.device.backend = cases[k].backend;
+        world.device.arch = cases[k].arch;
+        world.device.wave = cases[k].wave;
+        assert_int_equal(world_plan(&world, "'cases': [{'kernel': 'triad'}]"), STATUS_OK);
+        assert_true(world.plan->cases[0].bound.values[3].number == cases[k].vec);
+        assert_true(world.plan->cases[0].bound.values[2].number == cases[k].block);
+        arena_release(&world.arena);
+    }
+}
+
+static void test_refuse(void **state)
+{
+    static const struct {
+        const char *members, *set, *filter;
+        enum status status;
+        const char *complaint;
+    } cases[] = {
+        {"'cases': [{'kernel': 'triat'}]", NULL, NULL, ERR_CONFIG, "s.json:1:36: /cases/0/kernel: "},
+        {"'cases': [{'kernel': 'triat'}]", NULL, NULL, ERR_CONFIG, "triad"},
+        {"'cases': [{'kernel': 'triad', 'params': {'blok': 1}}]", NULL, NULL, ERR_CONFIG,
+         "/cases/0/params/blok: kernel 'triad' has no parameter 'blok'; did you mean 'block'?"},
+        {"'cases': [{'kernel': 'triad', 'sweep': {'vec': [1]}}]", NULL, NULL, ERR_CONFIG, "/cases/0/sweep/vec: "},
+        {"'defaults': {'params': {'nn': 1}}, 'cases': [{'kernel': 'triad'}]", NULL, NULL, ERR_CONFIG,
+         "/defaults/params/nn: no selected kernel has a parameter 'nn'"},
+        {"'cases': [{'kernel': 'triad', 'params': {'VEC': 3}}]", NULL, NULL, ERR_CONFIG, "/cases/0/params/VEC: "},
+        {"'cases': [{'kernel': 'triad', 'sweep': {'VEC': [1, 3]}}]", NULL, NULL, ERR_CONFIG, "/cases/0/sweep/VEC: "},
+        {"'cases': [{'kernel': 'triad', 'params': {'dtype': 'f31'}}]", NULL, NULL, ERR_CONFIG,
+         "/cases/0/params/dtype: "},
+        {"'cases': [{'kernel': 'triad', 'params': {'n': 'many'}}]", NULL, NULL, ERR_CONFIG, "/cases/0/params/n: "},
+        {"'cases': [{'kernel': 'triad', 'exclude': ['m > 1']}]", NULL, NULL, ERR_CONFIG, "/cases/0/exclude/0: "},
+        {"'cases': [{'kernel': 'triad', 'exclude': ['1 / (n - n)']}]", NULL, NULL, ERR_CONFIG, "/cases/0/exclude/0: "},
+        {"'cases': [{'kernel': 'triad', 'exclude': ['x > 1']}]", NULL, NULL, ERR_CONFIG, "/cases/0/exclude/0: "},
+        {"'cases': [{'kernel': 'triad', 'exclude': ['n > 1']}]", NULL, NULL, ERR_USAGE, "no case is left"},
+        {"'cases': [{'kernel': 'triad'}]", "VEC=3", NULL, ERR_USAGE, "--set VEC=3: "},
+        {"'cases': [{'kernel': 'triad'}]", "blok=3", NULL, ERR_USAGE, "did you mean 'block'?"},
+        {"'cases': [{'kernel': 'triad'}, {'kernel': 'gemm'}]", "tile=8", "triad", ERR_USAGE, "no selected kernel"},
+        {"'cases': [{'kernel': 'triad'}]", "n", NULL, ERR_USAGE, "expected name=value"},
+        {"'cases': [{'kernel': 'triad'}]", "n=1..4+0", NULL, ERR_USAGE, "never ends"},
+        {"'cases': [{'kernel': 'triad', 'sweep': {'n': [1, 2], 'block': [1, 2]}, 'zip': [['n', 'block']]}]", "n=1,2,3",
+         NULL, ERR_USAGE, "advances with it"},
+        {"'cases': [{'kernel': 'triad', 'sweep': {'n': '1..5000'}}]", "block=1..5000", NULL, ERR_USAGE,
+         "more than 10000000"},
+        {"'cases': [{'kernel': 'triad'}]", NULL, "none*", ERR_USAGE, "no case matches the filter 'none*'"},
+        {"'cases': [{'kernel': 'triad'}], 'derive': [{'name': 'd', 'method': 'm', 'kernel': 'gem', 'x': 'n', 'y': "
+         "'n'}]",
+         NULL, NULL, ERR_CONFIG, "/derive/0/kernel: "},
+        {"'cases': [{'kernel': 'triad'}], 'derive': [{'name': 'd', 'method': 'm', 'kernel': 'triad', 'x': 'time_n',"
+         " 'y': 'n'}]",
+         NULL, NULL, ERR_CONFIG,
+         "/derive/0/x: kernel 'triad' has no parameter or metric 'time_n'; did you mean 'time_ns'?"},
+        {"'cases': [{'kernel': 'triad'}], 'derive': [{'name': 'd', 'method': 'm', 'kernel': 'triad', 'x': 'n',"
+         " 'y': 'time_ns', 'group': ['time_ns']}]",
+         NULL, NULL, ERR_CONFIG, "/derive/0/group/0: "},
+    };
+    (void)state;
+    for (size_t k = 0; k < sizeof(cases) / sizeof(*cases); k++) {
+        struct world world;
+        world_init(&world);
+        world.options.sets = &cases[k].set;
+        world.options.set_count = cases[k].set != NULL;
+        world.options.filters = &cases[k].filter;
+        world.options.filter_count = cases[k].filter != NULL;
+        const enum status status = world_plan(&world, cases[k].members);
+        if (status != cases[k].status || !strstr(world.err.text, cases[k].complaint))
+            fail_msg("%s: status %d: %s", cases[k].members, (int)status, world.err.text);
+        assert_null(world.plan);
+        arena_release(&world.arena);
+    }
+}
+
+static void test_same_set_twice(void **state)
+{
+    static const char *const sets[] = {"n=1", "n=2"};
+    struct world world;
+    (void)state;
+    world_init(&world);
+    world.options.sets = sets;
+    world.options.set_count = 2;
+    assert_int_equal(world_plan(&world, "'cases': [{'kernel': 'triad'}]"), ERR_USAGE);
+    assert_non_null(strstr(world.err.text, "'n' is set twice"));
+    arena_release(&world.arena);
+}
+
+/* A filter also keeps values of cases that nobody asked for from being complained about. */
+static void test_filter_before_limits(void **state)
+{
+    static const char *const filters[] = {"gemm"};
+    struct world world;
+    (void)state;
+    world_init(&world);
+    world.options.filters = filters;
+    world.options.filter_count = 1;
+    assert_int_equal(world_plan(&world, "'cases': [{'kernel': 'triad', 'params': {'VEC': 3}}, {'kernel': 'gemm'}]"),
+                     STATUS_OK);
+    assert_int_equal(world.plan->count, 1);
+    arena_release(&world.arena);
+}
+
+static void test_bad_cases_are_data(void **state)
+{
+    static const struct {
+        enum plan_state state;
+        const char *reason;
+    } want[] = {
+        {PLAN_READY, NULL},
+        {PLAN_INVALID, "/cases/0: dir/m.json:"},
+        {PLAN_INVALID, "not a whole number"},
+        {PLAN_SKIPPED, "n = 2000000000 is too large"},
+        {PLAN_INVALID, "a workgroup of 2048 items, the device takes 1024"},
+        {PLAN_SKIPPED, "its buffers take 16.0 MiB, the device has 1.00 MiB"},
+    };
+    struct world world;
+    (void)state;
+    world_init(&world);
+    world.device.memory_bytes = 0x1p20;
+    if (world_plan(&world,
+                   "'cases': [{'kernel': 'triad', 'sweep': {'n': [4, 0, 2.5, 2e9]}},"
+                   " {'kernel': 'triad', 'params': {'block': 2048}}, {'kernel': 'triad', 'params': {'n': '2Mi'}}]"))
+        fail_msg("%s", world.err.text);
+    assert_int_equal(world.plan->count, 6);
+    for (size_t k = 0; k < 6; k++) {
+        const struct plan_case *plan_case = &world.plan->cases[k];
+        assert_int_equal(plan_case->state, want[k].state);
+        if (want[k].reason && !strstr(plan_case->reason, want[k].reason))
+            fail_msg("case %zu: %s", k, plan_case->reason);
+        if (!want[k].reason)
+            assert_null(plan_case->reason);
+        assert_ptr_equal(plan_case->bound.manifest, world.manifests[2]);
+        assert_non_null(plan_case->bound.values);
+    }
+    arena_release(&world.arena);
+}
+
+static void test_words_stay_words(void **state)
+{
+    struct world world;
+    (void)state;
+    world_init(&world);
+    assert_int_equal(world_plan(&world, "'cases': [{'kernel': 'triad', 'sweep': {'layout': ['soa', '3', 'f32']}}]"),
+                     STATUS_OK);
+    assert_int_equal(world.plan->count, 3);
+    for (size_t k = 0; k < 3; k++)
+        assert_int_equal(world.plan->cases[k].bound.values[4].kind, PARAM_STRING);
+    assert_string_equal(world.plan->cases[2].bound.values[4].string, "f32");
+    arena_release(&world.arena);
+}
+
+static void test_labels(void **state)
+{
+    struct world world;
+    (void)state;
+    world_init(&world);
+    assert_int_equal(world_plan(&world, "'cases': [{'kernel': 'triad', 'sweep': {'n': ['64Ki', 1000], 'VEC': [1, 2]}},"
+                                        " {'kernel': 'gemm'},"
+                                        " {'kernel': 'triad', 'params': {'n': 3}, 'measure': {'cache': 'cold'}}]"),
+                     STATUS_OK);
+    assert_string_equal(world.plan->cases[0].label, "triad n=64Ki VEC=1 hot");
+    assert_string_equal(world.plan->cases[3].label, "triad n=1000 VEC=2 hot");
+    assert_string_equal(world.plan->cases[4].label, "gemm");
+    assert_string_equal(world.plan->cases[5].label, "triad n=3 VEC=4 cold");
+    assert_string_equal(world.plan->cases[0].tags[0], "stream");
+    arena_release(&world.arena);
+}
+
+static void test_codes(void **state)
+{
+    struct world world;
+    (void)state;
+    world_init(&world);
+    assert_int_equal(world_plan(&world, "'cases': [{'kernel': 'triad', 'sweep': {'n': '1..50', 'dtype': ['f32', 'f64'],"
+                                        " 'VEC': [1, 2]}}, {'kernel': 'gemm', 'sweep': {'m': [8, 16]}}]"),
+                     STATUS_OK);
+    const struct plan *plan = world.plan;
+    assert_int_equal(plan->count, 202);
+    assert_int_equal(plan->code_count, 6); /* 2 dtypes x 2 widths, one gemm, one oracle */
+    for (size_t k = 0; k < plan->count; k++)
+        assert_true(plan->cases[k].bound.code < plan->code_count);
+    const struct build_request *triad = &plan->codes[plan->cases[0].bound.code];
+    assert_string_equal(triad->source, "dir/triad.hip");
+    assert_int_equal(triad->define_count, 2);
+    assert_string_equal(triad->defines[0].name, "T");
+    assert_string_equal(triad->defines[0].value, "float");
+    assert_string_equal(triad->defines[1].value, "1");
+    assert_int_equal(triad->target.kind, BUILD_AMD);
+    assert_string_equal(triad->target.arch, "gfx1030");
+    assert_ptr_equal(triad->asked_by, plan->cases[0].id);
+    const struct build_request *oracle = &plan->codes[plan->cases[200].oracle->bound.code];
+    assert_int_equal(oracle->target.kind, BUILD_CPU);
+    assert_int_equal(oracle->target.wave, 64);
+    assert_string_equal(oracle->target.arch, "x86-64-v3");
+    arena_release(&world.arena);
+}
+
+static void test_verification(void **state)
+{
+    struct world world;
+    (void)state;
+    world_init(&world);
+    /* One oracle element costs 10 m: 256 of them stay below 2e9 up to m = 781250. */
+    world.device.memory_bytes = 0;
+    assert_int_equal(world_plan(&world, "'cases': [{'kernel': 'triad'},"
+                                        " {'kernel': 'gemm', 'sweep': {'m': [16, 512, 1000000, 1000016]}}]"),
+                     STATUS_OK);
+    const struct plan_case *cases = world.plan->cases;
+    assert_int_equal(cases[0].verify, VERIFY_EXPECT);
+    assert_null(cases[0].oracle);
+    assert_int_equal(cases[1].verify, VERIFY_ORACLE);
+    assert_true(cases[1].oracle->every && cases[1].oracle->samples == 256);
+    assert_int_equal(cases[2].verify, VERIFY_SAMPLED);
+    const struct plan_oracle *sampled = cases[2].oracle;
+    assert_false(sampled->every);
+    assert_int_equal(sampled->samples, 256);
+    assert_int_equal(sampled->output, 1);
+    assert_true(sampled->bound.values[0].number == 512 && sampled->bound.values[3].number == 2);
+    assert_int_equal(sampled->source[0], 0); /* x takes a */
+    assert_int_equal(sampled->source[sampled->index_buffer], -1);
+    assert_int_equal(sampled->source[sampled->result_buffer], -1);
+    assert_true(sampled->abs == 0 && sampled->rel == 512 * 0x1p-23);
+    assert_int_equal(cases[3].verify, VERIFY_VARIANT);
+    assert_true(cases[3].variant->values[0].number == 48);
+    assert_true(cases[3].variant->values[1].number == 16); /* compiled in: the measured tile, not check.params' */
+    assert_int_equal(cases[3].variant->code, cases[3].bound.code);
+    assert_true(cases[3].oracle->every && cases[3].oracle->samples == 48 * 48);
+    assert_true(cases[3].oracle->rel == 48 * 0x1p-23);
+    assert_ptr_equal(cases[3].variant, cases[4].variant); /* bound once */
+    assert_string_equal(verify_method_name(cases[3].verify), "variant");
+    arena_release(&world.arena);
+}
+
+static void test_check_params(void **state)
+{
+    struct world world;
+    (void)state;
+    world_init(&world);
+    world.options.at_check_params = true;
+    assert_int_equal(world_plan(&world, "'cases': [{'kernel': 'triad', 'sweep': {'n': [1, 2], 'VEC': [1, 2]}},"
+                                        " {'kernel': 'gemm', 'params': {'tile': 4}}]"),
+                     STATUS_OK);
+    assert_int_equal(world.plan->count, 2);
+    assert_true(world.plan->cases[0].bound.values[0].number == 4099);
+    assert_true(world.plan->cases[1].bound.values[0].number == 48);
+    assert_true(world.plan->cases[1].bound.values[1].number == 8); /* overrides everything, compiled or not */
+    assert_int_equal(world.plan->cases[1].verify, VERIFY_ORACLE);
+    assert_true(world.plan->cases[1].oracle->every);
+    arena_release(&world.arena);
+}
+
+static void test_oracle_faults(void **state)
+{
+    static const struct {
+        const char *find, *with, *complaint;
+    } cases[] = {
+        {"'square_oracle'", "'round_oracle'", "/check/oracle: oracle 'round_oracle': "},
+        {"'x': 'a'", "'y': 'a'", "no buffer of 'gemm' gives its buffer 'x' the contents"},
+        {"'scale': 2", "'scala': 2", "did you mean 'scale'?"},
+        {"'a': { 'type': '{dtype}'", "'a': { 'type': 'u8'", "is u8["},
+        {"'rel': 'm * eps(dtype)'", "'rel': '0 - m'", "tolerance '0 - m' is -"},
+    };
+    (void)state;
+    for (size_t k = 0; k < sizeof(cases) / sizeof(*cases); k++) {
+        struct world world;
+        world_init(&world);
+        const char *text = replaced(gemm_text, cases[k].find, cases[k].with, &world.arena);
+        assert_non_null(text);
+        if (parse_text(&world.manifests[0], text, &world.arena, &world.err))
+            fail_msg("%s", world.err.text);
+        assert_int_equal(world_plan(&world, "'cases': [{'kernel': 'gemm'}, {'kernel': 'triad'}]"), STATUS_OK);
+        assert_int_equal(world.plan->cases[0].state, PLAN_INVALID);
+        if (!strstr(world.plan->cases[0].reason, cases[k].complaint))
+            fail_msg("%s: %s", cases[k].with, world.plan->cases[0].reason);
+        assert_int_equal(world.plan->cases[1].state, PLAN_READY);
+        arena_release(&world.arena);
+    }
+}
+
+static void test_estimate(void **state)
+{
+    struct world world;
+    (void)state;
+    world_init(&world);
+    assert_int_equal(world_plan(&world, "'cases': [{'kernel': 'triad', 'params': {'n': 1e8}}]"), STATUS_OK);
+    const struct plan_case *only = &world.plan->cases[0];
+    /* 8e8 bytes at 1 TB/s and a launch */
+    assert_true(only->floor.time_ns == 8e5);
+    assert_true(only->forecast_ns == 8e5 + 5000);
+    /* fills 0.8 s, verification 0.4 s and a launch, warm-up 0.2 s, samples 0.5 s */
+    assert_true(only->estimate_ns == 0.8e9 + 0.4e9 + only->forecast_ns + 0.2e9 + 0.5e9);
+    assert_true(world.plan->estimate_ns == only->estimate_ns);
+    arena_release(&world.arena);
+}
+
+static void test_ten_thousand(void **state)
+{
+    struct world world;
+    (void)state;
+    world_init(&world);
+    const size_t before = world.arena.used_bytes;
+    const double start_ns = (double)clock_now_ns();
+    assert_int_equal(
+        world_plan(&world, "'cases': [{'kernel': 'gemm', 'sweep': {'m': '1..2500', 'tile': [2, 4, 8, 16]}}]"),
+        STATUS_OK);
+    const double time_ns = (double)clock_now_ns() - start_ns;
+    assert_int_equal(world.plan->count, 10000);
+    assert_int_equal(world.plan->code_count, 5);
+    print_message("10,000 cases: %.3f s, %.1f MB\n", time_ns / 1e9, (double)(world.arena.used_bytes - before) / 1e6);
+    assert_true(world.arena.used_bytes - before < 200u * 1000 * 1000);
+    assert_true(time_ns < 5e9); /* 0.5 s on a quiet machine; sanitizers and neighbours take their share here */
+    arena_release(&world.arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_expansion),
+        cmocka_unit_test(test_variants),
+        cmocka_unit_test(test_refuse),
+        cmocka_unit_test(test_same_set_twice),
+        cmocka_unit_test(test_filter_before_limits),
+        cmocka_unit_test(test_bad_cases_are_data),
+        cmocka_unit_test(test_words_stay_words),
+        cmocka_unit_test(test_labels),
+        cmocka_unit_test(test_codes),
+        cmocka_unit_test(test_verification),
+        cmocka_unit_test(test_check_params),
+        cmocka_unit_test(test_oracle_faults),
+        cmocka_unit_test(test_estimate),
+        cmocka_unit_test(test_ten_thousand),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
