@@ -138,6 +138,9 @@ void result_derive(struct result *result, const struct plan *plan, uint64_t seed
 enum status result_write(const struct result *result, const char *path, struct err *err);
 void result_case_json(struct text *out, const struct result_case *result_case); /* one line without newline */
 
+/* The whole document as result_write writes it, samples inline. */
+void result_document(struct text *out, const struct result *result);
+
 /* Reads a result file: ERR_CONFIG for another schema major version, truncated or hostile JSON, impossible values. Unknown
  * keys are ignored (readers are open). Sidecars are checked by size and hash when present, and missing ones tolerated. */
 enum status result_read(const struct result **result, const char *path, struct arena *arena, struct err *err);

@@ -129,7 +129,8 @@ static int special_version(int argc, char **argv)
         version_json(&text);
         path = argc > 2 ? argv[2] : NULL;
     } else if (argc > 1) {
-        err_set(&err, ERR_USAGE, "unexpected '%s'; there are 'rooftile --version' and 'rooftile --version --json [FILE|-]'",
+        err_set(&err, ERR_USAGE,
+                "unexpected '%s'; there are 'rooftile --version' and 'rooftile --version --json [FILE|-]'",
                 argv[strcmp(argv[1], "--json") == 0 ? 3 : 1]);
     } else {
         version_text(&text);

@@ -6,7 +6,8 @@
 
 #include "options.h"
 
-/* What may stand as an argument of a command, from its `args`: words in small letters are choices, capitals are kinds. */
+/* What may stand as an argument of a command, from its `args`: words in small letters are choices, capitals are kinds.
+ */
 struct argument_kinds {
     bool names; /* kernels and suites */
     bool files;
@@ -97,20 +98,23 @@ static void bash_command_cases(struct text *out)
 
 static void write_bash(struct text *out)
 {
-    text_add(out, "# bash completion of rooftile, written by 'rooftile completion bash'\n"
-                  "_rooftile() {\n"
-                  "    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}\n"
-                  "    local words= kind= opts= args= names= command= k\n"
-                  "    COMPREPLY=()\n"
-                  "    # --opt=value comes as three words\n"
-                  "    if [[ $cur == '=' ]]; then cur=; elif [[ $prev == '=' ]]; then prev=${COMP_WORDS[COMP_CWORD - 2]}; fi\n"
-                  "    case $prev in\n");
+    text_add(
+        out,
+        "# bash completion of rooftile, written by 'rooftile completion bash'\n"
+        "_rooftile() {\n"
+        "    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}\n"
+        "    local words= kind= opts= args= names= command= k\n"
+        "    COMPREPLY=()\n"
+        "    # --opt=value comes as three words\n"
+        "    if [[ $cur == '=' ]]; then cur=; elif [[ $prev == '=' ]]; then prev=${COMP_WORDS[COMP_CWORD - 2]}; fi\n"
+        "    case $prev in\n");
     bash_value_cases(out);
     text_add(out, "    esac\n"
                   "    if [[ -n $words || -n $kind ]]; then\n"
                   "        mapfile -t COMPREPLY < <(compgen ${kind:+$kind} ${words:+-W \"$words\"} -- \"$cur\")\n"
                   "        [[ -n $kind ]] && compopt -o filenames\n"
-                  "        [[ $words == *:* && $cur == *:* || $prev == *: ]] && declare -F __ltrim_colon_completions >/dev/null &&\n"
+                  "        [[ $words == *:* && $cur == *:* || $prev == *: ]] && declare -F __ltrim_colon_completions "
+                  ">/dev/null &&\n"
                   "            __ltrim_colon_completions \"$cur\"\n"
                   "        return\n"
                   "    fi\n"
@@ -132,7 +136,8 @@ static void write_bash(struct text *out)
                   "    fi\n"
                   "    mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$cur\")\n"
                   "    if [[ -n $kind ]]; then\n"
-                  "        mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen -f -X '!*.json' -- \"$cur\"; compgen -d -S / -- \"$cur\")\n"
+                  "        mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen -f -X '!*.json' -- \"$cur\"; compgen "
+                  "-d -S / -- \"$cur\")\n"
                   "    fi\n"
                   "}\n"
                   "complete -F _rooftile rooftile\n");
@@ -254,7 +259,8 @@ static void fish_command(struct text *out, const struct command *command)
     for (size_t k = 0; k < count; k++)
         fish_option(out, command, &option_rows[ids[k]]);
     if (kinds.choices[0])
-        text_addf(out, "complete -c rooftile -n '__fish_seen_subcommand_from %s' -a '%s'\n", command->name, kinds.choices);
+        text_addf(out, "complete -c rooftile -n '__fish_seen_subcommand_from %s' -a '%s'\n", command->name,
+                  kinds.choices);
     if (kinds.names)
         text_addf(out,
                   "complete -c rooftile -n '__fish_seen_subcommand_from %s' -a '(rooftile list --names 2>/dev/null)'\n",

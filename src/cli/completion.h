@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Completion scripts for shells, from the tables of commands and options. Names of kernels, suites and devices are asked of
- * the program itself when they are needed.
+ * Completion scripts for shells, from the tables of commands and options. Names of kernels, suites and devices are
+ * asked of the program itself when they are needed.
  */
 #ifndef ROOFTILE_COMPLETION_H
 #define ROOFTILE_COMPLETION_H

@@ -13,7 +13,7 @@ struct listed_device {
     const char *id;      /* as --device takes it */
     const char *problem; /* why it cannot be used; NULL: it can */
     struct device_info info;
-    double bandwidth;    /* of its memory, from a machine file; 0 unknown */
+    double bandwidth; /* of its memory, from a machine file; 0 unknown */
 };
 
 struct listed_backend {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "help.h"
 
+#include <ctype.h>
 #include <string.h>
 
 #include "layout.h"
@@ -8,16 +9,15 @@
 
 #define TEXT_COLUMN 26u /* where descriptions start */
 
-const char overview_summary[] =
-    "rooftile measures GPU kernels and says how far each is from the roof of the machine in front of you. Without a GPU it "
-    "measures the host's own cores.";
+const char overview_summary[] = "rooftile measures GPU kernels and says how far each is from the roof of the machine "
+                                "in front of you. Without a GPU it "
+                                "measures the host's own cores.";
 
-const char overview_examples[] =
-    "  rooftile run quick                   one minute on any machine\n"
-    "  rooftile run stream_triad --set n=1Mi..64Mi*4 --set dtype=f32,f64\n"
-    "  rooftile roofline                    measure the machine's roofs and keep them\n"
-    "  rooftile list gemm_lds               what a kernel does, and its parameters\n"
-    "  rooftile run quick -o out.json       keep the result for dashboards\n";
+const char overview_examples[] = "  rooftile run quick                   one minute on any machine\n"
+                                 "  rooftile run stream_triad --set n=1Mi..64Mi*4 --set dtype=f32,f64\n"
+                                 "  rooftile roofline                    measure the machine's roofs and keep them\n"
+                                 "  rooftile list gemm_lds               what a kernel does, and its parameters\n"
+                                 "  rooftile run quick -o out.json       keep the result for dashboards\n";
 
 static void option_item(struct text *out, const struct option_row *row)
 {
@@ -53,7 +53,9 @@ void help_command(struct text *out, const struct command *command, bool color)
     text_add(out, command->examples);
     text_add(out, "\n");
     layout_wrap(out, usage.data, 7, HELP_COLUMNS);
+    const size_t sentence = out->length;
     layout_wrap(out, command->summary, 0, HELP_COLUMNS);
+    out->data[sentence] = (char)toupper((unsigned char)out->data[sentence]);
     options_part(out, command, color);
     for (const char *at = command->details; at && *at;) {
         struct text paragraph = {0};

@@ -7,12 +7,12 @@
 
 #include "rooftile/text.h"
 
-/* Adds `words` broken at spaces so that no line passes `width` (a word that is longer stands alone). The first line goes on
- * at the column where `out` stands; the others start at column `indent`. Ends with a newline. */
+/* Adds `words` broken at spaces so that no line passes `width` (a word that is longer stands alone). The first line
+ * goes on at the column where `out` stands; the others start at column `indent`. Ends with a newline. */
 void layout_wrap(struct text *out, const char *words, unsigned indent, unsigned width);
 
-/* A line "left   right", with left at column `indent` and right wrapped at column `at`, on the next line when left is too
- * long. An empty right is left out. */
+/* A line "left   right", with left at column `indent` and right wrapped at column `at`, on the next line when left is
+ * too long. An empty right is left out. */
 void layout_item(struct text *out, unsigned indent, unsigned at, unsigned width, const char *left, const char *right);
 
 /* A heading line, bold where colour is wanted. */

@@ -250,8 +250,9 @@ static void one_kernel(const struct view *view, const struct manifest *manifest)
     layout_heading(view->out, manifest->name, view->color);
     layout_item(view->out, 2, 2, view->columns, "", manifest->summary ? manifest->summary : "");
     const char *tags = tags_text(view->arena, manifest);
-    layout_wrap(view->out, arena_printf(view->arena, "  family %s, class %s%s%s", list_family(manifest),
-                                        case_class_name(manifest->class), *tags ? ", tags " : "", tags),
+    layout_wrap(view->out,
+                arena_printf(view->arena, "  family %s, class %s%s%s", list_family(manifest),
+                             case_class_name(manifest->class), *tags ? ", tags " : "", tags),
                 2, view->columns);
     text_addf(view->out, "  %s\n", manifest->path);
     params_part(view, manifest);

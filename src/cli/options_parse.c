@@ -169,8 +169,8 @@ static enum status append_pair(const struct parse *parse, const struct option_ro
     return STATUS_OK;
 }
 
-static enum status parse_whole(uint64_t *number, const struct parse *parse, const struct option_row *row, const char *value,
-                               uint64_t least, uint64_t most)
+static enum status parse_whole(uint64_t *number, const struct parse *parse, const struct option_row *row,
+                               const char *value, uint64_t least, uint64_t most)
 {
     char *end = NULL;
     errno = 0;

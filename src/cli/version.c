@@ -8,7 +8,7 @@
 
 static const struct {
     const char *name, *version;
-} libraries[] = {ROOFTILE_LIBRARIES};
+} libraries[] = {ROOFTILE_LIBRARIES{NULL, NULL}};
 
 void version_text(struct text *out)
 {
@@ -28,7 +28,7 @@ void version_json(struct text *out)
     json_out_string(json, "build_type", ROOFTILE_BUILD_TYPE);
     json_out_string(json, "target", ROOFTILE_TARGET);
     json_out_object(json, "libraries");
-    for (size_t k = 0; k < sizeof(libraries) / sizeof(libraries[0]); k++)
+    for (size_t k = 0; libraries[k].name; k++)
         json_out_string(json, libraries[k].name, libraries[k].version);
     json_out_string(json, "glibc", gnu_get_libc_version());
     json_out_end(json);

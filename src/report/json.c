@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+#include "report_internal.h"
+
+enum status report_json(struct text *out, const struct result *result, const struct report_options *options,
+                        struct err *err)
+{
+    (void)options;
+    (void)err;
+    result_document(out, result);
+    return STATUS_OK;
+}
+
+enum status report_jsonl(struct text *out, const struct result *result, const struct report_options *options,
+                         struct err *err)
+{
+    (void)options;
+    (void)err;
+    for (size_t k = 0; k < result->case_count; k++) {
+        text_add(out, "{\"event\":\"case\",\"case\":");
+        result_case_json(out, &result->cases[k]);
+        text_add(out, "}\n");
+    }
+    text_addf(out, "{\"event\":\"end\",\"status\":\"%s\",\"cases\":%zu}\n", result->status ? result->status : "complete",
+              result->case_count);
+    return STATUS_OK;
+}

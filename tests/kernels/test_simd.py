@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: MIT
+"""The CPU device is worth measuring only if its kernels are packed SIMD: looks at the machine code of stream_triad, with packs
+per lane (the CPU's own variant) and with one element per lane, where the loop over work-items itself must have become vectors."""
+import pathlib
+import platform
+import re
+import shutil
+import subprocess
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "cli"))
+from harness import PROGRAM, check, finish, run, scratch  # noqa: E402
+
+PLAIN_LOOP = "__start_simt_plain_stream_triad"  # the section of the loop over work-items (simt_cpu.h)
+LINE = re.compile(r"^\s*([0-9a-f]+):\s+(\S+)\s*(.*)$")
+ARITHMETIC = re.compile(r"^v?(?:fn?m(?:add|sub)\d*|add|mul)([ps])([sd])$")
+VECTOR = re.compile(r"%([xyz])mm\d")
+
+
+def loops(listing):
+    """Bodies of innermost loops: from the target of a backward jump to the jump, with no other such jump inside."""
+    code = [(int(m[1], 16), m[2], m[3].split("#")[0]) for m in map(LINE.match, listing.splitlines()) if m]
+    spans = []
+    for address, name, operands in code:
+        target = re.match(r"(?:0x)?([0-9a-f]+)\b", operands) if name.startswith("j") else None
+        if target and code[0][0] <= int(target[1], 16) <= address:
+            spans.append((int(target[1], 16), address))
+    inner = [s for s in spans if not any(t != s and s[0] <= t[0] and t[1] <= s[1] for t in spans)]
+    return [[(name, operands) for at, name, operands in code if first <= at <= last] for first, last in inner]
+
+
+def arithmetic(body, letter):
+    """How many packed and scalar operations on this type the loop has, and the register they work on."""
+    packed, scalar, width = 0, 0, ""
+    for name, operands in body:
+        found = ARITHMETIC.match(name)
+        if not found or found[2] != letter:
+            continue
+        if found[1] == "p":
+            packed += 1
+            width = max([width, *VECTOR.findall(operands)])
+        else:
+            scalar += 1
+    return packed, scalar, width
+
+
+def verdict(listing, letter, depth):
+    """The widest register of a loop that does `depth` packed operations and no single ones, on memory as it lies; or nothing.
+    That is the tile loop, which has the time; what is left at the end of a slice may be slower."""
+    found = [""]
+    for body in loops(listing):
+        packed, scalar, width = arithmetic(body, letter)
+        if packed >= depth and not scalar and not any("gather" in name or "scatter" in name for name, _ in body):
+            found.append(width)
+    return max(found)
+
+
+def disassemble(tool, path):
+    text = subprocess.run([tool, "-d", "--no-show-raw-insn", "-j", "simt_plain_stream_triad", path], capture_output=True, text=True, check=True).stdout
+    return text[text.index(f"<{PLAIN_LOOP}>") if f"<{PLAIN_LOOP}>" in text else 0:]
+
+
+def the_judge_can_say_no():
+    scalar = "10: vmovss (%rax), %xmm0\n14: vfmadd213ss %xmm1, %xmm2, %xmm0\n18: addq $4, %rax\n1c: jne 0x10 <f+0x10>\n"
+    packed = scalar.replace("ss", "ps").replace("xmm", "zmm")
+    check(verdict(packed, "s", 1) == "z", "a packed loop is not seen")
+    check(not verdict(scalar, "s", 1), "a scalar loop counts as packed")
+    check(not verdict(packed, "d", 1), "another type's loop counts")
+    check(not verdict(packed, "s", 2), "one operation counts as two")
+    check(not verdict(packed.replace("jne", "nop"), "s", 1), "code outside of loops counts")
+    check(not verdict(packed.replace("vmovps", "vgatherqps"), "s", 1), "gathered vectors count")
+
+
+def look_at(home, tool, dtype, values, what):
+    settings = [word for name, value in values.items() for word in ("--set", f"{name}={value}")]
+    done = run("build", "stream_triad", "-v", "--device", "cpu", "--set", f"dtype={dtype}", *settings, home=home)
+    objects = [line.strip() for line in done.stdout.splitlines() if line.strip().startswith("/")]
+    check(done.returncode == 0 and len(objects) == 1, f"{what}: build -v names no object:\n{done.stdout}{done.stderr}")
+    if not objects:
+        return
+    listing = disassemble(tool, objects[0])
+    letter = {"f32": "s", "f64": "d"}[dtype]
+    flags = pathlib.Path("/proc/cpuinfo").read_text(encoding="utf-8")
+    widest = "z" if " avx512f " in flags else "y" if " avx2 " in flags else "x"
+    found = verdict(listing, letter, values.get("DEPTH", 8))
+    check(found == widest, f"{what}: packed arithmetic in registers '{found}mm', this processor has {widest}mm; packed, scalar and width of all "
+          f"loops of {objects[0]}: {[arithmetic(body, letter) for body in loops(listing)]}")
+
+
+def main():
+    tool = next((t for t in ("llvm-objdump-19", "llvm-objdump", "objdump") if shutil.which(t)), None)
+    if not tool or platform.machine() != "x86_64":
+        print("needs objdump and an x86-64 processor")
+        sys.exit(77)
+    the_judge_can_say_no()
+    with scratch() as folder:
+        home = pathlib.Path(folder)
+        for dtype, size in (("f32", 4), ("f64", 8)):
+            look_at(home, tool, dtype, {}, f"{dtype}, the CPU's variant")
+            look_at(home, tool, dtype, {"WIDTH": size, "block": 1}, f"{dtype}, scalars in a tile")
+            look_at(home, tool, dtype, {"WIDTH": size, "block": 256, "DEPTH": 2}, f"{dtype}, one element per lane")
+            look_at(home, tool, dtype, {"nt_from": 0}, f"{dtype}, plain stores")
+    finish()
+
+
+if __name__ == "__main__":
+    sys.exit("the program is missing: test_simd.py PROGRAM" if not PROGRAM else main())
