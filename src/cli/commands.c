@@ -32,7 +32,7 @@ const struct command commands[] = {
                  "  rooftile run quick -o out/quick.json      and keep the result\n"
                  "  rooftile run my_suite.json --device cpu   a suite of your own\n"
                  "  rooftile run stream_triad --set n=32Mi --set dtype=f64\n"
-                 "  rooftile run pointer_chase --set bytes=16Ki..1Gi*2 --format csv\n"
+                 "  rooftile run pointer_chase --set footprint=16Ki..1Gi*2\n"
                  "  rooftile run gemm_lds --device sim:mi300x    predict, execute nothing\n"
                  "  rooftile run quick -o r.json --resume r.json   go on after Ctrl-C\n",
      .details =

@@ -52,7 +52,10 @@ static void find_models(struct listed_backend *backend, bool names_only, struct 
         count = 0;
     backend->devices = arena_array(arena, count + 1, sizeof(*backend->devices));
     backend->device_count = count;
-    backend->why_off = count ? NULL : "there is no machine file in configs/machines";
+    if (!count && config)
+        backend->why_off = arena_printf(arena, "there is no machine file in %s/machines", config);
+    else if (!count)
+        backend->why_off = "no configs folder found beside the program; set ROOFTILE_CONFIGS";
     for (size_t k = 0; k < count; k++) {
         struct listed_device *device = &backend->devices[k];
         const char *base = path_base(paths[k]);

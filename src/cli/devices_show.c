@@ -56,20 +56,16 @@ void devices_text(struct text *out, const struct device_list *list, unsigned col
         const struct listed_backend *backend = &list->backends[k];
         text_add(out, k ? "\n" : "");
         layout_heading(out, backend->ops->name, color);
-        layout_item(out, 2, 2, columns, "", backend->ops->summary);
+        layout_paragraph(out, backend->ops->summary, 2, columns);
         if (backend->why_off)
             layout_item(out, 2, ID_COLUMN, columns, "off", backend->why_off);
         for (size_t d = 0; d < backend->device_count; d++)
             device_line(out, &backend->devices[d], columns);
     }
-    struct text chosen = {0};
     if (list->default_id)
-        text_addf(&chosen, "Without --device: %s (%s)", list->default_id, list->default_reason);
+        text_addf(out, "\nWithout --device: %s\n", list->default_id);
     else
-        text_addf(&chosen, "Without --device nothing can run: %s", list->default_reason);
-    text_add(out, "\n");
-    layout_wrap(out, chosen.data, 0, columns);
-    text_release(&chosen);
+        text_add(out, "\nWithout --device nothing can run.\n");
 }
 
 /* ---- JSON ---- */

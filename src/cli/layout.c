@@ -43,6 +43,12 @@ void layout_wrap(struct text *out, const char *words, unsigned indent, unsigned 
     text_add(out, "\n");
 }
 
+void layout_paragraph(struct text *out, const char *words, unsigned indent, unsigned width)
+{
+    text_pad(out, indent, ' ');
+    layout_wrap(out, words, indent, width);
+}
+
 void layout_item(struct text *out, unsigned indent, unsigned at, unsigned width, const char *left, const char *right)
 {
     const size_t used = indent + text_columns(left);

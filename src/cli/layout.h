@@ -11,6 +11,9 @@
  * goes on at the column where `out` stands; the others start at column `indent`. Ends with a newline. */
 void layout_wrap(struct text *out, const char *words, unsigned indent, unsigned width);
 
+/* The same from a new line on, every line at column `indent`. */
+void layout_paragraph(struct text *out, const char *words, unsigned indent, unsigned width);
+
 /* A line "left   right", with left at column `indent` and right wrapped at column `at`, on the next line when left is
  * too long. An empty right is left out. */
 void layout_item(struct text *out, unsigned indent, unsigned at, unsigned width, const char *left, const char *right);

@@ -6,8 +6,11 @@
 #include <string.h>
 
 #include "help.h"
+#include "layout.h"
 #include "options.h"
 #include "rooftile_version.h"
+
+#define LINE_COLUMNS 66 /* of the source; escapes make a line longer */
 
 /* ---- roff ---- */
 
@@ -29,16 +32,24 @@ static void add_words(struct text *out, const char *words, size_t length)
     }
 }
 
-/* One sentence per line, as mdoc wants it. */
+/* Lines of a moderate length, each sentence on a new one, as mdoc wants it. */
 static void add_sentences(struct text *out, const char *words)
 {
     while (*words) {
-        const char *stop = strstr(words, ". ");
-        const size_t length = stop ? (size_t)(stop - words) + 1 : strcspn(words, "\n");
-        add_words(out, words, length);
-        text_add(out, "\n");
-        words += length;
-        words += strspn(words, " \n");
+        struct text lines = {0}, sentence = {0};
+        const size_t line = strcspn(words, "\n");
+        const char *stop = memmem(words, line, ". ", 2);
+        const size_t length = stop ? (size_t)(stop - words) + 1 : line;
+        text_addn(&sentence, words, length);
+        layout_wrap(&lines, sentence.data, 0, LINE_COLUMNS);
+        add_words(out, lines.data, lines.length);
+        text_release(&lines);
+        text_release(&sentence);
+        words += length + strspn(words + length, " ");
+        if (*words == '\n') {
+            text_add(out, ".Pp\n");
+            words += strspn(words, "\n");
+        }
     }
 }
 
@@ -72,7 +83,8 @@ static void add_option(struct text *out, const struct option_row *row)
     text_add(out, "\n");
     struct text help = {0};
     text_addf(&help, "%s.", row->help);
-    help.data[0] = (char)toupper((unsigned char)help.data[0]);
+    if (!row->choices) /* the name of a choice stays as it is typed */
+        help.data[0] = (char)toupper((unsigned char)help.data[0]);
     add_sentences(out, help.data);
     text_release(&help);
 }

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The CPU device is worth measuring only if its kernels are packed SIMD: looks at the machine code of stream_triad, with packs
-per lane (the CPU's own variant) and with one element per lane, where the loop over work-items itself must have become vectors."""
+"""The CPU device is worth measuring only if its kernels are packed SIMD: looks at the machine code of stream_triad, whose lanes
+work on packs, and of a kernel with one element per lane, where the loop over work-items itself must have become vectors."""
+import json
 import pathlib
 import platform
 import re
@@ -11,7 +12,23 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "cli"))
 from harness import PROGRAM, check, finish, run, scratch  # noqa: E402
 
-PLAIN_LOOP = "__start_simt_plain_stream_triad"  # the section of the loop over work-items (simt_cpu.h)
+SOURCE = """#include "portable.h"
+KERNEL void axpy(T *a, const T *b, const T *c, T s, uint64_t n)
+{
+    const uint64_t i = blockIdx.x * (uint64_t)blockDim.x + threadIdx.x;
+    if (i < n)
+        a[i] = b[i] + s * c[i];
+}
+KERNEL_EXPORT(axpy)
+"""
+MANIFEST = {
+    "name": "axpy", "summary": "one element per lane", "params": {"n": 4096, "dtype": "f32"},
+    "code": {"source": "axpy.hip", "symbol": "axpy", "defines": {"T": "{ctype(dtype)}"}},
+    "buffers": {"a": {"type": "{dtype}", "count": "n", "role": "out"}, "b": {"type": "{dtype}", "count": "n", "role": "in", "fill": "i % 7"},
+                "c": {"type": "{dtype}", "count": "n", "role": "in", "fill": "i % 5"}},
+    "launch": {"grid": ["ceil_div(n, 256)"], "block": [256],
+               "args": ["a", "b", "c", {"value": "3", "type": "{dtype}"}, {"value": "n", "type": "u64"}]},
+    "check": {"expect": {"a": "i % 7 + 3 * (i % 5)"}}}
 LINE = re.compile(r"^\s*([0-9a-f]+):\s+(\S+)\s*(.*)$")
 ARITHMETIC = re.compile(r"^v?(?:fn?m(?:add|sub)\d*|add|mul)([ps])([sd])$")
 VECTOR = re.compile(r"%([xyz])mm\d")
@@ -55,9 +72,10 @@ def verdict(listing, letter, depth):
     return max(found)
 
 
-def disassemble(tool, path):
-    text = subprocess.run([tool, "-d", "--no-show-raw-insn", "-j", "simt_plain_stream_triad", path], capture_output=True, text=True, check=True).stdout
-    return text[text.index(f"<{PLAIN_LOOP}>") if f"<{PLAIN_LOOP}>" in text else 0:]
+def disassemble(tool, path, kernel):
+    """The loop over work-items, which has a section of its own (simt_cpu.h)."""
+    command = [tool, "-d", "--no-show-raw-insn", "-j", f"simt_plain_{kernel}", path]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
 def the_judge_can_say_no():
@@ -71,18 +89,19 @@ def the_judge_can_say_no():
     check(not verdict(packed.replace("vmovps", "vgatherqps"), "s", 1), "gathered vectors count")
 
 
-def look_at(home, tool, dtype, values, what):
+def look_at(home, tool, kernel, values, depth):
     settings = [word for name, value in values.items() for word in ("--set", f"{name}={value}")]
-    done = run("build", "stream_triad", "-v", "--device", "cpu", "--set", f"dtype={dtype}", *settings, home=home)
+    what = f"{kernel} {' '.join(settings)}"
+    done = run("build", kernel, "-v", "--device", "cpu", "--kernels", "k", *settings, home=home)
     objects = [line.strip() for line in done.stdout.splitlines() if line.strip().startswith("/")]
     check(done.returncode == 0 and len(objects) == 1, f"{what}: build -v names no object:\n{done.stdout}{done.stderr}")
     if not objects:
         return
-    listing = disassemble(tool, objects[0])
-    letter = {"f32": "s", "f64": "d"}[dtype]
+    listing = disassemble(tool, objects[0], kernel)
+    letter = {"f32": "s", "f64": "d"}[values["dtype"]]
     flags = pathlib.Path("/proc/cpuinfo").read_text(encoding="utf-8")
     widest = "z" if " avx512f " in flags else "y" if " avx2 " in flags else "x"
-    found = verdict(listing, letter, values.get("DEPTH", 8))
+    found = verdict(listing, letter, depth)
     check(found == widest, f"{what}: packed arithmetic in registers '{found}mm', this processor has {widest}mm; packed, scalar and width of all "
           f"loops of {objects[0]}: {[arithmetic(body, letter) for body in loops(listing)]}")
 
@@ -95,11 +114,14 @@ def main():
     the_judge_can_say_no()
     with scratch() as folder:
         home = pathlib.Path(folder)
+        (home / "k").mkdir()
+        (home / "k/axpy.hip").write_text(SOURCE)
+        (home / "k/axpy.json").write_text(json.dumps(MANIFEST))
         for dtype, size in (("f32", 4), ("f64", 8)):
-            look_at(home, tool, dtype, {}, f"{dtype}, the CPU's variant")
-            look_at(home, tool, dtype, {"WIDTH": size, "block": 1}, f"{dtype}, scalars in a tile")
-            look_at(home, tool, dtype, {"WIDTH": size, "block": 256, "DEPTH": 2}, f"{dtype}, one element per lane")
-            look_at(home, tool, dtype, {"nt_from": 0}, f"{dtype}, plain stores")
+            look_at(home, tool, "stream_triad", {"dtype": dtype}, 8)
+            look_at(home, tool, "stream_triad", {"dtype": dtype, "nt_from": 1}, 8)
+            look_at(home, tool, "stream_triad", {"dtype": dtype, "WIDTH": size, "DEPTH": 1}, 1)
+            look_at(home, tool, "axpy", {"dtype": dtype}, 1)
     finish()
 
 

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "rooftile/file.h"
+#include "rooftile/hash.h"
+#include "rooftile/log.h"
+#include "rooftile/result.h"
+#include "rooftile_version.h"
+
+extern char **environ;
+
+/* A small file of /proc, /sys or /etc, or "". */
+static char *small_file(const char *path, struct arena *arena)
+{
+    char *data = NULL;
+    size_t length = 0;
+    struct err ignored = {0};
+    return file_read(&data, &length, path, 1 << 20, arena, &ignored) ? arena_strdup(arena, "") : data;
+}
+
+/* The value behind `key` up to the end of its line, without surrounding quotes, blanks and colons; "" when it is not there. */
+static char *value_of(const char *text, const char *key, struct arena *arena)
+{
+    for (const char *line = text; line && *line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL) {
+        if (!text_starts(line, key))
+            continue;
+        const char *from = line + strlen(key);
+        from += strspn(from, " \t:=\"");
+        size_t length = strcspn(from, "\n");
+        while (length && strchr(" \"\t", from[length - 1]))
+            length--;
+        return arena_strndup(arena, from, length);
+    }
+    return arena_strdup(arena, "");
+}
+
+static const char *first_of(const char *const *names, size_t count)
+{
+    for (size_t k = 0; k < count; k++) {
+        const char *value = getenv(names[k]);
+        if (value && value[0])
+            return value;
+    }
+    return "";
+}
+
+static void describe_host(struct result *result, struct arena *arena)
+{
+    struct utsname system = {0};
+    char hash[HASH_TEXT] = "";
+    const char *machine_id = small_file("/etc/machine-id", arena);
+    uname(&system);
+    if (machine_id[0])
+        hash_sha256(hash, machine_id, strlen(machine_id));
+    result->host_id_hash = arena_strdup(arena, hash);
+    result->kernel_release = arena_strdup(arena, system.release);
+    result->os = value_of(small_file("/etc/os-release", arena), "PRETTY_NAME", arena);
+    result->cpu_name = value_of(small_file("/proc/cpuinfo", arena), "model name", arena);
+    const char *governor = small_file("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", arena);
+    result->governor = arena_strndup(arena, governor, strcspn(governor, "\n"));
+    result->container = file_exists("/.dockerenv") ? "docker" : file_exists("/run/.containerenv") ? "podman" : "";
+    while (file_is_dir(arena_printf(arena, "/sys/devices/system/node/node%u", result->numa_nodes)))
+        result->numa_nodes++;
+}
+
+/* Settings that change what vendor runtimes and OpenMP do. */
+static void describe_variables(struct result *result, struct arena *arena)
+{
+    static const char *const prefixes[] = {"HSA_", "HIP_", "ROC", "GPU_", "AMD_", "CUDA_", "OMP_"};
+    size_t most = 0;
+    while (environ && environ[most])
+        most++;
+    struct result_label *env = arena_array(arena, most + 1, sizeof(*env));
+    for (size_t k = 0; k < most; k++)
+        for (size_t p = 0; p < sizeof(prefixes) / sizeof(*prefixes); p++) {
+            const char *equals = strchr(environ[k], '=');
+            if (!equals || !text_starts(environ[k], prefixes[p]))
+                continue;
+            env[result->env_count++] = (struct result_label){
+                arena_strndup(arena, environ[k], (size_t)(equals - environ[k])), arena_strdup(arena, equals + 1)};
+            break;
+        }
+    result->env = env;
+}
+
+static void describe_ci(struct result *result)
+{
+    static const char *const commit[] = {"ROOFTILE_COMMIT", "GITHUB_SHA", "CI_COMMIT_SHA", "GIT_COMMIT"};
+    static const char *const branch[] = {"ROOFTILE_BRANCH", "GITHUB_REF_NAME", "CI_COMMIT_REF_NAME", "GIT_BRANCH"};
+    static const char *const url[] = {"ROOFTILE_CI_URL", "CI_JOB_URL", "BUILD_URL"};
+    result->commit = first_of(commit, 4);
+    result->branch = first_of(branch, 4);
+    result->ci_url = first_of(url, 3);
+}
+
+/* RFC 9562 version 4; from the seed on sim, whose output is the same for the same input. */
+static const char *run_id(uint64_t seed, bool predicted, struct arena *arena)
+{
+    uint8_t b[16];
+    char hex[HASH_TEXT];
+    if (predicted || getrandom(b, sizeof(b), 0) != sizeof(b)) {
+        hash_sha256(hex, &seed, sizeof(seed));
+        for (size_t k = 0; k < sizeof(b); k++) {
+            unsigned byte = 0;
+            sscanf(hex + 2 * k, "%2x", &byte);
+            b[k] = (uint8_t)byte;
+        }
+    }
+    b[6] = (uint8_t)((b[6] & 0x0f) | 0x40);
+    b[8] = (uint8_t)((b[8] & 0x3f) | 0x80);
+    return arena_printf(arena, "%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", b[0], b[1], b[2],
+                        b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10], b[11], b[12], b[13], b[14], b[15]);
+}
+
+/* What must be the same for two results to be compared without a word of warning. */
+static void fingerprint(struct result *result, struct arena *arena)
+{
+    const struct device_info *device = &result->device;
+    const char *all = arena_printf(arena, "%s|%s|%s|%s|%s|%u|%u|%s|%s", device->backend, device->name, device->arch,
+                                   device->target, device->driver, device->cus, device->wave, result->kernel_release,
+                                   result->governor);
+    hash_sha256(result->fingerprint, all, strlen(all));
+}
+
+void result_environment(struct result *result, const struct device_info *device, int argc, char **argv,
+                        struct arena *arena)
+{
+    result->tool_version = ROOFTILE_VERSION;
+    result->tool_git = ROOFTILE_GIT;
+    result->tool_dirty = ROOFTILE_GIT_DIRTY;
+    result->tool_build = ROOFTILE_COMPILER " " ROOFTILE_BUILD_TYPE;
+    result->argc = (size_t)argc;
+    result->argv = (const char *const *)argv;
+    result->device = *device;
+    result->run_id = run_id(result->seed, device->predicted, arena);
+    describe_host(result, arena);
+    describe_variables(result, arena);
+    describe_ci(result);
+    fingerprint(result, arena);
+    const size_t count = log_warning_count();
+    const char **warnings = arena_array(arena, count + 1, sizeof(*warnings));
+    for (size_t k = 0; k < count; k++)
+        warnings[k] = arena_strdup(arena, log_warning_at(k));
+    result->warnings = warnings;
+    result->warning_count = count;
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+#include "rooftile/result.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "case_fields.h"
+
+size_t result_id_length(const char *id)
+{
+    const char *timer = strstr(id, ";timer=");
+    return timer ? (size_t)(timer - id) : strlen(id);
+}
+
+void result_document(struct text *out, const struct result *result)
+{
+    struct sidecar sidecar = {.with_samples = true, .inline_max = MEASUREMENT_MAX_SAMPLES};
+    result_json(out, result, &sidecar);
+}
+
+static void take_identity(struct result_case *out, const struct plan_case *plan, const struct measurement *measured,
+                          struct arena *arena)
+{
+    const struct manifest *manifest = plan->bound.manifest;
+    out->id = measured->sample_count
+                  ? arena_printf(arena, "%s;timer=%s", plan->id, timer_name(measured->timer))
+                  : plan->id;
+    out->label = plan->label;
+    out->kernel = manifest->name;
+    out->class = case_class_name(manifest->class);
+    out->tags = plan->tags;
+    out->tag_count = plan->tag_count;
+    struct result_param *params = arena_array(arena, manifest->param_count + 1, sizeof(*params));
+    for (size_t k = 0; plan->bound.values && k < manifest->param_count; k++)
+        params[k] = (struct result_param){manifest->params[k].name, plan->bound.values[k]};
+    out->params = params;
+    out->param_count = plan->bound.values ? manifest->param_count : 0;
+}
+
+static void take_shape(struct result_case *out, const struct bound *bound)
+{
+    for (size_t k = 0; k < bound->step_count; k++)
+        if (bound->steps[k].kind == STEP_LAUNCH && bound->steps[k].timed) {
+            memcpy(out->grid, bound->steps[k].launch.grid, sizeof(out->grid));
+            memcpy(out->block, bound->steps[k].launch.block, sizeof(out->block));
+            out->lds_bytes = bound->steps[k].launch.lds_bytes;
+            return;
+        }
+}
+
+static void take_measurement(struct result_case *out, const struct measurement *measured, struct arena *arena)
+{
+    out->timer = measured->timer;
+    out->cache = measured->cache;
+    out->batch = measured->batch;
+    out->warmup_ns = measured->warmup_ns;
+    out->warmup_converged = measured->warmup_converged;
+    memcpy(out->discarded, measured->discarded, sizeof(out->discarded));
+    out->stop = measured->stop;
+    out->wall_ns = measured->wall_ns;
+    out->overhead_ns = measured->overhead_ns;
+    out->order_index = measured->order_index;
+    out->flush_bytes = measured->flush_bytes;
+    out->flush_method = arena_strdup(arena, measured->flush_method);
+    out->before = measured->before;
+    out->after = measured->after;
+    out->verification = measured->verification;
+    out->status = measured->status;
+    out->flags = measured->flags;
+    out->reason = arena_strdup(arena, measured->status != CASE_OK ? measured->reason : measured->flag_reason);
+}
+
+static void take_samples(struct result_case *out, const struct measurement *measured, struct arena *arena)
+{
+    const size_t count = measured->sample_count;
+    double *scratch = malloc((2 * count + 1) * sizeof(*scratch));
+    if (!scratch)
+        arena_out_of_memory(2 * count * sizeof(*scratch));
+    out->samples_ns = arena_copy(arena, measured->samples_ns, count * sizeof(*measured->samples_ns));
+    out->sample_count = count;
+    summary_compute(&out->stats, out->samples_ns, count, scratch);
+    free(scratch);
+}
+
+static double rate(double amount, double time_ns)
+{
+    return amount > 0 && time_ns > 0 ? amount / time_ns * 1e9 : NAN;
+}
+
+static void take_metrics(struct result_case *out, const struct manifest *manifest, const struct measurement *measured,
+                         struct arena *arena)
+{
+    struct result_metric *metrics = arena_array(arena, manifest->metric_count + 1, sizeof(*metrics));
+    for (size_t k = 0; k < manifest->metric_count && k < MEASUREMENT_MAX_METRICS; k++)
+        metrics[out->metric_count++] =
+            (struct result_metric){manifest->metrics[k].name, manifest->metrics[k].unit, measured->metrics[k]};
+    out->metrics = metrics;
+}
+
+void result_case_build(struct result_case *out, const struct plan_case *plan, const struct measurement *measured,
+                       const char *object_sha256, const struct machine *machine, struct arena *arena)
+{
+    *out = (struct result_case){.flops_per_s = NAN, .bytes_per_s = NAN, .items_per_s = NAN, .fraction = NAN,
+                                .predicted_error = NAN, .model = "floor"};
+    take_identity(out, plan, measured, arena);
+    take_measurement(out, measured, arena);
+    if (plan->state != PLAN_READY)
+        return;
+    out->work = plan->bound.work;
+    out->has_work = out->work.flops > 0 || out->work.read_bytes + out->work.write_bytes > 0 || out->work.items > 0;
+    memcpy(out->object_sha256, object_sha256, strnlen(object_sha256, sizeof(out->object_sha256) - 1));
+    take_shape(out, &plan->bound);
+    floor_compute(&out->floor, machine, &out->work, plan->measure.cache);
+    out->predicted_ns = plan->forecast_ns;
+    if (!measured->sample_count)
+        return;
+    take_samples(out, measured, arena);
+    take_metrics(out, plan->bound.manifest, measured, arena);
+    const double median = out->stats.median;
+    out->flops_per_s = rate(out->work.flops, median);
+    out->bytes_per_s = rate(out->work.read_bytes + out->work.write_bytes, median);
+    out->items_per_s = rate(out->work.items, median);
+    out->fraction = floor_fraction(&out->floor, median);
+    if (plan->forecast_ns > 0 && measured->timer != TIMED_SIM)
+        out->predicted_error = median / plan->forecast_ns - 1;
+}
+
+int result_exit_code(const struct result *result)
+{
+    size_t wanted = 0, measured = 0;
+    for (size_t k = 0; k < result->case_count; k++) {
+        const struct result_case *c = &result->cases[k];
+        if (c->verification.verdict == VERIFY_FAIL || (c->flags & FLAG_IMPOSSIBLE) ||
+            (c->status != CASE_OK && c->status != CASE_SKIPPED))
+            return 1;
+        wanted += c->status != CASE_SKIPPED;
+        measured += c->status == CASE_OK;
+    }
+    return result->case_count && wanted && !measured ? 3 : 0;
+}
