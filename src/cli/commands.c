@@ -27,7 +27,7 @@ static const enum option_id text_options[] = {OPT_OUT, OPT_END};
 const struct command commands[] = {
     {.name = "run",
      .args = "SUITE|KERNEL...",
-     .summary = "measure kernels, verified, against the machine's roofs",
+     .summary = "measure kernels, verified, against the roofs of the machine",
      .examples = "  rooftile run quick                        the one-minute suite, any machine\n"
                  "  rooftile run quick -o out/quick.json      and keep the result\n"
                  "  rooftile run my_suite.json --device cpu   a suite of your own\n"
@@ -72,7 +72,7 @@ const struct command commands[] = {
      .run = cmd_build},
     {.name = "check",
      .args = "[SUITE|KERNEL]...",
-     .summary = "check manifests and suites, and with --run every kernel's results",
+     .summary = "check manifests and suites, and with --run the kernels",
      .examples = "  rooftile check                            every manifest\n"
                  "  rooftile check my_suite.json              and a suite\n"
                  "  rooftile check --run                      every kernel at its check size\n"

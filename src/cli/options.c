@@ -49,9 +49,10 @@ const struct option_row option_rows[OPT_COUNT] = {
     [OPT_MIN_TIME] = {"min-time", 0, OPTION_STRING, "TIME", "sample each case at least this long, such as 0.5s",
                       AT(min_time)},
     [OPT_MAX_TIME] = {"max-time", 0, OPTION_STRING, "TIME", "stop each case after this time", AT(max_time)},
-    [OPT_CACHE_MODE] = {"cache-mode", 0, OPTION_WORD, "MODE",
-                        "hot: caches as the last launch left them; cold: flushed; rotate: another copy of the data",
-                        AT(cache_mode), .choices = cache_modes},
+    [OPT_CACHE_MODE] =
+        {"cache-mode", 0, OPTION_WORD, "MODE",
+         "state of the caches: hot (as the last launch left them), cold (flushed) or rotate (another copy of the data)",
+         AT(cache_mode), .choices = cache_modes},
     [OPT_TIMER] = {"timer", 0, OPTION_WORD, "TIMER", "auto, host or batch (several launches per sample)", AT(timer),
                    .choices = timers},
     [OPT_TIMEOUT] = {"timeout", 0, OPTION_STRING, "TIME", "end a case that hangs after this time (default: 120s)",

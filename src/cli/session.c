@@ -146,8 +146,11 @@ enum status session_catalog(struct session *session, struct err *err)
     for (size_t k = 0; k < session->suite_count; k++)
         most += session->suites[k]->kernel_dir_count;
     const char **dirs = arena_array(session->arena, most + built_in_count + 1, sizeof(*dirs));
-    for (size_t k = 0; k < options->kernel_dir_count; k++)
+    for (size_t k = 0; k < options->kernel_dir_count; k++) {
+        if (!file_is_dir(options->kernel_dirs[k]))
+            return err_set(err, ERR_USAGE, "--kernels %s: there is no such folder", options->kernel_dirs[k]);
         dirs[count++] = options->kernel_dirs[k];
+    }
     for (size_t s = 0; s < session->suite_count; s++)
         for (size_t k = 0; k < session->suites[s]->kernel_dir_count; k++)
             dirs[count++] = session->suites[s]->kernel_dirs[k];

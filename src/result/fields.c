@@ -139,7 +139,7 @@ static enum status read_whole(uint64_t *value, const struct json *json, double l
 
 static enum status read_u32(char *at, const struct json *json, struct err *err)
 {
-    uint64_t whole;
+    uint64_t whole = 0;
     const enum status status = read_whole(&whole, json, UINT32_MAX, err);
     if (status)
         return status;

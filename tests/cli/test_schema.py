@@ -120,11 +120,13 @@ def results(home):
         "name": "liar", "summary": "says 1", "code": {"source": "liar.hip", "symbol": "liar"}, "params": {"n": 1},
         "buffers": {"a": {"type": "u32", "count": "n", "role": "out"}},
         "launch": {"grid": [1], "block": [1], "args": ["a"]}, "check": {"expect": {"a": "2"}}}))
+    (home / "k/broken.hip").write_text("#error no\n")
+    (home / "k/broken.json").write_text((home / "k/liar.json").read_text().replace("liar", "broken"))
     runs = {"sim": (0, ["stream_copy", "gemm_lds", "pointer_chase", "--device", "sim:mi300x"]),
             "sim-samples": (0, ["stream_copy", "--device", "sim:mi210", "--samples"]),
             "cpu": (0, ["stream_copy", "launch_empty", "--set", "n=4096", "--device", "cpu", "--label", "a=b", *QUICK]),
             "cpu-samples": (0, ["stream_copy", "--set", "n=4096", "--device", "cpu", "--samples", *QUICK]),
-            "skips-and-errors": (1, ["liar", "stream_copy", "--set", "n=0,1,4096", "--set", "block=1,100", "--device", "cpu", "--kernels", "k", *QUICK]),
+            "skips-and-errors": (1, ["liar", "broken", "stream_copy", "--set", "n=1,4096", "--set", "block=1,100", "--device", "cpu", "--kernels", "k", *QUICK]),
             "cold": (0, ["stream_copy", "--set", "n=4096", "--device", "sim:mi300x", "--cache-mode", "cold"])}
     for name, (code, arguments) in runs.items():
         done = run("run", *arguments, "-o", f"{name}.json", home=home)

@@ -13,7 +13,9 @@
 
 #if __has_include(<hip/hip_runtime_api.h>)
 #define __HIP_PLATFORM_AMD__ 1
+#define HIP_SUCCESS VENDOR_HIP_SUCCESS /* of an enumeration that has nothing to do with errors */
 #include <hip/hip_runtime_api.h>
+#undef HIP_SUCCESS
 
 #define SAME(name, parameters)                                                                                         \
     _Static_assert(__builtin_types_compatible_p(__typeof__(name), __typeof__(*((struct hip_api *)0)->name)), #name);
