@@ -14,12 +14,15 @@
  * A stays [row][k] in LDS with KV elements of padding: a lane reads KV values along k at once, rows of neighbouring lanes lie
  * in different banks, and nothing has to be transposed.
  *
+ * A_LDS 0 leaves A out of LDS: lanes read it where it is. That is for a CPU, where LDS is only memory that was copied, and
+ * copying pays for B alone: its slab is read by all lanes of the workgroup, a row of A by BN / TN of them.
+ *
  * Two LDS buffers: while a slab is used the next one is filled, so there is one barrier per slab. With STAGE the next slab
  * waits in registers while the current one is used, which hides the latency of memory on a GPU; a CPU has no use for that.
  *
  * Any m, n, k: slabs that reach over the edge are loaded element by element with zeros beyond it, and tiles of C stored so.
  *
- * Defines: BM BN BK TM TN tiles; NV width of accumulators and of moves; KV values of A per read; STAGE.
+ * Defines: BM BN BK TM TN tiles; NV width of accumulators and of moves; KV values of A per read; A_LDS; STAGE.
  */
 #include "portable.h"
 
@@ -33,11 +36,13 @@ typedef float padded_pack __attribute__((ext_vector_type(NV), aligned(16)));
 static constexpr unsigned LANES_X = BN / TN, LANES_Y = BM / TM, LANES = LANES_X * LANES_Y;
 static constexpr unsigned RUNS = TN / NV;            /* column packs per lane */
 static constexpr unsigned A_STRIDE = BK + 4;         /* 4: keeps packs of A aligned for any KV up to 4 */
+static constexpr unsigned A_SLAB = A_LDS ? BM * A_STRIDE : 0, B_SLAB = BK * BN; /* elements */
 static constexpr int K_UNROLL = 4 / KV;              /* products in flight: enough for a CPU, few registers on a GPU */
-static constexpr unsigned A_MOVES = BM * BK / NV / LANES, B_MOVES = BK * BN / NV / LANES;
+static constexpr unsigned A_MOVES = A_LDS ? BM * BK / NV / LANES : 1, B_MOVES = BK * BN / NV / LANES;
 
 static_assert(BM % TM == 0 && BN % TN == 0 && TN % NV == 0 && BK % KV == 0 && BK % NV == 0, "tiles do not nest");
-static_assert(BM * BK % (NV * LANES) == 0 && BK * BN % (NV * LANES) == 0, "slabs are not whole moves per lane");
+static_assert((!A_LDS || BM * BK % (NV * LANES) == 0) && BK * BN % (NV * LANES) == 0, "slabs are not whole moves per lane");
+static_assert(A_LDS || (KV == 1 && !STAGE), "A outside of LDS is read value by value");
 
 /* The same value in a vector and in a vector of one. */
 template <class pack_t> __device__ static float element(pack_t pack, unsigned index)
@@ -80,25 +85,29 @@ __device__ static inline unsigned move_column(unsigned move, unsigned lane, unsi
     return (move * LANES + lane) % (width / NV) * NV;
 }
 
-/* One slab: TM x TN of C in registers grow by BK products each. */
-__device__ static inline void multiply(row_pack (&sum)[TM][RUNS], const float *a_slab, const float *b_slab, unsigned x,
-                                       unsigned y)
+/* One slab: TM x TN of C in registers grow by `depth` products each. Row i of the lane is row i * LANES_Y of `a`, but none
+ * beyond `last`: what is read twice then is never stored. */
+template <bool whole>
+__device__ static void multiply(row_pack (&sum)[TM][RUNS], const float *a, uint64_t stride, unsigned last,
+                                const float *b_slab, unsigned depth)
 {
     UNROLL_BY(K_UNROLL)
-    for (unsigned k = 0; k < BK; k += KV) {
-        k_pack a[TM];
+    for (unsigned k = 0; k < (whole ? BK : depth); k += KV) {
+        k_pack a_values[TM];
         UNROLL
-        for (unsigned i = 0; i < TM; ++i)
-            a[i] = *reinterpret_cast<const k_pack *>(a_slab + (i * LANES_Y + y) * A_STRIDE + k);
+        for (unsigned i = 0; i < TM; ++i) {
+            const unsigned row = whole || i * LANES_Y < last ? i * LANES_Y : last;
+            a_values[i] = *reinterpret_cast<const k_pack *>(a + row * stride + k);
+        }
         UNROLL
         for (unsigned e = 0; e < KV; ++e) {
             row_pack b[RUNS];
             UNROLL
             for (unsigned j = 0; j < RUNS; ++j)
-                b[j] = *reinterpret_cast<const row_pack *>(b_slab + (k + e) * BN + (j * LANES_X + x) * NV);
+                b[j] = *reinterpret_cast<const row_pack *>(b_slab + (k + e) * BN + j * LANES_X * NV);
             UNROLL
             for (unsigned i = 0; i < TM; ++i) {
-                const row_pack spread = static_cast<row_pack>(element(a[i], e));
+                const row_pack spread = static_cast<row_pack>(element(a_values[i], e));
                 UNROLL
                 for (unsigned j = 0; j < RUNS; ++j)
                     sum[i][j] = fma(spread, b[j], sum[i][j]);
@@ -132,29 +141,28 @@ __device__ static inline void store_tile(float *c, const row_pack (&sum)[TM][RUN
 KERNEL __launch_bounds__(LANES) void gemm_lds(float *__restrict c, const float *__restrict a, const float *__restrict b,
                                               uint32_t m, uint32_t n, uint32_t k)
 {
-    __shared__ float a_slabs[2][BM * A_STRIDE] __attribute__((aligned(64)));
-    __shared__ float b_slabs[2][BK * BN] __attribute__((aligned(64)));
+    __shared__ float slabs[2 * (A_SLAB + B_SLAB)] __attribute__((aligned(64)));
     const unsigned x = threadIdx.x, y = threadIdx.y, lane = y * LANES_X + x;
     const uint64_t row = blockIdx.y * static_cast<uint64_t>(BM), column = blockIdx.x * static_cast<uint64_t>(BN);
     const bool a_rows_inside = row + BM <= m, b_columns_inside = column + BN <= n;
-    const unsigned slabs = (k + BK - 1) / BK;
+    const unsigned slab_count = (k + BK - 1) / BK;
     row_pack sum[TM][RUNS] = {};
 
     /* Round r loads slab r while slab r - 1 is used. */
-    for (unsigned round = 0; round <= slabs; ++round) {
-        const bool load = round < slabs;
+    for (unsigned round = 0; round <= slab_count; ++round) {
+        const bool load = round < slab_count;
         const uint64_t depth = round * static_cast<uint64_t>(BK);
         const bool inside = depth + BK <= k;
-        float *const a_next = a_slabs[round % 2], *const b_next = b_slabs[round % 2];
+        float *const b_next = slabs + round % 2 * B_SLAB, *const a_next = slabs + 2 * B_SLAB + round % 2 * A_SLAB;
         move_pack a_moves[A_MOVES], b_moves[B_MOVES];
         if (load) {
-            UNROLL
-            for (unsigned t = 0; t < A_MOVES; ++t) {
-                const unsigned r = move_row(t, lane, BK), q = move_column(t, lane, BK);
-                a_moves[t] = fetch(a, row + r, depth + q, m, k, inside && a_rows_inside);
-                if constexpr (!STAGE) {
-                    *reinterpret_cast<padded_pack *>(a_next + r * A_STRIDE + q) = a_moves[t];
-                    ask_for(a, row + r, depth + BK + q, m, k);
+            if constexpr (A_LDS) {
+                UNROLL
+                for (unsigned t = 0; t < A_MOVES; ++t) {
+                    const unsigned r = move_row(t, lane, BK), q = move_column(t, lane, BK);
+                    a_moves[t] = fetch(a, row + r, depth + q, m, k, inside && a_rows_inside);
+                    if constexpr (!STAGE)
+                        *reinterpret_cast<padded_pack *>(a_next + r * A_STRIDE + q) = a_moves[t];
                 }
             }
             UNROLL
@@ -167,16 +175,31 @@ KERNEL __launch_bounds__(LANES) void gemm_lds(float *__restrict c, const float *
                 }
             }
         }
-        if (round > 0)
-            multiply(sum, a_slabs[(round - 1) % 2], b_slabs[(round - 1) % 2], x, y);
-        if (load && STAGE) {
-            UNROLL
-            for (unsigned t = 0; t < A_MOVES; ++t)
-                *reinterpret_cast<padded_pack *>(a_next + move_row(t, lane, BK) * A_STRIDE + move_column(t, lane, BK)) =
-                    a_moves[t];
-            UNROLL
-            for (unsigned t = 0; t < B_MOVES; ++t)
-                *reinterpret_cast<row_pack *>(b_next + move_row(t, lane, BN) * BN + move_column(t, lane, BN)) = b_moves[t];
+        if (round > 0) {
+            const float *const b_now = slabs + (round - 1) % 2 * B_SLAB + x * NV;
+            if constexpr (A_LDS) {
+                const float *const a_now = slabs + 2 * B_SLAB + (round - 1) % 2 * A_SLAB + y * A_STRIDE;
+                multiply<true>(sum, a_now, A_STRIDE, 0, b_now, BK);
+            } else if (row + y < m) {
+                const float *const a_now = a + (row + y) * k + depth - BK;
+                const unsigned products = depth <= k ? BK : k % BK;
+                if (products == BK && a_rows_inside)
+                    multiply<true>(sum, a_now, k, 0, b_now, BK);
+                else
+                    multiply<false>(sum, a_now, k, static_cast<unsigned>(m - 1 - row - y), b_now, products);
+            }
+        }
+        if constexpr (STAGE) {
+            if (load) {
+                UNROLL
+                for (unsigned t = 0; t < A_MOVES; ++t)
+                    *reinterpret_cast<padded_pack *>(a_next + move_row(t, lane, BK) * A_STRIDE +
+                                                     move_column(t, lane, BK)) = a_moves[t];
+                UNROLL
+                for (unsigned t = 0; t < B_MOVES; ++t)
+                    *reinterpret_cast<row_pack *>(b_next + move_row(t, lane, BN) * BN + move_column(t, lane, BN)) =
+                        b_moves[t];
+            }
         }
         __syncthreads();
     }

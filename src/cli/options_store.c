@@ -11,15 +11,18 @@
 /* One more entry in a list whose capacity doubles with its count. */
 static void append(const struct parse *parse, const struct option_row *row, const char *value)
 {
-    const char ***list = (void *)((char *)parse->options + row->offset);
+    void *field = (char *)parse->options + row->offset;
     size_t *count = (void *)((char *)parse->options + row->count_offset);
+    const char **list;
+    memcpy(&list, field, sizeof(list)); /* its entries are const to everybody else */
     if ((*count & (*count - 1)) == 0) {
         const char **grown = arena_array(parse->arena, *count ? 2 * *count : 1, sizeof(*grown));
         if (*count)
-            memcpy(grown, *list, *count * sizeof(*grown));
-        *list = grown;
+            memcpy(grown, list, *count * sizeof(*grown));
+        list = grown;
+        memcpy(field, &list, sizeof(list));
     }
-    (*list)[(*count)++] = value;
+    list[(*count)++] = value;
 }
 
 static enum status append_split(const struct parse *parse, const struct option_row *row, const char *value)

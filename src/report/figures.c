@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "report_internal.h"
 #include "rooftile/units.h"
@@ -39,7 +40,9 @@ const char *figure_rate(char out[static FIGURE_TEXT], const struct result_case *
     out[0] = '\0';
     if (!c->sample_count)
         return out;
-    if (compute && c->flops_per_s > 0)
+    if (!strcmp(c->class, "latency") && c->work.items > 1)
+        snprintf(out, FIGURE_TEXT, "%s each", units_time(rate, c->stats.median / c->work.items));
+    else if (compute && c->flops_per_s > 0)
         snprintf(out, FIGURE_TEXT, "%s", units_rate(rate, c->flops_per_s, "FLOP/s"));
     else if (c->bytes_per_s > 0 && isfinite(c->bytes_per_s))
         snprintf(out, FIGURE_TEXT, "%s", units_rate(rate, c->bytes_per_s, "B/s"));
@@ -58,6 +61,16 @@ const char *figure_fraction(char out[static FIGURE_TEXT], const struct result_ca
         snprintf(out, FIGURE_TEXT, "%.1f%%", c->fraction * 100);
     else
         snprintf(out, FIGURE_TEXT, "%.0f%%", c->fraction * 100);
+    return out;
+}
+
+const char *figure_intensity(char out[static FIGURE_TEXT], const struct result_case *c)
+{
+    const double intensity = c->floor.intensity;
+    if (!isfinite(intensity) || c->work.flops <= 0)
+        snprintf(out, FIGURE_TEXT, "-");
+    else
+        snprintf(out, FIGURE_TEXT, intensity < 100 ? "%.3g" : "%.0f", intensity);
     return out;
 }
 

@@ -27,7 +27,9 @@ const char *figure_time(char out[static FIGURE_TEXT], const struct result_case *
 const char *figure_rate(char out[static FIGURE_TEXT], const struct result_case *c);
 /* "98 %": of the roof. */
 const char *figure_fraction(char out[static FIGURE_TEXT], const struct result_case *c);
-/* "expect", "FAIL", "-". */
+/* "0.167", "12.8", "1024"; "-" without arithmetic or bytes. */
+const char *figure_intensity(char out[static FIGURE_TEXT], const struct result_case *c);
+/* "expect", "WRONG", "-". */
 const char *figure_verified(const struct result_case *c);
 /* Flags as words, separated by commas. */
 void figure_flags(struct text *out, const struct result_case *c);

@@ -83,23 +83,19 @@ static double highest_peak(const struct machine *machine)
     return highest;
 }
 
-static void draw_level(struct plot *plot, const struct machine_level *level, double highest)
+/* One mark per row keeps lines apart that lie close together; the name stands beside the line, each level's in its own row. */
+static void draw_level(struct plot *plot, const struct machine_level *level, double highest, int label_row)
 {
     const double bandwidth = ceiling_value(&level->bandwidth);
-    int label_row = -1, label_column = 0;
-    for (int column = 0; column < WIDTH && bandwidth > 0; column++) {
-        const double y = bandwidth * x_at(plot, column);
-        if (y > highest * 1.02)
-            break;
-        const int row = row_of(plot, y);
+    for (int row = 0; row < HEIGHT && bandwidth > 0; row++) {
+        const double y = pow(10, plot->y_high - (plot->y_high - plot->y_low) * row / (HEIGHT - 1));
+        if (y > highest)
+            continue;
+        const int column = column_of(plot, y / bandwidth);
         put(plot, row, column, "/", 1);
-        if (label_row < 0 && row < HEIGHT - 1) {
-            label_row = row;
-            label_column = column;
-        }
+        if (row == label_row)
+            put_word(plot, row, column + 2, level->name);
     }
-    if (label_row >= 0)
-        put_word(plot, label_row - 1, label_column > 3 ? label_column - 1 : label_column, level->name);
 }
 
 static void draw_unit(struct plot *plot, const struct machine *machine, const struct machine_unit *unit)
@@ -174,7 +170,7 @@ static void draw(struct plot *plot, const struct result *result, const struct ke
                                       "N", "O", "P", "Q", "R", "S", "T", "U", "V", "W", "X", "Y", "Z"};
     choose_range(plot, result);
     for (uint32_t k = 0; k < machine->level_count; k++)
-        draw_level(plot, &machine->levels[k], highest_peak(machine));
+        draw_level(plot, &machine->levels[k], highest_peak(machine), HEIGHT - 2 - 2 * (int)k);
     for (uint32_t k = 0; k < machine->unit_count; k++)
         if (unit_is_used(result, machine->units[k].name))
             draw_unit(plot, machine, &machine->units[k]);
@@ -224,7 +220,8 @@ static void add_x_axis(struct text *out, const struct plot *plot)
     for (int column = 0; column < WIDTH; column += X_TICK) {
         const size_t at = (size_t)(MARGIN + column - 2);
         text_pad(&ticks, at > ticks.length ? at - ticks.length : 0, ' ');
-        text_addf(&ticks, " %.2g", x_at(plot, column));
+        const double x = x_at(plot, column);
+        text_addf(&ticks, x < 100 ? " %.2g" : " %.0f", x);
     }
     text_addf(out, "%s  FLOP/B\n", ticks.data);
     text_release(&ticks);
@@ -233,10 +230,10 @@ static void add_x_axis(struct text *out, const struct plot *plot)
 static void add_legend(struct text *out, const struct kernels *kernels)
 {
     for (size_t k = 0; k < kernels->count; k++) {
-        char rate[UNITS_TEXT], fraction[FIGURE_TEXT];
+        char rate[UNITS_TEXT], fraction[FIGURE_TEXT], intensity[FIGURE_TEXT];
         const struct result_case *c = kernels->best[k];
-        text_addf(out, "  %c  %-16s best %s at %.3g FLOP/B", (char)('A' + k), kernels->names[k],
-                  units_rate(rate, c->flops_per_s, "FLOP/s"), c->floor.intensity);
+        text_addf(out, "  %c  %-16s best %s at %s FLOP/B", (char)('A' + k), kernels->names[k],
+                  units_rate(rate, c->flops_per_s, "FLOP/s"), figure_intensity(intensity, c));
         if (isfinite(c->fraction) && c->fraction > 0)
             text_addf(out, ", %s of %s", figure_fraction(fraction, c), c->floor.bound);
         text_add(out, "\n");

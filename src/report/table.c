@@ -73,14 +73,12 @@ static void fraction_cell(struct text *out, const struct result_case *c, const s
 
 static void measured_row(struct text *out, const struct result_case *c, const struct report_options *options)
 {
-    char time[UNITS_TEXT], ci[24], rate[FIGURE_TEXT], intensity[24] = "-";
+    char time[UNITS_TEXT], ci[24], rate[FIGURE_TEXT], intensity[FIGURE_TEXT];
     snprintf(ci, sizeof(ci), "%.1f%%", (c->stats.ci95[1] - c->stats.ci95[0]) / 2 / c->stats.median * 100);
-    if (isfinite(c->floor.intensity) && c->work.flops > 0)
-        snprintf(intensity, sizeof(intensity), "%.3g", c->floor.intensity);
     cell(out, units_time(time, c->stats.median), 10, true);
     cell(out, ci, 6, true);
     cell(out, figure_rate(rate, c), 14, true);
-    cell(out, intensity, 8, true);
+    cell(out, figure_intensity(intensity, c), 8, true);
     text_add(out, "  ");
     cell(out, c->floor.bound[0] ? c->floor.bound : "-", 11, false);
     fraction_cell(out, c, options);
@@ -88,14 +86,15 @@ static void measured_row(struct text *out, const struct result_case *c, const st
     if (c->verification.verdict == VERIFY_FAIL)
         styled(out, options, STYLE_RED, "WRONG");
     else
-        cell(out, figure_verified(c), 7, false);
+        text_add(out, figure_verified(c));
 }
 
 static void row(struct text *out, const struct result_case *c, unsigned width, const struct report_options *options)
 {
     struct text flags = {0};
     label_cell(out, c->label, width);
-    if (c->status == CASE_OK && c->sample_count) {
+    const bool measured = c->status == CASE_OK && c->sample_count;
+    if (measured) {
         measured_row(out, c, options);
     } else {
         text_add(out, "  ");
@@ -104,7 +103,7 @@ static void row(struct text *out, const struct result_case *c, unsigned width, c
     }
     figure_flags(&flags, c);
     if (flags.length) {
-        text_add(out, " ");
+        text_pad(out, measured ? 8 - (unsigned)strlen(figure_verified(c)) : 1, ' ');
         styled(out, options, c->flags & FLAG_IMPOSSIBLE ? STYLE_RED : STYLE_YELLOW, flags.data);
     }
     text_release(&flags);

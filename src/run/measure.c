@@ -309,6 +309,18 @@ static enum status time_case(struct worker *worker, struct ready *ready, const s
     return status;
 }
 
+/* Only sim looks at it: the forecast of a case, shared by its timed launches. */
+static void share_floor(struct ready *ready, const struct plan_case *plan_case)
+{
+    const size_t count = ready->bound->step_count;
+    size_t launches = 0;
+    for (size_t k = 0; k < count; k++)
+        launches += ready->steps[k].bound->kind == STEP_LAUNCH && ready->steps[k].bound->timed;
+    for (size_t k = 0; k < ready->rotations * count; k++)
+        if (ready->steps[k].bound->timed)
+            ready->steps[k].launch.floor_ns = plan_case->floor.time_ns / (double)(launches ? launches : 1);
+}
+
 static enum status run_stages(struct worker *worker, const struct plan_case *plan_case,
                               const struct build_result *builds, bool verify_only, struct measurement *out,
                               struct err *err)
@@ -320,6 +332,7 @@ static enum status run_stages(struct worker *worker, const struct plan_case *pla
     if (!status)
         status = ready_setup(&ready, err);
     if (!status) {
+        share_floor(&ready, plan_case);
         enter(worker, PHASE_VERIFYING);
         status = verify_case(worker, &ready, plan_case, builds, &out->verification, err);
     }
@@ -352,5 +365,6 @@ void measure_case(struct worker *worker, const struct plan_case *plan_case, cons
             out->status = status == ERR_UNSUPPORTED ? CASE_SKIPPED : CASE_ERROR;
         snprintf(out->reason, sizeof(out->reason), "%s", err.text);
     }
-    out->wall_ns = (double)(clock_now_ns() - start_ns);
+    /* On sim only virtual time counts: its results are the same byte for byte. */
+    out->wall_ns = worker->info.predicted ? NAN : (double)(clock_now_ns() - start_ns);
 }

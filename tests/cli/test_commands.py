@@ -32,7 +32,7 @@ def listings(home):
     table = run("list", home=home)
     check_run(table, 0, "list", stdout=sorted(KERNELS) + ["quick", "roofline"])
     check(KERNELS <= set(re.findall(r"[a-z_0-9]+", json.dumps(pure(run("list", "--json", "-", home=home), "list --json -")))), "list --json has the kernels")
-    check_run(run("list", "stream_triad", home=home), 0, "list of a kernel", stdout=["n", "dtype", "67108864", "BabelStream"])
+    check_run(run("list", "stream_triad", home=home), 0, "list of a kernel", stdout=["n  ", "64Mi", "dtype", "f32, f64", "BabelStream", "every element"])
     check_run(run("list", "stream_triat", home=home), 2, "list of an unknown kernel", stderr="did you mean 'stream_triad'?")
     filtered = run("list", "--names", "--filter", "stream_*", home=home).stdout.split()
     check(filtered and all(name.startswith("stream_") for name in filtered), f"list --filter: {filtered}")

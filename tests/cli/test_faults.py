@@ -89,7 +89,7 @@ MANIFESTS = [
     manifest("divergent", second=("odd", "3")),
     manifest("broken", code={"source": "broken.hip", "symbol": "broken"}),
     manifest("no_symbol", code={"source": "faults.hip", "symbol": "nowhere"}),
-    manifest("one_argument", launch={"grid": [1], "block": ["n"], "args": ["out"]}),
+    manifest("one_argument", code={"source": "faults.hip", "symbol": "good"}, launch={"grid": [1], "block": ["n"], "args": ["out"]}),
     manifest("lists", params={"n": 64, "lens": [1, 2, 3]}, check={"expect": {"out": "10 + i"}},
              metrics={"largest": {"buffer": "out", "reduce": "max", "expr": "x + sum(lens)", "unit": "things"}}),
 ]

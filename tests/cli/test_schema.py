@@ -2,8 +2,10 @@
 """Every shipped suite, manifest and machine file, and results that the program writes, against configs/schema with an
 independent validator; and the schemas against files with one thing wrong."""
 import copy
+import hashlib
 import json
 import pathlib
+import struct
 import sys
 
 from harness import PROGRAM, ROOT, check, check_run, finish, load, run, scratch
@@ -113,6 +115,18 @@ def broken_machines():
         invalid("machine", machine, where, change, what)
 
 
+def check_samples(home, name, result):
+    """All of them: in the file, or beside it as f64."""
+    for case in result["cases"]:
+        count, inline, beside = case["measurement"]["n"], case.get("samples_ns"), case.get("samples_file")
+        check(len(inline or []) == count or (beside and beside["count"] == count), f"{name}: {case['id']} has not its {count} samples")
+        if beside:
+            data = (home / beside["path"]).read_bytes()
+            check(len(data) == 8 * count and hashlib.sha256(data).hexdigest() == beside["sha256"], f"{name}: {beside['path']} is not as described")
+            values = sorted(struct.unpack(f"<{count}d", data))
+            check(values[0] == case["stats"]["min"] and values[-1] == case["stats"]["max"], f"{name}: the samples are not those of the statistics")
+
+
 def results(home):
     (home / "k").mkdir()
     (home / "k/liar.hip").write_text('#include "portable.h"\nKERNEL void liar(uint32_t *a)\n{\n    a[0] = 1;\n}\nKERNEL_EXPORT(liar)\n')
@@ -134,7 +148,8 @@ def results(home):
         result = strict(home / f"{name}.json")
         valid("result", result, f"result {name}")
         check(result["schema_version"] == "1.0.0", f"{name}: schema_version")
-        check(("samples_ns" in result["cases"][0] or "samples_file" in result["cases"][0]) == ("samples" in name), f"{name}: samples")
+        if "samples" in name:
+            check_samples(home, name, result)
         lines = (home / f"{name}.json").read_text().splitlines()
         ids = [json.dumps(c["id"]) for c in result["cases"]]
         check(all(sum(id_ in line for line in lines) == 1 for id_ in ids) and len(ids) == len(set(ids)), f"{name}: one case per line")

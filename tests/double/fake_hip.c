@@ -299,7 +299,7 @@ hip_error hipEventRecord(struct ihipEvent_t *event, struct ihipStream_t *stream)
 hip_error hipEventElapsedTime(float *time_ms, struct ihipEvent_t *from, struct ihipEvent_t *to)
 {
     MAY_FAIL();
-    if (!from->time_ms || !to->time_ms)
+    if (from->time_ms <= 0 || to->time_ms <= 0)
         return 400; /* invalid handle */
     *time_ms = (float)(to->time_ms - from->time_ms);
     return HIP_SUCCESS;

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "../../../src/cli/completion.h"
+#include "../../../src/cli/help.h"
+#include "../../../src/cli/man.h"
+#include "../../../src/cli/options.h"
+
+#define MOST_WORDS 32
+
+static void assert_fits(const char *what, const char *text)
+{
+    struct arena arena = {0};
+    for (const char *line = text; *line;) {
+        const size_t length = strcspn(line, "\n");
+        const char *copy = arena_strndup(&arena, line, length);
+        if (text_columns(copy) > HELP_COLUMNS)
+            fail_msg("%s: a line of %zu columns: %s", what, text_columns(copy), copy);
+        assert_true(length == 0 || line[length - 1] != ' ');
+        line += length + (line[length] == '\n');
+    }
+    arena_release(&arena);
+}
+
+static void help_fits_and_starts_with_examples(void **state)
+{
+    (void)state;
+    for (const struct command *command = commands; command->name; command++) {
+        struct text text = {0};
+        help_command(&text, command, false);
+        assert_true(text_starts(text.data, "Examples:\n  "));
+        assert_fits(command->name, text.data);
+        enum option_id ids[OPT_COUNT];
+        const size_t count = options_of(ids, command);
+        for (size_t k = 0; k < count; k++) {
+            char option[64];
+            snprintf(option, sizeof(option), "--%s", option_rows[ids[k]].name);
+            assert_non_null(strstr(text.data, option));
+        }
+        text_release(&text);
+    }
+    struct text text = {0};
+    help_overview(&text, false);
+    assert_fits("overview", text.data);
+    text_release(&text);
+}
+
+/* The words of an example up to its explanation or to a pipe; 0 when the line does not start with rooftile. */
+static int words_of(char **words, char *line)
+{
+    char *gap = strstr(line + 2, "  ");
+    int count = 0;
+    if (gap)
+        *gap = '\0';
+    char *rest = NULL;
+    for (char *word = strtok_r(line, " ", &rest); word && strcspn(word, "|>"); word = strtok_r(NULL, " ", &rest)) {
+        assert_true(count < MOST_WORDS);
+        words[count++] = word;
+    }
+    return count && !strcmp(words[0], "rooftile") ? count : 0;
+}
+
+static size_t check_examples(const char *examples)
+{
+    struct arena arena = {0};
+    size_t checked = 0;
+    for (const char *line = examples; *line;) {
+        char *words[MOST_WORDS + 1] = {0};
+        struct cli_options options;
+        struct err err = {0};
+        const size_t length = strcspn(line, "\n");
+        const int count = words_of(words, arena_strndup(&arena, line, length));
+        line += length + 1;
+        if (!count)
+            continue;
+        const struct command *command = command_find(words[1]);
+        assert_non_null(command);
+        if (options_parse(&options, command, count - 1, words + 1, &arena, &err))
+            fail_msg("an example of %s does not parse: %s", command->name, err.text);
+        checked++;
+    }
+    arena_release(&arena);
+    return checked;
+}
+
+static void examples_parse(void **state)
+{
+    (void)state;
+    assert_true(check_examples(overview_examples) >= 4);
+    for (const struct command *command = commands; command->name; command++)
+        assert_true(check_examples(command->examples) >= 1);
+}
+
+/* Every option of every command is in the man page and in each completion script. */
+static void generated_texts_are_complete(void **state)
+{
+    (void)state;
+    struct text page = {0};
+    man_page(&page);
+    assert_true(text_starts(page.data, ".\\\" SPDX"));
+    for (const struct command *command = commands; command->name; command++)
+        assert_non_null(strstr(page.data, command->name));
+    for (size_t id = OPT_END + 1; id < OPT_COUNT; id++) {
+        char first[32] = {0};
+        snprintf(first, sizeof(first), "%.*s", (int)strcspn(option_rows[id].name, "-"), option_rows[id].name);
+        char macro[64];
+        snprintf(macro, sizeof(macro), "Fl \\-%s", first);
+        assert_non_null(strstr(page.data, macro));
+    }
+    text_release(&page);
+    for (const struct completion_shell *shell = completion_shells; shell->name; shell++) {
+        struct text script = {0};
+        shell->write(&script);
+        for (size_t id = OPT_END + 1; id < OPT_COUNT; id++)
+            assert_non_null(strstr(script.data, option_rows[id].name));
+        for (const struct command *command = commands; command->name; command++)
+            assert_non_null(strstr(script.data, command->name));
+        assert_non_null(strstr(script.data, "rooftile list --names"));
+        text_release(&script);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(help_fits_and_starts_with_examples),
+        cmocka_unit_test(examples_parse),
+        cmocka_unit_test(generated_texts_are_complete),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: MIT */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "../../../src/cli/options.h"
+
+#define COUNT_OF(array) (sizeof(array) / sizeof(*(array)))
+#define MOST_WORDS 16
+
+static const enum option_id ids[] = {OPT_DEVICE, OPT_SET,  OPT_SEED,       OPT_QUICK, OPT_OUT,   OPT_JSON,
+                                     OPT_ARCH,   OPT_JOBS, OPT_CACHE_MODE, OPT_LABEL, OPT_NAMES, OPT_END};
+static const struct command command = {.name = "try",
+                                       .args = "THING...",
+                                       .examples = "  rooftile try it   and see\n",
+                                       .options = ids,
+                                       .min_args = 1,
+                                       .max_args = 3};
+
+struct parsed {
+    struct cli_options options;
+    struct err err;
+    struct arena arena;
+    enum status status;
+    char line[512];
+    char *words[MOST_WORDS + 1];
+};
+
+/* Parses a line of words separated by blanks; "''" is an empty word. */
+static void parse(struct parsed *parsed, const char *line)
+{
+    int count = 0;
+    memset(parsed, 0, sizeof(*parsed));
+    snprintf(parsed->line, sizeof(parsed->line), "rooftile %s", line);
+    char *rest = NULL;
+    for (char *word = strtok_r(parsed->line, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
+        assert_true(count < MOST_WORDS);
+        if (!strcmp(word, "''"))
+            *word = '\0';
+        parsed->words[count++] = word;
+    }
+    parsed->status = options_parse(&parsed->options, &command, count, parsed->words, &parsed->arena, &parsed->err);
+}
+
+static void wrong_lines_say_what_is_wrong(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *line, *message;
+    } cases[] = {
+        {"x --devise cpu", "unknown option '--devise'; did you mean '--device'?"},
+        {"x --dev cpu", "unknown option '--dev'; did you mean '--device'?"},
+        {"x --devise=cpu", "unknown option '--devise'; did you mean '--device'?"},
+        {"x --zzzzzz", "unknown option '--zzzzzz'; try 'rooftile try --help'"},
+        {"x --strict", "unknown option '--strict'; try 'rooftile try --help'"},
+        {"x -device cpu", "unknown option '-device'; did you mean '--device'?"},
+        {"x -vx", "unknown option '-x'; try 'rooftile try --help'"},
+        {"x -?", "unknown option '-?'; try 'rooftile try --help'"},
+        {"x --quick=yes", "option '--quick' takes no value"},
+        {"x --out", "option '--out' needs a value: --out FILE"},
+        {"x --out=", "option '--out' needs a value: --out FILE"},
+        {"x --out ''", "option '--out' needs a value: --out FILE"},
+        {"x -o", "option '--out' needs a value: --out FILE"},
+        {"x --json --names", "option '--json' needs a value: --json FILE|- (next is the option '--names')"},
+        {"x --json -q", "option '--json' needs a value: --json FILE|- (next is the option '-q')"},
+        {"x --out -- y", "option '--out' needs a value: --out FILE (next is the option '--')"},
+        {"x --seed 12x", "--seed 12x: expected a whole number from 0 to 18446744073709551615"},
+        {"x --seed -1", "--seed -1: expected a whole number from 0 to 18446744073709551615"},
+        {"x --seed 18446744073709551616",
+         "--seed 18446744073709551616: expected a whole number from 0 to 18446744073709551615"},
+        {"x --jobs 0", "--jobs 0: expected a whole number from 1 to 1024"},
+        {"x -j1025", "--jobs 1025: expected a whole number from 1 to 1024"},
+        {"x --color sometimes", "--color sometimes: expected one of auto, always, never"},
+        {"x --color nevr", "--color nevr: unknown color; did you mean 'never'?"},
+        {"x --cache-mode cool", "--cache-mode cool: unknown cache-mode; did you mean 'cold'?"},
+        {"x --set n", "--set n: expected NAME=VALUES"},
+        {"x --set =4", "--set =4: expected NAME=VALUES"},
+        {"x --label a", "--label a: expected KEY=VALUE"},
+        {"x --arch a,,b", "--arch a,,b: an element is empty"},
+        {"x --arch a,", "--arch a,: an element is empty"},
+        {"", "'rooftile try' needs THING..., as in 'rooftile try it'; try 'rooftile try --help'"},
+        {"a b c d", "unexpected argument 'd'; try 'rooftile try --help'"},
+    };
+    for (size_t k = 0; k < COUNT_OF(cases); k++) {
+        struct parsed parsed;
+        parse(&parsed, cases[k].line);
+        assert_string_equal(parsed.err.text, cases[k].message);
+        assert_int_equal(parsed.status, ERR_USAGE);
+        arena_release(&parsed.arena);
+    }
+}
+
+static void defaults(void **state)
+{
+    (void)state;
+    struct parsed parsed;
+    parse(&parsed, "x");
+    assert_int_equal(parsed.status, STATUS_OK);
+    const struct cli_options *options = &parsed.options;
+    assert_int_equal(options->seed, 1);
+    assert_int_equal(options->jobs, 0);
+    assert_int_equal(options->color, COLOR_AUTO);
+    assert_int_equal(options->progress, PROGRESS_AUTO);
+    assert_null(options->device);
+    assert_null(options->out);
+    assert_int_equal(options->set_count, 0);
+    assert_false(options->quick);
+    assert_int_equal(options->arg_count, 1);
+    assert_string_equal(options->args[0], "x");
+    arena_release(&parsed.arena);
+}
+
+/* Different spellings of the same line. */
+static void spellings(void **state)
+{
+    (void)state;
+    static const char *const lines[] = {
+        "x --device cpu:0 --out r.json --jobs 7 --quick --verbose --verbose",
+        "--device=cpu:0 --out=r.json --jobs=7 x --quick -v -v",
+        "-d cpu:0 -o r.json -j 7 --quick -vv x",
+        "-dcpu:0 -or.json -j7 -vv --quick -- x",
+        "-vvdcpu:0 x -vor.json --quick -j 7",
+        "--device sim:mi300x -d cpu:0 x --out a -o r.json --jobs 3 -vv -j7 --quick",
+    };
+    for (size_t k = 0; k < COUNT_OF(lines); k++) {
+        struct parsed parsed;
+        parse(&parsed, lines[k]);
+        assert_string_equal(parsed.err.text, "");
+        assert_string_equal(parsed.options.device, "cpu:0");
+        assert_string_equal(parsed.options.out, "r.json");
+        assert_int_equal(parsed.options.jobs, 7);
+        assert_true(parsed.options.quick);
+        assert_true(parsed.options.verbose >= 2);
+        assert_int_equal(parsed.options.arg_count, 1);
+        assert_string_equal(parsed.options.args[0], "x");
+        arena_release(&parsed.arena);
+    }
+}
+
+static void values_that_look_odd(void **state)
+{
+    (void)state;
+    struct parsed parsed;
+    parse(&parsed, "--json - - --out=--names --seed 0x10 --color never --progress=always -- --quick");
+    assert_string_equal(parsed.err.text, "");
+    assert_string_equal(parsed.options.json, "-");
+    assert_string_equal(parsed.options.out, "--names");
+    assert_int_equal(parsed.options.seed, 16);
+    assert_int_equal(parsed.options.color, COLOR_NEVER);
+    assert_int_equal(parsed.options.progress, PROGRESS_ALWAYS);
+    assert_false(parsed.options.quick);
+    assert_int_equal(parsed.options.arg_count, 2);
+    assert_string_equal(parsed.options.args[0], "-");
+    assert_string_equal(parsed.options.args[1], "--quick");
+    arena_release(&parsed.arena);
+}
+
+static void lists_grow_in_order(void **state)
+{
+    (void)state;
+    struct parsed parsed;
+    parse(&parsed, "x --set a=1 --set b=2,3 --arch gfx90a,gfx942 --set c=d=4 --arch gfx1100 --set a=5");
+    static const char *const sets[] = {"a=1", "b=2,3", "c=d=4", "a=5"};
+    static const char *const archs[] = {"gfx90a", "gfx942", "gfx1100"};
+    assert_string_equal(parsed.err.text, "");
+    assert_int_equal(parsed.options.set_count, COUNT_OF(sets));
+    for (size_t k = 0; k < COUNT_OF(sets); k++)
+        assert_string_equal(parsed.options.sets[k], sets[k]);
+    assert_int_equal(parsed.options.arch_count, COUNT_OF(archs));
+    for (size_t k = 0; k < COUNT_OF(archs); k++)
+        assert_string_equal(parsed.options.archs[k], archs[k]);
+    arena_release(&parsed.arena);
+}
+
+/* getopt alone would stop at the first argument then. */
+static void posix_environment_changes_nothing(void **state)
+{
+    (void)state;
+    struct parsed parsed;
+    setenv("POSIXLY_CORRECT", "1", 1);
+    parse(&parsed, "x --quick");
+    unsetenv("POSIXLY_CORRECT");
+    assert_true(parsed.options.quick);
+    assert_int_equal(parsed.options.arg_count, 1);
+    arena_release(&parsed.arena);
+}
+
+static void help_needs_no_arguments(void **state)
+{
+    (void)state;
+    static const char *const lines[] = {"--help", "-h", "a b c d --help"};
+    for (size_t k = 0; k < COUNT_OF(lines); k++) {
+        struct parsed parsed;
+        parse(&parsed, lines[k]);
+        assert_int_equal(parsed.status, STATUS_OK);
+        assert_true(parsed.options.help);
+        arena_release(&parsed.arena);
+    }
+}
+
+static void failure_leaves_the_output_alone(void **state)
+{
+    (void)state;
+    struct arena arena = {0};
+    struct err err = {0};
+    char name[] = "rooftile", word[] = "--nonsense";
+    char *words[] = {name, word, NULL};
+    struct cli_options options = {.seed = 77};
+    assert_int_equal(options_parse(&options, &command, 2, words, &arena, &err), ERR_USAGE);
+    assert_int_equal(options.seed, 77);
+    arena_release(&arena);
+}
+
+static void the_command_is_found_behind_common_options(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *words[5];
+        int index; /* -1: an error */
+    } cases[] = {
+        {{"rooftile", "run"}, 1},
+        {{"rooftile", "-v", "run", "-q"}, 2},
+        {{"rooftile", "--color", "never", "run"}, 3},
+        {{"rooftile", "--color=never", "run", "x"}, 2},
+        {{"rooftile", "-q"}, 2},
+        {{"rooftile"}, 1},
+        {{"rooftile", "--device", "cpu", "run"}, -1},
+        {{"rooftile", "--color"}, -1},
+    };
+    for (size_t k = 0; k < COUNT_OF(cases); k++) {
+        struct arena arena = {0};
+        struct err err = {0};
+        char *words[6] = {0};
+        int count = 0, index = -1;
+        for (; count < 5 && cases[k].words[count]; count++)
+            words[count] = arena_strdup(&arena, cases[k].words[count]);
+        const enum status status = options_first_argument(&index, count, words, &arena, &err);
+        assert_int_equal(status, cases[k].index < 0 ? ERR_USAGE : STATUS_OK);
+        assert_int_equal(index, cases[k].index);
+        arena_release(&arena);
+    }
+}
+
+static void suggestions(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"device", "quick", "out", "json", NULL, "jobs"};
+    static const struct {
+        const char *word, *near;
+    } cases[] = {{"devise", "device"}, {"qick", "quick"}, {"devi", "device"}, {"job", "jobs"},
+                 {"o", NULL},          {"jsno", "json"},  {"banana", NULL},   {"", NULL}};
+    for (size_t k = 0; k < COUNT_OF(cases); k++) {
+        const char *near = suggest(cases[k].word, names, COUNT_OF(names));
+        if (cases[k].near)
+            assert_string_equal(near, cases[k].near);
+        else
+            assert_null(near);
+    }
+}
+
+/* The table is what parsing, help and completion rely on. */
+static void rows_are_complete(void **state)
+{
+    (void)state;
+    for (size_t id = OPT_END + 1; id < OPT_COUNT; id++) {
+        const struct option_row *row = &option_rows[id];
+        assert_non_null(row->name);
+        assert_non_null(row->help);
+        assert_int_equal(row->kind == OPTION_FLAG || row->kind == OPTION_COUNT_UP, row->argument == NULL);
+        const bool is_list = row->kind == OPTION_LIST || row->kind == OPTION_PAIRS || row->kind == OPTION_SPLIT;
+        assert_int_equal(is_list, row->count_offset != 0);
+        if (row->kind == OPTION_WORD || row->kind == OPTION_CHOICE)
+            assert_non_null(row->choices);
+        for (size_t other = OPT_END + 1; other < id; other++) {
+            assert_string_not_equal(row->name, option_rows[other].name);
+            assert_true(!row->key || row->key != option_rows[other].key);
+            assert_true(row->offset != option_rows[other].offset);
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(wrong_lines_say_what_is_wrong),
+        cmocka_unit_test(defaults),
+        cmocka_unit_test(spellings),
+        cmocka_unit_test(values_that_look_odd),
+        cmocka_unit_test(lists_grow_in_order),
+        cmocka_unit_test(posix_environment_changes_nothing),
+        cmocka_unit_test(help_needs_no_arguments),
+        cmocka_unit_test(failure_leaves_the_output_alone),
+        cmocka_unit_test(the_command_is_found_behind_common_options),
+        cmocka_unit_test(suggestions),
+        cmocka_unit_test(rows_are_complete),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
