@@ -2,13 +2,14 @@
  *
  * Peak rate of the vector units: nothing but fused multiply-adds on registers.
  *
- * Each lane swings PAIRS independent oscillators, u += a * v; v -= a * u (leapfrog, so the amplitude neither grows nor decays
- * and the bits of the operands keep changing: power and clock are those of real data, and the result can be checked). Both are
- * of the form d = s * t + d, which every unit has, also the dual-issue one of RDNA3. One pair is a chain, so PAIRS has to cover
- * latency times issue width: 4 cycles * 2 pipes = 8 with AVX-512. It must also leave all of u and v in registers.
+ * Each lane swings PAIRS independent oscillators, u += a * v; v -= a * u (leapfrog, so the amplitude neither grows nor
+ * decays and the bits of the operands keep changing: power and clock are those of real data, and the result can be
+ * checked). Both are of the form d = s * t + d, which every unit has, also the dual-issue one of RDNA3. One pair is a
+ * chain, so PAIRS has to cover latency times issue width: 4 cycles * 2 pipes = 8 with AVX-512. It must also leave all
+ * of u and v in registers.
  *
- * Defines: T element type; VEC elements per operand (AMD: 2 x f32 is one packed instruction on CDNA; CPU: one register);
- * PAIRS oscillators per lane; BLOCK work-items.
+ * Defines: T element type; VEC elements per operand (AMD: 2 x f32 is one packed instruction on CDNA; CPU: one
+ * register); PAIRS oscillators per lane; BLOCK work-items.
  */
 #include "portable.h"
 
@@ -19,8 +20,9 @@ KERNEL __launch_bounds__(BLOCK) void fma_peak(T *__restrict out, const T *__rest
 {
     const uint64_t lane = blockIdx.x * static_cast<uint64_t>(BLOCK) + threadIdx.x;
     const pack first = reinterpret_cast<const pack *>(start)[threadIdx.x]; /* every workgroup does the same */
-    /* One rate for all lanes lives in scalar registers on AMD: two fused operations that issue together must not read the
-     * same vector register bank. The compiler must not know -a as a negation either: dual issue has no sign modifier. */
+    /* One rate for all lanes lives in scalar registers on AMD: two fused operations that issue together must not read
+     * the same vector register bank. The compiler must not know -a as a negation either: dual issue has no sign
+     * modifier. */
     const T a_uniform = opaque_uniform(rate[0]), minus_a_uniform = opaque_uniform(-a_uniform);
     const pack a = static_cast<pack>(a_uniform), minus_a = static_cast<pack>(minus_a_uniform);
     pack u[PAIRS], v[PAIRS];

@@ -2,25 +2,29 @@
  *
  * C = A * B in f32, row-major, tiled twice:
  *
- *          BN                      a workgroup makes a BM x BN tile of C, in slabs of BK along k: the slabs of A and B go through
- *      +---------+  k              LDS once and serve BN / BM uses each;
- *   k  |  B slab | |               a lane makes TM x TN of it in registers: TM * TN fused multiply-adds per TM + TN values read
- *      +---------+ v               from LDS.
- *  +--+---------+
- *  |  | lane  . |  BM              Rows of a lane are BM / TM apart and its columns come in runs of NV that are BN / TN * NV
- *  |A | . . .   |                  apart, so that lanes that read at the same time read neighbouring LDS banks.
- *  +--+---------+
+ *              BN
+ *          +---------+ k      A workgroup makes a BM x BN tile of C, in slabs of BK along k: the slabs go through LDS
+ *        k | B  slab | |      once, and each value of them serves BN or BM times.
+ *          +---------+ v
+ *    +---+ +---------+        A lane makes TM x TN of it in registers: TM * TN fused multiply-adds for TM + TN values
+ *    | A | | lane  . | BM     read from LDS. Its rows are BM / TM apart, its columns come in runs of NV that are
+ *    |   | | . . . . |        BN / TN * NV apart, so that lanes that read at the same time read neighbouring banks.
+ *    +---+ +---------+
+ *     k ->
  *
- * A stays [row][k] in LDS with KV elements of padding: a lane reads KV values along k at once, rows of neighbouring lanes lie
- * in different banks, and nothing has to be transposed.
+ * A stays [row][k] in LDS with 4 elements of padding: a lane reads KV values along k at once, rows of neighbouring
+ * lanes lie in different banks, and nothing has to be transposed.
  *
- * A_LDS 0 leaves A out of LDS: lanes read it where it is. That is for a CPU, where LDS is only memory that was copied, and
- * copying pays for B alone: its slab is read by all lanes of the workgroup, a row of A by BN / TN of them.
+ * A_LDS 0 leaves A out of LDS: lanes read it where it is. That is for a CPU, where LDS is only memory that was copied,
+ * and copying pays for B alone: its slab is read by all lanes of the workgroup, a row of A by BN / TN of them. A lane's
+ * rows are then neighbours, so that lanes beyond the edge have nothing to do.
  *
- * Two LDS buffers: while a slab is used the next one is filled, so there is one barrier per slab. With STAGE the next slab
- * waits in registers while the current one is used, which hides the latency of memory on a GPU; a CPU has no use for that.
+ * Two LDS buffers: while a slab is used the next one is filled, so there is one barrier per slab. With STAGE the next
+ * slab waits in registers while the current one is used, which hides the latency of memory on a GPU; a CPU has no use
+ * for that.
  *
- * Any m, n, k: slabs that reach over the edge are loaded element by element with zeros beyond it, and tiles of C stored so.
+ * Any m, n, k: slabs that reach over the edge are loaded element by element with zeros beyond it, and tiles of C stored
+ * so.
  *
  * Defines: BM BN BK TM TN tiles; NV width of accumulators and of moves; KV values of A per read; A_LDS; STAGE.
  */
@@ -34,14 +38,17 @@ typedef float move_pack __attribute__((ext_vector_type(NV), aligned(4)));
 typedef float padded_pack __attribute__((ext_vector_type(NV), aligned(16)));
 
 static constexpr unsigned LANES_X = BN / TN, LANES_Y = BM / TM, LANES = LANES_X * LANES_Y;
-static constexpr unsigned RUNS = TN / NV;            /* column packs per lane */
-static constexpr unsigned A_STRIDE = BK + 4;         /* 4: keeps packs of A aligned for any KV up to 4 */
+/* Row i of lane y is row y * LANE_STEP + i * ROW_STEP of the tile. */
+static constexpr unsigned ROW_STEP = A_LDS ? LANES_Y : 1, LANE_STEP = A_LDS ? 1 : TM;
+static constexpr unsigned RUNS = TN / NV;    /* column packs per lane */
+static constexpr unsigned A_STRIDE = BK + 4; /* 4: keeps packs of A aligned for any KV up to 4 */
 static constexpr unsigned A_SLAB = A_LDS ? BM * A_STRIDE : 0, B_SLAB = BK * BN; /* elements */
-static constexpr int K_UNROLL = 4 / KV;              /* products in flight: enough for a CPU, few registers on a GPU */
+static constexpr int K_UNROLL = 4 / KV; /* products in flight: enough for a CPU, few registers on a GPU */
 static constexpr unsigned A_MOVES = A_LDS ? BM * BK / NV / LANES : 1, B_MOVES = BK * BN / NV / LANES;
 
 static_assert(BM % TM == 0 && BN % TN == 0 && TN % NV == 0 && BK % KV == 0 && BK % NV == 0, "tiles do not nest");
-static_assert((!A_LDS || BM * BK % (NV * LANES) == 0) && BK * BN % (NV * LANES) == 0, "slabs are not whole moves per lane");
+static_assert((!A_LDS || BM * BK % (NV * LANES) == 0) && BK * BN % (NV * LANES) == 0,
+              "slabs are not whole moves per lane");
 static_assert(A_LDS || (KV == 1 && !STAGE), "A outside of LDS is read value by value");
 
 /* The same value in a vector and in a vector of one. */
@@ -54,8 +61,8 @@ template <class pack_t> __device__ static float element(pack_t pack, unsigned in
 }
 
 /* NV neighbours of a row-major matrix, zeros beyond its edge. `inside`: all of them are known to exist. */
-__device__ static inline move_pack fetch(const float *from, uint64_t row, uint64_t column, uint64_t rows, uint64_t columns,
-                                         bool inside)
+__device__ static inline move_pack fetch(const float *from, uint64_t row, uint64_t column, uint64_t rows,
+                                         uint64_t columns, bool inside)
 {
     if (inside)
         return *reinterpret_cast<const move_pack *>(from + row * columns + column);
@@ -67,7 +74,8 @@ __device__ static inline move_pack fetch(const float *from, uint64_t row, uint64
     return pack;
 }
 
-/* Asks for a line that the next slab needs. Only without STAGE: a CPU core waits for each line of the far cache otherwise. */
+/* Asks for a line that the next slab needs. Only without STAGE: a CPU core waits for each line of the far cache
+ * otherwise. */
 __device__ static inline void ask_for(const float *from, uint64_t row, uint64_t column, uint64_t rows, uint64_t columns)
 {
     if (row < rows && column < columns)
@@ -85,8 +93,8 @@ __device__ static inline unsigned move_column(unsigned move, unsigned lane, unsi
     return (move * LANES + lane) % (width / NV) * NV;
 }
 
-/* One slab: TM x TN of C in registers grow by `depth` products each. Row i of the lane is row i * LANES_Y of `a`, but none
- * beyond `last`: what is read twice then is never stored. */
+/* One slab: TM x TN of C in registers grow by `depth` products each. `whole`: all BK of them, and all rows exist.
+ * Otherwise none beyond row `last` of the lane's is read; what is computed from that one twice is never stored. */
 template <bool whole>
 __device__ static void multiply(row_pack (&sum)[TM][RUNS], const float *a, uint64_t stride, unsigned last,
                                 const float *b_slab, unsigned depth)
@@ -96,7 +104,7 @@ __device__ static void multiply(row_pack (&sum)[TM][RUNS], const float *a, uint6
         k_pack a_values[TM];
         UNROLL
         for (unsigned i = 0; i < TM; ++i) {
-            const unsigned row = whole || i * LANES_Y < last ? i * LANES_Y : last;
+            const unsigned row = whole || i * ROW_STEP < last ? i * ROW_STEP : last;
             a_values[i] = *reinterpret_cast<const k_pack *>(a + row * stride + k);
         }
         UNROLL
@@ -124,7 +132,7 @@ __device__ static inline void store_tile(float *c, const row_pack (&sum)[TM][RUN
     for (unsigned i = 0; i < TM; ++i) {
         UNROLL
         for (unsigned j = 0; j < RUNS; ++j) {
-            const uint64_t at_row = row + i * LANES_Y, at_column = column + j * LANES_X * NV;
+            const uint64_t at_row = row + i * ROW_STEP, at_column = column + j * LANES_X * NV;
             float *const to = c + at_row * n + at_column;
             if (inside) {
                 *reinterpret_cast<move_pack *>(to) = sum[i][j];
@@ -180,13 +188,14 @@ KERNEL __launch_bounds__(LANES) void gemm_lds(float *__restrict c, const float *
             if constexpr (A_LDS) {
                 const float *const a_now = slabs + 2 * B_SLAB + (round - 1) % 2 * A_SLAB + y * A_STRIDE;
                 multiply<true>(sum, a_now, A_STRIDE, 0, b_now, BK);
-            } else if (row + y < m) {
-                const float *const a_now = a + (row + y) * k + depth - BK;
+            } else if (row + y * LANE_STEP < m) {
+                const float *const a_now = a + (row + y * LANE_STEP) * k + depth - BK;
+                const unsigned last = static_cast<unsigned>(m - 1 - row - y * LANE_STEP);
                 const unsigned products = depth <= k ? BK : k % BK;
-                if (products == BK && a_rows_inside)
+                if (products == BK && (TM - 1) * ROW_STEP <= last)
                     multiply<true>(sum, a_now, k, 0, b_now, BK);
                 else
-                    multiply<false>(sum, a_now, k, static_cast<unsigned>(m - 1 - row - y), b_now, products);
+                    multiply<false>(sum, a_now, k, last, b_now, products);
             }
         }
         if constexpr (STAGE) {
@@ -203,6 +212,6 @@ KERNEL __launch_bounds__(LANES) void gemm_lds(float *__restrict c, const float *
         }
         __syncthreads();
     }
-    store_tile(c, sum, row + y, column + x * NV, m, n, a_rows_inside && b_columns_inside);
+    store_tile(c, sum, row + y * LANE_STEP, column + x * NV, m, n, a_rows_inside && b_columns_inside);
 }
 KERNEL_EXPORT(gemm_lds)

@@ -9,7 +9,9 @@
 #define __device__ __attribute__((device))
 #define __global__ __attribute__((global))
 #define __shared__ __attribute__((shared))
-#define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
+/* clang's own launch_bounds attribute has no effect on AMD targets: without this every kernel is built for 1,024
+ * work-items, which caps CDNA at 128 VGPRs. */
+#define __launch_bounds__(lanes, ...) __attribute__((amdgpu_flat_work_group_size(1, lanes)))
 #endif
 
 #define KERNEL extern "C" __attribute__((global))

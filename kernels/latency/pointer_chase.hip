@@ -4,12 +4,12 @@
  * prefetcher knows the next address and every slot is visited once before any is visited again. Only one lane walks:
  * a second one would measure how well loads overlap, which is bandwidth.
  *
- * A launch takes a bounded number of steps and leaves its position in `state`; the next launch goes on from there. Otherwise
- * every launch would walk the same first steps of the ring, and a footprint larger than the caches would be measured inside
- * them.
+ * A launch takes a bounded number of steps and leaves its position in `state`; the next launch goes on from there.
+ * Otherwise every launch would walk the same first steps of the ring, and a footprint larger than the caches would be
+ * measured inside them.
  *
- * Defines: OFFSET32 1 = byte offsets fit 32 bits. AMD adds a 32-bit offset to a base address for free and needs three vector
- * instructions for a 64-bit one. x86 scales an index in the load itself, so there 0 is right.
+ * Defines: OFFSET32 1 = byte offsets fit 32 bits. AMD adds a 32-bit offset to a base address for free and needs three
+ * vector instructions for a 64-bit one. x86 scales an index in the load itself, so there 0 is right.
  */
 #include "portable.h"
 
@@ -24,7 +24,8 @@ __device__ static inline uint32_t next(const uint32_t *ring, uint32_t at)
         return ring[at];
 }
 
-KERNEL __launch_bounds__(1) void pointer_chase(const uint32_t *__restrict ring, uint32_t *__restrict state, uint32_t steps)
+KERNEL __launch_bounds__(1) void pointer_chase(const uint32_t *__restrict ring, uint32_t *__restrict state,
+                                               uint32_t steps)
 {
     uint32_t at = state[0];
     uint32_t left = steps;

@@ -1,25 +1,29 @@
 /* SPDX-License-Identifier: MIT
  *
- * Streaming kernels: how fast memory can be read, written, and both. copy, scale (BabelStream's mul), add, triad and dot
- * have BabelStream's meaning; read and write are its missing halves.
+ * Streaming kernels: how fast memory can be read, written, and both. copy, scale (BabelStream's mul), add, triad and
+ * dot have BabelStream's meaning; read and write are its missing halves.
  *
- * All of them walk memory in the same way. Workgroup g owns the slice [g * slice, (g + 1) * slice) of every array and goes
- * over it `passes` times:
- *     one tile per workgroup (slice == TILE), one pass     the classic streaming grid: the hardware deals out workgroups
- *     one slice per compute unit, many passes              a private footprint per unit, for the bandwidth of caches
- * In a tile the lanes of a workgroup read neighbouring packs (coalescing), and each lane has DEPTH packs on the way before it
- * uses the first: bytes in flight, not instructions, are what bandwidth is made of (Little's law).
+ * All of them walk memory in the same way. Workgroup g owns the slice [g * slice, (g + 1) * slice) of every array and
+ * goes over it `passes` times:
  *
- *     tile:   | pack of lane 0 | lane 1 | ... | lane BLOCK-1 |  lane 0 | lane 1 | ...          DEPTH rows of BLOCK packs
+ *     one tile per workgroup, one pass       the classic streaming grid: the hardware deals out workgroups
+ *     one slice per compute unit, passes     a private footprint per unit, for the bandwidth of caches
  *
- * Defines: T element type; VEC elements in a pack; BLOCK work-items; DEPTH packs per lane and tile; NT 1 = streaming stores,
- * which go around the caches and spare the read of a line that is overwritten anyway (right beyond the last cache, wrong inside).
+ * In a tile the lanes of a workgroup read neighbouring packs (coalescing), and each lane has DEPTH packs on the way
+ * before it uses the first: bytes in flight, not instructions, are what bandwidth is made of (Little's law).
+ *
+ *     tile:  | pack of lane 0 | lane 1 | ... | lane BLOCK-1 |   row 0
+ *            | pack of lane 0 | lane 1 | ... | lane BLOCK-1 |   row 1 ... DEPTH-1
+ *
+ * Defines: T element type; VEC elements in a pack; BLOCK work-items; DEPTH packs per lane and tile; NT 1 = streaming
+ * stores, which go around the caches and spare the read of a line that is overwritten anyway (right beyond the last
+ * cache, wrong inside).
  */
 #include "portable.h"
 
 typedef typename vec<T, VEC>::type pack;
 
-static constexpr unsigned ROW = BLOCK * VEC;  /* elements that a workgroup touches at once */
+static constexpr unsigned ROW = BLOCK * VEC; /* elements that a workgroup touches at once */
 static constexpr unsigned TILE = ROW * DEPTH;
 
 /* The part of the arrays that belongs to this workgroup: elements [begin, end). */
@@ -60,9 +64,9 @@ __device__ static inline void put(T *to, uint64_t at, unsigned place, pack value
         *here = value;
 }
 
-/* Walks the slice: whole tiles, then whole rows, then single elements, so any n is right. `PACKS` is done for the pack at
- * (at, place), `ONE` for element `i`. A macro because on the CPU a kernel's body may not hide in a lambda (it would lose its
- * work-item), and six walks that must stay alike should be written once. */
+/* Walks the slice: whole tiles, then whole rows, then single elements, so any n is right. `PACKS` is done for the pack
+ * at (at, place), `ONE` for element `i`. A macro because on the CPU a kernel's body may not hide in a lambda (it would
+ * lose its work-item), and six walks that must stay alike should be written once. */
 #define WALK(n, slice, passes, PACKS, ONE)                                                                             \
     const span mine = slice_of(blockIdx.x, n, slice);                                                                  \
     const unsigned lane = lane_of(threadIdx.x);                                                                        \
@@ -91,40 +95,40 @@ __device__ static inline void put(T *to, uint64_t at, unsigned place, pack value
 KERNEL __launch_bounds__(BLOCK) void stream_write(T *__restrict a, T s, uint64_t n, uint64_t slice, uint32_t passes)
 {
     const pack value = static_cast<pack>(s);
-    WALK(n, slice, passes, put(a, at, place, value), a[i] = s)
+    WALK(n, slice, passes, put(a, at, place, value), a[i] = s);
 }
 KERNEL_EXPORT(stream_write)
 
 KERNEL __launch_bounds__(BLOCK) void stream_copy(T *__restrict c, const T *__restrict a, uint64_t n, uint64_t slice,
                                                  uint32_t passes)
 {
-    WALK(n, slice, passes, put(c, at, place, get(a, at, place)), c[i] = a[i])
+    WALK(n, slice, passes, put(c, at, place, get(a, at, place)), c[i] = a[i]);
 }
 KERNEL_EXPORT(stream_copy)
 
-KERNEL __launch_bounds__(BLOCK) void stream_scale(T *__restrict b, const T *__restrict c, T s, uint64_t n, uint64_t slice,
-                                                  uint32_t passes)
+KERNEL __launch_bounds__(BLOCK) void stream_scale(T *__restrict b, const T *__restrict c, T s, uint64_t n,
+                                                  uint64_t slice, uint32_t passes)
 {
-    WALK(n, slice, passes, put(b, at, place, s * get(c, at, place)), b[i] = s * c[i])
+    WALK(n, slice, passes, put(b, at, place, s * get(c, at, place)), b[i] = s * c[i]);
 }
 KERNEL_EXPORT(stream_scale)
 
-KERNEL __launch_bounds__(BLOCK) void stream_add(T *__restrict c, const T *__restrict a, const T *__restrict b, uint64_t n,
-                                                uint64_t slice, uint32_t passes)
+KERNEL __launch_bounds__(BLOCK) void stream_add(T *__restrict c, const T *__restrict a, const T *__restrict b,
+                                                uint64_t n, uint64_t slice, uint32_t passes)
 {
-    WALK(n, slice, passes, put(c, at, place, get(a, at, place) + get(b, at, place)), c[i] = a[i] + b[i])
+    WALK(n, slice, passes, put(c, at, place, get(a, at, place) + get(b, at, place)), c[i] = a[i] + b[i]);
 }
 KERNEL_EXPORT(stream_add)
 
 KERNEL __launch_bounds__(BLOCK) void stream_triad(T *__restrict a, const T *__restrict b, const T *__restrict c, T s,
                                                   uint64_t n, uint64_t slice, uint32_t passes)
 {
-    WALK(n, slice, passes, put(a, at, place, get(b, at, place) + s * get(c, at, place)), a[i] = b[i] + s * c[i])
+    WALK(n, slice, passes, put(a, at, place, get(b, at, place) + s * get(c, at, place)), a[i] = b[i] + s * c[i]);
 }
 KERNEL_EXPORT(stream_triad)
 
-/* One value per lane becomes their sum, known to lane 0 of the workgroup. First the lanes of a wave among themselves through
- * shuffles (no memory, no barrier), then one value per wave through LDS. */
+/* One value per lane becomes their sum, known to lane 0 of the workgroup. First the lanes of a wave among
+ * themselves through shuffles (no memory, no barrier), then one value per wave through LDS. */
 __device__ static constexpr unsigned waves()
 {
     return BLOCK > wave_size() ? BLOCK / wave_size() : 1;
@@ -174,7 +178,7 @@ KERNEL __launch_bounds__(BLOCK) void stream_read(T *__restrict sums, const T *__
 {
     pack sum[DEPTH] = {};
     T rest = 0;
-    WALK(n, slice, passes, sum[d] += get(a, at, place), rest += a[i])
+    WALK(n, slice, passes, sum[d] += get(a, at, place), rest += a[i]);
     SUM_ALL(sum, rest);
     if (threadIdx.x == 0)
         sums[blockIdx.x] = total;
@@ -187,15 +191,17 @@ KERNEL __launch_bounds__(BLOCK) void stream_dot(T *__restrict partial, const T *
 {
     pack sum[DEPTH] = {};
     T rest = 0;
-    WALK(n, slice, 1u, sum[d] += get(a, at, place) * get(b, at, place), rest += a[i] * b[i])
+    WALK(n, slice, 1u, sum[d] += get(a, at, place) * get(b, at, place), rest += a[i] * b[i]);
     SUM_ALL(sum, rest);
     if (threadIdx.x == 0)
         partial[blockIdx.x] = total;
 }
 KERNEL_EXPORT(stream_dot)
 
-/* Second step, one workgroup: the sum of the partial sums. A launch of its own because nothing else orders workgroups. */
-KERNEL __launch_bounds__(BLOCK) void stream_dot_finish(T *__restrict result, const T *__restrict partial, uint32_t count)
+/* Second step, one workgroup: the sum of the partial sums. A launch of its own because nothing else orders workgroups.
+ */
+KERNEL __launch_bounds__(BLOCK) void stream_dot_finish(T *__restrict result, const T *__restrict partial,
+                                                       uint32_t count)
 {
     T sum = 0;
     for (unsigned g = threadIdx.x; g < count; g += BLOCK)

@@ -2,13 +2,13 @@
  *
  * Softmax of every row: y = exp(x - max) / sum of exp(x - max). One workgroup per row, two passes over it:
  *
- *   1. online: each lane keeps the largest value so far and the sum of exponentials relative to it, and rescales the sum when
- *      a larger one comes (Milakov, Gimelshein 2018). So memory is read once where three passes would read it twice.
- *      Then lanes agree: shuffles in a wave, LDS between waves.
+ *   1. online: each lane keeps the largest value so far and the sum of exponentials relative to it, and rescales the
+ * sum when a larger one comes (Milakov, Gimelshein 2018). So memory is read once where three passes would read it
+ * twice. Then lanes agree: shuffles in a wave, LDS between waves.
  *   2. y = exp(x - max) * (1 / sum), x coming from cache.
  *
- * A lane looks at DEPTH packs of VEC at a time, and each element of a pack has a maximum and a sum of its own, so that nothing
- * is added across a vector before the end, and one rescaling serves DEPTH elements.
+ * A lane looks at DEPTH packs of VEC at a time, and each element of a pack has a maximum and a sum of its own, so that
+ * nothing is added across a vector before the end, and one rescaling serves DEPTH elements.
  *
  * Defines: VEC elements in a pack; DEPTH packs at a time; BLOCK work-items.
  */
@@ -88,10 +88,11 @@ KERNEL __launch_bounds__(BLOCK) void softmax_row(float *__restrict y, const floa
     for (unsigned at = 0; at < whole; at += CHUNK) {
         float value[DEPTH][VEC];
         UNROLL
-        for (unsigned d = 0; d < DEPTH; ++d)
+        for (unsigned d = 0; d < DEPTH; ++d) {
             UNROLL
             for (int e = 0; e < VEC; ++e)
                 value[d][e] = from[at + d * ROW + lane * VEC + e];
+        }
         UNROLL
         for (int e = 0; e < VEC; ++e) {
             float next = top[e];
@@ -115,14 +116,16 @@ KERNEL __launch_bounds__(BLOCK) void softmax_row(float *__restrict y, const floa
 
     const partial row = join_group(own);
     const float scale = 1.0f / row.sum;
-    for (unsigned at = 0; at < whole; at += CHUNK)
+    for (unsigned at = 0; at < whole; at += CHUNK) {
         UNROLL
-        for (unsigned d = 0; d < DEPTH; ++d)
+        for (unsigned d = 0; d < DEPTH; ++d) {
             UNROLL
             for (int e = 0; e < VEC; ++e) {
                 const unsigned i = at + d * ROW + lane * VEC + e;
                 to[i] = exp_of(from[i] - row.top) * scale;
             }
+        }
+    }
     for (unsigned i = whole + lane; i < columns; i += BLOCK)
         to[i] = exp_of(from[i] - row.top) * scale;
 }

@@ -4,8 +4,8 @@
  */
 #include "portable.h"
 
-/* e^x for x <= 0: x = n * ln 2 + r with |r| <= 0.35, the Taylor series of e^r to the 17th power (below 1e-22), times 2^n.
- * Kernels have no mathematical library. */
+/* e^x for x <= 0: x = n * ln 2 + r with |r| <= 0.35, the Taylor series of e^r to the 17th power (below 1e-22), times
+ * 2^n. Kernels have no mathematical library. */
 __device__ static inline double exp_exact(double x)
 {
     if (x < -700.0)

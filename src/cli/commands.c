@@ -62,7 +62,7 @@ const struct command commands[] = {
      .summary = "compile kernels ahead of a run",
      .examples = "  rooftile build quick --arch gfx942,gfx90a   the GPU node needs no compiler\n"
                  "  rooftile build gemm_lds                     for the device of this machine\n"
-                 "  rooftile build -v --force                   everything, with the objects' paths\n",
+                 "  rooftile build -v --force                   everything, with paths of objects\n",
      .details = "Without arguments every kernel is compiled. Compiled kernels are kept in a cache that 'rooftile run' "
                 "looks into; give --cache to fill another folder. "
                 "ROOFTILE_KERNEL_COMPILER names the compiler where the choice is not to be rooftile's.\n"

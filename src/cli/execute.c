@@ -48,7 +48,8 @@ static void say_case(struct execution *execution, const struct result_case *resu
     const struct cli_options *options = execution->session->options;
     struct text line = {0};
     if (execution->stream) {
-        text_add(&line, "{\"event\":\"case\",\"case\":");
+        text_addf(&line, "{\"event\":\"case\",%s\"case\":",
+                  execution->session->info.predicted ? "\"predicted\":true," : "");
         result_case_json(&line, result_case);
         text_add(&line, "}\n");
         fputs(line.data, stdout);
@@ -161,7 +162,8 @@ enum status execute_plan(struct result *result, struct session *session, const s
     *result = (struct result){.seed = options->seed, .trials = 1, .status = "complete", .argc = (size_t)options->argc,
                               .argv = (const char *const *)options->argv, .config_sha256 = config_hash(session),
                               .predicted = session->info.predicted};
-    result->started_at = utc_now(session->arena);
+    if (!result->predicted) /* nothing of sim's results depends on when they were made */
+        result->started_at = utc_now(session->arena);
     result_environment(result, &session->info, options->argc, options->argv, session->arena);
     take_labels(result, options, session->arena);
     enum status status = roofs_prepare(&roofs, session, &session_stop, err);

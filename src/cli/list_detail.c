@@ -198,6 +198,10 @@ void list_suite(const struct list_view *view, const struct listed_suite *listed)
         for (size_t s = 0; s < entry->sweep_count; s++)
             text_addf(&right, "%s%s=%s", right.length ? " " : "", entry->sweeps[s].param,
                       values_text(view->arena, entry->sweeps[s].values, entry->sweeps[s].count));
+        for (size_t z = 0; z < entry->zip_count; z++)
+            for (size_t name = 0; entry->zips[z][name]; name++)
+                text_addf(&right, "%s%s%s", name ? "," : "; ", entry->zips[z][name],
+                          entry->zips[z][name + 1] ? "" : " together");
         layout_item(view->out, 2, DETAIL_COLUMN, view->columns, entry->kernel, right.data ? right.data : "");
         text_release(&right);
     }

@@ -75,7 +75,8 @@ static void add_option(struct text *out, const struct option_row *row)
     text_add(out, ".It");
     if (row->key)
         text_addf(out, " Fl %c ,", row->key);
-    text_addf(out, " Fl \\-%s", row->name);
+    text_add(out, " Fl \\-");
+    add_words(out, row->name, strlen(row->name));
     if (row->argument) {
         text_add(out, " Ar");
         add_argument(out, row->argument);

@@ -79,15 +79,15 @@ static void hip_close(struct device *device)
     free(hip);
 }
 
-static enum status select_device(const struct hip_api *api, int index, struct err *err)
+static enum status select_device(const struct hip_library *library, int index, struct err *err)
 {
     int count = 0;
-    enum status status = HIP_TRY(api, err, hipInit, 0);
-    if (!status)
-        status = HIP_TRY(api, err, hipGetDeviceCount, &count);
-    if (!status && index >= count)
-        status = err_set(err, ERR_DEVICE_LOST, "no device hip:%d: the library counts %d", index, count);
-    return status ? status : HIP_TRY(api, err, hipSetDevice, index);
+    const enum status status = hip_start(&count, library, err);
+    if (status)
+        return status;
+    if (index >= count)
+        return err_set(err, ERR_DEVICE_LOST, "no device hip:%d: the library counts %d", index, count);
+    return HIP_TRY(&library->api, err, hipSetDevice, index);
 }
 
 static enum status hip_open(struct device **device, const struct device_request *request, struct device_info *info,
@@ -101,7 +101,7 @@ static enum status hip_open(struct device **device, const struct device_request 
     const struct hip_api *api = &hip->library.api;
     enum status status = hip_library_open(&hip->library, err);
     if (!status)
-        status = select_device(api, request->index, err);
+        status = select_device(&hip->library, request->index, err);
     if (!status)
         status = hip_describe(&found, &hip->library, request->index, err);
     for (size_t i = 0; i < DEVICE_MAX_MARKS && !status; ++i)

@@ -22,6 +22,9 @@ enum status hip_library_open(struct hip_library *library, struct err *err);
 enum status hip_check(const struct hip_api *api, hip_error code, const char *function, struct err *err);
 #define HIP_TRY(api, err, function, ...) hip_check((api), (api)->function(__VA_ARGS__), #function, (err))
 
+/* Starts the runtime and counts its devices, at least one; ERR_DEVICE_LOST says why there is none. */
+enum status hip_start(int *count, const struct hip_library *library, struct err *err);
+
 /* Device `index` must be the current one: free memory is that of the current device. */
 enum status hip_describe(struct device_info *info, const struct hip_library *library, int index, struct err *err);
 

@@ -64,29 +64,37 @@ void hip_explain_absence(struct text *why, const char *dev)
 }
 
 /* Debian 12's library answers "invalid device" to hipInit, and "no device" to the rest, when there is no GPU. */
+enum status hip_start(int *count, const struct hip_library *library, struct err *err)
+{
+    struct err cause = {0};
+    struct text why = {0};
+    int counted = 0;
+    hip_error code = library->api.hipInit(0);
+    enum status status = hip_check(&library->api, code, "hipInit", &cause);
+    if (!status) {
+        code = library->api.hipGetDeviceCount(&counted);
+        status = hip_check(&library->api, code, "hipGetDeviceCount", &cause);
+    }
+    if (!status && counted > 0) {
+        *count = counted;
+        return STATUS_OK;
+    }
+    text_addf(&why, "%s finds no GPU%s%s", library->path, status ? ", " : "", cause.text);
+    if (!status || code == HIP_NO_DEVICE || code == HIP_INVALID_DEVICE)
+        hip_explain_absence(&why, "/dev");
+    err_set(err, ERR_DEVICE_LOST, "%s", why.data);
+    text_release(&why);
+    return ERR_DEVICE_LOST;
+}
+
 static int count_here(struct text *why)
 {
     struct hip_library library;
     struct err err = {0};
     int count = 0;
-    if (hip_library_open(&library, &err)) {
+    if (hip_library_open(&library, &err) || hip_start(&count, &library, &err))
         text_add(why, err.text);
-        return 0;
-    }
-    hip_error code = library.api.hipInit(0);
-    enum status status = hip_check(&library.api, code, "hipInit", &err);
-    if (!status) {
-        code = library.api.hipGetDeviceCount(&count);
-        status = hip_check(&library.api, code, "hipGetDeviceCount", &err);
-    }
-    if (!status && count > 0)
-        return count;
-    text_addf(why, "%s finds no GPU", library.path);
-    if (status)
-        text_addf(why, ", %s", err.text);
-    if (!status || code == HIP_NO_DEVICE || code == HIP_INVALID_DEVICE)
-        hip_explain_absence(why, "/dev");
-    return 0;
+    return count;
 }
 
 _Noreturn static void child_main(int answers)

@@ -58,8 +58,8 @@ static bool find_symbols(struct hip_api *api, void *handle, struct text *missing
     return found == required;
 }
 
-/* Visible to what it loads itself, as in a program that is linked with it: its plug-ins may need its symbols, or those of
- * its own libraries. */
+/* Visible to what it loads itself, as in a program that is linked with it: its plug-ins may need its symbols, or those
+ * of its own libraries. */
 static bool try_library(struct search *search, const char *name)
 {
     void *handle = dlopen(name, RTLD_NOW | RTLD_GLOBAL);

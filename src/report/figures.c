@@ -36,7 +36,7 @@ const char *figure_time(char out[static FIGURE_TEXT], const struct result_case *
 const char *figure_rate(char out[static FIGURE_TEXT], const struct result_case *c)
 {
     char rate[UNITS_TEXT];
-    const bool compute = !c->floor.bound_is_memory && c->floor.bound[0];
+    const bool compute = c->floor.bound[0] ? !c->floor.bound_is_memory : !strcmp(c->class, "compute");
     out[0] = '\0';
     if (!c->sample_count)
         return out;

@@ -9,7 +9,8 @@
 /* Neighbouring plateaus closer than this are one level (Empirical Roofline Toolkit, band gap). */
 static const double same_level_ratio = 1.25;
 static const double least_confidence = 0.9;
-enum { MIN_POINTS = 2, MAX_CHANGES = 16 };
+/* A plateau must show at this many footprints: the slope between two levels has two or three. */
+enum { MIN_POINTS = 4, MAX_CHANGES = 16 };
 
 struct point {
     double footprint, rate, rate_ci;
@@ -203,7 +204,7 @@ enum status ceilings_find(struct machine *machine, const struct result *result, 
         arena_out_of_memory(result->case_count * sizeof(*points));
     const char *kernel = widest_kernel(result, points);
     enum status status = STATUS_OK;
-    if (!kernel || curve_of(points, result, "memory", kernel) < 2 * MIN_POINTS) {
+    if (!kernel || curve_of(points, result, "memory", kernel) < MIN_POINTS) {
         status = err_set(err, ERR_CONFIG, "no memory kernel was measured at enough footprints to find the levels from");
         goto out;
     }

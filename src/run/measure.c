@@ -364,6 +364,7 @@ void measure_case(struct worker *worker, const struct plan_case *plan_case, cons
         if (out->status != CASE_FAILED)
             out->status = status == ERR_UNSUPPORTED ? CASE_SKIPPED : CASE_ERROR;
         snprintf(out->reason, sizeof(out->reason), "%s", err.text);
+        worker->shared->device_lost = status == ERR_DEVICE_LOST;
     }
     /* On sim only virtual time counts: its results are the same byte for byte. */
     out->wall_ns = worker->info.predicted ? NAN : (double)(clock_now_ns() - start_ns);

@@ -68,6 +68,7 @@ struct run_shared {
     struct device_info info;
     struct calibration calibration;
     struct machine machine;
+    bool device_lost;             /* the case left the device unusable: a new worker must go on */
     struct err err;               /* why the device could not be opened */
     struct measurement measured;
 };

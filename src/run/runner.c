@@ -187,6 +187,9 @@ static enum status run_in_worker(struct supervisor *supervisor, const struct pla
     const double timeout_ns = plan_case->measure.timeout_ns;
     switch (sent ? await(supervisor, timeout_ns, plan_case) : ANSWER_DIED) {
     case ANSWER_DONE:
+        if (supervisor->shared->device_lost)
+            child_close(&supervisor->child, true);
+        supervisor->shared->device_lost = false;
         return STATUS_OK;
     case ANSWER_TIMEOUT:
         snprintf(measured->reason, sizeof(measured->reason), "no answer after %.0f s while %s: killed", timeout_ns / 1e9,

@@ -126,6 +126,7 @@ def colours(home):
     check(ESCAPE in run(*command, "--color", "always", home=home, TERM="xterm").stdout, "--color always gives colours in a pipe")
     check(ESCAPE in run(*command, "--color", "always", home=home, TERM="xterm", NO_COLOR="1").stdout, "the option wins over NO_COLOR")
     check(ESCAPE in run(*command, home=home, TERM="xterm", FORCE_COLOR="1").stdout, "FORCE_COLOR gives colours in a pipe")
+    check(ESCAPE not in run(*command, home=home, TERM="xterm", FORCE_COLOR="0").stdout, "FORCE_COLOR=0 forces nothing")
     check(ESCAPE in on_terminal(home, *command), "colours on a terminal")
     check(ESCAPE not in on_terminal(home, *command, NO_COLOR="1"), "NO_COLOR on a terminal")
     check(ESCAPE in on_terminal(home, *command, NO_COLOR=""), "an empty NO_COLOR says nothing")

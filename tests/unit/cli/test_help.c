@@ -59,10 +59,10 @@ static int words_of(char **words, char *line)
     int count = 0;
     if (gap)
         *gap = '\0';
-    char *rest = NULL;
-    for (char *word = strtok_r(line, " ", &rest); word && strcspn(word, "|>"); word = strtok_r(NULL, " ", &rest)) {
+    for (char *word; (word = strsep(&line, " ")) && !strpbrk(word, "|>");) {
         assert_true(count < MOST_WORDS);
-        words[count++] = word;
+        if (*word)
+            words[count++] = word;
     }
     return count && !strcmp(words[0], "rooftile") ? count : 0;
 }

@@ -38,8 +38,10 @@ static void parse(struct parsed *parsed, const char *line)
     int count = 0;
     memset(parsed, 0, sizeof(*parsed));
     snprintf(parsed->line, sizeof(parsed->line), "rooftile %s", line);
-    char *rest = NULL;
-    for (char *word = strtok_r(parsed->line, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
+    char *rest = parsed->line;
+    for (char *word; (word = strsep(&rest, " "));) {
+        if (!*word)
+            continue;
         assert_true(count < MOST_WORDS);
         if (!strcmp(word, "''"))
             *word = '\0';

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -23,6 +24,8 @@ static void parses_requests(void **state)
         {"cpu:wave=64,threads=2,pages=huge", {.backend = "cpu", .wave = 64, .threads = 2, .huge_pages = true}},
         {"cpu:pages=normal", {.backend = "cpu"}},
         {"sim:mi300x", {.backend = "sim", .model = "mi300x"}},
+        {"hip", {.backend = "hip"}},
+        {"hip:1", {.backend = "hip", .index = 1}},
     };
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); ++i) {
@@ -40,7 +43,7 @@ static void refuses_requests(void **state)
     } cases[] = {
         {"", "unknown device ''"},
         {"cpi", "did you mean 'cpu'?"},
-        {"vulkan", "this build has cpu, sim"},
+        {"vulkan", "this build has hip, cpu, sim"},
         {"cpu:", "unknown device option ''"},
         {"cpu:-1", "unknown device option '-1'"},
         {"cpu:wave=16", "wave=16: it takes 64 or 32"},
@@ -50,6 +53,8 @@ static void refuses_requests(void **state)
         {"cpu:pages=big", "it takes huge or normal"},
         {"cpu:thread=2", "did you mean 'threads'?"},
         {"cpu:wave=32,", "unknown device option ''"},
+        {"hip:x", "device hip:x: expected a number"},
+        {"hip:0,wave=32", "device hip:wave=32: expected a number"},
         {"sim", "for example sim:mi300x"},
         {"sim:", "for example sim:mi300x"},
         {"sim:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", "the name is too long"},
@@ -71,6 +76,7 @@ static void chooses_the_cpu_without_a_gpu(void **state)
     struct device_request request;
     struct text reason = {0};
     (void)state;
+    setenv("ROOFTILE_HIP_LIBRARY", "/nonexistent.so", 1);
     device_default(&request, &reason);
     assert_string_equal(request.backend, "cpu");
     assert_non_null(strstr(reason.data, "cpu: "));

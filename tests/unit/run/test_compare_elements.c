@@ -161,8 +161,10 @@ static void reports_join_buffers(void **state)
     comparison_report(&verification, &right, "c"); /* a later buffer that is right makes nothing good again */
     assert_int_equal(verification.verdict, VERIFY_FAIL);
     assert_string_equal(verification.buffer, "b");
-    assert_int_equal(verification.checked, 3);
-    assert_int_equal(verification.wrong, 1);
+    comparison_report(&verification, &wrong, "d"); /* nor does a later wrong one take the first one's place */
+    assert_string_equal(verification.buffer, "b");
+    assert_int_equal(verification.checked, 4);
+    assert_int_equal(verification.wrong, 2);
 }
 
 static void many_elements_are_all_looked_at(void **state)

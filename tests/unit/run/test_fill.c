@@ -355,6 +355,7 @@ static void file_gives_its_bytes(void **state)
     const struct fill_spec spec = {.kind = FILL_FILE, .path = path};
     assert_int_equal(fill_init(&bench.fill, &spec, DTYPE_U16, 3001, slots, SEED, &bench.arena, &bench.err), ERR_CONFIG);
     assert_non_null(strstr(bench.err.text, "has 6000 bytes, the buffer 6002"));
+    assert_int_equal(fill_init(&bench.fill, &spec, DTYPE_U16, 2999, slots, SEED, &bench.arena, &bench.err), ERR_CONFIG);
     unlink(path);
     assert_int_not_equal(fill_init(&bench.fill, &spec, DTYPE_U16, 3000, slots, SEED, &bench.arena, &bench.err),
                          STATUS_OK);
