@@ -181,7 +181,7 @@ struct device_ops {
                              uint64_t size_bytes, struct err *err);
     enum status (*graph)(struct device *device, const struct device_launch *launches, size_t count, uint32_t repeat,
                          struct err *err);
-    /* Optional. `quick` reads counters only (microseconds); else reference rates too (about 5 ms). */
+    /* Optional. `quick` reads counters only (microseconds); else reference rates too (about 15 ms). */
     enum status (*sense)(struct device *device, struct device_sense *sense, bool quick, struct err *err);
 };
 

@@ -59,7 +59,7 @@ static void problem_lines(const struct list_view *view, const struct catalog *ca
     if (!catalog->problem_count)
         return;
     text_add(view->out, "\n");
-    layout_heading(view->out, "broken manifests", view->color);
+    layout_heading(view->out, "problems", view->color);
     for (size_t k = 0; k < catalog->problem_count; k++)
         layout_paragraph(view->out, catalog->problems[k].text, 2, view->columns);
 }

@@ -161,8 +161,7 @@ enum status session_catalog(struct session *session, struct err *err)
 
 /* ---- device and machine ---- */
 
-/* Oracles run on the CPU, whatever the device under test is. */
-static enum status oracle_target(struct session *session, struct err *err)
+enum status session_oracle_target(struct session *session, struct err *err)
 {
     if (session->info.predicted || !strcmp(session->info.backend, "cpu"))
         return STATUS_OK;
@@ -193,7 +192,7 @@ enum status session_device(struct session *session, struct err *err)
     status = run_device_info(&session->info, NULL, &session->request, err);
     session->facts = run_device_facts(&session->info);
     session->cpu_target = session->info.target;
-    return status ? status : oracle_target(session, err);
+    return status ? status : session_oracle_target(session, err);
 }
 
 void session_device_id(char out[static 512], const struct device_info *info)

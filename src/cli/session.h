@@ -35,6 +35,8 @@ struct session {
 enum status session_catalog(struct session *session, struct err *err);
 /* --device or the best one present (the reason is said on stderr), opened once in a short-lived worker for its facts. */
 enum status session_device(struct session *session, struct err *err);
+/* Oracles run on the CPU, whatever the device under test is: what they are compiled for. */
+enum status session_oracle_target(struct session *session, struct err *err);
 /* --machine, else the measured file of this very device, else the model's file by PCI id; none is not an error. */
 enum status session_machine(struct session *session, struct err *err);
 /* Arguments are suite files (a path, or a name in configs/) or kernel names. */

@@ -62,6 +62,5 @@ enum status session_target(struct session *session, const char *arch, struct err
         break;
     }
     session->facts = run_device_facts(&session->info);
-    session->cpu_target = "";
-    return status;
+    return status ? status : session_oracle_target(session, err);
 }

@@ -11,7 +11,10 @@
 
 #define STREAM_LEAST_BYTES ((uint64_t)8 << 20)
 #define STREAM_ARRAYS 3u
-#define FMA_ROUNDS 25000u
+#define FMA_ROUNDS 200000u
+/* The best of a few: the first one wakes the cores and brings the arrays back from wherever the case has pushed them, and one
+ * timer interrupt must not look like a neighbour. What stays away for all of them does. */
+#define TRIES 3
 
 /* Time that other guests of the host took, as a share of all CPU time since the last call; NaN at first. */
 static double steal_fraction(struct cpu_senses *senses)
@@ -81,11 +84,14 @@ static double stream_bps(struct cpu *cpu)
     if (!cpu->senses.stream)
         make_stream(cpu);
     struct stream stream = {.arrays = cpu->senses.stream, .count = cpu->senses.stream_count};
-    const uint64_t begin_ns = clock_now_ns();
-    pool_run(cpu->pool, stream_part, &stream);
-    const double time_ns = (double)(clock_now_ns() - begin_ns);
     const double moved_bytes = (double)(stream.count * sizeof(double)) * STREAM_ARRAYS * pool_threads(cpu->pool);
-    return 1e9 * moved_bytes / time_ns;
+    double best = 0;
+    for (int i = 0; i < TRIES; ++i) {
+        const uint64_t begin_ns = clock_now_ns();
+        pool_run(cpu->pool, stream_part, &stream);
+        best = fmax(best, 1e9 * moved_bytes / (double)(clock_now_ns() - begin_ns));
+    }
+    return best;
 }
 
 static void fma_part(void *context, uint32_t part, uint32_t parts)
@@ -99,10 +105,13 @@ static void fma_part(void *context, uint32_t part, uint32_t parts)
 
 static double fma_flops(struct cpu *cpu)
 {
-    double flop = 0;
-    const uint64_t begin_ns = clock_now_ns();
-    pool_run(cpu->pool, fma_part, &flop);
-    return 1e9 * flop * pool_threads(cpu->pool) / (double)(clock_now_ns() - begin_ns);
+    double flop = 0, best = 0;
+    for (int i = 0; i < TRIES; ++i) {
+        const uint64_t begin_ns = clock_now_ns();
+        pool_run(cpu->pool, fma_part, &flop);
+        best = fmax(best, 1e9 * flop * pool_threads(cpu->pool) / (double)(clock_now_ns() - begin_ns));
+    }
+    return best;
 }
 
 enum status cpu_sense(struct device *device, struct device_sense *sense, bool quick, struct err *err)

@@ -15,6 +15,8 @@ enum status report_jsonl(struct text *out, const struct result *result, const st
 {
     (void)options;
     (void)err;
+    text_addf(out, "{\"event\":\"start\",\"predicted\":%s,\"cases\":%zu}\n", result->predicted ? "true" : "false",
+              result->case_count);
     for (size_t k = 0; k < result->case_count; k++) {
         text_add(out, "{\"event\":\"case\",\"case\":");
         result_case_json(out, &result->cases[k]);

@@ -192,10 +192,15 @@ void report_case_line(struct text *out, const struct result_case *c, size_t done
         text_addf(out, "%s: %s\n", case_status_name(c->status), c->reason ? c->reason : "");
         return;
     }
-    text_addf(out, "%s, %s", figure_time(time, c), figure_rate(rate, c));
+    text_add(out, figure_time(time, c));
+    if (figure_rate(rate, c)[0])
+        text_addf(out, ", %s", rate);
     if (isfinite(c->fraction) && c->fraction > 0)
         text_addf(out, ", %s of %s", figure_fraction(fraction, c), c->floor.bound);
-    text_addf(out, ", %s", c->verification.verdict == VERIFY_PASS ? "verified" : "not verified");
+    if (c->timer == TIMED_SIM)
+        text_add(out, ", predicted");
+    else
+        text_addf(out, ", %s", c->verification.verdict == VERIFY_PASS ? "verified" : "not verified");
     if (c->flags) {
         text_add(out, ", ");
         figure_flags(out, c);
