@@ -12,9 +12,11 @@
 #define STREAM_LEAST_BYTES ((uint64_t)8 << 20)
 #define STREAM_ARRAYS 3u
 #define FMA_ROUNDS 200000u
-/* The best of a few: the first one wakes the cores and brings the arrays back from wherever the case has pushed them, and one
- * timer interrupt must not look like a neighbour. What stays away for all of them does. */
-#define TRIES 3
+/* The best of a few: the first ones wake the cores, raise the clock of the caches and bring the arrays back from wherever the
+ * case has pushed them (seen: 44 GB/s at first, 59 from the fifth on), and one timer interrupt must not look like a neighbour.
+ * What stays away for all of them does. */
+#define STREAM_TRIES 10
+#define FMA_TRIES 5
 
 /* Time that other guests of the host took, as a share of all CPU time since the last call; NaN at first. */
 static double steal_fraction(struct cpu_senses *senses)
@@ -86,7 +88,7 @@ static double stream_bps(struct cpu *cpu)
     struct stream stream = {.arrays = cpu->senses.stream, .count = cpu->senses.stream_count};
     const double moved_bytes = (double)(stream.count * sizeof(double)) * STREAM_ARRAYS * pool_threads(cpu->pool);
     double best = 0;
-    for (int i = 0; i < TRIES; ++i) {
+    for (int i = 0; i < STREAM_TRIES; ++i) {
         const uint64_t begin_ns = clock_now_ns();
         pool_run(cpu->pool, stream_part, &stream);
         best = fmax(best, 1e9 * moved_bytes / (double)(clock_now_ns() - begin_ns));
@@ -106,7 +108,7 @@ static void fma_part(void *context, uint32_t part, uint32_t parts)
 static double fma_flops(struct cpu *cpu)
 {
     double flop = 0, best = 0;
-    for (int i = 0; i < TRIES; ++i) {
+    for (int i = 0; i < FMA_TRIES; ++i) {
         const uint64_t begin_ns = clock_now_ns();
         pool_run(cpu->pool, fma_part, &flop);
         best = fmax(best, 1e9 * flop * pool_threads(cpu->pool) / (double)(clock_now_ns() - begin_ns));

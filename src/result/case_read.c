@@ -29,23 +29,6 @@ static enum status get_params(struct result_case *c, const struct json *json, st
     return status;
 }
 
-static enum status get_strings(const char *const **out, size_t *count, const struct json *json, const char *key,
-                               struct arena *arena, struct err *err)
-{
-    const struct json *array = NULL;
-    const enum status status = json_get_array(&array, json, key, JSON_OPTIONAL, err);
-    if (status || !array)
-        return status;
-    const char **list = arena_array(arena, array->count + 1, sizeof(*list));
-    for (const struct json *item = array->first; item; item = item->next) {
-        if (item->type != JSON_STRING)
-            return json_fail(item, err, "must be a string");
-        list[(*count)++] = arena_strdup(arena, item->string);
-    }
-    *out = list;
-    return STATUS_OK;
-}
-
 static enum status get_work(struct result_case *c, const struct json *json, struct arena *arena, struct err *err)
 {
     static const struct field fields[] = {
@@ -89,6 +72,8 @@ static enum status get_measurement(struct result_case *c, const struct json *jso
         const int which = measurement_from_name(ENUM_DISCARD, item->key);
         uint64_t samples = 0;
         status = json_get_u64(&samples, discarded, item->key, JSON_REQUIRED, err);
+        if (!status && samples > UINT32_MAX)
+            return json_fail(item, err, "must be below 2^32");
         if (which >= 0)
             c->discarded[which] = (uint32_t)samples;
     }
@@ -138,7 +123,7 @@ static enum status get_status(struct result_case *c, const struct json *json, st
     size_t count = 0;
     enum status status = json_get_string(&name, json, "status", JSON_REQUIRED, err);
     if (!status)
-        status = get_strings(&flags, &count, json, "flags", arena, err);
+        status = strings_read(&flags, &count, json, "flags", arena, err);
     if (status)
         return status;
     const int value = measurement_from_name(ENUM_STATUS, name);
@@ -211,7 +196,7 @@ enum status case_from_json(struct result_case *out, const struct json *json, str
     if (!status)
         status = get_params(&c, json, arena, err);
     if (!status)
-        status = get_strings(&c.tags, &c.tag_count, json, "tags", arena, err);
+        status = strings_read(&c.tags, &c.tag_count, json, "tags", arena, err);
     if (!status)
         status = get_work(&c, json, arena, err);
     if (!status)

@@ -247,3 +247,22 @@ enum status fields_read(void *base, const struct field *fields, size_t count, co
     }
     return status;
 }
+
+enum status strings_read(const char *const **out, size_t *count, const struct json *parent, const char *key,
+                         struct arena *arena, struct err *err)
+{
+    const struct json *array = NULL;
+    if (!parent)
+        return STATUS_OK;
+    const enum status status = json_get_array(&array, parent, key, JSON_OPTIONAL, err);
+    if (status || !array)
+        return status;
+    const char **list = arena_array(arena, array->count + 1, sizeof(*list));
+    for (const struct json *item = array->first; item; item = item->next) {
+        if (item->type != JSON_STRING)
+            return json_fail(item, err, "must be a string");
+        list[(*count)++] = arena_strdup(arena, item->string);
+    }
+    *out = list;
+    return STATUS_OK;
+}

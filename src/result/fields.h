@@ -44,4 +44,8 @@ void fields_write(struct json_out *out, const struct field *fields, size_t count
 enum status fields_read(void *base, const struct field *fields, size_t count, const struct json *object, struct arena *arena,
                         struct err *err);
 
+/* An array of strings below `parent`; absent (or no parent): none. */
+enum status strings_read(const char *const **out, size_t *count, const struct json *parent, const char *key,
+                         struct arena *arena, struct err *err);
+
 #endif

@@ -47,25 +47,6 @@ static enum status get_labels(const struct result_label **out, size_t *count, co
     return STATUS_OK;
 }
 
-static enum status get_list(const char *const **out, size_t *count, const struct json *parent, const char *key,
-                            struct arena *arena, struct err *err)
-{
-    const struct json *array = NULL;
-    if (!parent)
-        return STATUS_OK;
-    const enum status status = json_get_array(&array, parent, key, JSON_OPTIONAL, err);
-    if (status || !array)
-        return status;
-    const char **list = arena_array(arena, array->count + 1, sizeof(*list));
-    for (const struct json *item = array->first; item; item = item->next) {
-        if (item->type != JSON_STRING)
-            return json_fail(item, err, "must be a string");
-        list[(*count)++] = arena_strdup(arena, item->string);
-    }
-    *out = list;
-    return STATUS_OK;
-}
-
 static enum status get_run(struct result *result, const struct json *root, struct arena *arena, struct err *err)
 {
     const struct json *run = NULL;
@@ -79,7 +60,7 @@ static enum status get_run(struct result *result, const struct json *root, struc
     if (!status)
         status = json_get_u64(&result->seed, run, "seed", JSON_OPTIONAL, err);
     if (!status)
-        status = get_list(&result->argv, &result->argc, run, "argv", arena, err);
+        status = strings_read(&result->argv, &result->argc, run, "argv", arena, err);
     if (!status)
         status = get_labels(&result->labels, &result->label_count, run, "labels", arena, err);
     return status;
@@ -108,7 +89,7 @@ static enum status get_environment(struct result *result, const struct json *roo
     if (!status && fingerprint)
         memcpy(result->fingerprint, fingerprint, strlen(fingerprint) + 1);
     if (!status)
-        status = get_list(&result->warnings, &result->warning_count, environment, "warnings", arena, err);
+        status = strings_read(&result->warnings, &result->warning_count, environment, "warnings", arena, err);
     return status;
 }
 

@@ -32,6 +32,10 @@ def validator(kind):
     jsonschema.Draft202012Validator.check_schema(schema)
     check(schema.get("$schema") == "https://json-schema.org/draft/2020-12/schema", f"{kind}: $schema")
     check("$id" in schema, f"{kind}: $id")
+    overlay = ROOT / f"configs/schema/{kind}.strict.schema.json"
+    if overlay.exists():  # readers are open, what the program writes is not
+        jsonschema.Draft202012Validator.check_schema(strict(overlay))
+        schema = strict(overlay) | {"$defs": strict(overlay)["$defs"] | {"open": schema}}
     return jsonschema.Draft202012Validator(schema)
 
 
