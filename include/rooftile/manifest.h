@@ -286,9 +286,10 @@ struct manifest {
  * eps(dtype). Constants: dtype names. */
 struct device_facts { /* filled from struct device_info by plan; all numbers so that expressions can use them */
     double wave, cus, xccs, max_block, lds_bytes, memory_bytes, l2_bytes, core_hz;
+    double f16, bf16_dot, i8_dot; /* 1 where the vector units have packed f16, dot products of bf16 and of i8; else 0 */
     const char *backend, *arch;
 };
-#define MANIFEST_DEVICE_NAMES 8
+#define MANIFEST_DEVICE_NAMES 11
 extern const char *const manifest_device_names[MANIFEST_DEVICE_NAMES]; /* "device.wave" "device.cus" ... */
 /* What every expression knows besides its variables: the dtypes by name, bytes(dtype) and eps(dtype). For suites too. */
 void manifest_expr_basics(struct expr_names *names);

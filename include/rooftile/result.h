@@ -115,6 +115,7 @@ struct result {
     size_t warning_count;
     struct calibration calibration;
     struct machine machine;    /* roofs used: calibration.peaks, and ext.machine in full */
+    bool raw_samples;          /* result_write: samples beyond 512 of a case go to a sidecar file; else they are left out */
     bool predicted;            /* the sim device: every time is a prediction */
     const struct result_case *cases;
     size_t case_count;

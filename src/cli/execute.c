@@ -161,7 +161,7 @@ enum status execute_plan(struct result *result, struct session *session, const s
     carry_over(&execution, resumed);
     *result = (struct result){.seed = options->seed, .trials = 1, .status = "complete", .argc = (size_t)options->argc,
                               .argv = (const char *const *)options->argv, .config_sha256 = config_hash(session),
-                              .predicted = session->info.predicted};
+                              .predicted = session->info.predicted, .raw_samples = options->samples};
     if (!result->predicted) /* nothing of sim's results depends on when they were made */
         result->started_at = utc_now(session->arena);
     result_environment(result, &session->info, options->argc, options->argv, session->arena);

@@ -43,7 +43,7 @@ const struct option_row option_rows[OPT_COUNT] = {
                    AT(cache_dir), .complete = COMPLETE_FOLDER},
     [OPT_RESUME] = {"resume", 0, OPTION_STRING, "FILE", "keep the cases of this partial result and run the others",
                     AT(resume), .complete = COMPLETE_FILE},
-    [OPT_SAMPLES] = {"samples", 0, OPTION_FLAG, NULL, "put every sample into the result file", AT(samples)},
+    [OPT_SAMPLES] = {"samples", 0, OPTION_FLAG, NULL, "keep every sample: those beyond 512 of a case in FILE.samples.bin", AT(samples)},
     [OPT_KEEP_ORDER] = {"keep-order", 0, OPTION_FLAG, NULL, "run in the suite's order, not in a random one",
                         AT(keep_order)},
     [OPT_MIN_TIME] = {"min-time", 0, OPTION_STRING, "TIME", "sample each case at least this long, such as 0.5s",

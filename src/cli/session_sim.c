@@ -6,6 +6,9 @@
 
 #include "rooftile/file.h"
 
+/* Of the order of what is published for an empty kernel on Instinct cards (2 to 9 us). */
+static const double assumed_launch_ns = 4000;
+
 static void names_of_machines(struct session *session, const char *dir, struct text *names)
 {
     char **paths = NULL;
@@ -72,6 +75,11 @@ enum status session_sim(struct session *session, struct err *err)
     enum status status = machine_read(&session->machine, path, err);
     if (status)
         return status;
+    if (session->machine.launch_ns <= 0) {
+        session->machine.launch_ns = assumed_launch_ns;
+        snprintf(session->machine.launch_source, sizeof(session->machine.launch_source),
+                 "assumed: no launch time of this model is known");
+    }
     struct device_info *info = arena_alloc(session->arena, sizeof(*info));
     facts_of_machine(info, &session->machine);
     snprintf(session->machine_path, sizeof(session->machine_path), "%s", path);

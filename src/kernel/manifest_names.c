@@ -6,8 +6,8 @@
 #include "manifest_internal.h"
 
 const char *const manifest_device_names[MANIFEST_DEVICE_NAMES] = {
-    "device.wave",      "device.cus",          "device.xccs",     "device.max_block",
-    "device.lds_bytes", "device.memory_bytes", "device.l2_bytes", "device.core_hz",
+    "device.wave",     "device.cus",     "device.xccs", "device.max_block", "device.lds_bytes", "device.memory_bytes",
+    "device.l2_bytes", "device.core_hz", "device.f16",  "device.bf16_dot",  "device.i8_dot",
 };
 
 /* Where the value of each of these names stands. */
@@ -16,6 +16,8 @@ static const size_t device_offsets[MANIFEST_DEVICE_NAMES] = {
     offsetof(struct device_facts, xccs),      offsetof(struct device_facts, max_block),
     offsetof(struct device_facts, lds_bytes), offsetof(struct device_facts, memory_bytes),
     offsetof(struct device_facts, l2_bytes),  offsetof(struct device_facts, core_hz),
+    offsetof(struct device_facts, f16),       offsetof(struct device_facts, bf16_dot),
+    offsetof(struct device_facts, i8_dot),
 };
 
 /* NaN makes expr say that the function is not defined there. */

@@ -48,7 +48,9 @@ static void case_row(struct text *out, const struct result *result, const struct
                               c->predicted_ns, c->overhead_ns};
     figure_flags(&flags, c);
     csv_string(out, c->id);
-    text_addf(out, ",%s,", c->kernel);
+    text_add(out, ",");
+    csv_string(out, c->kernel);
+    text_add(out, ",");
     params_cell(out, c);
     text_addf(out, ",%s,%s,%u,%zu", measured ? timer_name(c->timer) : "", case_status_name(c->status), c->batch,
               c->sample_count);
@@ -56,7 +58,11 @@ static void case_row(struct text *out, const struct result *result, const struct
         text_add(out, ",");
         csv_number(out, numbers[k]);
     }
-    text_addf(out, ",%s,%s,%s,", c->floor.bound, verdict_name(c->verification.verdict), c->verification.method);
+    text_add(out, ",");
+    csv_string(out, c->floor.bound);
+    text_addf(out, ",%s,", verdict_name(c->verification.verdict));
+    csv_string(out, c->verification.method);
+    text_add(out, ",");
     csv_string(out, flags.data);
     text_addf(out, ",%s,", result->predicted ? "predicted" : "measured");
     csv_string(out, result->device.name);

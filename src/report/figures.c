@@ -9,10 +9,11 @@
 void styled(struct text *out, const struct report_options *options, enum style style, const char *text)
 {
     static const char *const codes[] = {
+        [STYLE_PLAIN] = "",
         [STYLE_BOLD] = "\033[1m",   [STYLE_DIM] = "\033[2m",     [STYLE_RED] = "\033[31m",
         [STYLE_GREEN] = "\033[32m", [STYLE_YELLOW] = "\033[33m", [STYLE_CYAN] = "\033[36m",
     };
-    if (!options->color) {
+    if (!options->color || style == STYLE_PLAIN) {
         text_add(out, text);
         return;
     }
@@ -21,15 +22,24 @@ void styled(struct text *out, const struct report_options *options, enum style s
     text_add(out, "\033[0m");
 }
 
+unsigned report_columns(const struct report_options *options)
+{
+    return options->columns ? options->columns : 100;
+}
+
+const char *figure_interval(char out[static FIGURE_TEXT], const struct result_case *c)
+{
+    snprintf(out, FIGURE_TEXT, "%.1f%%", (c->stats.ci95[1] - c->stats.ci95[0]) / 2 / c->stats.median * 100);
+    return out;
+}
+
 const char *figure_time(char out[static FIGURE_TEXT], const struct result_case *c)
 {
-    char time[UNITS_TEXT];
-    if (!c->sample_count) {
+    char time[UNITS_TEXT], interval[FIGURE_TEXT];
+    if (!c->sample_count)
         snprintf(out, FIGURE_TEXT, "-");
-        return out;
-    }
-    const double half = (c->stats.ci95[1] - c->stats.ci95[0]) / 2 / c->stats.median * 100;
-    snprintf(out, FIGURE_TEXT, "%s \u00b1%4.1f%%", units_time(time, c->stats.median), half);
+    else
+        snprintf(out, FIGURE_TEXT, "%s \u00b1%.12s", units_time(time, c->stats.median), figure_interval(interval, c));
     return out;
 }
 
@@ -53,9 +63,22 @@ const char *figure_rate(char out[static FIGURE_TEXT], const struct result_case *
     return out;
 }
 
+/* Bytes over time say nothing about a chain of dependent loads or an empty launch. */
+static bool is_latency(const struct result_case *c)
+{
+    return !strcmp(c->class, "latency") || !strcmp(c->class, "launch");
+}
+
+const char *figure_bound(const struct result_case *c)
+{
+    if (is_latency(c))
+        return c->class;
+    return c->floor.bound[0] ? c->floor.bound : "-";
+}
+
 const char *figure_fraction(char out[static FIGURE_TEXT], const struct result_case *c)
 {
-    if (!c->sample_count || !isfinite(c->fraction) || c->fraction <= 0)
+    if (!c->sample_count || !isfinite(c->fraction) || c->fraction <= 0 || is_latency(c))
         snprintf(out, FIGURE_TEXT, "-");
     else if (c->fraction < 0.01)
         snprintf(out, FIGURE_TEXT, "%.1f%%", c->fraction * 100);
@@ -69,6 +92,8 @@ const char *figure_intensity(char out[static FIGURE_TEXT], const struct result_c
     const double intensity = c->floor.intensity;
     if (!isfinite(intensity) || c->work.flops <= 0)
         snprintf(out, FIGURE_TEXT, "-");
+    else if (intensity >= 1e4)
+        snprintf(out, FIGURE_TEXT, "%.0fk", intensity / 1e3);
     else
         snprintf(out, FIGURE_TEXT, intensity < 100 ? "%.3g" : "%.0f", intensity);
     return out;
@@ -86,22 +111,30 @@ const char *figure_verified(const struct result_case *c)
     }
 }
 
+const struct flag_words flag_words[] = {
+    {FLAG_IMPOSSIBLE, '!', "impossible", "faster than a physical peak allows, so the work, the peak or the clock is wrong"},
+    {FLAG_ROOF_RAISED, 'r', "roof_raised", "faster than the measured roof: both were measured again, and the roof was lifted"},
+    {FLAG_DISTURBED, 'd', "disturbed", "the machine's reference rates moved over 5 % meanwhile (a neighbour, or a clock)"},
+    {FLAG_THROTTLED, 't', "throttled", "samples were discarded because the clock had dropped"},
+    {FLAG_LAUNCH_BOUND, 'l', "launch_bound", "an empty launch alone takes over 5 % of the time"},
+    {0, 0, NULL, NULL},
+};
+
 void figure_flags(struct text *out, const struct result_case *c)
 {
-    static const struct {
-        uint32_t flag;
-        const char *name;
-    } flags[] = {{FLAG_IMPOSSIBLE, "impossible"},
-                 {FLAG_ROOF_RAISED, "roof_raised"},
-                 {FLAG_DISTURBED, "disturbed"},
-                 {FLAG_THROTTLED, "throttled"},
-                 {FLAG_LAUNCH_BOUND, "launch_bound"}};
     bool some = false;
-    for (size_t k = 0; k < sizeof(flags) / sizeof(*flags); k++)
-        if (c->flags & flags[k].flag) {
-            text_addf(out, "%s%s", some ? "," : "", flags[k].name);
+    for (const struct flag_words *flag = flag_words; flag->flag; flag++)
+        if (c->flags & flag->flag) {
+            text_addf(out, "%s%s", some ? "," : "", flag->name);
             some = true;
         }
+}
+
+void figure_marks(struct text *out, const struct result_case *c)
+{
+    for (const struct flag_words *flag = flag_words; flag->flag; flag++)
+        if (c->flags & flag->flag)
+            text_addf(out, "%c", flag->mark);
 }
 
 void predicted_banner(struct text *out, const struct result *result, const struct report_options *options)

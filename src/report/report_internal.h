@@ -16,25 +16,47 @@ enum status report_json(struct text *out, const struct result *result, const str
 enum status report_jsonl(struct text *out, const struct result *result, const struct report_options *options,
                          struct err *err);
 
-enum style { STYLE_BOLD, STYLE_DIM, STYLE_RED, STYLE_GREEN, STYLE_YELLOW, STYLE_CYAN };
+enum style { STYLE_PLAIN, STYLE_BOLD, STYLE_DIM, STYLE_RED, STYLE_GREEN, STYLE_YELLOW, STYLE_CYAN };
 /* Adds text in a style; plain without colour. */
 void styled(struct text *out, const struct report_options *options, enum style style, const char *text);
 
+unsigned report_columns(const struct report_options *options);
+
+/* A copy that is safe on a terminal: results come from anywhere, and control characters in them become '?'. Line feeds stay. */
+const char *printable(struct arena *arena, const char *text);
+/* Words, broken at blanks, every line indented. */
+void wrapped(struct text *out, const char *prose, unsigned indent, unsigned columns);
+/* The same for one line; several (a compiler's message) keep their layout. */
+void indented(struct text *out, const char *lines, unsigned indent, unsigned columns);
+
 #define FIGURE_TEXT 48
-/* "12.3 us +-0.2 %"; "-" without samples. */
+/* "12.3 us \u00b10.2%"; "-" without samples. */
 const char *figure_time(char out[static FIGURE_TEXT], const struct result_case *c);
+/* "0.2%": half of the median's interval. */
+const char *figure_interval(char out[static FIGURE_TEXT], const struct result_case *c);
 /* The rate that its bound is about: GFLOP/s where arithmetic bounds it, else GB/s, else time per item; "" for none. */
 const char *figure_rate(char out[static FIGURE_TEXT], const struct result_case *c);
-/* "98 %": of the roof. */
+/* "98%": of the roof. Cases that measure a latency have none. */
 const char *figure_fraction(char out[static FIGURE_TEXT], const struct result_case *c);
-/* "0.167", "12.8", "1024"; "-" without arithmetic or bytes. */
+/* "0.167", "12.8", "1024", "33k"; "-" without arithmetic or bytes. */
 const char *figure_intensity(char out[static FIGURE_TEXT], const struct result_case *c);
+/* "L2", "vector_f32", "launch", "latency", "-". */
+const char *figure_bound(const struct result_case *c);
 /* "expect", "WRONG", "-". */
 const char *figure_verified(const struct result_case *c);
-/* Flags as words, separated by commas. */
+
+struct flag_words {
+    uint32_t flag;
+    char mark;
+    const char *name, *meaning;
+};
+extern const struct flag_words flag_words[]; /* the gravest first; ends with flag == 0 */
+/* Flags as words, separated by commas; and as letters. */
 void figure_flags(struct text *out, const struct result_case *c);
+void figure_marks(struct text *out, const struct result_case *c);
 
 /* The line that must stand wherever predicted numbers are shown. */
 void predicted_banner(struct text *out, const struct result *result, const struct report_options *options);
+void summary_lines(struct text *out, const struct result *result, const struct report_options *options, bool marks);
 
 #endif

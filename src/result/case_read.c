@@ -99,6 +99,15 @@ static enum status get_samples(struct result_case *c, const struct json *json, s
     return STATUS_OK;
 }
 
+/* Unknown ones (NaN) stand anywhere; the last digit of an interpolated quantile may be off. */
+static bool in_order(const double *values, size_t count)
+{
+    for (size_t k = 1; k < count; k++)
+        if (values[k - 1] > values[k] * (1 + 1e-9))
+            return false;
+    return true;
+}
+
 static enum status get_stats(struct result_case *c, const struct json *json, struct arena *arena, struct err *err)
 {
     const struct json *stats = json_member(json, "stats");
@@ -112,8 +121,10 @@ static enum status get_stats(struct result_case *c, const struct json *json, str
     c->stats.n = c->sample_count;
     if (status)
         return status;
-    if (!(s->median > 0) || s->min > s->median || s->median > s->max || s->ci95[0] > s->ci95[1])
-        return json_fail(stats, err, "impossible values: min, median, max and ci95 must be positive and in order");
+    const double rising[] = {s->min, s->p05, s->q1, s->median, s->q3, s->p95, s->max};
+    const double interval[] = {s->min, s->ci95[0], s->median, s->ci95[1], s->max};
+    if (!(s->min > 0) || !(s->median > 0) || !(s->max > 0) || !in_order(rising, 7) || !in_order(interval, 5))
+        return json_fail(stats, err, "impossible values: min, quartiles, median, ci95 and max must be positive and in order");
     return STATUS_OK;
 }
 

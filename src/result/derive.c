@@ -138,14 +138,25 @@ static int by_x(const void *a, const void *b)
     return (p->x > q->x) - (p->x < q->x);
 }
 
-static void collect(struct curve *curve, const struct result *result, const struct suite_derive *spec, const char *group,
-                    struct arena *arena)
+/* Which cases a derive is about, and the group of each. */
+struct members {
+    const size_t *cases; /* indices into result->cases */
+    const size_t *group; /* per member */
+    size_t count;
+    const char **names;  /* per group, in order of appearance */
+    size_t group_count;
+};
+
+static void collect(struct curve *curve, const struct result *result, const struct suite_derive *spec,
+                    const struct members *members, size_t group, struct arena *arena)
 {
-    struct pair *pairs = arena_array(arena, result->case_count + 1, sizeof(*pairs));
-    for (size_t k = 0; k < result->case_count && curve->count < MAX_POINTS; k++) {
-        const struct result_case *c = &result->cases[k];
-        if (c->status != CASE_OK || !c->sample_count || (spec->kernel && strcmp(c->kernel, spec->kernel)) ||
-            strcmp(group_of(c, spec, arena), group))
+    size_t most = 0;
+    for (size_t k = 0; k < members->count; k++)
+        most += members->group[k] == group;
+    struct pair *pairs = arena_array(arena, most + 1, sizeof(*pairs));
+    for (size_t k = 0; k < members->count && curve->count < MAX_POINTS; k++) {
+        const struct result_case *c = &result->cases[members->cases[k]];
+        if (members->group[k] != group || c->status != CASE_OK || !c->sample_count)
             continue;
         const struct pair pair = {quantity(c, spec->x), quantity(c, spec->y)};
         if (isfinite(pair.x) && isfinite(pair.y))
@@ -187,43 +198,48 @@ static const char *value_of(const struct curve *curve, const struct suite_derive
     return json;
 }
 
-static size_t groups_of(const char **groups, const struct result *result, const struct suite_derive *spec,
-                        struct arena *arena)
+static void find_members(struct members *members, const struct result *result, const struct suite_derive *spec,
+                         struct arena *arena)
 {
-    size_t count = 0;
+    size_t *cases = arena_array(arena, result->case_count + 1, sizeof(*cases));
+    size_t *groups = arena_array(arena, result->case_count + 1, sizeof(*groups));
+    *members = (struct members){.cases = cases, .group = groups, .names = arena_array(arena, MAX_GROUPS, sizeof(char *))};
     for (size_t k = 0; k < result->case_count; k++) {
         size_t at = 0;
         if (spec->kernel && strcmp(result->cases[k].kernel, spec->kernel))
             continue;
-        const char *group = group_of(&result->cases[k], spec, arena);
-        while (at < count && strcmp(groups[at], group))
+        const char *name = group_of(&result->cases[k], spec, arena);
+        while (at < members->group_count && strcmp(members->names[at], name))
             at++;
-        if (at == count && count < MAX_GROUPS)
-            groups[count++] = group;
+        if (at == MAX_GROUPS)
+            continue;
+        if (at == members->group_count)
+            members->names[members->group_count++] = name;
+        cases[members->count] = k;
+        groups[members->count++] = at;
     }
-    return count;
 }
 
 void result_derive(struct result *result, const struct plan *plan, uint64_t seed, struct arena *arena)
 {
-    const char **groups = arena_array(arena, MAX_GROUPS, sizeof(*groups));
     struct result_derived *derived = NULL;
-    size_t capacity = 0;
+    size_t count = 0;
     for (size_t d = 0; d < plan->derive_count; d++) {
         const struct suite_derive *spec = &plan->derives[d];
-        const size_t count = groups_of(groups, result, spec, arena);
-        struct result_derived *more = arena_array(arena, capacity + count + 1, sizeof(*more));
-        if (capacity)
-            memcpy(more, derived, capacity * sizeof(*more));
+        struct members members;
+        find_members(&members, result, spec, arena);
+        struct result_derived *more = arena_array(arena, count + members.group_count + 1, sizeof(*more));
+        if (count)
+            memcpy(more, derived, count * sizeof(*more));
         derived = more;
-        for (size_t g = 0; g < count; g++) {
+        for (size_t g = 0; g < members.group_count; g++) {
             struct curve curve = {.seed = seed};
-            collect(&curve, result, spec, groups[g], arena);
-            derived[capacity++] = (struct result_derived){.name = spec->name, .method = spec->method,
-                                                          .kernel = spec->kernel ? spec->kernel : "",
-                                                          .group = groups[g], .json = value_of(&curve, spec, arena)};
+            collect(&curve, result, spec, &members, g, arena);
+            derived[count++] = (struct result_derived){.name = spec->name, .method = spec->method,
+                                                       .kernel = spec->kernel ? spec->kernel : "",
+                                                       .group = members.names[g], .json = value_of(&curve, spec, arena)};
         }
     }
     result->derived = derived;
-    result->derived_count = capacity;
+    result->derived_count = count;
 }

@@ -128,14 +128,16 @@ void result_case_build(struct result_case *out, const struct plan_case *plan, co
 
 int result_exit_code(const struct result *result)
 {
-    size_t wanted = 0, measured = 0;
+    size_t errors = 0, measured = 0;
     for (size_t k = 0; k < result->case_count; k++) {
         const struct result_case *c = &result->cases[k];
-        if (c->verification.verdict == VERIFY_FAIL || (c->flags & FLAG_IMPOSSIBLE) ||
-            (c->status != CASE_OK && c->status != CASE_SKIPPED))
+        if (c->verification.verdict == VERIFY_FAIL || (c->flags & FLAG_IMPOSSIBLE) || c->status == CASE_FAILED ||
+            c->status == CASE_CRASHED || c->status == CASE_TIMEOUT)
             return 1;
-        wanted += c->status != CASE_SKIPPED;
+        errors += c->status == CASE_ERROR || c->status == CASE_NONE;
         measured += c->status == CASE_OK;
     }
-    return result->case_count && wanted && !measured ? 3 : 0;
+    if (!errors)
+        return 0;
+    return measured ? 1 : 3;
 }

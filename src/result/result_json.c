@@ -188,7 +188,7 @@ enum status result_write(const struct result *result, const char *path, struct e
     enum status status = STATUS_OK;
     const bool is_stream = strcmp(path, "-") == 0;
     const char *side = arena_printf(&arena, "%s.samples.bin", path);
-    struct sidecar sidecar = {.name = is_stream ? NULL : path_base(side),
+    struct sidecar sidecar = {.name = is_stream || !result->raw_samples ? NULL : path_base(side),
                               .with_samples = true,
                               .inline_max = is_stream ? MEASUREMENT_MAX_SAMPLES : SAMPLES_INLINE};
     result_json(&text, result, &sidecar);

@@ -4,7 +4,7 @@
 
 #include "case_fields.h"
 #include "rooftile/file.h"
-#include "rooftile/hash.h"
+#include "samples_file.h"
 
 #define SCHEMA_MAJOR 1L /* of RESULT_SCHEMA_VERSION */
 
@@ -104,67 +104,27 @@ static enum status get_ext(struct result *result, const struct json *root, struc
     return status;
 }
 
-/* ---- samples beside the result ---- */
-
-static enum status check_sidecar(const struct json *file, const char *data, size_t length, struct result_case *c,
-                                 struct arena *arena, struct err *err)
-{
-    uint64_t offset = 0, count = 0;
-    const char *want = "";
-    char hex[HASH_TEXT];
-    enum status status = json_get_u64(&offset, file, "offset_bytes", JSON_OPTIONAL, err);
-    if (!status)
-        status = json_get_u64(&count, file, "count", JSON_REQUIRED, err);
-    if (!status)
-        status = json_get_string(&want, file, "sha256", JSON_REQUIRED, err);
-    if (status)
-        return status;
-    if (count != c->sample_count || offset > length || count > (length - offset) / sizeof(double))
-        return json_fail(file, err, "the samples file has %zu bytes, not %.0f samples at %.0f", length, (double)count,
-                         (double)offset);
-    hash_sha256(hex, data + offset, (size_t)count * sizeof(double));
-    if (strcmp(hex, want) != 0)
-        return json_fail(file, err, "the samples file is not the one that belongs to this result (its sha256 differs)");
-    c->samples_ns = arena_copy(arena, data + offset, (size_t)count * sizeof(double));
-    return STATUS_OK;
-}
-
-static enum status read_sidecar(struct result_case *c, const struct json *file, const char *result_path,
-                                struct arena *arena, struct err *err)
-{
-    struct arena scratch = {0};
-    struct err missing = {0};
-    const char *name = "";
-    char *data;
-    size_t length;
-    enum status status = json_get_string(&name, file, "path", JSON_REQUIRED, err);
-    if (status)
-        return status;
-    if (strchr(name, '/'))
-        return json_fail(file, err, "the samples file must stand beside the result, without a folder in its name");
-    const char *path = path_join(&scratch, path_dir(&scratch, result_path), name);
-    if (file_exists(path) && !file_read(&data, &length, path, FILE_LIMIT_BYTES, &scratch, &missing))
-        status = check_sidecar(file, data, length, c, arena, err);
-    arena_release(&scratch);
-    return status;
-}
-
 static enum status get_cases(struct result *result, const struct json *root, const char *path, struct arena *arena,
                              struct err *err)
 {
+    struct arena scratch = {0};
+    struct samples_file samples = {.folder = path_dir(&scratch, path)};
     const struct json *array = NULL;
     enum status status = json_get_array(&array, root, "cases", JSON_REQUIRED, err);
     if (status)
-        return status;
+        goto out;
     struct result_case *cases = arena_array(arena, array->count + 1, sizeof(*cases));
     for (const struct json *item = array->first; item && !status; item = item->next) {
         struct result_case *c = &cases[result->case_count++];
         status = case_from_json(c, item, arena, err);
         const struct json *file = status ? NULL : json_member(item, "samples_file");
         if (file && file->type == JSON_OBJECT)
-            status = read_sidecar(c, file, path, arena, err);
+            status = samples_file_read(&samples, c, file, arena, err);
     }
     result->cases = cases;
+out:
+    samples_file_release(&samples);
+    arena_release(&scratch);
     return status;
 }
 

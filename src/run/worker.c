@@ -30,28 +30,6 @@ const char *run_inject_name(enum run_inject inject)
     return names[inject];
 }
 
-static double largest_cache(const struct device_info *info, const char *name)
-{
-    for (uint32_t k = 0; k < info->cache_count; k++)
-        if (!strcmp(info->caches[k].name, name))
-            return (double)info->caches[k].size_bytes * info->caches[k].instances;
-    return 0;
-}
-
-struct device_facts run_device_facts(const struct device_info *info)
-{
-    return (struct device_facts){.wave = info->wave,
-                                 .cus = info->cus,
-                                 .xccs = info->xccs,
-                                 .max_block = info->max_block,
-                                 .lds_bytes = (double)info->lds_bytes,
-                                 .memory_bytes = (double)info->memory_bytes,
-                                 .l2_bytes = largest_cache(info, "L2"),
-                                 .core_hz = info->core_hz,
-                                 .backend = info->backend,
-                                 .arch = info->arch};
-}
-
 /* ---- what a launch costs ---- */
 
 static double time_launches(struct worker *worker, struct ready *ready, uint32_t launches, uint32_t repeat)

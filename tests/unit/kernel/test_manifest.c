@@ -74,7 +74,7 @@ static const struct manifest *parse(const char *text, struct arena *arena)
 
 static double value_of(const struct manifest *manifest, const struct expr *expr, struct arena *arena)
 {
-    static const struct device_facts facts = {64, 304, 8, 1024, 65536, 2e11, 4e6, 2.1e9, "hip", "gfx942"};
+    static const struct device_facts facts = {64, 304, 8, 1024, 65536, 2e11, 4e6, 2.1e9, 1, 0, 1, "hip", "gfx942"};
     struct param_value *values = arena_array(arena, manifest->param_count, sizeof(*values));
     for (size_t i = 0; i < manifest->param_count; i++)
         values[i] = manifest->params[i].value;
@@ -241,14 +241,15 @@ static void slots(void **state)
     static const double list[] = {-4, -2};
     values[3].list = list;
     values[3].count = 2;
-    static const struct device_facts facts = {1, 2, 3, 4, 5, 6, 7, 8, "cpu", "x86-64"};
-    static const double want[] = {1024, DTYPE_F32, 256, 0, 0, 4, 1, 2, 3, 4, 5, 6, 7, 8, 9, -6, -2, 2};
+    static const struct device_facts facts = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, "cpu", "x86-64"};
+    static const double want[] = {1024, DTYPE_F32, 256, 0, 0, 4, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, -6, -2, 2};
     double got[COUNT_OF(want)];
     assert_int_equal(manifest_slot_count(m), COUNT_OF(want));
-    manifest_slots(got, m, values, &facts, 9);
+    manifest_slots(got, m, values, &facts, 12);
     assert_memory_equal(got, want, sizeof(want));
     assert_string_equal(manifest_device_names[0], "device.wave");
     assert_string_equal(manifest_device_names[7], "device.core_hz");
+    assert_string_equal(manifest_device_names[10], "device.i8_dot");
     arena_release(&arena);
 }
 

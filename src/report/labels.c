@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Labels say every parameter that varies anywhere in the plan. Neighbouring cases of one kernel share most of them, so what a
+ * run of rows has in common becomes its heading and the rows keep what differs.
+ */
+#include "labels.h"
+
+#include <string.h>
+
+#include "report_internal.h"
+
+enum { MAX_WORDS = 32 };
+
+struct words {
+    const char *word[MAX_WORDS];
+    size_t count;
+};
+
+/* The last word takes the rest. */
+static void split(struct words *words, const char *label, struct arena *arena)
+{
+    words->count = 0;
+    for (char *p = arena_strdup(arena, label); p && words->count < MAX_WORDS;) {
+        char *end = words->count + 1 < MAX_WORDS ? strchr(p, ' ') : NULL;
+        words->word[words->count++] = p;
+        if (end)
+            *end = '\0';
+        p = end ? end + 1 : NULL;
+    }
+}
+
+static const char *join(const struct words *words, uint32_t which, const char *before, struct arena *arena)
+{
+    struct text text = {0};
+    text_add(&text, before);
+    for (size_t k = 0; k < words->count; k++)
+        if (which & 1u << k)
+            text_addf(&text, "%s%s", text.length > strlen(before) ? " " : "", words->word[k]);
+    const char *joined = arena_strdup(arena, text.data);
+    text_release(&text);
+    return joined;
+}
+
+static uint32_t difference(const struct words *a, const struct words *b)
+{
+    uint32_t which = 0;
+    for (size_t k = 0; k < a->count; k++)
+        if (strcmp(a->word[k], b->word[k]) != 0)
+            which |= 1u << k;
+    return which;
+}
+
+/* How many rows from `first` on stand under one heading, and the words that vary among them. Two rows may differ in
+ * anything; a further one joins when no other word begins to vary. */
+static size_t run_length(uint32_t *varies, const struct words *first, size_t count)
+{
+    size_t length = 1;
+    *varies = 0;
+    while (length < count && first[length].count == first->count && !strcmp(first[length].word[0], first->word[0])) {
+        const uint32_t now = *varies | difference(first, &first[length]);
+        if (length >= 2 && now != *varies)
+            break;
+        *varies = now;
+        length++;
+    }
+    return length;
+}
+
+const struct row_label *row_labels(const struct result *result, struct arena *arena)
+{
+    struct arena scratch = {0};
+    struct words *words = arena_array(&scratch, result->case_count + 1, sizeof(*words));
+    struct row_label *labels = arena_array(arena, result->case_count + 1, sizeof(*labels));
+    for (size_t k = 0; k < result->case_count; k++) {
+        const struct result_case *c = &result->cases[k];
+        labels[k].text = printable(arena, c->label && c->label[0] ? c->label : c->id);
+        split(&words[k], labels[k].text, &scratch);
+    }
+    for (size_t k = 0, length; k < result->case_count; k += length) {
+        uint32_t varies;
+        length = run_length(&varies, &words[k], result->case_count - k);
+        if (length == 1 || !varies)
+            continue;
+        labels[k].heading = join(&words[k], ~varies, "", arena);
+        for (size_t row = k; row < k + length; row++)
+            labels[row].text = join(&words[row], varies, "  ", arena);
+    }
+    arena_release(&scratch);
+    return labels;
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What stands under the table: counts, what the flags mean, the device; and the one line per case of a log.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "report_internal.h"
+
+static void add_counts(struct text *out, const struct result *result, const struct report_options *options)
+{
+    size_t of_status[CASE_ERROR + 1] = {0}, verified = 0, impossible = 0;
+    for (size_t k = 0; k < result->case_count; k++) {
+        const struct result_case *c = &result->cases[k];
+        of_status[c->status <= CASE_ERROR ? c->status : CASE_NONE]++;
+        verified += c->verification.verdict == VERIFY_PASS;
+        impossible += (c->flags & FLAG_IMPOSSIBLE) != 0;
+    }
+    text_addf(out, "\n%zu case%s: %zu %s, %zu verified", result->case_count, result->case_count == 1 ? "" : "s",
+              of_status[CASE_OK], result->predicted ? "predicted" : "measured", verified);
+    for (int status = CASE_FAILED; status <= CASE_ERROR; status++) {
+        struct text some = {0};
+        if (!of_status[status])
+            continue;
+        text_addf(&some, "%zu %s", of_status[status], case_status_name((enum case_status)status));
+        text_add(out, ", ");
+        styled(out, options, status == CASE_SKIPPED ? STYLE_PLAIN : STYLE_RED, some.data);
+        text_release(&some);
+    }
+    if (impossible)
+        text_addf(out, ", %zu impossible", impossible);
+    text_add(out, "\n");
+}
+
+static void add_flag_legend(struct text *out, const struct result *result, bool marks, unsigned columns)
+{
+    for (const struct flag_words *flag = flag_words; flag->flag; flag++) {
+        struct text line = {0};
+        size_t count = 0;
+        for (size_t k = 0; k < result->case_count; k++)
+            count += (result->cases[k].flags & flag->flag) != 0;
+        if (!count)
+            continue;
+        if (marks)
+            text_addf(&line, "%c = ", flag->mark);
+        text_addf(&line, "%s (%zu): %s", flag->name, count, flag->meaning);
+        wrapped(out, line.data, 0, columns);
+        text_release(&line);
+    }
+}
+
+void summary_lines(struct text *out, const struct result *result, const struct report_options *options, bool marks)
+{
+    struct arena scratch = {0};
+    add_counts(out, result, options);
+    add_flag_legend(out, result, marks, report_columns(options));
+    text_addf(out, "on %s, %u %s, wave %u; seed %llu\n", printable(&scratch, result->device.name), result->device.cus,
+              !strcmp(result->device.backend, "cpu") ? "threads" : "CUs", result->device.wave,
+              (unsigned long long)result->seed);
+    if (result->status && !strcmp(result->status, "interrupted"))
+        styled(out, options, STYLE_YELLOW, "interrupted: this is a partial result\n");
+    arena_release(&scratch);
+}
+
+static void add_measured(struct text *out, const struct result_case *c)
+{
+    char figure[FIGURE_TEXT];
+    text_add(out, figure_time(figure, c));
+    if (figure_rate(figure, c)[0])
+        text_addf(out, ", %s", figure);
+    if (strcmp(figure_fraction(figure, c), "-") != 0)
+        text_addf(out, ", %s of %s", figure, c->floor.ceiling_name);
+    text_addf(out, ", %s", c->verification.verdict == VERIFY_PASS ? "verified" : "not verified");
+    if (c->flags) {
+        text_add(out, ", ");
+        figure_flags(out, c);
+    }
+}
+
+void report_case_line(struct text *out, const struct result_case *c, size_t done, size_t total,
+                      const struct report_options *options)
+{
+    struct arena scratch = {0};
+    struct text line = {0};
+    (void)options;
+    text_addf(&line, "[%zu/%zu] %s: ", done, total, c->label && c->label[0] ? c->label : c->id);
+    if (c->status == CASE_OK)
+        add_measured(&line, c);
+    else
+        text_addf(&line, "%s: %s", case_status_name(c->status), c->reason ? c->reason : "");
+    text_addf(out, "%s\n", printable(&scratch, line.data));
+    text_release(&line);
+    arena_release(&scratch);
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+#include <string.h>
+
+#include "rooftile/cpu_target.h"
+#include "rooftile/run.h"
+#include "rooftile/text.h"
+
+#define COUNT_OF(array) (sizeof(array) / sizeof(*(array)))
+
+/* What a unit of arithmetic beyond f32 and f64 needs: a feature of the CPU target, or one of these architectures
+ * (LLVM's AMDGPU.td: packed f16 since GFX9; v_dot4 in FeatureDot1Insts and FeatureDot8Insts; v_dot2_f32_bf16 in
+ * FeatureDot12Insts). */
+struct unit_support {
+    const char *cpu_feature;
+    const char *archs[10];
+};
+static const struct unit_support f16 = {"avx512fp16", {"gfx9*", "gfx10*", "gfx11*", "gfx12*"}};
+static const struct unit_support bf16_dot = {"avx512bf16", {"gfx950", "gfx11*", "gfx12*"}};
+static const struct unit_support i8_dot = {
+    "avx512vnni",
+    {"gfx906", "gfx908", "gfx90a", "gfx94*", "gfx950", "gfx1011", "gfx1012", "gfx103*", "gfx11*", "gfx12*"}};
+
+static double has_unit(const struct device_info *info, const struct unit_support *unit)
+{
+    if (!strcmp(info->backend, "cpu"))
+        return cpu_target_has(info->target, unit->cpu_feature);
+    for (size_t k = 0; k < COUNT_OF(unit->archs) && unit->archs[k]; k++)
+        if (text_matches(info->arch, unit->archs[k]))
+            return 1;
+    return 0;
+}
+
+static double largest_cache(const struct device_info *info, const char *name)
+{
+    for (uint32_t k = 0; k < info->cache_count; k++)
+        if (!strcmp(info->caches[k].name, name))
+            return (double)info->caches[k].size_bytes * info->caches[k].instances;
+    return 0;
+}
+
+struct device_facts run_device_facts(const struct device_info *info)
+{
+    return (struct device_facts){.wave = info->wave,
+                                 .cus = info->cus,
+                                 .xccs = info->xccs,
+                                 .max_block = info->max_block,
+                                 .lds_bytes = (double)info->lds_bytes,
+                                 .memory_bytes = (double)info->memory_bytes,
+                                 .l2_bytes = largest_cache(info, "L2"),
+                                 .core_hz = info->core_hz,
+                                 .f16 = has_unit(info, &f16),
+                                 .bf16_dot = has_unit(info, &bf16_dot),
+                                 .i8_dot = has_unit(info, &i8_dot),
+                                 .backend = info->backend,
+                                 .arch = info->arch};
+}
