@@ -15,6 +15,7 @@
  *   "buffers":  { "a": { "type": "{dtype}", "count": "n", "role": "out", "reset": "none", "space": "device",
  *                        "fill": "i % 7" | { "gen": "ring", "stride": "64", ... }, "align_offset": "0" } },
  *   "launch":   { "grid": ["ceil_div(n, block)"], "block": ["block"], "shared": "0", "symbol": "...",
+ *                 "defines": { "VEC": "1" },                     for this launch only: over those of code, by name
  *                 "args": [ "a", { "value": "3", "type": "{dtype}" }, { "buffer": "b", "offset": "64" } ] },
  *   "steps":    [ { "launch": { ... }, "stream": 0, "timed": true, "repeat": "1" }, { "copy": { "to": "b", "from": "a", "bytes": "n*4" } },
  *                 { "fill": { "buffer": "b", "byte": 0 } }, { "sync": true }, { "record": "x" }, { "wait": "x" },
@@ -168,10 +169,13 @@ struct manifest_arg {
 struct define {
     const char *name;
     const struct text_template *value;
+    const struct json *at;
 };
 
 struct manifest_launch {
     const struct text_template *symbol; /* never NULL after parsing: code.symbol is the default */
+    const struct define *defines;       /* code.defines with the launch's own over them; the very array without own ones */
+    size_t define_count;
     const struct expr *grid[3];         /* NULL = 1 */
     const struct expr *block[3];
     const struct expr *shared;          /* NULL = 0 */
@@ -261,7 +265,7 @@ struct manifest {
     size_t require_count;
     const char *source;                /* resolved path of the .hip; NULL when image is set */
     const struct text_template *image; /* path relative to the manifest */
-    const struct define *defines;
+    const struct define *defines; /* of code; launches have theirs */
     size_t define_count;
     const char *const *flags;
     size_t flag_count;
@@ -303,7 +307,7 @@ enum status template_render(char **out, const struct text_template *template, co
                             const struct param_value *values, const double *slots, struct arena *arena, struct err *err);
 /* Does the template mention this parameter (by index)? Decides which parameters are compile-time. */
 bool template_uses(const struct text_template *template, size_t param);
-/* Is the parameter used in any define, image or symbol? Then its value is baked into the code object. */
+/* Is the parameter used in any define (of code or of a launch), image or symbol? Then its value is baked into the code object. */
 bool manifest_param_is_compiled(const struct manifest *manifest, size_t param);
 
 /* Reads and checks one manifest. Everything lives in `arena`. ERR_CONFIG with file:line:column and pointer. */

@@ -127,15 +127,17 @@ struct result {
 void result_case_build(struct result_case *out, const struct plan_case *plan, const struct measurement *measured,
                        const char *object_sha256, const struct machine *machine, struct arena *arena);
 
-/* Tool, host and environment parts; `device` from the worker. Nothing fails: unknown facts are "" or 0. */
+/* Tool, host and environment parts; `device` from the worker. Nothing fails: unknown facts are "" or 0. Set seed,
+ * started_at and config_sha256 before: on a device that predicts (sim) the run id comes from seed and configuration, and both
+ * times are SOURCE_DATE_EPOCH when that is set, so that the same run writes the same bytes. */
 void result_environment(struct result *result, const struct device_info *device, int argc, char **argv, struct arena *arena);
 
 /* Evaluates the suite's derive list over the cases into result->derived. A derive that cannot be computed becomes
  * {"error": "..."} there, never a failure. */
 void result_derive(struct result *result, const struct plan *plan, uint64_t seed, struct arena *arena);
 
-/* JSON. One case per line inside "cases", so that readers can stream. `with_samples` inlines samples (integer ns up to 512 of
- * them, else a sidecar file `<path>.samples.bin`, f64 little-endian, described in samples_file). */
+/* JSON, atomically. One case per line inside "cases", so that readers can stream. Up to 512 samples of a case stand inline;
+ * with raw_samples more of them go to a sidecar file `<path>.samples.bin` (f64, little-endian), described in samples_file. */
 enum status result_write(const struct result *result, const char *path, struct err *err);
 void result_case_json(struct text *out, const struct result_case *result_case); /* one line without newline */
 
@@ -149,8 +151,8 @@ enum status result_read(const struct result **result, const char *path, struct a
 /* Case ids of two results match by plan id: result_case.id without its ";timer=..." part. */
 size_t result_id_length(const char *id);
 
-/* 1 when anything is a finding (failed verification, impossible, crashed, timeout, failed), else 0; 3 when cases exist and
- * none was measured though some should have been. */
+/* 1 when anything is a finding (failed verification, impossible, crashed, timeout, failed), or some cases ended in an error
+ * while others were measured; 3 when there were only errors; else 0. */
 int result_exit_code(const struct result *result);
 
 #endif

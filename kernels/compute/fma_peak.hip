@@ -8,6 +8,10 @@
  * chain, so PAIRS has to cover latency times issue width: 4 cycles * 2 pipes = 8 with AVX-512. It must also leave all
  * of u and v in registers.
  *
+ * Rounding shifts the phase a little with every step, always the same way: after some 10,000 steps in f16 nothing could be
+ * checked any more. So the work is done in rounds, each of which starts afresh; the sums that they end with are added up, the
+ * older the less they weigh.
+ *
  * Defines: T element type; VEC elements per operand (AMD: 2 x f32 is one packed instruction on CDNA; CPU: one
  * register); PAIRS oscillators per lane; BLOCK work-items.
  */
@@ -16,7 +20,7 @@
 typedef typename vec<T, VEC>::type pack;
 
 KERNEL __launch_bounds__(BLOCK) void fma_peak(T *__restrict out, const T *__restrict start, const T *__restrict rate,
-                                              uint32_t iterations)
+                                              uint32_t iterations, uint32_t rounds)
 {
     const uint64_t lane = blockIdx.x * static_cast<uint64_t>(BLOCK) + threadIdx.x;
     const pack first = reinterpret_cast<const pack *>(start)[threadIdx.x]; /* every workgroup does the same */
@@ -25,25 +29,30 @@ KERNEL __launch_bounds__(BLOCK) void fma_peak(T *__restrict out, const T *__rest
      * modifier. */
     const T a_uniform = opaque_uniform(rate[0]), minus_a_uniform = opaque_uniform(-a_uniform);
     const pack a = static_cast<pack>(a_uniform), minus_a = static_cast<pack>(minus_a_uniform);
-    pack u[PAIRS], v[PAIRS];
-    UNROLL
-    for (int k = 0; k < PAIRS; ++k) {
-        u[k] = first;
-        v[k] = static_cast<pack>(T(k) / PAIRS);
-    }
-    UNROLL_BY(4)
-    for (uint32_t i = 0; i < iterations; ++i) {
+    pack total = static_cast<pack>(T(0));
+    NO_UNROLL
+    for (uint32_t round = 0; round < rounds; ++round) {
+        pack u[PAIRS], v[PAIRS];
         UNROLL
-        for (int k = 0; k < PAIRS; ++k)
-            u[k] = fma(a, v[k], u[k]);
+        for (int k = 0; k < PAIRS; ++k) {
+            u[k] = first;
+            v[k] = static_cast<pack>(T(k) / PAIRS);
+        }
+        UNROLL_BY(4)
+        for (uint32_t i = 0; i < iterations; ++i) {
+            UNROLL
+            for (int k = 0; k < PAIRS; ++k)
+                u[k] = fma(a, v[k], u[k]);
+            UNROLL
+            for (int k = 0; k < PAIRS; ++k)
+                v[k] = fma(minus_a, u[k], v[k]);
+        }
+        pack sum = u[0] + v[0];
         UNROLL
-        for (int k = 0; k < PAIRS; ++k)
-            v[k] = fma(minus_a, u[k], v[k]);
+        for (int k = 1; k < PAIRS; ++k)
+            sum += u[k] + v[k];
+        total = total / 2 + sum;
     }
-    pack sum = u[0] + v[0];
-    UNROLL
-    for (int k = 1; k < PAIRS; ++k)
-        sum += u[k] + v[k];
-    reinterpret_cast<pack *>(out)[lane] = sum;
+    reinterpret_cast<pack *>(out)[lane] = total;
 }
 KERNEL_EXPORT(fma_peak)

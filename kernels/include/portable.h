@@ -53,6 +53,13 @@
  *                         the hardware's approximation, a few units in the last place; denormals may count as 0
  *   float16               _Float16
  *
+ * Dot products of packed words: acc + a . b for each 32-bit word. r is one register: uint32_t on AMD, a vec of uint32_t of 16,
+ * 32 or 64 bytes on the CPU. A manifest must require the fact that is named, or the source does not compile.
+ *   dot_i8(acc, a, b)     four bytes of each word, device.i8_dot; acc is an r too and wraps. The bytes of a are 0 .. 127:
+ *                         AMD takes them as signed, AVX-512 VNNI as unsigned
+ *   dot_bf16(acc, a, b)   two bfloat16 of each word, device.bf16_dot; acc is float, or as many of them as a has words. Each
+ *                         product is exact, each addition may round, denormals count as 0
+ *
  * Clocks
  *   read_cycles()         uint64_t: shader clocks on AMD (20 bits on gfx11, so only short differences), ticks of the time
  *                         stamp counter on the CPU (constant rate, not core clocks)

@@ -172,6 +172,33 @@ __device__ static inline float fast_rcp(float x)
     return __builtin_amdgcn_rcpf(x);
 }
 
+#if __has_builtin(__builtin_amdgcn_sudot4)
+__device__ static inline uint32_t dot_i8(uint32_t acc, uint32_t a, uint32_t b)
+{
+    return static_cast<uint32_t>(__builtin_amdgcn_sudot4(true, static_cast<int>(a), true, static_cast<int>(b),
+                                                         static_cast<int>(acc), false));
+}
+#elif __has_builtin(__builtin_amdgcn_sdot4)
+__device__ static inline uint32_t dot_i8(uint32_t acc, uint32_t a, uint32_t b)
+{
+    return static_cast<uint32_t>(
+        __builtin_amdgcn_sdot4(static_cast<int>(a), static_cast<int>(b), static_cast<int>(acc), false));
+}
+#endif
+
+#if __has_builtin(__builtin_amdgcn_fdot2_f32_bf16)
+#if __clang_major__ >= 18
+typedef __bf16 simt_bf16x2 __attribute__((ext_vector_type(2)));
+#else /* the builtin took the bits */
+typedef short simt_bf16x2 __attribute__((ext_vector_type(2)));
+#endif
+__device__ static inline float dot_bf16(float acc, uint32_t a, uint32_t b)
+{
+    return __builtin_amdgcn_fdot2_f32_bf16(__builtin_bit_cast(simt_bf16x2, a), __builtin_bit_cast(simt_bf16x2, b), acc,
+                                           false);
+}
+#endif
+
 __device__ static inline uint64_t read_cycles()
 {
     return __builtin_readcyclecounter();
@@ -200,8 +227,14 @@ template <class type_t> __device__ type_t opaque(type_t value)
 
 template <class type_t> __device__ type_t opaque_uniform(type_t value)
 {
-    asm volatile("" : "+s"(value));
-    return value;
+    if constexpr (sizeof(type_t) == 2) { /* before gfx12 nothing loads 16 bits into a scalar register */
+        uint32_t bits = __builtin_amdgcn_readfirstlane(__builtin_bit_cast(uint16_t, value));
+        asm volatile("" : "+s"(bits));
+        return __builtin_bit_cast(type_t, static_cast<uint16_t>(bits));
+    } else {
+        asm volatile("" : "+s"(value));
+        return value;
+    }
 }
 
 #include "simt_common.h"

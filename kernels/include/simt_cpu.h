@@ -230,6 +230,24 @@ struct simt {
         return 1.0f / x;
     }
 
+    /* Assembly, because compilers disagree on the types of these builtins. */
+#if defined(__AVX512VNNI__) && defined(__AVX512VL__)
+    template <class pack_t> __device__ static pack_t dot_i8(pack_t acc, pack_t a, pack_t b)
+    {
+        static_assert(sizeof(pack_t) >= 16, "a dot product takes a vector register");
+        asm("vpdpbusd %2, %1, %0" : "+v"(acc) : "v"(a), "v"(b));
+        return acc;
+    }
+#endif
+#if defined(__AVX512BF16__) && defined(__AVX512VL__)
+    template <class sum_t, class pack_t> __device__ static sum_t dot_bf16(sum_t acc, pack_t a, pack_t b)
+    {
+        static_assert(sizeof(pack_t) >= 16 && sizeof(sum_t) == sizeof(pack_t), "a dot product takes a vector register");
+        asm("vdpbf16ps %2, %1, %0" : "+v"(acc) : "v"(a), "v"(b));
+        return acc;
+    }
+#endif
+
     __device__ static uint64_t read_cycles()
     {
 #if defined(__aarch64__)

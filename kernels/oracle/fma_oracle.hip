@@ -3,7 +3,8 @@
  * What fma_peak's oscillators add up to. One step (u, v) -> (u + a * v, v - a * (u + a * v)) is the matrix
  *     | 1    a      |
  *     | -a   1 - a² |
- * and `iterations` steps are its power, by repeated squaring: a way that shares nothing with the kernel's.
+ * and `iterations` steps are its power, by repeated squaring: a way that shares nothing with the kernel's. Every round gives
+ * the same sum; the total halves the one before and adds it.
  */
 #include "portable.h"
 
@@ -17,7 +18,7 @@ __device__ static inline matrix product(matrix x, matrix y)
 }
 
 KERNEL void fma_oracle(double *result, const uint64_t *index, const T *start, const T *rate, uint32_t iterations,
-                       uint32_t pairs, uint32_t starts, uint32_t samples)
+                       uint32_t rounds, uint32_t pairs, uint32_t starts, uint32_t samples)
 {
     const unsigned sample = blockIdx.x * blockDim.x + threadIdx.x;
     if (sample >= samples)
@@ -34,6 +35,9 @@ KERNEL void fma_oracle(double *result, const uint64_t *index, const T *start, co
         const double u = start[index[sample] % starts], v = static_cast<double>(k) / pairs;
         sum += (power.p + power.r) * u + (power.q + power.s) * v;
     }
-    result[sample] = sum;
+    double total = 0;
+    for (uint32_t round = 0; round < rounds; ++round)
+        total = total / 2 + sum;
+    result[sample] = total;
 }
 KERNEL_EXPORT(fma_oracle)

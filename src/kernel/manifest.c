@@ -47,24 +47,6 @@ static enum status head_parse(struct manifest_parser *parser, const struct json 
     return status ? status : get_strings(&manifest->tags, &manifest->tag_count, root, "tags", parser->arena, err);
 }
 
-static enum status defines_parse(struct manifest_parser *parser, const struct json *code, struct err *err)
-{
-    const struct json *object = NULL;
-    enum status status = json_get_object(&object, code, "defines", JSON_OPTIONAL, err);
-    if (status || !object)
-        return status;
-    status = check_entry_names(object, "define", err);
-    struct define *defines = arena_array(parser->arena, entry_count(object), sizeof(*defines));
-    size_t count = 0;
-    for (const struct json *member = entry_first(object); member && !status; member = entry_next(member)) {
-        defines[count].name = member->key;
-        status = get_template_value(&defines[count++].value, parser, member, err);
-    }
-    parser->manifest->defines = defines;
-    parser->manifest->define_count = count;
-    return status;
-}
-
 static enum status source_parse(struct manifest_parser *parser, const struct json *code, struct err *err)
 {
     struct manifest *manifest = parser->manifest;
@@ -111,7 +93,7 @@ static enum status code_parse(struct manifest_parser *parser, const struct json 
     manifest->min_llvm = (unsigned)min_llvm;
     if (!status)
         status = get_strings(&manifest->flags, &manifest->flag_count, code, "flags", parser->arena, err);
-    return status ? status : defines_parse(parser, code, err);
+    return status ? status : defines_parse(&manifest->defines, &manifest->define_count, parser, code, err);
 }
 
 static enum status variant_parse(struct manifest_variant *variant, const struct manifest_parser *parser,

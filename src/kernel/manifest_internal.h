@@ -96,6 +96,12 @@ int find_buffer(const struct manifest *manifest, const char *name); /* -1: there
 enum status get_buffer_value(int *out, const struct manifest_parser *parser, const struct json *at, struct err *err);
 enum status get_buffer(int *out, const struct manifest_parser *parser, const struct json *object, const char *key,
                        struct err *err);
+/* The member "defines" of `parent`; *out and *count stay as they are when it is absent. */
+enum status defines_parse(const struct define **out, size_t *count, const struct manifest_parser *parser,
+                          const struct json *parent, struct err *err);
+/* A launch's own defines over code's. */
+enum status launch_defines_parse(struct manifest_launch *launch, const struct manifest_parser *parser,
+                                 const struct json *object, struct err *err);
 enum status launch_parse(struct manifest_launch *out, const struct manifest_parser *parser, const struct json *object,
                          struct err *err);
 enum status steps_parse(struct manifest_parser *parser, const struct json *root, struct err *err);

@@ -80,13 +80,15 @@ static enum status dimensions_parse(const struct expr *out[static 3], const stru
 enum status launch_parse(struct manifest_launch *out, const struct manifest_parser *parser, const struct json *object,
                          struct err *err)
 {
-    static const char *const keys[] = {"grid", "block", "shared", "symbol", "args"};
+    static const char *const keys[] = {"grid", "block", "shared", "symbol", "defines", "args"};
     struct manifest_launch launch = {.symbol = parser->symbol};
     enum status status = json_check_keys(object, keys, COUNT_OF(keys), err);
     if (!status)
         status = get_template(&launch.symbol, parser, object, "symbol", JSON_OPTIONAL, err);
     if (!status && !launch.symbol)
         status = json_fail(object, err, "no symbol: neither here nor in /code");
+    if (!status)
+        status = launch_defines_parse(&launch, parser, object, err);
     if (!status)
         status = dimensions_parse(launch.grid, parser, object, "grid", err);
     if (!status)

@@ -243,19 +243,28 @@ static bool uses(const struct text_template *template, size_t param)
     return template && template_uses(template, param);
 }
 
-static bool steps_use(const struct manifest_step *steps, size_t count, size_t param)
+static bool defines_use(const struct define *defines, size_t count, size_t param)
 {
     for (size_t i = 0; i < count; i++)
-        if (uses(steps[i].launch.symbol, param) || steps_use(steps[i].steps, steps[i].step_count, param))
+        if (uses(defines[i].value, param))
             return true;
+    return false;
+}
+
+static bool steps_use(const struct manifest_step *steps, size_t count, size_t param)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct manifest_launch *launch = &steps[i].launch;
+        if (uses(launch->symbol, param) || defines_use(launch->defines, launch->define_count, param) ||
+            steps_use(steps[i].steps, steps[i].step_count, param))
+            return true;
+    }
     return false;
 }
 
 bool manifest_param_is_compiled(const struct manifest *manifest, size_t param)
 {
-    for (size_t i = 0; i < manifest->define_count; i++)
-        if (uses(manifest->defines[i].value, param))
-            return true;
-    return uses(manifest->image, param) || steps_use(manifest->steps, manifest->step_count, param) ||
+    return defines_use(manifest->defines, manifest->define_count, param) || uses(manifest->image, param) ||
+           steps_use(manifest->steps, manifest->step_count, param) ||
            steps_use(manifest->setup, manifest->setup_count, param);
 }

@@ -29,7 +29,8 @@ unsigned report_columns(const struct report_options *options)
 
 const char *figure_interval(char out[static FIGURE_TEXT], const struct result_case *c)
 {
-    snprintf(out, FIGURE_TEXT, "%.1f%%", (c->stats.ci95[1] - c->stats.ci95[0]) / 2 / c->stats.median * 100);
+    const double percent = (c->stats.ci95[1] - c->stats.ci95[0]) / 2 / c->stats.median * 100;
+    snprintf(out, FIGURE_TEXT, percent < 9.95 ? "%.1f%%" : "%.0f%%", percent);
     return out;
 }
 

@@ -219,12 +219,20 @@ static void add_reason(struct text *out, const struct table *table, size_t k)
     arena_release(&scratch);
 }
 
+static void add_heading(struct text *out, const struct table *table, const char *heading)
+{
+    struct text lines = {0};
+    wrapped(&lines, heading, 0, table->columns);
+    styled(out, table->options, STYLE_BOLD, lines.data);
+    text_release(&lines);
+}
+
 static void add_row(struct text *out, const struct table *table, size_t k)
 {
     const struct row *row = &table->rows[k];
     struct line line = {.out = out, .options = table->options};
     if (table->labels[k].heading)
-        wrapped(out, table->labels[k].heading, 0, table->columns);
+        add_heading(out, table, table->labels[k].heading);
     add_label(&line, table, table->labels[k].text);
     for (unsigned column = 0; row->measured && column < COLUMN_COUNT; column++) {
         if (!(table->shown & BIT(column)) || !table->widths[column])

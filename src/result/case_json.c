@@ -114,15 +114,15 @@ static void put_samples(struct json_out *out, const struct result_case *c, struc
 {
     const size_t size_bytes = c->sample_count * sizeof(double);
     char hex[HASH_TEXT];
-    if (!c->samples_ns || !c->sample_count || !sidecar->with_samples)
+    if (!c->sample_count || !sidecar->with_samples)
         return;
-    if (c->sample_count <= sidecar->inline_max) {
+    if (c->samples_ns && c->sample_count <= sidecar->inline_max) {
         put_samples_inline(out, c);
         return;
     }
-    if (!sidecar->name) {
+    if (!c->samples_ns || !sidecar->name) {
         json_out_null(out, "samples_ns");
-        json_out_string(out, "samples_ns_reason", "too many for one event; they are in the result file");
+        json_out_string(out, "samples_ns_reason", "too many for this file; 'run --samples' keeps them in one of their own");
         return;
     }
     hash_sha256(hex, c->samples_ns, size_bytes);

@@ -118,8 +118,10 @@ static enum status get_cases(struct result *result, const struct json *root, con
         struct result_case *c = &cases[result->case_count++];
         status = case_from_json(c, item, arena, err);
         const struct json *file = status ? NULL : json_member(item, "samples_file");
-        if (file && file->type == JSON_OBJECT)
-            status = samples_file_read(&samples, c, file, arena, err);
+        if (!file || file->type != JSON_OBJECT)
+            continue;
+        result->raw_samples = true;
+        status = samples_file_read(&samples, c, file, arena, err);
     }
     result->cases = cases;
 out:

@@ -10,7 +10,7 @@
 
 enum {
     CHUNK = 1024,               /* elements evaluated at a time: doubles of one chunk stay in L1 */
-    PERIOD_LIMIT = 65536,       /* longer periods are computed like any other expression */
+    PERIOD_LIMIT = 1 << 21,     /* elements; longer periods are computed like any other expression */
     PERIOD_MIN_ELEMENTS = 4096, /* short periods are repeated to this, so that copies are long */
 };
 
@@ -37,7 +37,7 @@ static enum status store_expr(const struct fill *fill, uint8_t *out, uint64_t fi
 static enum status init_expr(struct fill *fill, struct arena *arena, struct err *err)
 {
     const uint64_t period = expr_period(fill->expr, fill->slots, PERIOD_LIMIT);
-    if (!period || fill->count < PERIOD_MIN_ELEMENTS)
+    if (!period || fill->count < PERIOD_MIN_ELEMENTS || fill->count < 2 * period)
         return STATUS_OK;
     const uint64_t repeat = (PERIOD_MIN_ELEMENTS + period - 1) / period;
     const size_t bytes = dtype_bytes(fill->dtype);

@@ -84,7 +84,9 @@ enum status measure_samples(struct worker *worker, struct ready *ready, const st
         goto out;
     out->batch = sampling.batch;
     out->timer = timer_of(&worker->info, sampling.batch);
-    out->flush_bytes = options->cache == CACHE_COLD ? sampling.flush_bytes : 0;
+    out->flush_bytes = options->cache == CACHE_COLD     ? sampling.flush_bytes
+                       : options->cache == CACHE_ROTATE ? ready->bound->buffer_bytes * ready->rotations
+                                                        : 0;
     snprintf(out->flush_method, sizeof(out->flush_method), "%s",
              options->cache == CACHE_COLD     ? (ready->device->ops->evict ? "evict" : "fill")
              : options->cache == CACHE_ROTATE ? "rotate"
@@ -279,12 +281,21 @@ static enum status check_plausible(struct worker *worker, struct ready *ready, c
 
 /* ---- the whole case ---- */
 
-static uint32_t rotations_for(const struct worker *worker, const struct plan_case *plan_case)
+/* Copies of all buffers, so that a launch finds none of its own in any cache. */
+static enum status choose_rotations(uint32_t *rotations, const struct worker *worker, const struct plan_case *plan_case,
+                                    struct err *err)
 {
+    *rotations = 1;
     if (plan_case->measure.cache != CACHE_ROTATE || !plan_case->bound.buffer_bytes)
-        return 1;
-    const uint64_t want = flush_size(&worker->info) / plan_case->bound.buffer_bytes + 1;
-    return want < 2 ? 2 : want > RUN_MAX_ROTATIONS ? RUN_MAX_ROTATIONS : (uint32_t)want;
+        return STATUS_OK;
+    const uint64_t bytes = plan_case->bound.buffer_bytes, want_bytes = flush_size(&worker->info);
+    const uint64_t want = want_bytes / bytes + 1;
+    if (want > RUN_MAX_ROTATIONS)
+        return err_set(err, ERR_UNSUPPORTED,
+                       "%d copies of %llu bytes do not exceed twice the largest cache (%llu bytes): use cache mode cold",
+                       RUN_MAX_ROTATIONS, (unsigned long long)bytes, (unsigned long long)want_bytes);
+    *rotations = want < 2 ? 2 : (uint32_t)want;
+    return STATUS_OK;
 }
 
 static enum status time_case(struct worker *worker, struct ready *ready, const struct plan_case *plan_case,
@@ -326,9 +337,12 @@ static enum status run_stages(struct worker *worker, const struct plan_case *pla
                               struct err *err)
 {
     struct ready ready = {0};
+    uint32_t rotations = 1;
     enter(worker, PHASE_FILLING);
-    enum status status = ready_init(&ready, worker->device, &plan_case->bound, builds[plan_case->bound.code].object,
-                                    rotations_for(worker, plan_case), worker->options->seed, err);
+    enum status status = verify_only ? STATUS_OK : choose_rotations(&rotations, worker, plan_case, err);
+    if (!status)
+        status = ready_init(&ready, worker->device, &plan_case->bound, builds[plan_case->bound.code].object, rotations,
+                            worker->options->seed, err);
     if (!status)
         status = ready_setup(&ready, err);
     if (!status) {

@@ -10,7 +10,7 @@
 #include "rooftile/fill.h"
 #include "rooftile/run.h"
 
-#define RUN_MAX_ROTATIONS 64
+#define RUN_MAX_ROTATIONS 4096
 
 /* One step with everything resolved: pointers, kernels, argument arrays. */
 struct ready_step {

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "../near.h"
+#include "rooftile/ceilings.h"
+#include "rooftile/rng.h"
+
+enum { MAX_CASES = 200 };
+
+/* A machine that we made up: what the curve must give back. */
+static const struct {
+    double capacity, bandwidth;
+} levels[] = {{131072, 1e12}, {4 * 1048576.0, 300e9}, {INFINITY, 20e9}};
+
+static struct result_case cases[MAX_CASES];
+
+static struct result_case at_rate(const char *kernel, double footprint, double rate)
+{
+    struct result_case c = {.id = "kernel/x=1", .kernel = kernel, .class = "memory", .status = CASE_OK, .sample_count = 30,
+                            .bytes_per_s = rate, .flops_per_s = NAN, .verification = {.verdict = VERIFY_PASS},
+                            .work = {.read_bytes = footprint, .footprint_bytes = footprint, .items = 1000}};
+    c.stats.median = footprint / rate * 1e9;
+    c.stats.ci95[0] = c.stats.median * 0.99;
+    c.stats.ci95[1] = c.stats.median * 1.01;
+    return c;
+}
+
+/* Eight sizes an octave pair; around a capacity the rate slides from one level to the next. */
+static size_t curve(const char *kernel, double share, double noise, uint64_t seed, size_t from)
+{
+    size_t count = from;
+    for (double footprint = 16384; footprint < 300e6; footprint *= sqrt(2)) {
+        double rate = 0;
+        size_t level = 0;
+        while (footprint > levels[level].capacity)
+            level++;
+        rate = levels[level].bandwidth;
+        if (level && footprint < levels[level - 1].capacity * 1.5)
+            rate = sqrt(rate * levels[level - 1].bandwidth);
+        cases[count] = at_rate(kernel, footprint, rate * share * exp(noise * rng_normal_at(seed, count)));
+        count++;
+    }
+    return count;
+}
+
+static struct result_case compute(const char *kernel, const char *unit, double flops)
+{
+    struct result_case c = at_rate(kernel, 1e5, 1e9);
+    c.class = "compute";
+    c.flops_per_s = flops;
+    c.work.flops = 1;
+    snprintf(c.work.unit, sizeof(c.work.unit), "%s", unit);
+    return c;
+}
+
+static struct result_case latency(double footprint, double ns)
+{
+    struct result_case c = at_rate("pointer_chase", footprint, 1);
+    c.class = "latency";
+    c.stats.median = ns * c.work.items;
+    return c;
+}
+
+static struct result a_result(size_t count)
+{
+    return (struct result){.cases = cases, .case_count = count,
+                           .device = {.backend = "cpu", .id = "cpu:0", .name = "Toy", .arch = "x86-64", .cus = 2, .wave = 64,
+                                      .core_hz = 3e9, .flops_per_clock_f32 = 64},
+                           .calibration = {.null_launch_ns = 450}};
+}
+
+static void test_levels(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        struct machine machine;
+        struct err err = {0};
+        const double noise = seed < 5 ? 0 : 0.03;
+        const struct result result = a_result(curve("stream_triad", 0.8, noise, seed + 100, curve("stream_read", 1, noise, seed, 0)));
+        assert_int_equal(ceilings_find(&machine, &result, 1, &err), STATUS_OK);
+        if (machine.level_count != 3)
+            fail_msg("seed %u: %u levels", (unsigned)seed, machine.level_count);
+        assert_null(machine_problem(&machine));
+        assert_string_equal(machine.levels[0].name, "L1");
+        assert_string_equal(machine.levels[1].name, "L2");
+        assert_string_equal(machine.levels[2].name, "DRAM");
+        for (size_t k = 0; k < 3; k++) {
+            const double found = machine.levels[k].bandwidth.measured / levels[k].bandwidth;
+            const double capacity = machine.levels[k].capacity_bytes / levels[k].capacity;
+            if (!(found > 0.97 && found < 1.12)) /* the best of many points with 3 % of noise */
+                fail_msg("seed %u: level %zu has %.3f of its bandwidth", (unsigned)seed, k, found);
+            if (k < 2 && !(capacity >= 1 && capacity <= 2.1))
+                fail_msg("seed %u: L%zu has %.0f bytes", (unsigned)seed, k + 1, machine.levels[k].capacity_bytes);
+            if (k < 2)
+                assert_true(machine.levels[k].capacity_confidence > 0.9);
+        }
+        assert_near(machine.levels[0].bandwidth.ci_rel, 0.01, 1e-9);
+    }
+}
+
+static void test_facts(void **state)
+{
+    (void)state;
+    struct machine machine;
+    struct err err = {0};
+    size_t count = curve("stream_read", 1, 0, 1, 0);
+    cases[count++] = compute("fma_a", "vector_f32", 300e9);
+    cases[count++] = compute("fma_b", "vector_f32", 350e9);
+    cases[count++] = compute("fma_c", "vector_f64", 150e9);
+    cases[count++] = latency(32768, 1.5);
+    cases[count++] = latency(262144 * 2, 5);
+    cases[count++] = latency(512 * 1048576.0, 90);
+    const struct result result = a_result(count);
+    assert_int_equal(ceilings_find(&machine, &result, 1, &err), STATUS_OK);
+    assert_true(machine.measured);
+    assert_string_equal(machine.title, "Toy");
+    assert_int_equal(machine.unit_count, 2);
+    const struct machine_unit *f32 = machine_unit(&machine, "vector_f32"), *f64 = machine_unit(&machine, "vector_f64");
+    assert_near(f32->peak.measured, 350e9, 0);
+    assert_near(f32->peak.claimed, 2 * 64 * 3e9, 1);
+    assert_near(f64->peak.measured, 150e9, 0);
+    assert_near(f64->peak.claimed, 0, 0); /* the device did not say */
+    assert_near(machine.launch_ns, 450, 0);
+    assert_near(machine.levels[0].latency_ns, 1.5, 1e-9);
+    assert_near(machine.levels[1].latency_ns, 5, 1e-9);
+    assert_near(machine.levels[2].latency_ns, 90, 1e-9);
+}
+
+/* A wrong or failed case must not become a roof, however fast it was. */
+static void test_only_verified(void **state)
+{
+    (void)state;
+    struct machine machine;
+    struct err err = {0};
+    size_t count = curve("stream_read", 1, 0, 1, 0);
+    cases[count] = at_rate("liar", 65536, 9e12);
+    cases[count++].verification.verdict = VERIFY_SKIPPED;
+    cases[count] = at_rate("broken", 65536, 9e12);
+    cases[count++].status = CASE_FAILED;
+    cases[count] = compute("fma", "vector_f32", 9e15);
+    cases[count++].verification.verdict = VERIFY_FAIL;
+    const struct result result = a_result(count);
+    assert_int_equal(ceilings_find(&machine, &result, 1, &err), STATUS_OK);
+    assert_near(machine.levels[0].bandwidth.measured, 1e12, 1);
+    assert_int_equal(machine.unit_count, 0);
+}
+
+/* One level when the curve is flat; launch cost at the small end is no cache border. */
+static void test_flat(void **state)
+{
+    (void)state;
+    struct machine machine;
+    struct err err = {0};
+    size_t count = 0;
+    for (double footprint = 16384; footprint < 300e6; footprint *= sqrt(2)) {
+        cases[count] = at_rate("stream_read", footprint, count < 6 ? 2e9 : 20e9);
+        count++;
+    }
+    const struct result result = a_result(count);
+    assert_int_equal(ceilings_find(&machine, &result, 1, &err), STATUS_OK);
+    assert_int_equal(machine.level_count, 1);
+    assert_string_equal(machine.levels[0].name, "DRAM");
+    assert_near(machine.levels[0].bandwidth.measured, 20e9, 1);
+    assert_null(machine_problem(&machine));
+}
+
+static void test_too_little(void **state)
+{
+    (void)state;
+    struct machine machine = {.cus = 77};
+    struct err err = {0};
+    cases[0] = at_rate("stream_read", 1e6, 1e9);
+    cases[1] = at_rate("stream_read", 2e6, 1e9);
+    const struct result few = a_result(2), none = a_result(0);
+    assert_int_equal(ceilings_find(&machine, &few, 1, &err), ERR_CONFIG);
+    assert_int_equal(ceilings_find(&machine, &none, 1, &err), ERR_CONFIG);
+    assert_non_null(strstr(err.text, "no memory kernel"));
+    assert_int_equal(machine.cus, 77);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_levels), cmocka_unit_test(test_facts),      cmocka_unit_test(test_only_verified),
+        cmocka_unit_test(test_flat),   cmocka_unit_test(test_too_little),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

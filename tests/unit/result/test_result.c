@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "../near.h"
+#include "rooftile/result.h"
+
+static const struct {
+    const char *what;
+    enum case_status status[3]; /* CASE_NONE: no such case */
+    uint32_t flags;             /* of the first */
+    enum verdict verdict;       /* of the first */
+    int code;
+} runs[] = {
+    {"nothing", {CASE_NONE}, 0, VERIFY_NOT_RUN, 0},
+    {"all well", {CASE_OK, CASE_OK, CASE_SKIPPED}, FLAG_DISTURBED | FLAG_ROOF_RAISED, VERIFY_PASS, 0},
+    {"all skipped", {CASE_SKIPPED, CASE_SKIPPED}, 0, VERIFY_NOT_RUN, 0},
+    {"wrong result", {CASE_FAILED, CASE_OK}, 0, VERIFY_FAIL, 1},
+    {"wrong result, though it was timed", {CASE_OK}, 0, VERIFY_FAIL, 1},
+    {"faster than physics", {CASE_OK, CASE_OK}, FLAG_IMPOSSIBLE, VERIFY_PASS, 1},
+    {"only a crash", {CASE_CRASHED}, 0, VERIFY_NOT_RUN, 1},
+    {"a timeout among others", {CASE_OK, CASE_TIMEOUT}, 0, VERIFY_PASS, 1},
+    {"an error among others", {CASE_OK, CASE_ERROR}, 0, VERIFY_PASS, 1},
+    {"only errors", {CASE_ERROR, CASE_ERROR}, 0, VERIFY_NOT_RUN, 3},
+    {"only errors and skips", {CASE_ERROR, CASE_SKIPPED}, 0, VERIFY_NOT_RUN, 3},
+};
+
+static void test_exit_code(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < sizeof(runs) / sizeof(runs[0]); k++) {
+        struct result_case cases[3] = {{.flags = runs[k].flags, .verification = {.verdict = runs[k].verdict}}};
+        struct result result = {.cases = cases};
+        while (result.case_count < 3 && runs[k].status[result.case_count] != CASE_NONE) {
+            cases[result.case_count].status = runs[k].status[result.case_count];
+            result.case_count++;
+        }
+        const int code = result_exit_code(&result);
+        if (code != runs[k].code)
+            fail_msg("%s: exit code %d, expected %d", runs[k].what, code, runs[k].code);
+    }
+}
+
+static void test_id_length(void **state)
+{
+    (void)state;
+    assert_int_equal(result_id_length("copy/n=1;mode=hot;timer=batch"), strlen("copy/n=1;mode=hot"));
+    assert_int_equal(result_id_length("copy/n=1;mode=hot"), strlen("copy/n=1;mode=hot"));
+    assert_int_equal(result_id_length(""), 0);
+}
+
+/* ---- a case from plan and measurement ---- */
+
+static const struct machine machine = {
+    .name = "toy", .level_count = 1, .levels = {{.name = "DRAM", .bandwidth = {.measured = 100e9}}}, .launch_ns = 100};
+
+static const struct param params[] = {{.name = "n"}};
+static const struct param_value values[] = {{.kind = PARAM_NUMBER, .number = 1000}};
+static const struct manifest_metric metrics[] = {{.name = "cycles", .unit = "cycles"}};
+static const struct manifest manifest = {.name = "copy", .class = CLASS_MEMORY, .params = params, .param_count = 1,
+                                         .metrics = metrics, .metric_count = 1};
+
+static struct plan_case planned(struct bound_step *step)
+{
+    *step = (struct bound_step){.kind = STEP_LAUNCH, .timed = true, .launch = {.grid = {4, 2, 1}, .block = {64, 1, 1}}};
+    return (struct plan_case){.id = "copy/n=1000;mode=cold", .label = "copy", .state = PLAN_READY, .forecast_ns = 900,
+                              .measure = {.cache = CACHE_COLD},
+                              .bound = {.manifest = &manifest, .values = values, .steps = step, .step_count = 1,
+                                        .work = {.read_bytes = 40000, .write_bytes = 40000, .footprint_bytes = 80000}}};
+}
+
+static void test_build(void **state)
+{
+    (void)state;
+    struct arena arena = {0};
+    struct bound_step step;
+    struct result_case c;
+    const struct plan_case plan = planned(&step);
+    struct measurement *m = calloc(1, sizeof(*m));
+    *m = (struct measurement){.status = CASE_OK, .timer = TIMED_HOST, .cache = CACHE_COLD, .batch = 1, .sample_count = 3,
+                              .samples_ns = {1000, 1200, 900}, .flags = FLAG_DISTURBED, .flag_reason = "a neighbour",
+                              .reason = "not this one", .metrics = {42}};
+    result_case_build(&c, &plan, m, "abc", &machine, &arena);
+    assert_string_equal(c.id, "copy/n=1000;mode=cold;timer=host");
+    assert_string_equal(c.class, "memory");
+    assert_string_equal(c.object_sha256, "abc");
+    assert_near(c.stats.median, 1000, 0);
+    assert_near(c.bytes_per_s, 80e9, 1);
+    assert_true(isnan(c.flops_per_s) && isnan(c.items_per_s));
+    assert_near(c.floor.time_ns, 800, 1e-9);
+    assert_near(c.fraction, 0.8, 1e-12);
+    assert_near(c.predicted_error, 1000.0 / 900 - 1, 1e-12);
+    assert_near(c.metrics[0].value, 42, 0);
+    assert_string_equal(c.reason, "a neighbour");
+    assert_int_equal(c.grid[1], 2);
+    assert_int_equal(c.block[0], 64);
+    assert_near(c.params[0].value.number, 1000, 0);
+    free(m);
+    arena_release(&arena);
+}
+
+/* A case that never ran has an id without a timer, a floor, and no figures. */
+static void test_build_unmeasured(void **state)
+{
+    (void)state;
+    struct arena arena = {0};
+    struct bound_step step;
+    struct result_case c;
+    struct plan_case plan = planned(&step);
+    struct measurement *m = calloc(1, sizeof(*m));
+    *m = (struct measurement){.status = CASE_CRASHED, .reason = "SIGSEGV"};
+    result_case_build(&c, &plan, m, "", &machine, &arena);
+    assert_string_equal(c.id, "copy/n=1000;mode=cold");
+    assert_string_equal(c.reason, "SIGSEGV");
+    assert_true(isnan(c.bytes_per_s) && isnan(c.fraction) && isnan(c.predicted_error));
+    assert_near(c.floor.time_ns, 800, 1e-9);
+    assert_int_equal(c.sample_count, 0);
+    plan.state = PLAN_SKIPPED;
+    plan.bound = (struct bound){.manifest = &manifest};
+    m->status = CASE_SKIPPED;
+    result_case_build(&c, &plan, m, "", &machine, &arena);
+    assert_int_equal(c.param_count, 0);
+    assert_false(c.has_work);
+    struct text text = {0};
+    result_case_json(&text, &c); /* must be written without values it does not have */
+    assert_non_null(strstr(text.data, "\"work\":null"));
+    assert_non_null(strstr(text.data, "\"measurement\":null"));
+    assert_non_null(strstr(text.data, "\"stats\":null"));
+    text_release(&text);
+    free(m);
+    arena_release(&arena);
+}
+
+/* On sim nothing is measured: an error of the prediction against itself would be a lie. */
+static void test_build_predicted(void **state)
+{
+    (void)state;
+    struct arena arena = {0};
+    struct bound_step step;
+    struct result_case c;
+    const struct plan_case plan = planned(&step);
+    struct measurement *m = calloc(1, sizeof(*m));
+    *m = (struct measurement){.status = CASE_OK, .timer = TIMED_SIM, .sample_count = 1, .samples_ns = {950}};
+    result_case_build(&c, &plan, m, "", &machine, &arena);
+    assert_true(isnan(c.predicted_error));
+    assert_near(c.predicted_ns, 900, 0);
+    free(m);
+    arena_release(&arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_exit_code),        cmocka_unit_test(test_id_length),       cmocka_unit_test(test_build),
+        cmocka_unit_test(test_build_unmeasured), cmocka_unit_test(test_build_predicted),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
