@@ -56,7 +56,7 @@ struct measurement {
     enum case_status status;
     char reason[4096];     /* of everything but ok */
     uint32_t flags;
-    char flag_reason[256]; /* "reference stream fell from 21.0 to 17.9 GB/s" */
+    char flag_reason[384]; /* "reference stream fell from 21.0 to 17.9 GB/s" */
     enum timer timer;
     enum cache_mode cache;
     uint32_t batch;        /* launches per sample */

@@ -33,6 +33,8 @@ struct bound_arg {
 };
 
 struct bound_launch {
+    const struct manifest_launch *spec;
+    size_t code; /* index into plan.codes */
     const char *symbol;
     uint32_t grid[3], block[3];
     uint32_t lds_bytes;
@@ -50,24 +52,27 @@ struct bound_step {
     uint64_t bytes;
     uint8_t byte;
     uint32_t mark;
-    const struct bound_step *steps;
+    struct bound_step *steps; /* of a graph */
     size_t step_count;
 };
 
-/* A manifest at given parameter values: everything a device needs. */
+/* A manifest at given parameter values: everything a device needs. Steps are not const because their codes are known
+ * only once everything else is bound. */
 struct bound {
     const struct manifest *manifest;
     const struct param_value *values; /* one per manifest parameter */
     const double *slots;              /* for expressions evaluated later: fills, expectations, metrics */
     const struct bound_buffer *buffers;
     size_t buffer_count;
-    const struct bound_step *steps;
+    struct bound_step *steps;
     size_t step_count;
-    const struct bound_step *setup;
+    struct bound_step *setup;
     size_t setup_count;
     struct work work;
     uint64_t buffer_bytes; /* all buffers */
-    size_t code;           /* index into plan.codes */
+    size_t code;           /* index into plan.codes: of the first launch; without any, of code.defines alone */
+    const size_t *codes;   /* each code object that its launches need once; the first is `code` */
+    size_t code_count;
 };
 
 /* The oracle bound for a case: which of its buffers take ours, and which elements it computes. */

@@ -127,9 +127,7 @@ struct result {
 void result_case_build(struct result_case *out, const struct plan_case *plan, const struct measurement *measured,
                        const char *object_sha256, const struct machine *machine, struct arena *arena);
 
-/* Tool, host and environment parts; `device` from the worker. Nothing fails: unknown facts are "" or 0. Set seed,
- * started_at and config_sha256 before: on a device that predicts (sim) the run id comes from seed and configuration, and both
- * times are SOURCE_DATE_EPOCH when that is set, so that the same run writes the same bytes. */
+/* Tool, host and environment parts; `device` from the worker. Nothing fails: unknown facts are "" or 0. */
 void result_environment(struct result *result, const struct device_info *device, int argc, char **argv, struct arena *arena);
 
 /* Evaluates the suite's derive list over the cases into result->derived. A derive that cannot be computed becomes

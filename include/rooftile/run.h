@@ -24,7 +24,8 @@ const char *run_inject_name(enum run_inject inject); /* "skip" "output" "input" 
 
 /* Which case measured a roof, so that it can be measured again beside a case that beats it. */
 struct run_roof {
-    const struct plan_case *probe;
+    const struct plan_case *probe;     /* of a plan of its own */
+    const struct build_result *builds; /* settled codes of that plan */
     bool is_level;
     uint32_t index; /* into machine.levels or machine.units */
 };
@@ -36,9 +37,7 @@ struct run_options {
     enum run_inject inject;   /* with verify_only */
     enum lane_order lane_order; /* cpu, of the verification launch */
     bool keep_order;          /* plan order instead of a seeded random one */
-    const struct plan *roof_plan;  /* NULL: roofs cannot be measured again */
-    const struct build_result *roof_builds;
-    const struct run_roof *roofs;
+    const struct run_roof *roofs; /* those that can be measured again */
     size_t roof_count;
     const struct plan_case *null_case;      /* an empty kernel, for the overhead of a launch; NULL = not measured */
     const struct build_result *null_builds; /* settled codes of its plan */

@@ -27,8 +27,8 @@ static void on_case(void *context, const struct plan_case *plan_case, const stru
     struct check_pass *pass = context;
     (void)done;
     (void)total;
-    const char *sha256 =
-        plan_case->state == PLAN_READY ? pass->session->builds[plan_case->bound.code].sha256 : "";
+    char sha256[HASH_TEXT];
+    execute_code_hash(sha256, plan_case, pass->session->builds);
     result_case_build(&pass->cases[plan_case->index], plan_case, measured, sha256, machine, pass->session->arena);
 }
 

@@ -8,7 +8,6 @@
 #include "progress.h"
 #include "roofs.h"
 #include "rooftile/clock.h"
-#include "rooftile/hash.h"
 #include "rooftile/units.h"
 
 struct execution {
@@ -61,14 +60,29 @@ static void say_case(struct execution *execution, const struct result_case *resu
     text_release(&line);
 }
 
+void execute_code_hash(char out[static HASH_TEXT], const struct plan_case *plan_case, const struct build_result *builds)
+{
+    const struct bound *bound = &plan_case->bound;
+    struct text all = {0};
+    text_add(&all, "");
+    for (size_t k = 0; plan_case->state == PLAN_READY && k < bound->code_count; k++)
+        text_add(&all, builds[bound->codes[k]].sha256);
+    if (bound->code_count == 1 || !all.length)
+        snprintf(out, HASH_TEXT, "%s", all.data);
+    else
+        hash_sha256(out, all.data, all.length);
+    text_release(&all);
+}
+
 static void on_case(void *context, const struct plan_case *plan_case, const struct measurement *measured,
                     const struct machine *machine, size_t done, size_t total)
 {
     struct execution *execution = context;
     struct session *session = execution->session;
-    const char *sha256 = session->builds[plan_case->bound.code].sha256;
+    char sha256[HASH_TEXT];
     struct result_case *out = &execution->cases[plan_case->index];
-    result_case_build(out, plan_case, measured, plan_case->state == PLAN_READY ? sha256 : "", machine, session->arena);
+    execute_code_hash(sha256, plan_case, session->builds);
+    result_case_build(out, plan_case, measured, sha256, machine, session->arena);
     execution->have[plan_case->index] = true;
     execution->spent_ns += plan_case->estimate_ns;
     say_case(execution, out, done, total);

@@ -5,6 +5,7 @@
 #ifndef ROOFTILE_EXECUTE_H
 #define ROOFTILE_EXECUTE_H
 
+#include "rooftile/hash.h"
 #include "rooftile/report.h"
 #include "rooftile/result.h"
 #include "session.h"
@@ -13,5 +14,9 @@
  * what there is and result->status is "interrupted". `title` starts the progress line. */
 enum status execute_plan(struct result *result, struct session *session, const struct result *resumed, const char *title,
                          struct err *err);
+
+/* What a result records as the hash of the case's code: of the object, or of the objects' hashes where there are several;
+ * "" for a case that is not ready. */
+void execute_code_hash(char out[static HASH_TEXT], const struct plan_case *plan_case, const struct build_result *builds);
 
 #endif

@@ -9,9 +9,7 @@
 #include "session.h"
 
 struct roofs {
-    const struct plan *plan; /* NULL: no measured roof */
-    struct build_result *builds;
-    struct run_roof *roofs;
+    struct run_roof *roofs; /* those that can be measured again */
     size_t count;
     const struct plan *null_plan;
     struct build_result *null_builds;
@@ -20,7 +18,8 @@ struct roofs {
 enum status roofs_prepare(struct roofs *roofs, struct session *session, const volatile int *stop, struct err *err);
 void roofs_apply(struct run_options *options, const struct roofs *roofs);
 
-/* A suite case from a case id "kernel/name=value;...": mode and timer are not parameters. False when it is not an id. */
+/* A suite case from a case id "kernel/name=value;...", measured quickly in the id's mode; its timer is measured anew. False
+ * when it is not an id. */
 bool roofs_case_from_id(struct suite_case *out, const char *id, struct arena *arena);
 
 #endif

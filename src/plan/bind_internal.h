@@ -40,7 +40,7 @@ enum status bind_dtype(enum dtype *dtype, const struct bind *bind, const struct 
                        const struct place *place);
 
 /* Steps whose repeat count is not zero; needs bound->buffers. */
-enum status bind_steps(const struct bound_step **steps, size_t *count, const struct bind *bind,
+enum status bind_steps(struct bound_step **steps, size_t *count, const struct bind *bind,
                        const struct manifest_step *source, size_t source_count);
 
 /* bind_manifest with slots that the caller has filled; `values` and `slots` must live as long as `bound`. */

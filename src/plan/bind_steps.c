@@ -110,6 +110,7 @@ static enum status bind_launch(struct bound_launch *launch, const struct bind *b
         status = bind_text(&symbol, bind, spec->symbol, &(struct place){at, "symbol", -1});
     if (status)
         return status;
+    launch->spec = spec;
     launch->symbol = symbol;
     struct bound_arg *args = arena_array(bind->arena, spec->arg_count, sizeof(*args));
     for (size_t k = 0; k < spec->arg_count; k++) {
@@ -165,7 +166,7 @@ static enum status bind_step(struct bound_step *step, const struct bind *bind, c
     return STATUS_OK;
 }
 
-enum status bind_steps(const struct bound_step **steps, size_t *count, const struct bind *bind,
+enum status bind_steps(struct bound_step **steps, size_t *count, const struct bind *bind,
                        const struct manifest_step *source, size_t source_count)
 {
     struct bound_step *bound = arena_array(bind->arena, source_count, sizeof(*bound));

@@ -25,9 +25,12 @@ const bool *codes_compiled(struct planner *planner, const struct manifest *manif
 
 /* ---- by values ---- */
 
+/* Which code is asked for. */
 struct code_query {
     const struct code_set *codes;
     const struct manifest *manifest;
+    const struct define *defines;
+    size_t define_count;
     const struct param_value *values;
     const bool *compiled;
     bool for_cpu;
@@ -35,7 +38,8 @@ struct code_query {
 
 static uint64_t query_hash(const struct code_query *query)
 {
-    uint64_t hash = hash_u64(&query->manifest, sizeof(query->manifest)) + query->for_cpu;
+    const void *const whose[] = {query->manifest, query->defines};
+    uint64_t hash = hash_u64(whose, sizeof(whose)) + query->for_cpu;
     for (size_t k = 0; k < query->manifest->param_count; k++)
         if (query->compiled[k])
             hash = values_hash(hash, &query->values[k]);
@@ -46,7 +50,7 @@ static bool query_equals(const void *context, size_t index)
 {
     const struct code_query *query = context;
     const struct code_key *key = &query->codes->keys[index];
-    if (key->manifest != query->manifest || key->for_cpu != query->for_cpu)
+    if (key->manifest != query->manifest || key->defines != query->defines || key->for_cpu != query->for_cpu)
         return false;
     for (size_t k = 0; k < query->manifest->param_count; k++)
         if (query->compiled[k] && !param_equal(&query->values[k], &key->values[k]))
@@ -110,54 +114,59 @@ static int compare_defines(const void *a, const void *b)
     return strcmp(((const struct build_define *)a)->name, ((const struct build_define *)b)->name);
 }
 
-static enum status render(struct build_request *request, struct planner *planner, struct bound *bound, bool for_cpu,
-                          struct err *err)
+static enum status render_defines(struct build_request *request, const struct bind *bind, const struct code_query *query)
 {
-    const struct manifest *manifest = bound->manifest;
-    const struct bind bind = {bound, manifest, for_cpu ? &planner->cpu : planner->device, planner->arena, err};
-    const struct json *code = json_member(manifest->at, "code");
-    const struct place image_place = {code, "image", -1};
-    struct build_define *defines = arena_array(planner->arena, manifest->define_count, sizeof(*defines));
-    for (size_t k = 0; k < manifest->define_count; k++) {
-        const struct place place = {json_member(code, "defines"), manifest->defines[k].name, -1};
+    struct build_define *defines = arena_array(bind->arena, query->define_count, sizeof(*defines));
+    for (size_t k = 0; k < query->define_count; k++) {
+        const struct define *define = &query->defines[k];
         char *value = NULL;
-        enum status status = bind_text(&value, &bind, manifest->defines[k].value, &place);
+        enum status status = bind_text(&value, bind, define->value, &(struct place){define->at, NULL, -1});
         if (status)
             return status;
-        defines[k] = (struct build_define){manifest->defines[k].name, value};
+        defines[k] = (struct build_define){define->name, value};
     }
-    if (manifest->define_count)
-        qsort(defines, manifest->define_count, sizeof(*defines), compare_defines);
+    if (query->define_count)
+        qsort(defines, query->define_count, sizeof(*defines), compare_defines);
+    request->defines = defines;
+    request->define_count = query->define_count;
+    return STATUS_OK;
+}
+
+static enum status render(struct build_request *request, const struct bind *bind, const struct code_query *query)
+{
+    const struct manifest *manifest = query->manifest;
+    const struct place image_place = {json_member(manifest->at, "code"), "image", -1};
+    enum status status = render_defines(request, bind, query);
+    if (status)
+        return status;
     if (manifest->image) {
         char *image = NULL;
-        enum status status = bind_text(&image, &bind, manifest->image, &image_place);
+        status = bind_text(&image, bind, manifest->image, &image_place);
         if (status)
             return status;
-        request->image = path_join(planner->arena, manifest->dir, image);
+        request->image = path_join(bind->arena, manifest->dir, image);
     }
     request->source = manifest->source;
-    request->defines = defines;
-    request->define_count = manifest->define_count;
     request->flags = manifest->flags;
     request->flag_count = manifest->flag_count;
     request->min_llvm = manifest->min_llvm;
     return STATUS_OK;
 }
 
-static enum status add_request(size_t *code, struct planner *planner, struct bound *bound, bool for_cpu, const char *id,
-                               struct err *err)
+static enum status add_request(size_t *code, struct planner *planner, const struct bind *bind,
+                               const struct code_query *query, const char *id)
 {
     struct code_set *codes = &planner->codes;
     const struct plan_options *options = planner->options;
     struct build_request request = {.asked_by = id};
-    enum status status = render(&request, planner, bound, for_cpu, err);
+    enum status status = render(&request, bind, query);
     if (status)
         return status;
-    request.target = for_cpu ? (struct build_target){BUILD_CPU, options->cpu_target, options->cpu_wave}
-                             : (struct build_target){options->target_kind, options->target_arch, options->wave};
+    request.target = query->for_cpu ? (struct build_target){BUILD_CPU, options->cpu_target, options->cpu_wave}
+                                    : (struct build_target){options->target_kind, options->target_arch, options->wave};
     const uint64_t hash = request_hash(&request);
-    const struct request_query query = {codes, &request};
-    *code = lookup_find(&codes->by_content, hash, request_equals, &query);
+    const struct request_query same = {codes, &request};
+    *code = lookup_find(&codes->by_content, hash, request_equals, &same);
     if (*code != LOOKUP_NONE)
         return STATUS_OK;
     codes->requests = grow(codes->requests, codes->count, &codes->capacity, sizeof(*codes->requests));
@@ -167,27 +176,30 @@ static enum status add_request(size_t *code, struct planner *planner, struct bou
     return STATUS_OK;
 }
 
-enum status codes_add(struct planner *planner, struct bound *bound, bool for_cpu, const char *id, struct err *err)
+enum status codes_find(size_t *code, struct planner *planner, const struct bind *bind, const struct define *defines,
+                       size_t define_count, bool for_cpu, const char *id)
 {
     struct code_set *codes = &planner->codes;
     const struct code_query query = {
         .codes = codes,
-        .manifest = bound->manifest,
-        .values = bound->values,
-        .compiled = codes_compiled(planner, bound->manifest),
+        .manifest = bind->manifest,
+        .defines = defines,
+        .define_count = define_count,
+        .values = bind->bound->values,
+        .compiled = codes_compiled(planner, bind->manifest),
         .for_cpu = for_cpu,
     };
     const uint64_t hash = query_hash(&query);
     const size_t known = lookup_find(&codes->by_values, hash, query_equals, &query);
     if (known != LOOKUP_NONE) {
-        bound->code = codes->keys[known].code;
+        *code = codes->keys[known].code;
         return STATUS_OK;
     }
-    enum status status = add_request(&bound->code, planner, bound, for_cpu, id, err);
+    enum status status = add_request(code, planner, bind, &query, id);
     if (status)
         return status;
     codes->keys = grow(codes->keys, codes->key_count, &codes->key_capacity, sizeof(*codes->keys));
-    codes->keys[codes->key_count] = (struct code_key){bound->manifest, bound->values, for_cpu, bound->code};
+    codes->keys[codes->key_count] = (struct code_key){query.manifest, defines, query.values, for_cpu, *code};
     lookup_add(&codes->by_values, hash, codes->key_count++);
     return STATUS_OK;
 }

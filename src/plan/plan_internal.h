@@ -108,6 +108,7 @@ struct planner {
         struct lookup by_content;
         struct code_key {
             const struct manifest *manifest;
+            const struct define *defines; /* the manifest's or a launch's own: the array itself tells them apart */
             const struct param_value *values;
             bool for_cpu;
             size_t code;
@@ -146,11 +147,18 @@ enum status expansions_check_used(const struct expansion *expansions, size_t cou
 
 /* ---- plan_codes.c ---- */
 
-/* The code object that these values ask for; equal ones are shared. `id` is the case to name in messages. */
-enum status codes_add(struct planner *planner, struct bound *bound, bool for_cpu, const char *id, struct err *err);
+/* The code object that the manifest's source with these defines (its own or a launch's) is at the bound values; equal
+ * ones are shared. `id` is the case to name in messages. */
+enum status codes_find(size_t *code, struct planner *planner, const struct bind *bind, const struct define *defines,
+                       size_t define_count, bool for_cpu, const char *id);
 /* Per parameter of the manifest: is it compiled into the code? */
 const bool *codes_compiled(struct planner *planner, const struct manifest *manifest);
 void codes_release(struct code_set *codes);
+
+/* ---- plan_launches.c ---- */
+
+/* Finds the code of each launch, and sets code, codes and code_count of `bound`. */
+enum status codes_add(struct planner *planner, struct bound *bound, bool for_cpu, const char *id, struct err *err);
 
 /* ---- plan_verify.c, plan_oracle.c ---- */
 

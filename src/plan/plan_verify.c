@@ -54,8 +54,9 @@ static enum status make_variant(struct variant *variant, struct planner *planner
     enum status status = bind_slots(bound, manifest, values, slots, planner->device, planner->arena, err);
     if (status)
         return err_within(err, "at check.params");
-    bound->code = measured->code;
-    status = oracle_bind(&variant->oracle, planner, bound, true, id, err);
+    status = codes_add(planner, bound, false, id, err); /* the measured ones: no value differs that is compiled */
+    if (!status)
+        status = oracle_bind(&variant->oracle, planner, bound, true, id, err);
     if (status)
         return status;
     variant->bound = bound;

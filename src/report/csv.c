@@ -41,11 +41,19 @@ static void case_row(struct text *out, const struct result *result, const struct
 {
     const bool measured = c->sample_count > 0;
     struct text flags = {0};
-    const double numbers[] = {measured ? c->stats.median : NAN, measured ? c->stats.ci95[0] : NAN,
-                              measured ? c->stats.ci95[1] : NAN, measured ? c->stats.min : NAN,
-                              measured ? c->stats.max : NAN, c->bytes_per_s, c->flops_per_s, c->items_per_s,
-                              c->floor.intensity, c->floor.time_ns > 0 ? c->floor.time_ns : NAN, c->fraction,
-                              c->predicted_ns, c->overhead_ns};
+    const double numbers[] = {measured ? c->stats.median : NAN,
+                              measured ? c->stats.ci95[0] : NAN,
+                              measured ? c->stats.ci95[1] : NAN,
+                              measured ? c->stats.min : NAN,
+                              measured ? c->stats.max : NAN,
+                              c->bytes_per_s,
+                              c->flops_per_s,
+                              c->items_per_s,
+                              c->floor.intensity,
+                              c->floor.time_ns > 0 ? c->floor.time_ns : NAN,
+                              c->fraction,
+                              c->predicted_ns,
+                              c->overhead_ns};
     figure_flags(&flags, c);
     csv_string(out, c->id);
     text_add(out, ",");

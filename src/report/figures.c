@@ -9,8 +9,7 @@
 void styled(struct text *out, const struct report_options *options, enum style style, const char *text)
 {
     static const char *const codes[] = {
-        [STYLE_PLAIN] = "",
-        [STYLE_BOLD] = "\033[1m",   [STYLE_DIM] = "\033[2m",     [STYLE_RED] = "\033[31m",
+        [STYLE_PLAIN] = "",         [STYLE_BOLD] = "\033[1m",    [STYLE_DIM] = "\033[2m",   [STYLE_RED] = "\033[31m",
         [STYLE_GREEN] = "\033[32m", [STYLE_YELLOW] = "\033[33m", [STYLE_CYAN] = "\033[36m",
     };
     if (!options->color || style == STYLE_PLAIN) {
@@ -93,6 +92,8 @@ const char *figure_intensity(char out[static FIGURE_TEXT], const struct result_c
     const double intensity = c->floor.intensity;
     if (!isfinite(intensity) || c->work.flops <= 0)
         snprintf(out, FIGURE_TEXT, "-");
+    else if (intensity >= 1e7)
+        snprintf(out, FIGURE_TEXT, "%.0e", intensity);
     else if (intensity >= 1e4)
         snprintf(out, FIGURE_TEXT, "%.0fk", intensity / 1e3);
     else
@@ -113,9 +114,12 @@ const char *figure_verified(const struct result_case *c)
 }
 
 const struct flag_words flag_words[] = {
-    {FLAG_IMPOSSIBLE, '!', "impossible", "faster than a physical peak allows, so the work, the peak or the clock is wrong"},
-    {FLAG_ROOF_RAISED, 'r', "roof_raised", "faster than the measured roof: both were measured again, and the roof was lifted"},
-    {FLAG_DISTURBED, 'd', "disturbed", "the machine's reference rates moved over 5 % meanwhile (a neighbour, or a clock)"},
+    {FLAG_IMPOSSIBLE, '!', "impossible",
+     "faster than a physical peak allows, so the work, the peak or the clock is wrong"},
+    {FLAG_ROOF_RAISED, 'r', "roof_raised",
+     "faster than the measured roof: both were measured again, and the roof was lifted"},
+    {FLAG_DISTURBED, 'd', "disturbed",
+     "the machine's reference rates moved over 5 % meanwhile (a neighbour, or a clock)"},
     {FLAG_THROTTLED, 't', "throttled", "samples were discarded because the clock had dropped"},
     {FLAG_LAUNCH_BOUND, 'l', "launch_bound", "an empty launch alone takes over 5 % of the time"},
     {0, 0, NULL, NULL},

@@ -22,7 +22,7 @@ enum status report_jsonl(struct text *out, const struct result *result, const st
         result_case_json(out, &result->cases[k]);
         text_add(out, "}\n");
     }
-    text_addf(out, "{\"event\":\"end\",\"status\":\"%s\",\"cases\":%zu}\n", result->status ? result->status : "complete",
-              result->case_count);
+    text_addf(out, "{\"event\":\"end\",\"status\":\"%s\",\"cases\":%zu}\n",
+              result->status ? result->status : "complete", result->case_count);
     return STATUS_OK;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Labels say every parameter that varies anywhere in the plan. Neighbouring cases of one kernel share most of them, so what a
- * run of rows has in common becomes its heading and the rows keep what differs.
+ * Labels say every parameter that varies anywhere in the plan. Neighbouring cases of one kernel share most of them, so
+ * what a run of rows has in common becomes its heading and the rows keep what differs.
  */
 #include "labels.h"
 

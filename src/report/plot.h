@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A log-log plot of characters: rooflines under cases. Whatever the data, marks outside the picture are left out and nothing
- * is written beyond it.
+ * A log-log plot of characters: rooflines under cases. Whatever the data, marks outside the picture are left out and
+ * nothing is written beyond it.
  */
 #ifndef ROOFTILE_REPORT_PLOT_H
 #define ROOFTILE_REPORT_PLOT_H

@@ -81,7 +81,8 @@ static void choose_range(struct plot *plot, const struct result *result)
         y_low = fmin(y_low, c->flops_per_s);
         y_high = fmax(y_high, c->flops_per_s);
     }
-    const double memory = machine->level_count ? ceiling_value(&machine->levels[machine->level_count - 1].bandwidth) : 0;
+    const double memory =
+        machine->level_count ? ceiling_value(&machine->levels[machine->level_count - 1].bandwidth) : 0;
     if (memory > 0) /* the ridge of the slowest level belongs in the picture */
         x_high = fmax(x_high, y_high / memory);
     plot->x_low = log10(x_low) - 0.35;

@@ -70,7 +70,10 @@ static void add_measured(struct text *out, const struct result_case *c)
         text_addf(out, ", %s", figure);
     if (strcmp(figure_fraction(figure, c), "-") != 0)
         text_addf(out, ", %s of %s", figure, c->floor.ceiling_name);
-    text_addf(out, ", %s", c->verification.verdict == VERIFY_PASS ? "verified" : "not verified");
+    text_addf(out, ", %s",
+              c->timer == TIMED_SIM                    ? "predicted"
+              : c->verification.verdict == VERIFY_PASS ? "verified"
+                                                       : "not verified");
     if (c->flags) {
         text_add(out, ", ");
         figure_flags(out, c);

@@ -19,10 +19,17 @@ static const struct {
     const char *title;
     bool right;
 } columns[COLUMN_COUNT] = {
-    [TIME] = {"time", true},         [INTERVAL] = {"\u00b195%", true}, [SAMPLES] = {"samples", true},
-    [RATE] = {"rate", true},         [INTENSITY] = {"FLOP/B", true},   [FLOOR] = {"floor", true},
-    [BOUND] = {"bound", false},      [FRACTION] = {"of roof", true},   [VERIFIED] = {"verified", false},
-    [FLAGS] = {"", false},           [MARKS] = {"", false},
+    [TIME] = {"time", true},
+    [INTERVAL] = {"\u00b195%", true},
+    [SAMPLES] = {"samples", true},
+    [RATE] = {"rate", true},
+    [INTENSITY] = {"FLOP/B", true},
+    [FLOOR] = {"floor", true},
+    [BOUND] = {"bound", false},
+    [FRACTION] = {"of roof", true},
+    [VERIFIED] = {"verified", false},
+    [FLAGS] = {"", false},
+    [MARKS] = {"", false},
 };
 
 /* What a narrow terminal goes without, step by step. */
@@ -251,8 +258,8 @@ enum status report_table(struct text *out, const struct result *result, const st
 {
     (void)err;
     struct arena arena = {0};
-    struct table table = {.result = result, .options = options, .columns = report_columns(options),
-                          .labels = row_labels(result, &arena)};
+    struct table table = {
+        .result = result, .options = options, .columns = report_columns(options), .labels = row_labels(result, &arena)};
     fill_rows(&table, &arena);
     measure_columns(&table);
     choose_layout(&table);

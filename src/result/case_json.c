@@ -122,7 +122,8 @@ static void put_samples(struct json_out *out, const struct result_case *c, struc
     }
     if (!c->samples_ns || !sidecar->name) {
         json_out_null(out, "samples_ns");
-        json_out_string(out, "samples_ns_reason", "too many for this file; 'run --samples' keeps them in one of their own");
+        json_out_string(out, "samples_ns_reason",
+                        "too many for this file; 'run --samples' keeps them in one of their own");
         return;
     }
     hash_sha256(hex, c->samples_ns, size_bytes);

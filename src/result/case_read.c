@@ -124,7 +124,8 @@ static enum status get_stats(struct result_case *c, const struct json *json, str
     const double rising[] = {s->min, s->p05, s->q1, s->median, s->q3, s->p95, s->max};
     const double interval[] = {s->min, s->ci95[0], s->median, s->ci95[1], s->max};
     if (!(s->min > 0) || !(s->median > 0) || !(s->max > 0) || !in_order(rising, 7) || !in_order(interval, 5))
-        return json_fail(stats, err, "impossible values: min, quartiles, median, ci95 and max must be positive and in order");
+        return json_fail(stats, err,
+                         "impossible values: min, quartiles, median, ci95 and max must be positive and in order");
     return STATUS_OK;
 }
 

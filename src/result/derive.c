@@ -6,252 +6,256 @@
 #include "rooftile/json_out.h"
 #include "rooftile/result.h"
 
-#define MAX_CHANGES 16
-#define LEAST_POINTS 3 /* of a level: two points cannot tell a level from noise */
+enum { MAX_POINTS = 4096, MAX_CHANGES = 16, MAX_GROUPS = 1024 };
 
-struct point {
-    double x, y;
-};
-
+/* One curve: the cases of one kernel with equal group parameters, ordered by x. */
 struct curve {
     double *x, *y;
     size_t count;
     uint64_t seed;
 };
 
-/* ---- methods: curve in, JSON members out; a string is why not ---- */
+/* ---- the methods ---- */
 
-static const char *derive_change_points(struct json_out *out, const struct curve *curve)
+static void derive_change_points(struct json_out *out, const struct curve *curve)
 {
-    struct change_point found[MAX_CHANGES];
-    if (curve->count < 2 * LEAST_POINTS)
-        return "fewer than 6 points";
+    struct change_point points[MAX_CHANGES];
     for (size_t k = 0; k < curve->count; k++)
-        if (curve->x[k] <= 0 || curve->y[k] <= 0)
-            return "x and y must be positive";
-    const size_t count =
-        change_points(found, MAX_CHANGES, curve->x, curve->y, curve->count, LEAST_POINTS, curve->seed);
+        if (curve->x[k] <= 0 || curve->y[k] <= 0) {
+            json_out_string(out, "error", "x and y must be positive");
+            return;
+        }
+    const size_t count = change_points(points, MAX_CHANGES, curve->x, curve->y, curve->count, 2, curve->seed);
     json_out_array(out, "changes");
     for (size_t k = 0; k < count; k++) {
         json_out_object(out, NULL);
-        json_out_number(out, "x_low", found[k].x_low);
-        json_out_number(out, "x_high", found[k].x_high);
-        json_out_number(out, "before", found[k].before);
-        json_out_number(out, "after", found[k].after);
-        json_out_number(out, "confidence", found[k].confidence);
+        json_out_number(out, "x_low", points[k].x_low);
+        json_out_number(out, "x_high", points[k].x_high);
+        json_out_number(out, "before", points[k].before);
+        json_out_number(out, "after", points[k].after);
+        json_out_number(out, "confidence", points[k].confidence);
         json_out_end(out);
     }
     json_out_end(out);
-    return NULL;
 }
 
-static const char *derive_startup(struct json_out *out, const struct curve *curve)
+static void derive_startup(struct json_out *out, const struct curve *curve)
 {
     struct startup_fit fit;
-    if (!startup_fit(&fit, curve->x, curve->y, curve->count))
-        return "no rising line fits the points";
+    if (!startup_fit(&fit, curve->x, curve->y, curve->count)) {
+        json_out_string(out, "error", "the points do not fit time = a + volume / b");
+        return;
+    }
     json_out_number(out, "startup", fit.startup);
     json_out_number(out, "rate", fit.rate);
     json_out_number(out, "r2", fit.r2);
-    return NULL;
 }
 
-static const char *derive_knee(struct json_out *out, const struct curve *curve)
+static void derive_knee(struct json_out *out, const struct curve *curve)
 {
-    const double at = knee(curve->x, curve->y, curve->count);
-    if (isnan(at))
-        return "the curve has no knee";
-    json_out_number(out, "x", at);
-    return NULL;
+    const double x = knee(curve->x, curve->y, curve->count);
+    if (isfinite(x))
+        json_out_number(out, "x", x);
+    else
+        json_out_string(out, "error", "the curve has no knee");
 }
 
-static const char *derive_max(struct json_out *out, const struct curve *curve)
-{
-    size_t best = 0;
-    for (size_t k = 1; k < curve->count; k++)
-        if (curve->y[k] > curve->y[best])
-            best = k;
-    json_out_number(out, "x", curve->x[best]);
-    json_out_number(out, "y", curve->y[best]);
-    return NULL;
-}
-
-static const char *derive_min(struct json_out *out, const struct curve *curve)
+static void derive_extreme(struct json_out *out, const struct curve *curve, bool largest)
 {
     size_t best = 0;
     for (size_t k = 1; k < curve->count; k++)
-        if (curve->y[k] < curve->y[best])
+        if (largest ? curve->y[k] > curve->y[best] : curve->y[k] < curve->y[best])
             best = k;
     json_out_number(out, "x", curve->x[best]);
     json_out_number(out, "y", curve->y[best]);
-    return NULL;
 }
 
-static const struct {
+static void derive_max(struct json_out *out, const struct curve *curve)
+{
+    derive_extreme(out, curve, true);
+}
+
+static void derive_min(struct json_out *out, const struct curve *curve)
+{
+    derive_extreme(out, curve, false);
+}
+
+static const struct derive_method {
     const char *name;
-    const char *(*compute)(struct json_out *out, const struct curve *curve);
+    size_t least_points;
+    void (*derive)(struct json_out *out, const struct curve *curve);
 } methods[] = {
-    {"change_points", derive_change_points},
-    {"startup", derive_startup}, /* y = startup + x / rate */
-    {"knee", derive_knee},
-    {"max", derive_max},
-    {"min", derive_min},
+    {"change_points", 4, derive_change_points},
+    {"startup", 2, derive_startup},
+    {"knee", 3, derive_knee},
+    {"max", 1, derive_max},
+    {"min", 1, derive_min},
 };
 
-/* ---- values of a case ---- */
+/* ---- the points ---- */
 
-static double total_bytes(const struct result_case *c)
-{
-    return c->work.read_bytes + c->work.write_bytes;
-}
-
-static const struct result_param *param_of(const struct result_case *c, const char *name)
+static const struct param_value *param_of(const struct result_case *c, const char *name)
 {
     for (size_t k = 0; k < c->param_count; k++)
-        if (strcmp(c->params[k].name, name) == 0)
-            return &c->params[k];
+        if (!strcmp(c->params[k].name, name))
+            return &c->params[k].value;
     return NULL;
 }
 
-/* A parameter first, then a metric, then what every result has. */
-static double value_of(const struct result_case *c, const char *name)
+/* A parameter, a metric, or one of the figures every case has; NaN when the case has none of that name. */
+static double quantity(const struct result_case *c, const char *name)
 {
     const struct {
         const char *name;
         double value;
-    } values[] = {
+    } figures[] = {
         {"time_ns", c->stats.median},
         {"bytes_per_s", c->bytes_per_s},
         {"flops_per_s", c->flops_per_s},
         {"ns_per_item", c->work.items > 0 ? c->stats.median / c->work.items : NAN},
-        {"bytes", total_bytes(c)},
+        {"bytes", c->work.read_bytes + c->work.write_bytes},
+        {"footprint", c->work.footprint_bytes},
         {"intensity", c->floor.intensity},
     };
-    const struct result_param *param = param_of(c, name);
+    const struct param_value *param = param_of(c, name);
     if (param)
-        return param->value.kind == PARAM_NUMBER ? param->value.number : NAN;
+        return param->kind == PARAM_NUMBER ? param->number : NAN;
     for (size_t k = 0; k < c->metric_count; k++)
-        if (strcmp(c->metrics[k].name, name) == 0)
+        if (!strcmp(c->metrics[k].name, name))
             return c->metrics[k].value;
-    for (size_t k = 0; k < sizeof(values) / sizeof(values[0]); k++)
-        if (strcmp(values[k].name, name) == 0)
-            return values[k].value;
+    for (size_t k = 0; k < sizeof(figures) / sizeof(*figures); k++)
+        if (!strcmp(figures[k].name, name))
+            return figures[k].value;
     return NAN;
 }
 
-/* "dtype=f32;VEC=4" of the parameters that group; "" without any. */
-static const char *group_of(const struct result_case *c, const struct suite_derive *derive, struct arena *arena)
+static char *group_of(const struct result_case *c, const struct suite_derive *spec, struct arena *arena)
 {
-    const char *group = "";
-    for (size_t k = 0; k < derive->group_count; k++) {
-        const struct result_param *param = param_of(c, derive->group[k]);
-        group = arena_printf(arena, "%s%s%s=%s", group, k ? ";" : "", derive->group[k],
-                             param ? param_text(arena, &param->value) : "");
+    char *group = arena_strdup(arena, "");
+    for (size_t k = 0; k < spec->group_count; k++) {
+        const struct param_value *value = param_of(c, spec->group[k]);
+        group = arena_printf(arena, "%s%s%s=%s", group, k ? ";" : "", spec->group[k],
+                             value ? param_text(arena, value) : "");
     }
     return group;
 }
 
-static bool belongs(const struct result_case *c, const struct suite_derive *derive)
+struct pair {
+    double x, y;
+};
+
+static int by_x(const void *a, const void *b)
 {
-    return c->status == CASE_OK && c->sample_count && strcmp(c->kernel, derive->kernel) == 0;
+    const struct pair *p = a, *q = b;
+    return (p->x > q->x) - (p->x < q->x);
 }
 
-static int compare_points(const void *a, const void *b)
-{
-    const double x = ((const struct point *)a)->x, y = ((const struct point *)b)->x;
-    return (x > y) - (x < y);
-}
+/* Which cases a derive is about, and the group of each. */
+struct members {
+    const size_t *cases; /* indices into result->cases */
+    const size_t *group; /* per member */
+    size_t count;
+    const char **names; /* per group, in order of appearance */
+    size_t group_count;
+};
 
-static void gather(struct curve *curve, const struct result *result, const struct suite_derive *derive, const char *group,
-                   struct arena *arena)
+static void collect(struct curve *curve, const struct result *result, const struct suite_derive *spec,
+                    const struct members *members, size_t group, struct arena *arena)
 {
-    struct point *points = arena_array(arena, result->case_count + 1, sizeof(*points));
-    for (size_t k = 0; k < result->case_count; k++) {
-        const struct result_case *c = &result->cases[k];
-        if (!belongs(c, derive) || strcmp(group_of(c, derive, arena), group) != 0)
+    size_t most = 0;
+    for (size_t k = 0; k < members->count; k++)
+        most += members->group[k] == group;
+    struct pair *pairs = arena_array(arena, most + 1, sizeof(*pairs));
+    for (size_t k = 0; k < members->count && curve->count < MAX_POINTS; k++) {
+        const struct result_case *c = &result->cases[members->cases[k]];
+        if (members->group[k] != group || c->status != CASE_OK || !c->sample_count)
             continue;
-        const struct point point = {value_of(c, derive->x), value_of(c, derive->y)};
-        if (isfinite(point.x) && isfinite(point.y))
-            points[curve->count++] = point;
+        const struct pair pair = {quantity(c, spec->x), quantity(c, spec->y)};
+        if (isfinite(pair.x) && isfinite(pair.y))
+            pairs[curve->count++] = pair;
     }
-    qsort(points, curve->count, sizeof(*points), compare_points);
-    curve->x = arena_array(arena, curve->count + 1, sizeof(double));
-    curve->y = arena_array(arena, curve->count + 1, sizeof(double));
+    qsort(pairs, curve->count, sizeof(*pairs), by_x);
+    curve->x = arena_array(arena, curve->count + 1, sizeof(*curve->x));
+    curve->y = arena_array(arena, curve->count + 1, sizeof(*curve->y));
     for (size_t k = 0; k < curve->count; k++) {
-        curve->x[k] = points[k].x;
-        curve->y[k] = points[k].y;
+        curve->x[k] = pairs[k].x;
+        curve->y[k] = pairs[k].y;
     }
 }
 
-static const char *compute(struct json_out *out, const struct suite_derive *derive, const struct curve *curve)
+static const struct derive_method *method_named(const char *name)
 {
-    if (!curve->count)
-        return "no case of this kernel was measured with finite x and y";
-    for (size_t k = 0; k < sizeof(methods) / sizeof(methods[0]); k++)
-        if (strcmp(methods[k].name, derive->method) == 0)
-            return methods[k].compute(out, curve);
-    return "unknown method; known are change_points, startup, knee, max and min";
+    for (size_t k = 0; k < sizeof(methods) / sizeof(*methods); k++)
+        if (!strcmp(methods[k].name, name))
+            return &methods[k];
+    return NULL;
 }
 
-static void derive_one(struct result_derived *derived, const struct result *result, const struct suite_derive *derive,
-                       const char *group, uint64_t seed, struct arena *arena)
+static const char *value_of(const struct curve *curve, const struct suite_derive *spec, struct arena *arena)
 {
-    struct arena scratch = {0};
-    struct text text = {0};
-    struct curve curve = {.seed = seed};
+    const struct derive_method *method = method_named(spec->method);
     struct json_out *out = json_out_new();
-    gather(&curve, result, derive, group, &scratch);
-    const char *error = compute(out, derive, &curve);
-    if (error)
-        json_out_string(out, "error", error);
+    struct text text = {0};
+    if (!method)
+        json_out_string(out, "error", arena_printf(arena, "there is no method '%s'", spec->method));
+    else if (curve->count < method->least_points)
+        json_out_string(out, "error",
+                        arena_printf(arena, "%zu points with '%s' and '%s'; %s needs %zu", curve->count, spec->x,
+                                     spec->y, spec->method, method->least_points));
     else
-        json_out_u64(out, "points", curve.count);
+        method->derive(out, curve);
     json_out_finish(out, &text, false);
     json_out_free(out);
-    *derived = (struct result_derived){derive->name, derive->method, derive->kernel, group, arena_strdup(arena, text.data)};
+    const char *json = arena_strdup(arena, text.data);
     text_release(&text);
-    arena_release(&scratch);
+    return json;
 }
 
-static bool has_group(const char *const *groups, size_t count, const char *group)
+static void find_members(struct members *members, const struct result *result, const struct suite_derive *spec,
+                         struct arena *arena)
 {
-    for (size_t k = 0; k < count; k++)
-        if (strcmp(groups[k], group) == 0)
-            return true;
-    return false;
-}
-
-/* Distinct groups in the order of the cases; one empty group when nothing was measured, so that the reason is reported. */
-static size_t find_groups(const char **groups, const struct result *result, const struct suite_derive *derive,
-                          struct arena *arena)
-{
-    size_t count = 0;
+    size_t *cases = arena_array(arena, result->case_count + 1, sizeof(*cases));
+    size_t *groups = arena_array(arena, result->case_count + 1, sizeof(*groups));
+    *members =
+        (struct members){.cases = cases, .group = groups, .names = arena_array(arena, MAX_GROUPS, sizeof(char *))};
     for (size_t k = 0; k < result->case_count; k++) {
-        if (!belongs(&result->cases[k], derive))
+        size_t at = 0;
+        if (spec->kernel && strcmp(result->cases[k].kernel, spec->kernel))
             continue;
-        const char *group = group_of(&result->cases[k], derive, arena);
-        if (!has_group(groups, count, group))
-            groups[count++] = group;
+        const char *name = group_of(&result->cases[k], spec, arena);
+        while (at < members->group_count && strcmp(members->names[at], name))
+            at++;
+        if (at == MAX_GROUPS)
+            continue;
+        if (at == members->group_count)
+            members->names[members->group_count++] = name;
+        cases[members->count] = k;
+        groups[members->count++] = at;
     }
-    if (!count)
-        groups[count++] = "";
-    return count;
 }
 
 void result_derive(struct result *result, const struct plan *plan, uint64_t seed, struct arena *arena)
 {
-    const char **groups = arena_array(arena, result->case_count + 1, sizeof(*groups));
-    struct result_derived *all = NULL;
+    struct result_derived *derived = NULL;
     size_t count = 0;
     for (size_t d = 0; d < plan->derive_count; d++) {
-        const size_t group_count = find_groups(groups, result, &plan->derives[d], arena);
-        struct result_derived *grown = arena_array(arena, count + group_count, sizeof(*grown));
+        const struct suite_derive *spec = &plan->derives[d];
+        struct members members;
+        find_members(&members, result, spec, arena);
+        struct result_derived *more = arena_array(arena, count + members.group_count + 1, sizeof(*more));
         if (count)
-            memcpy(grown, all, count * sizeof(*all));
-        all = grown;
-        for (size_t g = 0; g < group_count; g++)
-            derive_one(&all[count++], result, &plan->derives[d], groups[g], seed, arena);
+            memcpy(more, derived, count * sizeof(*more));
+        derived = more;
+        for (size_t g = 0; g < members.group_count; g++) {
+            struct curve curve = {.seed = seed};
+            collect(&curve, result, spec, &members, g, arena);
+            derived[count++] = (struct result_derived){.name = spec->name,
+                                                       .method = spec->method,
+                                                       .kernel = spec->kernel ? spec->kernel : "",
+                                                       .group = members.names[g],
+                                                       .json = value_of(&curve, spec, arena)};
+        }
     }
-    result->derived = all;
+    result->derived = derived;
     result->derived_count = count;
 }

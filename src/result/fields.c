@@ -229,8 +229,8 @@ static enum status read_field(char *at, const struct field *field, const struct 
     return STATUS_OK;
 }
 
-enum status fields_read(void *base, const struct field *fields, size_t count, const struct json *object, struct arena *arena,
-                        struct err *err)
+enum status fields_read(void *base, const struct field *fields, size_t count, const struct json *object,
+                        struct arena *arena, struct err *err)
 {
     enum status status = STATUS_OK;
     if (object && object->type != JSON_OBJECT)

@@ -18,8 +18,8 @@ static enum status check_version(const struct json *root, struct err *err)
     char *end;
     const long major = strtol(version, &end, 10);
     if (end == version || *end != '.')
-        return json_fail(json_member(root, "schema_version"), err, "'%s' is not a version such as " RESULT_SCHEMA_VERSION,
-                         version);
+        return json_fail(json_member(root, "schema_version"), err,
+                         "'%s' is not a version such as " RESULT_SCHEMA_VERSION, version);
     if (major != SCHEMA_MAJOR)
         return json_fail(json_member(root, "schema_version"), err,
                          "results of format %ld cannot be read by this version, which knows format %ld", major,
@@ -27,8 +27,8 @@ static enum status check_version(const struct json *root, struct err *err)
     return STATUS_OK;
 }
 
-static enum status get_labels(const struct result_label **out, size_t *count, const struct json *parent, const char *key,
-                              struct arena *arena, struct err *err)
+static enum status get_labels(const struct result_label **out, size_t *count, const struct json *parent,
+                              const char *key, struct arena *arena, struct err *err)
 {
     const struct json *object = NULL;
     if (!parent)
@@ -96,7 +96,8 @@ static enum status get_environment(struct result *result, const struct json *roo
 static enum status get_ext(struct result *result, const struct json *root, struct arena *arena, struct err *err)
 {
     const struct json *ext = json_member(root, "ext"), *machine = json_member(ext, "machine");
-    enum status status = group_read(&result->calibration, &group_calibration, json_member(root, "calibration"), arena, err);
+    enum status status =
+        group_read(&result->calibration, &group_calibration, json_member(root, "calibration"), arena, err);
     if (!status)
         status = group_read(&result->device, &group_device, json_member(ext, "device"), arena, err);
     if (!status && machine)

@@ -61,8 +61,8 @@ static bool read_at(int fd, void *to, size_t size_bytes, uint64_t offset)
     return true;
 }
 
-static enum status read_part(const struct samples_file *file, struct result_case *c, uint64_t offset, const char *sha256,
-                             const struct json *json, struct arena *arena, struct err *err)
+static enum status read_part(const struct samples_file *file, struct result_case *c, uint64_t offset,
+                             const char *sha256, const struct json *json, struct arena *arena, struct err *err)
 {
     char hex[HASH_TEXT];
     double *samples = arena_array(arena, c->sample_count + 1, sizeof(*samples));
@@ -102,7 +102,7 @@ enum status samples_file_read(struct samples_file *file, struct result_case *c, 
     if (status || file->fd < 0)
         return status;
     if (offset > file->size_bytes || count > (file->size_bytes - offset) / sizeof(double))
-        return json_fail(json, err, "the samples file has %.0f bytes, not %.0f samples at %.0f", (double)file->size_bytes,
-                         (double)count, (double)offset);
+        return json_fail(json, err, "the samples file has %.0f bytes, not %.0f samples at %.0f",
+                         (double)file->size_bytes, (double)count, (double)offset);
     return read_part(file, c, offset, sha256, json, arena, err);
 }

@@ -191,6 +191,23 @@ static void sense(struct worker *worker, struct device_sense *out)
         (void)worker->device->ops->sense(worker->device, out, false, &ignored);
 }
 
+/* Copies of all buffers, so that a launch finds none of its own in any cache. */
+static enum status choose_rotations(uint32_t *rotations, const struct worker *worker, const struct plan_case *plan_case,
+                                    struct err *err)
+{
+    *rotations = 1;
+    if (plan_case->measure.cache != CACHE_ROTATE || !plan_case->bound.buffer_bytes)
+        return STATUS_OK;
+    const uint64_t bytes = plan_case->bound.buffer_bytes, want_bytes = flush_size(&worker->info);
+    const uint64_t want = want_bytes / bytes + 1;
+    if (want > RUN_MAX_ROTATIONS)
+        return err_set(err, ERR_UNSUPPORTED,
+                       "%d copies of %llu bytes do not exceed twice the largest cache (%llu bytes): use cache mode cold",
+                       RUN_MAX_ROTATIONS, (unsigned long long)bytes, (unsigned long long)want_bytes);
+    *rotations = want < 2 ? 2 : (uint32_t)want;
+    return STATUS_OK;
+}
+
 /* ---- plausibility ---- */
 
 static struct ceiling *ceiling_of(struct machine *machine, const struct run_roof *roof)
@@ -211,11 +228,12 @@ static bool raise_roof(struct worker *worker, const struct run_roof *roof, struc
     struct ceiling *ceiling = ceiling_of(machine, roof);
     struct ready ready = {0};
     struct err err = {0};
+    uint32_t rotations = 1;
     bool raised = false;
-    const struct build_result *build = &worker->options->roof_builds[probe->bound.code];
-    if (build->state == BUILD_FAILED || build->state == BUILD_SKIPPED)
+    if (unbuilt_code(&probe->bound, roof->builds))
         return false;
-    if (!ready_init(&ready, worker->device, &probe->bound, build->object, 1, worker->options->seed, &err) &&
+    if (!choose_rotations(&rotations, worker, probe, &err) &&
+        !ready_init(&ready, worker->device, &probe->bound, roof->builds, rotations, worker->options->seed, &err) &&
         !ready_setup(&ready, &err) && !measure_samples(worker, &ready, probe, scratch, &err)) {
         const struct work *work = &probe->bound.work;
         const double amount = roof->is_level ? work->read_bytes + work->write_bytes : work->flops;
@@ -234,7 +252,7 @@ static const struct run_roof *binding_roof(const struct worker *worker, const st
     struct floor floor;
     floor_compute(&floor, &worker->shared->machine, &plan_case->bound.work, plan_case->measure.cache);
     for (size_t k = 0; k < worker->options->roof_count; k++)
-        if (!strcmp(ceiling_name(&worker->shared->machine, &worker->options->roofs[k]), floor.bound))
+        if (!strcmp(ceiling_name(&worker->shared->machine, &worker->options->roofs[k]), floor.ceiling_name))
             return &worker->options->roofs[k];
     return NULL;
 }
@@ -252,9 +270,11 @@ static enum status check_plausible(struct worker *worker, struct ready *ready, c
     char why[256] = "";
     enum plausibility verdict = judge(worker, plan_case, out, why);
     struct measurement *scratch = NULL;
+    bool again = true;
     for (int round = 0; verdict == ABOVE_MEASURED_ROOF && round < MAX_ROOFS_RAISED; round++) {
         const struct run_roof *roof = binding_roof(worker, plan_case);
-        if (!roof)
+        again = roof != NULL;
+        if (!again)
             break;
         if (!scratch && !(scratch = calloc(1, sizeof(*scratch))))
             arena_out_of_memory(sizeof(*scratch));
@@ -272,7 +292,8 @@ static enum status check_plausible(struct worker *worker, struct ready *ready, c
     free(scratch);
     if (verdict == IMPOSSIBLE || verdict == ABOVE_MEASURED_ROOF) {
         out->flags |= FLAG_IMPOSSIBLE;
-        snprintf(out->flag_reason, sizeof(out->flag_reason), "%s", why);
+        snprintf(out->flag_reason, sizeof(out->flag_reason), "%s%s", why,
+                 again ? "" : "; no case is known that could measure this roof again: run rooftile roofline");
     } else if (out->flags & FLAG_ROOF_RAISED) {
         snprintf(out->flag_reason, sizeof(out->flag_reason), "beat a measured roof, which was measured again and raised");
     }
@@ -280,23 +301,6 @@ static enum status check_plausible(struct worker *worker, struct ready *ready, c
 }
 
 /* ---- the whole case ---- */
-
-/* Copies of all buffers, so that a launch finds none of its own in any cache. */
-static enum status choose_rotations(uint32_t *rotations, const struct worker *worker, const struct plan_case *plan_case,
-                                    struct err *err)
-{
-    *rotations = 1;
-    if (plan_case->measure.cache != CACHE_ROTATE || !plan_case->bound.buffer_bytes)
-        return STATUS_OK;
-    const uint64_t bytes = plan_case->bound.buffer_bytes, want_bytes = flush_size(&worker->info);
-    const uint64_t want = want_bytes / bytes + 1;
-    if (want > RUN_MAX_ROTATIONS)
-        return err_set(err, ERR_UNSUPPORTED,
-                       "%d copies of %llu bytes do not exceed twice the largest cache (%llu bytes): use cache mode cold",
-                       RUN_MAX_ROTATIONS, (unsigned long long)bytes, (unsigned long long)want_bytes);
-    *rotations = want < 2 ? 2 : (uint32_t)want;
-    return STATUS_OK;
-}
 
 static enum status time_case(struct worker *worker, struct ready *ready, const struct plan_case *plan_case,
                              struct measurement *out, struct err *err)
@@ -341,8 +345,7 @@ static enum status run_stages(struct worker *worker, const struct plan_case *pla
     enter(worker, PHASE_FILLING);
     enum status status = verify_only ? STATUS_OK : choose_rotations(&rotations, worker, plan_case, err);
     if (!status)
-        status = ready_init(&ready, worker->device, &plan_case->bound, builds[plan_case->bound.code].object, rotations,
-                            worker->options->seed, err);
+        status = ready_init(&ready, worker->device, &plan_case->bound, builds, rotations, worker->options->seed, err);
     if (!status)
         status = ready_setup(&ready, err);
     if (!status) {

@@ -182,12 +182,21 @@ static enum status check_args(const struct kernel_info *info, const struct bound
     return STATUS_OK;
 }
 
+static struct device_module *module_of(const struct ready *ready, size_t code)
+{
+    size_t at = 0;
+    while (ready->bound->codes[at] != code)
+        at++;
+    return ready->modules[at];
+}
+
 static enum status ready_launch(struct ready *ready, struct ready_step *step, uint32_t rotation, struct err *err)
 {
     const struct bound_launch *bound = &step->bound->launch;
     struct kernel_info info = {0};
     enum status status =
-        ready->device->ops->kernel(&step->launch.kernel, &info, ready->device, ready->module, bound->symbol, err);
+        ready->device->ops->kernel(&step->launch.kernel, &info, ready->device, module_of(ready, bound->code),
+                                   bound->symbol, err);
     if (!status)
         status = check_args(&info, bound, err);
     if (status)
@@ -243,11 +252,31 @@ static enum status ready_steps(struct ready_step **out, struct ready *ready, con
     return STATUS_OK;
 }
 
-enum status ready_init(struct ready *ready, struct device *device, const struct bound *bound, const char *object,
-                       uint32_t rotations, uint64_t seed, struct err *err)
+const struct build_result *unbuilt_code(const struct bound *bound, const struct build_result *builds)
 {
-    *ready = (struct ready){.bound = bound, .device = device, .object = object, .rotations = rotations};
-    enum status status = device->ops->load(&ready->module, device, object, err);
+    for (size_t k = 0; k < bound->code_count; k++) {
+        const struct build_result *build = &builds[bound->codes[k]];
+        if (build->state == BUILD_FAILED || build->state == BUILD_SKIPPED)
+            return build;
+    }
+    return NULL;
+}
+
+static enum status load_codes(struct ready *ready, struct err *err)
+{
+    const struct bound *bound = ready->bound;
+    enum status status = STATUS_OK;
+    ready->modules = arena_array(&ready->arena, bound->code_count, sizeof(*ready->modules));
+    for (size_t k = 0; k < bound->code_count && !status; k++)
+        status = ready->device->ops->load(&ready->modules[k], ready->device, ready->builds[bound->codes[k]].object, err);
+    return status;
+}
+
+enum status ready_init(struct ready *ready, struct device *device, const struct bound *bound,
+                       const struct build_result *builds, uint32_t rotations, uint64_t seed, struct err *err)
+{
+    *ready = (struct ready){.bound = bound, .device = device, .builds = builds, .rotations = rotations};
+    enum status status = load_codes(ready, err);
     if (status)
         return status;
     status = allocate(ready, seed, err);
@@ -285,8 +314,9 @@ void ready_release(struct ready *ready)
         for (size_t k = 0; k < ready->rotations * ready->bound->buffer_count; k++)
             if (ready->memory[k])
                 ops->free(ready->device, ready->memory[k]);
-    if (ready->module)
-        ops->unload(ready->device, ready->module);
+    for (size_t k = 0; ready->modules && k < ready->bound->code_count; k++)
+        if (ready->modules[k])
+            ops->unload(ready->device, ready->modules[k]);
     arena_release(&ready->arena);
     *ready = (struct ready){0};
 }

@@ -27,8 +27,8 @@ struct ready_step {
 struct ready {
     const struct bound *bound;
     struct device *device;
-    struct device_module *module;
-    const char *object;
+    struct device_module **modules;    /* per code of the bound */
+    const struct build_result *builds; /* of the plan that the bound is part of */
     void **memory;             /* allocations, per rotation and buffer: [rotation * buffer_count + buffer] */
     struct fill *fills;        /* per buffer */
     struct ready_step *steps;  /* per rotation: [rotation * step_count + step] */
@@ -39,9 +39,11 @@ struct ready {
     struct arena arena;
 };
 
-/* Loads the code, allocates and fills. A released or zeroed `ready` may be released again. */
-enum status ready_init(struct ready *ready, struct device *device, const struct bound *bound, const char *object,
-                       uint32_t rotations, uint64_t seed, struct err *err);
+/* The first of the bound's codes that was not built; NULL: all were. */
+const struct build_result *unbuilt_code(const struct bound *bound, const struct build_result *builds);
+/* Loads the codes (all of them built), allocates and fills. A released or zeroed `ready` may be released again. */
+enum status ready_init(struct ready *ready, struct device *device, const struct bound *bound,
+                       const struct build_result *builds, uint32_t rotations, uint64_t seed, struct err *err);
 void ready_release(struct ready *ready);
 enum status ready_setup(struct ready *ready, struct err *err);
 /* Pointer to the buffer's first element (behind its alignment offset). */

@@ -216,8 +216,10 @@ static bool settle_without_running(const struct plan_case *plan_case, const stru
         snprintf(measured->reason, sizeof(measured->reason), "%s", plan_case->reason);
         return true;
     }
-    const struct build_result *build = &builds[plan_case->bound.code];
-    if (build->state != BUILD_FAILED && build->state != BUILD_SKIPPED)
+    const struct build_result *build = unbuilt_code(&plan_case->bound, builds);
+    if (!build && plan_case->variant) /* its repeat counts may let more launches happen */
+        build = unbuilt_code(plan_case->variant, builds);
+    if (!build)
         return false;
     measured->status = build->state == BUILD_SKIPPED ? CASE_SKIPPED : CASE_ERROR;
     snprintf(measured->reason, sizeof(measured->reason), "%s%s",

@@ -7,7 +7,8 @@ enum { FIRST_STEP_MARK = 2 };
 static enum status reload(struct ready *ready, struct err *err)
 {
     struct device_module *module = NULL;
-    enum status status = ready->device->ops->load(&module, ready->device, ready->object, err);
+    const char *object = ready->builds[ready->bound->code].object;
+    enum status status = ready->device->ops->load(&module, ready->device, object, err);
     if (!status)
         ready->device->ops->unload(ready->device, module);
     return status;

@@ -211,12 +211,12 @@ out:
 static enum status check_oracle(struct worker *worker, struct ready *ready, const struct plan_oracle *oracle,
                                 const struct build_result *builds, struct verification *out, struct err *err)
 {
-    const struct build_result *build = &builds[oracle->bound.code];
+    const struct build_result *unbuilt = unbuilt_code(&oracle->bound, builds);
     struct ready theirs = {0};
-    enum status status = STATUS_OK;
-    if (build->state == BUILD_FAILED || build->state == BUILD_SKIPPED)
-        return err_set(err, ERR_BUILD, "oracle '%s' was not built: %s", oracle->bound.manifest->name, build->message);
-    status = ready_init(&theirs, worker->oracle_device, &oracle->bound, build->object, 1, worker->options->seed, err);
+    if (unbuilt)
+        return err_set(err, ERR_BUILD, "oracle '%s' was not built: %s", oracle->bound.manifest->name, unbuilt->message);
+    enum status status =
+        ready_init(&theirs, worker->oracle_device, &oracle->bound, builds, 1, worker->options->seed, err);
     if (!status)
         status = oracle_inputs(&theirs, ready, oracle, err);
     if (status)
@@ -293,7 +293,7 @@ enum status verify_case(struct worker *worker, struct ready *ready, const struct
         return verify_launch(worker, ready, plan_case->oracle, builds, out, err);
     struct ready small = {0};
     enum status status =
-        ready_init(&small, worker->device, plan_case->variant, ready->object, 1, worker->options->seed, err);
+        ready_init(&small, worker->device, plan_case->variant, builds, 1, worker->options->seed, err);
     if (!status)
         status = ready_setup(&small, err);
     if (!status)

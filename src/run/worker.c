@@ -71,11 +71,11 @@ enum status calibrate(struct worker *worker, struct err *err)
         return err->status;
     if (!null_case)
         return STATUS_OK;
-    const struct build_result *build = &worker->options->null_builds[null_case->bound.code];
-    if (build->state == BUILD_FAILED || build->state == BUILD_SKIPPED)
+    const struct build_result *builds = worker->options->null_builds;
+    if (unbuilt_code(&null_case->bound, builds))
         return STATUS_OK; /* the overhead stays unknown, and says so */
     struct ready ready = {0};
-    enum status status = ready_init(&ready, worker->device, &null_case->bound, build->object, 1, 0, err);
+    enum status status = ready_init(&ready, worker->device, &null_case->bound, builds, 1, 0, err);
     if (!status) {
         (void)time_launches(worker, &ready, 1, NULL_LAUNCHES / 3); /* the first ones pay for waking up */
         out->null_launch_ns = time_launches(worker, &ready, 1, NULL_LAUNCHES);

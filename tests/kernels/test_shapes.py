@@ -1,27 +1,38 @@
 # SPDX-License-Identifier: MIT
-"""The kernels' results in the shapes that check.params leaves out (shapes.json): GPU work-groups on the CPU device at both
-wavefront sizes, tails, slices that are empty, f64."""
+"""The kernels' results in the shapes that check.params leaves out (shapes.json): GPU work-groups on the CPU device, tails,
+slices that are empty, other dtypes; those that know the wavefront at both of its sizes."""
 import pathlib
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "cli"))
 import harness  # noqa: E402
 
+# Wavefront size, kernels ([]: all), least number of cases.
+RUNS = [(64, [], 350), (32, ["stream_read", "stream_dot", "softmax_row"], 150)]
+NOT_EVERYWHERE = ["fma_peak", "dot_peak"]  # not every processor has their dtypes
+
+
+def is_fine(case):
+    if case["kernel"] in NOT_EVERYWHERE and case["status"] == "skipped":
+        return "the device has no" in case["status_reason"]
+    return case["status"] == "ok" and case["verification"]["status"] == "pass"
+
 
 def main():
     suite = pathlib.Path(__file__).resolve().parent / "shapes.json"
     with harness.scratch() as home:
-        for wave in (64, 32):
+        for wave, kernels, least in RUNS:
+            filters = [word for kernel in kernels for word in ("--filter", kernel)]
             out = pathlib.Path(home) / f"{wave}.json"
-            done = harness.run("run", suite, "--device", f"cpu:wave={wave}", "--out", out, home=home, timeout=800)
+            done = harness.run("run", suite, "--device", f"cpu:wave={wave}", "--out", out, *filters, home=home, timeout=800)
             harness.check(out.exists(), f"wave {wave}: no result, exit {done.returncode}\n{done.stderr[-3000:]}")
             if not out.exists():
                 continue
             cases = harness.load(out)["cases"]
-            harness.check(len(cases) > 500, f"wave {wave}: only {len(cases)} cases")
+            harness.check(len(cases) >= least, f"wave {wave}: only {len(cases)} cases")
             for case in cases:
-                harness.check(case["status"] == "ok" and case["verification"]["status"] == "pass",
-                              f"wave {wave}: {case['id']}: {case['status']} {case.get('verification')}")
+                harness.check(is_fine(case), f"wave {wave}: {case['id']}: {case['status']} {case.get('status_reason')} "
+                                             f"{case.get('verification')}")
     return harness.finish()
 
 

@@ -216,6 +216,41 @@ static void every_step(void **state)
     arena_release(&arena);
 }
 
+/* A launch has the code's defines with its own over them, by name. */
+static void launch_defines(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *code, *launch, *want;
+        bool compiled; /* is the parameter p? */
+    } cases[] = {
+        {"", "", "", false},
+        {"'A': '1', 'B': '2'", "", "A=1 B=2 ", false},
+        {"'A': '1', 'B': '2'", "'defines': { 'B': '{p}', 'C': '4' }, ", "A=1 B={p} C=4 ", true},
+        {"", "'defines': { '// why': 'x', 'P': 'x{p + 1}' }, ", "P=x{p + 1} ", true},
+        {"'A': '{p}'", "'defines': { 'A': '0' }, ", "A=0 ", true}, /* other launches may use the code's */
+        {"'A': '1'", "'defines': {}, ", "A=1 ", false},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct arena arena = {0};
+        const char *text = arena_printf(&arena,
+                                        "{ 'name': 'k', 'summary': 's', 'params': { 'p': 3 },\n"
+                                        "  'code': { 'source': 'k.hip', 'symbol': 'k', 'defines': { %s } },\n"
+                                        "  'steps': [ { 'launch': { %s'grid': [1], 'block': [64] } } ] }\n",
+                                        cases[i].code, cases[i].launch);
+        const struct manifest *m = parse(text, &arena);
+        const struct manifest_launch *launch = &m->steps[0].launch;
+        const char *found = "";
+        for (size_t k = 0; k < launch->define_count; k++)
+            found = arena_printf(&arena, "%s%s=%s ", found, launch->defines[k].name,
+                                 template_source(launch->defines[k].value));
+        assert_string_equal(found, cases[i].want);
+        assert_int_equal(launch->defines == m->defines, !*cases[i].launch || strstr(cases[i].launch, "{}"));
+        assert_int_equal(manifest_param_is_compiled(m, 0), cases[i].compiled);
+        arena_release(&arena);
+    }
+}
+
 static void foreign_code(void **state)
 {
     (void)state;
@@ -364,6 +399,11 @@ static void buffer_mistakes(void **state)
         {", 'block': ['block']", "", "/launch: the key 'block' is missing"},
         {"'grid': ['ceil_div(n, block*VEC)'], ", "", "/launch: the key 'grid' is missing"},
         {"'block': ['block']", "'block': []", "/launch/block: has 0 dimensions, not 1 to 3"},
+        {"'block': ['block']", "'block': ['block'], 'defines': ['A']", "/launch/defines: must be an object, not an array"},
+        {"'block': ['block']", "'block': ['block'], 'defines': { 'A': 1 }", "/launch/defines/A: must be a string, not a number"},
+        {"'block': ['block']", "'block': ['block'], 'defines': { '1A': '1' }", "/launch/defines/1A: the name of a define has letters, digits and '_' only and starts with no digit"},
+        {"'block': ['block']", "'block': ['block'], 'defines': { 'A': '{VEK}' }", "/launch/defines/A: in \"{VEK}\": unknown name 'VEK' at column 1; did you mean 'VEC'?"},
+        {"'block': ['block']", "'block': ['block'], 'define': { 'A': '1' }", "/launch/define: unknown key; did you mean 'defines'?"},
         {"'block': ['block']", "'block': [1, 1, 1, 1]", "/launch/block: has 4 dimensions, not 1 to 3"},
         {"'check':   { 'params': { 'n': 4099 }, 'expect': { 'a': 'i % 7 + 3 * (i % 5)' } }", "'metrics': {}", "nothing verifies this kernel: output 'a' needs an expect or an oracle in /check"},
         {"'expect': { 'a': 'i % 7 + 3 * (i % 5)' }", "'expect': {}", "/check: nothing verifies this kernel: output 'a' needs an expect or an oracle in /check"},
@@ -426,6 +466,7 @@ static void untimed_steps(void **state)
          "'steps': [ { 'launch': { 'grid': [1], 'block': [64] }, 'timed': false } ]",
          "/steps: no step is timed: there is nothing to measure"},
         {"'launch': { 'grid': [1], 'block': [64] }", "'work': {}", "the key 'launch' (or 'steps') is missing"},
+        {"'launch': {", "'launch': { 'defines': { 'A': '1' },", "/launch/defines: an image is not compiled: this has no effect"},
         {"'code': {", "'code': { 'flags': [''],", "/code/flags: an image is not compiled: this has no effect"},
     };
     expect_mistakes(foreign, mistakes, COUNT_OF(mistakes));
@@ -477,6 +518,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(short_form),    cmocka_unit_test(every_head_key),  cmocka_unit_test(every_fill),
         cmocka_unit_test(every_step),    cmocka_unit_test(foreign_code),    cmocka_unit_test(slots),
+        cmocka_unit_test(launch_defines),
         cmocka_unit_test(head_mistakes), cmocka_unit_test(buffer_mistakes), cmocka_unit_test(step_mistakes),
         cmocka_unit_test(untimed_steps), cmocka_unit_test(limits),          cmocka_unit_test(places),
     };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A small world to plan in: four kernels, a device, a machine, and suites in C strings (apostrophes for quotation
+ * A small world to plan in: some kernels, a device, a machine, and suites in C strings (apostrophes for quotation
  * marks).
  */
 #ifndef ROOFTILE_TEST_PLAN_FIXTURE_H
@@ -52,11 +52,26 @@ static const char oracle_text[] =
     "},\n"
     "  'check': { 'expect': { 'result': 'scale * m' } } }";
 
+/* Two of its launches have defines of their own, one of them inside a graph, one is switched off by default; the
+ * setup's are the code's. */
+static const char parts_text[] =
+    "{ 'name': 'parts', 'summary': 's', 'class': 'launch', 'params': { 'n': 64, 'tail': 0, 'width': 2, 'deep': 3 },\n"
+    "  'code': { 'source': 'parts.hip', 'symbol': 'first', 'defines': { 'W': '{width}', 'B': '1' } },\n"
+    "  'buffers': { 'a': { 'type': 'f32', 'count': 'n', 'role': 'out' },\n"
+    "               'b': { 'type': 'f32', 'count': 'n', 'role': 'temp' } },\n"
+    "  'setup': [ { 'launch': { 'grid': [1], 'block': [64], 'args': [ 'a' ] } } ],\n"
+    "  'steps': [ { 'launch': { 'grid': [1], 'block': [64], 'args': [ 'a' ], 'defines': { 'B': '2', 'A': '{deep}' } } },\n"
+    "             { 'copy': { 'to': 'a', 'from': 'b' } },\n"
+    "             { 'launch': { 'grid': [1], 'block': [64], 'symbol': 'other', 'args': [ 'a' ], 'defines': {} } },\n"
+    "             { 'graph': { 'steps': [ { 'launch': { 'grid': [1], 'block': [64], 'defines': { 'A': '{deep}', 'B': '2' } } } ] } },\n"
+    "             { 'launch': { 'grid': [1], 'block': [64], 'defines': { 'LAST': 'x' } }, 'repeat': 'tail' } ],\n"
+    "  'check': { 'expect': { 'a': '1' } } }";
+
 struct world {
     struct arena arena;
     struct err err;
     struct catalog catalog;
-    const struct manifest *manifests[3];
+    const struct manifest *manifests[4];
     struct machine machine;
     struct device_facts device;
     struct plan_options options;
@@ -67,15 +82,15 @@ struct world {
 static inline void world_init(struct world *world)
 {
     /* Sorted by name, as a catalog is. */
-    static const char *const texts[] = {gemm_text, oracle_text, triad_text};
+    static const char *const texts[] = {gemm_text, parts_text, oracle_text, triad_text};
     memset(world, 0, sizeof(*world));
-    for (size_t k = 0; k < 3; k++)
+    for (size_t k = 0; k < 4; k++)
         if (parse_text(&world->manifests[k], texts[k], &world->arena, &world->err)) {
             fprintf(stderr, "%s\n", world->err.text);
             abort();
         }
     world->catalog.manifests = world->manifests;
-    world->catalog.count = 3;
+    world->catalog.count = 4;
     world->device = (struct device_facts){.wave = 32,
                                           .cus = 8,
                                           .max_block = 1024,

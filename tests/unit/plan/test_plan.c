@@ -229,7 +229,7 @@ static void test_bad_cases_are_data(void **state)
             fail_msg("case %zu: %s", k, plan_case->reason);
         if (!want[k].reason)
             assert_null(plan_case->reason);
-        assert_ptr_equal(plan_case->bound.manifest, world.manifests[2]);
+        assert_ptr_equal(plan_case->bound.manifest, world.manifests[3]);
         assert_non_null(plan_case->bound.values);
     }
     arena_release(&world.arena);
@@ -292,6 +292,48 @@ static void test_codes(void **state)
     assert_int_equal(oracle->target.kind, BUILD_CPU);
     assert_int_equal(oracle->target.wave, 64);
     assert_string_equal(oracle->target.arch, "x86-64-v3");
+    arena_release(&world.arena);
+}
+
+/* Each distinct set of defines is one code object, whichever launches, kernels or values ask for it. */
+static void test_codes_of_launches(void **state)
+{
+    struct world world;
+    (void)state;
+    world_init(&world);
+    assert_int_equal(world_plan(&world, "'cases': [{'kernel': 'parts', 'sweep': {'n': [64, 128], 'tail': [0, 1]}},"
+                                        " {'kernel': 'parts', 'params': {'deep': 4}}, {'kernel': 'triad'}]"),
+                     STATUS_OK);
+    const struct plan_case *cases = world.plan->cases;
+    const struct build_request *codes = world.plan->codes;
+    assert_int_equal(world.plan->count, 6);
+    assert_int_equal(world.plan->code_count, 5); /* A=3, plain and LAST of parts; A=4; triad */
+    const struct bound *bound = &cases[0].bound;
+    assert_int_equal(bound->code_count, 2); /* the last launch does not happen */
+    assert_int_equal(bound->code, bound->steps[0].launch.code);
+    assert_int_equal(bound->code, bound->codes[0]);
+    assert_int_equal(bound->codes[1], bound->steps[2].launch.code);
+    assert_int_equal(bound->setup[0].launch.code, bound->codes[1]);
+    assert_int_equal(bound->steps[3].steps[0].launch.code, bound->code); /* the same defines in another order */
+    static const char *const own[][2] = {{"A", "3"}, {"B", "2"}, {"W", "2"}}, *const plain[][2] = {{"B", "1"}, {"W", "2"}};
+    assert_int_equal(codes[bound->code].define_count, 3);
+    for (size_t k = 0; k < 3; k++) {
+        assert_string_equal(codes[bound->code].defines[k].name, own[k][0]);
+        assert_string_equal(codes[bound->code].defines[k].value, own[k][1]);
+    }
+    assert_int_equal(codes[bound->codes[1]].define_count, 2);
+    for (size_t k = 0; k < 2; k++) {
+        assert_string_equal(codes[bound->codes[1]].defines[k].name, plain[k][0]);
+        assert_string_equal(codes[bound->codes[1]].defines[k].value, plain[k][1]);
+    }
+    assert_int_equal(cases[1].bound.code_count, 3);
+    assert_int_equal(cases[1].bound.code, bound->code);
+    assert_int_equal(cases[2].bound.code, bound->code); /* another n */
+    assert_int_equal(cases[3].bound.codes[2], cases[1].bound.codes[2]);
+    assert_int_not_equal(cases[4].bound.code, bound->code);
+    assert_int_equal(cases[4].bound.codes[1], bound->codes[1]);
+    assert_int_equal(cases[5].bound.code_count, 1);
+    assert_int_equal(cases[5].bound.code, cases[5].bound.codes[0]);
     arena_release(&world.arena);
 }
 
@@ -424,6 +466,7 @@ int main(void)
         cmocka_unit_test(test_words_stay_words),
         cmocka_unit_test(test_labels),
         cmocka_unit_test(test_codes),
+        cmocka_unit_test(test_codes_of_launches),
         cmocka_unit_test(test_verification),
         cmocka_unit_test(test_check_params),
         cmocka_unit_test(test_oracle_faults),

@@ -34,8 +34,8 @@ static const char *line_with(struct text *line, const char *report, const char *
 static const char table_text[] =
     "case             time  \u00b195%       rate  FLOP/B  bound  of roof  verified\n"
     "copy\n"
-    "  n=1         1.00 us   1.0%  95.9 GB/s   0.167  DRAM       90%  expect\n"
-    "  n=2         1.00 us   1.0%  95.9 GB/s   0.167  DRAM       90%  expect    impossible,disturbed\n"
+    "  n=1         1.00 us  1.0%  95.9 GB/s   0.167  DRAM       90%  expect\n"
+    "  n=2         1.00 us  1.0%  95.9 GB/s   0.167  DRAM       90%  expect    impossible,disturbed\n"
     "    impossible: 500 ns is 2 times as fast as DRAM's claimed 10.0 GB/s allows\n"
     "  n=3         failed\n"
     "    c[17] is 3.5, expected 4\n"
@@ -89,7 +89,8 @@ static void test_interrupted(void **state)
     struct text out = {0};
     result.status = "interrupted";
     assert_non_null(strstr(report(&out, &result, "table", 100), "interrupted: this is a partial result\n"));
-    assert_non_null(strstr(report(&out, &result, "jsonl", 0), "{\"event\":\"end\",\"status\":\"interrupted\",\"cases\":6}\n"));
+    assert_non_null(
+        strstr(report(&out, &result, "jsonl", 0), "{\"event\":\"end\",\"status\":\"interrupted\",\"cases\":6}\n"));
     text_release(&out);
 }
 
@@ -109,9 +110,9 @@ static void check_width(const char *report, unsigned columns)
     }
 }
 
-static const char *const long_labels[] = {
-    "gemm m=4096 n=4096 k=11008 dtype=bf16 layout=nt tile=256", "gemm m=8192 n=128 k=11008 dtype=f16 layout=nn tile=128",
-    "gemm m=16 n=16 k=16 dtype=f64 layout=tt tile=8"};
+static const char *const long_labels[] = {"gemm m=4096 n=4096 k=11008 dtype=bf16 layout=nt tile=256",
+                                          "gemm m=8192 n=128 k=11008 dtype=f16 layout=nn tile=128",
+                                          "gemm m=16 n=16 k=16 dtype=f64 layout=tt tile=8"};
 
 static void test_widths(void **state)
 {
@@ -136,7 +137,7 @@ static void test_widths(void **state)
     report(&out, &result, "table", 80);
     assert_null(strstr(out.data, "roof_raised,"));
     assert_non_null(strstr(out.data, "\nd = disturbed (3): "));
-    assert_non_null(strstr(out.data, "\n  m=4096 n=4096 k=11008 dtype=bf16 layout=nt tile=256\n    "));
+    assert_non_null(strstr(out.data, "\n  m=4096 n=4096 dtype=bf16 layout=nt tile=256\n    "));
     assert_non_null(strstr(line_with(&line, out.data, "95.9 GB/s"), "rdl"));
     text_release(&out);
     text_release(&line);
@@ -152,7 +153,8 @@ static void test_reasons(void **state)
     for (size_t k = 0; k < 100; k++)
         snprintf(reason + 5 * k, 6, "word ");
     for (size_t k = 0; k < 3; k++)
-        cases[k] = fixture_unmeasured("x/a;mode=hot", "x", "x", CASE_ERROR, k < 2 ? reason : "does not compile:\n\n  a.hip:1: no\n");
+        cases[k] = fixture_unmeasured("x/a;mode=hot", "x", "x", CASE_ERROR,
+                                      k < 2 ? reason : "does not compile:\n\n  a.hip:1: no\n");
     check_width(report(&out, &result, "table", 80), 80); /* one long line is wrapped */
     assert_non_null(strstr(out.data, "\n    for the same reason\n"));
     assert_non_null(strstr(out.data, "\n    does not compile:\n\n      a.hip:1: no\n")); /* several keep their layout */
@@ -226,7 +228,9 @@ static void test_no_escapes(void **state)
     struct text out = {0};
     cases[0].label = cases[3].reason = "\033[31mred\a";
     cases[2].kernel = "\033]0;title\a";
-    snprintf(result.device.name, sizeof(result.device.name), "\033[2Jcpu\xc2\x9b" "31m");
+    snprintf(result.device.name, sizeof(result.device.name),
+             "\033[2Jcpu\xc2\x9b"
+             "31m");
     for (size_t k = 0; k < 1; k++) {
         report(&out, &result, formats[k], 100);
         if (strchr(out.data, '\033') || strchr(out.data, '\a') || strstr(out.data, "\xc2\x9b"))
@@ -272,11 +276,13 @@ static void test_csv(void **state)
     cases[3].reason = "needs \"f64\", said the device";
     cases[4].reason = "line one\nline two";
     report(&out, &result, "csv", 0);
-    assert_string_equal(line_with(&line, out.data, "copy/n=1;"),
-                        "copy/n=1;mode=hot;timer=batch,copy,n=4096;layout=nt,batch,ok,8,6,1001.3125,990,1010.25,990,1010.25,"
-                        "9.5874165e+10,1.59790275e+10,,0.166666667,900,0.9,1400,500,DRAM,pass,expect,,measured,"
-                        "\"A \"\"CPU\"\"\",\r");
-    assert_non_null(strstr(line_with(&line, out.data, "copy/n=4;"), "\"A \"\"CPU\"\"\",\"needs \"\"f64\"\", said the device\"\r"));
+    assert_string_equal(
+        line_with(&line, out.data, "copy/n=1;"),
+        "copy/n=1;mode=hot;timer=batch,copy,n=4096;layout=nt,batch,ok,8,6,1001.3125,990,1010.25,990,1010.25,"
+        "9.58741652e+10,1.59790275e+10,,0.166666667,900,0.9,1400,500,DRAM,pass,expect,,measured,"
+        "\"A \"\"CPU\"\"\",\r");
+    assert_non_null(
+        strstr(line_with(&line, out.data, "copy/n=4;"), "\"A \"\"CPU\"\"\",\"needs \"\"f64\"\", said the device\"\r"));
     assert_non_null(strstr(out.data, ",\"line one\nline two\"\r\n"));
     /* As many cells in every row as in the header. */
     size_t header = 0;
@@ -316,16 +322,20 @@ static void test_case_line(void **state)
     cases[0].work.items = 1000;
     report_case_line(&out, &cases[0], 1, 1, &options);
     assert_string_equal(out.data, "[1/1] copy n=1: 1.00 us \u00b11.0%, 1.00 ns each, verified\n");
+    text_clear(&out);
+    cases[0].timer = TIMED_SIM;
+    report_case_line(&out, &cases[0], 1, 1, &options);
+    assert_string_equal(out.data, "[1/1] copy n=1: 1.00 us \u00b11.0%, 1.00 ns each, predicted\n");
     text_release(&out);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_table),      cmocka_unit_test(test_predicted), cmocka_unit_test(test_interrupted),
-        cmocka_unit_test(test_widths),     cmocka_unit_test(test_reasons),   cmocka_unit_test(test_groups),
-        cmocka_unit_test(test_no_label),   cmocka_unit_test(test_no_escapes), cmocka_unit_test(test_colour),
-        cmocka_unit_test(test_csv),        cmocka_unit_test(test_case_line),
+        cmocka_unit_test(test_table),    cmocka_unit_test(test_predicted),  cmocka_unit_test(test_interrupted),
+        cmocka_unit_test(test_widths),   cmocka_unit_test(test_reasons),    cmocka_unit_test(test_groups),
+        cmocka_unit_test(test_no_label), cmocka_unit_test(test_no_escapes), cmocka_unit_test(test_colour),
+        cmocka_unit_test(test_csv),      cmocka_unit_test(test_case_line),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,7 +9,7 @@
 #include "../result/fixture.h"
 #include "rooftile/report.h"
 
-enum { KERNELS = 30 };
+enum { KERNELS = 30, ROWS = 17 };
 
 static const char *plot(struct text *out, const struct result *result, unsigned columns)
 {
@@ -40,8 +40,8 @@ static struct result_case point(const char *kernel, double intensity, double flo
 /* The row of a letter from the top, -1 when it is not drawn; in the picture only, not in the legend. */
 static int row_of(const char *text, char letter, int *column)
 {
-    int row = 0;
-    for (const char *line = strchr(strstr(text, "Roofline"), '\n') + 1; *line && !strchr("+", line[13]); row++) {
+    const char *line = strchr(strstr(text, "Roofline"), '\n') + 1;
+    for (int row = 0; row < ROWS; row++) {
         for (int k = 14; line[k] != '\n'; k++)
             if (line[k] == letter) {
                 *column = k - 14;
@@ -63,11 +63,13 @@ static void test_picture(void **state)
     result.cases = cases;
     result.case_count = 3;
     plot(&out, &result, 100);
-    assert_true(row_of(out.data, 'A', &stream) > row_of(out.data, 'B', &fma)); /* faster is higher, denser is to the right */
+    assert_true(row_of(out.data, 'A', &stream) >
+                row_of(out.data, 'B', &fma)); /* faster is higher, denser is to the right */
     assert_true(stream < fma);
     assert_non_null(strstr(out.data, "\n  A  stream  best 20.0 GFLOP/s at    0.2 FLOP/B,  90% of DRAM\n"));
     assert_non_null(strstr(out.data, "\n  B  fma     best  390 GFLOP/s at   1000 FLOP/B,"));
-    assert_non_null(strstr(out.data, "roofs (measured): L1 1.00 TB/s, DRAM 107 GB/s (raised in this run), vector_f32 400 GFLOP/s\n"));
+    assert_non_null(strstr(
+        out.data, "roofs (measured): L1 1.00 TB/s, DRAM 107 GB/s (raised in this run), vector_f32 400 GFLOP/s\n"));
     assert_non_null(strstr(out.data, " vector_f32\n")); /* right of its line */
     assert_non_null(strstr(out.data, " DRAM"));
     text_release(&out);
@@ -80,10 +82,12 @@ static void test_no_roofs(void **state)
     struct result result = fixture_result(fixture);
     struct text out = {0};
     result.machine = (struct machine){0};
-    assert_string_equal(plot(&out, &result, 80), "\nno roof is known for this device; 'rooftile roofline' measures them\n");
+    assert_string_equal(plot(&out, &result, 80),
+                        "\nno roof is known for this device; 'rooftile roofline' measures them\n");
     result = fixture_result(fixture);
     result.case_count = 0;
-    assert_string_equal(plot(&out, &result, 80), "\nroofs (measured): L1 1.00 TB/s, DRAM 107 GB/s (raised in this run)\n");
+    assert_string_equal(plot(&out, &result, 80),
+                        "\nroofs (measured): L1 1.00 TB/s, DRAM 107 GB/s (raised in this run)\n");
     result.machine.levels[0].bandwidth = result.machine.levels[1].bandwidth = (struct ceiling){0};
     assert_string_equal(plot(&out, &result, 80), "\n");
     text_release(&out);
@@ -165,15 +169,26 @@ static void test_machine(void **state)
     struct result_case fixture[FIXTURE_CASES];
     const struct result result = fixture_result(fixture);
     const struct report_options options = {.columns = 80};
-    const struct machine none = {0};
+    struct machine none = {0}, unsure = result.machine;
     struct text out = {0};
     report_machine(&out, &result.machine, &options);
     assert_true(text_starts(out.data, "A \"CPU\", 2 threads\n"));
-    assert_non_null(strstr(out.data, "1.00 TB/s"));
+    assert_non_null(strstr(out.data, "\nmemory level  capacity     measured      claimed   latency  measured by\n"
+                                     "L1            64.0 KiB    1.00 TB/s            -         -  read\n"
+                                     "DRAM                 -     107 GB/s            -         -  copy\n"));
+    assert_non_null(strstr(out.data, "\nvector_f32              400 GFLOP/s            -         -  fma\n"));
+    check_width(out.data, 80);
     assert_non_null(strstr(out.data, "an empty launch takes 500 ns\n"));
     assert_null(strchr(out.data, '\033'));
     text_clear(&out);
     report_machine(&out, &none, &options);
+    assert_true(text_starts(out.data, ", 0 threads\n"));
+    text_clear(&out);
+    unsure.levels[0].capacity_confidence = 0.9;
+    snprintf(unsure.title, sizeof(unsure.title), "\033[31m");
+    report_machine(&out, &unsure, &options);
+    assert_non_null(strstr(out.data, "\nuncertain borders: L1 (90 %)\n"));
+    assert_null(strchr(out.data, '\033'));
     text_release(&out);
 }
 

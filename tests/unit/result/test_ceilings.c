@@ -24,8 +24,14 @@ static struct result_case cases[MAX_CASES];
 
 static struct result_case at_rate(const char *kernel, double footprint, double rate)
 {
-    struct result_case c = {.id = "kernel/x=1", .kernel = kernel, .class = "memory", .status = CASE_OK, .sample_count = 30,
-                            .bytes_per_s = rate, .flops_per_s = NAN, .verification = {.verdict = VERIFY_PASS},
+    struct result_case c = {.id = "kernel/x=1",
+                            .kernel = kernel,
+                            .class = "memory",
+                            .status = CASE_OK,
+                            .sample_count = 30,
+                            .bytes_per_s = rate,
+                            .flops_per_s = NAN,
+                            .verification = {.verdict = VERIFY_PASS},
                             .work = {.read_bytes = footprint, .footprint_bytes = footprint, .items = 1000}};
     c.stats.median = footprint / rate * 1e9;
     c.stats.ci95[0] = c.stats.median * 0.99;
@@ -71,9 +77,16 @@ static struct result_case latency(double footprint, double ns)
 
 static struct result a_result(size_t count)
 {
-    return (struct result){.cases = cases, .case_count = count,
-                           .device = {.backend = "cpu", .id = "cpu:0", .name = "Toy", .arch = "x86-64", .cus = 2, .wave = 64,
-                                      .core_hz = 3e9, .flops_per_clock_f32 = 64},
+    return (struct result){.cases = cases,
+                           .case_count = count,
+                           .device = {.backend = "cpu",
+                                      .id = "cpu:0",
+                                      .name = "Toy",
+                                      .arch = "x86-64",
+                                      .cus = 2,
+                                      .wave = 64,
+                                      .core_hz = 3e9,
+                                      .flops_per_clock_f32 = 64},
                            .calibration = {.null_launch_ns = 450}};
 }
 
@@ -84,7 +97,8 @@ static void test_levels(void **state)
         struct machine machine;
         struct err err = {0};
         const double noise = seed < 5 ? 0 : 0.03;
-        const struct result result = a_result(curve("stream_triad", 0.8, noise, seed + 100, curve("stream_read", 1, noise, seed, 0)));
+        const struct result result =
+            a_result(curve("stream_triad", 0.8, noise, seed + 100, curve("stream_read", 1, noise, seed, 0)));
         assert_int_equal(ceilings_find(&machine, &result, 1, &err), STATUS_OK);
         if (machine.level_count != 3)
             fail_msg("seed %u: %u levels", (unsigned)seed, machine.level_count);

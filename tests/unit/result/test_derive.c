@@ -23,15 +23,24 @@ static struct result_case chase(size_t at, double footprint, enum dtype dtype, d
 {
     params[at][0] = (struct result_param){"footprint", {.kind = PARAM_NUMBER, .number = footprint}};
     params[at][1] = (struct result_param){"dtype", {.kind = PARAM_DTYPE, .dtype = dtype}};
-    return (struct result_case){.kernel = "chase", .class = "latency", .params = params[at], .param_count = 2,
+    return (struct result_case){.kernel = "chase",
+                                .class = "latency",
+                                .params = params[at],
+                                .param_count = 2,
                                 .work = {.read_bytes = footprint, .items = 100, .footprint_bytes = footprint},
-                                .status = CASE_OK, .sample_count = 9, .stats = {.median = time_ns},
-                                .bytes_per_s = footprint / time_ns * 1e9, .flops_per_s = NAN, .items_per_s = NAN,
-                                .metrics = metrics, .metric_count = 1, .floor = {.intensity = NAN}};
+                                .status = CASE_OK,
+                                .sample_count = 9,
+                                .stats = {.median = time_ns},
+                                .bytes_per_s = footprint / time_ns * 1e9,
+                                .flops_per_s = NAN,
+                                .items_per_s = NAN,
+                                .metrics = metrics,
+                                .metric_count = 1,
+                                .floor = {.intensity = NAN}};
 }
 
-/* f32: 1 ns a step up to 1 MiB, then 10 ns; f64: 500 ns + 2 ns a byte. In shuffled order, with a failed case and another
- * kernel's, neither of which may count. */
+/* f32: 1 ns a step up to 1 MiB, then 10 ns; f64: 500 ns + 2 ns a byte. In shuffled order, with a failed case and
+ * another kernel's, neither of which may count. */
 static struct result curves(void)
 {
     size_t count = 0;
@@ -78,11 +87,12 @@ static const struct {
     {"max", "footprint", "cycles", 0, NULL, "y", 250, 0},
 };
 
-static const struct json *derive_one(const char *method, const char *x, const char *y, size_t group, struct arena *arena)
+static const struct json *derive_one(const char *method, const char *x, const char *y, size_t group,
+                                     struct arena *arena)
 {
     struct result result = curves();
-    const struct suite_derive spec = {.name = "d", .method = method, .kernel = "chase", .x = x, .y = y, .group = by_dtype,
-                                      .group_count = 1};
+    const struct suite_derive spec = {
+        .name = "d", .method = method, .kernel = "chase", .x = x, .y = y, .group = by_dtype, .group_count = 1};
     const struct plan plan = {.derives = &spec, .derive_count = 1};
     struct err err = {0};
     const struct json *root = NULL;
@@ -146,9 +156,10 @@ static void test_several(void **state)
     (void)state;
     struct arena arena = {0};
     struct result result = curves();
-    const struct suite_derive specs[] = {{.name = "a", .method = "max", .x = "footprint", .y = "time_ns"},
-                                         {.name = "b", .method = "min", .kernel = "other", .x = "bytes", .y = "time_ns"},
-                                         {.name = "c", .method = "min", .kernel = "absent", .x = "bytes", .y = "time_ns"}};
+    const struct suite_derive specs[] = {
+        {.name = "a", .method = "max", .x = "footprint", .y = "time_ns"},
+        {.name = "b", .method = "min", .kernel = "other", .x = "bytes", .y = "time_ns"},
+        {.name = "c", .method = "min", .kernel = "absent", .x = "bytes", .y = "time_ns"}};
     const struct plan plan = {.derives = specs, .derive_count = 3};
     result_derive(&result, &plan, 1, &arena);
     assert_int_equal(result.derived_count, 2); /* a kernel without cases has no group */
@@ -163,7 +174,9 @@ static void test_several(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_values), cmocka_unit_test(test_one_change_only), cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_values),
+        cmocka_unit_test(test_one_change_only),
+        cmocka_unit_test(test_errors),
         cmocka_unit_test(test_several),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

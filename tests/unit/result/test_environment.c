@@ -19,8 +19,8 @@ static struct result described(const struct device_info *device, uint64_t seed, 
     return result;
 }
 
-static const struct device_info cpu = {.backend = "cpu", .name = "CPU", .arch = "x86-64", .target = "x86-64-v3", .cus = 2,
-                                       .wave = 64};
+static const struct device_info cpu = {
+    .backend = "cpu", .name = "CPU", .arch = "x86-64", .target = "x86-64-v3", .cus = 2, .wave = 64};
 
 static void test_facts(void **state)
 {

@@ -63,15 +63,21 @@ static const struct machine machine = {
 static const struct param params[] = {{.name = "n"}};
 static const struct param_value values[] = {{.kind = PARAM_NUMBER, .number = 1000}};
 static const struct manifest_metric metrics[] = {{.name = "cycles", .unit = "cycles"}};
-static const struct manifest manifest = {.name = "copy", .class = CLASS_MEMORY, .params = params, .param_count = 1,
-                                         .metrics = metrics, .metric_count = 1};
+static const struct manifest manifest = {
+    .name = "copy", .class = CLASS_MEMORY, .params = params, .param_count = 1, .metrics = metrics, .metric_count = 1};
 
 static struct plan_case planned(struct bound_step *step)
 {
     *step = (struct bound_step){.kind = STEP_LAUNCH, .timed = true, .launch = {.grid = {4, 2, 1}, .block = {64, 1, 1}}};
-    return (struct plan_case){.id = "copy/n=1000;mode=cold", .label = "copy", .state = PLAN_READY, .forecast_ns = 900,
+    return (struct plan_case){.id = "copy/n=1000;mode=cold",
+                              .label = "copy",
+                              .state = PLAN_READY,
+                              .forecast_ns = 900,
                               .measure = {.cache = CACHE_COLD},
-                              .bound = {.manifest = &manifest, .values = values, .steps = step, .step_count = 1,
+                              .bound = {.manifest = &manifest,
+                                        .values = values,
+                                        .steps = step,
+                                        .step_count = 1,
                                         .work = {.read_bytes = 40000, .write_bytes = 40000, .footprint_bytes = 80000}}};
 }
 
@@ -83,9 +89,16 @@ static void test_build(void **state)
     struct result_case c;
     const struct plan_case plan = planned(&step);
     struct measurement *m = calloc(1, sizeof(*m));
-    *m = (struct measurement){.status = CASE_OK, .timer = TIMED_HOST, .cache = CACHE_COLD, .batch = 1, .sample_count = 3,
-                              .samples_ns = {1000, 1200, 900}, .flags = FLAG_DISTURBED, .flag_reason = "a neighbour",
-                              .reason = "not this one", .metrics = {42}};
+    *m = (struct measurement){.status = CASE_OK,
+                              .timer = TIMED_HOST,
+                              .cache = CACHE_COLD,
+                              .batch = 1,
+                              .sample_count = 3,
+                              .samples_ns = {1000, 1200, 900},
+                              .flags = FLAG_DISTURBED,
+                              .flag_reason = "a neighbour",
+                              .reason = "not this one",
+                              .metrics = {42}};
     result_case_build(&c, &plan, m, "abc", &machine, &arena);
     assert_string_equal(c.id, "copy/n=1000;mode=cold;timer=host");
     assert_string_equal(c.class, "memory");

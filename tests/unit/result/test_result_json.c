@@ -189,7 +189,8 @@ static const struct {
     const char *what, *find, *put, *message; /* message NULL: must be read */
 } edits[] = {
     {"a newer minor version", "\"schema_version\": \"1.0.0\"", "\"schema_version\": \"1.9.0\"", NULL},
-    {"a newer major version", "\"schema_version\": \"1.0.0\"", "\"schema_version\": \"2.0.0\"", "format 2 cannot be read"},
+    {"a newer major version", "\"schema_version\": \"1.0.0\"", "\"schema_version\": \"2.0.0\"",
+     "format 2 cannot be read"},
     {"no version", "\"schema_version\": \"1.0.0\"", "\"schema_version\": \"new\"", "is not a version"},
     {"version as number", "\"schema_version\": \"1.0.0\"", "\"schema_version\": 1", "must be a string"},
     {"an unknown key", "\"predicted\": false", "\"predicted\": false, \"later\": {\"a\": [1]}", NULL},
@@ -219,7 +220,8 @@ static const struct {
     {"seed as text", "\"seed\": 7", "\"seed\": \"7\"", "must be a number"},
     {"no run", "\"run\": {", "\"ran\": {", "'run' is missing"},
     {"a fingerprint that is a book", "\"fingerprint\": \"", "\"fingerprint\": \"0123456789", "64 hex digits"},
-    {"a cache of less than nothing", "\"value\": 65536", "\"value\": -65536", "/ext/machine/levels/0/capacity_bytes/value"},
+    {"a cache of less than nothing", "\"value\": 65536", "\"value\": -65536",
+     "/ext/machine/levels/0/capacity_bytes/value"},
     {"derived text", "\"value\":{", "\"value\":\"x\",\"old\":{", "must be an object or an array"},
     {"temperature below zero is possible", "\"temp_c\":null", "\"temp_c\":-5", NULL},
     {"metrics without a name", "\"metrics\":[{", "\"metrics\":[3,{", "must be an object"},
@@ -379,7 +381,8 @@ static void test_sidecar_wrong(void **state)
     write_result(&arena, &result, "m.json");
     expect_refused("sample 5 in the samples file is not a time above 0");
     struct text edited = {0};
-    assert_true(replace(&edited, contents(&arena, in_folder(&arena, "m.json"), &length), "\"path\":\"", "\"path\":\"../"));
+    assert_true(
+        replace(&edited, contents(&arena, in_folder(&arena, "m.json"), &length), "\"path\":\"", "\"path\":\"../"));
     put_file(&arena, "m.json", edited.data, edited.length);
     expect_refused("without a folder in its name");
     text_release(&edited);
@@ -407,11 +410,16 @@ static void test_no_raw_samples(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_round_trip),        cmocka_unit_test(test_values_survive),
-        cmocka_unit_test(test_one_case_per_line), cmocka_unit_test(test_truncation),
-        cmocka_unit_test(test_edited),            cmocka_unit_test(test_hostile_text),
-        cmocka_unit_test(test_empty),             cmocka_unit_test(test_sidecar),
-        cmocka_unit_test(test_sidecar_missing),   cmocka_unit_test(test_sidecar_wrong),
+        cmocka_unit_test(test_round_trip),
+        cmocka_unit_test(test_values_survive),
+        cmocka_unit_test(test_one_case_per_line),
+        cmocka_unit_test(test_truncation),
+        cmocka_unit_test(test_edited),
+        cmocka_unit_test(test_hostile_text),
+        cmocka_unit_test(test_empty),
+        cmocka_unit_test(test_sidecar),
+        cmocka_unit_test(test_sidecar_missing),
+        cmocka_unit_test(test_sidecar_wrong),
         cmocka_unit_test(test_no_raw_samples),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
