@@ -11,6 +11,7 @@
  *                  larger than read + write is cut to that: one launch cannot touch more bytes than it moves;
  *     cold caches: the first pass over the footprint comes from the last level whole (and crosses every nearer one), further
  *                  passes as in hot caches. An algorithm's minimum is one pass: then all bytes come from memory.
+ *                  Written bytes count only beyond what the nearer caches could still hold when the launch ends.
  * There is never a step at the cache size. Williams, Waterman, Patterson 2009 (roofline); the lower bound of hot traffic
  * follows from LRU or any other policy: C bytes at most can have stayed.
  */

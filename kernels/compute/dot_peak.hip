@@ -2,10 +2,10 @@
  *
  * Peak rate of the dot products of packed words: four i8 into i32, or two bf16 into f32, on registers.
  *
- * Each lane has CHAINS independent accumulators, acc[k] += a[k] . b[j], j turning over FACTORS operands so that the inputs of
- * the multipliers change with every instruction, as those of real data do. As in fma_peak, CHAINS has to cover latency times
- * issue width, and accumulators and operands must fit the registers. Work is done in rounds, each of which starts from
- * zero: f32 sums that only grew would in the end no longer change. Totals halve what came before.
+ * Each lane has CHAINS independent accumulators, acc[k] += a[k] . b[j], j turning over FACTORS operands so that the
+ * inputs of the multipliers change with every instruction, as those of real data do. As in fma_peak, CHAINS has to
+ * cover latency times issue width, and accumulators and operands must fit the registers. Work is done in rounds, each
+ * of which starts from zero: f32 sums that only grew would in the end no longer change. Totals halve what came before.
  *
  * Defines: BITS of an element: 8 is i8, 16 is bf16; VEC words per operand (AMD: 1; CPU: one register); CHAINS, FACTORS;
  * BLOCK work-items.

@@ -8,9 +8,9 @@
  * chain, so PAIRS has to cover latency times issue width: 4 cycles * 2 pipes = 8 with AVX-512. It must also leave all
  * of u and v in registers.
  *
- * Rounding shifts the phase a little with every step, always the same way: after some 10,000 steps in f16 nothing could be
- * checked any more. So the work is done in rounds, each of which starts afresh; the sums that they end with are added up, the
- * older the less they weigh.
+ * Rounding shifts the phase a little with every step, always the same way: after some 10,000 steps in f16 nothing could
+ * be checked any more. So the work is done in rounds, each of which starts afresh; the sums that they end with are
+ * added up, the older the less they weigh.
  *
  * Defines: T element type; VEC elements per operand (AMD: 2 x f32 is one packed instruction on CDNA; CPU: one
  * register); PAIRS oscillators per lane; BLOCK work-items.

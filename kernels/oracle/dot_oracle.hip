@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What dot_peak's accumulators add up to. A round adds `iterations` times the same sum. For i8 in integers that wrap at 32
- * bits, so exact; for bf16 in f64.
+ * What dot_peak's accumulators add up to. A round adds `iterations` times the same sum. For i8 in integers that wrap at
+ * 32 bits, so exact; for bf16 in f64.
  */
 #include "portable.h"
 
@@ -35,7 +35,8 @@ KERNEL void dot_oracle(double *result, const uint64_t *index, const element *lef
     for (uint32_t k = 0; k < chains; ++k)
         for (uint32_t j = 0; j < factors; ++j)
             for (uint32_t e = 0; e < PER_WORD; ++e)
-                sum += number(left[(k * words + word) * PER_WORD + e]) * number(right[(j * words + word) * PER_WORD + e]);
+                sum +=
+                    number(left[(k * words + word) * PER_WORD + e]) * number(right[(j * words + word) * PER_WORD + e]);
     total_t total = 0;
     for (uint32_t round = 0; round < rounds; ++round)
         total = total / 2 + iterations * sum;

@@ -160,6 +160,17 @@ static void assemble(struct result *result, struct execution *execution)
     result_derive(result, plan, session->options->seed, session->arena);
 }
 
+/* The version of the compiler that made the code, for the environment; unknown is no error. */
+static const char *compiler_version(const struct session *session)
+{
+    struct compiler compiler = {0};
+    struct err ignored = {0};
+    if (session->info.predicted || !session->plan->code_count ||
+        build_find_compiler(&compiler, &session->plan->codes[0].target, session->arena, &ignored))
+        return "";
+    return compiler.version;
+}
+
 enum status execute_plan(struct result *result, struct session *session, const struct result *resumed, const char *title,
                          struct err *err)
 {
@@ -180,6 +191,7 @@ enum status execute_plan(struct result *result, struct session *session, const s
         result->started_at = utc_now(session->arena);
     result_environment(result, &session->info, options->argc, options->argv, session->arena);
     take_labels(result, options, session->arena);
+    result->compiler = compiler_version(session);
     enum status status = roofs_prepare(&roofs, session, &session_stop, err);
     if (status)
         return status;

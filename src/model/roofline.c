@@ -40,16 +40,9 @@ static double traffic_bytes(const struct machine *machine, const struct work *wo
     const double passes = bytes / footprint;
     if (cache == CACHE_HOT)
         return missing * passes;
-    return footprint + missing * (passes - 1);
-}
-
-/* The same without the written bytes that nobody has to push out before the launch ends. */
-static double proven_bytes(const struct machine *machine, const struct work *work, enum cache_mode cache, uint32_t level)
-{
-    const double bytes = traffic_bytes(machine, work, cache, level);
-    if (cache != CACHE_COLD || !level)
-        return bytes;
-    return fmax(0, bytes - fmin(work->write_bytes, capacity_before(machine, level)));
+    const double cold = footprint + missing * (passes - 1);
+    /* Nobody has to push written bytes out before the launch ends, as far as the caches hold them. */
+    return cache == CACHE_COLD ? fmax(0, cold - fmin(work->write_bytes, stay)) : cold;
 }
 
 static void set_bound(struct floor *floor, const char *name, bool is_memory, const struct ceiling *ceiling)
@@ -150,7 +143,7 @@ enum plausibility floor_judge(const struct machine *machine, const struct work *
         struct roof roof;
         if (k < machine->level_count)
             roof = (struct roof){machine->levels[k].name, &machine->levels[k].bandwidth,
-                                 proven_bytes(machine, work, cache, k), "B/s"};
+                                 traffic_bytes(machine, work, cache, k), "B/s"};
         else if (unit)
             roof = (struct roof){unit->name, &unit->peak, work->flops, "FLOP/s"};
         else

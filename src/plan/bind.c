@@ -213,6 +213,27 @@ static bool has_timed_step(const struct bound *bound)
     return false;
 }
 
+/* One pair of marks surrounds what is timed. */
+static bool is_timed_in_one_piece(const struct bound *bound)
+{
+    size_t starts = 0;
+    for (size_t k = 0; k < bound->step_count; k++)
+        starts += bound->steps[k].timed && (k == 0 || !bound->steps[k - 1].timed);
+    return starts == 1;
+}
+
+static enum status check_timed(const struct bind *bind)
+{
+    const struct place place = {bind->manifest->at, "steps", -1};
+    if (!has_timed_step(bind->bound))
+        return bind_fail(bind, &place, "no timed step is left to run");
+    if (!is_timed_in_one_piece(bind->bound))
+        return bind_fail(bind, &place,
+                         "an untimed step stands between timed ones (sync, record and wait are timed too "
+                         "unless they say otherwise)");
+    return STATUS_OK;
+}
+
 enum status bind_slots(struct bound *bound, const struct manifest *manifest, const struct param_value *values,
                        const double *slots, const struct device_facts *device, struct arena *arena, struct err *err)
 {
@@ -225,8 +246,8 @@ enum status bind_slots(struct bound *bound, const struct manifest *manifest, con
         status = bind_steps(&made.steps, &made.step_count, &bind, manifest->steps, manifest->step_count);
     if (!status)
         status = bind_steps(&made.setup, &made.setup_count, &bind, manifest->setup, manifest->setup_count);
-    if (!status && !has_timed_step(&made))
-        status = bind_fail(&bind, &(struct place){manifest->at, "steps", -1}, "no timed step is left to run");
+    if (!status)
+        status = check_timed(&bind);
     if (!status)
         status = bind_work(&bind);
     if (!status)

@@ -31,7 +31,7 @@ void measure_quick(struct measure_options *options)
     options->warmup_ns = 20e6;
     options->warmup_max_ns = 0.2e9;
     options->min_time_ns = 0.1e9;
-    options->max_time_ns = 2e9;
+    options->max_time_ns = 0.5e9;
     options->min_samples = 10;
     options->precision = 0.01;
 }

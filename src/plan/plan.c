@@ -62,7 +62,7 @@ static enum status fit_values(struct expansion *expansion, struct arena *arena, 
         const struct origin *origin = &expansion->origins[k];
         struct err inner;
         expansion->fitted[k] = expansion->values[k];
-        if ((origin->at || origin->set) && value_fit(&expansion->fitted[k], &manifest->params[k], arena, &inner))
+        if (origin->given && value_fit(&expansion->fitted[k], &manifest->params[k], arena, &inner))
             return origin_fail(origin, err, inner.text);
     }
     return STATUS_OK;

@@ -5,8 +5,10 @@
 
 enum status origin_fail(const struct origin *origin, struct err *err, const char *text)
 {
-    return origin->at ? json_fail(origin->at, err, "%s", text)
-                      : err_set(err, ERR_USAGE, "--set %s: %s", origin->set ? origin->set : "", text);
+    if (origin->at)
+        return json_fail(origin->at, err, "%s", text);
+    return origin->set ? err_set(err, ERR_USAGE, "--set %s: %s", origin->set, text)
+                       : err_set(err, ERR_CONFIG, "%s", text);
 }
 
 /* ---- --set ---- */
@@ -54,9 +56,10 @@ static enum status take_params(struct expansion *expansion, struct err *err)
         struct err inner;
         size_t param = 0;
         if (param_find(&param, expansion->manifest, given->name, &inner))
-            return json_fail_key(given->at, err, "%s", inner.text);
+            return given->at ? json_fail_key(given->at, err, "%s", inner.text)
+                             : err_set(err, ERR_CONFIG, "%s", inner.text);
         expansion->values[param] = given->value;
-        expansion->origins[param] = (struct origin){.at = given->at};
+        expansion->origins[param] = (struct origin){.given = true, .at = given->at};
     }
     return STATUS_OK;
 }
@@ -82,7 +85,7 @@ static enum status take_sweeps(struct expansion *expansion, struct err *err)
             return json_fail_key(sweep->at, err, "%s", inner.text);
         expansion->swept[expansion->swept_count++] =
             (struct swept){.param = param, .sweep = sweep, .axis = group_of(from, sweep->param, k)};
-        expansion->origins[param] = (struct origin){.at = sweep->at};
+        expansion->origins[param] = (struct origin){.given = true, .at = sweep->at};
     }
     return STATUS_OK;
 }
@@ -113,7 +116,7 @@ static enum status take_set(struct expansion *expansion, const struct set_list *
     if (param < 0)
         return STATUS_OK;
     const struct sweep *sweep = &sets->sweeps[which];
-    expansion->origins[param] = (struct origin){.set = sets->texts[which]};
+    expansion->origins[param] = (struct origin){.given = true, .set = sets->texts[which]};
     if (sweep->count == 1) {
         fix(expansion, (size_t)param, &sweep->values[0]);
         return STATUS_OK;

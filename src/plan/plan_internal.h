@@ -37,8 +37,9 @@ enum status param_find(size_t *param, const struct manifest *manifest, const cha
 
 /* ---- plan_expand.c: which values a suite case takes ---- */
 
-/* Where a value given by a user comes from; both NULL: nobody gave it. */
+/* Where a given value comes from; cases made from a result's id have no text behind them. */
 struct origin {
+    bool given; /* else it is the manifest's */
     const struct json *at;
     const char *set; /* --set's own text */
 };

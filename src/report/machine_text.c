@@ -15,7 +15,7 @@ static void ceiling_cells(struct text *out, const struct ceiling *ceiling, const
         units_rate(measured, ceiling->measured, unit);
     if (ceiling->claimed > 0)
         units_rate(claimed, ceiling->claimed, unit);
-    text_addf(out, "  %11s  %11s", measured, claimed);
+    text_addf(out, "  %12s  %12s", measured, claimed);
 }
 
 /* The kernel's name and nothing else of a case id. */
@@ -55,7 +55,7 @@ static void add_title(struct text *out, const struct report_options *options, co
                       const char *third)
 {
     struct text line = {0};
-    text_addf(&line, "%-*s%s  %11s  %11s  %8s  %s", second[0] ? 14 : 22, first, second, "measured", "claimed", third,
+    text_addf(&line, "%-*s%s  %12s  %12s  %8s  %s", second[0] ? 14 : 22, first, second, "measured", "claimed", third,
               "measured by");
     text_add(out, "\n");
     styled(out, options, STYLE_BOLD, line.data);

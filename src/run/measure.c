@@ -306,6 +306,8 @@ static enum status time_case(struct worker *worker, struct ready *ready, const s
                              struct measurement *out, struct err *err)
 {
     enum status status = ready_restore(ready, err);
+    if (!status)
+        status = ready_setup(ready, err);
     if (status)
         return status;
     sense(worker, &out->before);

@@ -218,10 +218,9 @@ static enum status ready_launch(struct ready *ready, struct ready_step *step, ui
     return STATUS_OK;
 }
 
-static enum status ready_steps(struct ready_step **out, struct ready *ready, const struct bound_step *bound, size_t count,
+static enum status ready_steps(struct ready_step *steps, struct ready *ready, const struct bound_step *bound, size_t count,
                                uint32_t rotation, struct err *err)
 {
-    struct ready_step *steps = arena_array(&ready->arena, count + 1, sizeof(*steps));
     for (size_t k = 0; k < count; k++) {
         struct ready_step *step = &steps[k];
         enum status status = STATUS_OK;
@@ -240,7 +239,8 @@ static enum status ready_steps(struct ready_step **out, struct ready *ready, con
         case STEP_GRAPH:
             if (!ready->device->ops->graph)
                 return err_set(err, ERR_UNSUPPORTED, "the %s device has no graphs", ready->device->ops->name);
-            status = ready_steps(&step->steps, ready, bound[k].steps, bound[k].step_count, rotation, err);
+            step->steps = arena_array(&ready->arena, bound[k].step_count, sizeof(*step->steps));
+            status = ready_steps(step->steps, ready, bound[k].steps, bound[k].step_count, rotation, err);
             break;
         default:
             break;
@@ -248,8 +248,19 @@ static enum status ready_steps(struct ready_step **out, struct ready *ready, con
         if (status)
             return status;
     }
-    *out = steps;
     return STATUS_OK;
+}
+
+/* The same steps for the buffers of each rotation. */
+static enum status ready_rotations(struct ready_step **out, struct ready *ready, const struct bound_step *bound,
+                                   size_t count, struct err *err)
+{
+    struct ready_step *steps = arena_array(&ready->arena, ready->rotations * count + 1, sizeof(*steps));
+    enum status status = STATUS_OK;
+    for (uint32_t rotation = 0; rotation < ready->rotations && !status; rotation++)
+        status = ready_steps(steps + rotation * count, ready, bound, count, rotation, err);
+    *out = steps;
+    return status;
 }
 
 const struct build_result *unbuilt_code(const struct bound *bound, const struct build_result *builds)
@@ -285,24 +296,8 @@ enum status ready_init(struct ready *ready, struct device *device, const struct 
     ready->all_timed = true;
     for (size_t k = 0; k < bound->step_count; k++)
         ready->all_timed = ready->all_timed && bound->steps[k].timed;
-    struct ready_step *all = arena_array(&ready->arena, rotations * bound->step_count + 1, sizeof(*all));
-    for (uint32_t rotation = 0; rotation < rotations && !status; rotation++) {
-        struct ready_step *steps = NULL;
-        status = ready_steps(&steps, ready, bound->steps, bound->step_count, rotation, err);
-        if (status)
-            break;
-        /* Argument pointers point into the step itself: copy, then point them at their new home. */
-        memcpy(all + rotation * bound->step_count, steps, bound->step_count * sizeof(*steps));
-    }
-    for (size_t s = 0; s < rotations * bound->step_count && !status; s++) {
-        for (size_t k = 0; k < DEVICE_MAX_ARGS; k++)
-            all[s].arg_pointers[k] = &all[s].arg_values[k];
-        all[s].launch.args = all[s].arg_pointers;
-    }
-    ready->steps = all;
-    if (!status)
-        status = ready_steps(&ready->setup, ready, bound->setup, bound->setup_count, 0, err);
-    return status;
+    status = ready_rotations(&ready->steps, ready, bound->steps, bound->step_count, err);
+    return status ? status : ready_rotations(&ready->setup, ready, bound->setup, bound->setup_count, err);
 }
 
 void ready_release(struct ready *ready)

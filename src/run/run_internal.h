@@ -32,7 +32,7 @@ struct ready {
     void **memory;             /* allocations, per rotation and buffer: [rotation * buffer_count + buffer] */
     struct fill *fills;        /* per buffer */
     struct ready_step *steps;  /* per rotation: [rotation * step_count + step] */
-    struct ready_step *setup;
+    struct ready_step *setup;  /* likewise */
     uint32_t rotations;        /* copies of all buffers, at least 1 */
     bool needs_reset;          /* some buffer is reset before each launch */
     bool all_timed;            /* every step is timed: launches may be batched */
@@ -45,6 +45,7 @@ const struct build_result *unbuilt_code(const struct bound *bound, const struct 
 enum status ready_init(struct ready *ready, struct device *device, const struct bound *bound,
                        const struct build_result *builds, uint32_t rotations, uint64_t seed, struct err *err);
 void ready_release(struct ready *ready);
+/* Runs the setup steps on every rotation; again whenever buffers were restored that they write. */
 enum status ready_setup(struct ready *ready, struct err *err);
 /* Pointer to the buffer's first element (behind its alignment offset). */
 void *ready_buffer(const struct ready *ready, size_t buffer, uint32_t rotation);

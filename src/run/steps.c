@@ -84,10 +84,11 @@ enum status ready_run(struct ready *ready, uint32_t rotation, bool marks, struct
 
 enum status ready_setup(struct ready *ready, struct err *err)
 {
-    for (size_t k = 0; k < ready->bound->setup_count; k++) {
+    const size_t count = ready->bound->setup_count;
+    for (size_t k = 0; k < ready->rotations * count; k++) {
         enum status status = run_step(ready, &ready->setup[k], err);
         if (status)
-            return err_within(err, "setup step %zu", k);
+            return err_within(err, "setup step %zu", k % count);
     }
-    return ready->bound->setup_count ? ready->device->ops->wait(ready->device, err) : STATUS_OK;
+    return count ? ready->device->ops->wait(ready->device, err) : STATUS_OK;
 }

@@ -219,6 +219,8 @@ static enum status check_oracle(struct worker *worker, struct ready *ready, cons
         ready_init(&theirs, worker->oracle_device, &oracle->bound, builds, 1, worker->options->seed, err);
     if (!status)
         status = oracle_inputs(&theirs, ready, oracle, err);
+    if (!status)
+        status = ready_setup(&theirs, err);
     if (status)
         goto out;
     choose_elements(ready_buffer(&theirs, (size_t)oracle->index_buffer, 0), oracle,

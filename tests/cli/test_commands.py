@@ -13,8 +13,8 @@ from harness import PROGRAM, check, check_run, environment, finish, load, run, s
 
 ESCAPE = "\x1b"
 SIM = ["--device", "sim:mi300x"]
-KERNELS = {"fma_peak", "gemm_lds", "launch_empty", "pointer_chase", "softmax_row", "stream_add", "stream_copy", "stream_dot", "stream_read",
-           "stream_scale", "stream_triad", "stream_write"}
+KERNELS = {"dot_peak", "fma_peak", "gemm_lds", "launch_empty", "pointer_chase", "softmax_row", "stream_add", "stream_copy",
+           "stream_dot", "stream_read", "stream_scale", "stream_triad", "stream_write"}
 
 
 def pure(done, what):

@@ -41,7 +41,8 @@ static const struct {
     {"inside L1: every byte crosses L1, nothing else", {64 * KI, 0, 0, 0, 64 * KI, ""}, CACHE_HOT, 65.536, "launch", "L1"},
     /* 4 MiB twice over: (4 Mi - 64 Ki) * 2 / 80e9 against (4 Mi - 1 Mi - 64 Ki) * 2 / 8e9 */
     {"beyond L2: what cannot stay, each pass", {8 * MI, 0, 0, 0, 4 * MI, ""}, CACHE_HOT, 770048.0, "DRAM", "DRAM"},
-    {"cold, one pass: every byte from memory", {32 * KI, 32 * KI, 0, 0, 64 * KI, ""}, CACHE_COLD, 8192.0, "DRAM", "DRAM"},
+    {"cold, one pass: every byte from memory", {64 * KI, 0, 0, 0, 64 * KI, ""}, CACHE_COLD, 8192.0, "DRAM", "DRAM"},
+    {"cold: what was written may still sit in a cache", {32 * KI, 32 * KI, 0, 0, 64 * KI, ""}, CACHE_COLD, 4096.0, "DRAM", "DRAM"},
     /* first pass 4 Mi, second one (4 - 1 - 1/16) Mi */
     {"cold, two passes", {8 * MI, 0, 0, 0, 4 * MI, ""}, CACHE_COLD, 909312.0, "DRAM", "DRAM"},
     {"rotate is cold", {64 * KI, 0, 0, 0, 64 * KI, ""}, CACHE_ROTATE, 8192.0, "DRAM", "DRAM"},
@@ -67,7 +68,7 @@ static void test_floor(void **state)
 static void test_floor_details(void **state)
 {
     (void)state;
-    const struct work work = {6e6, 2e6, 4e9, 0, 8e6, "vector_f32"};
+    const struct work work = {8e6, 0, 4e9, 0, 8e6, "vector_f32"};
     struct floor floor;
     floor_compute(&floor, &machine, &work, CACHE_COLD);
     assert_near(floor.intensity, 500, 1e-9);

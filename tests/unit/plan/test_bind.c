@@ -152,6 +152,8 @@ static void test_refuse_texts(void **state)
         {"'0 - 2', 'type': 'i32'", "'n / 3', 'type': 'i32'", ERR_CONFIG, "no i32 holds"},
         {"'0 - 2', 'type': 'i32'", "'300', 'type': 'u8'", ERR_CONFIG, "no u8 holds"},
         {"'0 - 2', 'type': 'i32'", "'n * 1e16', 'type': 'u64'", ERR_CONFIG, "no u64 holds"},
+        {"'timed': false } ]", "'timed': false }, { 'sync': true } ]", ERR_CONFIG,
+         "/steps: an untimed step stands between timed ones"},
         {"'bytes': 'n'", "'bytes': 'n * 3'", ERR_CONFIG, "/steps/2/copy/bytes: 3000 bytes, but buffer 'b' has 2000"},
         {"'align_offset': '16'", "'align_offset': '0 - 1'", ERR_CONFIG, "/buffers/b/align_offset"},
         {"'flops': '2 * n'", "'flops': '0 - n'", ERR_CONFIG, "/work/flops: '0 - n' is -1000, below zero"},

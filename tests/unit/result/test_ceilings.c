@@ -129,6 +129,9 @@ static void test_facts(void **state)
     cases[count++] = compute("fma_a", "vector_f32", 300e9);
     cases[count++] = compute("fma_b", "vector_f32", 350e9);
     cases[count++] = compute("fma_c", "vector_f64", 150e9);
+    cases[count++] = compute("fma_d", "vector_f16", 600e9);
+    cases[count++] = compute("dot_a", "vector_i8", 1200e9);
+    cases[count++] = compute("dot_b", "vector_bf16", 200e9);
     cases[count++] = latency(32768, 1.5);
     cases[count++] = latency(262144 * 2, 5);
     cases[count++] = latency(512 * 1048576.0, 90);
@@ -136,12 +139,15 @@ static void test_facts(void **state)
     assert_int_equal(ceilings_find(&machine, &result, 1, &err), STATUS_OK);
     assert_true(machine.measured);
     assert_string_equal(machine.title, "Toy");
-    assert_int_equal(machine.unit_count, 2);
+    assert_int_equal(machine.unit_count, 5);
     const struct machine_unit *f32 = machine_unit(&machine, "vector_f32"), *f64 = machine_unit(&machine, "vector_f64");
     assert_near(f32->peak.measured, 350e9, 0);
     assert_near(f32->peak.claimed, 2 * 64 * 3e9, 1);
     assert_near(f64->peak.measured, 150e9, 0);
     assert_near(f64->peak.claimed, 0, 0); /* the device did not say */
+    assert_near(machine_unit(&machine, "vector_f16")->peak.claimed, 2 * 128 * 3e9, 1);
+    assert_near(machine_unit(&machine, "vector_i8")->peak.claimed, 2 * 256 * 3e9, 1);
+    assert_near(machine_unit(&machine, "vector_bf16")->peak.claimed, 0, 0); /* processors differ */
     assert_near(machine.launch_ns, 450, 0);
     assert_near(machine.levels[0].latency_ns, 1.5, 1e-9);
     assert_near(machine.levels[1].latency_ns, 5, 1e-9);

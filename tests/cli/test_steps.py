@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: MIT
+"""Kernels of several steps, from a folder of the user's: launches with defines of their own, copies, fills, marks, repeats,
+untimed and setup steps, metrics, variants, sweeps, cache modes and timers, all on the CPU device."""
+import json
+import pathlib
+import sys
+
+from harness import PROGRAM, check, check_run, finish, load, run, scratch
+
+# Each PART has one kernel: a launch finds its symbol only in the code object that its own defines made.
+SOURCE = """#include "portable.h"
+
+#if PART == 1
+KERNEL void scale(uint32_t *mid, const uint32_t *in, uint32_t n)
+{
+    const uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        mid[i] = FACTOR * in[i];
+}
+KERNEL_EXPORT(scale)
+#elif PART == 2
+KERNEL void shift(uint32_t *out, const uint32_t *mid, const uint32_t *table, uint32_t n)
+{
+    const uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        out[i] = mid[i] + FACTOR + table[i];
+}
+KERNEL_EXPORT(shift)
+#elif PART == 3
+KERNEL void bump(uint32_t *counter, uint32_t n)
+{
+    const uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        counter[i] += FACTOR;
+}
+KERNEL_EXPORT(bump)
+#endif
+"""
+
+
+def launch(symbol, args, **more):
+    count = {"value": "n", "type": "u32"}
+    return {"grid": ["ceil_div(n, 64)"], "block": [64], "symbol": symbol, "args": [*args, count]} | more
+
+
+SCALE = {"launch": launch("scale", ["mid", "in"], defines={"PART": "1", "FACTOR": "{factor}"})}
+SHIFT = {"launch": launch("shift", ["out", "copy", "table"], defines={"PART": "2"})}
+BUMP = {"launch": launch("bump", ["counter"], defines={"PART": "3"}), "repeat": "times"}
+TABLE = [{"fill": {"buffer": "table", "byte": 1}}, {"sync": True}]
+MIDDLE = [{"record": "scaled"}, {"wait": "scaled", "stream": 1}, {"copy": {"to": "copy", "from": "mid"}}, {"sync": True}]
+
+
+def buffer(role, **more):
+    return {"type": "u32", "count": "n", "role": role} | more
+
+
+def manifest(name, steps, buffers, expect, **more):
+    return {
+        "name": name, "summary": name, "params": {"n": 1000, "factor": 3, "times": 4},
+        "variants": [{"backend": "cpu", "params": {"factor": 7}}],
+        "code": {"source": "parts.hip", "defines": {"PART": "0", "FACTOR": "{factor + 1}"}},
+        "buffers": {"in": buffer("in", fill="i % 5"), "mid": buffer("temp"), "copy": buffer("temp"), "table": buffer("temp"),
+                    "out": buffer("out")} | buffers,
+        "setup": TABLE, "steps": steps, "work": {"read": "4*n", "write": "4*n"},
+        "check": {"params": {"n": 65}, "expect": {"out": "factor * (i % 5) + factor + 1 + 16843009"} | expect}} | more
+
+
+COUNTER = {"counter": buffer("inout", fill="i % 3", reset="fill")}
+MANIFESTS = [
+    # Everything timed, nothing to reset: launches may be timed in batches.
+    manifest("pair", [SCALE, *MIDDLE, SHIFT], {}, {}),
+    # An untimed step first, and a buffer that is reset before each launch: neither can be batched.
+    manifest("counted", [{"fill": {"buffer": "mid", "byte": 0}, "timed": False}, SCALE, *MIDDLE, SHIFT, BUMP], COUNTER,
+             {"counter": "i % 3 + times * (factor + 1)"},
+             metrics={"most": {"buffer": "counter", "reduce": "max", "expr": "(x - 2) / times", "unit": "bumps"},
+                      "total": {"buffer": "out", "reduce": "sum"}}),
+    # A define of the one launch breaks only this kernel; the code's own defines break none here.
+    manifest("broken", [SCALE, *MIDDLE, {"launch": launch("shift", ["out", "copy", "table"], defines={"PART": "2", "FACTOR": ")"})}], {}, {}),
+    # Its symbol is in the first launch's object only.
+    manifest("elsewhere", [SCALE, *MIDDLE, {"launch": launch("scale", ["out", "copy"], defines={"PART": "2"})}], {}, {}),
+    manifest("scattered", [SCALE, *MIDDLE, {"fill": {"buffer": "mid", "byte": 0}, "timed": False}, SHIFT], {}, {}),
+]
+FAST = ["--kernels", "k", "--device", "cpu:threads=2", "--quick", "--min-time", "2ms", "--max-time", "40ms"]
+
+
+def write_kernels(home):
+    (home / "k").mkdir()
+    (home / "k/parts.hip").write_text(SOURCE)
+    for described in MANIFESTS:
+        (home / "k" / (described["name"] + ".json")).write_text(json.dumps(described, indent=1))
+
+
+def cases_of(home, *arguments, code=0, what=""):
+    done = run("run", *arguments, *FAST, "-o", "r.json", home=home)
+    check_run(done, code, what or " ".join(map(str, arguments)))
+    return load(home / "r.json")["cases"] if (home / "r.json").exists() else []
+
+
+def verified(case, n):
+    """Passed with every element of the output compared."""
+    check(case["status"] == "ok" and case["verification"]["status"] == "pass", f"{case['id']}: {case['status']} {case['status_reason']}")
+    check(case["verification"]["method"] == "expect" and case["ext"]["verification"]["checked"] >= n, f"{case['id']}: {case['verification']}")
+
+
+def parameters(case):
+    return {name: case["params"][name] for name in ("n", "factor", "times")}
+
+
+def sweeps(home):
+    """Zipped and excluded values, a variant, metrics, and codes shared by all sizes."""
+    suite = {"name": "steps", "cases": [
+        {"kernel": "counted", "sweep": {"n": [64, 1000, 3000], "times": [1, 2, 5], "factor": [7, 9]}, "zip": [["n", "times"]],
+         "exclude": ["n == 1000 && factor == 9"]},
+        {"kernel": "pair"}]}
+    (home / "steps.json").write_text(json.dumps(suite))
+    planned = run("plan", "steps.json", "--kernels", "k", "--device", "cpu", "--json", "-", home=home)
+    check_run(planned, 0, "plan")
+    check(json.loads(planned.stdout)["code_objects"] == 6, f"three parts at two factors, those of pair among them: {json.loads(planned.stdout)['code_objects']}")
+    cases = cases_of(home, "steps.json")
+    want = [(n, f, t) for n, t in ((64, 1), (1000, 2), (3000, 5)) for f in (7, 9) if (n, f) != (1000, 9)] + [(1000, 7, 4)]
+    check([tuple(parameters(c).values()) for c in cases] == want, f"values: {[parameters(c) for c in cases]}")
+    for case in cases:
+        n, factor, times = parameters(case).values()
+        verified(case, n)
+        if case["kernel"] == "pair":
+            continue
+        total = sum(factor * (i % 5) + factor + 1 + 0x01010101 for i in range(n))
+        metrics = {m["name"]: (m["value"], m["unit"]) for m in case["ext"]["metrics"]}
+        check(metrics == {"most": (factor + 1, "bumps"), "total": (total, "")}, f"{case['id']}: metrics {metrics}")
+    hashes = {c["id"]: c["code"]["object_sha256"] for c in cases}
+    check(len(set(hashes.values())) == 3, f"counted at two factors and pair: {hashes}")
+
+
+def timers(home):
+    """What can be batched is when asked to; a step that is not timed, or a reset, forbids it."""
+    for kernel, timer, batched in (("pair", "batch", True), ("pair", "host", False), ("counted", "batch", False)):
+        case = cases_of(home, kernel, "--timer", timer)[0]
+        verified(case, 1000)
+        found = case["measurement"]["timer"], case["measurement"]["batch"] > 1
+        check(found == ("batch" if batched else "host", batched), f"{kernel} --timer {timer}: {found}")
+
+
+def cache_modes(home):
+    for mode in ("hot", "cold", "rotate"):
+        case = cases_of(home, "pair", "--cache-mode", mode, "--set", "n=1Mi")[0]
+        verified(case, 1 << 20)
+        measurement = case["measurement"]
+        check(measurement["cache_mode"] == mode and f";mode={mode}" in case["id"], f"{mode}: {measurement['cache_mode']} {case['id']}")
+        method, size = case["ext"]["flush_method"], case["ext"]["flush_bytes"]
+        held = 5 * 4 << 20
+        good = {"hot": not method and not size, "cold": method == "evict" and size == held,
+                "rotate": method == "rotate" and size >= 2 * held and size % held == 0}
+        check(good[mode], f"{mode}: flush {method} of {size} bytes")
+
+
+def faults(home):
+    """A launch that does not compile, or whose symbol is not in its own code object, is its case's fault alone."""
+    cases = {c["kernel"]: c for c in cases_of(home, "broken", "elsewhere", "pair", code=1)}
+    check(cases["pair"]["status"] == "ok", "the good kernel runs")
+    check(cases["broken"]["status"] == "error" and "does not compile" in cases["broken"]["status_reason"], f"broken: {cases['broken']['status_reason']}")
+    check(cases["elsewhere"]["status"] == "error" and "'scale'" in cases["elsewhere"]["status_reason"], f"elsewhere: {cases['elsewhere']['status_reason']}")
+    done = run("run", "scattered", *FAST, home=home)
+    check_run(done, 2, "timed steps with others between", stderr="an untimed step stands between timed ones")
+    done = run("check", "pair", "counted", "--run", "--kernels", "k", "--device", "cpu:threads=2", home=home)
+    check_run(done, 0, "check --run", stdout=["ok       pair", "ok       counted"])
+
+
+def main():
+    with scratch() as folder:
+        home = pathlib.Path(folder)
+        write_kernels(home)
+        for group in (sweeps, timers, cache_modes, faults):
+            group(home)
+    finish()
+
+
+if __name__ == "__main__":
+    sys.exit("the program is missing: test_steps.py PROGRAM" if not PROGRAM else main())
