@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The command line: one table of commands, one table of options. Parsing, help, the man page and shell completion all come
- * from these two tables. A command gets a filled struct cli_options and returns an exit code:
- * 0 ok, 1 findings, 2 usage or configuration, 3 could not measure, 4 inconclusive with --strict, 130 interrupted.
+ * The command line: one table of commands, one table of options. Parsing, help, the man page and shell completion all
+ * come from these two tables. A command gets a filled struct cli_options and returns an exit code: 0 ok, 1 findings, 2
+ * usage or configuration, 3 could not measure, 4 inconclusive with --strict, 130 interrupted.
  */
 #ifndef ROOFTILE_CLI_H
 #define ROOFTILE_CLI_H
@@ -18,62 +18,92 @@
 
 enum option_id {
     OPT_END, /* ends a command's list */
-    OPT_DEVICE, OPT_SET, OPT_FILTER, OPT_SEED, OPT_QUICK, OPT_OUT, OPT_JSON, OPT_FORMAT, OPT_MACHINE, OPT_KERNELS,
-    OPT_CACHE, OPT_RESUME, OPT_SAMPLES, OPT_KEEP_ORDER, OPT_MIN_TIME, OPT_MAX_TIME, OPT_CACHE_MODE, OPT_TIMER, OPT_TIMEOUT,
-    OPT_LABEL, OPT_ARCH, OPT_JOBS, OPT_FORCE, OPT_RUN, OPT_PROVE, OPT_ORDERS, OPT_STRICT,
-    OPT_NAMES, OPT_COLOR, OPT_PROGRESS, OPT_QUIET, OPT_VERBOSE, OPT_HELP, OPT_COUNT
+    OPT_DEVICE,
+    OPT_SET,
+    OPT_FILTER,
+    OPT_SEED,
+    OPT_QUICK,
+    OPT_OUT,
+    OPT_JSON,
+    OPT_FORMAT,
+    OPT_MACHINE,
+    OPT_KERNELS,
+    OPT_CACHE,
+    OPT_RESUME,
+    OPT_SAMPLES,
+    OPT_KEEP_ORDER,
+    OPT_MIN_TIME,
+    OPT_MAX_TIME,
+    OPT_CACHE_MODE,
+    OPT_TIMER,
+    OPT_TIMEOUT,
+    OPT_LABEL,
+    OPT_ARCH,
+    OPT_JOBS,
+    OPT_FORCE,
+    OPT_RUN,
+    OPT_PROVE,
+    OPT_ORDERS,
+    OPT_STRICT,
+    OPT_NAMES,
+    OPT_COLOR,
+    OPT_PROGRESS,
+    OPT_QUIET,
+    OPT_VERBOSE,
+    OPT_HELP,
+    OPT_COUNT
 };
 
 struct cli_options {
-    const char *device;              /* -d, --device DEV; NULL = the best one present */
-    const char *const *sets;         /* --set NAME=SWEEP, repeatable */
+    const char *device;      /* -d, --device DEV; NULL = the best one present */
+    const char *const *sets; /* --set NAME=SWEEP, repeatable */
     size_t set_count;
-    const char *const *filters;      /* --filter GLOB, repeatable */
+    const char *const *filters; /* --filter GLOB, repeatable */
     size_t filter_count;
-    uint64_t seed;                   /* --seed N, default 1 */
-    bool quick;                      /* --quick */
-    const char *out;                 /* -o, --out FILE */
-    const char *json;                /* --json FILE or - */
-    const char *format;              /* --format NAME */
-    const char *machine;             /* --machine FILE or name */
-    const char *const *kernel_dirs;  /* --kernels DIR, repeatable; before the built-in ones */
+    uint64_t seed;                  /* --seed N, default 1 */
+    bool quick;                     /* --quick */
+    const char *out;                /* -o, --out FILE */
+    const char *json;               /* --json FILE or - */
+    const char *format;             /* --format NAME */
+    const char *machine;            /* --machine FILE or name */
+    const char *const *kernel_dirs; /* --kernels DIR, repeatable; before the built-in ones */
     size_t kernel_dir_count;
-    const char *cache_dir;           /* --cache DIR */
-    const char *resume;              /* --resume FILE */
-    bool samples;                    /* --samples: raw samples in the result file */
-    bool keep_order;                 /* --keep-order */
+    const char *cache_dir;                     /* --cache DIR */
+    const char *resume;                        /* --resume FILE */
+    bool samples;                              /* --samples: raw samples in the result file */
+    bool keep_order;                           /* --keep-order */
     const char *min_time, *max_time, *timeout; /* time strings */
-    const char *cache_mode, *timer;  /* --cache-mode hot|cold|rotate, --timer auto|host|batch */
-    const char *const *labels;       /* --label KEY=VALUE */
+    const char *cache_mode, *timer;            /* --cache-mode hot|cold|rotate, --timer auto|host|batch */
+    const char *const *labels;                 /* --label KEY=VALUE */
     size_t label_count;
-    const char *const *archs;        /* --arch A,B: split */
+    const char *const *archs; /* --arch A,B: split */
     size_t arch_count;
-    unsigned jobs;                   /* -j, --jobs N */
+    unsigned jobs; /* -j, --jobs N */
     bool force, run, prove, orders, strict;
-    bool names;                      /* --names: names only, one per line */
-    bool help;                       /* -h, --help: answered before the command runs */
+    bool names; /* --names: names only, one per line */
+    bool help;  /* -h, --help: answered before the command runs */
     enum color_mode color;
     enum { PROGRESS_AUTO, PROGRESS_ALWAYS, PROGRESS_NEVER } progress;
     bool quiet;
     int verbose;
-    const char *const *args;         /* positional */
+    const char *const *args; /* positional */
     size_t arg_count;
-    int argc;                        /* the whole command line, for the result file */
+    int argc; /* the whole command line, for the result file */
     char **argv;
 };
 
 struct command {
     const char *name;
-    const char *args;      /* "[SUITE|KERNEL]..."; words in small letters stand for themselves: "bash|zsh|fish" */
-    const char *summary;   /* one line */
-    const char *examples;  /* lines "  rooftile run ...   what it does" */
-    const char *details;   /* paragraphs after the options; NULL = none */
+    const char *args;     /* "[SUITE|KERNEL]..."; words in small letters stand for themselves: "bash|zsh|fish" */
+    const char *summary;  /* one line */
+    const char *examples; /* lines "  rooftile run ...   what it does" */
+    const char *details;  /* paragraphs after the options; NULL = none */
     const enum option_id *options; /* ends with OPT_END; the common ones (color ... help) are added */
     size_t min_args, max_args;
     int (*run)(const struct cli_options *options, struct arena *arena);
 };
 
-extern const struct command commands[]; /* ends with name == NULL */
+extern const struct command commands[];               /* ends with name == NULL */
 const struct command *command_find(const char *name); /* NULL: unknown */
 
 /* The whole program: finds the command, parses its options, runs it; returns the exit code. */

@@ -46,8 +46,7 @@ static enum status run_pass(struct check_pass *pass, enum run_inject inject, enu
                                     .tick = on_tick,
                                     .context = pass};
     pass->cases = arena_array(session->arena, session->plan->count + 1, sizeof(*pass->cases));
-    enum status status =
-        run_plan(session->plan, session->builds, &session->machine, &session->calibration, &run, err);
+    enum status status = run_plan(session->plan, session->builds, &session->machine, &session->calibration, &run, err);
     progress_clear();
     return status;
 }
@@ -141,9 +140,14 @@ static enum status save(struct check_pass *pass, struct err *err)
     struct result *result = arena_alloc(session->arena, sizeof(*result));
     if (!session->options->out)
         return STATUS_OK;
-    *result = (struct result){.seed = session->options->seed, .trials = 1, .status = "complete",
-                              .config_sha256 = session->suites[0]->sha256, .predicted = session->info.predicted,
-                              .cases = pass->cases, .case_count = session->plan->count, .machine = session->machine,
+    *result = (struct result){.seed = session->options->seed,
+                              .trials = 1,
+                              .status = "complete",
+                              .config_sha256 = session->suites[0]->sha256,
+                              .predicted = session->info.predicted,
+                              .cases = pass->cases,
+                              .case_count = session->plan->count,
+                              .machine = session->machine,
                               .calibration = session->calibration};
     result_environment(result, &session->info, session->options->argc, session->options->argv, session->arena);
     return result_write(result, session->options->out, err);
@@ -151,10 +155,12 @@ static enum status save(struct check_pass *pass, struct err *err)
 
 static enum status run_checks(struct session *session, size_t *findings, struct err *err)
 {
-    static const struct { enum lane_order order; const char *name; } orders[] = {
-        {LANES_FORWARD, "verified"},
-        {LANES_BACKWARD, "verified, work-items run backward"},
-        {LANES_SHUFFLED, "verified, work-items run in random order"}};
+    static const struct {
+        enum lane_order order;
+        const char *name;
+    } orders[] = {{LANES_FORWARD, "verified"},
+                  {LANES_BACKWARD, "verified, work-items run backward"},
+                  {LANES_SHUFFLED, "verified, work-items run in random order"}};
     struct check_pass pass = {.session = session};
     enum status status = STATUS_OK;
     const size_t count = session->options->orders ? 3 : 1;
@@ -169,10 +175,12 @@ static enum status run_checks(struct session *session, size_t *findings, struct 
 
 static enum status run_proofs(struct session *session, size_t *findings, struct err *err)
 {
-    static const struct { enum run_inject inject; const char *name; } faults[] = {
-        {INJECT_SKIP_LAUNCH, "a skipped launch"},
-        {INJECT_FLIP_OUTPUT, "one changed output element"},
-        {INJECT_PERTURB_INPUT, "one changed input element"}};
+    static const struct {
+        enum run_inject inject;
+        const char *name;
+    } faults[] = {{INJECT_SKIP_LAUNCH, "a skipped launch"},
+                  {INJECT_FLIP_OUTPUT, "one changed output element"},
+                  {INJECT_PERTURB_INPUT, "one changed input element"}};
     enum status status = STATUS_OK;
     for (size_t k = 0; k < 3 && !status; k++) {
         struct check_pass pass = {.session = session, .name = faults[k].name};

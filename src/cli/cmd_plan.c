@@ -59,7 +59,8 @@ static void print_row(const struct plan_case *c, int width)
     char intensity[24] = "-";
     if (isfinite(c->floor.intensity))
         snprintf(intensity, sizeof(intensity), "%.3g", c->floor.intensity);
-    printf("%-*s  %10s  %10s  %9s  %8s  %-11s  %8s\n", width, c->label, units_bytes(bytes, (double)c->bound.buffer_bytes),
+    printf("%-*s  %10s  %10s  %9s  %8s  %-11s  %8s\n", width, c->label,
+           units_bytes(bytes, (double)c->bound.buffer_bytes),
            c->floor.time_ns > 0 ? units_time(floor_text, c->floor.time_ns) : "-", units_time(forecast, c->forecast_ns),
            intensity, c->floor.bound[0] ? c->floor.bound : "-", units_time(estimate, c->estimate_ns));
 }

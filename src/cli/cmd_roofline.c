@@ -65,9 +65,8 @@ int cmd_roofline(const struct cli_options *options, struct arena *arena)
         status = result_write(result, options->json, &err);
     if (status)
         return cli_fail(&err);
-    const struct report_options report = {.color = log_use_color(STDOUT_FILENO),
-                                          .columns = cli_columns(STDOUT_FILENO),
-                                          .verbose = options->verbose > 0};
+    const struct report_options report = {
+        .color = log_use_color(STDOUT_FILENO), .columns = cli_columns(STDOUT_FILENO), .verbose = options->verbose > 0};
     struct text text = {0};
     report_machine(&text, machine, &report);
     fputs(text.data ? text.data : "", stdout);

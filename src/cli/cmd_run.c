@@ -17,7 +17,8 @@ static enum status read_resumed(const struct result **resumed, struct session *s
     enum status status = result_read(resumed, path, session->arena, err);
     if (status)
         return status;
-    if (strcmp((*resumed)->device.name, session->info.name) || strcmp((*resumed)->device.backend, session->info.backend))
+    if (strcmp((*resumed)->device.name, session->info.name) ||
+        strcmp((*resumed)->device.backend, session->info.backend))
         return err_set(err, ERR_CONFIG, "%s was measured on '%s', this device is '%s': not the same run", path,
                        (*resumed)->device.name, session->info.name);
     return STATUS_OK;
@@ -45,9 +46,8 @@ static enum status print_report(const struct result *result, const struct cli_op
     if (!strcmp(name, "jsonl") || (options->out && !strcmp(options->out, "-")))
         return STATUS_OK; /* the events, or the result itself, are what standard output is for */
     const struct report_format *format = report_format_find(name);
-    const struct report_options report = {.color = log_use_color(STDOUT_FILENO),
-                                          .columns = cli_columns(STDOUT_FILENO),
-                                          .verbose = options->verbose > 0};
+    const struct report_options report = {
+        .color = log_use_color(STDOUT_FILENO), .columns = cli_columns(STDOUT_FILENO), .verbose = options->verbose > 0};
     struct text text = {0};
     enum status status = format->write(&text, result, &report, err);
     if (!status)
@@ -117,7 +117,8 @@ int cmd_run(const struct cli_options *options, struct arena *arena)
     session_catch_signals();
     enum status status = prepare(&session, &resumed, &err);
     if (!status && !session.machine_path[0])
-        log_warn("W001", "no roof is known for %s, so nothing can be set against one; 'rooftile roofline' measures them",
+        log_warn("W001",
+                 "no roof is known for %s, so nothing can be set against one; 'rooftile roofline' measures them",
                  session.info.name);
     if (!status)
         status = session_build(&session, &session_stop, &err);

@@ -47,8 +47,8 @@ static void say_case(struct execution *execution, const struct result_case *resu
     const struct cli_options *options = execution->session->options;
     struct text line = {0};
     if (execution->stream) {
-        text_addf(&line, "{\"event\":\"case\",%s\"case\":",
-                  execution->session->info.predicted ? "\"predicted\":true," : "");
+        text_addf(&line,
+                  "{\"event\":\"case\",%s\"case\":", execution->session->info.predicted ? "\"predicted\":true," : "");
         result_case_json(&line, result_case);
         text_add(&line, "}\n");
         fputs(line.data, stdout);
@@ -171,8 +171,8 @@ static const char *compiler_version(const struct session *session)
     return compiler.version;
 }
 
-enum status execute_plan(struct result *result, struct session *session, const struct result *resumed, const char *title,
-                         struct err *err)
+enum status execute_plan(struct result *result, struct session *session, const struct result *resumed,
+                         const char *title, struct err *err)
 {
     const struct cli_options *options = session->options;
     const size_t count = session->plan->count;
@@ -181,12 +181,18 @@ enum status execute_plan(struct result *result, struct session *session, const s
     execution.cases = arena_array(session->arena, count + 1, sizeof(*execution.cases));
     execution.have = arena_array(session->arena, count + 1, sizeof(*execution.have));
     execution.skip = arena_array(session->arena, count + 1, sizeof(*execution.skip));
-    execution.report = (struct report_options){.color = log_use_color(STDERR_FILENO), .columns = cli_columns(STDERR_FILENO)};
+    execution.report =
+        (struct report_options){.color = log_use_color(STDERR_FILENO), .columns = cli_columns(STDERR_FILENO)};
     execution.stream = options->format && !strcmp(options->format, "jsonl");
     carry_over(&execution, resumed);
-    *result = (struct result){.seed = options->seed, .trials = 1, .status = "complete", .argc = (size_t)options->argc,
-                              .argv = (const char *const *)options->argv, .config_sha256 = config_hash(session),
-                              .predicted = session->info.predicted, .raw_samples = options->samples};
+    *result = (struct result){.seed = options->seed,
+                              .trials = 1,
+                              .status = "complete",
+                              .argc = (size_t)options->argc,
+                              .argv = (const char *const *)options->argv,
+                              .config_sha256 = config_hash(session),
+                              .predicted = session->info.predicted,
+                              .raw_samples = options->samples};
     if (!result->predicted) /* nothing of sim's results depends on when they were made */
         result->started_at = utc_now(session->arena);
     result_environment(result, &session->info, options->argc, options->argv, session->arena);

@@ -10,13 +10,15 @@
 #include "rooftile/result.h"
 #include "session.h"
 
-/* Runs every case of the plan that `resumed` (NULL: none) does not have already. On ERR_INTERRUPTED the result is filled with
- * what there is and result->status is "interrupted". `title` starts the progress line. */
-enum status execute_plan(struct result *result, struct session *session, const struct result *resumed, const char *title,
-                         struct err *err);
+/* Runs every case of the plan that `resumed` (NULL: none) does not have already. On ERR_INTERRUPTED the result is
+ * filled with what there is and result->status is "interrupted". `title` starts the progress line. */
+enum status execute_plan(struct result *result, struct session *session, const struct result *resumed,
+                         const char *title, struct err *err);
 
-/* What a result records as the hash of the case's code: of the object, or of the objects' hashes where there are several;
+/* What a result records as the hash of the case's code: of the object, or of the objects' hashes where there are
+ * several;
  * "" for a case that is not ready. */
-void execute_code_hash(char out[static HASH_TEXT], const struct plan_case *plan_case, const struct build_result *builds);
+void execute_code_hash(char out[static HASH_TEXT], const struct plan_case *plan_case,
+                       const struct build_result *builds);
 
 #endif

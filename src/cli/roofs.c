@@ -76,14 +76,15 @@ static enum status add_roof(struct roofs *roofs, const struct ceiling *ceiling, 
     return STATUS_OK;
 }
 
-static enum status prepare_roofs(struct roofs *roofs, struct session *session, const volatile int *stop, struct err *err)
+static enum status prepare_roofs(struct roofs *roofs, struct session *session, const volatile int *stop,
+                                 struct err *err)
 {
     const struct machine *machine = &session->machine;
     enum status status = STATUS_OK;
     roofs->roofs = arena_array(session->arena, machine->level_count + machine->unit_count + 1, sizeof(*roofs->roofs));
     for (uint32_t k = 0; k < machine->level_count && !status; k++)
-        status = add_roof(roofs, &machine->levels[k].bandwidth, (struct run_roof){.is_level = true, .index = k}, session,
-                          stop, err);
+        status = add_roof(roofs, &machine->levels[k].bandwidth, (struct run_roof){.is_level = true, .index = k},
+                          session, stop, err);
     for (uint32_t k = 0; k < machine->unit_count && !status; k++)
         status = add_roof(roofs, &machine->units[k].peak, (struct run_roof){.index = k}, session, stop, err);
     return status;

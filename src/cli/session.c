@@ -52,8 +52,8 @@ static enum status time_option(double *time_ns, const char *name, const char *te
     return STATUS_OK;
 }
 
-static enum status choice_option(int *choice, const char *name, const char *text, const char *const *names, size_t count,
-                                 struct err *err)
+static enum status choice_option(int *choice, const char *name, const char *text, const char *const *names,
+                                 size_t count, struct err *err)
 {
     for (size_t k = 0; text && k < count; k++)
         if (!strcmp(text, names[k])) {
@@ -304,7 +304,8 @@ enum status session_refuse_invalid(const struct session *session, struct err *er
     return STATUS_OK;
 }
 
-enum status session_plan_suite(const struct plan **plan, struct session *session, const struct suite *suite, struct err *err)
+enum status session_plan_suite(const struct plan **plan, struct session *session, const struct suite *suite,
+                               struct err *err)
 {
     struct plan_options options = plan_options_of(session);
     options.set_count = options.filter_count = 0;

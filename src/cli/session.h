@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Session: the stages that run, plan, build, check and roofline share, one after the other: catalog, device, machine, suites,
- * plan, code objects.
+ * Session: the stages that run, plan, build, check and roofline share, one after the other: catalog, device, machine,
+ * suites, plan, code objects.
  */
 #ifndef ROOFTILE_SESSION_H
 #define ROOFTILE_SESSION_H
@@ -23,8 +23,8 @@ struct session {
     struct device_facts facts;
     struct calibration calibration;
     struct machine machine;
-    char machine_path[512];      /* where it came from; "" = none known */
-    const char *cpu_target;      /* what oracles are compiled for */
+    char machine_path[512]; /* where it came from; "" = none known */
+    const char *cpu_target; /* what oracles are compiled for */
     const struct suite *const *suites;
     size_t suite_count;
     const struct plan *plan;
@@ -33,7 +33,8 @@ struct session {
 
 /* Kernel folders: --kernels, then the suites' own, then the built-in ones. */
 enum status session_catalog(struct session *session, struct err *err);
-/* --device or the best one present (the reason is said on stderr), opened once in a short-lived worker for its facts. */
+/* --device or the best one present (the reason is said on stderr), opened once in a short-lived worker for its facts.
+ */
 enum status session_device(struct session *session, struct err *err);
 /* Oracles run on the CPU, whatever the device under test is: what they are compiled for. */
 enum status session_oracle_target(struct session *session, struct err *err);
@@ -53,8 +54,8 @@ enum status session_build(struct session *session, const volatile int *stop, str
 /* A suite of every kernel in the catalog whose name does not end in "_oracle" unless `oracles`. */
 enum status session_all_kernels(struct session *session, bool oracles, struct err *err);
 
-/* Stands in for a device of this target when code is built ahead of time: a machine file of the same gfx name, or what the
- * target's family has at least. */
+/* Stands in for a device of this target when code is built ahead of time: a machine file of the same gfx name, or what
+ * the target's family has at least. */
 enum status session_target(struct session *session, const char *arch, struct err *err);
 
 /* Where `rooftile roofline` saves the measured machine of this device, and `run` looks for it. */

@@ -68,8 +68,8 @@ enum status session_sim(struct session *session, struct err *err)
     char *dir = path_join(session->arena, config ? config : "configs", "machines");
     if (!request->model[0])
         return unknown_model(session, dir, err);
-    char *path = strchr(request->model, '/') ? request->model
-                                             : arena_printf(session->arena, "%s/%s.json", dir, request->model);
+    char *path =
+        strchr(request->model, '/') ? request->model : arena_printf(session->arena, "%s/%s.json", dir, request->model);
     if (!file_exists(path))
         return unknown_model(session, dir, err);
     enum status status = machine_read(&session->machine, path, err);

@@ -24,7 +24,8 @@ enum status session_all_kernels(struct session *session, bool oracles, struct er
     return status;
 }
 
-/* Least facts of a family, for planning without a device: wavefront and LDS of AMD's gfx9 (CDNA, GCN) and gfx10+ (RDNA). */
+/* Least facts of a family, for planning without a device: wavefront and LDS of AMD's gfx9 (CDNA, GCN) and gfx10+
+ * (RDNA). */
 static void family_facts(struct device_info *info, const char *arch)
 {
     const bool rdna = text_starts(arch, "gfx1");
@@ -48,9 +49,9 @@ enum status session_target(struct session *session, const char *arch, struct err
     char *config = catalog_config_dir(session->arena);
     family_facts(&session->info, arch);
     memset(&session->machine, 0, sizeof(session->machine));
-    enum status status = config ? file_list(&paths, &count, path_join(session->arena, config, "machines"), ".json",
-                                            session->arena, err)
-                                : STATUS_OK;
+    enum status status =
+        config ? file_list(&paths, &count, path_join(session->arena, config, "machines"), ".json", session->arena, err)
+               : STATUS_OK;
     for (size_t k = 0; k < count && !status; k++) {
         struct machine machine;
         status = machine_read(&machine, paths[k], err);

@@ -97,10 +97,12 @@ static void name_levels(struct machine *machine, const char *backend)
 {
     for (uint32_t k = 0; k + 1 < machine->level_count; k++)
         snprintf(machine->levels[k].name, MACHINE_NAME, "L%u", k + 1);
-    snprintf(machine->levels[machine->level_count - 1].name, MACHINE_NAME, "%s", strcmp(backend, "cpu") ? "VRAM" : "DRAM");
+    snprintf(machine->levels[machine->level_count - 1].name, MACHINE_NAME, "%s",
+             strcmp(backend, "cpu") ? "VRAM" : "DRAM");
 }
 
-static void measure_level(struct machine_level *level, const struct point *points, size_t count, double low, double high)
+static void measure_level(struct machine_level *level, const struct point *points, size_t count, double low,
+                          double high)
 {
     for (size_t k = 0; k < count; k++) {
         if (points[k].footprint < low || points[k].footprint >= high || points[k].rate <= level->bandwidth.measured)
@@ -166,9 +168,9 @@ static struct machine_unit *unit_named(struct machine *machine, const char *name
     return unit;
 }
 
-/* Rates as multiples of those that a device names. A CPU that has AVX512-FP16 or AVX-512 VNNI runs them on the pipes of its
- * f32 multiply-adds, with two and four times the elements. Dot products of bf16 are missing on purpose: Intel's cores need
- * two passes for what others do in one, and nothing tells them apart. */
+/* Rates as multiples of those that a device names. A CPU that has AVX512-FP16 or AVX-512 VNNI runs them on the pipes of
+ * its f32 multiply-adds, with two and four times the elements. Dot products of bf16 are missing on purpose: an Intel
+ * core was measured to do them at half the rate of f32, and nothing says how others do. */
 static const struct {
     const char *unit;
     double of_f32, of_f64;
@@ -223,10 +225,14 @@ enum status ceilings_find(struct machine *machine, const struct result *result, 
         status = err_set(err, ERR_CONFIG, "no memory kernel was measured at enough footprints to find the levels from");
         goto out;
     }
-    *machine = (struct machine){.measured = true, .cus = result->device.cus, .xccs = result->device.xccs,
-                                .wave = result->device.wave, .max_block = result->device.max_block,
+    *machine = (struct machine){.measured = true,
+                                .cus = result->device.cus,
+                                .xccs = result->device.xccs,
+                                .wave = result->device.wave,
+                                .max_block = result->device.max_block,
                                 .lds_bytes_per_cu = (double)result->device.lds_bytes,
-                                .memory_bytes = (double)result->device.memory_bytes, .core_hz = result->device.core_hz};
+                                .memory_bytes = (double)result->device.memory_bytes,
+                                .core_hz = result->device.core_hz};
     snprintf(machine->title, sizeof(machine->title), "%s", result->device.name);
     snprintf(machine->name, sizeof(machine->name), "%.63s", result->device.id);
     snprintf(machine->arch, sizeof(machine->arch), "%s", result->device.arch);

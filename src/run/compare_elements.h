@@ -11,10 +11,10 @@
 #include "rooftile/measurement.h"
 
 struct comparison {
-    double abs, rel;  /* tolerances */
-    double epsilon;   /* of the buffer's type; 1 for integers (an ulp is then a whole power of two) */
+    double abs, rel; /* tolerances */
+    double epsilon;  /* of the buffer's type; 1 for integers (an ulp is then a whole power of two) */
     uint64_t checked, wrong;
-    uint64_t index;   /* of the first wrong element */
+    uint64_t index; /* of the first wrong element */
     double got, want;
     double max_abs, max_rel, max_ulp;
 };

@@ -8,10 +8,9 @@
 #include "rooftile/clock.h"
 #include "sampling.h"
 
-static const double max_rejected = 0.05;     /* of all samples; above it the case has failed */
-static const double disturbed_above = 0.05;  /* move of a reference rate across the case */
+static const double max_rejected = 0.05;    /* of all samples; above it the case has failed */
+static const double disturbed_above = 0.05; /* move of a reference rate across the case */
 static const double launch_bound_above = 0.05;
-enum { MAX_ROOFS_RAISED = 3 };
 
 static void enter(struct worker *worker, enum run_phase phase)
 {
@@ -59,7 +58,7 @@ static enum status sample_until_stop(struct worker *worker, struct sampling *sam
         return STATUS_OK;
     out->status = CASE_FAILED;
     return err_set(err, ERR_DEVICE, "%u of %u samples rejected (%u zero, %u negative), over 5 %%", rejected,
-                       rejected + out->sample_count, out->discarded[DISCARD_ZERO], out->discarded[DISCARD_NEGATIVE]);
+                   rejected + out->sample_count, out->discarded[DISCARD_ZERO], out->discarded[DISCARD_NEGATIVE]);
 }
 
 static enum timer timer_of(const struct device_info *info, uint32_t batch)
@@ -120,80 +119,23 @@ static void flag_disturbance(struct measurement *out)
                  out->before.fma_flops / 1e9, out->after.fma_flops / 1e9, fma * 100);
 }
 
-static double sample_median(const struct measurement *measured)
-{
-    static double sorted[MEASUREMENT_MAX_SAMPLES];
-    memcpy(sorted, measured->samples_ns, measured->sample_count * sizeof(*sorted));
-    return median_of(sorted, measured->sample_count);
-}
-
-static double reduce(double *x, size_t count, enum metric_reduce how)
-{
-    double value = x[0], sum = 0;
-    for (size_t k = 0; k < count; k++) {
-        sum += x[k];
-        if (how == REDUCE_MIN)
-            value = fmin(value, x[k]);
-        else if (how == REDUCE_MAX)
-            value = fmax(value, x[k]);
-    }
-    switch (how) {
-    case REDUCE_SUM:
-        return sum;
-    case REDUCE_MEAN:
-        return sum / (double)count;
-    case REDUCE_MEDIAN:
-        return median_of(x, count);
-    default:
-        return value;
-    }
-}
-
-static double metric_value(struct ready *ready, const struct manifest_metric *metric)
-{
-    const struct bound_buffer *buffer = &ready->bound->buffers[metric->buffer];
-    const size_t slot_count = manifest_slot_count(ready->bound->manifest);
-    struct arena arena = {0};
-    struct err err = {0};
-    const void *data = NULL;
-    double value = NAN;
-    if (!buffer->count || ready_read(&data, ready, (size_t)metric->buffer, &arena, &err))
-        goto out;
-    double *x = arena_array(&arena, (size_t)buffer->count, sizeof(*x));
-    dtype_load(x, buffer->dtype, data, (size_t)buffer->count);
-    value = reduce(x, (size_t)buffer->count, metric->reduce);
-    if (metric->expr) {
-        double *slots = arena_copy(&arena, ready->bound->slots, slot_count * sizeof(*slots));
-        slots[ready->bound->manifest->param_count + MANIFEST_DEVICE_NAMES] = value; /* the slot of "x" */
-        if (expr_eval(&value, metric->expr, slots, &err))
-            value = NAN;
-    }
-out:
-    arena_release(&arena);
-    return value;
-}
-
-static void take_metrics(struct ready *ready, struct measurement *out)
-{
-    const struct manifest *manifest = ready->bound->manifest;
-    for (size_t k = 0; k < MEASUREMENT_MAX_METRICS; k++)
-        out->metrics[k] = k < manifest->metric_count && ready->device->ops->executes
-                              ? metric_value(ready, &manifest->metrics[k])
-                              : NAN;
-}
-
 static void sense(struct worker *worker, struct device_sense *out)
 {
     struct err ignored = {0};
-    *out = (struct device_sense){.stream_bps = NAN, .fma_flops = NAN, .core_hz = NAN, .steal_fraction = NAN,
-                                 .load_1min = NAN, .power_w = NAN, .temp_c = NAN};
+    *out = (struct device_sense){.stream_bps = NAN,
+                                 .fma_flops = NAN,
+                                 .core_hz = NAN,
+                                 .steal_fraction = NAN,
+                                 .load_1min = NAN,
+                                 .power_w = NAN,
+                                 .temp_c = NAN};
     if (worker->device->ops->sense)
         (void)worker->device->ops->sense(worker->device, out, false, &ignored);
 }
 
 /* Copies of all buffers, so that a launch finds none of its own in any cache. */
-static enum status choose_rotations(uint32_t *rotations, const struct worker *worker, const struct plan_case *plan_case,
-                                    struct err *err)
+enum status choose_rotations(uint32_t *rotations, const struct worker *worker, const struct plan_case *plan_case,
+                             struct err *err)
 {
     *rotations = 1;
     if (plan_case->measure.cache != CACHE_ROTATE || !plan_case->bound.buffer_bytes)
@@ -201,102 +143,11 @@ static enum status choose_rotations(uint32_t *rotations, const struct worker *wo
     const uint64_t bytes = plan_case->bound.buffer_bytes, want_bytes = flush_size(&worker->info);
     const uint64_t want = want_bytes / bytes + 1;
     if (want > RUN_MAX_ROTATIONS)
-        return err_set(err, ERR_UNSUPPORTED,
-                       "%d copies of %llu bytes do not exceed twice the largest cache (%llu bytes): use cache mode cold",
-                       RUN_MAX_ROTATIONS, (unsigned long long)bytes, (unsigned long long)want_bytes);
+        return err_set(
+            err, ERR_UNSUPPORTED,
+            "%d copies of %llu bytes do not exceed twice the largest cache (%llu bytes): use cache mode cold",
+            RUN_MAX_ROTATIONS, (unsigned long long)bytes, (unsigned long long)want_bytes);
     *rotations = want < 2 ? 2 : (uint32_t)want;
-    return STATUS_OK;
-}
-
-/* ---- plausibility ---- */
-
-static struct ceiling *ceiling_of(struct machine *machine, const struct run_roof *roof)
-{
-    return roof->is_level ? &machine->levels[roof->index].bandwidth : &machine->units[roof->index].peak;
-}
-
-static const char *ceiling_name(const struct machine *machine, const struct run_roof *roof)
-{
-    return roof->is_level ? machine->levels[roof->index].name : machine->units[roof->index].name;
-}
-
-/* Measures the roof's own kernel again, beside the case that beat it. */
-static bool raise_roof(struct worker *worker, const struct run_roof *roof, struct measurement *scratch)
-{
-    struct machine *machine = &worker->shared->machine;
-    const struct plan_case *probe = roof->probe;
-    struct ceiling *ceiling = ceiling_of(machine, roof);
-    struct ready ready = {0};
-    struct err err = {0};
-    uint32_t rotations = 1;
-    bool raised = false;
-    if (unbuilt_code(&probe->bound, roof->builds))
-        return false;
-    if (!choose_rotations(&rotations, worker, probe, &err) &&
-        !ready_init(&ready, worker->device, &probe->bound, roof->builds, rotations, worker->options->seed, &err) &&
-        !ready_setup(&ready, &err) && !measure_samples(worker, &ready, probe, scratch, &err)) {
-        const struct work *work = &probe->bound.work;
-        const double amount = roof->is_level ? work->read_bytes + work->write_bytes : work->flops;
-        const double rate = amount / sample_median(scratch) * 1e9;
-        if (rate > ceiling->measured) {
-            ceiling->measured = rate;
-            ceiling->raised = raised = true;
-        }
-    }
-    ready_release(&ready);
-    return raised;
-}
-
-static const struct run_roof *binding_roof(const struct worker *worker, const struct plan_case *plan_case)
-{
-    struct floor floor;
-    floor_compute(&floor, &worker->shared->machine, &plan_case->bound.work, plan_case->measure.cache);
-    for (size_t k = 0; k < worker->options->roof_count; k++)
-        if (!strcmp(ceiling_name(&worker->shared->machine, &worker->options->roofs[k]), floor.ceiling_name))
-            return &worker->options->roofs[k];
-    return NULL;
-}
-
-static enum plausibility judge(const struct worker *worker, const struct plan_case *plan_case, struct measurement *out,
-                               char why[static 256])
-{
-    return floor_judge(&worker->shared->machine, &plan_case->bound.work, plan_case->measure.cache, sample_median(out),
-                       worker->info.timer_tick_ns, why);
-}
-
-static enum status check_plausible(struct worker *worker, struct ready *ready, const struct plan_case *plan_case,
-                                   struct measurement *out, struct err *err)
-{
-    char why[256] = "";
-    enum plausibility verdict = judge(worker, plan_case, out, why);
-    struct measurement *scratch = NULL;
-    bool again = true;
-    for (int round = 0; verdict == ABOVE_MEASURED_ROOF && round < MAX_ROOFS_RAISED; round++) {
-        const struct run_roof *roof = binding_roof(worker, plan_case);
-        again = roof != NULL;
-        if (!again)
-            break;
-        if (!scratch && !(scratch = calloc(1, sizeof(*scratch))))
-            arena_out_of_memory(sizeof(*scratch));
-        if (raise_roof(worker, roof, scratch))
-            out->flags |= FLAG_ROOF_RAISED;
-        memset(out->discarded, 0, sizeof(out->discarded));
-        enum status status = measure_samples(worker, ready, plan_case, out, err);
-        out->remeasured++;
-        if (status) {
-            free(scratch);
-            return status;
-        }
-        verdict = judge(worker, plan_case, out, why);
-    }
-    free(scratch);
-    if (verdict == IMPOSSIBLE || verdict == ABOVE_MEASURED_ROOF) {
-        out->flags |= FLAG_IMPOSSIBLE;
-        snprintf(out->flag_reason, sizeof(out->flag_reason), "%s%s", why,
-                 again ? "" : "; no case is known that could measure this roof again: run rooftile roofline");
-    } else if (out->flags & FLAG_ROOF_RAISED) {
-        snprintf(out->flag_reason, sizeof(out->flag_reason), "beat a measured roof, which was measured again and raised");
-    }
     return STATUS_OK;
 }
 
@@ -318,10 +169,10 @@ static enum status time_case(struct worker *worker, struct ready *ready, const s
     flag_disturbance(out);
     take_metrics(ready, out);
     status = worker->device->ops->executes ? check_plausible(worker, ready, plan_case, out, err) : STATUS_OK;
-    out->overhead_ns = out->batch > 1 ? worker->shared->calibration.null_batch_ns
-                                      : worker->shared->calibration.null_launch_ns;
+    out->overhead_ns =
+        out->batch > 1 ? worker->shared->calibration.null_batch_ns : worker->shared->calibration.null_launch_ns;
     out->timer_tick_ns = worker->info.timer_tick_ns;
-    if (!status && out->sample_count && out->overhead_ns > launch_bound_above * sample_median(out))
+    if (!status && out->sample_count && out->overhead_ns > launch_bound_above * measurement_median(out))
         out->flags |= FLAG_LAUNCH_BOUND;
     return status;
 }

@@ -147,10 +147,10 @@ static enum status allocate(struct ready *ready, uint64_t seed, struct err *err)
             if (status)
                 return err_within(err, "buffer '%s'", buffer->spec->name);
         }
-        enum status status =
-            ops->executes ? fill_init(&ready->fills[k], &buffer->spec->fill, buffer->dtype, buffer->count, bound->slots,
-                                      rng_derive(seed, buffer->spec->name), &ready->arena, err)
-                          : STATUS_OK;
+        enum status status = ops->executes
+                                 ? fill_init(&ready->fills[k], &buffer->spec->fill, buffer->dtype, buffer->count,
+                                             bound->slots, rng_derive(seed, buffer->spec->name), &ready->arena, err)
+                                 : STATUS_OK;
         if (status)
             return err_within(err, "buffer '%s'", buffer->spec->name);
         for (uint32_t rotation = 0; rotation < ready->rotations; rotation++) {
@@ -175,9 +175,10 @@ static enum status check_args(const struct kernel_info *info, const struct bound
         const struct bound_arg *arg = &launch->args[k];
         const uint32_t size = arg->buffer >= 0 ? (uint32_t)sizeof(void *) : arg->size_bytes;
         if (info->args[k].size_bytes != size || info->args[k].is_pointer != (arg->buffer >= 0))
-            return err_set(err, ERR_CONFIG, "argument %zu of kernel '%s' is %s of %u bytes, the manifest gives %s of %u",
-                           k, launch->symbol, info->args[k].is_pointer ? "a pointer" : "a value",
-                           info->args[k].size_bytes, arg->buffer >= 0 ? "a pointer" : "a value", size);
+            return err_set(err, ERR_CONFIG,
+                           "argument %zu of kernel '%s' is %s of %u bytes, the manifest gives %s of %u", k,
+                           launch->symbol, info->args[k].is_pointer ? "a pointer" : "a value", info->args[k].size_bytes,
+                           arg->buffer >= 0 ? "a pointer" : "a value", size);
     }
     return STATUS_OK;
 }
@@ -194,9 +195,8 @@ static enum status ready_launch(struct ready *ready, struct ready_step *step, ui
 {
     const struct bound_launch *bound = &step->bound->launch;
     struct kernel_info info = {0};
-    enum status status =
-        ready->device->ops->kernel(&step->launch.kernel, &info, ready->device, module_of(ready, bound->code),
-                                   bound->symbol, err);
+    enum status status = ready->device->ops->kernel(&step->launch.kernel, &info, ready->device,
+                                                    module_of(ready, bound->code), bound->symbol, err);
     if (!status)
         status = check_args(&info, bound, err);
     if (status)
@@ -218,8 +218,8 @@ static enum status ready_launch(struct ready *ready, struct ready_step *step, ui
     return STATUS_OK;
 }
 
-static enum status ready_steps(struct ready_step *steps, struct ready *ready, const struct bound_step *bound, size_t count,
-                               uint32_t rotation, struct err *err)
+static enum status ready_steps(struct ready_step *steps, struct ready *ready, const struct bound_step *bound,
+                               size_t count, uint32_t rotation, struct err *err)
 {
     for (size_t k = 0; k < count; k++) {
         struct ready_step *step = &steps[k];
@@ -279,7 +279,8 @@ static enum status load_codes(struct ready *ready, struct err *err)
     enum status status = STATUS_OK;
     ready->modules = arena_array(&ready->arena, bound->code_count, sizeof(*ready->modules));
     for (size_t k = 0; k < bound->code_count && !status; k++)
-        status = ready->device->ops->load(&ready->modules[k], ready->device, ready->builds[bound->codes[k]].object, err);
+        status =
+            ready->device->ops->load(&ready->modules[k], ready->device, ready->builds[bound->codes[k]].object, err);
     return status;
 }
 

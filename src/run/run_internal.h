@@ -29,13 +29,13 @@ struct ready {
     struct device *device;
     struct device_module **modules;    /* per code of the bound */
     const struct build_result *builds; /* of the plan that the bound is part of */
-    void **memory;             /* allocations, per rotation and buffer: [rotation * buffer_count + buffer] */
-    struct fill *fills;        /* per buffer */
-    struct ready_step *steps;  /* per rotation: [rotation * step_count + step] */
-    struct ready_step *setup;  /* likewise */
-    uint32_t rotations;        /* copies of all buffers, at least 1 */
-    bool needs_reset;          /* some buffer is reset before each launch */
-    bool all_timed;            /* every step is timed: launches may be batched */
+    void **memory;                     /* allocations, per rotation and buffer: [rotation * buffer_count + buffer] */
+    struct fill *fills;                /* per buffer */
+    struct ready_step *steps;          /* per rotation: [rotation * step_count + step] */
+    struct ready_step *setup;          /* likewise */
+    uint32_t rotations;                /* copies of all buffers, at least 1 */
+    bool needs_reset;                  /* some buffer is reset before each launch */
+    bool all_timed;                    /* every step is timed: launches may be batched */
     struct arena arena;
 };
 
@@ -62,17 +62,25 @@ enum status ready_read(const void **data, struct ready *ready, size_t buffer, st
 
 /* ---- shared memory and the worker ---- */
 
-enum run_phase { PHASE_IDLE, PHASE_OPENING, PHASE_LOADING, PHASE_FILLING, PHASE_VERIFYING, PHASE_WARMING, PHASE_MEASURING };
+enum run_phase {
+    PHASE_IDLE,
+    PHASE_OPENING,
+    PHASE_LOADING,
+    PHASE_FILLING,
+    PHASE_VERIFYING,
+    PHASE_WARMING,
+    PHASE_MEASURING
+};
 const char *run_phase_name(enum run_phase phase);
 
 struct run_shared {
     _Atomic int phase;
-    _Atomic uint32_t samples;     /* taken so far, for the progress line */
+    _Atomic uint32_t samples; /* taken so far, for the progress line */
     struct device_info info;
     struct calibration calibration;
     struct machine machine;
-    bool device_lost;             /* the case left the device unusable: a new worker must go on */
-    struct err err;               /* why the device could not be opened */
+    bool device_lost; /* the case left the device unusable: a new worker must go on */
+    struct err err;   /* why the device could not be opened */
     struct measurement measured;
 };
 
@@ -94,9 +102,19 @@ void measure_case(struct worker *worker, const struct plan_case *plan_case, cons
 enum status measure_samples(struct worker *worker, struct ready *ready, const struct plan_case *plan_case,
                             struct measurement *out, struct err *err);
 enum status calibrate(struct worker *worker, struct err *err);
+/* Copies of all buffers that cache mode rotate needs; 1 otherwise. */
+enum status choose_rotations(uint32_t *rotations, const struct worker *worker, const struct plan_case *plan_case,
+                             struct err *err);
+double measurement_median(const struct measurement *measured);
+/* The manifest's metrics, reduced from output buffers as the last launch left them. */
+void take_metrics(struct ready *ready, struct measurement *out);
+/* Sets what was measured against physics. A case that beats a measured roof is measured again beside the roof's own
+ * kernel; the roof becomes the maximum (shared->machine), and what still beats it is flagged impossible. */
+enum status check_plausible(struct worker *worker, struct ready *ready, const struct plan_case *plan_case,
+                            struct measurement *out, struct err *err);
 
-/* The worker process: opens the device, answers with one byte ('o' or 'x' with shared->err), then runs the cases whose plan
- * indices come through `commands`, answering each with one byte. Never returns. */
+/* The worker process: opens the device, answers with one byte ('o' or 'x' with shared->err), then runs the cases whose
+ * plan indices come through `commands`, answering each with one byte. Never returns. */
 struct worker_command {
     uint32_t plan_index, order_index;
 };

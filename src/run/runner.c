@@ -88,8 +88,9 @@ static void tick(struct supervisor *supervisor, const struct plan_case *plan_cas
 {
     const struct run_options *options = supervisor->worker.options;
     if (options->tick && plan_case)
-        options->tick(options->context, plan_case, run_phase_name((enum run_phase)atomic_load(&supervisor->shared->phase)),
-                      supervisor->done, supervisor->total);
+        options->tick(options->context, plan_case,
+                      run_phase_name((enum run_phase)atomic_load(&supervisor->shared->phase)), supervisor->done,
+                      supervisor->total);
 }
 
 static enum answer await(struct supervisor *supervisor, double timeout_ns, const struct plan_case *plan_case)
@@ -192,8 +193,8 @@ static enum status run_in_worker(struct supervisor *supervisor, const struct pla
         supervisor->shared->device_lost = false;
         return STATUS_OK;
     case ANSWER_TIMEOUT:
-        snprintf(measured->reason, sizeof(measured->reason), "no answer after %.0f s while %s: killed", timeout_ns / 1e9,
-                 run_phase_name((enum run_phase)atomic_load(&supervisor->shared->phase)));
+        snprintf(measured->reason, sizeof(measured->reason), "no answer after %.0f s while %s: killed",
+                 timeout_ns / 1e9, run_phase_name((enum run_phase)atomic_load(&supervisor->shared->phase)));
         measured->status = CASE_TIMEOUT;
         measured->sample_count = 0;
         child_close(&supervisor->child, true);
@@ -249,8 +250,7 @@ static size_t *case_order(size_t *count, const struct plan *plan, const struct r
 
 static struct run_shared *share(void)
 {
-    struct run_shared *shared =
-        mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    struct run_shared *shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (shared == MAP_FAILED)
         arena_out_of_memory(sizeof(*shared));
     return shared;

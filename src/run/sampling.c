@@ -140,7 +140,8 @@ static bool windows_agree(const double *ring)
     return fabs(b / a - 1) < warm_tolerance;
 }
 
-/* The clock rises, pages are mapped and caches fill while nothing counts yet. By time and by convergence, not by count. */
+/* The clock rises, pages are mapped and caches fill while nothing counts yet. By time and by convergence, not by count.
+ */
 enum status sampling_warm_up(struct sampling *sampling, const struct measure_options *options, struct measurement *out,
                              struct err *err)
 {

@@ -10,14 +10,15 @@
 struct sampling {
     struct ready *ready;
     enum cache_mode cache;
-    uint32_t batch;       /* launches per sample */
-    uint32_t rotation;    /* buffers the next launch uses */
+    uint32_t batch;    /* launches per sample */
+    uint32_t rotation; /* buffers the next launch uses */
     uint64_t taken;
-    void *flush;          /* cold, where the device cannot evict ranges: memory larger than its caches */
+    void *flush; /* cold, where the device cannot evict ranges: memory larger than its caches */
     uint64_t flush_bytes;
 };
 
-/* Bytes that push everything else out of the caches the device reports: twice the largest; 1 GiB when it reports none. */
+/* Bytes that push everything else out of the caches the device reports: twice the largest; 1 GiB when it reports none.
+ */
 uint64_t flush_size(const struct device_info *info);
 
 enum status sampling_init(struct sampling *sampling, struct worker *worker, struct ready *ready, enum cache_mode cache,

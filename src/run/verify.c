@@ -188,8 +188,7 @@ static enum status compare_oracle(struct ready *ours, struct ready *theirs, cons
     const uint64_t *index = ready_buffer(theirs, (size_t)oracle->index_buffer, 0);
     const double *want = ready_buffer(theirs, (size_t)oracle->result_buffer, 0);
     const size_t bytes = dtype_bytes(buffer->dtype);
-    struct comparison comparison = {
-        .abs = oracle->abs, .rel = oracle->rel, .epsilon = type_epsilon(buffer->dtype)};
+    struct comparison comparison = {.abs = oracle->abs, .rel = oracle->rel, .epsilon = type_epsilon(buffer->dtype)};
     struct arena arena = {0};
     const void *data = NULL;
     enum status status = ready_read(&data, ours, (size_t)oracle->output, &arena, err);
@@ -260,8 +259,8 @@ static enum status launch_once(struct worker *worker, struct ready *ready, int o
     if (!status)
         status = ready->device->ops->wait(ready->device, err);
     if (!status && inject == INJECT_FLIP_OUTPUT && output >= 0)
-        status = change_element(ready, (size_t)output, rng_at(worker->options->seed, 0) %
-                                ready->bound->buffers[output].count, err);
+        status = change_element(ready, (size_t)output,
+                                rng_at(worker->options->seed, 0) % ready->bound->buffers[output].count, err);
     return status;
 }
 
@@ -294,8 +293,7 @@ enum status verify_case(struct worker *worker, struct ready *ready, const struct
     if (plan_case->verify != VERIFY_VARIANT)
         return verify_launch(worker, ready, plan_case->oracle, builds, out, err);
     struct ready small = {0};
-    enum status status =
-        ready_init(&small, worker->device, plan_case->variant, builds, 1, worker->options->seed, err);
+    enum status status = ready_init(&small, worker->device, plan_case->variant, builds, 1, worker->options->seed, err);
     if (!status)
         status = ready_setup(&small, err);
     if (!status)

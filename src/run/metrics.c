@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+#include <math.h>
+
+#include "run_internal.h"
+
+static double reduce(double *x, size_t count, enum metric_reduce how)
+{
+    double value = x[0], sum = 0;
+    for (size_t k = 0; k < count; k++) {
+        sum += x[k];
+        if (how == REDUCE_MIN)
+            value = fmin(value, x[k]);
+        else if (how == REDUCE_MAX)
+            value = fmax(value, x[k]);
+    }
+    switch (how) {
+    case REDUCE_SUM:
+        return sum;
+    case REDUCE_MEAN:
+        return sum / (double)count;
+    case REDUCE_MEDIAN:
+        return median_of(x, count);
+    default:
+        return value;
+    }
+}
+
+static double metric_value(struct ready *ready, const struct manifest_metric *metric)
+{
+    const struct bound_buffer *buffer = &ready->bound->buffers[metric->buffer];
+    const size_t slot_count = manifest_slot_count(ready->bound->manifest);
+    struct arena arena = {0};
+    struct err err = {0};
+    const void *data = NULL;
+    double value = NAN;
+    if (!buffer->count || ready_read(&data, ready, (size_t)metric->buffer, &arena, &err))
+        goto out;
+    double *x = arena_array(&arena, (size_t)buffer->count, sizeof(*x));
+    dtype_load(x, buffer->dtype, data, (size_t)buffer->count);
+    value = reduce(x, (size_t)buffer->count, metric->reduce);
+    if (metric->expr) {
+        double *slots = arena_copy(&arena, ready->bound->slots, slot_count * sizeof(*slots));
+        slots[ready->bound->manifest->param_count + MANIFEST_DEVICE_NAMES] = value; /* the slot of "x" */
+        if (expr_eval(&value, metric->expr, slots, &err))
+            value = NAN;
+    }
+out:
+    arena_release(&arena);
+    return value;
+}
+
+void take_metrics(struct ready *ready, struct measurement *out)
+{
+    const struct manifest *manifest = ready->bound->manifest;
+    for (size_t k = 0; k < MEASUREMENT_MAX_METRICS; k++)
+        out->metrics[k] = k < manifest->metric_count && ready->device->ops->executes
+                              ? metric_value(ready, &manifest->metrics[k])
+                              : NAN;
+}
