@@ -133,6 +133,17 @@ static void refuse_case(struct plan_case *plan_case, const struct expansion *exp
     plan_case->reason = arena_strdup(arena, reason);
 }
 
+/* sim has nothing but the model: without a peak of the case's unit its time would be made of memory traffic alone. */
+static void refuse_unpredictable(struct plan_case *plan_case, const struct planner *planner)
+{
+    const struct work *work = &plan_case->bound.work;
+    if (strcmp(planner->device->backend, "sim") != 0 || work->flops <= 0 || machine_unit(planner->machine, work->unit))
+        return;
+    plan_case->state = PLAN_SKIPPED;
+    plan_case->reason = arena_printf(planner->arena, "the machine file of %s has no peak of %s, so nothing can be predicted",
+                                     planner->machine->name, work->unit);
+}
+
 static void evaluate_case(struct planner *planner, struct plan_case *plan_case, const struct expansion *expansion)
 {
     struct bound *bound = &plan_case->bound;
@@ -149,6 +160,7 @@ static void evaluate_case(struct planner *planner, struct plan_case *plan_case, 
     }
     floor_compute(&plan_case->floor, planner->machine, &bound->work, plan_case->measure.cache);
     case_estimate(plan_case, planner->machine);
+    refuse_unpredictable(plan_case, planner);
 }
 
 /* ---- the plan ---- */
