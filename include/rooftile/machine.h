@@ -100,6 +100,11 @@ const char *machine_problem(const struct machine *machine);
 /* NULL when the machine has no such unit. */
 const struct machine_unit *machine_unit(const struct machine *machine, const char *name);
 
+/* A measured machine's claimed peaks are derived from the clock seen when it was measured. When the device is now seen at a
+ * higher clock, they rise with it: a clock that went up must not make an honest result impossible. Data sheets stay as they
+ * are, and a lower or unknown (NaN) clock changes nothing. */
+void machine_raise_clock(struct machine *machine, double core_hz);
+
 /* The roof that counts: measured where there is one, else claimed; 0 when unknown. */
 double ceiling_value(const struct ceiling *ceiling);
 /* "measured" | "claimed" | "unknown" */

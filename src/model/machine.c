@@ -102,7 +102,8 @@ static const char *unit_problem(const struct machine *machine, uint32_t k)
     for (uint32_t before = 0; before < k; before++)
         if (strcmp(machine->units[before].name, unit->name) == 0)
             return "two units have the same name";
-    return ceiling_ok(&unit->peak) && is_rate(unit->clock_hz) ? NULL : "a unit has a number that is negative or not finite";
+    return ceiling_ok(&unit->peak) && is_rate(unit->clock_hz) ? NULL
+                                                              : "a unit has a number that is negative or not finite";
 }
 
 const char *machine_problem(const struct machine *machine)
@@ -122,4 +123,19 @@ const char *machine_problem(const struct machine *machine)
             return problem;
     }
     return is_rate(machine->launch_ns) ? NULL : "the launch time is negative or not finite";
+}
+
+void machine_raise_clock(struct machine *machine, double core_hz)
+{
+    if (!machine->measured || !(core_hz > 0))
+        return;
+    for (uint32_t k = 0; k < machine->unit_count; k++) {
+        struct machine_unit *unit = &machine->units[k];
+        if (unit->peak.claimed <= 0 || unit->clock_hz <= 0 || core_hz <= unit->clock_hz)
+            continue;
+        unit->peak.claimed *= core_hz / unit->clock_hz;
+        unit->clock_hz = core_hz;
+    }
+    if (core_hz > machine->core_hz)
+        machine->core_hz = core_hz;
 }

@@ -24,7 +24,7 @@ static bool usable(const struct result_case *c)
 
 static double ci_rel(const struct result_case *c)
 {
-    return (c->stats.ci95[1] - c->stats.ci95[0]) / 2 / c->stats.median;
+    return fmin(1, (c->stats.ci95[1] - c->stats.ci95[0]) / 2 / c->stats.median); /* 1: nothing is sure about it */
 }
 
 static int by_footprint(const void *a, const void *b)

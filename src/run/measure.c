@@ -166,6 +166,8 @@ static enum status time_case(struct worker *worker, struct ready *ready, const s
     if (status)
         return status;
     sense(worker, &out->after);
+    machine_raise_clock(&worker->shared->machine, out->before.core_hz);
+    machine_raise_clock(&worker->shared->machine, out->after.core_hz);
     flag_disturbance(out);
     take_metrics(ready, out);
     status = worker->device->ops->executes ? check_plausible(worker, ready, plan_case, out, err) : STATUS_OK;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -199,9 +200,29 @@ static void test_ceiling(void **state)
     assert_string_equal(ceiling_kind(&none), "unknown");
 }
 
+static void test_raise_clock(void **state)
+{
+    (void)state;
+    struct machine machine = {.measured = true,
+                              .core_hz = 3e9,
+                              .unit_count = 2,
+                              .units = {{.name = "vector_f32", .clock_hz = 3e9, .peak = {.claimed = 300e9}},
+                                        {.name = "vector_bf16", .clock_hz = 3e9, .peak = {.measured = 100e9}}}};
+    machine_raise_clock(&machine, 4e9);
+    assert_true(machine.units[0].peak.claimed == 400e9 && machine.units[0].clock_hz == 4e9 && machine.core_hz == 4e9);
+    assert_true(machine.units[1].peak.claimed == 0);
+    machine_raise_clock(&machine, 2e9);
+    machine_raise_clock(&machine, NAN);
+    assert_true(machine.units[0].peak.claimed == 400e9 && machine.core_hz == 4e9);
+    machine.measured = false; /* a data sheet is not derived from what we saw */
+    machine_raise_clock(&machine, 5e9);
+    assert_true(machine.units[0].peak.claimed == 400e9 && machine.core_hz == 4e9);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_raise_clock),
         cmocka_unit_test(test_shipped), cmocka_unit_test(test_sources), cmocka_unit_test(test_round_trip),
         cmocka_unit_test(test_bad),     cmocka_unit_test(test_ceiling),
     };

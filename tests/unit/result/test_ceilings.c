@@ -5,7 +5,9 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -206,9 +208,34 @@ static void test_too_little(void **state)
     assert_int_equal(machine.cus, 77);
 }
 
+/* A neighbour can make an interval wider than its median; the machine file must still be one that can be read. */
+static void unsure_roofs_can_be_read_again(void **state)
+{
+    (void)state;
+    struct machine machine = {0}, again = {0};
+    struct err err = {0};
+    struct result result = {.cases = cases, .case_count = curve("stream_read", 1, 0, 1, 0)};
+    for (size_t k = 0; k < result.case_count; k++)
+        cases[k].stats.ci95[1] = cases[k].stats.median * 9;
+    snprintf(result.device.id, sizeof(result.device.id), "cpu:0");
+    snprintf(result.device.name, sizeof(result.device.name), "a CPU");
+    snprintf(result.device.arch, sizeof(result.device.arch), "x86-64");
+    assert_int_equal(ceilings_find(&machine, &result, 1, &err), STATUS_OK);
+    assert_true(machine.levels[0].bandwidth.ci_rel == 1);
+    char path[] = "/tmp/rooftile-ceilings-XXXXXX";
+    const int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    close(fd);
+    assert_int_equal(machine_write(&machine, path, &err), STATUS_OK);
+    assert_int_equal(machine_read(&again, path, &err), STATUS_OK);
+    assert_true(again.levels[0].bandwidth.ci_rel == 1);
+    unlink(path);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(unsure_roofs_can_be_read_again),
         cmocka_unit_test(test_levels), cmocka_unit_test(test_facts),      cmocka_unit_test(test_only_verified),
         cmocka_unit_test(test_flat),   cmocka_unit_test(test_too_little),
     };
