@@ -119,7 +119,6 @@ struct plan_options {
     const char *const *filters; /* globs on id or kernel name; a leading '!' excludes; none = all */
     size_t filter_count;
     bool at_check_params; /* `check --run`: every kernel at check.params over its defaults, no sweep */
-    uint64_t seed;
     const char *target_arch; /* code is for this target ... */
     enum build_kind target_kind;
     uint32_t wave;

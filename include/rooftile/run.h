@@ -20,7 +20,6 @@
 
 /* Faults put in on purpose, to prove that verification catches them (`check --prove`). */
 enum run_inject { INJECT_NONE, INJECT_SKIP_LAUNCH, INJECT_FLIP_OUTPUT, INJECT_PERTURB_INPUT };
-const char *run_inject_name(enum run_inject inject); /* "skip" "output" "input" */
 
 /* Which case measured a roof, so that it can be measured again beside a case that beats it. */
 struct run_roof {

@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 #include "rooftile/arena.h"
 #include "rooftile/err.h"
@@ -23,6 +24,11 @@ struct spawn_result {
  * ERR_IO; a child that fails is not an error here: look at exit_code. */
 enum status spawn_run(struct spawn_result *result, const char *const *argv, const char *input, size_t limit_bytes,
                       int timeout_ms, struct arena *arena, struct err *err);
+
+/* Only starts argv[0] (looked up on PATH), for callers that watch several children themselves: standard input, output and error
+ * are fds[0..2] (one descriptor may stand twice), no other descriptor of ours is inherited, the child leads its own process
+ * group and has default signals. `environment` NULL: ours. Returns 0 or an errno. */
+int spawn_start(pid_t *pid, const char *const *argv, char *const *environment, const int fds[static 3]);
 
 /* Full path of an executable on PATH (or itself when it has a slash and can be executed), NULL when there is none. */
 char *spawn_which(struct arena *arena, const char *program);

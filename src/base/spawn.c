@@ -90,7 +90,7 @@ static enum status open_streams(struct child *child, const char *input, struct e
 }
 
 /* Own process group, all signals as a fresh program expects them, and no descriptor of ours but the three. */
-static int start(struct child *child, const char *const *argv)
+int spawn_start(pid_t *pid, const char *const *argv, char *const *environment, const int fds[static 3])
 {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
@@ -109,18 +109,22 @@ static int start(struct child *child, const char *const *argv)
     posix_spawnattr_setpgroup(&attributes, 0);
     posix_spawnattr_setsigmask(&attributes, &none);
     posix_spawnattr_setsigdefault(&attributes, &all);
-    error = posix_spawn_file_actions_adddup2(&actions, child->input_fd, STDIN_FILENO);
-    if (!error)
-        error = posix_spawn_file_actions_adddup2(&actions, child->streams[0].write_fd, STDOUT_FILENO);
-    if (!error)
-        error = posix_spawn_file_actions_adddup2(&actions, child->streams[1].write_fd, STDERR_FILENO);
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO && !error; fd++)
+        error = posix_spawn_file_actions_adddup2(&actions, fds[fd], fd);
     if (!error)
         error = posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
     if (!error) /* the interface lacks a const: argv is only read */
-        error = posix_spawnp(&child->pid, argv[0], &actions, &attributes, (char *const *)argv, environ);
+        error =
+            posix_spawnp(pid, argv[0], &actions, &attributes, (char *const *)argv, environment ? environment : environ);
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
     return error;
+}
+
+static int start(struct child *child, const char *const *argv)
+{
+    return spawn_start(&child->pid, argv, NULL,
+                       (const int[]){child->input_fd, child->streams[0].write_fd, child->streams[1].write_fd});
 }
 
 /* Takes what is there now and closes at the end of the stream. At most a pipe's worth, so that a child that never stops

@@ -93,15 +93,7 @@ int cmd_plan(const struct cli_options *options, struct arena *arena)
 {
     struct session session = {.options = options, .arena = arena};
     struct err err = {0};
-    enum status status = session_suites(&session, &err);
-    if (!status)
-        status = session_catalog(&session, &err);
-    if (!status)
-        status = session_device(&session, &err);
-    if (!status)
-        status = session_machine(&session, &err);
-    if (!status)
-        status = session_plan(&session, false, &err);
+    enum status status = session_prepare(&session, &err);
     if (!status && options->json)
         status = write_json(&session, &err);
     if (status)

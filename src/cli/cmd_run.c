@@ -81,15 +81,7 @@ static enum status prepare(struct session *session, const struct result **resume
 {
     enum status status = check_output(session->options, session->arena, err);
     if (!status)
-        status = session_suites(session, err);
-    if (!status)
-        status = session_catalog(session, err);
-    if (!status)
-        status = session_device(session, err);
-    if (!status)
-        status = session_machine(session, err);
-    if (!status)
-        status = session_plan(session, false, err);
+        status = session_prepare(session, err);
     if (!status)
         status = session_refuse_invalid(session, err);
     if (!status)

@@ -90,23 +90,35 @@ static void on_case(void *context, const struct plan_case *plan_case, const stru
 
 /* ---- before and after ---- */
 
+/* Results stand in plan order, so the case looked for is nearly always the one behind the last found. */
+static const struct result_case *find_resumed(const struct result *resumed, const char *id, size_t *next)
+{
+    const size_t length = strlen(id), count = resumed ? resumed->case_count : 0;
+    for (size_t tried = 0; tried < count; tried++) {
+        const size_t at = (*next + tried) % count;
+        const struct result_case *old = &resumed->cases[at];
+        if (old->status != CASE_OK || strncmp(old->id, id, length) || result_id_length(old->id) != length)
+            continue;
+        *next = at + 1;
+        return old;
+    }
+    return NULL;
+}
+
 static void carry_over(struct execution *execution, const struct result *resumed)
 {
     const struct plan *plan = execution->session->plan;
+    size_t next = 0;
     for (size_t k = 0; k < plan->count; k++) {
         const struct plan_case *plan_case = &plan->cases[k];
-        const size_t length = strlen(plan_case->id);
-        for (size_t r = 0; resumed && r < resumed->case_count; r++) {
-            const struct result_case *old = &resumed->cases[r];
-            if (old->status != CASE_OK || result_id_length(old->id) != length || memcmp(old->id, plan_case->id, length))
-                continue;
+        const struct result_case *old = find_resumed(resumed, plan_case->id, &next);
+        if (old) {
             execution->cases[k] = *old;
             execution->cases[k].label = plan_case->label;
             execution->have[k] = execution->skip[k] = true;
-            break;
-        }
-        if (!execution->skip[k] && plan_case->state == PLAN_READY)
+        } else if (plan_case->state == PLAN_READY) {
             execution->planned_ns += plan_case->estimate_ns;
+        }
     }
 }
 

@@ -280,7 +280,6 @@ static struct plan_options plan_options_of(const struct session *session)
                                  .set_count = options->set_count,
                                  .filters = options->filters,
                                  .filter_count = options->filter_count,
-                                 .seed = options->seed,
                                  .target_arch = cpu ? session->info.target : session->info.arch,
                                  .target_kind = cpu ? BUILD_CPU : BUILD_AMD,
                                  .wave = session->info.wave,
@@ -294,6 +293,18 @@ enum status session_plan(struct session *session, bool at_check_params, struct e
     options.at_check_params = at_check_params;
     return plan_build(&session->plan, session->suites, session->suite_count, &session->catalog, &session->machine,
                       &session->facts, &options, session->arena, err);
+}
+
+enum status session_prepare(struct session *session, struct err *err)
+{
+    enum status status = session_suites(session, err);
+    if (!status)
+        status = session_catalog(session, err);
+    if (!status)
+        status = session_device(session, err);
+    if (!status)
+        status = session_machine(session, err);
+    return status ? status : session_plan(session, false, err);
 }
 
 enum status session_refuse_invalid(const struct session *session, struct err *err)

@@ -33,6 +33,8 @@ struct session {
 
 /* Kernel folders: --kernels, then the suites' own, then the built-in ones. */
 enum status session_catalog(struct session *session, struct err *err);
+/* Suites, catalog, device, machine and plan, one after the other: what `plan` shows and `run` runs. */
+enum status session_prepare(struct session *session, struct err *err);
 /* --device or the best one present (the reason is said on stderr), opened once in a short-lived worker for its facts.
  */
 enum status session_device(struct session *session, struct err *err);

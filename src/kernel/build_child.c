@@ -2,7 +2,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -10,6 +9,7 @@
 
 #include "build_internal.h"
 #include "rooftile/clock.h"
+#include "rooftile/spawn.h"
 
 /* The first errors of a compiler are the ones that matter. */
 #define MESSAGE_LIMIT_BYTES 8192u
@@ -31,35 +31,14 @@ static char *const *environment(const char *scratch, struct arena *arena)
     return copy;
 }
 
-/* Its own process group, so that killing it also ends what it started. */
+/* It reads nothing, and what it says on either stream is its message. */
 static int spawn(struct build_child *child, const struct argv *argv, char *const *variables, int output)
 {
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
-    sigset_t none, all;
-    sigemptyset(&none);
-    sigfillset(&all);
-    int error = posix_spawn_file_actions_init(&actions);
-    if (error)
-        return error;
-    error = posix_spawnattr_init(&attributes);
-    if (error) {
-        posix_spawn_file_actions_destroy(&actions);
-        return error;
-    }
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-    posix_spawnattr_setpgroup(&attributes, 0);
-    posix_spawnattr_setsigmask(&attributes, &none);
-    posix_spawnattr_setsigdefault(&attributes, &all);
-    error = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    if (!error)
-        error = posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
-    if (!error)
-        error = posix_spawn_file_actions_adddup2(&actions, output, STDERR_FILENO);
-    if (!error) /* the interface lacks a const: argv is only read */
-        error = posix_spawn(&child->pid, argv->items[0], &actions, &attributes, (char *const *)argv->items, variables);
-    posix_spawnattr_destroy(&attributes);
-    posix_spawn_file_actions_destroy(&actions);
+    const int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (nothing < 0)
+        return errno;
+    const int error = spawn_start(&child->pid, argv->items, variables, (const int[]){nothing, output, output});
+    close(nothing);
     return error;
 }
 

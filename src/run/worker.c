@@ -21,15 +21,6 @@ const char *run_phase_name(enum run_phase phase)
     return names[phase];
 }
 
-const char *run_inject_name(enum run_inject inject)
-{
-    static const char *const names[] = {[INJECT_NONE] = "none",
-                                        [INJECT_SKIP_LAUNCH] = "skip",
-                                        [INJECT_FLIP_OUTPUT] = "output",
-                                        [INJECT_PERTURB_INPUT] = "input"};
-    return names[inject];
-}
-
 /* ---- what a launch costs ---- */
 
 static double time_launches(struct worker *worker, struct ready *ready, uint32_t launches, uint32_t repeat)

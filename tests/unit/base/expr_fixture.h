@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Names, values and set-up that the tests of expressions share.
+ */
+#ifndef ROOFTILE_TESTS_EXPR_FIXTURE_H
+#define ROOFTILE_TESTS_EXPR_FIXTURE_H
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "rooftile/expr.h"
+#include "rooftile/text.h"
+
+#define COUNT(table) (sizeof(table) / sizeof((table)[0]))
+
+static double double_it(const double *args)
+{
+    return 2 * args[0];
+}
+
+static double four(const double *args)
+{
+    return args[0] > 0 ? 1000 * args[0] + 100 * args[1] + 10 * args[2] + args[3] : (double)NAN;
+}
+
+static const char *const variables[] = {"n", "block", "device.arch", "zero"};
+static const char *const lists[] = {"lens", "experts"};
+static const struct expr_constant constants[] = {{"f16", 2}, {"gfx942", 942}};
+static const struct expr_function functions[] = {{"bytes", 1, double_it}, {"four", 4, four}};
+static const struct expr_names names = {variables, COUNT(variables), lists, COUNT(lists), constants, COUNT(constants),
+                                        functions, COUNT(functions), true};
+static const double slots[] = {100, 256, 942, 0, /* lens */ 60, 30, 3, /* experts */ 8, 8, 1};
+
+struct fixture {
+    struct arena arena;
+    struct err err;
+};
+
+static int setup(void **state)
+{
+    *state = calloc(1, sizeof(struct fixture));
+    return *state ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+    struct fixture *f = *state;
+    arena_release(&f->arena);
+    free(f);
+    return 0;
+}
+
+static const struct expr *compile(struct fixture *f, const char *source)
+{
+    const struct expr *expr = NULL;
+    if (expr_compile(&expr, source, &names, &f->arena, &f->err))
+        fail_msg("%s: %s", source, f->err.text);
+    return expr;
+}
+
+#endif
