@@ -76,10 +76,18 @@ struct measurement {
     struct device_sense before, after;
     double core_hz_before, core_hz_after;
     uint64_t involuntary_switches;
+    /* The clock probe: core clock in the same wave against the constant counter, before and after each sample or batch. */
+    bool has_sample_hz;
+    char clock_reason[96]; /* why there is no clock: "the probe did not compile", "counter wrapped"; "" when there is one */
+    bool blocking_start;   /* batches were queued behind a kernel that waits for the host, so they are not launch-bound */
+    /* The same case under a second timer (dispatch beside batch), to cross-check; never mixed with the samples. */
+    enum timer cross_timer;
+    double cross_ns;       /* median time of one launch under it; NaN = not taken */
     double metrics[MEASUREMENT_MAX_METRICS]; /* in manifest order; NaN = not available */
     uint32_t remeasured;   /* times the case was measured again for plausibility or disturbance */
     uint32_t sample_count;
     double samples_ns[MEASUREMENT_MAX_SAMPLES]; /* time of ONE launch, in measuring order */
+    float sample_hz[MEASUREMENT_MAX_SAMPLES];   /* mean core clock of the sample; NaN = this probe failed */
 };
 
 /* Facts of the trial, from the same worker. */
@@ -88,6 +96,9 @@ struct calibration {
     double null_launch_ns;  /* median of single empty launches */
     double null_batch_ns;   /* per launch in a batch */
     uint64_t flush_bytes;
+    double flush_reread_hot_ns, flush_reread_cold_ns; /* self-test of the flush: reading a small buffer again, then after a flush */
+    char flush_verdict[96];        /* "works" or why it is in doubt; "" = not tested */
+    double dispatch_null_ns;       /* an empty kernel under the dispatch timer; NaN = no such timer */
     struct device_sense reference; /* quiet reference rates at the start */
 };
 

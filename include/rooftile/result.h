@@ -34,6 +34,38 @@ struct result_metric {
     double value;
 };
 
+/* What the compiler made of the case's first timed kernel, from its code object (AMD). */
+struct result_code {
+    bool known;
+    uint32_t vgprs, agprs, sgprs; /* as allocated by the hardware (vgprs, agprs), as counted by the compiler (sgprs) */
+    uint32_t lds_bytes, scratch_bytes, vgpr_spills, sgpr_spills, kernarg_bytes, wave;
+    double waves_per_simd;        /* occupancy of the launch; NaN unknown */
+    const char *occupancy_limit;  /* "vgpr" "lds" "slots" ...; "" unknown */
+    const char *isa_sha256;       /* of the kernel's instructions; "" unknown */
+};
+
+/* One fresh process's share of a case (measurement.md 1.4). */
+struct result_trial {
+    uint32_t index;      /* of the trial in its run */
+    enum case_status status;
+    double median_ns;    /* NaN when nothing was measured */
+    double min_ns;
+    uint32_t n;          /* samples */
+    double cycles;       /* median of time * clock held; NaN = no clock */
+    double core_hz;      /* mean clock of the samples; NaN */
+    uint32_t flags;
+    uint32_t order_index;
+};
+
+/* A key figure that the suite declares: the geometric mean of a group, one case, a fraction of the roof. */
+struct result_kpi {
+    const char *name, *unit, *what; /* what: "geomean of 12 cases" */
+    bool higher_is_better;
+    double value;                   /* NaN with `reason` */
+    const char *reason;
+    uint32_t case_count;            /* cases that count in it */
+};
+
 struct result_case {
     const char *id;     /* plan_case.id + ";timer=batch" once it was timed */
     const char *label;  /* short, for tables */
@@ -61,6 +93,15 @@ struct result_case {
     const char *flush_method;
     const double *samples_ns;
     size_t sample_count;
+    const float *sample_hz;    /* clock of each sample; NULL = unknown */
+    double cycles;             /* median of time * clock; NaN */
+    const char *clock_reason;  /* why there is no clock; "" */
+    enum timer cross_timer;
+    double cross_ns;           /* NaN */
+    bool blocking_start;
+    const struct result_trial *trials; /* of a run of several; stats.median is then the median of their medians */
+    size_t trial_count;
+    struct result_code code;
     struct summary stats;      /* valid when sample_count > 0 */
     struct device_sense before, after;
     double flops_per_s, bytes_per_s, items_per_s; /* NaN = not applicable */
@@ -121,6 +162,8 @@ struct result {
     size_t case_count;
     const struct result_derived *derived;
     size_t derived_count;
+    const struct result_kpi *kpis;
+    size_t kpi_count;
 };
 
 /* One case from its plan and its measurement (roofs as they stand in `machine` when the case ended). */

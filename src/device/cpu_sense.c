@@ -119,8 +119,7 @@ static double fma_flops(struct cpu *cpu)
 enum status cpu_sense(struct device *device, struct device_sense *sense, bool quick, struct err *err)
 {
     struct cpu *cpu = (struct cpu *)device;
-    struct device_sense now = {
-        .stream_bps = NAN, .fma_flops = NAN, .core_hz = NAN, .load_1min = NAN, .power_w = NAN, .temp_c = NAN};
+    struct device_sense now = device_sense_unknown;
     struct rusage usage;
     double load;
     (void)err;

@@ -1,11 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 #include "rooftile/device.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 const struct device_ops *const device_backends[] = {&device_hip, &device_cpu, &device_sim, NULL};
+
+const struct device_sense device_sense_unknown = {.stream_bps = NAN,
+                                                  .fma_flops = NAN,
+                                                  .core_hz = NAN,
+                                                  .steal_fraction = NAN,
+                                                  .load_1min = NAN,
+                                                  .power_w = NAN,
+                                                  .temp_c = NAN,
+                                                  .memory_hz = NAN,
+                                                  .vram_used_bytes = NAN,
+                                                  .other_processes = NAN,
+                                                  .violation_power = NAN,
+                                                  .violation_thermal = NAN,
+                                                  .violation_hbm = NAN,
+                                                  .violation_vr = NAN,
+                                                  .violation_prochot = NAN};
 
 const struct device_ops *device_backend(const char *name)
 {

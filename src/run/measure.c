@@ -122,13 +122,7 @@ static void flag_disturbance(struct measurement *out)
 static void sense(struct worker *worker, struct device_sense *out)
 {
     struct err ignored = {0};
-    *out = (struct device_sense){.stream_bps = NAN,
-                                 .fma_flops = NAN,
-                                 .core_hz = NAN,
-                                 .steal_fraction = NAN,
-                                 .load_1min = NAN,
-                                 .power_w = NAN,
-                                 .temp_c = NAN};
+    *out = device_sense_unknown;
     if (worker->device->ops->sense)
         (void)worker->device->ops->sense(worker->device, out, false, &ignored);
 }

@@ -57,13 +57,7 @@ enum status calibrate(struct worker *worker, struct err *err)
     const struct plan_case *null_case = worker->options->null_case;
     *out =
         (struct calibration){.timer_tick_ns = worker->info.timer_tick_ns, .null_launch_ns = NAN, .null_batch_ns = NAN};
-    out->reference = (struct device_sense){.stream_bps = NAN,
-                                           .fma_flops = NAN,
-                                           .core_hz = NAN,
-                                           .steal_fraction = NAN,
-                                           .load_1min = NAN,
-                                           .power_w = NAN,
-                                           .temp_c = NAN};
+    out->reference = device_sense_unknown;
     if (worker->device->ops->sense && worker->device->ops->sense(worker->device, &out->reference, false, err))
         return err->status;
     if (!null_case)
