@@ -6,8 +6,13 @@
  * Two processes may share a cache: objects appear by rename, and a lock per key keeps two from compiling the same
  * thing. Objects are reproducible: equal inputs give equal bytes, wherever the source lies.
  *
- * The cache folder holds <key>.inputs, one small text record per key (the object's name and SHA-256, and every included
- * file with its hash), the objects, whose names have their SHA-256, and `lock`, whose byte ranges are the locks.
+ * A machine without a compiler for the target uses what another machine put into the cache: then the compiler does not
+ * count (beyond min_llvm), all the rest must hold, and of several compilers' objects the one stored last is taken. Not
+ * when ROOFTILE_KERNEL_COMPILER is set: who names a compiler wants that one.
+ *
+ * The cache folder holds <key>.inputs, a small text record (the object's name and SHA-256, its compiler, and every
+ * included file with its hash), the same as <key without the compiler>.prebuilt, the objects, whose names have their
+ * SHA-256, and `lock`, whose byte ranges are the locks.
  * Everything in it may be deleted at any time when no build runs.
  */
 #ifndef ROOFTILE_BUILD_H
@@ -36,6 +41,7 @@ struct build_target {
     enum build_kind kind;
     const char *arch; /* "gfx942"; CPU: the feature list of device_info.target */
     uint32_t wave;    /* 64 or 32 */
+    bool cumode;      /* RDNA: CU mode; else WGP mode, LLVM's default. Other targets have no such choice */
 };
 
 struct build_define {
@@ -64,17 +70,18 @@ struct build_result {
         *message; /* BUILD_FAILED: the compiler's own words; BUILD_SKIPPED: the reason (min_llvm, unknown target) */
     const char
         *command;      /* the command line, quoted for a shell, for messages and -v; NULL when it never came to that */
+    const struct compiler *compiler; /* that made the object; its path is "" when it is not here. NULL for images */
     double compile_ns; /* 0 when nothing was compiled for this request */
 };
 
-/* Finds the compiler for a target: ROOFTILE_KERNEL_COMPILER alone when it is set, else of
- * $ROCM_PATH/llvm/bin/amdclang++
- * (/opt/rocm without ROCM_PATH) and hipcc for AMD, clang++, clang++-25 down to clang++-14 the newest LLVM that knows
- * the target, at a tie the first. Probed by compiling an empty file; what was learned is kept in
- * path_cache_dir()/compilers. ERR_BUILD names what was tried and what to install; ERR_UNSUPPORTED: there are compilers
- * but none knows the target. */
-enum status build_find_compiler(struct compiler *compiler, const struct build_target *target, struct arena *arena,
-                                struct err *err);
+/* Finds the compiler for a target: ROOFTILE_KERNEL_COMPILER alone when it is set (a hipcc: for AMD only), else the first
+ * that knows the target and is no older than `min_llvm` (0: any). AMD: $ROCM_PATH/llvm/bin/amdclang++ (/opt/rocm without
+ * ROCM_PATH), hipcc, then as for the CPU the newest LLVM of clang++ and clang++-25 down to clang++-14. Probed by
+ * compiling an empty file; what was learned is kept in path_cache_dir()/compilers. ERR_BUILD names what was tried and
+ * what to install; ERR_UNSUPPORTED: there are compilers but none knows the target ("never compiled: ..."), or all that
+ * do are too old. */
+enum status build_find_compiler(struct compiler *compiler, const struct build_target *target, unsigned min_llvm,
+                                struct arena *arena, struct err *err);
 
 struct build_options {
     const char *cache_dir;   /* NULL: path_cache_dir()/objects */
@@ -94,5 +101,10 @@ struct build_options {
  * the settled results hold and the others are BUILD_PENDING. */
 enum status build_all(struct build_result *results, const struct build_request *requests, size_t count,
                       const struct build_options *options, struct arena *arena, struct err *err);
+
+/* The LLVM IR, as text, that the compiler makes of a request with the very command that builds it, after optimisation.
+ * Not cached. ERR_UNSUPPORTED: the request is an image, or no compiler knows the target; ERR_BUILD: it does not compile. */
+enum status build_ir(char **ir, const struct build_request *request, const struct build_options *options,
+                     struct arena *arena, struct err *err);
 
 #endif

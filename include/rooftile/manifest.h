@@ -29,9 +29,17 @@
  *                 "oracle": { "kernel": "gemm_oracle", "output": "c", "samples": 256, "abs": "...", "rel": "...",
  *                             "params": { ... }, "buffers": { "oracle buffer": "own buffer" } } } }
  *
+ * "min_llvm" may also be an object, { "gfx11*": 16 }: the LLVM that the code needs for targets of this name.
  * Expressions are strings or plain numbers. "{{" and "}}" in a template are braces. A parameter written as a string is read as on
  * the command line: "16Ki" is a number, "f32" a dtype, anything else text. `class` defaults to compute with flops, memory with
  * read or write only, else launch. Inputs need a fill (or a setup step that writes them), outputs something that verifies them.
+ *
+ * Every kernel that is compiled has two parameters more, which no manifest declares and which choose how it is compiled:
+ *   wave     lanes of a wave: 32 or 64; 0, the default, is the device's own
+ *   cumode   1: RDNA runs a workgroup in one compute unit; 0, the default, across the two of a workgroup processor
+ * They are swept, limited and set (by variants, suites, check.params) like others, but stand in ids only when they are not 0.
+ * What a target lacks is a skip. In expressions `wave` is what was asked for and device.wave what the case has; variants are
+ * matched before, with the device's own.
  *
  * `launch` is short for one timed step; steps are timed unless they say otherwise, a graph holds launches only. `block` and
  * `grid` take 1 to 3 expressions. `work` counts the algorithm's minimum for
@@ -75,7 +83,10 @@ struct param {
     const struct param_value *limits; /* allowed values; NULL = any */
     size_t limit_count;
     const struct json *at;    /* where it stands, for messages */
+    bool implied;             /* wave and cumode: not of the manifest, and not shown while it is 0 */
 };
+/* An implied parameter at its default, which ids, results and lists leave out. */
+bool param_is_hidden(const struct param *param, const struct param_value *value);
 
 /* May the parameter take this value: the kind of its default, and within its limits? ERR_CONFIG says why not. */
 enum status param_accepts(const struct param *param, const struct param_value *value, struct err *err);
@@ -259,6 +270,7 @@ struct manifest {
     size_t tag_count;
     const struct param *params;
     size_t param_count;
+    size_t implied_count; /* the last two parameters, wave and cumode; 0 when the code is an image */
     const struct manifest_variant *variants;
     size_t variant_count;
     const struct manifest_require *require;
@@ -269,7 +281,9 @@ struct manifest {
     size_t define_count;
     const char *const *flags;
     size_t flag_count;
-    unsigned min_llvm;                 /* 0 = any */
+    unsigned min_llvm;                 /* for every target; 0 = any */
+    const struct llvm_need { const char *arch; unsigned llvm; } *llvm_needs; /* for those that match the glob */
+    size_t llvm_need_count;
     const struct manifest_buffer *buffers;
     size_t buffer_count;
     const struct manifest_step *steps;
@@ -297,6 +311,11 @@ struct device_facts { /* filled from struct device_info by plan; all numbers so 
 extern const char *const manifest_device_names[MANIFEST_DEVICE_NAMES]; /* "device.wave" "device.cus" ... */
 /* What every expression knows besides its variables: the dtypes by name, bytes(dtype) and eps(dtype). For suites too. */
 void manifest_expr_basics(struct expr_names *names);
+/* The implied parameters' values: lanes of a wave (0: the device's own), and whether CU mode is asked for. */
+uint32_t manifest_wave(const struct manifest *manifest, const struct param_value *values);
+bool manifest_cumode(const struct manifest *manifest, const struct param_value *values);
+/* The oldest LLVM that compiles it for this target; 0: any. */
+unsigned manifest_min_llvm(const struct manifest *manifest, const char *arch);
 size_t manifest_slot_count(const struct manifest *manifest);
 void manifest_slots(double *slots, const struct manifest *manifest, const struct param_value *values,
                     const struct device_facts *device, double x);

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <sched.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -26,6 +27,7 @@ struct work {
 
 struct choice {
     const struct build_target *target;
+    unsigned min_llvm;
     enum status status;
     const char *message;
     struct compiler compiler;
@@ -94,18 +96,19 @@ static struct build_result refuse(enum build_state state, const char *message)
 
 static bool same_target(const struct build_target *a, const struct build_target *b)
 {
-    return a->kind == b->kind && a->wave == b->wave && strcmp(a->arch, b->arch) == 0;
+    return a->kind == b->kind && a->wave == b->wave && a->cumode == b->cumode && strcmp(a->arch, b->arch) == 0;
 }
 
-static const struct choice *choose_compiler(struct build *build, const struct build_target *target)
+static const struct choice *choose_compiler(struct build *build, const struct build_request *request)
 {
     for (size_t i = 0; i < build->choice_count; i++)
-        if (same_target(build->choices[i].target, target))
+        if (build->choices[i].min_llvm == request->min_llvm && same_target(build->choices[i].target, &request->target))
             return &build->choices[i];
     struct err err = {0};
     struct choice *choice = &build->choices[build->choice_count++];
-    choice->target = target;
-    choice->status = build_find_compiler(&choice->compiler, target, build->arena, &err);
+    choice->target = &request->target;
+    choice->min_llvm = request->min_llvm;
+    choice->status = build_find_compiler(&choice->compiler, &request->target, request->min_llvm, build->arena, &err);
     choice->message = choice->status ? arena_strdup(build->arena, err.text) : NULL;
     return choice;
 }
@@ -136,28 +139,32 @@ static void add_work(struct build *build, size_t index, const struct build_unit 
     *slot = ++build->work_count;
 }
 
-static struct build_result use_image(const struct build *build, const struct build_request *request)
-{
-    struct err err = {0};
-    struct build_result result = {.state = BUILD_CACHED, .object = request->image};
-    if (hash_sha256_file(result.sha256, request->image, &err))
-        return refuse(BUILD_FAILED, arena_strdup(build->arena, err.text));
-    return result;
-}
-
+/* Without a compiler for its target a unit is only located. */
 static enum status prepare(struct build *build, struct build_unit *unit, struct err *err)
 {
     if (!build->include_dir && command_include_dir(&build->include_dir, build->options->include_dir, build->arena, err))
         return err->status;
-    const struct build_request *request = unit->request;
-    const struct choice *choice = choose_compiler(build, &request->target);
+    if (unit_locate(unit, build->include_dir, build->arena, err))
+        return err->status;
+    const struct choice *choice = choose_compiler(build, unit->request);
     if (choice->status)
         return err_set(err, choice->status, "%s", choice->message);
-    unit->compiler = &choice->compiler;
-    if (unit->compiler->llvm && request->min_llvm > unit->compiler->llvm)
-        return err_set(err, ERR_UNSUPPORTED, "needs LLVM %u, but %s is LLVM %u; " COMPILER_HINT, request->min_llvm,
-                       unit->compiler->path, unit->compiler->llvm);
-    return unit_prepare(unit, build->include_dir, build->arena, err);
+    return unit_prepare(unit, &choice->compiler, build->arena, err);
+}
+
+/* What a compiler of another machine made ahead of time. */
+static bool find_prebuilt(struct build_result *result, struct build *build, struct build_unit *unit)
+{
+    const char *own = getenv("ROOFTILE_KERNEL_COMPILER");
+    struct build_result found = {.state = BUILD_CACHED};
+    if (unit->compiler || !unit->source || build->options->force || (own && *own))
+        return false;
+    cache_key(&build->cache, unit);
+    if (!cache_find(&found, &build->cache, unit) ||
+        (found.compiler->llvm && found.compiler->llvm < unit->request->min_llvm))
+        return false;
+    *result = found;
+    return true;
 }
 
 /* The request becomes work, or is settled at once. */
@@ -168,14 +175,16 @@ static void admit(struct build *build, size_t index)
     struct err err = {0};
     struct build_result result = {0};
     if (!request->source) {
-        result = use_image(build, request);
-    } else if (prepare(build, &unit, &err)) {
-        result =
-            refuse(err.status == ERR_UNSUPPORTED ? BUILD_SKIPPED : BUILD_FAILED, arena_strdup(build->arena, err.text));
-    } else {
+        if (image_use(&result, &build->cache, request, &err))
+            result = refuse(err.status == ERR_UNSUPPORTED ? BUILD_SKIPPED : BUILD_FAILED,
+                            arena_strdup(build->arena, err.text));
+    } else if (!prepare(build, &unit, &err)) {
         cache_key(&build->cache, &unit);
         add_work(build, index, &unit);
         return;
+    } else if (!find_prebuilt(&result, build, &unit)) {
+        result =
+            refuse(err.status == ERR_UNSUPPORTED ? BUILD_SKIPPED : BUILD_FAILED, arena_strdup(build->arena, err.text));
     }
     settle_request(build, index, &result);
 }

@@ -114,14 +114,41 @@ const char *cache_digest(struct build_cache *cache, const char *path)
     return digest->hex;
 }
 
+/* The name, but not the folder: __FILE__ has it. */
+static void add_source(struct hash *hash, struct build_cache *cache, const struct build_unit *unit)
+{
+    hash_add_string(hash, path_base(unit->source));
+    hash_add_string(hash, cache_digest(cache, unit->source));
+}
+
+static void set_source_key(struct build_cache *cache, struct build_unit *unit)
+{
+    const struct build_request *request = unit->request;
+    const uint32_t modes[] = {request->target.kind, request->target.wave, request->target.cumode};
+    struct hash *hash = hash_new();
+    hash_add_string(hash, "rooftile source 1");
+    add_source(hash, cache, unit);
+    hash_add_string(hash, request->target.arch);
+    hash_add(hash, modes, sizeof(modes));
+    for (size_t i = 0; i < request->flag_count; i++)
+        hash_add_string(hash, request->flags[i]);
+    for (size_t i = 0; i < request->define_count; i++) {
+        hash_add_string(hash, request->defines[i].name);
+        hash_add_string(hash, request->defines[i].value);
+    }
+    hash_hex(hash, unit->source_key);
+    hash_free(hash);
+}
+
 void cache_key(struct build_cache *cache, struct build_unit *unit)
 {
+    set_source_key(cache, unit);
+    if (!unit->compiler)
+        return;
     struct hash *hash = hash_new();
     hash_add_string(hash, "rooftile object 1");
     hash_add_string(hash, unit->compiler->identity);
-    /* The name, but not the folder: __FILE__ has it. */
-    hash_add_string(hash, path_base(unit->source));
-    hash_add_string(hash, cache_digest(cache, unit->source));
+    add_source(hash, cache, unit);
     for (size_t i = 1; i < unit->fixed.count; i++)
         hash_add_string(hash, unit->fixed.items[i]);
     for (size_t i = 0; i < sizeof(key_variables) / sizeof(*key_variables); i++)
@@ -168,9 +195,19 @@ static bool inputs_hold(struct build_cache *cache, const struct build_record *re
     return true;
 }
 
-char *cache_record_path(const struct build_cache *cache, const struct build_unit *unit)
+char *cache_record_path(const struct build_cache *cache, const struct build_unit *unit, bool prebuilt)
 {
-    return arena_printf(cache->arena, "%s/%s.inputs", cache->dir, unit->key);
+    return prebuilt ? arena_printf(cache->arena, "%s/%s.prebuilt", cache->dir, unit->source_key)
+                    : arena_printf(cache->arena, "%s/%s.inputs", cache->dir, unit->key);
+}
+
+/* The compiler of a record: it may not be on this machine. */
+static const struct compiler *absent_compiler(const struct build_record *record, struct arena *arena)
+{
+    struct compiler *compiler = arena_alloc(arena, sizeof(*compiler));
+    *compiler = (struct compiler){
+        .path = "", .version = record->compiler, .llvm = compiler_llvm(record->compiler), .identity = ""};
+    return compiler;
 }
 
 bool cache_find(struct build_result *result, struct build_cache *cache, const struct build_unit *unit)
@@ -178,12 +215,14 @@ bool cache_find(struct build_result *result, struct build_cache *cache, const st
     struct err err = {0};
     struct build_record record = {0};
     char sha256[HASH_TEXT];
-    if (record_read(&record, unit, cache_record_path(cache, unit), cache->arena, &err) || !inputs_hold(cache, &record))
+    const char *path = cache_record_path(cache, unit, !unit->compiler);
+    if (record_read(&record, unit, path, cache->arena, &err) || !inputs_hold(cache, &record))
         return false;
     const char *object = path_join(cache->arena, cache->dir, record.object);
     if (hash_sha256_file(sha256, object, &err) || strcmp(sha256, record.sha256) != 0)
         return false;
     result->object = object;
     memcpy(result->sha256, sha256, sizeof(sha256));
+    result->compiler = unit->compiler ? unit->compiler : absent_compiler(&record, cache->arena);
     return true;
 }

@@ -6,6 +6,7 @@
 #include "rooftile/catalog.h"
 #include "rooftile/cpu_target.h"
 #include "rooftile/file.h"
+#include "rooftile/targets.h"
 
 /* Includes the kernel source for the CPU; its head explains these flags. */
 #define CPU_UNIT "cpu_unit.cpp"
@@ -36,35 +37,22 @@ static const char *const amd_flags[] = {
 
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
 
-/* 9 for gfx90a and gfx9-4-generic, 11 for gfx1151 and gfx11-generic: the last two characters are minor and stepping. */
-static unsigned long gfx_major(const char *arch)
-{
-    if (!text_starts(arch, "gfx"))
-        return 0;
-    const size_t length = strcspn(arch + 3, "-:");
-    char major[8] = "";
-    if (length >= sizeof(major))
-        return 0;
-    memcpy(major, arch + 3, length);
-    if (arch[3 + length] != '-' && length > 2)
-        major[length - 2] = '\0';
-    return strtoul(major, NULL, 10);
-}
-
 static enum status add_amd(struct argv *argv, const struct compiler *compiler, const struct build_target *target,
                            struct err *err)
 {
-    const bool has_wave32 = gfx_major(target->arch) >= 10;
-    if (target->wave == 32 && !has_wave32)
-        return err_set(err, ERR_UNSUPPORTED, "%s has waves of 64 lanes only", target->arch);
+    const struct target_modes modes = target_modes(target->arch);
+    if (target_check_modes(target->arch, target->wave, target->cumode, err))
+        return err->status;
     if (compiler->is_hipcc)
         argv_add_all(argv, hipcc_amd_flags, COUNT(hipcc_amd_flags));
     else
         argv_add_all(argv, clang_amd_flags, COUNT(clang_amd_flags));
     argv_add_all(argv, amd_flags, COUNT(amd_flags));
     argv_addf(argv, "--offload-arch=%s", target->arch);
-    if (has_wave32)
+    if (modes.wave32 && modes.wave64)
         argv_add(argv, target->wave == 64 ? "-mwavefrontsize64" : "-mno-wavefrontsize64");
+    if (modes.wgp)
+        argv_add(argv, target->cumode ? "-mcumode" : "-mno-cumode");
     return STATUS_OK;
 }
 
@@ -72,6 +60,8 @@ static enum status add_cpu(struct argv *argv, const struct build_target *target,
 {
     const char **flags = NULL;
     size_t count = 0;
+    if (target->wave != 64 && target->wave != 32)
+        return err_set(err, ERR_UNSUPPORTED, "no device has waves of %u lanes", target->wave);
     if (cpu_target_flags(target->arch, &flags, &count, argv->arena, err))
         return err_within(err, "cpu");
     argv_add_all(argv, cpu_flags, COUNT(cpu_flags));
@@ -83,8 +73,6 @@ static enum status add_cpu(struct argv *argv, const struct build_target *target,
 enum status command_for_target(struct argv *argv, const struct compiler *compiler, const struct build_target *target,
                                struct err *err)
 {
-    if (target->wave != 64 && target->wave != 32)
-        return err_set(err, ERR_UNSUPPORTED, "no device has waves of %u lanes", target->wave);
     argv_add(argv, compiler->path);
     return target->kind == BUILD_AMD ? add_amd(argv, compiler, target, err) : add_cpu(argv, target, err);
 }
@@ -140,11 +128,15 @@ static void add_paths(struct build_unit *unit)
     }
 }
 
-enum status unit_prepare(struct build_unit *unit, const char *include_dir, struct arena *arena, struct err *err)
+enum status unit_locate(struct build_unit *unit, const char *include_dir, struct arena *arena, struct err *err)
 {
-    if (find_source(unit, arena, err))
-        return err->status;
     unit->include_dir = include_dir;
+    return find_source(unit, arena, err);
+}
+
+enum status unit_prepare(struct build_unit *unit, const struct compiler *compiler, struct arena *arena, struct err *err)
+{
+    unit->compiler = compiler;
     unit->fixed = (struct argv){.arena = arena};
     unit->command = (struct argv){.arena = arena};
     if (command_for_target(&unit->fixed, unit->compiler, &unit->request->target, err))

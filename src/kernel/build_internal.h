@@ -34,6 +34,9 @@ char *argv_quote(const struct argv *argv); /* for a POSIX shell */
 enum status scratch_make(char **dir, struct arena *arena, struct err *err);
 void scratch_remove(const char *dir); /* with everything in it; NULL is fine */
 
+/* The major version of LLVM in what --version says; 0: unknown. */
+unsigned compiler_llvm(const char *version);
+
 /* The compiler and all that a target alone asks for. ERR_UNSUPPORTED for a wave size that the target lacks. */
 enum status command_for_target(struct argv *argv, const struct compiler *compiler, const struct build_target *target,
                                struct err *err);
@@ -51,11 +54,14 @@ struct build_unit {
     struct argv fixed;       /* every argument that names no file of ours: part of the key */
     struct argv command;     /* all but the outputs */
     char key[HASH_TEXT];
+    char source_key[HASH_TEXT]; /* the same without the compiler and what only it is told */
 };
 
-/* Paths and command line; the key needs the source's hash and is set by cache_key(). ERR_CONFIG when there is no
- * source. */
-enum status unit_prepare(struct build_unit *unit, const char *include_dir, struct arena *arena, struct err *err);
+/* Paths: unit->request must be set. ERR_CONFIG when there is no source. */
+enum status unit_locate(struct build_unit *unit, const char *include_dir, struct arena *arena, struct err *err);
+/* The command line of a located unit; the keys need the source's hash and are set by cache_key(). */
+enum status unit_prepare(struct build_unit *unit, const struct compiler *compiler, struct arena *arena,
+                         struct err *err);
 
 /* A file's hash, taken once per build. */
 struct file_digest {
@@ -80,25 +86,34 @@ void cache_release(struct build_cache *cache);
 /* Goes over to the private folder after a write failed for the reason in *err, with a warning. Locks of the folder that
  * is left end here; its objects stay valid. An error when this was tried before or that folder is no good either. */
 enum status cache_fall_back(struct build_cache *cache, struct err *err);
-char *cache_record_path(const struct build_cache *cache, const struct build_unit *unit);
+/* `prebuilt`: the record for machines without the compiler. */
+char *cache_record_path(const struct build_cache *cache, const struct build_unit *unit, bool prebuilt);
+/* Of a located unit: source_key; of a prepared one also key. */
 void cache_key(struct build_cache *cache, struct build_unit *unit);
 
 /* False while another process compiles the same key. Never blocks. */
 bool cache_lock(struct build_cache *cache, const char *key);
 void cache_unlock(struct build_cache *cache, const char *key);
 
-/* Sets object and sha256 when a valid object is there. */
+/* Sets object, sha256 and compiler when a valid object is there. A unit without a compiler takes what any compiler made of
+ * the same source for the same target last. */
 bool cache_find(struct build_result *result, struct build_cache *cache, const struct build_unit *unit);
-/* Takes over a finished object and the dependency file beside it; sets object and sha256. ERR_BUILD: there is no
+/* Takes over a finished object and the dependency file beside it; sets object, sha256 and compiler. ERR_BUILD: there is no
  * object; other errors: neither the cache nor its substitute can be written. */
 enum status cache_store(struct build_result *result, struct build_cache *cache, const struct build_unit *unit,
                         const char *object, const char *depfile, struct err *err);
 const char *cache_digest(struct build_cache *cache, const char *path); /* NULL: cannot be read */
 
+/* Code that others compiled: sets object and sha256. ERR_UNSUPPORTED: it is for other targets; other errors: it cannot be
+ * read, or is no code. */
+enum status image_use(struct build_result *result, struct build_cache *cache, const struct build_request *request,
+                      struct err *err);
+
 /* What a cached object depends on: files with their hashes, and files that would hide one of them if they appeared. */
 struct build_record {
     const char *object; /* file name in the cache folder */
     const char *sha256;
+    const char *compiler; /* its version; "" unknown */
     struct build_input {
         const char *path;
         const char *digest; /* NULL: must not exist */

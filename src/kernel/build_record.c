@@ -5,14 +5,15 @@
 #include "rooftile/file.h"
 
 /* A record:
- *     rooftile build record 1
+ *     rooftile build record 2
  *     object <sha256> <file name>
+ *     compiler Debian clang version 19.1.7 (3)
  *     input <hash> include/portable.h
  *     input <hash> /usr/lib/llvm-19/lib/clang/19/include/stddef.h
  *     absent source/portable.h
  *     end
  * Locks do not cover readers and nothing is flushed to the disk, so a record without its last line does not count. */
-#define RECORD_HEAD "rooftile build record 1"
+#define RECORD_HEAD "rooftile build record 2"
 #define RECORD_LIMIT_BYTES (1024u * 1024u)
 
 /* The part of `path` below `dir`, NULL when it is elsewhere. */
@@ -59,8 +60,8 @@ char *record_shadow(const struct build_unit *unit, const char *path, struct aren
 bool record_print(struct text *text, const struct build_record *record, const struct build_unit *unit)
 {
     struct arena arena = {0};
-    bool ok = !strchr(record->object, '\n');
-    text_addf(text, "%s\nobject %s %s\n", RECORD_HEAD, record->sha256, record->object);
+    bool ok = !strchr(record->object, '\n') && !strchr(record->compiler, '\n');
+    text_addf(text, "%s\nobject %s %s\ncompiler %s\n", RECORD_HEAD, record->sha256, record->object, record->compiler);
     for (size_t i = 0; i < record->input_count; i++) {
         const struct build_input *input = &record->inputs[i];
         ok = ok && !strchr(input->path, '\n');
@@ -106,6 +107,10 @@ static bool read_line(struct build_record *record, const struct build_unit *unit
         /* A file of the cache folder and nothing else. */
         return record->sha256 && strlen(record->sha256) < HASH_TEXT && *line && !strchr(line, '/');
     }
+    if (take(&line, "compiler")) {
+        record->compiler = line;
+        return true;
+    }
     if (take(&line, "input")) {
         input->digest = take_word(&line);
         if (!input->digest)
@@ -132,7 +137,7 @@ enum status record_read(struct build_record *record, const struct build_unit *un
     size_t number = 0;
     for (char *line = data, *end; (end = strchr(line, '\n')) != NULL; line = end + 1, number++) {
         *end = '\0';
-        if (strcmp(line, "end") == 0 && read.object) {
+        if (strcmp(line, "end") == 0 && read.object && read.compiler) {
             *record = read;
             return STATUS_OK;
         }

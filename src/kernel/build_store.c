@@ -85,13 +85,16 @@ static enum status write_object(const struct build_record *record, const struct 
     return write_whole(cache, path, data, length, err);
 }
 
-static enum status write_record(const struct build_record *record, const struct build_cache *cache,
-                                const struct build_unit *unit, struct err *err)
+static enum status write_records(const struct build_record *record, const struct build_cache *cache,
+                                 const struct build_unit *unit, struct err *err)
 {
     struct text text = {0};
     enum status status = STATUS_OK;
-    if (record_print(&text, record, unit))
-        status = write_whole(cache, cache_record_path(cache, unit), text.data, text.length, err);
+    if (record_print(&text, record, unit)) {
+        status = write_whole(cache, cache_record_path(cache, unit, false), text.data, text.length, err);
+        if (!status)
+            status = write_whole(cache, cache_record_path(cache, unit, true), text.data, text.length, err);
+    }
     text_release(&text);
     return status;
 }
@@ -111,7 +114,7 @@ enum status cache_store(struct build_result *result, struct build_cache *cache, 
     char *data = NULL;
     size_t length = 0;
     char sha256[HASH_TEXT];
-    struct build_record record = {.sha256 = sha256};
+    struct build_record record = {.sha256 = sha256, .compiler = unit->compiler->version};
     enum status status = file_read(&data, &length, object, FILE_LIMIT_BYTES, &arena, err);
     if (status) {
         status = err_set(err, ERR_BUILD, "the compiler ended well but its object cannot be read: %s", err->text);
@@ -123,12 +126,13 @@ enum status cache_store(struct build_result *result, struct build_cache *cache, 
     do {
         status = write_object(&record, cache, data, length, err);
         if (!status && is_known)
-            status = write_record(&record, cache, unit, err);
+            status = write_records(&record, cache, unit, err);
     } while (status && !(status = cache_fall_back(cache, err)));
     if (status)
         goto out;
     result->object = path_join(cache->arena, cache->dir, record.object);
     memcpy(result->sha256, sha256, sizeof(sha256));
+    result->compiler = unit->compiler;
 out:
     arena_release(&arena);
     return status;

@@ -7,6 +7,7 @@
 #include "build_internal.h"
 #include "rooftile/file.h"
 #include "rooftile/spawn.h"
+#include "rooftile/targets.h"
 
 /* clang 14 is the oldest that kernels compile with. */
 #define CLANG_NEWEST 25u
@@ -27,12 +28,15 @@ static const char *const unknown_target[] = {
 struct search {
     struct arena *arena;
     const struct build_target *target;
-    const char *memory; /* folder of what earlier runs learned */
-    struct compiler found[MAX_CANDIDATES];
+    unsigned min_llvm;
+    const char *memory;                    /* folder of what earlier runs learned */
+    struct compiler found[MAX_CANDIDATES]; /* in the order in which they are asked */
     size_t count;
+    size_t asked;        /* of them */
     struct text tried;   /* names that led nowhere */
-    struct text refused; /* compilers that do not compile for the target, with their words */
-    bool is_broken;      /* one of them fails for another reason */
+    struct text unaware; /* compilers that do not know the target */
+    struct text old;     /* compilers that know it but are too old for the code */
+    struct text failed;  /* compilers that fail for another reason, with their words */
 };
 
 static void remember(const char *path, const char *text)
@@ -64,11 +68,64 @@ static char *hash_text(struct hash *hash, struct arena *arena)
     return arena_strdup(arena, hex);
 }
 
-/* Is this the compiler itself? hipcc, amdclang++ and ccache start another program that can change without them. */
-static bool is_direct(const char *path, struct arena *arena)
+/* "Debian clang version 19.1.7", also behind hipcc's own line. */
+unsigned compiler_llvm(const char *version)
 {
-    const char *real = path_real(arena, path);
-    return real && text_starts(path_base(real), "clang");
+    const char *at = strstr(version, "clang version ");
+    return at ? (unsigned)strtoul(at + strlen("clang version "), NULL, 10) : 0;
+}
+
+/* The compiler that a --version text speaks of: hipcc, amdclang++ and ccache start another program, which can change
+ * without them. False when the text does not say. */
+static bool hash_add_installed(struct hash *hash, const char *version, struct arena *arena)
+{
+    static const char label[] = "InstalledDir: ";
+    const char *at = strstr(version, label);
+    if (!at)
+        return false;
+    at += strlen(label);
+    const int length = (int)strcspn(at, "\n");
+    hash_add_identity(hash, arena_printf(arena, "%.*s/clang", length, at), arena);
+    /* Debian's hipcc starts clang-15 while clang may be any other. */
+    hash_add_identity(hash, arena_printf(arena, "%.*s/clang-%u", length, at, compiler_llvm(version)), arena);
+    return true;
+}
+
+/* Which program a wrapper starts depends on these. */
+static const char *const wrapper_variables[] = {"PATH", "ROCM_PATH", "HIP_PATH", "HIP_CLANG_PATH"};
+
+/* Where the answer of an earlier run is kept: the hash of the compiler behind it, a line's end, and the text. */
+static char *version_file(const struct search *search, const char *path)
+{
+    struct hash *hash = hash_new();
+    hash_add_string(hash, path);
+    hash_add_identity(hash, path, search->arena);
+    for (size_t i = 0; i < sizeof(wrapper_variables) / sizeof(*wrapper_variables); i++)
+        hash_add_string(hash, getenv(wrapper_variables[i]));
+    return arena_printf(search->arena, "%s/%s.version", search->memory, hash_text(hash, search->arena));
+}
+
+static char *hash_of_installed(const char *version, struct arena *arena)
+{
+    struct hash *hash = hash_new();
+    const bool known = hash_add_installed(hash, version, arena);
+    char *text = hash_text(hash, arena);
+    return known ? text : NULL;
+}
+
+static const char *recall_version(const char *file, struct arena *arena)
+{
+    struct err err = {0};
+    char *data = NULL;
+    size_t length = 0;
+    if (file_read(&data, &length, file, OUTPUT_LIMIT_BYTES, arena, &err))
+        return NULL;
+    char *version = strchr(data, '\n');
+    if (!version)
+        return NULL;
+    *version++ = '\0';
+    const char *now = hash_of_installed(version, arena);
+    return now && strcmp(now, data) == 0 ? version : NULL;
 }
 
 /* All of `path --version`; NULL when it does not run. */
@@ -77,54 +134,44 @@ static const char *ask_version(const struct search *search, const char *path)
     struct arena *arena = search->arena;
     struct err err = {0};
     struct spawn_result ran = {0};
-    char *data = NULL;
-    size_t length = 0;
-    struct hash *hash = hash_new();
-    hash_add_string(hash, path);
-    hash_add_identity(hash, path, arena);
-    const char *known = arena_printf(arena, "%s/%s.version", search->memory, hash_text(hash, arena));
-    const bool direct = is_direct(path, arena);
-    if (direct && !file_read(&data, &length, known, OUTPUT_LIMIT_BYTES, arena, &err) && length > 0)
-        return data;
+    const char *file = version_file(search, path);
+    const char *known = recall_version(file, arena);
+    if (known)
+        return known;
     const char *const argv[] = {path, "--version", NULL};
     if (spawn_run(&ran, argv, NULL, OUTPUT_LIMIT_BYTES, PROBE_TIMEOUT_MS, arena, &err) || ran.exit_code != 0)
         return NULL;
-    if (direct)
-        remember(known, ran.output);
+    const char *installed = hash_of_installed(ran.output, arena);
+    if (installed)
+        remember(file, arena_printf(arena, "%s\n%s", installed, ran.output));
     return ran.output;
-}
-
-/* "Debian clang version 19.1.7", also behind hipcc's own line. */
-static unsigned llvm_of(const char *version)
-{
-    const char *at = strstr(version, "clang version ");
-    return at ? (unsigned)strtoul(at + strlen("clang version "), NULL, 10) : 0;
 }
 
 static char *identity_of(const char *path, const char *version, struct arena *arena)
 {
-    static const char label[] = "InstalledDir: ";
     struct hash *hash = hash_new();
     hash_add_string(hash, version);
     hash_add_identity(hash, path, arena);
-    const char *at = strstr(version, label);
-    if (at) {
-        at += strlen(label);
-        hash_add_identity(hash, arena_printf(arena, "%.*s/clang", (int)strcspn(at, "\n"), at), arena);
-    }
+    hash_add_installed(hash, version, arena);
     return hash_text(hash, arena);
 }
 
-/* Keeps the newest first, and the earlier of equals; one compiler with two names is kept once. */
+/* Among those not asked yet the newest comes first, and the earlier of equals; one compiler with two names is kept
+ * once. */
 static void add_sorted(struct search *search, struct compiler compiler)
 {
     for (size_t i = 0; i < search->count; i++)
         if (strcmp(search->found[i].identity, compiler.identity) == 0)
             return;
     size_t at = search->count++;
-    for (; at > 0 && search->found[at - 1].llvm < compiler.llvm; at--)
+    for (; at > search->asked && search->found[at - 1].llvm < compiler.llvm; at--)
         search->found[at] = search->found[at - 1];
     search->found[at] = compiler;
+}
+
+static bool is_hipcc(const char *path)
+{
+    return strstr(path_base(path), "hipcc") != NULL;
 }
 
 static void try_name(struct search *search, const char *name)
@@ -141,23 +188,10 @@ static void try_name(struct search *search, const char *name)
     add_sorted(search, (struct compiler){
                            .path = path,
                            .version = arena_strndup(arena, version, strcspn(version, "\n")),
-                           .llvm = llvm_of(version),
-                           .is_hipcc = strstr(path_base(path), "hipcc") != NULL,
+                           .llvm = compiler_llvm(version),
+                           .is_hipcc = is_hipcc(path),
                            .identity = identity_of(path, version, arena),
                        });
-}
-
-static void try_all_names(struct search *search)
-{
-    struct arena *arena = search->arena;
-    if (search->target->kind == BUILD_AMD) {
-        const char *rocm = getenv("ROCM_PATH");
-        try_name(search, path_join(arena, rocm && *rocm ? rocm : "/opt/rocm", "llvm/bin/amdclang++"));
-        try_name(search, "hipcc");
-    }
-    try_name(search, "clang++");
-    for (unsigned version = CLANG_NEWEST; version >= CLANG_OLDEST; version--)
-        try_name(search, arena_printf(arena, "clang++-%u", version));
 }
 
 static bool is_unknown_target(const char *errors)
@@ -168,15 +202,23 @@ static bool is_unknown_target(const char *errors)
     return false;
 }
 
+static void add_name(struct text *list, const struct compiler *compiler)
+{
+    text_addf(list, "%s%s (LLVM %u)", list->length ? ", " : "", compiler->path, compiler->llvm);
+}
+
 static void note_refusal(struct search *search, const struct compiler *compiler, const char *errors)
 {
     static const char label[] = "error: ";
-    search->is_broken = search->is_broken || !is_unknown_target(errors);
+    if (is_unknown_target(errors)) {
+        add_name(&search->unaware, compiler);
+        return;
+    }
     const char *words = strstr(errors, label);
     words = words ? words + strlen(label) : errors;
     const int length = (int)strcspn(words, "\n");
-    text_addf(&search->refused, "%s%s (LLVM %u): %.*s", search->refused.length ? "; " : "", compiler->path,
-              compiler->llvm, length ? length : INT_MAX, length ? words : "failed without a word");
+    add_name(&search->failed, compiler);
+    text_addf(&search->failed, ": %.*s", length ? length : INT_MAX, length ? words : "failed without a word");
 }
 
 /* Compiles an empty file with the real command line, link included. */
@@ -223,38 +265,90 @@ static enum status knows_target(bool *ok, struct search *search, const struct co
     return STATUS_OK;
 }
 
-static enum status choose(struct compiler *compiler, struct search *search, struct err *err)
+/* Asks those that were found since the last call; `compiler` gets a path when one of them can do it. */
+static enum status ask(struct compiler *compiler, struct search *search, struct err *err)
 {
-    const char *own = getenv("ROOFTILE_KERNEL_COMPILER");
-    const bool has_own = own && *own;
-    if (has_own)
-        try_name(search, own);
-    else
-        try_all_names(search);
-    if (search->count == 0 && has_own)
-        return err_set(err, ERR_BUILD, "ROOFTILE_KERNEL_COMPILER: %s is not a program that runs", own);
-    if (search->count == 0)
-        return err_set(err, ERR_BUILD, "no compiler found, tried %s; " COMPILER_HINT, search->tried.data);
-    for (size_t i = 0; i < search->count; i++) {
+    while (search->asked < search->count && !compiler->path) {
+        const struct compiler *next = &search->found[search->asked++];
         bool ok = false;
-        if (knows_target(&ok, search, &search->found[i], err))
+        if (knows_target(&ok, search, next, err))
             return err->status;
-        if (ok) {
-            *compiler = search->found[i];
-            return STATUS_OK;
-        }
+        if (ok && next->llvm && next->llvm < search->min_llvm)
+            add_name(&search->old, next);
+        else if (ok)
+            *compiler = *next;
     }
-    return err_set(err, search->is_broken ? ERR_BUILD : ERR_UNSUPPORTED, "no compiler here compiles for %s: %s%s",
-                   search->target->arch, search->refused.data, search->is_broken ? "; " COMPILER_HINT : "");
+    return STATUS_OK;
 }
 
-enum status build_find_compiler(struct compiler *compiler, const struct build_target *target, struct arena *arena,
-                                struct err *err)
+static void try_clangs(struct search *search)
 {
-    struct search search = {.arena = arena, .target = target};
+    try_name(search, "clang++");
+    for (unsigned version = CLANG_NEWEST; version >= CLANG_OLDEST; version--)
+        try_name(search, arena_printf(search->arena, "clang++-%u", version));
+}
+
+/* A ROCm that is installed comes before the distribution's clang: what its runtime loads is what its compiler writes.
+ */
+static enum status choose(struct compiler *compiler, struct search *search, const char *own, struct err *err)
+{
+    if (own) {
+        try_name(search, own);
+        return ask(compiler, search, err);
+    }
+    enum status status = STATUS_OK;
+    if (search->target->kind == BUILD_AMD) {
+        const char *rocm = getenv("ROCM_PATH");
+        try_name(search, path_join(search->arena, rocm && *rocm ? rocm : "/opt/rocm", "llvm/bin/amdclang++"));
+        status = ask(compiler, search, err);
+        if (!status && !compiler->path) {
+            try_name(search, "hipcc");
+            status = ask(compiler, search, err);
+        }
+    }
+    if (!status && !compiler->path) {
+        try_clangs(search);
+        status = ask(compiler, search, err);
+    }
+    return status;
+}
+
+static enum status fail_search(const struct search *search, const char *own, struct err *err)
+{
+    const char *arch = search->target->arch;
+    const struct target *known = search->target->kind == BUILD_AMD ? target_find(arch) : NULL;
+    if (!search->count && own)
+        return err_set(err, ERR_BUILD, "ROOFTILE_KERNEL_COMPILER: %s is not a program that runs", own);
+    if (!search->count)
+        return err_set(err, ERR_BUILD, "no compiler found, tried %s; " COMPILER_HINT, search->tried.data);
+    if (search->failed.length)
+        return err_set(err, ERR_BUILD, "no compiler here compiles for %s: %s; " COMPILER_HINT, arch,
+                       search->failed.data);
+    if (search->old.length)
+        return err_set(err, ERR_UNSUPPORTED, "needs LLVM %u, but what compiles for %s here is %s", search->min_llvm,
+                       arch, search->old.data);
+    return err_set(err, ERR_UNSUPPORTED, "never compiled: no compiler at hand knows %s (%s%s); asked: %s", arch,
+                   known ? arena_printf(search->arena, "needs LLVM %u", known->llvm) : "no target that rooftile knows",
+                   known ? "" : ": 'rooftile list --targets'", search->unaware.data);
+}
+
+enum status build_find_compiler(struct compiler *compiler, const struct build_target *target, unsigned min_llvm,
+                                struct arena *arena, struct err *err)
+{
+    const char *own = getenv("ROOFTILE_KERNEL_COMPILER");
+    if (own && (!*own || (is_hipcc(own) && target->kind == BUILD_CPU)))
+        own = NULL;
+    struct search search = {.arena = arena, .target = target, .min_llvm = min_llvm};
+    struct compiler found = {0};
     search.memory = path_join(arena, path_cache_dir(arena), "compilers");
-    const enum status status = choose(compiler, &search, err);
+    enum status status = choose(&found, &search, own, err);
+    if (!status && !found.path)
+        status = fail_search(&search, own, err);
+    if (!status)
+        *compiler = found;
     text_release(&search.tried);
-    text_release(&search.refused);
+    text_release(&search.unaware);
+    text_release(&search.old);
+    text_release(&search.failed);
     return status;
 }

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
+#include <math.h>
+
 #include "rooftile/manifest.h"
 
 #include <string.h>
 
 #include "manifest_internal.h"
 #include "rooftile/file.h"
+#include "rooftile/text.h"
 
 static const char *const class_names[] = {
     [CLASS_COMPUTE] = "compute",
@@ -67,13 +70,49 @@ static enum status source_parse(struct manifest_parser *parser, const struct jso
     return STATUS_OK;
 }
 
+static enum status llvm_version(unsigned *out, const struct json *at, struct err *err)
+{
+    const double max_llvm = 1000;
+    if (at->type != JSON_NUMBER || at->number < 0 || at->number > max_llvm || at->number != floor(at->number))
+        return json_fail(at, err, "is not a major version of LLVM");
+    *out = (unsigned)at->number;
+    return STATUS_OK;
+}
+
+static enum status min_llvm_parse(struct manifest_parser *parser, const struct json *code, struct err *err)
+{
+    struct manifest *manifest = parser->manifest;
+    const struct json *at = json_member(code, "min_llvm");
+    if (!at)
+        return STATUS_OK;
+    if (at->type != JSON_OBJECT)
+        return llvm_version(&manifest->min_llvm, at, err);
+    struct llvm_need *needs = arena_array(parser->arena, entry_count(at), sizeof(*needs));
+    size_t count = 0;
+    enum status status = STATUS_OK;
+    for (const struct json *member = entry_first(at); member && !status; member = entry_next(member)) {
+        needs[count].arch = member->key;
+        status = llvm_version(&needs[count++].llvm, member, err);
+    }
+    manifest->llvm_needs = needs;
+    manifest->llvm_need_count = count;
+    return status;
+}
+
+unsigned manifest_min_llvm(const struct manifest *manifest, const char *arch)
+{
+    unsigned most = manifest->min_llvm;
+    for (size_t i = 0; i < manifest->llvm_need_count; i++)
+        if (manifest->llvm_needs[i].llvm > most && text_matches(arch, manifest->llvm_needs[i].arch))
+            most = manifest->llvm_needs[i].llvm;
+    return most;
+}
+
 static enum status code_parse(struct manifest_parser *parser, const struct json *root, struct err *err)
 {
     static const char *const keys[] = {"source", "image", "symbol", "min_llvm", "defines", "flags"};
     static const char *const source_keys[] = {"min_llvm", "defines", "flags"};
     struct manifest *manifest = parser->manifest;
-    const uint64_t max_llvm = 1000;
-    uint64_t min_llvm = 0;
     const struct json *code = NULL;
     enum status status = json_get_object(&code, root, "code", JSON_REQUIRED, err);
     if (!status)
@@ -87,10 +126,7 @@ static enum status code_parse(struct manifest_parser *parser, const struct json 
     if (!status)
         status = get_template(&parser->symbol, parser, code, "symbol", JSON_OPTIONAL, err);
     if (!status)
-        status = json_get_u64(&min_llvm, code, "min_llvm", JSON_OPTIONAL, err);
-    if (!status && min_llvm > max_llvm)
-        status = json_fail(json_member(code, "min_llvm"), err, "is not a major version of LLVM");
-    manifest->min_llvm = (unsigned)min_llvm;
+        status = min_llvm_parse(parser, code, err);
     if (!status)
         status = get_strings(&manifest->flags, &manifest->flag_count, code, "flags", parser->arena, err);
     return status ? status : defines_parse(&manifest->defines, &manifest->define_count, parser, code, err);

@@ -64,6 +64,8 @@ static const char *const taken_names[] = {
     "log10", "sin", "cos",    "pow",   "ceil_div", "round_up", "is_pow2", "clamp",
 };
 
+static const char *const implied_names[] = {"wave", "cumode"};
+
 enum status check_param_name(const struct json *member, struct err *err)
 {
     if (dtype_from_name(member->key))
@@ -71,6 +73,10 @@ enum status check_param_name(const struct json *member, struct err *err)
     for (size_t i = 0; i < COUNT_OF(taken_names); i++)
         if (strcmp(member->key, taken_names[i]) == 0)
             return json_fail_key(member, err, "'%s' means something else in expressions and cannot be a parameter",
+                                 member->key);
+    for (size_t i = 0; i < COUNT_OF(implied_names); i++)
+        if (strcmp(member->key, implied_names[i]) == 0)
+            return json_fail_key(member, err, "every kernel has the parameter '%s' already: variants and suites set it",
                                  member->key);
     return STATUS_OK;
 }
@@ -184,6 +190,16 @@ static void list_slots(double *slots, const struct param_value *list)
     slots[2] = (double)list->count;
 }
 
+uint32_t manifest_wave(const struct manifest *manifest, const struct param_value *values)
+{
+    return manifest->implied_count ? (uint32_t)values[manifest->param_count - 2].number : 0;
+}
+
+bool manifest_cumode(const struct manifest *manifest, const struct param_value *values)
+{
+    return manifest->implied_count && values[manifest->param_count - 1].number != 0;
+}
+
 void manifest_slots(double *slots, const struct manifest *manifest, const struct param_value *values,
                     const struct device_facts *device, double x)
 {
@@ -196,8 +212,11 @@ void manifest_slots(double *slots, const struct manifest *manifest, const struct
         list_slots(list, value);
         list += 3;
     }
+    struct device_facts facts = *device;
+    const uint32_t wave = manifest_wave(manifest, values);
+    facts.wave = wave ? wave : device->wave;
     for (size_t i = 0; i < MANIFEST_DEVICE_NAMES; i++)
-        memcpy(&slots[manifest->param_count + i], (const char *)device + device_offsets[i], sizeof(double));
+        memcpy(&slots[manifest->param_count + i], (const char *)&facts + device_offsets[i], sizeof(double));
     slots[metric_slot(manifest)] = x;
 }
 

@@ -120,6 +120,11 @@ enum status param_from_json(struct param_value *value, const struct json *json, 
     return STATUS_OK;
 }
 
+bool param_is_hidden(const struct param *param, const struct param_value *value)
+{
+    return param->implied && value->number == 0;
+}
+
 static enum status fail_limits(const struct param *param, const char *given, struct arena *arena, struct err *err)
 {
     struct text allowed = {0};
@@ -193,19 +198,40 @@ static enum status limits_parse(struct param *params, const struct manifest_pars
     return STATUS_OK;
 }
 
+/* What every kernel that is compiled has; the first value is the default. */
+static const struct {
+    const char *name;
+    double values[3];
+    size_t count;
+} implied_params[] = {{"wave", {0, 32, 64}, 3}, {"cumode", {0, 1}, 2}};
+
+static void add_implied(struct param *param, size_t which, struct arena *arena)
+{
+    const size_t count = implied_params[which].count;
+    struct param_value *limits = arena_array(arena, count, sizeof(*limits));
+    for (size_t i = 0; i < count; i++)
+        limits[i] = (struct param_value){.kind = PARAM_NUMBER, .number = implied_params[which].values[i]};
+    *param = (struct param){.name = implied_params[which].name,
+                            .value = limits[0],
+                            .limits = limits,
+                            .limit_count = count,
+                            .implied = true};
+}
+
 enum status params_parse(struct manifest_parser *parser, const struct json *root, struct err *err)
 {
     const struct json *object = NULL;
     enum status status = json_get_object(&object, root, "params", JSON_OPTIONAL, err);
     if (status)
         return status;
+    const bool is_compiled = !json_member(json_member(root, "code"), "image");
+    const size_t own_count = object ? entry_count(object) : 0;
+    struct param *params = arena_array(parser->arena, own_count + COUNT_OF(implied_params), sizeof(*params));
     size_t count = 0;
-    struct param *params = NULL;
     if (object) {
         status = check_entry_names(object, "parameter", err);
         if (status)
             return status;
-        params = arena_array(parser->arena, entry_count(object), sizeof(*params));
         for (const struct json *member = entry_first(object); member; member = entry_next(member), count++) {
             params[count] = (struct param){.name = member->key, .at = member};
             status = check_param_name(member, err);
@@ -215,6 +241,9 @@ enum status params_parse(struct manifest_parser *parser, const struct json *root
                 return status;
         }
     }
+    parser->manifest->implied_count = is_compiled ? COUNT_OF(implied_params) : 0;
+    for (size_t i = 0; i < parser->manifest->implied_count; i++)
+        add_implied(&params[count++], i, parser->arena);
     parser->manifest->params = params;
     parser->manifest->param_count = count;
     names_build(parser);

@@ -61,7 +61,7 @@ static enum status ctype_parse(struct template_part *part, const struct manifest
     const int param = manifest_param(manifest, name);
     if (param < 0)
         return fail_unknown(at, err, "ctype() takes a dtype or a parameter, not", name, parser->param_names,
-                            manifest->param_count);
+                            manifest->param_count - manifest->implied_count);
     if (manifest->params[param].value.kind != PARAM_DTYPE)
         return json_fail(at, err, "ctype(%s): the parameter is no dtype", name);
     *part = (struct template_part){.kind = PART_CTYPE, .param = (size_t)param};
@@ -264,7 +264,7 @@ static bool steps_use(const struct manifest_step *steps, size_t count, size_t pa
 
 bool manifest_param_is_compiled(const struct manifest *manifest, size_t param)
 {
-    return defines_use(manifest->defines, manifest->define_count, param) || uses(manifest->image, param) ||
-           steps_use(manifest->steps, manifest->step_count, param) ||
+    return manifest->params[param].implied || defines_use(manifest->defines, manifest->define_count, param) ||
+           uses(manifest->image, param) || steps_use(manifest->steps, manifest->step_count, param) ||
            steps_use(manifest->setup, manifest->setup_count, param);
 }

@@ -7,11 +7,12 @@
 #include "rooftile/clock.h"
 #include "rooftile/cpu_target.h"
 #include "rooftile/log.h"
+#include "rooftile/spawn.h"
 #include "rooftile/text.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
 
-static const struct build_target gfx942 = {BUILD_AMD, "gfx942", 64};
+static const struct build_target gfx942 = {BUILD_AMD, "gfx942", 64, false};
 
 static struct build_options options_of(struct fixture *fixture)
 {
@@ -78,23 +79,24 @@ static void test_key(void **state)
         const char *variable, *value; /* set before */
         enum build_state state;
     } cases[] = {
-        {"first", defines_12, 2, flags_1, 1, {BUILD_AMD, "gfx942", 64}, .state = BUILD_COMPILED},
-        {"nothing", defines_12, 2, flags_1, 1, {BUILD_AMD, "gfx942", 64}, .state = BUILD_CACHED},
-        {"define value", defines_13, 2, flags_1, 1, {BUILD_AMD, "gfx942", 64}, .state = BUILD_COMPILED},
-        {"define name", defines_name, 2, flags_1, 1, {BUILD_AMD, "gfx942", 64}, .state = BUILD_COMPILED},
-        {"define gone", defines_12, 1, flags_1, 1, {BUILD_AMD, "gfx942", 64}, .state = BUILD_COMPILED},
-        {"flag", defines_12, 2, flags_2, 2, {BUILD_AMD, "gfx942", 64}, .state = BUILD_COMPILED},
-        {"arch", defines_12, 2, flags_1, 1, {BUILD_AMD, "gfx1100", 64}, .state = BUILD_COMPILED},
-        {"wave", defines_12, 2, flags_1, 1, {BUILD_AMD, "gfx1100", 32}, .state = BUILD_COMPILED},
-        {"kind", defines_12, 2, flags_1, 1, {BUILD_CPU, "x86-64-v3", 64}, .state = BUILD_COMPILED},
-        {"cpu wave", defines_12, 2, flags_1, 1, {BUILD_CPU, "x86-64-v3", 32}, .state = BUILD_COMPILED},
-        {"cpu level", defines_12, 2, flags_1, 1, {BUILD_CPU, "x86-64-v2", 32}, .state = BUILD_COMPILED},
+        {"first", defines_12, 2, flags_1, 1, {BUILD_AMD, "gfx942", 64, false}, .state = BUILD_COMPILED},
+        {"nothing", defines_12, 2, flags_1, 1, {BUILD_AMD, "gfx942", 64, false}, .state = BUILD_CACHED},
+        {"define value", defines_13, 2, flags_1, 1, {BUILD_AMD, "gfx942", 64, false}, .state = BUILD_COMPILED},
+        {"define name", defines_name, 2, flags_1, 1, {BUILD_AMD, "gfx942", 64, false}, .state = BUILD_COMPILED},
+        {"define gone", defines_12, 1, flags_1, 1, {BUILD_AMD, "gfx942", 64, false}, .state = BUILD_COMPILED},
+        {"flag", defines_12, 2, flags_2, 2, {BUILD_AMD, "gfx942", 64, false}, .state = BUILD_COMPILED},
+        {"arch", defines_12, 2, flags_1, 1, {BUILD_AMD, "gfx1100", 64, false}, .state = BUILD_COMPILED},
+        {"wave", defines_12, 2, flags_1, 1, {BUILD_AMD, "gfx1100", 32, false}, .state = BUILD_COMPILED},
+        {"CU mode", defines_12, 2, flags_1, 1, {BUILD_AMD, "gfx1100", 32, true}, .state = BUILD_COMPILED},
+        {"kind", defines_12, 2, flags_1, 1, {BUILD_CPU, "x86-64-v3", 64, false}, .state = BUILD_COMPILED},
+        {"cpu wave", defines_12, 2, flags_1, 1, {BUILD_CPU, "x86-64-v3", 32, false}, .state = BUILD_COMPILED},
+        {"cpu level", defines_12, 2, flags_1, 1, {BUILD_CPU, "x86-64-v2", 32, false}, .state = BUILD_COMPILED},
         {"another folder",
          defines_12,
          2,
          flags_1,
          1,
-         {BUILD_AMD, "gfx942", 64},
+         {BUILD_AMD, "gfx942", 64, false},
          .source = "m/a.hip",
          .state = BUILD_CACHED},
         {"another name",
@@ -102,7 +104,7 @@ static void test_key(void **state)
          2,
          flags_1,
          1,
-         {BUILD_AMD, "gfx942", 64},
+         {BUILD_AMD, "gfx942", 64, false},
          .source = "k/b.hip",
          .state = BUILD_COMPILED},
         {"other file",
@@ -110,7 +112,7 @@ static void test_key(void **state)
          2,
          flags_1,
          1,
-         {BUILD_AMD, "gfx942", 64},
+         {BUILD_AMD, "gfx942", 64, false},
          .file = "k/c.hip",
          .content = "x",
          .state = BUILD_CACHED},
@@ -119,37 +121,37 @@ static void test_key(void **state)
          2,
          flags_1,
          1,
-         {BUILD_AMD, "gfx942", 64},
+         {BUILD_AMD, "gfx942", 64, false},
          .variable = "CPATH",
          .value = "/x",
          .state = BUILD_COMPILED},
-        {"variable again", defines_12, 2, flags_1, 1, {BUILD_AMD, "gfx942", 64}, .state = BUILD_CACHED},
+        {"variable again", defines_12, 2, flags_1, 1, {BUILD_AMD, "gfx942", 64, false}, .state = BUILD_CACHED},
         {"header",
          defines_12,
          2,
          flags_1,
          1,
-         {BUILD_AMD, "gfx942", 64},
+         {BUILD_AMD, "gfx942", 64, false},
          .file = "include/h.h",
          .content = "2",
          .state = BUILD_COMPILED},
-        {"header again", defines_12, 2, flags_1, 1, {BUILD_AMD, "gfx942", 64}, .state = BUILD_CACHED},
+        {"header again", defines_12, 2, flags_1, 1, {BUILD_AMD, "gfx942", 64, false}, .state = BUILD_CACHED},
         {"hidden header",
          defines_12,
          2,
          flags_1,
          1,
-         {BUILD_AMD, "gfx942", 64},
+         {BUILD_AMD, "gfx942", 64, false},
          .file = "k/h.h",
          .content = "3",
          .state = BUILD_COMPILED},
-        {"still hidden", defines_12, 2, flags_1, 1, {BUILD_AMD, "gfx942", 64}, .state = BUILD_CACHED},
+        {"still hidden", defines_12, 2, flags_1, 1, {BUILD_AMD, "gfx942", 64, false}, .state = BUILD_CACHED},
         {"source",
          defines_12,
          2,
          flags_1,
          1,
-         {BUILD_AMD, "gfx942", 64},
+         {BUILD_AMD, "gfx942", 64, false},
          .file = "k/a.hip",
          .content = "true ",
          .state = BUILD_COMPILED},
@@ -158,7 +160,7 @@ static void test_key(void **state)
          2,
          flags_1,
          1,
-         {BUILD_AMD, "gfx942", 64},
+         {BUILD_AMD, "gfx942", 64, false},
          .file = "bin/clang-test",
          .state = BUILD_COMPILED},
     };
@@ -237,8 +239,8 @@ static void test_damaged_cache(void **state)
 {
     struct fixture *fixture = *state;
     static const char *const suffixes[] = {".inputs", ".hsaco"};
-    static const char *const damages[] = {"", "rooftile build record 1\n",
-                                          "rooftile build record 1\nobject ../../x y\nend\n"};
+    static const char *const damages[] = {"", "rooftile build record 2\n",
+                                          "rooftile build record 2\nobject ../../x y\ncompiler c\nend\n"};
     const char *source = fixture_write(fixture, "k/a.hip", "true\n");
     for (size_t i = 0; i < COUNT(suffixes); i++) {
         for (size_t j = 0; j < COUNT(damages); j++) {
@@ -273,9 +275,9 @@ static void test_record_stays_inside(void **state)
     static const char *const names[] = {"../outside", NULL};
     for (size_t i = 0; i < COUNT(names); i++) {
         const char *name = names[i] ? names[i] : path_base(first.object);
-        fixture_write(
-            fixture, paths[0],
-            arena_printf(&fixture->arena, "rooftile build record 1\nobject %s %s\nend\n", first.sha256, name));
+        fixture_write(fixture, paths[0],
+                      arena_printf(&fixture->arena, "rooftile build record 2\nobject %s %s\ncompiler c\nend\n",
+                                   first.sha256, name));
         assert_int_equal(build_source(fixture, source).state, names[i] ? BUILD_COMPILED : BUILD_CACHED);
     }
 }
@@ -347,10 +349,14 @@ static void test_refused_requests(void **state)
         const char *message;
     } cases[] = {
         {{.source = source, .target = gfx942, .min_llvm = 17}, BUILD_COMPILED, NULL},
-        {{.source = source, .target = gfx942, .min_llvm = 18}, BUILD_SKIPPED, "needs LLVM 18, but "},
-        {{.source = source, .target = {BUILD_AMD, "gfx942", 32}}, BUILD_SKIPPED, "gfx942 has waves of 64 lanes only"},
+        {{.source = source, .target = gfx942, .min_llvm = 18},
+         BUILD_SKIPPED,
+         "needs LLVM 18, but what compiles for gfx942 here is "},
+        {{.source = source, .target = {BUILD_AMD, "gfx942", 32, false}},
+         BUILD_SKIPPED,
+         "gfx942 has waves of 64 lanes only"},
         {{.source = "/nowhere/a.hip", .target = gfx942}, BUILD_FAILED, "/nowhere/a.hip: no such file"},
-        {{.image = source, .target = gfx942}, BUILD_CACHED, NULL},
+        {{.image = source, .target = gfx942}, BUILD_FAILED, fixture->dir},
         {{.image = "/nowhere/a.hsaco", .target = gfx942}, BUILD_FAILED, "/nowhere/a.hsaco: "},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
@@ -538,7 +544,7 @@ static struct build_target real_cpu(struct fixture *fixture, uint32_t wave)
     cpu_target_detect(&features);
     const char *copy = arena_strdup(&fixture->arena, features.data);
     text_release(&features);
-    return (struct build_target){BUILD_CPU, copy, wave};
+    return (struct build_target){BUILD_CPU, copy, wave, false};
 }
 
 /* Skips the test where the target has no compiler. */
@@ -546,7 +552,7 @@ static void need_compiler(struct fixture *fixture, struct build_target target)
 {
     struct compiler compiler = {0};
     struct err err = {0};
-    if (!build_find_compiler(&compiler, &target, &fixture->arena, &err))
+    if (!build_find_compiler(&compiler, &target, 0, &fixture->arena, &err))
         return;
     print_message("skipped: %s\n", err.text);
     skip();
@@ -593,12 +599,14 @@ static void test_real_cpu(void **state)
 }
 
 /* The same source at another place and another time gives the same bytes, __FILE__ and debug information included. */
-static void check_reproducible(struct fixture *fixture, struct build_target target)
+static void check_reproducible(struct fixture *fixture, struct build_target target, const char *compiler)
 {
     static const char *const flags[] = {"-g"};
     static const char *const trees[] = {"here", "some where/else"};
     struct build_result results[COUNT(trees)];
     use_real_compiler(fixture);
+    if (compiler)
+        setenv("ROOFTILE_KERNEL_COMPILER", compiler, 1);
     need_compiler(fixture, target);
     for (size_t i = 0; i < COUNT(trees); i++) {
         struct build_options options = options_of(fixture);
@@ -626,23 +634,78 @@ static void check_reproducible(struct fixture *fixture, struct build_target targ
 
 static void test_reproducible_cpu(void **state)
 {
-    check_reproducible(*state, real_cpu(*state, 64));
+    check_reproducible(*state, real_cpu(*state, 64), NULL);
 }
 
 static void test_reproducible_amd(void **state)
 {
-    check_reproducible(*state, (struct build_target){BUILD_AMD, "gfx90a", 64});
+    char *clang = spawn_which(&((struct fixture *)*state)->arena, "clang++-19");
+    check_reproducible(*state, (struct build_target){BUILD_AMD, "gfx90a", 64, false}, clang);
+}
+
+/* Offload bundles have names and offsets of their own. */
+static void test_reproducible_hipcc(void **state)
+{
+    check_reproducible(*state, (struct build_target){BUILD_AMD, "gfx1030", 64, true}, "hipcc");
+}
+
+/* What one machine compiled, another without a compiler takes from the cache: if nothing but the compiler is missing.
+ */
+static void test_prebuilt(void **state)
+{
+    static const struct {
+        const char *what;
+        struct build_target target;
+        unsigned min_llvm;
+        const char *header; /* rewritten before */
+        const char *own;    /* ROOFTILE_KERNEL_COMPILER */
+        enum build_state state;
+    } cases[] = {
+        {"all the same", {BUILD_AMD, "gfx1100", 32, false}, 17, NULL, "", BUILD_CACHED},
+        {"CU mode", {BUILD_AMD, "gfx1100", 32, true}, 0, NULL, "", BUILD_FAILED},
+        {"wave", {BUILD_AMD, "gfx1100", 64, false}, 0, NULL, "", BUILD_FAILED},
+        {"target", {BUILD_AMD, "gfx1101", 32, false}, 0, NULL, "", BUILD_FAILED},
+        {"newer LLVM", {BUILD_AMD, "gfx1100", 32, false}, 18, NULL, "", BUILD_FAILED},
+        {"named compiler", {BUILD_AMD, "gfx1100", 32, false}, 0, NULL, "/nowhere/clang++", BUILD_FAILED},
+        {"header", {BUILD_AMD, "gfx1100", 32, false}, 0, "2", "", BUILD_FAILED},
+        {"header again", {BUILD_AMD, "gfx1100", 32, false}, 0, "1", "", BUILD_CACHED},
+    };
+    struct fixture *fixture = *state;
+    const char *header = fixture_write(fixture, "include/h.h", "1");
+    setenv("HEADERS", header, 1);
+    const char *source = fixture_write(fixture, "k/a.hip", "true\n");
+    const struct build_request request = {.source = source, .target = {BUILD_AMD, "gfx1100", 32, false}};
+    const struct build_result first = build_one(fixture, request);
+    assert_int_equal(first.state, BUILD_COMPILED);
+    assert_string_equal(first.compiler->path, fixture->compiler);
+    setenv("PATH", "/nowhere", 1);
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        setenv("ROOFTILE_KERNEL_COMPILER", cases[i].own, 1);
+        if (cases[i].header)
+            fixture_write(fixture, "include/h.h", cases[i].header);
+        const struct build_result result = build_one(
+            fixture,
+            (struct build_request){.source = source, .target = cases[i].target, .min_llvm = cases[i].min_llvm});
+        if (result.state != cases[i].state)
+            fail_msg("%s: state %d: %s", cases[i].what, (int)result.state, result.message ? result.message : "");
+        if (result.state != BUILD_CACHED)
+            continue;
+        assert_string_equal(result.sha256, first.sha256);
+        assert_string_equal(result.compiler->version, "Test clang version 17.0.1");
+        assert_int_equal(result.compiler->llvm, 17);
+        assert_string_equal(result.compiler->path, "");
+    }
 }
 
 static void test_real_amd(void **state)
 {
     static const struct build_target targets[] = {
-        {BUILD_AMD, "gfx906", 64}, {BUILD_AMD, "gfx1030", 32}, {BUILD_AMD, "gfx1030", 64}};
+        {BUILD_AMD, "gfx906", 64, false}, {BUILD_AMD, "gfx1030", 32, false}, {BUILD_AMD, "gfx1030", 64, false}};
     struct fixture *fixture = *state;
     use_real_compiler(fixture);
-    const char *source =
-        fixture_write(fixture, "k/a.hip",
-                      "#include \"portable.h\"\nKERNEL void f(int *p) { *p = __builtin_amdgcn_wavefrontsize(); }\n");
+    const char *source = fixture_write(
+        fixture, "k/a.hip",
+        "#include \"portable.h\"\nKERNEL void f(int *p) { *p = (int)__builtin_amdgcn_workitem_id_x(); }\n");
     for (size_t i = 0; i < COUNT(targets); i++) {
         need_compiler(fixture, targets[i]);
         const struct build_result result =
@@ -650,10 +713,14 @@ static void test_real_amd(void **state)
         if (result.state != BUILD_COMPILED)
             fail_msg("%s", result.message);
         char *object = fixture_read(fixture, result.object);
+        if (result.compiler->is_hipcc) {
+            assert_true(text_starts(object, "__CLANG_OFFLOAD_BUNDLE__"));
+            continue;
+        }
         assert_memory_equal(object, "\177ELF", 4);
         assert_int_equal((unsigned char)object[18], 224); /* EM_AMDGPU */
     }
-    const struct build_request unknown = {.source = source, .target = {BUILD_AMD, "gfx9999", 64}};
+    const struct build_request unknown = {.source = source, .target = {BUILD_AMD, "gfx9999", 64, false}};
     assert_int_equal(build_one(fixture, unknown).state, BUILD_SKIPPED);
 }
 
@@ -681,6 +748,8 @@ int main(void)
         TEST(test_real_cpu),
         TEST(test_reproducible_cpu),
         TEST(test_reproducible_amd),
+        TEST(test_reproducible_hipcc),
+        TEST(test_prebuilt),
         TEST(test_real_amd),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

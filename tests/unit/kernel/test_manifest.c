@@ -96,7 +96,7 @@ static void short_form(void **state)
     assert_string_equal(m->path, "dir/m.json");
     assert_string_equal(m->source, "dir/stream.hip");
     assert_int_equal(m->class, CLASS_COMPUTE);
-    assert_int_equal(m->param_count, 4);
+    assert_int_equal(m->param_count, 4 + m->implied_count);
     assert_int_equal(manifest_param(m, "VEC"), 3);
     assert_int_equal(manifest_param(m, "vec"), -1);
     assert_int_equal(m->buffer_count, 3);
@@ -131,7 +131,7 @@ static void every_head_key(void **state)
     assert_string_equal(case_class_name(m->class), "latency");
     assert_int_equal(m->tag_count, 2);
     assert_string_equal(m->tags[1], "new");
-    assert_int_equal(m->param_count, 6);
+    assert_int_equal(m->param_count, 6 + m->implied_count);
     assert_int_equal(m->params[0].value.number, 1024);
     assert_int_equal(m->params[1].limit_count, 2);
     assert_int_equal(m->params[0].limit_count, 0);
@@ -270,14 +270,15 @@ static void slots(void **state)
     (void)state;
     struct arena arena = {0};
     const struct manifest *m = parse(full, &arena);
-    struct param_value values[6];
+    struct param_value values[8];
     for (size_t i = 0; i < COUNT_OF(values); i++)
         values[i] = m->params[i].value;
     static const double list[] = {-4, -2};
     values[3].list = list;
     values[3].count = 2;
     static const struct device_facts facts = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, "cpu", "x86-64"};
-    static const double want[] = {1024, DTYPE_F32, 256, 0, 0, 4, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, -6, -2, 2};
+    static const double want[] = {1024, DTYPE_F32, 256, 0, 0, 4, 0, 0, 1,  2,  3, 4,
+                                  5,    6,         7,   8, 9, 10, 11, 12, -6, -2, 2};
     double got[COUNT_OF(want)];
     assert_int_equal(manifest_slot_count(m), COUNT_OF(want));
     manifest_slots(got, m, values, &facts, 12);
@@ -285,6 +286,61 @@ static void slots(void **state)
     assert_string_equal(manifest_device_names[0], "device.wave");
     assert_string_equal(manifest_device_names[7], "device.core_hz");
     assert_string_equal(manifest_device_names[10], "device.i8_dot");
+    arena_release(&arena);
+}
+
+static void min_llvm(void **state)
+{
+    (void)state;
+    struct arena arena = {0};
+    const char *text =
+        replaced(triad, "'symbol': 's", "'min_llvm': {'gfx11*': 16, 'gfx1[12]*': 17, 'gfx95*': 20}, 'symbol': 's", &arena);
+    static const struct {
+        const char *arch;
+        unsigned llvm;
+    } cases[] = {{"gfx942", 0}, {"gfx1100", 17}, {"gfx1201", 17}, {"gfx950", 20}, {"cpu", 0}};
+    const struct manifest *m = parse(text, &arena);
+    for (size_t i = 0; i < COUNT_OF(cases); i++)
+        assert_int_equal(manifest_min_llvm(m, cases[i].arch), cases[i].llvm);
+    assert_int_equal(manifest_min_llvm(parse(full, &arena), "gfx942"), 17);
+    arena_release(&arena);
+}
+
+/* wave and cumode: every kernel that is compiled has them, and expressions see the wave that was asked for. */
+static void implied(void **state)
+{
+    (void)state;
+    static const struct device_facts facts = {.wave = 32, .backend = "hip", .arch = "gfx1100"};
+    struct arena arena = {0};
+    const struct manifest *m = parse(triad, &arena);
+    const int wave = manifest_param(m, "wave"), cumode = manifest_param(m, "cumode");
+    assert_int_equal(m->implied_count, 2);
+    assert_true(m->params[wave].implied && m->params[cumode].implied && !m->params[0].implied);
+    assert_true(manifest_param_is_compiled(m, (size_t)wave) && manifest_param_is_compiled(m, (size_t)cumode));
+    struct param_value values[6];
+    double slots[32];
+    for (size_t i = 0; i < m->param_count; i++)
+        values[i] = m->params[i].value;
+    assert_int_equal(manifest_wave(m, values), 0);
+    assert_false(manifest_cumode(m, values));
+    assert_true(param_is_hidden(&m->params[wave], &values[wave]));
+    assert_false(param_is_hidden(&m->params[0], &(struct param_value){.kind = PARAM_NUMBER}));
+    manifest_slots(slots, m, values, &facts, 0);
+    assert_true(slots[m->param_count] == 32);
+    values[wave].number = 64;
+    values[cumode].number = 1;
+    assert_int_equal(manifest_wave(m, values), 64);
+    assert_true(manifest_cumode(m, values));
+    assert_false(param_is_hidden(&m->params[wave], &values[wave]));
+    manifest_slots(slots, m, values, &facts, 0);
+    assert_true(slots[m->param_count] == 64);
+    struct err err;
+    assert_int_equal(param_accepts(&m->params[wave], &(struct param_value){.number = 48}, &err), ERR_CONFIG);
+    assert_string_equal(err.text, "wave=48 is not among its limits: 0, 32, 64");
+    m = parse(foreign, &arena);
+    assert_int_equal(m->implied_count, 0);
+    assert_int_equal(manifest_param(m, "wave"), -1);
+    assert_int_equal(manifest_wave(m, m->params ? &m->params[0].value : NULL), 0);
     arena_release(&arena);
 }
 
@@ -331,6 +387,7 @@ static void head_mistakes(void **state)
         {"'n': 268435456", "'x': 1", "/params/x: 'x' means something else in expressions and cannot be a parameter"},
         {"'n': 268435456", "'device': 1", "/params/device: 'device' means something else in expressions and cannot be a parameter"},
         {"'n': 268435456", "'ceil_div': 1", "/params/ceil_div: 'ceil_div' means something else in expressions and cannot be a parameter"},
+        {"'n': 268435456", "'wave': 64", "/params/wave: every kernel has the parameter 'wave' already: variants and suites set it"},
         {"'n': 268435456", "'a-b': 1", "/params/a-b: the name of a parameter has letters, digits and '_' only and starts with no digit"},
         {"'n': 268435456", "'n': true", "/params/n: a parameter is a number, a string or a list of numbers, not a boolean"},
         {"'n': 268435456", "'m': 268435456", "/buffers/a/count: in \"n\": unknown name 'n' at column 1; did you mean 'm'?"},
@@ -354,6 +411,7 @@ static void head_mistakes(void **state)
         {"'VEC': '{VEC}'", "'VEC': '{VEK}'", "/code/defines/VEC: in \"{VEK}\": unknown name 'VEK' at column 1; did you mean 'VEC'?"},
         {"'VEC': '{VEC}'", "'V-C': '1'", "/code/defines/V-C: the name of a define has letters, digits and '_' only and starts with no digit"},
         {"'symbol': 'stream_triad'", "'symbol': 's', 'min_llvm': 12345", "/code/min_llvm: is not a major version of LLVM"},
+        {"'symbol': 'stream_triad'", "'symbol': 's', 'min_llvm': {'gfx9*': '17'}", "/code/min_llvm/gfx9*: is not a major version of LLVM"},
         {"'flops': '2*n', 'unit': 'vector_{dtype}'", "'flops': '2*n'", "/work: the key 'unit' is missing"},
         {"'flops': '2*n', 'unit'", "'unit'", "/work/unit: a unit without flops has no effect"},
         {"'2*n*bytes(dtype)'", "'2*n*byte(dtype)'", "/work/read: in \"2*n*byte(dtype)\": unknown function 'byte' at column 5; did you mean 'bytes'?"},
@@ -517,7 +575,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(short_form),    cmocka_unit_test(every_head_key),  cmocka_unit_test(every_fill),
-        cmocka_unit_test(every_step),    cmocka_unit_test(foreign_code),    cmocka_unit_test(slots),
+        cmocka_unit_test(every_step),    cmocka_unit_test(foreign_code),    cmocka_unit_test(slots), cmocka_unit_test(implied), cmocka_unit_test(min_llvm),
         cmocka_unit_test(launch_defines),
         cmocka_unit_test(head_mistakes), cmocka_unit_test(buffer_mistakes), cmocka_unit_test(step_mistakes),
         cmocka_unit_test(untimed_steps), cmocka_unit_test(limits),          cmocka_unit_test(places),

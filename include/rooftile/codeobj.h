@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Code objects: what a compiler made of AMD GPU kernels, read without a GPU and without ROCm. Any file that holds some will do:
+ * a plain code object (.co, .hsaco), a clang offload bundle, a compressed one, or an executable, library or object of the host
+ * with bundles inside its .hip_fatbin section (several, one after the other, compressed or not).
+ *
+ * Sources: the AMDGPU metadata note (msgpack; "Code Object V3+ Metadata" in LLVM's AMDGPUUsage) for what the compiler says,
+ * the 64-byte kernel descriptor NAME.kd ("Kernel Descriptor") for what the hardware is told, the symbol table for where the
+ * instructions are. Compiler and hardware may disagree: launch bounds can allocate 169 VGPRs where .vgpr_count says 2.
+ *
+ * Input may be hostile: every offset and size is checked, and a broken file is ERR_CONFIG with the reason. Everything lives
+ * in the arena. Sizes are bytes, registers count 32-bit registers per lane.
+ */
+#ifndef ROOFTILE_CODEOBJ_H
+#define ROOFTILE_CODEOBJ_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "rooftile/arena.h"
+#include "rooftile/err.h"
+
+#define CODEOBJ_LIMIT_BYTES (1u << 30) /* largest file, and largest bundle after decompression */
+
+/* One argument as the kernel's prologue finds it in the kernarg segment. */
+struct codeobj_arg {
+    const char *name;          /* "" when the compiler left it out (it mostly does for HIP) */
+    const char *type;          /* "" likewise; OpenCL writes "float*" */
+    uint32_t offset_bytes;
+    uint32_t size_bytes;
+    const char *value_kind;    /* "global_buffer" "by_value" "dynamic_shared_pointer" "hidden_block_count_x" ... */
+    bool hidden;               /* filled in by the runtime: value_kind is hidden_* */
+    bool is_pointer;           /* global_buffer, dynamic_shared_pointer, image, sampler, pipe, queue */
+    const char *address_space; /* "global" "local" "constant" ...; "" unknown */
+    const char *access;        /* "read_only" "write_only" "read_write"; "" unknown */
+};
+
+struct codeobj_kernel {
+    const char *name;          /* .name: what hipModuleGetFunction takes; mangled for C++ */
+    const char *symbol;        /* of the descriptor, "NAME.kd" */
+    const struct codeobj_arg *args; /* in the order of the metadata: explicit ones first, then hidden ones */
+    size_t arg_count;
+    size_t explicit_count;     /* args[0 .. explicit_count) are the ones a launch passes; hidden ones follow */
+
+    /* From the metadata: what the compiler says. */
+    uint32_t vgpr_count;       /* gfx90a and later CDNA: arch and acc registers together (arch aligned to 4) */
+    uint32_t agpr_count;       /* 0 where there are none */
+    uint32_t sgpr_count;       /* with VCC, flat_scratch and XNACK extras */
+    uint32_t vgpr_spills, sgpr_spills;
+    uint32_t group_segment_bytes;   /* static LDS; a launch adds its dynamic LDS */
+    uint32_t private_segment_bytes; /* scratch of each lane; a lower bound when uses_dynamic_stack */
+    uint32_t kernarg_bytes, kernarg_align;
+    uint32_t wave;             /* 64 or 32 */
+    uint32_t max_block;        /* .max_flat_workgroup_size, lanes; 0 unknown */
+    uint32_t required_block[3]; /* .reqd_workgroup_size; 0 0 0 when any will do */
+    bool uses_dynamic_stack;
+    bool uniform_block;        /* .uniform_work_group_size: the grid must be whole blocks */
+    bool workgroup_processor_mode; /* gfx10 and later: the block may spread over both CUs of a WGP */
+
+    /* From the kernel descriptor: what the hardware is told. All 0 when !has_descriptor. */
+    bool has_descriptor;
+    uint32_t encoded_vgprs;    /* (GRANULATED_WORKITEM_VGPR_COUNT + 1) * encoding granule of target and wave; 0: target unknown */
+    uint32_t allocated_vgprs;  /* that, rounded up to the allocation granule: what one wave takes from the register file */
+    uint32_t accum_offset;     /* where AGPRs start in the unified file (gfx90a, 94x, 950): (ACCUM_OFFSET + 1) * 4; else 0 */
+    uint32_t arch_vgprs;       /* of allocated_vgprs: up to accum_offset in a unified file when the kernel has AGPRs, else all */
+    uint32_t acc_vgprs;        /* AGPRs allocated; 0 when the kernel has none. gfx908: another file of the same size as arch_vgprs */
+    uint32_t encoded_sgprs;    /* gfx9: granulated; gfx10 and later allocate a fixed number: 0 */
+    uint32_t descriptor_group_bytes, descriptor_private_bytes, descriptor_kernarg_bytes;
+    uint32_t rsrc1, rsrc2, rsrc3;
+    uint16_t properties;       /* KERNEL_CODE_PROPERTIES */
+
+    /* The instructions. NULL and 0 when the entry point lies outside every loaded segment. */
+    const unsigned char *code;
+    size_t code_bytes;         /* the function symbol's size; without one up to the next symbol or the segment's end */
+    uint64_t code_offset;      /* in the code object's bytes */
+    uint64_t code_address;     /* virtual, as disassemblers print it */
+    char code_sha256[65];      /* "" when there is no code */
+};
+
+struct codeobj {
+    const unsigned char *bytes; /* the ELF image alone */
+    size_t size_bytes;
+    const char *id;            /* the bundle's entry id "hipv4-amdgcn-amd-amdhsa--gfx942:xnack-"; "" when there is no bundle */
+    const char *target;        /* "gfx942", "gfx9-4-generic"; from the metadata, else from the ELF header's flags */
+    const char *features;      /* "sramecc+:xnack-"; "" any */
+    unsigned abi;              /* code object version: 3, 4, 5 or 6 */
+    uint64_t bundle_offset;    /* of its bundle in the file; 0 when there is no bundle */
+    const struct codeobj_kernel *kernels; /* in the order of the metadata */
+    size_t kernel_count;
+};
+
+/* A bundle's entry that is no AMDGPU code object: the host's place holder, SPIR-V, another vendor's. */
+struct codeobj_other {
+    const char *id;
+    uint64_t size_bytes;
+};
+
+enum codeobj_container { CODEOBJ_PLAIN, CODEOBJ_BUNDLE, CODEOBJ_COMPRESSED, CODEOBJ_EXECUTABLE };
+
+struct codeobj_file {
+    const char *path;
+    enum codeobj_container container;
+    size_t bundle_count;       /* 0 for a plain code object */
+    const struct codeobj *objects; /* at least one, in file order */
+    size_t count;
+    const struct codeobj_other *others;
+    size_t other_count;
+};
+
+/* ERR_CONFIG "PATH: not a code object: ..." | "PATH: ... truncated ..." | "PATH: ... has no AMDGPU metadata note ...". */
+enum status codeobj_read(const struct codeobj_file **file, const char *path, struct arena *arena, struct err *err);
+
+/* The same for bytes already in memory. The result points into `bytes`, which must live as long as the arena. */
+enum status codeobj_parse(const struct codeobj_file **file, const char *path, const void *bytes, size_t size_bytes,
+                          struct arena *arena, struct err *err);
+
+/* "code object" "offload bundle" "compressed offload bundle" "executable": for messages. */
+const char *codeobj_container_name(enum codeobj_container container);
+
+/* The object that the AMD runtime would load on a device "gfx942" or "gfx942:sramecc+:xnack-": the same processor, and every
+ * feature that the object fixes must be the device's where both say something; of several the one that fixes most. NULL: none.
+ * A bundle made of several objects for one target (several translation units) gives the first: see codeobj_find_kernel. */
+const struct codeobj *codeobj_for_target(const struct codeobj_file *file, const char *target);
+
+/* The kernel with this name in one object, or NULL. */
+const struct codeobj_kernel *codeobj_kernel(const struct codeobj *object, const char *name);
+
+/* The kernel with this name in any object that runs on `target` (NULL: any), and in *object (may be NULL) where it was. */
+const struct codeobj_kernel *codeobj_find_kernel(const struct codeobj **object, const struct codeobj_file *file,
+                                                 const char *target, const char *name);
+
+/* Every target of the file once, "gfx90a gfx942:xnack-": for messages. */
+char *codeobj_targets(const struct codeobj_file *file, struct arena *arena);
+
+/* How the hardware counts vector registers, per lane (LLVM's AMDGPUBaseInfo; occupancy of a kernel uses the same numbers). */
+struct codeobj_granules {
+    uint32_t encoding;   /* the descriptor's field counts these */
+    uint32_t allocation; /* a wave gets a multiple of this */
+    bool unified;        /* AGPRs lie behind the arch VGPRs in one file (gfx90a, 94x, 950) */
+};
+/* False for a target that is not known; then nothing is written. */
+bool codeobj_granules(struct codeobj_granules *granules, const char *target, uint32_t wave);
+
+#endif

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the compiler made of a kernel: its instructions, their kinds and work, its loops, and what is worth changing.
+ *
+ *     code object --llvm-objdump, once--> text --isa_parse--> struct isa { kernels { instructions, loops, mixes,
+ * findings } }
+ *
+ * isa_parse is pure: objdump's text in, structs in the caller's arena out, so it is tested without any tool.
+ *
+ * All numbers are STATIC: they say what one pass through every instruction of a kernel or of a loop's body would do.
+ * Both sides of a branch are counted, a branch around code does not take it away, an inner loop counts once in its
+ * outer loop's inclusive sum however often it turns, and lanes switched off in EXEC count as if they were on. For a
+ * loop without branches inside that is exactly one iteration. How often anything runs is not known here.
+ *
+ * Units: work and bytes of vector instructions are PER LANE; scalar loads and matrix instructions are PER WAVE, as one
+ * instruction serves the whole wave. isa_flops_per_wave() and its neighbours bring them together.
+ */
+#ifndef ROOFTILE_ISA_H
+#define ROOFTILE_ISA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "rooftile/arena.h"
+#include "rooftile/codeobj.h"
+#include "rooftile/err.h"
+#include "rooftile/text.h"
+
+/* What an instruction is. Every instruction has exactly one kind. */
+enum isa_kind {
+    ISA_VECTOR,         /* vector ALU, one operation per lane (moves, compares and AGPR moves too) */
+    ISA_PACKED,         /* v_pk_*: two or more values per lane */
+    ISA_DUAL,           /* VOPD, v_dual_* :: v_dual_*: two vector ALU operations in one instruction */
+    ISA_MATRIX,         /* MFMA, SMFMAC, WMMA, SWMMAC */
+    ISA_TRANSCENDENTAL, /* exp log rcp rsq sqrt sin cos tanh: a quarter of the rate or less */
+    ISA_CONVERSION,     /* v_cvt_*: between number formats */
+    ISA_CROSS_LANE,     /* lanes exchange: ds_bpermute, ds_swizzle, v_mov with DPP, readlane, permlane */
+    ISA_SCALAR,         /* scalar ALU */
+    ISA_SCALAR_MEMORY,  /* s_load, s_buffer_load, s_store through the constant cache */
+    ISA_LDS_READ,
+    ISA_LDS_WRITE,
+    ISA_LOAD, /* vector memory: global, flat, buffer; also straight into LDS */
+    ISA_STORE,
+    ISA_SCRATCH_LOAD, /* memory private to a lane: spills and arrays that have no registers */
+    ISA_SCRATCH_STORE,
+    ISA_ATOMIC,  /* on memory or LDS, see `space` */
+    ISA_BARRIER, /* s_barrier and its split forms (the signal counts, the wait of a split barrier is ISA_WAIT) */
+    ISA_WAIT,    /* s_waitcnt*, s_wait_*, s_wait_idle, s_barrier_wait */
+    ISA_BRANCH,  /* s_branch, s_cbranch_*, s_setpc, s_swappc, s_call */
+    ISA_OTHER,   /* s_nop, s_delay_alu, s_clause, s_endpgm, messages, cache control, clocks */
+    ISA_KINDS,
+};
+
+/* Which memory an instruction moves bytes to or from. A flat access counts as global. */
+enum isa_space { ISA_NO_SPACE, ISA_GLOBAL, ISA_LDS, ISA_SCRATCH, ISA_CONSTANT, ISA_SPACES };
+
+/* Bytes of one instruction per lane (ISA_CONSTANT: per wave); ds_read2_b32 moves 8. Traffic is counted in these
+ * classes. */
+enum isa_width { ISA_1, ISA_2, ISA_4, ISA_8, ISA_12, ISA_16, ISA_32, ISA_64, ISA_WIDTHS };
+unsigned isa_width_bytes(enum isa_width width);
+
+#define ISA_NO_LOOP SIZE_MAX
+
+struct isa_instruction {
+    uint64_t address;
+    uint64_t target;      /* where a direct branch goes; 0: no branch, or not known (s_setpc) */
+    const char *mnemonic; /* as objdump spells it, with suffix; both names of a VOPD: "v_dual_a :: v_dual_b" */
+    const char *operands; /* both operand lists of a VOPD: "v0, v1, v2 :: v3, v4, v5"; "" without any */
+    enum isa_kind kind;
+    enum isa_space space;
+    uint32_t size;  /* bytes of code */
+    uint32_t bytes; /* memory moved, per lane (ISA_CONSTANT: per wave); an atomic: the width of its operand, once */
+    uint32_t flops; /* floating-point operations per lane: add, mul, transcendental 1; fma 2; dot2 4; x2 packed */
+    uint32_t ops;   /* integer operations per lane: add, shift, logic, mul 1; mad, lshl_add 2; dot4 8 */
+    uint32_t matrix_ops;    /* 2*M*N*K*blocks per wave; sparse forms: those of the dense form they replace */
+    uint32_t matrix_cycles; /* clocks that it occupies the matrix unit of its SIMD; 0: not known for this target */
+    bool is_integer;        /* matrix_ops are integer operations */
+    size_t loop;            /* the innermost loop it is in, or ISA_NO_LOOP */
+};
+
+/* Loads, stores and atomics of one memory space. Bytes per lane (ISA_CONSTANT: per wave). */
+struct isa_traffic {
+    uint64_t loads, stores, atomics; /* instructions */
+    uint64_t load_bytes, store_bytes, atomic_bytes;
+    uint64_t loads_by_width[ISA_WIDTHS];
+    uint64_t stores_by_width[ISA_WIDTHS];
+};
+
+struct isa_mix {
+    uint64_t instructions;
+    uint64_t operations;       /* the same with a VOPD counted as two */
+    uint64_t count[ISA_KINDS]; /* their sum is `instructions` */
+    uint64_t code_bytes;
+    struct isa_traffic traffic[ISA_SPACES]; /* [ISA_NO_SPACE] stays zero */
+    uint64_t flops, ops;                    /* per lane, without the matrix unit and without scalar instructions */
+    uint64_t matrix_flops, matrix_ops;      /* per wave; ops: integer forms */
+    uint64_t matrix_cycles;                 /* clocks of one SIMD's matrix unit, per wave */
+    uint64_t matrix_unknown; /* matrix instructions whose cycles are not known; not zero: matrix_cycles is too small */
+};
+
+/* A natural loop: everything that can reach the branch back without passing the header. Loops with one header are one;
+ * a loop that is entered at several places (its first iteration was peeled or rotated) is one too. Nests are followed
+ * 64 deep. Sorted by first_address, an outer loop before those inside it. */
+struct isa_loop {
+    uint64_t header_address;              /* where it is entered; the lowest such place */
+    uint64_t first_address, last_address; /* lowest and highest instruction of its body, inner loops included */
+    size_t parent;                        /* the loop around it, or ISA_NO_LOOP */
+    unsigned depth;                       /* 1: not inside another loop */
+    bool is_innermost;
+    struct isa_mix own;       /* its own instructions, without those of inner loops */
+    struct isa_mix inclusive; /* with inner loops, each counted once */
+};
+
+enum isa_severity { ISA_NOTE, ISA_HINT, ISA_PROBLEM };
+
+/* clang-format off */
+/* One thing worth knowing, for people: `what` is the fact with its numbers, `advice` what to try. `code` never changes its
+ * meaning, scripts may depend on it:
+ *   scratch-in-loop      loads or stores of scratch (spills) inside a loop                        problem
+ *   scratch              loads or stores of scratch or spilled VGPRs, none of them in a loop      hint
+ *   scalar-spills        SGPRs spilled into lanes of a VGPR                                       note
+ *   narrow-loads         an innermost loop loads less than 16 bytes per lane at addresses that
+ *                        do not come from loaded values, and no loop of the kernel loads 16       hint
+ *   wait-each-load       an innermost loop waits for all memory right after each of its loads,
+ *                        whose addresses do not come from loaded values                           hint
+ *   one-chain            the fma or matrix instructions of an innermost loop mostly wait for
+ *                        each other, longer than it takes to issue them                           hint
+ *   narrow-lds           LDS reads of an innermost loop lie side by side, one wider read would do hint
+ *   conversions          a third or more of the vector issue time of an innermost loop converts   hint
+ *   transcendentals      more than half of that time are transcendentals                          hint
+ *   integer-division     integer division in software                             in a loop hint, else note
+ *   barrier-per-step     a barrier in an innermost loop every few vector instructions             note
+ *   accumulator-copies   an innermost loop copies between AGPRs and VGPRs more often than it
+ *                        multiplies                                                               hint
+ *   calls                calls of functions, whose instructions are not counted                   note
+ * Loops that do the remainder of a larger one, and conversions or transcendentals that memory hides, are left alone. */
+/* clang-format on */
+struct isa_finding {
+    const char *code;
+    enum isa_severity severity;
+    uint64_t address; /* the first instruction that shows it */
+    size_t loop;      /* or ISA_NO_LOOP */
+    const char *what;
+    const char *advice;
+};
+
+/* What the caller knows of a kernel from the code object's symbols and metadata; zero where it does not. */
+struct isa_symbol {
+    const char *name;
+    uint64_t address;       /* of the first instruction, as in the code object */
+    uint64_t size;          /* bytes of code */
+    unsigned wave;          /* 32 or 64; 0: the target's default */
+    uint64_t scratch_bytes; /* .private_segment_fixed_size */
+    unsigned vgpr_spills, sgpr_spills;
+};
+
+struct isa_kernel {
+    struct isa_symbol symbol;             /* `wave` filled in */
+    struct isa_instruction *instructions; /* by address; s_nop and s_code_end at its end are left out */
+    size_t instruction_count;
+    struct isa_loop *loops;
+    size_t loop_count;
+    struct isa_mix mix;           /* the whole kernel, each instruction once */
+    struct isa_finding *findings; /* problems first, then by address */
+    size_t finding_count;
+    unsigned calls;   /* s_swappc, s_call: the work of what they call is not in `mix` */
+    unsigned unknown; /* words that the disassembler does not know (".long"), left out of everything */
+};
+
+struct isa {
+    const char *target;         /* "gfx942"; without features */
+    const char *tool;           /* path of the disassembler; NULL after isa_parse alone */
+    struct isa_kernel *kernels; /* in the order of the symbols asked for */
+    size_t kernel_count;
+};
+
+/* Disassembles `bytes` (one ELF code object) and analyses the kernels named by `symbols`. One child process for all of
+ * them. The disassembler is the first that knows the target of: ROOFTILE_OBJDUMP (then only that), $ROCM_PATH/llvm/bin/
+ * llvm-objdump, /opt/rocm/llvm/bin/llvm-objdump, llvm-objdump-25 ... -14, llvm-objdump.
+ * ERR_UNSUPPORTED: there is no disassembler, or none at hand knows the target; the sentence names the LLVM needed, and
+ * a caller goes on with the metadata alone. ERR_IO: it failed otherwise. */
+enum status isa_read(struct isa *isa, const void *bytes, size_t size, const char *target,
+                     const struct isa_symbol *symbols, size_t symbol_count, struct arena *arena, struct err *err);
+
+/* The same for the kernels of a code object, in its order, or for `only` one of them (NULL: all). Kernels without code
+ * (code_bytes 0) are ERR_CONFIG. */
+enum status isa_read_codeobj(struct isa *isa, const struct codeobj *object, const struct codeobj_kernel *only,
+                             struct arena *arena, struct err *err);
+
+/* The analysis alone, over what `llvm-objdump -d` wrote. Lines that are no instructions are skipped; a kernel of which
+ * no instruction is there is ERR_CONFIG. */
+enum status isa_parse(struct isa *isa, const char *target, const char *text, const struct isa_symbol *symbols,
+                      size_t symbol_count, struct arena *arena, struct err *err);
+
+/* First LLVM whose disassembler knows a target; 0 for targets older than LLVM 14 or not known here. */
+unsigned isa_llvm_needed(const char *target);
+
+/* Per wave, with all lanes on: FLOPs (vector and matrix), integer operations, bytes of global memory (loads, stores,
+ * atomics). */
+double isa_flops_per_wave(const struct isa_mix *mix, unsigned wave);
+double isa_ops_per_wave(const struct isa_mix *mix, unsigned wave);
+double isa_global_bytes_per_wave(const struct isa_mix *mix, unsigned wave);
+
+/* FLOPs per byte of global memory as the instructions ask for it: caches may serve a part. Infinite without such bytes,
+ * NAN without both. */
+double isa_intensity(const struct isa_mix *mix, unsigned wave);
+
+/* "vector", "lds_read", ...: for JSON keys and tables; isa_kind_label is for people ("LDS read"). */
+const char *isa_kind_name(enum isa_kind kind);
+const char *isa_kind_label(enum isa_kind kind);
+const char *isa_space_name(enum isa_space space);          /* "global", "lds", "scratch", "constant" */
+const char *isa_severity_name(enum isa_severity severity); /* "note", "hint", "problem" */
+
+/* The disassembly for people, `--isa`: one line per instruction with a margin (address, what it moves or computes),
+ * indented by loop depth, loops bracketed by lines that say their work, branch targets as addresses. Same input, same
+ * text. */
+void isa_print(struct text *out, const struct isa_kernel *kernel);
+
+/* The work of one instruction in a few characters, as in the margin: "16 B", "2 flop", "8192 flop/wave 16 clk", or "".
+ */
+void isa_work_text(struct text *out, const struct isa_instruction *instruction);
+
+#endif

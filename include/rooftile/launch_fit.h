@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Launch fit: does a launch of a manifest pass what its kernel takes? The manifest says what is passed, the code object what
+ * is taken; nobody else would notice a difference before the GPU does. Pure.
+ *
+ * Compared, in order: how many arguments; for each its size, and pointer or value; the workgroup with the largest one that the
+ * kernel was compiled for (launch bounds) and the one it requires; LDS, static and dynamic together, with the device's. A
+ * kernel whose metadata knows no pointers at all (assembly that declares every argument by value) takes buffers as 8 bytes.
+ */
+#ifndef ROOFTILE_LAUNCH_FIT_H
+#define ROOFTILE_LAUNCH_FIT_H
+
+#include "rooftile/codeobj.h"
+#include "rooftile/plan.h"
+#include "rooftile/text.h"
+
+/* Appends what differs, one sentence a line, e.g. "argument 3 'n': the manifest passes 4 bytes (u32), the kernel takes 8 (by
+ * value)", and returns how many. `lds_limit_bytes` 0: unknown. */
+size_t launch_fit(struct text *out, const struct bound *bound, const struct bound_launch *launch,
+                  const struct codeobj_kernel *kernel, uint64_t lds_limit_bytes);
+
+/* Calls `visit` for every launch of the case: its setup, its steps and those inside graphs, in that order. */
+void launch_each(const struct bound *bound, void (*visit)(void *context, const struct bound_launch *launch),
+                 void *context);
+
+/* The first timed launch, else the first of the steps; NULL when the case launches nothing. */
+const struct bound_launch *launch_first_timed(const struct bound *bound);
+
+#endif

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Occupancy of AMD GPUs: how many workgroups and waves of a kernel live on a compute unit at once, what limits them,
+ * and what would raise it. Pure: a function of the target's name and of what a kernel and its launch ask for.
+ *
+ * The unit is a CU, or on RDNA in WGP mode (the compilers' default) a WGP: the part of the device that one workgroup
+ * lives in. Per unit there are `simds` SIMDs, each with a vector register file and slots for waves; LDS and barriers
+ * belong to the unit. With W = waves of a workgroup = ceil(block / wave): VGPRs   T = max(V, A) on gfx908, align(V, 4)
+ * + A on the unified files of gfx90a, gfx94x, gfx950 when A is not 0, else V waves per SIMD = min(most, max(1, file /
+ * align(T, granule)));   workgroups = waves per SIMD * simds / W SGPRs   gfx9 only: 800 / align(S, 16) waves per SIMD,
+ * within 1 and the most; from gfx10 on they never limit LDS     workgroups = pool / align(bytes, granule); none when
+ * more than one workgroup may have waves   workgroups = most waves per SIMD * simds / W barriers 16 workgroups per CU,
+ * 32 per WGP, of those with more than one wave: a lone wave needs no barrier and the smallest counts. Divisions round
+ * down. A table per family of targets holds the numbers.
+ *
+ * Sources: LLVM's AMDGPUBaseInfo.cpp and AMDGPUSubtarget.cpp (getVGPRAllocGranule, getTotalNumVGPRs,
+ * getNumWavesPerEUWithNumVGPRs, getMaxWorkGroupsPerCU, getSGPRAllocGranule), the AMDGPU usage guide, the ISA manuals.
+ * Where others say something else:
+ *     - LLVM counts 10 waves per SIMD on gfx906 and gfx908, the HIP runtime 8, because only 32 waves of a CU can be
+ *       launched; here it is 8, or 10 with `llvm_waves`;
+ *     - up to version 19, LLVM's "; Occupancy:" does not round LDS to its granule, and it never knows of dynamic LDS;
+ *     - the HIP runtime counts one CU's LDS in WGP mode and knows no limit by barriers.
+ * Scratch memory does not limit occupancy in this sense (the runtime's scratch ring may).
+ */
+#ifndef ROOFTILE_OCCUPANCY_H
+#define ROOFTILE_OCCUPANCY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "rooftile/err.h"
+#include "rooftile/text.h"
+
+/* What the hardware of a family of targets has. Registers are counted per lane, for the family's usual wave size: in
+ * waves of 64 where 32 is usual, file and granule are half as large. */
+struct occupancy_limits {
+    const char *targets; /* names with a space after each: "gfx1100 gfx1101 " */
+    uint32_t wave;       /* the usual size */
+    bool has_wave64;     /* next to 32 */
+    bool has_wgp;        /* WGP mode: twice the CU's SIMDs, LDS and barriers */
+    uint32_t simds_cu;
+    uint32_t vgpr_file; /* VGPRs per SIMD */
+    uint32_t vgpr_granule;
+    uint32_t vgprs_max; /* that one wave can address, of both kinds together where the file is unified */
+    enum { AGPRS_NONE, AGPRS_SEPARATE, AGPRS_UNIFIED } agprs;
+    uint32_t sgpr_file;  /* per SIMD; 0: SGPRs never limit */
+    uint32_t waves;      /* most per SIMD that can be launched */
+    uint32_t waves_llvm; /* most per SIMD that LLVM counts */
+    uint32_t lds_cu;     /* bytes of a CU's pool */
+    uint32_t lds_max;    /* bytes that one workgroup can have */
+    uint32_t lds_granule;
+    uint32_t barriers_cu; /* workgroups of several waves per CU */
+};
+
+#define OCCUPANCY_BLOCK_MAX 1024u /* threads of a workgroup, on every target */
+
+/* The row of a target: "gfx942", also "gfx942:sramecc+:xnack-". NULL: unknown. A generic target ("gfx11-generic") has
+ * no row: its limits are those of the device it runs on. */
+const struct occupancy_limits *occupancy_limits(const char *target);
+
+/* What a kernel and its launch ask for. */
+struct occupancy_use {
+    const char *target;
+    uint32_t wave;      /* 32 or 64; 0: the target's usual one */
+    bool wgp_mode;      /* ignored where there is none */
+    uint32_t vgprs;     /* V, as allocated (the kernel descriptor's), without AGPRs */
+    uint32_t agprs;     /* A */
+    uint32_t sgprs;     /* with VCC and the like, as `.sgpr_count` counts them */
+    uint64_t lds_bytes; /* static and dynamic */
+    uint32_t block;     /* threads of a workgroup */
+    bool llvm_waves;    /* as LLVM counts waves, not as the runtime does */
+};
+
+enum occupancy_limiter {
+    LIMITER_VGPRS,
+    LIMITER_SGPRS,
+    LIMITER_LDS,
+    LIMITER_WAVES,    /* the SIMDs' wave slots: no more exist */
+    LIMITER_BARRIERS, /* workgroups per unit: no more exist */
+    LIMITER_COUNT
+};
+const char *occupancy_limiter_name(enum occupancy_limiter limiter); /* "VGPRs" "SGPRs" "LDS" "wave slots" "barriers" */
+
+#define OCCUPANCY_UNLIMITED UINT32_MAX
+
+struct occupancy {
+    const struct occupancy_limits *limits;
+    uint32_t wave;
+    bool wgp_mode;                           /* the unit is a WGP */
+    uint32_t simds;                          /* per unit */
+    uint32_t waves_max;                      /* per SIMD */
+    uint32_t vgprs, vgprs_allocated;         /* T, and T rounded up to the granule */
+    uint64_t lds_allocated;                  /* rounded up to the granule */
+    uint32_t waves_by_vgprs, waves_by_sgprs; /* per SIMD */
+    uint32_t waves_per_workgroup;            /* W */
+    uint32_t workgroups_by[LIMITER_COUNT];   /* per unit, or OCCUPANCY_UNLIMITED */
+    uint32_t workgroups, waves;              /* per unit; 0: such a launch is refused */
+    double waves_per_simd;                   /* may be a fraction */
+    bool
+        limited_by[LIMITER_COUNT]; /* all that equal the minimum; registers only where they allow less than waves_max */
+
+    /* The least change that gives another workgroup: every resource that limits gives way by so much, all of them
+     * together. All 0 when wave slots or barriers limit. */
+    struct {
+        uint32_t vgprs, sgprs;
+        uint64_t lds_bytes;
+        uint32_t workgroups; /* then */
+        double waves_per_simd;
+    } raise;
+
+    /* A smaller power of two of threads that gives more waves, where only the workgroup's size leaves slots empty; 0:
+     * none. Never with LDS, whose need would change with the size. */
+    uint32_t better_block;
+    double better_block_waves_per_simd;
+};
+
+/* ERR_UNSUPPORTED: no rules for this target, or not with this wave size. ERR_CONFIG: what no kernel can ask for (a
+ * workgroup of 0 or over OCCUPANCY_BLOCK_MAX threads, more registers than a wave can address). */
+enum status occupancy_compute(struct occupancy *occupancy, const struct occupancy_use *use, struct err *err);
+
+/* Appends "VGPRs and LDS", or "wave slots". */
+void occupancy_limiters(struct text *text, const struct occupancy *occupancy);
+
+/* Appends what would raise it, in words: "4 VGPRs fewer gives 6 waves per SIMD instead of 5"; nothing when nothing
+ * would. */
+void occupancy_advice(struct text *text, const struct occupancy *occupancy);
+
+#endif

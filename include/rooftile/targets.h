@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Targets: what is known about AMD's GPU architectures without a compiler or a device. `targets` is the one place that
+ * names the targets kernels are written and tested for, the products that have them, and the LLVM that first compiles
+ * for them; the facts about waves hold for every name of the same family ("gfx1036", "gfx11-generic", with features
+ * behind a colon too). Sources: LLVM's AMDGPUUsage (processors, target features) and the LLVM releases that
+ * added each (gfx942, gfx1151: 17; gfx1200: 18; gfx950: 20; gfx1250: a stub in 21, complete in 22).
+ */
+#ifndef ROOFTILE_TARGETS_H
+#define ROOFTILE_TARGETS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "rooftile/err.h"
+
+struct target {
+    const char *arch;     /* "gfx942" */
+    const char *products; /* a few that have it, for people */
+    unsigned llvm; /* oldest major version that compiles kernels for it; never below 14, which they need themselves */
+};
+#define TARGET_COUNT 13
+extern const struct target targets[TARGET_COUNT];
+
+/* NULL when it is not one of them. Features ("gfx90a:xnack-") are no part of the name. */
+const struct target *target_find(const char *arch);
+
+/* In which ways code can be compiled for a target. RDNA runs workgroups in one compute unit (CU mode) or across the two
+ * of a workgroup processor (WGP mode); everything else has CU mode alone. */
+struct target_modes {
+    bool wave32, wave64;
+    bool wgp;
+    uint32_t wave; /* the driver's choice: lanes of a wave when nobody asks for others */
+};
+struct target_modes target_modes(const char *arch);
+
+/* ERR_UNSUPPORTED says what the target lacks. `cumode` asks for CU mode where there is a choice. */
+enum status target_check_modes(const char *arch, uint32_t wave, bool cumode, struct err *err);
+
+#endif

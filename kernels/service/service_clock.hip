@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * How fast the device runs right now: one wave reads the counter of core clocks and the counter of constant rate, for as
+ * long as the host asks (at least 20 us, so that a tick of 10 ns is 0.05 %). Both by the same wave: counters of two XCDs
+ * do not compare. The loop adds differences, because gfx11 counts clocks in 20 bits, which start again after 0.4 ms; the longest
+ * step tells whether one was missed. Each pair is read in the same order, so what a read takes cancels.
+ */
+#include "portable.h"
+
+/* Words of `report`, in memory that both sides see. The host writes the first two. */
+enum { WANTED_TICKS, MOST_LOOPS, CYCLES, TICKS, LOOPS, LONGEST_STEP, COUNTER_BITS, DONE };
+
+KERNEL __launch_bounds__(1) void service_clock(uint64_t *report, uint32_t *done)
+{
+    constexpr uint64_t mask = ~static_cast<uint64_t>(0) >> (64 - cycle_counter_bits());
+    const uint64_t wanted = load_host(&report[WANTED_TICKS]), most = load_host(&report[MOST_LOOPS]);
+    const uint64_t start = read_realtime();
+    uint64_t cycles_before = read_cycles(), ticks_before = start;
+    uint64_t cycles = 0, longest = 0, loops = 0;
+    NO_UNROLL
+    do {
+        const uint64_t ticks_now = read_realtime();
+        const uint64_t cycles_now = read_cycles();
+        const uint64_t step = ticks_now - ticks_before;
+        cycles += (cycles_now - cycles_before) & mask;
+        longest = step > longest ? step : longest;
+        ticks_before = ticks_now;
+        cycles_before = cycles_now;
+        ++loops;
+    } while (ticks_before - start < wanted && loops < most);
+    report[CYCLES] = cycles;
+    report[TICKS] = ticks_before - start;
+    report[LOOPS] = loops;
+    report[LONGEST_STEP] = longest;
+    report[COUNTER_BITS] = cycle_counter_bits();
+    done[0] = 1;
+    store_host(&report[DONE], static_cast<uint64_t>(1));
+}
+KERNEL_EXPORT(service_clock)

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Pushes everything else out of every cache by reading and writing more than they hold. Both, because a cache behind
+ * the L2 (AMD's Infinity Cache) may keep what is read and let writes pass, or the other way round.
+ */
+#include "portable.h"
+
+typedef vec<uint32_t, 4>::type words;
+
+KERNEL __launch_bounds__(256) void service_flush(words *memory, uint64_t count)
+{
+    const uint64_t i = blockIdx.x * static_cast<uint64_t>(blockDim.x) + threadIdx.x;
+    if (i < count)
+        memory[i] += 1u;
+}
+KERNEL_EXPORT(service_flush)

@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * ELF files through libelf: AMDGPU code objects, and the .hip_fatbin sections of host files. What libelf gives is
+ * copied or turned into offsets of our own bytes, so that nothing of it outlives the call.
+ */
+#include <gelf.h>
+#include <libelf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "codeobj_internal.h"
+#include "rooftile/text.h"
+
+#ifndef EM_AMDGPU
+#define EM_AMDGPU ELF_MACHINE_AMDGPU
+#endif
+
+enum { ABI_HSA = 64, ABI_PAL = 65, ABI_MESA = 66 }; /* e_ident[EI_OSABI] */
+#define NOTE_METADATA 32u                           /* NT_AMDGPU_METADATA: msgpack, from version 3 on */
+#define NOTE_METADATA_V2 10u                        /* NT_AMD_HSA_METADATA: YAML */
+
+bool elf_is(struct bytes bytes)
+{
+    return bytes.size >= EI_NIDENT && memcmp(bytes.data, ELFMAG, SELFMAG) == 0;
+}
+
+unsigned elf_machine(struct bytes bytes)
+{
+    const size_t at = offsetof(Elf64_Ehdr, e_machine); /* the same in both classes */
+    if (bytes.size < at + 2)
+        return 0;
+    return bytes.data[EI_DATA] == ELFDATA2MSB ? (unsigned)(bytes.data[at] << 8 | bytes.data[at + 1])
+                                              : load_u16(bytes.data + at);
+}
+
+const char *elf_machine_name(unsigned machine, struct arena *arena)
+{
+    static const struct {
+        unsigned machine;
+        const char *name;
+    } names[] = {{EM_386, "32-bit x86"}, {EM_X86_64, "x86-64"},  {EM_AARCH64, "AArch64"},
+                 {EM_ARM, "ARM"},        {EM_PPC64, "POWER"},    {EM_RISCV, "RISC-V"},
+                 {190, "NVIDIA CUDA"},   {EM_AMDGPU, "AMD GPU"}, {258, "LoongArch"}};
+    for (size_t k = 0; k < sizeof(names) / sizeof(*names); k++)
+        if (names[k].machine == machine)
+            return names[k].name;
+    return arena_printf(arena, "machine %u", machine);
+}
+
+/* libelf wants bytes it may write to; read-only use of a file in its own byte order never does. */
+static enum status open_elf(Elf **elf, struct bytes bytes, struct err *err)
+{
+    elf_version(EV_CURRENT);
+    *elf = elf_memory((char *)(uintptr_t)bytes.data, bytes.size);
+    if (*elf && elf_kind(*elf) == ELF_K_ELF)
+        return STATUS_OK;
+    const char *why = elf_errmsg(-1);
+    return err_set(err, ERR_CONFIG, "not a code object: a damaged or truncated ELF file (%s)", why ? why : "libelf");
+}
+
+/* ---- AMDGPU ---- */
+
+/* e_ident[EI_ABIVERSION] counts from version 2. */
+static enum status check_header(struct elf_image *image, Elf *elf, struct err *err)
+{
+    const unsigned char *ident = image->bytes.data;
+    GElf_Ehdr header;
+    size_t count = 0;
+    if (ident[EI_CLASS] != ELFCLASS64 || ident[EI_DATA] != ELFDATA2LSB || !gelf_getehdr(elf, &header))
+        return err_set(err, ERR_CONFIG,
+                       "not a code object: an AMD GPU ELF file that is not 64-bit little-endian, or truncated");
+    if (ident[EI_OSABI] != ABI_HSA)
+        return err_set(err, ERR_CONFIG, "not a code object for HIP: its ABI is %s, not HSA",
+                       ident[EI_OSABI] == ABI_PAL    ? "PAL (a graphics shader)"
+                       : ident[EI_OSABI] == ABI_MESA ? "Mesa3D (a graphics shader)"
+                                                     : "none that AMD defines");
+    image->abi = ident[EI_ABIVERSION] + 2u;
+    image->flags = header.e_flags;
+    if (image->abi < 3)
+        return err_set(err, ERR_CONFIG,
+                       "code object version 2 (before ROCm 3.5): build it again with a newer compiler");
+    if (header.e_type == ET_REL)
+        return err_set(err, ERR_CONFIG, "a relocatable object: link it first (ld.lld -shared IN -o OUT)");
+    if (elf_getphdrnum(elf, &count) || !count)
+        return err_set(err, ERR_CONFIG, "truncated: its ELF header promises program headers that are not there");
+    return STATUS_OK;
+}
+
+static enum status read_segments(struct elf_image *image, Elf *elf, struct arena *arena, struct err *err)
+{
+    size_t count = 0;
+    if (elf_getphdrnum(elf, &count) || count > image->bytes.size / sizeof(Elf64_Phdr))
+        return err_set(err, ERR_CONFIG, "truncated: its ELF header promises program headers that are not there");
+    struct elf_segment *segments = arena_array(arena, count, sizeof(*segments));
+    for (size_t k = 0; k < count; k++) {
+        GElf_Phdr header;
+        struct bytes part;
+        if (!gelf_getphdr(elf, (int)k, &header))
+            return err_set(err, ERR_CONFIG, "truncated: program header %zu of %zu is not there", k, count);
+        if (header.p_type != PT_LOAD)
+            continue;
+        if (!bytes_part(&part, image->bytes, header.p_offset, header.p_filesz))
+            return err_set(err, ERR_CONFIG, "truncated: a segment needs %llu bytes from offset %llu, the file has %zu",
+                           (unsigned long long)header.p_filesz, (unsigned long long)header.p_offset, image->bytes.size);
+        segments[image->segment_count++] = (struct elf_segment){header.p_vaddr, header.p_offset, header.p_filesz};
+    }
+    image->segments = segments;
+    return STATUS_OK;
+}
+
+/* Looks through one run of notes; true when the metadata is there. *old is set by the note of version 2. */
+static bool find_note(struct elf_image *image, Elf *elf, const GElf_Phdr *header, bool *old)
+{
+    struct bytes part;
+    if (!header->p_filesz || !bytes_part(&part, image->bytes, header->p_offset, header->p_filesz))
+        return false;
+    Elf_Data *data = elf_getdata_rawchunk(elf, (int64_t)header->p_offset, part.size,
+                                          header->p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR);
+    GElf_Nhdr note;
+    size_t name = 0, description = 0;
+    for (size_t at = 0; data && (at = gelf_getnote(data, at, &note, &name, &description)) > 0;) {
+        struct bytes owner;
+        if (!bytes_part(&owner, part, name, note.n_namesz) || !bytes_start(owner, "AMD"))
+            continue;
+        if (note.n_type == NOTE_METADATA && bytes_part(&image->note, part, description, note.n_descsz))
+            return true;
+        *old |= note.n_type == NOTE_METADATA_V2;
+    }
+    return false;
+}
+
+static enum status read_note(struct elf_image *image, Elf *elf, struct err *err)
+{
+    size_t count = 0;
+    bool old = false;
+    if (elf_getphdrnum(elf, &count))
+        count = 0;
+    for (size_t k = 0; k < count; k++) {
+        GElf_Phdr header;
+        if (gelf_getphdr(elf, (int)k, &header) && header.p_type == PT_NOTE && find_note(image, elf, &header, &old))
+            return STATUS_OK;
+    }
+    if (old)
+        return err_set(err, ERR_CONFIG,
+                       "has only the metadata of code object version 2: build it again with a newer compiler");
+    return err_set(err, ERR_CONFIG,
+                   "has no AMDGPU metadata note, so its kernels and their arguments are unknown "
+                   "(an assembly source needs an .amdgpu_metadata block)");
+}
+
+/* ---- symbols ---- */
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(((const struct elf_symbol *)a)->name, ((const struct elf_symbol *)b)->name);
+}
+
+static int compare_addresses(const void *a, const void *b)
+{
+    const struct elf_symbol *first = a, *second = b;
+    return first->address != second->address ? (first->address < second->address ? -1 : 1)
+                                             : (first->size < second->size) - (first->size > second->size);
+}
+
+static size_t table_size(Elf_Scn *section, GElf_Shdr *header, Elf_Data **data)
+{
+    if (!gelf_getshdr(section, header) || (header->sh_type != SHT_SYMTAB && header->sh_type != SHT_DYNSYM))
+        return 0;
+    *data = elf_getdata(section, NULL);
+    return *data ? (*data)->d_size / sizeof(Elf64_Sym) : 0;
+}
+
+static void take_symbols(struct elf_symbol *symbols, struct elf_image *image, Elf *elf, const GElf_Shdr *header,
+                         Elf_Data *data, size_t count, struct arena *arena)
+{
+    for (size_t k = 0; k < count; k++) {
+        GElf_Sym symbol;
+        if (!gelf_getsym(data, (int)k, &symbol) || symbol.st_shndx == SHN_UNDEF)
+            continue;
+        const unsigned type = GELF_ST_TYPE(symbol.st_info);
+        const char *name = elf_strptr(elf, header->sh_link, symbol.st_name);
+        if (!name || !*name || type == STT_SECTION || type == STT_FILE || symbol.st_shndx >= SHN_LORESERVE)
+            continue;
+        symbols[image->symbol_count++] =
+            (struct elf_symbol){arena_strdup(arena, name), symbol.st_value, symbol.st_size};
+    }
+}
+
+/* Both tables: a stripped object has .dynsym alone, local functions stand in .symtab alone. */
+static void read_symbols(struct elf_image *image, Elf *elf, struct arena *arena)
+{
+    size_t total = 0;
+    Elf_Scn *section = NULL;
+    GElf_Shdr header;
+    Elf_Data *data = NULL;
+    while ((section = elf_nextscn(elf, section)))
+        total += table_size(section, &header, &data);
+    struct elf_symbol *symbols = arena_array(arena, total, sizeof(*symbols));
+    while ((section = elf_nextscn(elf, section))) {
+        const size_t count = table_size(section, &header, &data);
+        take_symbols(symbols, image, elf, &header, data, count, arena);
+    }
+    struct elf_symbol *sorted = arena_copy(arena, symbols, image->symbol_count * sizeof(*symbols));
+    if (image->symbol_count) {
+        qsort(symbols, image->symbol_count, sizeof(*symbols), compare_names);
+        qsort(sorted, image->symbol_count, sizeof(*sorted), compare_addresses);
+    }
+    image->by_name = symbols;
+    image->by_address = sorted;
+}
+
+const struct elf_symbol *elf_image_symbol(const struct elf_image *image, const char *name)
+{
+    const struct elf_symbol key = {.name = name};
+    if (!image->symbol_count)
+        return NULL;
+    return bsearch(&key, image->by_name, image->symbol_count, sizeof(key), compare_names);
+}
+
+uint64_t elf_image_extent(const struct elf_image *image, uint64_t address)
+{
+    size_t low = 0, high = image->symbol_count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (image->by_address[middle].address < address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    /* Symbols at one address stand largest first. */
+    if (low < image->symbol_count && image->by_address[low].address == address && image->by_address[low].size)
+        return image->by_address[low].size;
+    while (low < image->symbol_count && image->by_address[low].address == address)
+        low++;
+    return low < image->symbol_count ? image->by_address[low].address - address : 0;
+}
+
+bool elf_image_at(struct bytes *part, const struct elf_image *image, uint64_t address)
+{
+    for (size_t k = 0; k < image->segment_count; k++) {
+        const struct elf_segment *segment = &image->segments[k];
+        const uint64_t within = address - segment->address;
+        if (address >= segment->address && within < segment->size)
+            return bytes_part(part, image->bytes, segment->offset + within, segment->size - within);
+    }
+    return false;
+}
+
+enum status elf_image_read(struct elf_image *image, struct bytes bytes, struct arena *arena, struct err *err)
+{
+    struct elf_image found = {.bytes = bytes};
+    Elf *elf = NULL;
+    if (!elf_is(bytes) || elf_machine(bytes) != ELF_MACHINE_AMDGPU)
+        return err_set(err, ERR_CONFIG, "not a code object: %s",
+                       elf_is(bytes) ? elf_machine_name(elf_machine(bytes), arena) : "not an ELF file");
+    enum status status = open_elf(&elf, bytes, err);
+    if (!status)
+        status = check_header(&found, elf, err);
+    if (!status)
+        status = read_segments(&found, elf, arena, err);
+    if (!status)
+        status = read_note(&found, elf, err);
+    if (!status) {
+        read_symbols(&found, elf, arena);
+        *image = found;
+    }
+    elf_end(elf);
+    return status;
+}
+
+/* ---- host files ---- */
+
+static enum status walk_sections(struct codeobj_list *list, struct bytes bytes, Elf *elf, bool *found, struct err *err)
+{
+    size_t names = 0;
+    Elf_Scn *section = NULL;
+    if (elf_getshdrstrndx(elf, &names))
+        return STATUS_OK;
+    while ((section = elf_nextscn(elf, section))) {
+        GElf_Shdr header;
+        struct bytes part;
+        if (!gelf_getshdr(section, &header) || header.sh_type == SHT_NOBITS || !header.sh_size)
+            continue;
+        const char *name = elf_strptr(elf, names, header.sh_name);
+        if (!name || !text_starts(name, ".hip_fatbin") || text_starts(name, ".hip_fatbin_segment"))
+            continue;
+        *found = true;
+        if (!bytes_part(&part, bytes, header.sh_offset, header.sh_size))
+            return err_set(err, ERR_CONFIG, "truncated: section %s needs %llu bytes from offset %llu, the file has %zu",
+                           ".hip_fatbin", (unsigned long long)header.sh_size, (unsigned long long)header.sh_offset,
+                           bytes.size);
+        const enum status status = bundle_walk(list, part, header.sh_offset, err);
+        if (status)
+            return err_within(err, "section .hip_fatbin");
+    }
+    return STATUS_OK;
+}
+
+enum status elf_walk_fatbins(struct codeobj_list *list, struct bytes bytes, struct err *err)
+{
+    Elf *elf = NULL;
+    bool found = false;
+    enum status status = open_elf(&elf, bytes, err);
+    if (!status)
+        status = walk_sections(list, bytes, elf, &found, err);
+    elf_end(elf);
+    if (!status && !found)
+        status = err_set(err, ERR_CONFIG,
+                         "not a code object: an ELF file for %s without HIP kernels (no .hip_fatbin section)",
+                         elf_machine_name(elf_machine(bytes), list->arena));
+    return status;
+}

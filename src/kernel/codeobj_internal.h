@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the readers of code objects share: bytes with a size, the list that grows while a file is walked, and the parts
+ * of one object: ELF (libelf), metadata note (msgpack), kernel descriptor.
+ */
+#ifndef ROOFTILE_CODEOBJ_INTERNAL_H
+#define ROOFTILE_CODEOBJ_INTERNAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "rooftile/codeobj.h"
+
+struct bytes {
+    const unsigned char *data;
+    size_t size;
+};
+
+/* The part [offset, offset + size) into *part; false when it reaches outside. */
+bool bytes_part(struct bytes *part, struct bytes whole, uint64_t offset, uint64_t size);
+bool bytes_start(struct bytes bytes, const char *magic); /* with this string, without its terminator */
+uint16_t load_u16(const unsigned char *at);              /* little-endian, at any address */
+uint32_t load_u32(const unsigned char *at);
+uint64_t load_u64(const unsigned char *at);
+
+/* A copy that is safe to print: ERR_CONFIG "<what> has control characters". */
+enum status codeobj_string(const char **copy, const char *string, size_t length, const char *what, struct arena *arena,
+                           struct err *err);
+
+/* What a file holds, while it is walked. */
+struct codeobj_list {
+    struct arena *arena;
+    struct codeobj *objects;
+    size_t count, capacity;
+    struct codeobj_other *others;
+    size_t other_count, other_capacity;
+    size_t bundle_count;
+};
+
+/* Reads one ELF image and appends it. `id` is copied. */
+enum status list_add_object(struct codeobj_list *list, struct bytes image, const char *id, uint64_t bundle_offset,
+                            struct err *err);
+void list_add_other(struct codeobj_list *list, const char *id, uint64_t size_bytes); /* keeps `id` */
+
+/* ---- codeobj_bundle.c ---- */
+
+bool bundle_is_plain(struct bytes bytes);
+bool bundle_is_compressed(struct bytes bytes);
+/* All bundles of a file or section, one after the other with zeros between. `base` is where it lies in the file. */
+enum status bundle_walk(struct codeobj_list *list, struct bytes bytes, uint64_t base, struct err *err);
+
+/* ---- codeobj_elf.c ---- */
+
+#define ELF_MACHINE_AMDGPU 224u
+bool elf_is(struct bytes bytes);
+unsigned elf_machine(struct bytes bytes); /* 0: too short */
+const char *elf_machine_name(unsigned machine, struct arena *arena);
+
+struct elf_symbol {
+    const char *name;
+    uint64_t address, size;
+};
+
+struct elf_segment {
+    uint64_t address, offset, size; /* size: of what the file holds */
+};
+
+/* The parts of an AMDGPU ELF image that matter, checked: every segment lies within the image. */
+struct elf_image {
+    struct bytes bytes;
+    uint32_t flags;    /* e_flags */
+    unsigned abi;      /* code object version */
+    struct bytes note; /* the description of the AMDGPU metadata note */
+    const struct elf_segment *segments;
+    size_t segment_count;
+    const struct elf_symbol *by_name, *by_address; /* the same symbols, sorted */
+    size_t symbol_count;
+};
+enum status elf_image_read(struct elf_image *image, struct bytes bytes, struct arena *arena, struct err *err);
+
+/* File bytes from an address to the end of its segment; false when no segment holds it. */
+bool elf_image_at(struct bytes *part, const struct elf_image *image, uint64_t address);
+const struct elf_symbol *elf_image_symbol(const struct elf_image *image, const char *name);
+/* The function that starts at this address: its symbol's size, else the distance to the next symbol; 0 unknown. */
+uint64_t elf_image_extent(const struct elf_image *image, uint64_t address);
+
+/* Calls bundle_walk for every .hip_fatbin section of a host's ELF file. */
+enum status elf_walk_fatbins(struct codeobj_list *list, struct bytes bytes, struct err *err);
+
+/* ---- codeobj_note.c ---- */
+
+/* Target, features and kernels as the compiler says. `target` stays NULL when the note has none (version 3). */
+enum status note_read(struct codeobj *object, struct bytes note, struct arena *arena, struct err *err);
+
+/* ---- codeobj_descriptor.c ---- */
+
+/* What the hardware is told and where the instructions are; a kernel without descriptor keeps its metadata. */
+void descriptor_read(struct codeobj_kernel *kernel, const struct elf_image *image, const char *target);
+
+/* ---- codeobj_target.c ---- */
+
+/* "amdgcn-amd-amdhsa--gfx942:sramecc+:xnack-" or a bundle's entry id; false when it names no processor. */
+bool target_split(const char **target, const char **features, const char *id, struct arena *arena);
+/* From the ELF header's flags; false for a processor that is not in the table. */
+bool target_of_flags(const char **target, const char **features, uint32_t flags, unsigned abi, struct arena *arena);
+
+#endif

@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The AMDGPU metadata note: one msgpack map (AMDGPUUsage, "Code Object V3 Metadata" and what versions 4 to 6 add).
+ */
+#include <msgpack.h>
+#include <string.h>
+
+#include "codeobj_internal.h"
+#include "rooftile/text.h"
+
+/* ---- is it well formed? ---- */
+
+/* What follows the first byte of a value: bytes to skip, and values that it contains. */
+struct head {
+    uint64_t skip, children;
+};
+
+/* Sizes of one to eight bytes follow big-endian; false when they are cut off. */
+static bool load_length(uint64_t *length, struct bytes note, size_t at, unsigned width)
+{
+    struct bytes part;
+    *length = 0;
+    if (!bytes_part(&part, note, at, width))
+        return false;
+    for (unsigned k = 0; k < width; k++)
+        *length = *length << 8 | part.data[k];
+    return true;
+}
+
+/* The types 0xc0 .. 0xdf of the msgpack specification: `width` bytes of a length, then length * `each` + `plus` bytes.
+ */
+static const struct {
+    unsigned char width, plus, each, children;
+} types[32] = {
+    [0x04] = {1, 0, 1, 0},  [0x05] = {2, 0, 1, 0}, [0x06] = {4, 0, 1, 0},                        /* bin */
+    [0x07] = {1, 1, 1, 0},  [0x08] = {2, 1, 1, 0}, [0x09] = {4, 1, 1, 0},                        /* ext */
+    [0x0a] = {0, 4, 0, 0},  [0x0b] = {0, 8, 0, 0},                                               /* float */
+    [0x0c] = {0, 1, 0, 0},  [0x0d] = {0, 2, 0, 0}, [0x0e] = {0, 4, 0, 0}, [0x0f] = {0, 8, 0, 0}, /* unsigned */
+    [0x10] = {0, 1, 0, 0},  [0x11] = {0, 2, 0, 0}, [0x12] = {0, 4, 0, 0}, [0x13] = {0, 8, 0, 0}, /* signed */
+    [0x14] = {0, 2, 0, 0},  [0x15] = {0, 3, 0, 0}, [0x16] = {0, 5, 0, 0}, [0x17] = {0, 9, 0, 0},
+    [0x18] = {0, 17, 0, 0},                                               /* fixext */
+    [0x19] = {1, 0, 1, 0},  [0x1a] = {2, 0, 1, 0}, [0x1b] = {4, 0, 1, 0}, /* str */
+    [0x1c] = {2, 0, 0, 1},  [0x1d] = {4, 0, 0, 1},                        /* array */
+    [0x1e] = {2, 0, 0, 2},  [0x1f] = {4, 0, 0, 2},                        /* map */
+};
+
+static bool read_head(struct head *head, struct bytes note, size_t at)
+{
+    const unsigned first = note.data[at];
+    uint64_t length = 0;
+    *head = (struct head){0, 0};
+    if (first < 0x80 || first >= 0xe0)
+        return true;
+    if (first < 0x90)
+        head->children = (first & 0xf) * 2u;
+    else if (first < 0xa0)
+        head->children = first & 0xf;
+    else if (first < 0xc0)
+        head->skip = first & 0x1f;
+    if (first < 0xc0)
+        return true;
+    const unsigned type = first - 0xc0;
+    if (!load_length(&length, note, at + 1, types[type].width))
+        return false;
+    head->skip = types[type].width + types[type].plus + length * types[type].each;
+    head->children = length * types[type].children;
+    return true;
+}
+
+/* msgpack-c allocates what a container claims before it reads it: a claim must fit into the bytes that are left, one
+ * each. */
+static bool is_whole(struct bytes note)
+{
+    uint64_t pending = 1;
+    size_t at = 0;
+    while (pending) {
+        struct head head;
+        if (at >= note.size || !read_head(&head, note, at) || head.skip > note.size - at - 1)
+            return false;
+        at += 1 + (size_t)head.skip;
+        pending += head.children - 1;
+        if (pending > note.size - at)
+            return false;
+    }
+    return true;
+}
+
+/* ---- members ---- */
+
+static bool is_text(const msgpack_object *object, const char *text)
+{
+    return object->type == MSGPACK_OBJECT_STR && object->via.str.size == strlen(text) &&
+           memcmp(object->via.str.ptr, text, object->via.str.size) == 0;
+}
+
+static const msgpack_object *member(const msgpack_object *map, const char *key)
+{
+    for (uint32_t k = 0; map->type == MSGPACK_OBJECT_MAP && k < map->via.map.size; k++)
+        if (is_text(&map->via.map.ptr[k].key, key))
+            return &map->via.map.ptr[k].val;
+    return NULL;
+}
+
+static msgpack_object_array list_of(const msgpack_object *map, const char *key)
+{
+    const msgpack_object *list = member(map, key);
+    return list && list->type == MSGPACK_OBJECT_ARRAY ? list->via.array : (msgpack_object_array){0};
+}
+
+static enum status to_u32(uint32_t *number, const msgpack_object *object, const char *key, struct err *err)
+{
+    if (object->type == MSGPACK_OBJECT_BOOLEAN)
+        *number = object->via.boolean;
+    else if (object->type == MSGPACK_OBJECT_POSITIVE_INTEGER && object->via.u64 <= UINT32_MAX)
+        *number = (uint32_t)object->via.u64;
+    else
+        return err_set(err, ERR_CONFIG, "damaged metadata: %s is not a number from 0 to 4294967295", key);
+    return STATUS_OK;
+}
+
+/* Numbers of a map into the fields of a struct: absent ones stay 0. */
+struct number_field {
+    const char *key;
+    size_t offset;
+};
+
+static enum status read_numbers(void *out, const msgpack_object *map, const struct number_field *fields, size_t count,
+                                struct err *err)
+{
+    for (size_t k = 0; k < count; k++) {
+        const msgpack_object *found = member(map, fields[k].key);
+        uint32_t number = 0;
+        if (found && to_u32(&number, found, fields[k].key, err))
+            return err->status;
+        memcpy((char *)out + fields[k].offset, &number, sizeof(number));
+    }
+    return STATUS_OK;
+}
+
+/* "" when it is absent. */
+static enum status read_string(const char **string, const msgpack_object *map, const char *key, struct arena *arena,
+                               struct err *err)
+{
+    const msgpack_object *found = member(map, key);
+    *string = "";
+    if (!found)
+        return STATUS_OK;
+    if (found->type != MSGPACK_OBJECT_STR)
+        return err_set(err, ERR_CONFIG, "damaged metadata: %s is not a string", key);
+    char what[64];
+    snprintf(what, sizeof(what), "damaged metadata: %s", key);
+    return codeobj_string(string, found->via.str.ptr, found->via.str.size, what, arena, err);
+}
+
+/* ---- arguments ---- */
+
+static bool is_pointer_kind(const char *kind)
+{
+    static const char *const kinds[] = {"global_buffer", "dynamic_shared_pointer", "image", "sampler", "pipe", "queue"};
+    for (size_t k = 0; k < sizeof(kinds) / sizeof(*kinds); k++)
+        if (strcmp(kind, kinds[k]) == 0)
+            return true;
+    return false;
+}
+
+static enum status read_arg(struct codeobj_arg *arg, const msgpack_object *map, struct arena *arena, struct err *err)
+{
+    static const struct number_field numbers[] = {{".offset", offsetof(struct codeobj_arg, offset_bytes)},
+                                                  {".size", offsetof(struct codeobj_arg, size_bytes)}};
+    const struct {
+        const char *key, **value;
+    } strings[] = {{".name", &arg->name},
+                   {".type_name", &arg->type},
+                   {".value_kind", &arg->value_kind},
+                   {".address_space", &arg->address_space},
+                   {".access", &arg->access}};
+    enum status status = read_numbers(arg, map, numbers, 2, err);
+    for (size_t k = 0; k < sizeof(strings) / sizeof(*strings) && !status; k++)
+        status = read_string(strings[k].value, map, strings[k].key, arena, err);
+    if (status)
+        return status;
+    arg->hidden = text_starts(arg->value_kind, "hidden_");
+    arg->is_pointer = is_pointer_kind(arg->value_kind);
+    return STATUS_OK;
+}
+
+static enum status read_args(struct codeobj_kernel *kernel, const msgpack_object *map, struct arena *arena,
+                             struct err *err)
+{
+    const msgpack_object_array list = list_of(map, ".args");
+    struct codeobj_arg *args = arena_array(arena, list.size, sizeof(*args));
+    for (int hidden = 0; hidden < 2; hidden++) {
+        for (uint32_t k = 0; k < list.size; k++) {
+            struct codeobj_arg arg = {0};
+            if (read_arg(&arg, &list.ptr[k], arena, err))
+                return err_within(err, "argument %u", k + 1);
+            if (arg.hidden == (hidden == 1))
+                args[kernel->arg_count++] = arg;
+        }
+        if (!hidden)
+            kernel->explicit_count = kernel->arg_count;
+    }
+    kernel->args = args;
+    return STATUS_OK;
+}
+
+/* ---- kernels ---- */
+
+#define FIELD(member) offsetof(struct codeobj_kernel, member)
+static const struct number_field kernel_numbers[] = {
+    {".vgpr_count", FIELD(vgpr_count)},
+    {".agpr_count", FIELD(agpr_count)},
+    {".sgpr_count", FIELD(sgpr_count)},
+    {".vgpr_spill_count", FIELD(vgpr_spills)},
+    {".sgpr_spill_count", FIELD(sgpr_spills)},
+    {".group_segment_fixed_size", FIELD(group_segment_bytes)},
+    {".private_segment_fixed_size", FIELD(private_segment_bytes)},
+    {".kernarg_segment_size", FIELD(kernarg_bytes)},
+    {".kernarg_segment_align", FIELD(kernarg_align)},
+    {".wavefront_size", FIELD(wave)},
+    {".max_flat_workgroup_size", FIELD(max_block)},
+};
+#undef FIELD
+
+static enum status read_flags(struct codeobj_kernel *kernel, const msgpack_object *map, struct err *err)
+{
+    const struct {
+        const char *key;
+        bool *flag;
+    } flags[] = {{".uses_dynamic_stack", &kernel->uses_dynamic_stack},
+                 {".uniform_work_group_size", &kernel->uniform_block},
+                 {".workgroup_processor_mode", &kernel->workgroup_processor_mode}};
+    for (size_t k = 0; k < sizeof(flags) / sizeof(*flags); k++) {
+        const msgpack_object *found = member(map, flags[k].key);
+        uint32_t number = 0;
+        if (found && to_u32(&number, found, flags[k].key, err))
+            return err->status;
+        *flags[k].flag = number != 0;
+    }
+    return STATUS_OK;
+}
+
+static enum status read_kernel(struct codeobj_kernel *kernel, const msgpack_object *map, struct arena *arena,
+                               struct err *err)
+{
+    enum status status = read_string(&kernel->name, map, ".name", arena, err);
+    if (!status)
+        status = read_string(&kernel->symbol, map, ".symbol", arena, err);
+    if (!status && !*kernel->name)
+        status = err_set(err, ERR_CONFIG, "damaged metadata: a kernel without name");
+    if (status)
+        return status;
+    if (!*kernel->symbol)
+        kernel->symbol = arena_printf(arena, "%s.kd", kernel->name);
+    status = read_numbers(kernel, map, kernel_numbers, sizeof(kernel_numbers) / sizeof(*kernel_numbers), err);
+    if (!status)
+        status = read_flags(kernel, map, err);
+    const msgpack_object_array required = list_of(map, ".reqd_workgroup_size");
+    for (uint32_t k = 0; k < 3 && required.size == 3 && !status; k++)
+        status = to_u32(&kernel->required_block[k], &required.ptr[k], ".reqd_workgroup_size", err);
+    if (!status)
+        status = read_args(kernel, map, arena, err);
+    return status ? err_within(err, "kernel '%s'", kernel->name) : STATUS_OK;
+}
+
+static enum status read_root(struct codeobj *object, const msgpack_object *root, struct arena *arena, struct err *err)
+{
+    const char *target = "";
+    if (root->type != MSGPACK_OBJECT_MAP)
+        return err_set(err, ERR_CONFIG, "damaged metadata: its msgpack is not a map");
+    enum status status = read_string(&target, root, "amdhsa.target", arena, err);
+    if (status)
+        return status;
+    target_split(&object->target, &object->features, target, arena);
+    const msgpack_object_array list = list_of(root, "amdhsa.kernels");
+    struct codeobj_kernel *kernels = arena_array(arena, list.size, sizeof(*kernels));
+    for (uint32_t k = 0; k < list.size && !status; k++)
+        status = read_kernel(&kernels[k], &list.ptr[k], arena, err);
+    object->kernels = kernels;
+    object->kernel_count = list.size;
+    return status;
+}
+
+enum status note_read(struct codeobj *object, struct bytes note, struct arena *arena, struct err *err)
+{
+    if (!is_whole(note))
+        return err_set(err, ERR_CONFIG, "damaged metadata: its msgpack is truncated");
+    msgpack_unpacked unpacked;
+    msgpack_unpacked_init(&unpacked);
+    const msgpack_unpack_return code = msgpack_unpack_next(&unpacked, (const char *)note.data, note.size, NULL);
+    const enum status status = code == MSGPACK_UNPACK_SUCCESS
+                                   ? read_root(object, &unpacked.data, arena, err)
+                                   : err_set(err, ERR_CONFIG, "damaged metadata: its msgpack cannot be read");
+    msgpack_unpacked_destroy(&unpacked);
+    return status;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+#include "rooftile/targets.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "rooftile/text.h"
+
+const struct target targets[TARGET_COUNT] = {
+    {"gfx906", "Radeon VII, Instinct MI50, MI60", 14},
+    {"gfx908", "Instinct MI100", 14},
+    {"gfx90a", "Instinct MI210, MI250, MI250X", 14},
+    {"gfx942", "Instinct MI300A, MI300X, MI325X", 17},
+    {"gfx950", "Instinct MI350X, MI355X", 20},
+    {"gfx1030", "Radeon RX 6800, RX 6900 XT, PRO W6800", 14},
+    {"gfx1100", "Radeon RX 7900 XT, RX 7900 XTX, PRO W7900", 15},
+    {"gfx1101", "Radeon RX 7700 XT, RX 7800 XT, PRO W7700", 15},
+    {"gfx1102", "Radeon RX 7600", 15},
+    {"gfx1151", "Ryzen AI Max (Radeon 8060S)", 17},
+    {"gfx1200", "Radeon RX 9060 XT", 18},
+    {"gfx1201", "Radeon RX 9070, RX 9070 XT, AI PRO R9700", 18},
+    {"gfx1250", "Instinct MI400 series", 22},
+};
+
+const struct target *target_find(const char *arch)
+{
+    const size_t length = strcspn(arch, ":");
+    for (size_t k = 0; k < TARGET_COUNT; k++)
+        if (strlen(targets[k].arch) == length && strncmp(targets[k].arch, arch, length) == 0)
+            return &targets[k];
+    return NULL;
+}
+
+/* 9 for gfx90a and gfx9-4-generic, 11 for gfx1151 and gfx11-generic: the last two characters are minor and stepping. */
+static unsigned long gfx_major(const char *arch)
+{
+    if (!text_starts(arch, "gfx"))
+        return 0;
+    const size_t length = strcspn(arch + 3, "-:");
+    char major[8] = "";
+    if (length >= sizeof(major))
+        return 0;
+    memcpy(major, arch + 3, length);
+    if (arch[3 + length] != '-' && length > 2)
+        major[length - 2] = '\0';
+    return strtoul(major, NULL, 10);
+}
+
+struct target_modes target_modes(const char *arch)
+{
+    if (text_starts(arch, "gfx125")) /* CDNA again: 320 KiB of LDS in one compute unit, waves of 32 only */
+        return (struct target_modes){.wave32 = true, .wave = 32};
+    if (gfx_major(arch) >= 10)
+        return (struct target_modes){.wave32 = true, .wave64 = true, .wgp = true, .wave = 32};
+    return (struct target_modes){.wave64 = true, .wave = 64};
+}
+
+enum status target_check_modes(const char *arch, uint32_t wave, bool cumode, struct err *err)
+{
+    const struct target_modes modes = target_modes(arch);
+    if (wave != 64 && wave != 32)
+        return err_set(err, ERR_UNSUPPORTED, "no device has waves of %u lanes", wave);
+    if (wave == 64 ? !modes.wave64 : !modes.wave32)
+        return err_set(err, ERR_UNSUPPORTED, "%s has waves of %u lanes only", arch, wave == 64 ? 32u : 64u);
+    if (cumode && !modes.wgp)
+        return err_set(err, ERR_UNSUPPORTED, "%s has no WGP mode: CU mode is not a choice there", arch);
+    return STATUS_OK;
+}

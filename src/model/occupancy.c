@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: MIT */
+#include "rooftile/occupancy.h"
+
+#include <string.h>
+
+#define KIB 1024u
+#define SGPR_GRANULE 16u
+#define ACC_GRANULE 4u /* where AGPRs may start in a unified file */
+
+/* LLVM gives the gfx10+ LDS a granule of 512 bytes, the RDNA 2 manual (3.6.6) of 1024; allocation follows LLVM. */
+static const struct occupancy_limits rows[] = {
+    {"gfx900 gfx902 gfx904 gfx906 gfx909 gfx90c ", .wave = 64, .simds_cu = 4, .vgpr_file = 256, .vgpr_granule = 4,
+     .vgprs_max = 256, .sgpr_file = 800, .waves = 8, .waves_llvm = 10, .lds_cu = 64 * KIB, .lds_max = 64 * KIB,
+     .lds_granule = 512, .barriers_cu = 16},
+    {"gfx908 ", .wave = 64, .simds_cu = 4, .vgpr_file = 256, .vgpr_granule = 4, .vgprs_max = 256,
+     .agprs = AGPRS_SEPARATE, .sgpr_file = 800, .waves = 8, .waves_llvm = 10, .lds_cu = 64 * KIB, .lds_max = 64 * KIB,
+     .lds_granule = 512, .barriers_cu = 16},
+    {"gfx90a gfx940 gfx941 gfx942 ", .wave = 64, .simds_cu = 4, .vgpr_file = 512, .vgpr_granule = 8, .vgprs_max = 512,
+     .agprs = AGPRS_UNIFIED, .sgpr_file = 800, .waves = 8, .waves_llvm = 8, .lds_cu = 64 * KIB, .lds_max = 64 * KIB,
+     .lds_granule = 512, .barriers_cu = 16},
+    {"gfx950 ", .wave = 64, .simds_cu = 4, .vgpr_file = 512, .vgpr_granule = 8, .vgprs_max = 512,
+     .agprs = AGPRS_UNIFIED, .sgpr_file = 800, .waves = 8, .waves_llvm = 8, .lds_cu = 160 * KIB, .lds_max = 160 * KIB,
+     .lds_granule = 1280, .barriers_cu = 16},
+    {"gfx1010 gfx1011 gfx1012 gfx1013 ", .wave = 32, .has_wave64 = true, .has_wgp = true, .simds_cu = 2,
+     .vgpr_file = 1024, .vgpr_granule = 8, .vgprs_max = 256, .waves = 20, .waves_llvm = 20, .lds_cu = 64 * KIB,
+     .lds_max = 64 * KIB, .lds_granule = 512, .barriers_cu = 16},
+    {"gfx1030 gfx1031 gfx1032 gfx1033 gfx1034 gfx1035 gfx1036 gfx1102 gfx1103 gfx1150 gfx1152 ", .wave = 32,
+     .has_wave64 = true, .has_wgp = true, .simds_cu = 2, .vgpr_file = 1024, .vgpr_granule = 16, .vgprs_max = 256,
+     .waves = 16, .waves_llvm = 16, .lds_cu = 64 * KIB, .lds_max = 64 * KIB, .lds_granule = 512, .barriers_cu = 16},
+    {"gfx1100 gfx1101 gfx1151 gfx1200 gfx1201 ", .wave = 32, .has_wave64 = true, .has_wgp = true, .simds_cu = 2,
+     .vgpr_file = 1536, .vgpr_granule = 24, .vgprs_max = 256, .waves = 16, .waves_llvm = 16, .lds_cu = 64 * KIB,
+     .lds_max = 64 * KIB, .lds_granule = 512, .barriers_cu = 16},
+    /* What AMD calls a CU here has the four SIMDs of a WGP, and no mode. */
+    {"gfx1250 gfx1251 ", .wave = 32, .simds_cu = 4, .vgpr_file = 1024, .vgpr_granule = 16, .vgprs_max = 1024,
+     .waves = 16, .waves_llvm = 16, .lds_cu = 320 * KIB, .lds_max = 320 * KIB, .lds_granule = 2048, .barriers_cu = 16},
+};
+
+const struct occupancy_limits *occupancy_limits(const char *target)
+{
+    const size_t length = strcspn(target, ":");
+    for (size_t k = 0; k < sizeof(rows) / sizeof(*rows) && length; k++)
+        for (const char *name = rows[k].targets; *name; name = strchr(name, ' ') + 1)
+            if (!strncmp(name, target, length) && name[length] == ' ')
+                return &rows[k];
+    return NULL;
+}
+
+static uint64_t round_up(uint64_t value, uint64_t granule)
+{
+    return (value + granule - 1) / granule * granule;
+}
+
+static uint32_t smaller(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+/* In waves of 64 a register takes two of the places it takes in waves of 32. */
+static uint32_t per_wave(uint32_t registers, const struct occupancy *o)
+{
+    return o->wave > o->limits->wave ? registers / 2 : registers;
+}
+
+static uint32_t total_vgprs(const struct occupancy_limits *limits, const struct occupancy_use *use)
+{
+    if (limits->agprs == AGPRS_SEPARATE)
+        return use->vgprs > use->agprs ? use->vgprs : use->agprs;
+    if (limits->agprs == AGPRS_UNIFIED && use->agprs)
+        return (uint32_t)round_up(use->vgprs, ACC_GRANULE) + use->agprs;
+    return use->vgprs;
+}
+
+static uint32_t waves_of(uint32_t file, uint32_t allocated, uint32_t waves_max)
+{
+    const uint32_t waves = allocated ? file / allocated : waves_max;
+    return waves < 1 ? 1 : smaller(waves, waves_max);
+}
+
+static uint32_t workgroups_by_lds(const struct occupancy *o, const struct occupancy_use *use)
+{
+    const uint64_t pool = (uint64_t)o->limits->lds_cu * (o->wgp_mode ? 2 : 1);
+    if (!use->lds_bytes)
+        return OCCUPANCY_UNLIMITED;
+    return use->lds_bytes > o->limits->lds_max ? 0 : (uint32_t)(pool / o->lds_allocated);
+}
+
+static void count_workgroups(struct occupancy *o, const struct occupancy_use *use)
+{
+    const uint32_t barriers = o->limits->barriers_cu * (o->wgp_mode ? 2 : 1);
+    o->workgroups_by[LIMITER_VGPRS] = o->waves_by_vgprs * o->simds / o->waves_per_workgroup;
+    o->workgroups_by[LIMITER_SGPRS] = o->waves_by_sgprs * o->simds / o->waves_per_workgroup;
+    o->workgroups_by[LIMITER_LDS] = workgroups_by_lds(o, use);
+    o->workgroups_by[LIMITER_WAVES] = o->waves_max * o->simds / o->waves_per_workgroup;
+    o->workgroups_by[LIMITER_BARRIERS] = o->waves_per_workgroup > 1 ? barriers : OCCUPANCY_UNLIMITED;
+    o->workgroups = OCCUPANCY_UNLIMITED;
+    for (int k = 0; k < LIMITER_COUNT; k++)
+        o->workgroups = smaller(o->workgroups, o->workgroups_by[k]);
+    for (int k = 0; k < LIMITER_COUNT; k++)
+        o->limited_by[k] = o->workgroups_by[k] == o->workgroups;
+    o->limited_by[LIMITER_VGPRS] &= o->waves_by_vgprs < o->waves_max;
+    o->limited_by[LIMITER_SGPRS] &= o->waves_by_sgprs < o->waves_max;
+    o->waves = o->workgroups * o->waves_per_workgroup;
+    o->waves_per_simd = (double)o->waves / o->simds;
+}
+
+/* All but what would raise it. */
+static void compute(struct occupancy *o, const struct occupancy_limits *limits, const struct occupancy_use *use)
+{
+    *o = (struct occupancy){.limits = limits, .wave = use->wave ? use->wave : limits->wave};
+    o->wgp_mode = use->wgp_mode && limits->has_wgp;
+    o->simds = limits->simds_cu * (o->wgp_mode ? 2 : 1);
+    o->waves_max = use->llvm_waves ? limits->waves_llvm : limits->waves;
+    o->vgprs = total_vgprs(limits, use);
+    o->vgprs_allocated = (uint32_t)round_up(o->vgprs, per_wave(limits->vgpr_granule, o));
+    o->lds_allocated = round_up(use->lds_bytes, limits->lds_granule);
+    o->waves_by_vgprs = waves_of(per_wave(limits->vgpr_file, o), o->vgprs_allocated, o->waves_max);
+    o->waves_by_sgprs = o->waves_max;
+    if (limits->sgpr_file)
+        o->waves_by_sgprs = waves_of(limits->sgpr_file, (uint32_t)round_up(use->sgprs, SGPR_GRANULE), o->waves_max);
+    o->waves_per_workgroup = (use->block + o->wave - 1) / o->wave;
+    count_workgroups(o, use);
+}
+
+/* The most of something that `users` can have of a pool that is handed out in granules. */
+static uint64_t share(uint64_t pool, uint64_t users, uint64_t granule)
+{
+    return pool / users / granule * granule;
+}
+
+/* Uses with one workgroup more in mind; false when no change of resources gives it. */
+static bool lighten(struct occupancy_use *use, const struct occupancy *o)
+{
+    const struct occupancy_limits *limits = o->limits;
+    const uint32_t wanted = o->workgroups + 1;
+    const uint32_t waves = (wanted * o->waves_per_workgroup + o->simds - 1) / o->simds;
+    if (o->limited_by[LIMITER_WAVES] || o->limited_by[LIMITER_BARRIERS] || waves > o->waves_max)
+        return false;
+    if (o->limited_by[LIMITER_VGPRS]) {
+        use->vgprs = (uint32_t)share(per_wave(limits->vgpr_file, o), waves, per_wave(limits->vgpr_granule, o));
+        use->agprs = 0;
+    }
+    if (o->limited_by[LIMITER_SGPRS])
+        use->sgprs = (uint32_t)share(limits->sgpr_file, waves, SGPR_GRANULE);
+    if (o->limited_by[LIMITER_LDS]) {
+        const uint64_t most = share((uint64_t)limits->lds_cu * (o->wgp_mode ? 2 : 1), wanted, limits->lds_granule);
+        use->lds_bytes = most < limits->lds_max ? most : limits->lds_max;
+    }
+    return true;
+}
+
+static void find_raise(struct occupancy *o, const struct occupancy_use *use)
+{
+    struct occupancy_use lighter = *use;
+    struct occupancy then;
+    if (!lighten(&lighter, o))
+        return;
+    compute(&then, o->limits, &lighter);
+    o->raise.vgprs = o->limited_by[LIMITER_VGPRS] ? o->vgprs - then.vgprs : 0;
+    o->raise.sgprs = use->sgprs - lighter.sgprs;
+    o->raise.lds_bytes = use->lds_bytes - lighter.lds_bytes;
+    o->raise.workgroups = then.workgroups;
+    o->raise.waves_per_simd = then.waves_per_simd;
+}
+
+static void find_better_block(struct occupancy *o, const struct occupancy_use *use)
+{
+    struct occupancy_use other = *use;
+    struct occupancy then;
+    for (other.block = OCCUPANCY_BLOCK_MAX; !use->lds_bytes && other.block >= o->wave; other.block /= 2) {
+        compute(&then, o->limits, &other);
+        if (other.block >= use->block || then.waves_per_simd <= o->waves_per_simd)
+            continue;
+        o->better_block = other.block;
+        o->better_block_waves_per_simd = then.waves_per_simd;
+        return;
+    }
+}
+
+static enum status refuse(const struct occupancy_limits *limits, const struct occupancy_use *use, struct err *err)
+{
+    if (!limits)
+        return err_set(err, ERR_UNSUPPORTED, "the occupancy rules of %s are not known", use->target);
+    if (use->wave && use->wave != limits->wave && !(use->wave == 64 && limits->has_wave64))
+        return err_set(err, ERR_UNSUPPORTED, "%s has no waves of %u lanes", use->target, use->wave);
+    if (!use->block || use->block > OCCUPANCY_BLOCK_MAX)
+        return err_set(err, ERR_CONFIG, "a workgroup of %u threads: it has 1 to %u", use->block, OCCUPANCY_BLOCK_MAX);
+    if (use->vgprs > limits->vgprs_max || use->agprs > limits->vgprs_max ||
+        total_vgprs(limits, use) > limits->vgprs_max)
+        return err_set(err, ERR_CONFIG, "%u VGPRs and %u AGPRs: a wave of %s has at most %u", use->vgprs, use->agprs,
+                       use->target, limits->vgprs_max);
+    return STATUS_OK;
+}
+
+enum status occupancy_compute(struct occupancy *occupancy, const struct occupancy_use *use, struct err *err)
+{
+    const struct occupancy_limits *limits = occupancy_limits(use->target);
+    enum status status = refuse(limits, use, err);
+    if (status)
+        return status;
+    compute(occupancy, limits, use);
+    find_raise(occupancy, use);
+    find_better_block(occupancy, use);
+    return STATUS_OK;
+}
+
+/* ---- in words ---- */
+
+const char *occupancy_limiter_name(enum occupancy_limiter limiter)
+{
+    static const char *const names[LIMITER_COUNT] = {[LIMITER_VGPRS] = "VGPRs",
+                                                     [LIMITER_SGPRS] = "SGPRs",
+                                                     [LIMITER_LDS] = "LDS",
+                                                     [LIMITER_WAVES] = "wave slots",
+                                                     [LIMITER_BARRIERS] = "barriers"};
+    return names[limiter];
+}
+
+void occupancy_limiters(struct text *text, const struct occupancy *occupancy)
+{
+    const char *between = "";
+    for (int k = 0; k < LIMITER_COUNT; k++) {
+        if (!occupancy->limited_by[k])
+            continue;
+        text_addf(text, "%s%s", between, occupancy_limiter_name((enum occupancy_limiter)k));
+        between = " and ";
+    }
+}
+
+static void add_part(struct text *text, const char **between, uint64_t amount, const char *what)
+{
+    if (!amount)
+        return;
+    text_addf(text, "%s%llu %s", *between, (unsigned long long)amount, what);
+    *between = " and ";
+}
+
+void occupancy_advice(struct text *text, const struct occupancy *o)
+{
+    const char *between = "";
+    if (o->raise.workgroups > o->workgroups) {
+        const bool lds_only = !o->raise.vgprs && !o->raise.sgprs;
+        add_part(text, &between, o->raise.vgprs, o->raise.vgprs == 1 ? "VGPR" : "VGPRs");
+        add_part(text, &between, o->raise.sgprs, o->raise.sgprs == 1 ? "SGPR" : "SGPRs");
+        add_part(text, &between, o->raise.lds_bytes, o->raise.lds_bytes == 1 ? "byte of LDS" : "bytes of LDS");
+        text_add(text, o->raise.lds_bytes ? " less gives " : " fewer gives ");
+        if (lds_only)
+            text_addf(text, "%u workgroup%s per %s instead of %u", o->raise.workgroups,
+                      o->raise.workgroups == 1 ? "" : "s", o->wgp_mode ? "WGP" : "CU", o->workgroups);
+        else
+            text_addf(text, "%.3g waves per SIMD instead of %.3g", o->raise.waves_per_simd, o->waves_per_simd);
+        between = "; ";
+    }
+    if (o->better_block)
+        text_addf(text, "%sworkgroups of %u threads give %.3g waves per SIMD instead of %.3g", between, o->better_block,
+                  o->better_block_waves_per_simd, o->waves_per_simd);
+}

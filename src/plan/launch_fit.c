@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+#include "rooftile/launch_fit.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+#define POINTER_BYTES 8u
+
+struct fit {
+    struct text *out;
+    const struct bound *bound;
+    const struct bound_launch *launch;
+    const struct codeobj_kernel *kernel;
+    size_t count;
+};
+
+static void differ(struct fit *fit, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void differ(struct fit *fit, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    if (fit->count++)
+        text_add(fit->out, "\n");
+    text_vaddf(fit->out, format, args);
+    va_end(args);
+}
+
+/* ---- words ---- */
+
+/* "argument 3 'n'": the buffer's name, or the value's expression. */
+static void name_arg(struct text *out, const struct fit *fit, size_t index)
+{
+    const struct manifest_arg *spec = &fit->launch->spec->args[index];
+    text_addf(out, "argument %zu '%s'", index + 1,
+              spec->buffer >= 0 ? fit->bound->manifest->buffers[spec->buffer].name : expr_source(spec->value));
+}
+
+static void describe_passed(struct text *out, const struct fit *fit, size_t index)
+{
+    const struct manifest_arg *spec = &fit->launch->spec->args[index];
+    const struct bound *bound = fit->bound;
+    struct arena arena = {0};
+    struct err err = {0};
+    char *type = NULL;
+    if (spec->buffer >= 0) {
+        text_add(out, "a pointer to a buffer");
+        return;
+    }
+    if (template_render(&type, spec->type, bound->manifest, bound->values, bound->slots, &arena, &err))
+        type = arena_strdup(&arena, template_source(spec->type));
+    text_addf(out, "%u byte%s (%s)", fit->launch->args[index].size_bytes,
+              fit->launch->args[index].size_bytes == 1 ? "" : "s", type);
+    arena_release(&arena);
+}
+
+static void describe_taken(struct text *out, const struct codeobj_arg *arg, bool bytes)
+{
+    if (arg->is_pointer)
+        text_addf(out, "a pointer%s", strcmp(arg->value_kind, "dynamic_shared_pointer") ? "" : " to LDS");
+    else
+        text_addf(out, bytes ? "%u bytes (by value)" : "%u (by value)", arg->size_bytes);
+    if (*arg->name)
+        text_addf(out, " for '%s'", arg->name);
+}
+
+/* ---- arguments ---- */
+
+static bool knows_pointers(const struct codeobj_kernel *kernel)
+{
+    for (size_t k = 0; k < kernel->explicit_count; k++)
+        if (kernel->args[k].is_pointer)
+            return true;
+    return false;
+}
+
+static void compare_arg(struct fit *fit, size_t index, bool strict)
+{
+    const bool buffer = fit->launch->spec->args[index].buffer >= 0;
+    const struct codeobj_arg *arg = &fit->kernel->args[index];
+    const uint32_t passed = buffer ? POINTER_BYTES : fit->launch->args[index].size_bytes;
+    const bool same_kind = buffer == arg->is_pointer || (buffer && !strict);
+    const bool to_lds = strcmp(arg->value_kind, "dynamic_shared_pointer") == 0;
+    struct text name = {0}, passes = {0}, takes = {0};
+    if (same_kind && passed == arg->size_bytes && !to_lds)
+        return;
+    name_arg(&name, fit, index);
+    describe_passed(&passes, fit, index);
+    describe_taken(&takes, arg, buffer);
+    differ(fit, "%s: the manifest passes %s, the kernel takes %s", name.data, passes.data, takes.data);
+    text_release(&name);
+    text_release(&passes);
+    text_release(&takes);
+}
+
+static void compare_counts(struct fit *fit)
+{
+    const size_t passed = fit->launch->arg_count, taken = fit->kernel->explicit_count;
+    struct text which = {0};
+    if (passed == taken)
+        return;
+    if (!taken && fit->kernel->kernarg_bytes) {
+        differ(fit,
+               "the manifest passes %zu argument%s, but the code object does not describe those of '%s' "
+               "(.args in its metadata)",
+               passed, passed == 1 ? "" : "s", fit->kernel->name);
+        return;
+    }
+    if (passed > taken)
+        name_arg(&which, fit, taken);
+    else
+        text_addf(&which, "argument %zu, ", passed + 1);
+    if (passed < taken)
+        describe_taken(&which, &fit->kernel->args[passed], true);
+    differ(fit, "the manifest passes %zu argument%s, the kernel takes %zu: %s is %s", passed, passed == 1 ? "" : "s",
+           taken, which.data, passed > taken ? "too many" : "missing");
+    text_release(&which);
+}
+
+static void compare_args(struct fit *fit)
+{
+    const bool strict = knows_pointers(fit->kernel);
+    compare_counts(fit);
+    for (size_t k = 0; k < fit->launch->arg_count && k < fit->kernel->explicit_count; k++)
+        compare_arg(fit, k, strict);
+}
+
+/* ---- the workgroup ---- */
+
+static void compare_block(struct fit *fit)
+{
+    const uint32_t *block = fit->launch->block, *required = fit->kernel->required_block;
+    const uint64_t lanes = (uint64_t)block[0] * block[1] * block[2];
+    if (fit->kernel->max_block && lanes > fit->kernel->max_block)
+        differ(fit, "the block has %llu work-items, the kernel was compiled for at most %u (launch bounds)",
+               (unsigned long long)lanes, fit->kernel->max_block);
+    if (required[0] && memcmp(block, required, 3 * sizeof(*block)))
+        differ(fit, "the block is %u x %u x %u, the kernel requires %u x %u x %u", block[0], block[1], block[2],
+               required[0], required[1], required[2]);
+}
+
+static void compare_lds(struct fit *fit, uint64_t limit_bytes)
+{
+    const uint64_t fixed = fit->kernel->group_segment_bytes, dynamic = fit->launch->lds_bytes;
+    if (limit_bytes && fixed + dynamic > limit_bytes)
+        differ(
+            fit,
+            "the kernel needs %llu bytes of LDS (%llu of its own and %llu from the launch), a workgroup can have %llu",
+            (unsigned long long)(fixed + dynamic), (unsigned long long)fixed, (unsigned long long)dynamic,
+            (unsigned long long)limit_bytes);
+}
+
+size_t launch_fit(struct text *out, const struct bound *bound, const struct bound_launch *launch,
+                  const struct codeobj_kernel *kernel, uint64_t lds_limit_bytes)
+{
+    struct fit fit = {.out = out, .bound = bound, .launch = launch, .kernel = kernel};
+    compare_args(&fit);
+    compare_block(&fit);
+    compare_lds(&fit, lds_limit_bytes);
+    return fit.count;
+}
+
+/* ---- launches of a case ---- */
+
+static void each_step(const struct bound_step *steps, size_t count,
+                      void (*visit)(void *context, const struct bound_launch *launch), void *context)
+{
+    for (size_t k = 0; k < count; k++) {
+        if (steps[k].kind == STEP_LAUNCH && steps[k].repeat)
+            visit(context, &steps[k].launch);
+        each_step(steps[k].steps, steps[k].step_count, visit, context);
+    }
+}
+
+void launch_each(const struct bound *bound, void (*visit)(void *context, const struct bound_launch *launch),
+                 void *context)
+{
+    each_step(bound->setup, bound->setup_count, visit, context);
+    each_step(bound->steps, bound->step_count, visit, context);
+}
+
+static const struct bound_launch *first_launch(const struct bound_step *steps, size_t count, bool timed)
+{
+    for (size_t k = 0; k < count; k++) {
+        const struct bound_step *step = &steps[k];
+        if (!step->repeat || (timed && !step->timed))
+            continue;
+        if (step->kind == STEP_LAUNCH)
+            return &step->launch;
+        /* What a graph holds is timed with the graph. */
+        const struct bound_launch *inside = first_launch(step->steps, step->step_count, false);
+        if (inside)
+            return inside;
+    }
+    return NULL;
+}
+
+const struct bound_launch *launch_first_timed(const struct bound *bound)
+{
+    const struct bound_launch *timed = first_launch(bound->steps, bound->step_count, true);
+    return timed ? timed : first_launch(bound->steps, bound->step_count, false);
+}
