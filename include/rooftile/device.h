@@ -42,6 +42,7 @@ struct device_info {
     char target[512];    /* what code is compiled for: "gfx942", or the CPU's resolved feature list, never "native" */
     char pci_bdf[16];
     char pci_id[16];     /* "1002:74a1" */
+    char partition[32];  /* how the card is divided, "SPX/NPS1": compute and memory; "" where it cannot be, or unknown */
     char uuid[64];
     char serial_hash[65];
     char driver[64];     /* driver or kernel version */
@@ -96,6 +97,7 @@ struct kernel_info {
 struct device;        /* begins with `const struct device_ops *ops` in every backend */
 struct device_module; /* a loaded code object */
 struct device_kernel; /* a function in it */
+struct device_graph;  /* launches that are started together */
 
 enum lane_order { LANES_FORWARD, LANES_BACKWARD, LANES_SHUFFLED };
 
@@ -123,6 +125,7 @@ struct device_sense {
     double power_w, temp_c;
     double memory_hz;           /* memory clock now */
     double vram_used_bytes;     /* by everybody */
+    double vram_own_bytes;      /* of it, by this process */
     double other_processes;     /* that have the device open, besides this one */
     /* Accumulated time or counts of throttling since the driver was loaded, by cause; only differences mean something. */
     double violation_power, violation_thermal, violation_hbm, violation_vr, violation_prochot;
@@ -136,6 +139,12 @@ struct device_ops {
     const char *name;
     const char *summary; /* one line for `rooftile devices` */
     bool executes;       /* false: nothing runs, results cannot be verified (sim) */
+    /* Launches return before they have run, marks are the device's own time stamps, and host and kernels see each other's
+     * writes to SPACE_PINNED at once, under one address. Only there do timers differ, and can a start be held back. */
+    bool asynchronous;
+    /* Its kernels can read a counter of core clocks and one of constant rate (the one behind timer_tick_ns): how fast it
+     * ran is worth asking. */
+    bool has_clock_probe;
 
     /* How many devices; when 0, `why` says exactly why (driver missing, no permission, ...). Never fails, and may be called
      * in the parent: a vendor library is loaded in a child process only. */
@@ -186,10 +195,18 @@ struct device_ops {
     void (*parallel)(struct device *device, void (*work)(void *context, uint32_t part, uint32_t parts), void *context);
     enum status (*copy_peer)(struct device *device, void *to, int to_index, const void *from, int from_index,
                              uint64_t size_bytes, struct err *err);
-    enum status (*graph)(struct device *device, const struct device_launch *launches, size_t count, uint32_t repeat,
-                         struct err *err);
+    /* Optional: a graph is these launches, `repeat` times one after the other, on one stream whatever theirs say. Making it
+     * may take milliseconds and copies their arguments; launching it is one call. ERR_UNSUPPORTED where the library lacks
+     * graphs. */
+    enum status (*graph_make)(struct device_graph **graph, struct device *device, const struct device_launch *launches,
+                              size_t count, uint32_t repeat, struct err *err);
+    enum status (*graph_launch)(struct device *device, const struct device_graph *graph, uint32_t stream, struct err *err);
+    void (*graph_free)(struct device *device, struct device_graph *graph);
     /* Optional. `quick` reads counters only (microseconds); else reference rates too (about 15 ms). */
     enum status (*sense)(struct device *device, struct device_sense *sense, bool quick, struct err *err);
+    /* Optional: a named range that the vendor's profiler shows; they nest. NULL ends the innermost. ERR_UNSUPPORTED where the
+     * profiler's library is not there. */
+    enum status (*range)(struct device *device, const char *name, struct err *err);
 };
 
 struct device {

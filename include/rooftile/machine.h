@@ -7,7 +7,7 @@
  * The file (configs/schema/machine.schema.json), by example; what is unknown is absent:
  *
  * { "name": "mi300x", "title": "AMD Instinct MI300X", "arch": "gfx942", "kind": "claimed", "notes": ["..."],
- *   "pci_ids": ["1002:74a1"],
+ *   "pci_ids": ["1002:74a1"], "partition": "SPX/NPS1",
  *   "facts":  { "cus": { "value": 304, "source": "https://..." }, "core_hz": 2.1e9, ... },     a source or a plain number
  *   "levels": [ { "name": "L2", "capacity_bytes": { "value": 33554432, "source": "...", "confidence": 0.98 },
  *                 "bandwidth": { "claimed": { "value": 3.44e13, "source": "16384 B/clk * 2.1 GHz, ..." },
@@ -69,6 +69,7 @@ struct machine {
     char device_id[512];  /* measured: fingerprint of the device (name, target, cus, memory) that it belongs to */
     char pci_ids[8][16];  /* "1002:74a1" of the models it describes */
     uint32_t pci_id_count;
+    char partition[32];   /* the mode that the numbers hold in, as the driver writes it: "SPX/NPS1"; "" where cards cannot be divided */
     char measured_at[32];
     uint32_t cus, xccs, wave, simds_per_cu, max_block;
     double lds_bytes_per_cu;

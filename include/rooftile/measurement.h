@@ -19,9 +19,11 @@
 enum case_status { CASE_NONE, CASE_OK, CASE_FAILED, CASE_SKIPPED, CASE_CRASHED, CASE_TIMEOUT, CASE_ERROR };
 const char *case_status_name(enum case_status status); /* "ok" "failed" "skipped" "crashed" "timeout" "error" */
 
-/* Quality flags, bits. "disturbed" "throttled" "launch_bound" "impossible" "roof_raised" */
+/* Quality flags, bits. "disturbed" "throttled" "launch_bound" "impossible" "roof_raised" "profiled" (not a measurement: one
+ * launch, marked for a profiler) */
 enum case_flag {
     FLAG_DISTURBED = 1, FLAG_THROTTLED = 2, FLAG_LAUNCH_BOUND = 4, FLAG_IMPOSSIBLE = 8, FLAG_ROOF_RAISED = 16,
+    FLAG_PROFILED = 32,
 };
 
 enum timer { TIMED_NONE, TIMED_HOST, TIMED_BATCH, TIMED_SIM, TIMED_EVENT, TIMED_DISPATCH, TIMED_GRAPH };
@@ -56,6 +58,7 @@ struct measurement {
     enum case_status status;
     char reason[4096];     /* of everything but ok */
     uint32_t flags;
+    char profile_note[96]; /* under --profile: why the case is not marked for a profiler; "" when it is */
     char flag_reason[384]; /* "reference stream fell from 21.0 to 17.9 GB/s" */
     enum timer timer;
     enum cache_mode cache;
@@ -63,7 +66,7 @@ struct measurement {
     double warmup_ns;      /* busy time spent warming up */
     bool warmup_converged;
     uint64_t flush_bytes;  /* cold: bytes pushed through or out per sample */
-    char flush_method[16]; /* "evict" "fill" "rotate" "" */
+    char flush_method[16]; /* "evict" "kernel" "fill" "rotate" "" */
     double overhead_ns;    /* null launch under the same timer, this trial; never subtracted */
     double timer_tick_ns;
     uint32_t discarded[DISCARD_COUNT];
@@ -79,7 +82,10 @@ struct measurement {
     /* The clock probe: core clock in the same wave against the constant counter, before and after each sample or batch. */
     bool has_sample_hz;
     char clock_reason[96]; /* why there is no clock: "the probe did not compile", "counter wrapped"; "" when there is one */
+    uint32_t clock_unsteady; /* samples whose clock before and after differ by more than 0.78 % (the p99 of
+                              * consecutive readings on MI350X) */
     bool blocking_start;   /* batches were queued behind a kernel that waits for the host, so they are not launch-bound */
+    char blocking_reason[96]; /* why they were not; "" when they were, or nothing was to be queued */
     /* The same case under a second timer (dispatch beside batch), to cross-check; never mixed with the samples. */
     enum timer cross_timer;
     double cross_ns;       /* median time of one launch under it; NaN = not taken */
@@ -99,6 +105,9 @@ struct calibration {
     double flush_reread_hot_ns, flush_reread_cold_ns; /* self-test of the flush: reading a small buffer again, then after a flush */
     char flush_verdict[96];        /* "works" or why it is in doubt; "" = not tested */
     double dispatch_null_ns;       /* an empty kernel under the dispatch timer; NaN = no such timer */
+    char dispatch_reason[128];     /* why there is none, where the device's library should have one; "" */
+    double null_host_ns, null_graph_ns; /* the same under the host's clock, and per launch in a graph; NaN = no such timer */
+    double counter_hz;             /* rate of the constant counter that clock probes are set against; 0 = unknown */
     struct device_sense reference; /* quiet reference rates at the start */
 };
 

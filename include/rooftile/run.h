@@ -29,19 +29,48 @@ struct run_roof {
     uint32_t index; /* into machine.levels or machine.units */
 };
 
+/* Kernels of rooftile's own that a run uses beside its cases. Planned and built like any other; one that is missing or does
+ * not compile costs what it is for, and the measurements say so. */
+enum run_service {
+    SERVICE_NULL,   /* launch_empty: what a launch costs under each timer */
+    SERVICE_HOLD,   /* service_hold: holds a stream back while a batch is queued behind it */
+    SERVICE_CLOCK,  /* service_clock: core clocks against the constant counter */
+    SERVICE_FLUSH,  /* service_flush: makes caches cold; its buffer has run_flush_bytes */
+    SERVICE_REREAD, /* pointer_chase over run_reread_bytes: whether they are */
+    SERVICE_COUNT
+};
+struct run_service_case {
+    const struct plan_case *plan_case; /* of a plan of its own; NULL = there is none */
+    const struct build_result *builds; /* settled codes of that plan */
+};
+
+/* Bytes that a flush must read and write to push everything else out of every cache: twice what the machine's levels before
+ * the memory hold together. Without such levels the driver's word is not enough (it does not know of AMD's Infinity
+ * Cache): then `known` is false, and it is 1 GiB or four times the largest cache that the driver names. */
+uint64_t run_flush_bytes(bool *known, const struct machine *machine, const struct device_info *info);
+/* A working set that the last cache holds and, where there are nearer ones, they do not: reading it again is fast only from
+ * that cache. */
+uint64_t run_reread_bytes(const struct machine *machine, const struct device_info *info);
+
 struct run_options {
     struct device_request device;
-    uint64_t seed;
+    uint64_t seed;            /* of inputs and sampled elements */
+    uint64_t order_seed;      /* of the order of cases; 0: seed */
     bool verify_only;         /* one launch per case, verified, never timed */
     enum run_inject inject;   /* with verify_only */
     enum lane_order lane_order; /* cpu, of the verification launch */
+    bool profile;             /* each case once warm and once timed inside ranges for a profiler: no verification, calibration */
     bool keep_order;          /* plan order instead of a seeded random one */
     const struct run_roof *roofs; /* those that can be measured again */
     size_t roof_count;
-    const struct plan_case *null_case;      /* an empty kernel, for the overhead of a launch; NULL = not measured */
-    const struct build_result *null_builds; /* settled codes of its plan */
+    struct run_service_case services[SERVICE_COUNT];
     const bool *skip;         /* per case: already done (--resume); NULL = none */
+    /* Per case: why its code must not be launched (its arguments differ from the manifest's); such a case has failed. NULL
+     * entries are fine; NULL = none. */
+    const char *const *refused;
     const volatile int *stop; /* becomes non-zero on Ctrl-C */
+    /* Optional: called in the parent when the first worker has opened the device and calibrated, before any case. */
+    void (*opened)(void *context, const struct device_info *info, const struct calibration *calibration);
     /* Called in the parent when a case has a status. `machine` is as it stands now (raised roofs). */
     void (*case_done)(void *context, const struct plan_case *plan_case, const struct measurement *measured,
                       const struct machine *machine, size_t done, size_t total);

@@ -9,6 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "roctx.h"
+#include "telemetry.h"
+
 #define COUNT_TIMEOUT_MS 60000 /* a node with many GPUs that has slept takes seconds */
 #define PAGEABLE_ALIGN_BYTES 4096u
 
@@ -24,7 +27,10 @@ struct hip {
     struct hip_library library;
     struct hip_allocation *allocations;
     struct ihipStream_t *streams[DEVICE_MAX_STREAMS];
+    struct ihipStream_t *capture; /* for making graphs */
     struct ihipEvent_t *marks[DEVICE_MAX_MARKS];
+    struct telemetry telemetry;
+    struct roctx roctx;
 };
 
 /* ---- the device ---- */
@@ -76,6 +82,8 @@ static void hip_close(struct device *device)
     for (size_t i = 0; i < DEVICE_MAX_STREAMS; ++i)
         if (hip->streams[i])
             hip->library.api.hipStreamDestroy(hip->streams[i]);
+    if (hip->capture)
+        hip->library.api.hipStreamDestroy(hip->capture);
     free(hip);
 }
 
@@ -110,6 +118,7 @@ static enum status hip_open(struct device **device, const struct device_request 
         hip_close(&hip->device);
         return status;
     }
+    telemetry_open(&hip->telemetry, found.pci_bdf);
     *info = found;
     *device = &hip->device;
     return STATUS_OK;
@@ -138,6 +147,7 @@ static enum status allocate(void **pointer, const struct hip_api *api, uint64_t 
     case SPACE_DEVICE:
         return HIP_TRY(api, err, hipMalloc, pointer, size_bytes);
     case SPACE_PINNED:
+        /* Without flags it is fine-grained: both sides see writes while a kernel runs (clr, hip_memory.cpp). */
         return HIP_TRY(api, err, hipHostMalloc, pointer, size_bytes, 0);
     case SPACE_MANAGED:
         return HIP_TRY(api, err, hipMallocManaged, pointer, size_bytes, HIP_MEM_ATTACH_GLOBAL);
@@ -304,16 +314,20 @@ static enum status hip_wait(struct device *device, struct err *err)
 
 /* ---- work ---- */
 
+enum status hip_launch_on(const struct hip_api *api, const struct device_launch *launch, struct ihipStream_t *stream,
+                          struct err *err)
+{
+    return HIP_TRY(api, err, hipModuleLaunchKernel, function_of(launch), launch->grid[0], launch->grid[1],
+                   launch->grid[2], launch->block[0], launch->block[1], launch->block[2], launch->lds_bytes, stream,
+                   launch->args, NULL);
+}
+
 static enum status hip_launch(struct device *device, const struct device_launch *launch, struct err *err)
 {
     struct hip *hip = (struct hip *)device;
     struct ihipStream_t *stream = NULL;
     const enum status status = stream_of(&stream, hip, launch->stream, err);
-    if (status)
-        return status;
-    return HIP_TRY(&hip->library.api, err, hipModuleLaunchKernel, function_of(launch), launch->grid[0], launch->grid[1],
-                   launch->grid[2], launch->block[0], launch->block[1], launch->block[2], launch->lds_bytes, stream,
-                   launch->args, NULL);
+    return status ? status : hip_launch_on(&hip->library.api, launch, stream, err);
 }
 
 /* This function counts the grid in work-items. */
@@ -358,10 +372,56 @@ static enum status hip_fill(struct device *device, void *to, uint8_t byte, uint6
     return HIP_TRY(&hip->library.api, err, hipMemsetAsync, to, byte, size_bytes, stream);
 }
 
+static enum status make_graph(struct device_graph **graph, struct device *device, const struct device_launch *launches,
+                              size_t count, uint32_t repeat, struct err *err)
+{
+    struct hip *hip = (struct hip *)device;
+    return hip_graph_make(graph, &hip->library, &hip->capture, launches, count, repeat, err);
+}
+
+static enum status launch_graph(struct device *device, const struct device_graph *graph, uint32_t stream_number,
+                                struct err *err)
+{
+    struct hip *hip = (struct hip *)device;
+    struct ihipStream_t *stream = NULL;
+    const enum status status = stream_of(&stream, hip, stream_number, err);
+    return status ? status : hip_graph_launch(graph, &hip->library.api, stream, err);
+}
+
+static void free_graph(struct device *device, struct device_graph *graph)
+{
+    hip_graph_free(graph, &((struct hip *)device)->library.api);
+}
+
+/* ---- around the work ---- */
+
+static enum status hip_sense(struct device *device, struct device_sense *sense, bool quick, struct err *err)
+{
+    (void)quick; /* there are no reference rates to take: a card is not shared like a processor's cores */
+    (void)err;
+    *sense = device_sense_unknown;
+    double load;
+    if (getloadavg(&load, 1) == 1)
+        sense->load_1min = load;
+    telemetry_sense(sense, &((struct hip *)device)->telemetry);
+    return STATUS_OK;
+}
+
+static enum status hip_range(struct device *device, const char *name, struct err *err)
+{
+    struct roctx *roctx = &((struct hip *)device)->roctx;
+    if (name)
+        return roctx_push(roctx, name, err);
+    roctx_pop(roctx);
+    return STATUS_OK;
+}
+
 const struct device_ops device_hip = {
     .name = "hip",
     .summary = "AMD GPUs through libamdhip64, which is looked for when it is needed",
     .executes = true,
+    .asynchronous = true,
+    .has_clock_probe = true,
     .count = count_devices,
     .open = hip_open,
     .close = hip_close,
@@ -381,4 +441,9 @@ const struct device_ops device_hip = {
     .elapsed = hip_elapsed,
     .wait = hip_wait,
     .wait_mark = hip_wait_mark,
+    .graph_make = make_graph,
+    .graph_launch = launch_graph,
+    .graph_free = free_graph,
+    .sense = hip_sense,
+    .range = hip_range,
 };

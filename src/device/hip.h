@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The HIP backend, shared by its files: hip.c (operations), hip_library.c (finding libamdhip64 and its functions, error
- * texts), hip_properties.c (what a device says about itself), hip_count.c (how many there are, or why none).
+ * texts), hip_graph.c (graphs of launches), hip_properties.c (what a device says about itself), hip_count.c (how many
+ * there are, or why none).
  */
 #ifndef ROOFTILE_DEVICE_HIP_H
 #define ROOFTILE_DEVICE_HIP_H
@@ -34,5 +35,17 @@ int hip_count(struct text *why, int timeout_ms);
 /* Adds what keeps the runtime from seeing a GPU, as far as the device files below `dev` ("/dev") and the environment
  * tell. */
 void hip_explain_absence(struct text *why, const char *dev);
+
+/* The operations on graphs (device_ops). `capture` is a stream of their own, made at its first use: launches are captured
+ * rather than made nodes of by hand, because then the library copies their arguments as for any launch. */
+enum status hip_graph_make(struct device_graph **graph, const struct hip_library *library, struct ihipStream_t **capture,
+                           const struct device_launch *launches, size_t count, uint32_t repeat, struct err *err);
+enum status hip_graph_launch(const struct device_graph *graph, const struct hip_api *api, struct ihipStream_t *stream,
+                             struct err *err);
+void hip_graph_free(struct device_graph *graph, const struct hip_api *api);
+
+/* hipModuleLaunchKernel. */
+enum status hip_launch_on(const struct hip_api *api, const struct device_launch *launch, struct ihipStream_t *stream,
+                          struct err *err);
 
 #endif

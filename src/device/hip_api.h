@@ -36,6 +36,7 @@ enum { HIP_STREAM_NON_BLOCKING = 1 }; /* does not wait for the null stream */
 enum { HIP_MEM_ATTACH_GLOBAL = 1 };   /* managed memory that every stream may use */
 enum { HIP_MALLOC_FINE_GRAINED = 1 }; /* coherent with the host while a kernel runs */
 enum { HIP_FUNCTION_STATIC_LDS = 1 }; /* hipFuncGetAttribute: bytes of __shared__ variables */
+enum { HIP_CAPTURE_THREAD_LOCAL = 1 }; /* what other threads call meanwhile is their affair */
 
 /* Values that did not change from ROCm 5.2 to 10; the last two are missing in 5.2. */
 enum {
@@ -60,6 +61,9 @@ struct ihipEvent_t;
 struct ihipModule_t;
 struct ihipModuleSymbol_t;
 struct hipUUID_t;
+struct ihipGraph;
+struct hipGraphExec;
+struct hipGraphNode;
 
 /* Parameter lists look like products to it. */
 /* clang-format off */
@@ -108,7 +112,14 @@ struct hipUUID_t;
     X(hipExtModuleLaunchKernel,                                                                                        \
       (struct ihipModuleSymbol_t *function, uint32_t work_x, uint32_t work_y, uint32_t work_z, uint32_t block_x,       \
        uint32_t block_y, uint32_t block_z, size_t lds_bytes, struct ihipStream_t *stream, void **args, void **extra,   \
-       struct ihipEvent_t *from, struct ihipEvent_t *to, uint32_t flags))
+       struct ihipEvent_t *from, struct ihipEvent_t *to, uint32_t flags))                                              \
+    X(hipStreamBeginCapture, (struct ihipStream_t *stream, unsigned mode))                                             \
+    X(hipStreamEndCapture, (struct ihipStream_t *stream, struct ihipGraph **graph))                                    \
+    X(hipGraphInstantiate, (struct hipGraphExec **exec, struct ihipGraph *graph, struct hipGraphNode **failed,         \
+                            char *log, size_t log_bytes))                                                              \
+    X(hipGraphLaunch, (struct hipGraphExec *exec, struct ihipStream_t *stream))                                        \
+    X(hipGraphExecDestroy, (struct hipGraphExec *exec))                                                                \
+    X(hipGraphDestroy, (struct ihipGraph *graph))
 /* clang-format on */
 
 #define HIP_MEMBER(name, parameters) hip_error(*name) parameters;

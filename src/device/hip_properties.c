@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "hip.h"
+#include "telemetry.h"
 
 /* Of the structure that hipGetDeviceProperties fills, larger in each release (R0600: 1472 bytes), only the architecture
  * is read: everything else is an attribute. ROCm 6 changed the layout, gave the function a new name, and still exports
@@ -98,22 +99,18 @@ static void read_line(char *line, int size, const char *path)
     fclose(file);
 }
 
-/* The ids that tell products apart, from the operating system. */
+/* The address by which the operating system knows the card, and what it says about it. */
 static void read_pci(struct device_info *info, const struct hip_api *api, int index)
 {
-    char path[96], vendor[16], device[16];
+    struct telemetry telemetry;
     struct err ignored = {0};
     if (!api->hipDeviceGetPCIBusId ||
         HIP_TRY(api, &ignored, hipDeviceGetPCIBusId, info->pci_bdf, (int)sizeof(info->pci_bdf), index)) {
         info->pci_bdf[0] = '\0';
         return;
     }
-    snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/vendor", info->pci_bdf);
-    read_line(vendor, sizeof(vendor), path);
-    snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/device", info->pci_bdf);
-    read_line(device, sizeof(device), path);
-    if (strcmp(vendor, "0x1002") == 0 && text_starts(device, "0x"))
-        snprintf(info->pci_id, sizeof(info->pci_id), "1002:%.4s", device + strlen("0x"));
+    telemetry_open(&telemetry, info->pci_bdf);
+    telemetry_describe(info, &telemetry);
 }
 
 /* AMD's are 16 characters of text, as in "GPU-" and the serial number. */
@@ -189,8 +186,8 @@ enum status hip_describe(struct device_info *info, const struct hip_library *lib
         snprintf(found.name, sizeof(found.name), "%s", found.arch);
     if (strchr(arch, ':'))
         snprintf(found.note, sizeof(found.note), "%s", arch);
-    read_pci(&found, api, index);
     read_uuid(&found, api, index);
+    read_pci(&found, api, index);
     read_driver(&found, api);
     *info = found;
     return STATUS_OK;

@@ -241,6 +241,8 @@ static enum status get_head(struct machine *machine, const struct json *json, st
     if (!status)
         status = get_text(machine->arch, sizeof(machine->arch), json, "arch", JSON_OPTIONAL, err);
     if (!status)
+        status = get_text(machine->partition, sizeof(machine->partition), json, "partition", JSON_OPTIONAL, err);
+    if (!status)
         status = get_text(machine->device_id, sizeof(machine->device_id), json, "device_id", JSON_OPTIONAL, err);
     if (!status)
         status = get_text(machine->measured_at, sizeof(machine->measured_at), json, "measured_at", JSON_OPTIONAL, err);
@@ -256,7 +258,7 @@ static enum status get_head(struct machine *machine, const struct json *json, st
 
 enum status machine_from_json(struct machine *machine, const struct json *json, bool open, struct err *err)
 {
-    static const char *const keys[] = {"name",  "title",  "arch",  "kind",      "device_id", "measured_at", "notes", "pci_ids",
+    static const char *const keys[] = {"name",  "title",  "arch",  "kind",      "device_id", "measured_at", "notes", "pci_ids", "partition",
                                        "facts", "levels", "units", "launch_ns"};
     struct machine read = {0};
     enum status status = check_keys(json, keys, COUNT(keys), open, err);
@@ -374,6 +376,7 @@ void machine_json(struct json_out *out, const struct machine *machine)
             json_out_string(out, NULL, machine->pci_ids[k]);
         json_out_end(out);
     }
+    put_text(out, "partition", machine->partition);
     put_facts(out, machine);
     put_lists(out, machine);
     put_sourced(out, "launch_ns", machine->launch_ns, machine->launch_source, 1);

@@ -11,6 +11,11 @@
 static const double max_rejected = 0.05;    /* of all samples; above it the case has failed */
 static const double disturbed_above = 0.05; /* move of a reference rate across the case */
 static const double launch_bound_above = 0.05;
+static const double slow_below =
+    0.75; /* of the clock at the end of the warm-up; such a sample does not count (nvbench) */
+/* Clock before and after one sample. 99 % of neighbouring readings of a steady MI350X differ by less. */
+static const double unsteady_above = 0.0078;
+enum { RECOVER_NS = 50000000 };
 
 static void enter(struct worker *worker, enum run_phase phase)
 {
@@ -19,14 +24,52 @@ static void enter(struct worker *worker, enum run_phase phase)
 
 /* ---- the sampling loop ---- */
 
-static bool accept(struct measurement *out, double time_ns)
+/* The clock of every sample goes with its time; the first and the last reading stand for the case. */
+static void note_clock(struct measurement *out, const struct sample *sample)
 {
-    if (time_ns > 0) {
-        out->samples_ns[out->sample_count++] = time_ns;
-        return true;
+    if (!(out->core_hz_before > 0))
+        out->core_hz_before = sample->hz_before;
+    if (sample->hz_after > 0)
+        out->core_hz_after = sample->hz_after;
+    if (!(sample->hz > 0))
+        return;
+    out->has_sample_hz = true;
+    out->clock_unsteady += fabs(sample->hz_after / sample->hz_before - 1) > unsteady_above;
+}
+
+static bool accept(struct measurement *out, const struct sample *sample, double reference_hz)
+{
+    if (!(sample->time_ns > 0)) {
+        out->discarded[sample->time_ns < 0 ? DISCARD_NEGATIVE : DISCARD_ZERO]++;
+        return false;
     }
-    out->discarded[time_ns < 0 ? DISCARD_NEGATIVE : DISCARD_ZERO]++;
-    return false;
+    if (reference_hz > 0 && sample->hz < slow_below * reference_hz) {
+        out->discarded[DISCARD_CLOCK]++;
+        return false;
+    }
+    out->sample_hz[out->sample_count] = (float)sample->hz;
+    out->samples_ns[out->sample_count++] = sample->time_ns;
+    note_clock(out, sample);
+    return true;
+}
+
+/* A slow sample is followed by more of its kind while the device cools down. */
+static void let_recover(void)
+{
+    const struct timespec pause = {.tv_nsec = RECOVER_NS};
+    nanosleep(&pause, NULL);
+}
+
+static enum status judge_rejected(struct measurement *out, uint32_t rejected, struct err *err)
+{
+    const uint32_t slow = out->discarded[DISCARD_CLOCK], bad = rejected - slow, all = rejected + out->sample_count;
+    if (bad <= max_rejected * all && out->sample_count)
+        return STATUS_OK;
+    out->status = CASE_FAILED;
+    return err_set(err, ERR_DEVICE,
+                   "%u of %u samples rejected (%u zero, %u negative, %u below %.0f %% of the clock), %s", rejected, all,
+                   out->discarded[DISCARD_ZERO], out->discarded[DISCARD_NEGATIVE], slow, slow_below * 100,
+                   out->sample_count ? "over 5 %" : "all of them");
 }
 
 static enum status sample_until_stop(struct worker *worker, struct sampling *sampling,
@@ -42,28 +85,52 @@ static enum status sample_until_stop(struct worker *worker, struct sampling *sam
     const uint64_t start_ns = clock_now_ns();
     uint32_t rejected = 0;
     while (out->stop == STOP_NONE) {
-        double time_ns = 0;
-        enum status status = sampling_take(sampling, &time_ns, err);
+        struct sample sample;
+        enum status status = sampling_take(sampling, &sample, err);
         if (status)
             return status;
-        if (accept(out, time_ns))
-            stop_add(&rule, time_ns, time_ns * sampling->batch);
+        const uint32_t slow = out->discarded[DISCARD_CLOCK];
+        if (accept(out, &sample, sampling->reference_hz))
+            stop_add(&rule, sample.time_ns, sample.time_ns * sampling->batch);
         else if (++rejected >= MEASUREMENT_MAX_SAMPLES)
             break;
+        if (out->discarded[DISCARD_CLOCK] > slow)
+            let_recover();
         atomic_store_explicit(&worker->shared->samples, out->sample_count, memory_order_relaxed);
         out->stop = stop_check(&rule, (double)(clock_now_ns() - start_ns));
     }
     out->measure_wall_ns = (double)(clock_now_ns() - start_ns);
-    if (rejected <= max_rejected * (rejected + out->sample_count))
-        return STATUS_OK;
-    out->status = CASE_FAILED;
-    return err_set(err, ERR_DEVICE, "%u of %u samples rejected (%u zero, %u negative), over 5 %%", rejected,
-                   rejected + out->sample_count, out->discarded[DISCARD_ZERO], out->discarded[DISCARD_NEGATIVE]);
+    return judge_rejected(out, rejected, err);
 }
 
-static enum timer timer_of(const struct device_info *info, uint32_t batch)
+static void note_sampling(struct measurement *out, const struct sampling *sampling, const struct ready *ready)
 {
-    return info->predicted ? TIMED_SIM : batch > 1 ? TIMED_BATCH : TIMED_HOST;
+    const bool queued = sampling->timer != TIMED_DISPATCH && sampling->timer != TIMED_HOST;
+    out->batch = sampling->batch;
+    out->timer = sampling->timer;
+    out->flush_bytes = sampling->cache == CACHE_COLD     ? sampling->flush_bytes
+                       : sampling->cache == CACHE_ROTATE ? ready->bound->buffer_bytes * ready->rotations
+                                                         : 0;
+    snprintf(out->flush_method, sizeof(out->flush_method), "%s",
+             sampling->cache == CACHE_ROTATE ? "rotate" : cold_method(sampling));
+    out->has_sample_hz = false;
+    out->clock_unsteady = 0;
+    out->core_hz_before = out->core_hz_after = NAN;
+    out->blocking_start = false;
+    out->blocking_reason[0] = '\0';
+    if (ready->device->ops->asynchronous && queued) {
+        out->blocking_start = sampling->hold;
+        snprintf(out->blocking_reason, sizeof(out->blocking_reason), "%s", sampling->hold_why);
+    }
+}
+
+/* What is known only when the last sample is taken. */
+static void note_services(struct measurement *out, const struct sampling *sampling)
+{
+    out->blocking_start = out->blocking_start && sampling->hold;
+    if (!out->blocking_start && sampling->ready->device->ops->asynchronous && !out->blocking_reason[0])
+        snprintf(out->blocking_reason, sizeof(out->blocking_reason), "%s", sampling->hold_why);
+    snprintf(out->clock_reason, sizeof(out->clock_reason), "%s", out->has_sample_hz ? "" : sampling->probe_why);
 }
 
 enum status measure_samples(struct worker *worker, struct ready *ready, const struct plan_case *plan_case,
@@ -81,17 +148,12 @@ enum status measure_samples(struct worker *worker, struct ready *ready, const st
     status = sampling_warm_up(&sampling, options, out, err);
     if (status)
         goto out;
-    out->batch = sampling.batch;
-    out->timer = timer_of(&worker->info, sampling.batch);
-    out->flush_bytes = options->cache == CACHE_COLD     ? sampling.flush_bytes
-                       : options->cache == CACHE_ROTATE ? ready->bound->buffer_bytes * ready->rotations
-                                                        : 0;
-    snprintf(out->flush_method, sizeof(out->flush_method), "%s",
-             options->cache == CACHE_COLD     ? (ready->device->ops->evict ? "evict" : "fill")
-             : options->cache == CACHE_ROTATE ? "rotate"
-                                              : "");
+    note_sampling(out, &sampling, ready);
     enter(worker, PHASE_MEASURING);
     status = sample_until_stop(worker, &sampling, options, out, err);
+    note_services(out, &sampling);
+    if (!status)
+        status = sampling_cross(&sampling, out, err);
 out:
     sampling_release(&sampling);
     return status;
@@ -119,6 +181,19 @@ static void flag_disturbance(struct measurement *out)
                  out->before.fma_flops / 1e9, out->after.fma_flops / 1e9, fma * 100);
 }
 
+/* Samples that did not count for their clock: a few are an accident, more are what the case did to the device. */
+static void flag_slow_clock(struct measurement *out)
+{
+    const uint32_t slow = out->discarded[DISCARD_CLOCK], all = slow + out->sample_count;
+    if (slow <= max_rejected * all)
+        return;
+    out->flags |= FLAG_THROTTLED;
+    const size_t length = strlen(out->flag_reason);
+    snprintf(out->flag_reason + length, sizeof(out->flag_reason) - length,
+             "%sthe clock fell below %.0f %% of where the case began in %u of %u samples, which do not count",
+             length ? "; " : "", slow_below * 100, slow, all);
+}
+
 static void sense(struct worker *worker, struct device_sense *out)
 {
     struct err ignored = {0};
@@ -134,7 +209,7 @@ enum status choose_rotations(uint32_t *rotations, const struct worker *worker, c
     *rotations = 1;
     if (plan_case->measure.cache != CACHE_ROTATE || !plan_case->bound.buffer_bytes)
         return STATUS_OK;
-    const uint64_t bytes = plan_case->bound.buffer_bytes, want_bytes = flush_size(&worker->info);
+    const uint64_t bytes = plan_case->bound.buffer_bytes, want_bytes = flush_size(worker);
     const uint64_t want = want_bytes / bytes + 1;
     if (want > RUN_MAX_ROTATIONS)
         return err_set(
@@ -143,6 +218,24 @@ enum status choose_rotations(uint32_t *rotations, const struct worker *worker, c
             RUN_MAX_ROTATIONS, (unsigned long long)bytes, (unsigned long long)want_bytes);
     *rotations = want < 2 ? 2 : (uint32_t)want;
     return STATUS_OK;
+}
+
+/* The null kernel under the case's own timer. */
+static double overhead_of(const struct worker *worker, enum timer timer, uint32_t batch)
+{
+    const struct calibration *known = &worker->shared->calibration;
+    switch (timer) {
+    case TIMED_BATCH:
+        return known->null_batch_ns;
+    case TIMED_DISPATCH:
+        return known->dispatch_null_ns;
+    case TIMED_GRAPH:
+        return known->null_graph_ns;
+    case TIMED_HOST:
+        return worker->device->ops->asynchronous ? known->null_host_ns : known->null_launch_ns;
+    default:
+        return batch > 1 ? known->null_batch_ns : known->null_launch_ns;
+    }
 }
 
 /* ---- the whole case ---- */
@@ -163,10 +256,11 @@ static enum status time_case(struct worker *worker, struct ready *ready, const s
     machine_raise_clock(&worker->shared->machine, out->before.core_hz);
     machine_raise_clock(&worker->shared->machine, out->after.core_hz);
     flag_disturbance(out);
+    flag_throttling(out);
+    flag_slow_clock(out);
     take_metrics(ready, out);
     status = worker->device->ops->executes ? check_plausible(worker, ready, plan_case, out, err) : STATUS_OK;
-    out->overhead_ns =
-        out->batch > 1 ? worker->shared->calibration.null_batch_ns : worker->shared->calibration.null_launch_ns;
+    out->overhead_ns = overhead_of(worker, out->timer, out->batch);
     out->timer_tick_ns = worker->info.timer_tick_ns;
     if (!status && out->sample_count && out->overhead_ns > launch_bound_above * measurement_median(out))
         out->flags |= FLAG_LAUNCH_BOUND;
@@ -192,21 +286,23 @@ static enum status run_stages(struct worker *worker, const struct plan_case *pla
     struct ready ready = {0};
     uint32_t rotations = 1;
     enter(worker, PHASE_FILLING);
-    enum status status = verify_only ? STATUS_OK : choose_rotations(&rotations, worker, plan_case, err);
+    const bool profile = worker->options->profile;
+    enum status status = verify_only || profile ? STATUS_OK : choose_rotations(&rotations, worker, plan_case, err);
     if (!status)
         status = ready_init(&ready, worker->device, &plan_case->bound, builds, rotations, worker->options->seed, err);
     if (!status)
         status = ready_setup(&ready, err);
     if (!status) {
         share_floor(&ready, plan_case);
-        enter(worker, PHASE_VERIFYING);
-        status = verify_case(worker, &ready, plan_case, builds, &out->verification, err);
+        enter(worker, profile ? PHASE_MEASURING : PHASE_VERIFYING);
+        status = profile ? profile_case(worker, &ready, plan_case, out, err)
+                         : verify_case(worker, &ready, plan_case, builds, &out->verification, err);
     }
     if (!status && out->verification.verdict == VERIFY_FAIL) {
         out->status = CASE_FAILED;
         snprintf(out->reason, sizeof(out->reason), "wrong result: %s", out->verification.reason);
     } else if (!status) {
-        if (!verify_only)
+        if (!verify_only && !profile)
             status = time_case(worker, &ready, plan_case, out, err);
         if (!status)
             out->status = CASE_OK;

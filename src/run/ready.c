@@ -218,6 +218,37 @@ static enum status ready_launch(struct ready *ready, struct ready_step *step, ui
     return STATUS_OK;
 }
 
+enum status make_graph(struct device_graph **graph, struct ready *ready, const struct ready_step *steps, size_t count,
+                       uint32_t repeat, struct err *err)
+{
+    const struct device_ops *ops = ready->device->ops;
+    size_t total = 0, at = 0;
+    if (!ops->graph_make)
+        return err_set(err, ERR_UNSUPPORTED, "the %s device has no graphs", ops->name);
+    for (size_t k = 0; k < count; k++)
+        total += (size_t)steps[k].bound->repeat;
+    struct device_launch *launches = calloc(total + 1, sizeof(*launches));
+    if (!launches)
+        arena_out_of_memory((total + 1) * sizeof(*launches));
+    for (size_t k = 0; k < count; k++)
+        for (uint64_t n = 0; n < steps[k].bound->repeat; n++)
+            launches[at++] = steps[k].launch;
+    enum status status = ops->graph_make(graph, ready->device, launches, total, repeat, err);
+    free(launches);
+    return status;
+}
+
+static enum status ready_steps(struct ready_step *steps, struct ready *ready, const struct bound_step *bound,
+                               size_t count, uint32_t rotation, struct err *err);
+
+static enum status ready_graph(struct ready_step *step, struct ready *ready, uint32_t rotation, struct err *err)
+{
+    const size_t count = step->bound->step_count;
+    struct ready_step *inside = arena_array(&ready->arena, count + 1, sizeof(*inside));
+    enum status status = ready_steps(inside, ready, step->bound->steps, count, rotation, err);
+    return status ? status : make_graph(&step->graph, ready, inside, count, 1, err);
+}
+
 static enum status ready_steps(struct ready_step *steps, struct ready *ready, const struct bound_step *bound,
                                size_t count, uint32_t rotation, struct err *err)
 {
@@ -237,10 +268,7 @@ static enum status ready_steps(struct ready_step *steps, struct ready *ready, co
             step->to = ready_buffer(ready, (size_t)bound[k].to, rotation);
             break;
         case STEP_GRAPH:
-            if (!ready->device->ops->graph)
-                return err_set(err, ERR_UNSUPPORTED, "the %s device has no graphs", ready->device->ops->name);
-            step->steps = arena_array(&ready->arena, bound[k].step_count, sizeof(*step->steps));
-            status = ready_steps(step->steps, ready, bound[k].steps, bound[k].step_count, rotation, err);
+            status = ready_graph(step, ready, rotation, err);
             break;
         default:
             break;
@@ -257,9 +285,9 @@ static enum status ready_rotations(struct ready_step **out, struct ready *ready,
 {
     struct ready_step *steps = arena_array(&ready->arena, ready->rotations * count + 1, sizeof(*steps));
     enum status status = STATUS_OK;
+    *out = steps; /* also when it fails: graphs made so far are released with the rest */
     for (uint32_t rotation = 0; rotation < ready->rotations && !status; rotation++)
         status = ready_steps(steps + rotation * count, ready, bound, count, rotation, err);
-    *out = steps;
     return status;
 }
 
@@ -284,6 +312,31 @@ static enum status load_codes(struct ready *ready, struct err *err)
     return status;
 }
 
+static void describe_steps(struct ready *ready)
+{
+    const struct bound *bound = ready->bound;
+    size_t timed = 0, single = 0, plain = 0;
+    uint64_t launches = 0;
+    for (size_t k = 0; k < bound->step_count; k++) {
+        const struct bound_step *step = &bound->steps[k];
+        const bool launch = step->kind == STEP_LAUNCH;
+        timed += step->timed;
+        single += step->timed && launch && step->repeat == 1;
+        plain += launch && !step->stream;
+        launches += launch ? step->repeat : 0;
+    }
+    ready->all_timed = timed == bound->step_count;
+    ready->one_launch = timed == 1 && single == 1;
+    ready->stream_launches = plain == bound->step_count ? launches : 0;
+}
+
+static void release_graphs(const struct ready *ready, const struct ready_step *steps, size_t count)
+{
+    for (size_t k = 0; steps && k < count; k++)
+        if (steps[k].graph)
+            ready->device->ops->graph_free(ready->device, steps[k].graph);
+}
+
 enum status ready_init(struct ready *ready, struct device *device, const struct bound *bound,
                        const struct build_result *builds, uint32_t rotations, uint64_t seed, struct err *err)
 {
@@ -294,9 +347,7 @@ enum status ready_init(struct ready *ready, struct device *device, const struct 
     status = allocate(ready, seed, err);
     if (status)
         return status;
-    ready->all_timed = true;
-    for (size_t k = 0; k < bound->step_count; k++)
-        ready->all_timed = ready->all_timed && bound->steps[k].timed;
+    describe_steps(ready);
     status = ready_rotations(&ready->steps, ready, bound->steps, bound->step_count, err);
     return status ? status : ready_rotations(&ready->setup, ready, bound->setup, bound->setup_count, err);
 }
@@ -306,6 +357,8 @@ void ready_release(struct ready *ready)
     if (!ready->device)
         return;
     const struct device_ops *ops = ready->device->ops;
+    release_graphs(ready, ready->steps, ready->rotations * ready->bound->step_count);
+    release_graphs(ready, ready->setup, ready->rotations * ready->bound->setup_count);
     if (ready->memory)
         for (size_t k = 0; k < ready->rotations * ready->bound->buffer_count; k++)
             if (ready->memory[k])

@@ -20,7 +20,7 @@ struct ready_step {
     void *arg_pointers[DEVICE_MAX_ARGS];
     void *to;
     const void *from;
-    struct ready_step *steps; /* of a graph */
+    struct device_graph *graph;
 };
 
 /* A bound case on an open device: loaded code, filled buffers, ready steps. */
@@ -36,6 +36,8 @@ struct ready {
     uint32_t rotations;                /* copies of all buffers, at least 1 */
     bool needs_reset;                  /* some buffer is reset before each launch */
     bool all_timed;                    /* every step is timed: launches may be batched */
+    bool one_launch;                   /* exactly one step is timed, and it is one launch */
+    uint64_t stream_launches;          /* launches of one pass, when it is nothing but launches on stream 0; else 0 */
     struct arena arena;
 };
 
@@ -45,6 +47,9 @@ const struct build_result *unbuilt_code(const struct bound *bound, const struct 
 enum status ready_init(struct ready *ready, struct device *device, const struct bound *bound,
                        const struct build_result *builds, uint32_t rotations, uint64_t seed, struct err *err);
 void ready_release(struct ready *ready);
+/* A graph of launch steps, all of them `repeat` times over; the caller frees it. ERR_UNSUPPORTED. */
+enum status make_graph(struct device_graph **graph, struct ready *ready, const struct ready_step *steps, size_t count,
+                       uint32_t repeat, struct err *err);
 /* Runs the setup steps on every rotation; again whenever buffers were restored that they write. */
 enum status ready_setup(struct ready *ready, struct err *err);
 /* Pointer to the buffer's first element (behind its alignment offset). */
@@ -55,8 +60,16 @@ enum status ready_fill(struct ready *ready, size_t buffer, uint32_t rotation, st
 enum status ready_reset(struct ready *ready, uint32_t rotation, struct err *err);
 /* Restores every buffer that a launch may have changed. */
 enum status ready_restore(struct ready *ready, struct err *err);
-/* Runs all steps once. `marks` != 0: the marks 0 and 1 surround the timed steps. */
-enum status ready_run(struct ready *ready, uint32_t rotation, bool marks, struct err *err);
+/* Marks of the measurement; a manifest's own follow. Those of a kernel's own times are never recorded in a stream: HIP
+ * refuses to mix the two kinds. */
+enum { MARK_BEGIN, MARK_END, MARK_KERNEL_BEGIN, MARK_KERNEL_END, FIRST_STEP_MARK };
+enum run_marks {
+    MARKS_NONE,
+    MARKS_AROUND, /* MARK_BEGIN and MARK_END surround the timed steps */
+    MARKS_KERNEL, /* the timed launch, which must be `one_launch`, is marked with its own times; ERR_UNSUPPORTED */
+};
+/* Runs all steps once. */
+enum status ready_run(struct ready *ready, uint32_t rotation, enum run_marks marks, struct err *err);
 /* Host copy of a buffer: the memory itself where the host sees it, else read into `arena`. */
 enum status ready_read(const void **data, struct ready *ready, size_t buffer, struct arena *arena, struct err *err);
 
@@ -65,6 +78,7 @@ enum status ready_read(const void **data, struct ready *ready, size_t buffer, st
 enum run_phase {
     PHASE_IDLE,
     PHASE_OPENING,
+    PHASE_CALIBRATING,
     PHASE_LOADING,
     PHASE_FILLING,
     PHASE_VERIFYING,
@@ -85,6 +99,7 @@ struct run_shared {
 };
 
 /* The worker's state: what it inherited, and the devices it opened. */
+struct services;
 struct worker {
     const struct plan *plan;
     const struct build_result *builds;
@@ -93,6 +108,7 @@ struct worker {
     struct device *device;
     struct device_info info;
     struct device *oracle_device; /* a CPU device; the same as `device` where that is one */
+    struct services *services;    /* service.h; made at first use */
 };
 
 /* Measures or verifies one case into shared->measured; never fails itself. */
@@ -112,6 +128,12 @@ void take_metrics(struct ready *ready, struct measurement *out);
  * kernel; the roof becomes the maximum (shared->machine), and what still beats it is flagged impossible. */
 enum status check_plausible(struct worker *worker, struct ready *ready, const struct plan_case *plan_case,
                             struct measurement *out, struct err *err);
+
+/* Sets FLAG_THROTTLED when the clock fell during the case while a throttling counter moved. */
+void flag_throttling(struct measurement *out);
+/* --profile: the case once warm and once timed inside named ranges, nothing else; flagged as no measurement. */
+enum status profile_case(struct worker *worker, struct ready *ready, const struct plan_case *plan_case,
+                         struct measurement *out, struct err *err);
 
 /* The worker process: opens the device, answers with one byte ('o' or 'x' with shared->err), then runs the cases whose
  * plan indices come through `commands`, answering each with one byte. Never returns. */

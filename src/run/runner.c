@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "rooftile/clock.h"
+#include "rooftile/log.h"
 #include "rooftile/rng.h"
 #include "run_internal.h"
 
@@ -115,15 +116,17 @@ static enum answer await(struct supervisor *supervisor, double timeout_ns, const
     }
 }
 
-/* Starts a worker and waits until its device is open. */
-static enum status start_worker(struct supervisor *supervisor, struct err *err)
+/* Starts a worker and waits until its device is open and calibrated. */
+static enum status open_worker(struct supervisor *supervisor, struct err *err)
 {
     enum status status = child_start(supervisor, err);
     if (status)
         return status;
-    switch (await(supervisor, open_timeout_ns, NULL)) {
+    const double timeout_ns = supervisor->worker.options->profile ? INFINITY : open_timeout_ns;
+    const enum answer answer = await(supervisor, timeout_ns, NULL);
+    const char *phase = run_phase_name((enum run_phase)atomic_load(&supervisor->shared->phase));
+    switch (answer) {
     case ANSWER_DONE:
-        supervisor->calibrated = true;
         return STATUS_OK;
     case ANSWER_REFUSED:
         *err = supervisor->shared->err;
@@ -131,17 +134,38 @@ static enum status start_worker(struct supervisor *supervisor, struct err *err)
         err->status = status;
         break;
     case ANSWER_TIMEOUT:
-        status = err_set(err, ERR_DEVICE_LOST, "opening the device took over %.0f s", open_timeout_ns / 1e9);
+        status = err_set(err, ERR_DEVICE_LOST, "no answer after %.0f s while %s", timeout_ns / 1e9, phase);
         break;
     case ANSWER_STOPPED:
         status = err_set(err, ERR_INTERRUPTED, "interrupted");
         break;
     case ANSWER_DIED:
-        status = err_set(err, ERR_DEVICE_LOST, "the worker process died while opening the device");
+        status = err_set(err, ERR_DEVICE_LOST, "the worker process died while %s", phase);
         break;
     }
     child_close(&supervisor->child, true);
     return status;
+}
+
+/* A calibration that ends its process costs what it would have told, not the run. */
+static enum status start_worker(struct supervisor *supervisor, struct err *err)
+{
+    const struct run_options *options = supervisor->worker.options;
+    const bool first = !supervisor->calibrated;
+    enum status status = open_worker(supervisor, err);
+    if (status && status != ERR_INTERRUPTED && atomic_load(&supervisor->shared->phase) == PHASE_CALIBRATING) {
+        log_warn("W013", "%s: what a launch costs stays unknown, and so does whether launches dominate a case",
+                 err->text);
+        *err = (struct err){0};
+        supervisor->calibrated = true;
+        status = open_worker(supervisor, err);
+    }
+    if (status)
+        return status;
+    supervisor->calibrated = true;
+    if (first && options->opened)
+        options->opened(options->context, &supervisor->shared->info, &supervisor->shared->calibration);
+    return STATUS_OK;
 }
 
 /* ---- cases ---- */
@@ -149,7 +173,7 @@ static enum status start_worker(struct supervisor *supervisor, struct err *err)
 static void reset_measurement(struct measurement *measured)
 {
     memset(measured, 0, offsetof(struct measurement, samples_ns));
-    measured->overhead_ns = NAN;
+    measured->overhead_ns = measured->cross_ns = measured->core_hz_before = measured->core_hz_after = NAN;
     for (size_t k = 0; k < MEASUREMENT_MAX_METRICS; k++)
         measured->metrics[k] = NAN;
 }
@@ -209,9 +233,11 @@ static enum status run_in_worker(struct supervisor *supervisor, const struct pla
 }
 
 /* Cases that need no worker because they cannot run. */
-static bool settle_without_running(const struct plan_case *plan_case, const struct build_result *builds,
+static bool settle_without_running(const struct plan_case *plan_case, const struct worker *worker,
                                    struct measurement *measured)
 {
+    const struct build_result *builds = worker->builds;
+    const char *const *refused = worker->options->refused;
     if (plan_case->state != PLAN_READY) {
         measured->status = plan_case->state == PLAN_SKIPPED ? CASE_SKIPPED : CASE_ERROR;
         snprintf(measured->reason, sizeof(measured->reason), "%s", plan_case->reason);
@@ -220,11 +246,17 @@ static bool settle_without_running(const struct plan_case *plan_case, const stru
     const struct build_result *build = unbuilt_code(&plan_case->bound, builds);
     if (!build && plan_case->variant) /* its repeat counts may let more launches happen */
         build = unbuilt_code(plan_case->variant, builds);
-    if (!build)
+    if (build) {
+        measured->status = build->state == BUILD_SKIPPED ? CASE_SKIPPED : CASE_ERROR;
+        /* Without a command line nothing was compiled: the message says all. */
+        snprintf(measured->reason, sizeof(measured->reason), "%s%s",
+                 build->state == BUILD_FAILED && build->command ? "does not compile:\n" : "", build->message);
+        return true;
+    }
+    if (!refused || !refused[plan_case->index])
         return false;
-    measured->status = build->state == BUILD_SKIPPED ? CASE_SKIPPED : CASE_ERROR;
-    snprintf(measured->reason, sizeof(measured->reason), "%s%s",
-             build->state == BUILD_FAILED ? "does not compile:\n" : "", build->message);
+    measured->status = CASE_FAILED;
+    snprintf(measured->reason, sizeof(measured->reason), "%s", refused[plan_case->index]);
     return true;
 }
 
@@ -238,7 +270,7 @@ static size_t *case_order(size_t *count, const struct plan *plan, const struct r
         if (!options->skip || !options->skip[k])
             order[(*count)++] = k;
     struct rng rng;
-    rng_init(&rng, rng_derive(options->seed, "case order"));
+    rng_init(&rng, rng_derive(options->order_seed ? options->order_seed : options->seed, "case order"));
     for (size_t k = *count; k > 1 && !options->keep_order; k--) {
         const size_t other = (size_t)rng_below(&rng, k);
         const size_t kept = order[k - 1];
@@ -284,7 +316,7 @@ static enum status run_cases(struct supervisor *supervisor, const size_t *order,
             return err_set(err, ERR_INTERRUPTED, "interrupted");
         reset_measurement(measured);
         measured->order_index = (uint32_t)k;
-        if (!settle_without_running(plan_case, worker->builds, measured)) {
+        if (!settle_without_running(plan_case, worker, measured)) {
             enum status status = run_in_worker(supervisor, plan_case, (uint32_t)k, err);
             if (status)
                 return status;

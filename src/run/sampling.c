@@ -1,143 +1,269 @@
 /* SPDX-License-Identifier: MIT */
+#include "sampling.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "rooftile/clock.h"
-#include "sampling.h"
 
 /* Below this a single launch is too short for the clock and the launch itself: launches are timed in batches. */
 static const double batch_below_ns = 10e3;
 /* A batch takes about this: long against the clock, short against a change of the machine's state. */
 static const double batch_target_ns = 2e6;
+static const double batch_most_ns = 50e6;
 static const double warm_tolerance = 0.005; /* between the medians of two windows */
-enum { MAX_BATCH = 100000, WARM_WINDOW = 20, FLUSH_FACTOR = 2 };
-
-/* ---- cold caches ---- */
-
-static enum status evict_buffers(struct sampling *sampling, struct err *err)
-{
-    struct ready *ready = sampling->ready;
-    for (size_t k = 0; k < ready->bound->buffer_count; k++) {
-        enum status status = ready->device->ops->evict(ready->device, ready_buffer(ready, k, 0),
-                                                       ready->bound->buffers[k].size_bytes, err);
-        if (status)
-            return status;
-    }
-    return STATUS_OK;
-}
-
-static enum status make_cold(struct sampling *sampling, struct err *err)
-{
-    struct ready *ready = sampling->ready;
-    const struct device_ops *ops = ready->device->ops;
-    if (sampling->cache != CACHE_COLD || !ops->executes)
-        return STATUS_OK;
-    if (ops->evict)
-        return evict_buffers(sampling, err);
-    enum status status =
-        ops->fill(ready->device, sampling->flush, (uint8_t)sampling->taken, sampling->flush_bytes, 0, err);
-    return status ? status : ops->wait(ready->device, err);
-}
-
-uint64_t flush_size(const struct device_info *info)
-{
-    uint64_t largest = 0;
-    for (uint32_t k = 0; k < info->cache_count; k++) {
-        const uint64_t total = info->caches[k].size_bytes * info->caches[k].instances;
-        largest = total > largest ? total : largest;
-    }
-    return largest ? FLUSH_FACTOR * largest : 1u << 30;
-}
+static const double cross_target_ns = 100e6;
+enum { MAX_BATCH = 100000, WARM_WINDOW = 20, ESTIMATES = 5, CROSS_LEAST = 3, CROSS_MOST = 11 };
 
 enum status sampling_init(struct sampling *sampling, struct worker *worker, struct ready *ready, enum cache_mode cache,
                           struct err *err)
 {
-    *sampling = (struct sampling){.ready = ready, .cache = cache, .batch = 1};
-    sampling->flush_bytes = ready->bound->buffer_bytes;
-    if (cache != CACHE_COLD || ready->device->ops->evict || !ready->device->ops->executes)
-        return STATUS_OK;
-    sampling->flush_bytes = flush_size(&worker->info);
-    return ready->device->ops->alloc(&sampling->flush, ready->device, sampling->flush_bytes, SPACE_DEVICE, err);
+    const struct device_ops *ops = ready->device->ops;
+    *sampling = (struct sampling){.worker = worker, .ready = ready, .cache = cache, .batch = 1};
+    sampling->timer = worker->info.predicted ? TIMED_SIM : ops->asynchronous ? TIMED_EVENT : TIMED_HOST;
+    sampling->no_dispatch = !ready->one_launch || !ops->launch_marked || !ops->asynchronous;
+    sampling->probe = probe_works(worker, sampling->probe_why);
+    return cold_init(sampling, err);
+}
+
+static void drop_graph(struct sampling *sampling)
+{
+    if (sampling->graph)
+        sampling->ready->device->ops->graph_free(sampling->ready->device, sampling->graph);
+    sampling->graph = NULL;
 }
 
 void sampling_release(struct sampling *sampling)
 {
+    drop_graph(sampling);
     if (sampling->flush)
         sampling->ready->device->ops->free(sampling->ready->device, sampling->flush);
     sampling->flush = NULL;
 }
 
-/* ---- one sample ---- */
+/* ---- which timer ---- */
 
-static enum status launch_batch(struct sampling *sampling, struct err *err)
-{
-    struct ready *ready = sampling->ready;
-    const struct device_ops *ops = ready->device->ops;
-    enum status status = ops->mark(ready->device, 0, 0, err);
-    for (uint32_t k = 0; k < sampling->batch && !status; k++) {
-        status = ready_run(ready, sampling->rotation, false, err);
-        if (++sampling->rotation >= ready->rotations)
-            sampling->rotation = 0;
-    }
-    return status ? status : ops->mark(ready->device, 1, 0, err);
-}
-
-enum status sampling_take(struct sampling *sampling, double *time_ns, struct err *err)
-{
-    struct ready *ready = sampling->ready;
-    const struct device_ops *ops = ready->device->ops;
-    enum status status = STATUS_OK;
-    if (ready->needs_reset) {
-        status = ready_reset(ready, sampling->rotation, err);
-        if (!status)
-            status = ops->wait(ready->device, err);
-    }
-    if (!status)
-        status = make_cold(sampling, err);
-    if (status)
-        return status;
-    if (ready->all_timed) {
-        status = launch_batch(sampling, err);
-    } else {
-        status = ready_run(ready, sampling->rotation, true, err);
-        sampling->rotation = sampling->rotation + 1 < ready->rotations ? sampling->rotation + 1 : 0;
-    }
-    if (!status)
-        status = ops->wait(ready->device, err);
-    double total_ns = 0;
-    if (!status)
-        status = ops->elapsed(&total_ns, ready->device, 0, 1, err);
-    sampling->taken++;
-    if (!status)
-        *time_ns = total_ns / sampling->batch;
-    return status;
-}
-
-/* ---- batch size and warm-up ---- */
-
-static bool may_batch(const struct sampling *sampling)
+bool sampling_may_batch(const struct sampling *sampling)
 {
     return sampling->ready->all_timed && !sampling->ready->needs_reset && sampling->cache != CACHE_COLD;
 }
 
-static void choose_batch(struct sampling *sampling, const struct measure_options *options, double estimate_ns)
+static enum status fill_graph(struct sampling *sampling, struct err *err)
 {
-    const bool wanted = options->timer == TIMER_BATCH || (options->timer == TIMER_AUTO && estimate_ns < batch_below_ns);
-    sampling->batch = 1;
-    if (!wanted || !may_batch(sampling))
-        return;
-    const double count = ceil(batch_target_ns / fmax(estimate_ns, 1));
-    sampling->batch = (uint32_t)fmin(fmax(count, 2), MAX_BATCH);
+    struct ready *ready = sampling->ready;
+    const size_t count = ready->rotations * ready->bound->step_count;
+    const uint32_t rounds = sampling->batch / ready->rotations;
+    if (!ready->device->ops->graph_make)
+        return err_set(err, ERR_UNSUPPORTED, "timer graph: the %s device has no graphs", ready->device->ops->name);
+    if (!ready->all_timed || !ready->stream_launches)
+        return err_set(err, ERR_UNSUPPORTED, "timer graph: the case is more than launches on one stream");
+    /* All copies of the buffers must have their turn. */
+    sampling->batch = (rounds ? rounds : 1) * ready->rotations;
+    drop_graph(sampling);
+    enum status status = make_graph(&sampling->graph, ready, ready->steps, count, rounds ? rounds : 1, err);
+    return status ? err_within(err, "timer graph") : STATUS_OK;
 }
 
-static bool windows_agree(const double *ring)
+/* Where launches do not queue up, everything is timed by marks, and a batch differs only in its length. */
+static enum timer unqueued_timer(const struct sampling *sampling, uint32_t batch)
+{
+    return sampling->worker->info.predicted ? TIMED_SIM : batch > 1 ? TIMED_BATCH : TIMED_HOST;
+}
+
+/* Cases whose launches do not fit behind a held back start are launched freely. A kernel's own times and the host's
+ * need no full queue. */
+static void choose_hold(struct sampling *sampling)
+{
+    const bool wanted =
+        sampling->timer == TIMED_BATCH || sampling->timer == TIMED_EVENT || sampling->timer == TIMED_GRAPH;
+    const uint64_t launches = sampling->ready->stream_launches * sampling->batch;
+    sampling->hold = false;
+    sampling->hold_why[0] = '\0';
+    if (!wanted)
+        return;
+    if (!launches)
+        snprintf(sampling->hold_why, SERVICE_WHY, "the case is more than launches on one stream");
+    else if (launches > HOLD_MAX_LAUNCHES)
+        snprintf(sampling->hold_why, SERVICE_WHY, "%llu launches do not fit behind a held back start",
+                 (unsigned long long)launches);
+    else
+        sampling->hold = hold_works(sampling->worker, sampling->hold_why);
+}
+
+enum status sampling_set_timer(struct sampling *sampling, enum timer timer, uint32_t batch, struct err *err)
+{
+    sampling->timer = timer;
+    sampling->batch = batch;
+    enum status status = timer == TIMED_GRAPH ? fill_graph(sampling, err) : STATUS_OK;
+    if (!status && sampling->ready->device->ops->asynchronous)
+        choose_hold(sampling);
+    return status;
+}
+
+static uint32_t batch_of(const struct sampling *sampling, double estimate_ns)
+{
+    const uint64_t each = sampling->ready->stream_launches;
+    double most = MAX_BATCH;
+    char why[SERVICE_WHY];
+    if (sampling->ready->device->ops->asynchronous && each && each * 2 <= HOLD_MAX_LAUNCHES &&
+        hold_works(sampling->worker, why))
+        most = (double)(HOLD_MAX_LAUNCHES / each);
+    const double count = ceil(batch_target_ns / fmax(estimate_ns, 1));
+    return (uint32_t)fmin(fmax(count, 2), most);
+}
+
+static enum timer single_timer(const struct sampling *sampling)
+{
+    return sampling->no_dispatch ? TIMED_EVENT : TIMED_DISPATCH;
+}
+
+static enum status choose_queued(struct sampling *sampling, enum timer_choice choice, double estimate_ns,
+                                 struct err *err)
+{
+    const bool may_batch = sampling_may_batch(sampling);
+    enum timer timer = single_timer(sampling);
+    uint32_t batch = 1;
+    if (choice == TIMER_EVENT || (choice == TIMER_HOST && !sampling->ready->all_timed))
+        timer = TIMED_EVENT;
+    else if (choice == TIMER_HOST)
+        timer = TIMED_HOST;
+    else if (choice == TIMER_GRAPH)
+        timer = TIMED_GRAPH;
+    else if (may_batch && (choice == TIMER_BATCH || (choice == TIMER_AUTO && estimate_ns < batch_below_ns)))
+        timer = TIMED_BATCH;
+    if (may_batch && (timer == TIMED_BATCH || timer == TIMED_GRAPH))
+        batch = batch_of(sampling, estimate_ns);
+    return sampling_set_timer(sampling, timer, batch, err);
+}
+
+static enum status choose_timer(struct sampling *sampling, enum timer_choice choice, double estimate_ns,
+                                struct err *err)
+{
+    if (sampling->ready->device->ops->asynchronous)
+        return choose_queued(sampling, choice, estimate_ns, err);
+    if (choice == TIMER_GRAPH)
+        return sampling_set_timer(sampling, TIMED_GRAPH, 1, err);
+    const bool wanted = choice == TIMER_BATCH || (choice == TIMER_AUTO && estimate_ns < batch_below_ns);
+    const uint32_t batch = wanted && sampling_may_batch(sampling) ? batch_of(sampling, estimate_ns) : 1;
+    return sampling_set_timer(sampling, unqueued_timer(sampling, batch), batch, err);
+}
+
+/* ---- how long a launch takes ---- */
+
+static enum status take_single(struct sampling *sampling, double *time_ns, struct err *err)
+{
+    struct device *device = sampling->ready->device;
+    struct sample sample;
+    enum status status = sampling_take(sampling, &sample, err);
+    if (status == ERR_UNSUPPORTED && sampling->timer == TIMED_DISPATCH) {
+        *err = (struct err){0};
+        sampling->no_dispatch = true;
+        sampling->timer = TIMED_EVENT;
+        status = device->ops->wait(device, err);
+        if (!status)
+            status = sampling_take(sampling, &sample, err);
+    }
+    *time_ns = sample.time_ns;
+    return status;
+}
+
+/* Median of a few launches timed one by one, under the timer that tells short kernels from long ones best. */
+static enum status estimate(struct sampling *sampling, int count, double *time_ns, struct err *err)
+{
+    double times[ESTIMATES];
+    enum status status = STATUS_OK;
+    if (sampling->ready->device->ops->asynchronous)
+        status = sampling_set_timer(sampling, single_timer(sampling), 1, err);
+    else
+        sampling->batch = 1;
+    if (!sampling->taken) /* the first launch may load code and wait for it: nothing stands behind it */
+        sampling->hold = false;
+    for (int k = 0; k < count && !status; k++)
+        status = take_single(sampling, &times[k], err);
+    if (!status)
+        *time_ns = median_of(times, (size_t)count);
+    return status;
+}
+
+/* ---- warm-up ---- */
+
+struct warm_up {
+    double times[2 * WARM_WINDOW], hz[2 * WARM_WINDOW];
+    size_t count;
+};
+
+static void keep_sample(struct warm_up *warm, const struct sample *sample)
+{
+    if (warm->count == 2 * WARM_WINDOW) {
+        memmove(warm->times, warm->times + 1, (2 * WARM_WINDOW - 1) * sizeof(*warm->times));
+        memmove(warm->hz, warm->hz + 1, (2 * WARM_WINDOW - 1) * sizeof(*warm->hz));
+        warm->count--;
+    }
+    warm->times[warm->count] = sample->time_ns;
+    warm->hz[warm->count++] = sample->hz;
+}
+
+static bool windows_agree(const struct warm_up *warm)
 {
     double older[WARM_WINDOW], newer[WARM_WINDOW];
-    memcpy(older, ring, sizeof(older));
-    memcpy(newer, ring + WARM_WINDOW, sizeof(newer));
+    if (warm->count < 2 * WARM_WINDOW)
+        return false;
+    memcpy(older, warm->times, sizeof(older));
+    memcpy(newer, warm->times + WARM_WINDOW, sizeof(newer));
     const double a = median_of(older, WARM_WINDOW), b = median_of(newer, WARM_WINDOW);
     return fabs(b / a - 1) < warm_tolerance;
+}
+
+/* Samples are held against the clock that this very case settled at, not against a data sheet's: matrix kernels on
+ * MI350X run at 62 % of it for their power alone, and all of them would be thrown away. */
+static double settled_hz(const struct warm_up *warm)
+{
+    double known[WARM_WINDOW];
+    size_t count = 0;
+    for (size_t k = warm->count > WARM_WINDOW ? warm->count - WARM_WINDOW : 0; k < warm->count; k++)
+        if (warm->hz[k] > 0)
+            known[count++] = warm->hz[k];
+    return count ? median_of(known, count) : 0;
+}
+
+static enum status warm_until_steady(struct sampling *sampling, struct warm_up *warm,
+                                     const struct measure_options *options, struct measurement *out, uint64_t start_ns,
+                                     struct err *err)
+{
+    struct sample sample;
+    for (bool done = false; !done;) {
+        enum status status = sampling_take(sampling, &sample, err);
+        if (status)
+            return status;
+        keep_sample(warm, &sample);
+        out->warmup_ns += fmax(sample.time_ns, 0) * sampling->batch;
+        out->warmup_converged = windows_agree(warm);
+        const double wall_ns = (double)(clock_now_ns() - start_ns);
+        done = (out->warmup_ns >= options->warmup_ns && out->warmup_converged) || wall_ns >= options->warmup_max_ns ||
+               out->warmup_ns >= options->warmup_max_ns;
+    }
+    return STATUS_OK;
+}
+
+/* The final choice, on a warm device. A batch shows what a launch takes among others, an estimate what it takes alone:
+ * `auto` decides by the latter on devices that tell it, so that the choice does not hang on the timer of the warm-up.
+ */
+static enum status choose_again(struct sampling *sampling, const struct measure_options *options,
+                                const struct warm_up *warm, struct err *err)
+{
+    double sorted[2 * WARM_WINDOW], alone_ns;
+    memcpy(sorted, warm->times, warm->count * sizeof(*sorted));
+    const double median_ns = median_of(sorted, warm->count);
+    const enum timer before = sampling->timer;
+    if (!sampling->ready->device->ops->asynchronous || options->timer != TIMER_AUTO)
+        return choose_timer(sampling, options->timer, median_ns, err);
+    enum status status = estimate(sampling, ESTIMATES, &alone_ns, err);
+    if (!status)
+        status = choose_timer(sampling, TIMER_AUTO, alone_ns, err);
+    if (!status && sampling->timer == TIMED_BATCH && before == TIMED_BATCH)
+        status = sampling_set_timer(sampling, TIMED_BATCH, batch_of(sampling, median_ns), err);
+    return status;
 }
 
 /* The clock rises, pages are mapped and caches fill while nothing counts yet. By time and by convergence, not by count.
@@ -146,31 +272,46 @@ enum status sampling_warm_up(struct sampling *sampling, const struct measure_opt
                              struct err *err)
 {
     const uint64_t start_ns = clock_now_ns();
-    double time_ns = 0, ring[2 * WARM_WINDOW];
-    size_t count = 0;
-    for (int k = 0; k < 2; k++) { /* the first launch pays for page tables and lazy loading: believe the second */
-        enum status status = sampling_take(sampling, &time_ns, err);
-        if (status)
-            return status;
+    struct warm_up warm = {.count = 0};
+    double time_ns = 0;
+    enum status status = STATUS_OK;
+    for (int k = 0; k < 2 && !status;
+         k++) /* the first launch pays for page tables and lazy loading: believe the second */
+        status = estimate(sampling, 1, &time_ns, err);
+    if (!status)
+        status = choose_timer(sampling, options->timer, time_ns, err);
+    if (!status)
+        status = warm_until_steady(sampling, &warm, options, out, start_ns, err);
+    if (status)
+        return status;
+    sampling->reference_hz = settled_hz(&warm);
+    return choose_again(sampling, options, &warm, err);
+}
+
+/* ---- a second timer ---- */
+
+enum status sampling_cross(struct sampling *sampling, struct measurement *out, struct err *err)
+{
+    const bool many = sampling->timer == TIMED_BATCH || sampling->timer == TIMED_GRAPH;
+    const double launch_ns = measurement_median(out);
+    double times[CROSS_MOST];
+    struct sample sample;
+    if (!sampling->ready->device->ops->asynchronous || sampling->cache != CACHE_HOT ||
+        (!many && (!sampling_may_batch(sampling) || 2 * launch_ns > batch_most_ns)))
+        return STATUS_OK;
+    const enum timer timer = many ? single_timer(sampling) : TIMED_BATCH;
+    enum status status =
+        sampling_set_timer(sampling, timer, timer == TIMED_BATCH ? batch_of(sampling, launch_ns) : 1, err);
+    const double fit = cross_target_ns / (launch_ns * sampling->batch);
+    const int count = (int)fmin(fmax(fit, CROSS_LEAST), CROSS_MOST);
+    for (int k = -1; k < count && !status; k++) { /* the first one after a change of timers does not count */
+        status = sampling_take(sampling, &sample, err);
+        if (k >= 0)
+            times[k] = sample.time_ns;
     }
-    choose_batch(sampling, options, time_ns);
-    for (bool done = false; !done;) {
-        enum status status = sampling_take(sampling, &time_ns, err);
-        if (status)
-            return status;
-        if (count == 2 * WARM_WINDOW) {
-            memmove(ring, ring + 1, (2 * WARM_WINDOW - 1) * sizeof(*ring));
-            count--;
-        }
-        ring[count++] = time_ns;
-        out->warmup_ns += fmax(time_ns, 0) * sampling->batch;
-        out->warmup_converged = count == 2 * WARM_WINDOW && windows_agree(ring);
-        const double wall_ns = (double)(clock_now_ns() - start_ns);
-        done = (out->warmup_ns >= options->warmup_ns && out->warmup_converged) || wall_ns >= options->warmup_max_ns ||
-               out->warmup_ns >= options->warmup_max_ns;
-    }
-    double sorted[2 * WARM_WINDOW];
-    memcpy(sorted, ring, count * sizeof(*ring));
-    choose_batch(sampling, options, median_of(sorted, count));
+    if (status)
+        return status;
+    out->cross_timer = timer;
+    out->cross_ns = median_of(times, (size_t)count);
     return STATUS_OK;
 }

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "run_internal.h"
 
-/* Marks 0 and 1 belong to the measurement; a manifest's own marks follow. */
-enum { FIRST_STEP_MARK = 2 };
-
 static enum status reload(struct ready *ready, struct err *err)
 {
     struct device_module *module = NULL;
@@ -12,16 +9,6 @@ static enum status reload(struct ready *ready, struct err *err)
     if (!status)
         ready->device->ops->unload(ready->device, module);
     return status;
-}
-
-static enum status run_graph(struct ready *ready, const struct ready_step *step, struct err *err)
-{
-    struct device_launch launches[DEVICE_MAX_MARKS];
-    size_t count = 0;
-    for (size_t k = 0; k < step->bound->step_count; k++)
-        if (step->bound->steps[k].kind == STEP_LAUNCH && count < DEVICE_MAX_MARKS)
-            launches[count++] = step->steps[k].launch;
-    return ready->device->ops->graph(ready->device, launches, count, (uint32_t)step->bound->repeat, err);
 }
 
 static enum status run_once(struct ready *ready, struct ready_step *step, struct err *err)
@@ -45,15 +32,13 @@ static enum status run_once(struct ready *ready, struct ready_step *step, struct
     case STEP_LOAD:
         return reload(ready, err);
     case STEP_GRAPH:
-        return run_graph(ready, step, err);
+        return ops->graph_launch(ready->device, step->graph, bound->stream, err);
     }
     return STATUS_OK;
 }
 
 static enum status run_step(struct ready *ready, struct ready_step *step, struct err *err)
 {
-    if (step->bound->kind == STEP_GRAPH || step->bound->repeat == 1)
-        return run_once(ready, step, err);
     for (uint64_t k = 0; k < step->bound->repeat; k++) {
         enum status status = run_once(ready, step, err);
         if (status)
@@ -62,15 +47,36 @@ static enum status run_step(struct ready *ready, struct ready_step *step, struct
     return STATUS_OK;
 }
 
-/* Untimed steps may stand before and after the timed ones; plan refuses timed steps with untimed ones between them. */
-enum status ready_run(struct ready *ready, uint32_t rotation, bool marks, struct err *err)
+static enum status run_marked(struct ready *ready, uint32_t rotation, struct err *err)
 {
+    const struct device_ops *ops = ready->device->ops;
+    const size_t count = ready->bound->step_count;
+    struct ready_step *steps = ready->steps + rotation * count;
+    for (size_t k = 0; k < count; k++) {
+        enum status status = STATUS_OK;
+        if (!steps[k].bound->timed)
+            status = run_step(ready, &steps[k], err);
+        else if (ops->launch_marked)
+            status = ops->launch_marked(ready->device, &steps[k].launch, MARK_KERNEL_BEGIN, MARK_KERNEL_END, err);
+        else
+            status = err_set(err, ERR_UNSUPPORTED, "the %s device does not tell a kernel's own times", ops->name);
+        if (status)
+            return status;
+    }
+    return STATUS_OK;
+}
+
+/* Untimed steps may stand before and after the timed ones; plan refuses timed steps with untimed ones between them. */
+enum status ready_run(struct ready *ready, uint32_t rotation, enum run_marks marks, struct err *err)
+{
+    if (marks == MARKS_KERNEL)
+        return run_marked(ready, rotation, err);
     const size_t count = ready->bound->step_count;
     struct ready_step *steps = ready->steps + rotation * count;
     bool inside = false;
     for (size_t k = 0; k < count; k++) {
         if (marks && steps[k].bound->timed != inside) {
-            enum status status = ready->device->ops->mark(ready->device, inside, 0, err);
+            enum status status = ready->device->ops->mark(ready->device, inside ? MARK_END : MARK_BEGIN, 0, err);
             if (status)
                 return status;
             inside = !inside;
@@ -79,7 +85,7 @@ enum status ready_run(struct ready *ready, uint32_t rotation, bool marks, struct
         if (status)
             return status;
     }
-    return marks && inside ? ready->device->ops->mark(ready->device, 1, 0, err) : STATUS_OK;
+    return marks && inside ? ready->device->ops->mark(ready->device, MARK_END, 0, err) : STATUS_OK;
 }
 
 enum status ready_setup(struct ready *ready, struct err *err)

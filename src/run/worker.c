@@ -1,79 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-#include <math.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include "rooftile/clock.h"
 #include "run_internal.h"
-
-enum { NULL_LAUNCHES = 301, NULL_BATCH = 1000, NULL_BATCHES = 11 };
 
 const char *run_phase_name(enum run_phase phase)
 {
     static const char *const names[] = {
-        [PHASE_IDLE] = "idle",           [PHASE_OPENING] = "opening the device", [PHASE_LOADING] = "loading",
-        [PHASE_FILLING] = "filling",     [PHASE_VERIFYING] = "verifying",        [PHASE_WARMING] = "warming up",
+        [PHASE_IDLE] = "idle",
+        [PHASE_OPENING] = "opening the device",
+        [PHASE_CALIBRATING] = "calibrating",
+        [PHASE_LOADING] = "loading",
+        [PHASE_FILLING] = "filling",
+        [PHASE_VERIFYING] = "verifying",
+        [PHASE_WARMING] = "warming up",
         [PHASE_MEASURING] = "measuring",
     };
     return names[phase];
-}
-
-/* ---- what a launch costs ---- */
-
-static double time_launches(struct worker *worker, struct ready *ready, uint32_t launches, uint32_t repeat)
-{
-    const struct device_ops *ops = worker->device->ops;
-    double *times = calloc(repeat, sizeof(*times));
-    struct err err = {0};
-    double median = NAN;
-    if (!times)
-        arena_out_of_memory(repeat * sizeof(*times));
-    for (uint32_t k = 0; k < repeat; k++) {
-        enum status status = ops->mark(worker->device, 0, 0, &err);
-        for (uint32_t n = 0; n < launches && !status; n++)
-            status = ready_run(ready, 0, false, &err);
-        if (!status)
-            status = ops->mark(worker->device, 1, 0, &err);
-        if (!status)
-            status = ops->wait(worker->device, &err);
-        if (!status)
-            status = ops->elapsed(&times[k], worker->device, 0, 1, &err);
-        if (status)
-            goto out;
-        times[k] /= launches;
-    }
-    median = median_of(times, repeat);
-out:
-    free(times);
-    return median;
-}
-
-enum status calibrate(struct worker *worker, struct err *err)
-{
-    struct calibration *out = &worker->shared->calibration;
-    const struct plan_case *null_case = worker->options->null_case;
-    *out =
-        (struct calibration){.timer_tick_ns = worker->info.timer_tick_ns, .null_launch_ns = NAN, .null_batch_ns = NAN};
-    out->reference = device_sense_unknown;
-    if (worker->device->ops->sense && worker->device->ops->sense(worker->device, &out->reference, false, err))
-        return err->status;
-    if (!null_case)
-        return STATUS_OK;
-    const struct build_result *builds = worker->options->null_builds;
-    if (unbuilt_code(&null_case->bound, builds))
-        return STATUS_OK; /* the overhead stays unknown, and says so */
-    struct ready ready = {0};
-    enum status status = ready_init(&ready, worker->device, &null_case->bound, builds, 1, 0, err);
-    if (!status) {
-        (void)time_launches(worker, &ready, 1, NULL_LAUNCHES / 3); /* the first ones pay for waking up */
-        out->null_launch_ns = time_launches(worker, &ready, 1, NULL_LAUNCHES);
-        out->null_batch_ns = time_launches(worker, &ready, NULL_BATCH, NULL_BATCHES);
-    }
-    ready_release(&ready);
-    return status;
 }
 
 /* ---- the process ---- */
@@ -99,8 +44,10 @@ static enum status open_devices(struct worker *worker, bool calibrated, struct e
     enum status status = ops->open(&worker->device, request, &worker->info, err);
     if (!status)
         status = open_oracle_device(worker, err);
-    if (!status && !calibrated)
+    if (!status && !calibrated) {
+        atomic_store(&worker->shared->phase, PHASE_CALIBRATING);
         status = calibrate(worker, err);
+    }
     if (!status)
         worker->shared->info = worker->info;
     return status;

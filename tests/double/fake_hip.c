@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "fake_hip.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,18 +22,51 @@ struct ihipModule_t {
     int unused;
 };
 struct ihipModuleSymbol_t {
-    int unused;
+    const char *name;
+    void (*run)(void **args); /* NULL: has no effect */
+    double (*takes_ns)(void **args);
 };
 struct ihipEvent_t {
-    double time_ms; /* 0: not recorded */
+    double time_ns; /* 0: not recorded */
+};
+struct graph_node {
+    struct ihipModuleSymbol_t *function;
+    void *args[2];   /* values */
+    uint32_t places; /* work-items */
+};
+struct ihipGraph {
+    struct graph_node *nodes;
+    size_t count;
+};
+struct hipGraphExec {
+    const struct ihipGraph *graph;
 };
 
-static struct fake_hip_state state;
-static struct ihipModuleSymbol_t store;
+enum { EVENT_NS = 3000 };
+#ifdef FAKE_HIP_OLD
+enum { COUNTER_MHZ = 25 };
+#else
+enum { COUNTER_MHZ = 100 };
+#endif
+static struct fake_hip_state state = {.now_ns = EVENT_NS};
+static struct ihipGraph *capture;
+static uint32_t *held; /* control of a service_hold that waits */
+static int flushed;
+static uint32_t places; /* work-items of the launch that runs */
 
 struct fake_hip_state *fake_hip_state(void)
 {
     return &state;
+}
+
+/* True when no process has failed yet, as far as FAKE_HIP_ONCE tells. */
+static int first_time(void)
+{
+    const char *mark = getenv("FAKE_HIP_ONCE");
+    const int file = mark ? open(mark, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600) : -1;
+    if (file >= 0)
+        close(file);
+    return !mark || file >= 0;
 }
 
 static hip_error told_to_fail(const char *function)
@@ -43,7 +77,7 @@ static hip_error told_to_fail(const char *function)
     unsigned nth;
     if (!told || strncmp(told, function, length) != 0 || sscanf(told + length, ":%u:%15s", &nth, what) != 2)
         return HIP_SUCCESS;
-    if (++state.seen != nth)
+    if (++state.seen != nth || !first_time())
         return HIP_SUCCESS;
     ++state.failed;
     if (strcmp(what, "abort") == 0)
@@ -63,7 +97,9 @@ static hip_error told_to_fail(const char *function)
 
 static int device_count(void)
 {
-    const char *devices = getenv("FAKE_HIP_DEVICES");
+    const char *devices = getenv("FAKE_HIP_DEVICES"), *gone = getenv("FAKE_HIP_GONE");
+    if (gone && access(gone, F_OK) == 0)
+        return 0;
     return devices ? (int)strtol(devices, NULL, 10) : 1;
 }
 
@@ -115,6 +151,8 @@ hip_error hipDeviceGetAttribute(int *value, unsigned attribute, int device)
     };
     (void)device;
     MAY_FAIL();
+    if (getenv("FAKE_HIP_NO_RATE") && (attribute == HIP_WALL_CLOCK_RATE || attribute == HIP_CLOCK_INSTRUCTION_RATE))
+        return 1; /* invalid value */
     for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); ++i) {
         if (values[i].attribute == attribute) {
             *value = values[i].value;
@@ -208,23 +246,131 @@ hip_error hipModuleUnload(struct ihipModule_t *module)
     return HIP_SUCCESS;
 }
 
-hip_error hipModuleGetFunction(struct ihipModuleSymbol_t **function, struct ihipModule_t *module, const char *name)
-{
-    (void)module;
-    MAY_FAIL();
-    if (strcmp(name, "store") != 0)
-        return HIP_NOT_FOUND;
-    *function = &store;
-    return HIP_SUCCESS;
-}
-
 static void run_store(void **args)
 {
     uint32_t *to, value;
     memcpy(&to, args[0], sizeof(to));
     memcpy(&value, args[1], sizeof(value));
-    for (uint32_t i = 0; i < state.grid[0] * state.block[0]; ++i)
+    for (uint32_t i = 0; i < places; ++i)
         to[i] = value;
+}
+
+static double kernel_ns(void **args)
+{
+    const char *told = getenv("FAKE_HIP_KERNEL_NS");
+    (void)args;
+    return told ? strtod(told, NULL) : 12000;
+}
+
+static void run_empty(void **args)
+{
+    uint32_t *flag;
+    memcpy(&flag, args[0], sizeof(flag));
+    if (flag)
+        flag[0] = 1;
+}
+
+static double no_time(void **args)
+{
+    (void)args;
+    return 0;
+}
+
+/* Words of its control: released, most looks, outcome (1 released, 2 gave up), looks. */
+static void run_hold(void **args)
+{
+    memcpy(&held, args[0], sizeof(held));
+    if (!getenv("FAKE_HIP_SYNC"))
+        return;
+    held[2] = 2;
+    held = NULL;
+}
+
+static double core_mhz(unsigned probe)
+{
+    const char *told = getenv("FAKE_HIP_CLOCK");
+    double mhz = 2100, other_mhz = 0;
+    unsigned from = 0, count = 0;
+    if (told)
+        sscanf(told, "%lf,%u,%lf,%u", &mhz, &from, &other_mhz, &count);
+    return probe >= from && probe < from + count ? other_mhz : mhz;
+}
+
+/* Words of its report: wanted ticks, most loops, cycles, ticks, loops, longest step, bits of the cycle counter, done.
+ */
+static void run_clock(void **args)
+{
+    static unsigned probe;
+    const char *told = getenv("FAKE_HIP_CLOCK");
+    uint64_t *report;
+    memcpy(&report, args[0], sizeof(report));
+    const uint64_t ticks = told && strcmp(told, "stuck") == 0 ? 0 : report[0];
+    const int wraps = told && strcmp(told, "wrap") == 0;
+    report[2] = (uint64_t)((double)ticks * core_mhz(probe++) / (double)COUNTER_MHZ);
+    report[3] = ticks;
+    report[4] = 100;
+    report[5] = wraps ? 100000 : 20;
+    report[6] = wraps ? 20 : 64;
+    report[7] = 1;
+}
+
+static double clock_ns(void **args)
+{
+    uint64_t *report;
+    memcpy(&report, args[0], sizeof(report));
+    return (double)report[0] * 1e3 / (double)COUNTER_MHZ;
+}
+
+static void run_flush(void **args)
+{
+    const char *told = getenv("FAKE_HIP_FLUSH");
+    (void)args;
+    flushed = !told || strcmp(told, "0") != 0;
+}
+
+static double chase_ns(void **args)
+{
+    const double time_ns = flushed ? 200e3 : 100e3;
+    (void)args;
+    flushed = 0;
+    return time_ns;
+}
+
+static struct ihipModuleSymbol_t functions[] = {
+    {"store", run_store, kernel_ns},        {"launch_empty", run_empty, kernel_ns}, {"service_hold", run_hold, no_time},
+    {"service_clock", run_clock, clock_ns}, {"service_flush", run_flush, no_time},  {"pointer_chase", NULL, chase_ns},
+};
+
+static void execute(const struct ihipModuleSymbol_t *function, void **args)
+{
+    if (function->run)
+        function->run(args);
+    state.now_ns += function->takes_ns(args);
+    ++state.launches;
+}
+
+static void add_node(struct ihipModuleSymbol_t *function, uint32_t work_items, void **args)
+{
+    capture->nodes = realloc(capture->nodes, (capture->count + 1) * sizeof(*capture->nodes));
+    struct graph_node *node = &capture->nodes[capture->count++];
+    node->function = function;
+    node->places = work_items;
+    memcpy(&node->args[0], args[0], sizeof(node->args[0])); /* all kernels here take a pointer first ... */
+    node->args[1] = NULL;
+    if (function->run == run_store)
+        memcpy(&node->args[1], args[1], sizeof(uint32_t)); /* ... and this one a value */
+}
+
+hip_error hipModuleGetFunction(struct ihipModuleSymbol_t **function, struct ihipModule_t *module, const char *name)
+{
+    (void)module;
+    MAY_FAIL();
+    for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); ++i)
+        if (strcmp(name, functions[i].name) == 0) {
+            *function = &functions[i];
+            return HIP_SUCCESS;
+        }
+    return HIP_NOT_FOUND;
 }
 
 hip_error hipModuleLaunchKernel(struct ihipModuleSymbol_t *function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
@@ -233,14 +379,19 @@ hip_error hipModuleLaunchKernel(struct ihipModuleSymbol_t *function, unsigned gr
 {
     (void)stream;
     MAY_FAIL();
-    if (function != &store || extra)
+    if (function < functions || function >= functions + sizeof(functions) / sizeof(functions[0]) || extra)
         return 400; /* invalid handle */
+    if (capture) {
+        add_node(function, grid_x * block_x, args);
+        return HIP_SUCCESS;
+    }
     const struct fake_hip_state launched = {.grid = {grid_x, grid_y, grid_z}, .block = {block_x, block_y, block_z}};
     memcpy(state.grid, launched.grid, sizeof(state.grid));
     memcpy(state.block, launched.block, sizeof(state.block));
     state.lds_bytes = lds_bytes;
     state.launch_extended = 0;
-    run_store(args);
+    places = grid_x * block_x;
+    execute(function, args);
     return HIP_SUCCESS;
 }
 
@@ -288,26 +439,28 @@ hip_error hipEventDestroy(struct ihipEvent_t *event)
 
 hip_error hipEventRecord(struct ihipEvent_t *event, struct ihipStream_t *stream)
 {
-    struct timespec now;
     (void)stream;
     MAY_FAIL();
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    event->time_ms = (double)now.tv_sec * 1e3 + (double)now.tv_nsec * 1e-6;
+    state.now_ns += (double)EVENT_NS;
+    event->time_ns = state.now_ns;
     return HIP_SUCCESS;
 }
 
 hip_error hipEventElapsedTime(float *time_ms, struct ihipEvent_t *from, struct ihipEvent_t *to)
 {
     MAY_FAIL();
-    if (from->time_ms <= 0 || to->time_ms <= 0)
+    if (from->time_ns <= 0 || to->time_ns <= 0)
         return 400; /* invalid handle */
-    *time_ms = (float)(to->time_ms - from->time_ms);
+    *time_ms = (float)((to->time_ns - from->time_ns) * 1e-6);
     return HIP_SUCCESS;
 }
 
 hip_error hipDeviceSynchronize(void)
 {
     MAY_FAIL();
+    if (held)
+        held[2] = held[0] ? 1 : 2;
+    held = NULL;
     return HIP_SUCCESS;
 }
 
@@ -436,11 +589,76 @@ hip_error hipExtModuleLaunchKernel(struct ihipModuleSymbol_t *function, uint32_t
 {
     (void)flags;
     MAY_FAIL();
-    hipEventRecord(from, stream);
+    if (getenv("FAKE_HIP_NO_DISPATCH"))
+        return HIP_NOT_SUPPORTED;
+    from->time_ns = state.now_ns;
     const hip_error code = hipModuleLaunchKernel(function, work_x / block_x, work_y / block_y, work_z / block_z,
                                                  block_x, block_y, block_z, (unsigned)lds_bytes, stream, args, extra);
-    hipEventRecord(to, stream);
+    to->time_ns = state.now_ns;
     state.launch_extended = 1;
     return code;
+}
+
+hip_error hipStreamBeginCapture(struct ihipStream_t *stream, unsigned mode)
+{
+    MAY_FAIL();
+    if (!stream || mode != HIP_CAPTURE_THREAD_LOCAL || capture)
+        return 900; /* stream capture unsupported */
+    capture = calloc(1, sizeof(*capture));
+    state.capturing = 1;
+    return HIP_SUCCESS;
+}
+
+hip_error hipStreamEndCapture(struct ihipStream_t *stream, struct ihipGraph **graph)
+{
+    (void)stream;
+    *graph = capture;
+    capture = NULL;
+    state.capturing = 0;
+    ++state.live_graphs;
+    MAY_FAIL();
+    return HIP_SUCCESS;
+}
+
+hip_error hipGraphInstantiate(struct hipGraphExec **exec, struct ihipGraph *graph, struct hipGraphNode **failed,
+                              char *log, size_t log_bytes)
+{
+    (void)failed;
+    (void)log;
+    (void)log_bytes;
+    MAY_FAIL();
+    *exec = calloc(1, sizeof(**exec));
+    (*exec)->graph = graph;
+    ++state.live_graphs;
+    return HIP_SUCCESS;
+}
+
+hip_error hipGraphLaunch(struct hipGraphExec *exec, struct ihipStream_t *stream)
+{
+    (void)stream;
+    MAY_FAIL();
+    for (size_t i = 0; i < exec->graph->count; ++i) {
+        struct graph_node *node = &exec->graph->nodes[i];
+        places = node->places;
+        execute(node->function, (void *[]){&node->args[0], &node->args[1]});
+    }
+    return HIP_SUCCESS;
+}
+
+hip_error hipGraphExecDestroy(struct hipGraphExec *exec)
+{
+    --state.live_graphs;
+    free(exec);
+    MAY_FAIL();
+    return HIP_SUCCESS;
+}
+
+hip_error hipGraphDestroy(struct ihipGraph *graph)
+{
+    --state.live_graphs;
+    free(graph->nodes);
+    free(graph);
+    MAY_FAIL();
+    return HIP_SUCCESS;
 }
 #endif

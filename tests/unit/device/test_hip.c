@@ -287,8 +287,33 @@ static bool may_be_ignored(const char *function)
     return false;
 }
 
+/* What a code means for those who called, and how it is said. */
+static const struct fault {
+    unsigned code;
+    enum status status;
+    const char *says;
+} faults[] = {
+    {2, ERR_DEVICE_MEMORY, "hipErrorOutOfMemory (2)"},
+    {200, ERR_DEVICE, "error 200"},
+    {209, ERR_DEVICE, "error 209"},
+    {214, ERR_DEVICE_LOST, "error 214"},
+    {700, ERR_DEVICE_LOST, "error 700"},
+    {702, ERR_DEVICE_LOST, "error 702"},
+    {709, ERR_DEVICE_LOST, "error 709"},
+    {710, ERR_DEVICE_LOST, "error 710"},
+    {719, ERR_DEVICE_LOST, "hipErrorLaunchFailure (719)"},
+    {801, ERR_UNSUPPORTED, "error 801"},
+    {1234, ERR_DEVICE, "error 1234"},
+};
+
+/* Without them there is no device, whatever the code. */
+static bool counts_devices(const char *function)
+{
+    return strcmp(function, "hipInit") == 0 || strcmp(function, "hipGetDeviceCount") == 0;
+}
+
 /* Opens, does everything and closes, with the nth call of a function failing. True when there was an nth call. */
-static bool survives_failure(const char *function, unsigned nth)
+static bool survives_failure(const char *function, unsigned nth, const struct fault *fault)
 {
     const struct device_request request = {.backend = "hip"};
     struct fake_hip_state *fake = fake_state(FULL);
@@ -297,7 +322,7 @@ static bool survives_failure(const char *function, unsigned nth)
     struct err err = {0};
     char told[128];
     uint32_t result;
-    snprintf(told, sizeof(told), "%s:%u:1234", function, nth);
+    snprintf(told, sizeof(told), "%s:%u:%u", function, nth, fault->code);
     setenv("FAKE_HIP_FAIL", told, 1);
     fake->seen = fake->failed = 0;
     enum status status = device_hip.open(&device, &request, &info, &err);
@@ -311,7 +336,8 @@ static bool survives_failure(const char *function, unsigned nth)
     nothing_is_left(fake);
     if (status) {
         assert_says(err.text, function);
-        assert_says(err.text, "error 1234");
+        assert_says(err.text, fault->says);
+        assert_int_equal(status, counts_devices(function) ? ERR_DEVICE_LOST : fault->status);
         assert_true(fake->failed);
     } else if (fake->failed && !may_be_ignored(function) && strcmp(function, "hipDeviceGetAttribute") != 0) {
         fail_msg("nobody noticed that %s failed at call %u", function, nth);
@@ -325,13 +351,14 @@ static void survives_any_failing_call(void **state)
     static const char *const required[] = {HIP_REQUIRED(NAME)};
     (void)state;
     use_fake(FULL);
-    for (size_t i = 0; i < sizeof(required) / sizeof(required[0]); ++i) {
-        unsigned nth = 1;
-        while (survives_failure(required[i], nth))
-            ++nth;
-        if (nth == 1)
-            fail_msg("%s is required and never called", required[i]);
-    }
+    for (size_t i = 0; i < sizeof(required) / sizeof(required[0]); ++i)
+        for (size_t k = 0; k < sizeof(faults) / sizeof(faults[0]); ++k) {
+            unsigned nth = 1;
+            while (survives_failure(required[i], nth, &faults[k]))
+                ++nth;
+            if (nth == 1)
+                fail_msg("%s is required and never called", required[i]);
+        }
 }
 
 static void needs_the_attributes_that_launches_need(void **state)

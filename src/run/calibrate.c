@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "sampling.h"
+
+/* How often an empty kernel is launched to learn what a launch costs. A device with a queue has more timers to ask. */
+enum { NULL_LAUNCHES = 301, NULL_BATCH = 1000, NULL_BATCHES = 11 };
+enum { QUEUED_LAUNCHES = 51, QUEUED_BATCH = 200, QUEUED_BATCHES = 5 };
+
+/* Median time of one launch; NaN with *err when it cannot be timed so. */
+static double null_time(struct worker *worker, struct ready *ready, enum timer timer, uint32_t batch, uint32_t repeat,
+                        struct err *err)
+{
+    struct sampling sampling;
+    struct sample sample;
+    double *times = calloc(repeat, sizeof(*times)), median = NAN;
+    if (!times)
+        arena_out_of_memory(repeat * sizeof(*times));
+    enum status status = sampling_init(&sampling, worker, ready, CACHE_HOT, err);
+    sampling.probe = false;
+    if (!status)
+        status = sampling_set_timer(&sampling, timer, batch, err);
+    for (uint32_t k = 0; k < repeat && !status; k++) {
+        status = sampling_take(&sampling, &sample, err);
+        times[k] = sample.time_ns;
+    }
+    if (!status)
+        median = median_of(times, repeat);
+    else if (worker->device->ops->asynchronous)
+        (void)worker->device->ops->wait(worker->device, &(struct err){0});
+    sampling_release(&sampling);
+    free(times);
+    return median;
+}
+
+static void time_unqueued(struct worker *worker, struct ready *ready, struct calibration *out)
+{
+    const enum timer timer = worker->info.predicted ? TIMED_SIM : TIMED_HOST;
+    struct err err = {0};
+    (void)null_time(worker, ready, timer, 1, NULL_LAUNCHES / 3, &err); /* the first ones pay for waking up */
+    out->null_launch_ns = null_time(worker, ready, timer, 1, NULL_LAUNCHES, &err);
+    out->null_batch_ns = null_time(worker, ready, timer, NULL_BATCH, NULL_BATCHES, &err);
+}
+
+static void time_queued(struct worker *worker, struct ready *ready, struct calibration *out)
+{
+    struct err err = {0}, dispatch_err = {0};
+    (void)null_time(worker, ready, TIMED_HOST, 1, QUEUED_LAUNCHES / 3, &err);
+    out->null_host_ns = null_time(worker, ready, TIMED_HOST, 1, QUEUED_LAUNCHES, &err);
+    out->null_launch_ns = null_time(worker, ready, TIMED_EVENT, 1, QUEUED_LAUNCHES, &err);
+    out->null_batch_ns = null_time(worker, ready, TIMED_BATCH, QUEUED_BATCH, QUEUED_BATCHES, &err);
+    out->null_graph_ns = null_time(worker, ready, TIMED_GRAPH, QUEUED_BATCH, QUEUED_BATCHES, &err);
+    out->dispatch_null_ns = null_time(worker, ready, TIMED_DISPATCH, 1, QUEUED_LAUNCHES, &dispatch_err);
+    if (isnan(out->dispatch_null_ns))
+        snprintf(out->dispatch_reason, sizeof(out->dispatch_reason), "%.*s", (int)sizeof(out->dispatch_reason) - 1,
+                 dispatch_err.text);
+}
+
+static bool has_cold_case(const struct plan *plan)
+{
+    for (size_t k = 0; plan && k < plan->count; k++)
+        if (plan->cases[k].state == PLAN_READY && plan->cases[k].measure.cache == CACHE_COLD)
+            return true;
+    return false;
+}
+
+enum status calibrate(struct worker *worker, struct err *err)
+{
+    const struct device_ops *ops = worker->device->ops;
+    struct calibration *out = &worker->shared->calibration;
+    char why[SERVICE_WHY];
+    *out = (struct calibration){.timer_tick_ns = worker->info.timer_tick_ns,
+                                .null_launch_ns = NAN,
+                                .null_batch_ns = NAN,
+                                .dispatch_null_ns = NAN,
+                                .null_host_ns = NAN,
+                                .null_graph_ns = NAN,
+                                .flush_reread_hot_ns = NAN,
+                                .flush_reread_cold_ns = NAN};
+    out->reference = device_sense_unknown;
+    if (worker->options->profile)
+        return STATUS_OK; /* a profile shows the cases alone */
+    if (ops->sense && ops->sense(worker->device, &out->reference, false, err))
+        return err->status;
+    if (worker->options->verify_only)
+        return STATUS_OK;
+    if (ops->has_clock_probe && probe_works(worker, why)) {
+        out->counter_hz = probe_counter_hz(worker);
+        out->timer_tick_ns = worker->info.timer_tick_ns; /* which the probe may have found */
+    }
+    struct ready *ready = service_ready(worker, SERVICE_NULL, why);
+    if (ready && ops->asynchronous)
+        time_queued(worker, ready, out);
+    else if (ready)
+        time_unqueued(worker, ready, out);
+    if (ops->asynchronous && !ops->evict && has_cold_case(worker->plan))
+        cold_self_test(worker, out);
+    return STATUS_OK;
+}

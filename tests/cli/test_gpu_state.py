@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: MIT
+"""What is around a GPU's measurement, on stand-ins for libamdhip64, ROCTX and /sys: telemetry, an idle check, the machine file by
+PCI id and partition mode, and --profile."""
+import json
+import os
+import pathlib
+import struct
+import sys
+
+from harness import PROGRAM, check, check_run, code_object, finish, load, run, scratch
+
+DOUBLES = pathlib.Path(os.environ.get("ROOFTILE_TEST_DOUBLES") or (PROGRAM.parent.parent / "tests/double" if PROGRAM else "."))
+CARD = "sys/bus/pci/devices/ffff:00:00.0"
+QUICK = {"warmup": "1 us", "warmup_max": "100 us", "min_time": "1 us", "max_time": "1 ms", "min_samples": 2, "max_samples": 3, "precision": 0.9}
+SOURCE = """#include "portable.h"
+
+KERNEL void store(uint32_t *to, uint32_t value)
+{
+    to[blockIdx.x * blockDim.x + threadIdx.x] = value;
+}
+KERNEL_EXPORT(store)
+"""
+STORE = {"name": "store", "summary": "to = 42", "params": {"n": 64}, "code": {"source": "store.hip", "symbol": "store"},
+         "buffers": {"to": {"type": "u32", "count": "n", "role": "out"}},
+         "launch": {"grid": ["n / 16"], "block": [16], "args": ["to", {"value": "42", "type": "u32"}]},
+         "work": {"write": "4*n"}, "check": {"expect": {"to": "42"}}}
+
+
+def write(home, name, content):
+    path = home / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content if isinstance(content, bytes) else (content + "\n").encode())
+
+
+def metrics():
+    """gpu_metrics 1.8 as an MI300X has it, little-endian: 51 degrees, 402 W, eight clocks, 1300 MHz memory, residencies."""
+    table = bytearray(b"\xff" * 3360)
+    struct.pack_into("<HBB", table, 0, 3360, 1, 8)
+    struct.pack_into("<HHHH", table, 4, 51, 45, 40, 402)
+    struct.pack_into("<5I", table, 44, 1, 20000, 3, 4, 5)
+    struct.pack_into("<8H", table, 296, *[1700] * 8)
+    struct.pack_into("<H", table, 336, 1300)
+    return bytes(table)
+
+
+def write_all(home):
+    write(home, "k/store.hip", SOURCE)
+    write(home, "k/store.json", json.dumps(STORE))
+    suite = {"name": "suite", "defaults": {"measure": QUICK}, "cases": [{"kernel": "store", "sweep": {"n": [64, 80]}}]}
+    write(home, "suite.json", json.dumps(suite))
+    for name, content in (("vendor", "0x1002"), ("device", "0x74a1"), ("unique_id", "f1c2d3e4a5b60718"), ("serial_number", "P-1"),
+                          ("current_compute_partition", "SPX"), ("current_memory_partition", "NPS1"), ("mem_info_vram_used", "300000000"),
+                          ("gpu_metrics", metrics())):
+        write(home, f"{CARD}/{name}", content)
+    write(home, "sys/class/kfd/kfd/topology/nodes/1/gpu_id", "4711")
+    write(home, "sys/class/kfd/kfd/topology/nodes/1/properties", f"location_id 0\ndomain {0xffff}")
+
+
+def run_here(home, *arguments, **more):
+    extra = {"ROOFTILE_HIP_LIBRARY": str(DOUBLES / "libfake_hip.so"), "ROOFTILE_SYSFS": str(home / "sys")} | more
+    done = run("run", "suite.json", "--kernels", "k", "--device", "hip:0", "-o", "r.json", *arguments, home=home, **extra)
+    return done, load(home / "r.json") if done.returncode in (0, 1) else None
+
+
+def warnings(result, code):
+    return [w for w in result["environment"]["warnings"] if w.startswith(code)]
+
+
+def needs_a_compiler(home):
+    done = run("build", "store", "--kernels", "k", "--arch", "gfx942", home=home)
+    if "no compiler" in done.stdout + done.stderr:
+        print("no compiler for AMD targets")
+        sys.exit(77)
+
+
+def quiet_card(home):
+    done, result = run_here(home)
+    check_run(done, 0, "a quiet card")
+    check(not warnings(result, "W007") and not warnings(result, "W008"), f"nothing to warn of: {result['environment']['warnings']}")
+    for case in result["cases"]:
+        check(case["telemetry"]["sclk_hz"]["before"] == 1.7e9, f"core clock: {case['telemetry']}")
+        for when in ("before", "after"):
+            sense = case["ext"][when]
+            check(sense["power_w"] == 402 and sense["temp_c"] == 51 and sense["core_hz"] == 1.7e9, f"{when}: {sense}")
+        check("throttled" not in case["flags"], f"flags {case['flags']}")
+    check(result["ext"]["machine"]["name"] == "mi300x", "an MI300X in one piece has the roofs of an MI300X")
+
+
+def listed(home):
+    done = run("devices", home=home, ROOFTILE_HIP_LIBRARY=str(DOUBLES / "libfake_hip.so"), ROOFTILE_SYSFS=str(home / "sys"))
+    check_run(done, 0, "devices", stdout=["Fake Instinct 0", "mode SPX/NPS1"])
+
+
+def no_sysfs(home):
+    done, result = run_here(home, ROOFTILE_SYSFS=str(home / "nothing"))
+    check_run(done, 0, "without /sys")
+    check(result["cases"][0]["ext"]["before"]["power_w"] is None, "what is not known is null")
+
+
+def busy_card(home):
+    write(home, "sys/class/kfd/kfd/proc/999999991/vram_4711", "40000000000")
+    write(home, "sys/class/kfd/kfd/proc/999999992/vram_4711", "1000000")
+    write(home, f"{CARD}/mem_info_vram_used", "41300000000")
+    done, result = run_here(home)
+    check_run(done, 0, "a busy card", stderr=["W007", "is not idle: 1 other process uses the GPU, and 40.2 GB of its memory are in use"])
+    check(len(warnings(result, "W007")) == 1, f"the result says it too: {result['environment']['warnings']}")
+    write(home, f"{CARD}/mem_info_vram_used", "300000000")
+    for pid in (999999991, 999999992):
+        (home / f"sys/class/kfd/kfd/proc/{pid}/vram_4711").unlink()
+
+
+def parts_of_a_card(home):
+    write(home, f"{CARD}/current_compute_partition", "CPX")
+    done, result = run_here(home)
+    check_run(done, 0, "an eighth of a card", stderr=["W008", "divided as CPX/NPS1", "SPX/NPS1", "--machine"])
+    check(len(warnings(result, "W008")) == 1, f"the result says it too: {result['environment']['warnings']}")
+    check(all(c["roofline"]["fraction_of_ceiling"] is None for c in result["cases"]), "no roof is guessed")
+    done, result = run_here(home, "--machine", "mi300x")
+    check(result["ext"]["machine"]["name"] == "mi300x", "what the user names is taken")
+    write(home, f"{CARD}/current_compute_partition", "SPX")
+    write(home, f"{CARD}/device", "0x740f")
+    done, result = run_here(home)
+    check_run(done, 0, "another number of units", stderr=["W008", "304 compute units", "with 104"])
+    write(home, f"{CARD}/device", "0x1234")
+    done, result = run_here(home)
+    check_run(done, 0, "a card nobody knows", stderr="W001")
+    check(not warnings(result, "W008"), "nothing is known of its modes")
+    write(home, f"{CARD}/device", "0x74a1")
+
+
+def profile(home):
+    log = home / "roctx.log"
+    done, result = run_here(home, "--profile", ROOFTILE_ROCTX_LIBRARY=str(DOUBLES / "libfake_roctx.so"), FAKE_ROCTX_LOG=str(log))
+    check_run(done, 0, "--profile", stdout=["profiled"])
+    wanted = []
+    for case in result["cases"]:
+        name = case["id"].split(";timer=")[0]
+        wanted += [f"push {name}", "push warm", "pop", "push timed", "pop", "pop"]
+        check(case["flags"] == ["profiled"] and case["status"] == "ok" and case["measurement"]["n"] == 1, f"{case['id']}: {case['flags']} {case['measurement']}")
+        check(case["verification"]["status"] == "skipped", f"{case['id']} is not verified")
+    check(log.read_text().splitlines() == wanted, f"ranges in the order of the suite: {log.read_text()}")
+    check({"profile": "not a measurement"}.items() <= result["run"]["labels"].items(), f"labels {result['run']['labels']}")
+    check(not warnings(result, "W009"), "the ranges are marked")
+    done, result = run_here(home, "--profile", ROOFTILE_ROCTX_LIBRARY=str(home / "nothing.so"))
+    check_run(done, 0, "--profile without ROCTX", stderr=["W009", "librocprofiler-sdk-roctx.so"])
+    check(done.stderr.count("W009") == 1 and len(warnings(result, "W009")) == 1, f"said once: {done.stderr}")
+    done = run("run", "store", "--profile", "--kernels", "k", "--device", "sim:mi300x", home=home)
+    check_run(done, 0, "--profile on a device without ranges")
+
+
+def main():
+    if not (DOUBLES / "libfake_roctx.so").exists():
+        print("the stand-ins for ROCm's libraries are not built")
+        sys.exit(77)
+    with scratch() as folder:
+        home = pathlib.Path(folder)
+        write_all(home)
+        for group in (needs_a_compiler, quiet_card, listed, no_sysfs, busy_card, parts_of_a_card, profile):
+            group(home)
+    finish()
+
+
+if __name__ == "__main__":
+    sys.exit("the program is missing: test_gpu_state.py PROGRAM" if not PROGRAM else main())

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: MIT */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "../../../src/device/telemetry.h"
+#include "rooftile/file.h"
+#include "rooftile/text.h"
+
+#define CARD "bus/pci/devices/0000:05:00.0/"
+#define SENSORS CARD "hwmon/hwmon7/"
+#define NODES "class/kfd/kfd/topology/nodes/"
+#define PROCESSES "class/kfd/kfd/proc/"
+
+static char root[64];
+
+/* A file of the tree, with its folders. */
+static void put(const char *name, const char *content)
+{
+    struct arena arena = {0};
+    struct err err = {0};
+    char *path = path_join(&arena, root, name);
+    if (file_make_dirs(path_dir(&arena, path), &err))
+        fail_msg("%s", err.text);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(content, file);
+    fclose(file);
+    arena_release(&arena);
+}
+
+static int make_tree(void **state)
+{
+    (void)state;
+    snprintf(root, sizeof(root), "/tmp/rooftile-sysfs-XXXXXX");
+    assert_non_null(mkdtemp(root));
+    setenv("ROOFTILE_SYSFS", root, 1);
+    return 0;
+}
+
+static int remove_tree(void **state)
+{
+    char command[128];
+    (void)state;
+    unsetenv("ROOFTILE_SYSFS");
+    snprintf(command, sizeof(command), "rm -rf '%s'", root);
+    return system(command);
+}
+
+static void put_card(void)
+{
+    static const char *const files[][2] = {
+        {CARD "vendor", "0x1002\n"},
+        {CARD "device", "0x74a1\n"},
+        {CARD "unique_id", "f1c2d3e4a5b60718\n"},
+        {CARD "serial_number", "PCB012345-0042\n"},
+        {CARD "current_compute_partition", "SPX\n"},
+        {CARD "current_memory_partition", "NPS1\n"},
+        {CARD "pp_dpm_sclk", "0: 132Mhz\n1: 1900Mhz *\n2: 2100Mhz\n"},
+        {CARD "pp_dpm_mclk", "0: 900Mhz\n1: 1300Mhz *\n"},
+        {CARD "mem_info_vram_used", "3000000000\n"},
+        {CARD "mem_info_vram_total", "206141652992\n"},
+        {SENSORS "name", "amdgpu\n"},
+        {SENSORS "power1_average", "151250000\n"},
+        {SENSORS "temp1_label", "edge\n"},
+        {SENSORS "temp1_input", "41000\n"},
+        {SENSORS "temp2_label", "junction\n"},
+        {SENSORS "temp2_input", "52500\n"},
+        {"bus/pci/devices/0000:85:00.0/device", "0x74a0\n"},
+        {NODES "0/gpu_id", "0\n"},
+        {NODES "0/properties", "cpu_cores_count 96\n"},
+        {NODES "1/gpu_id", "28851\n"},
+        {NODES "1/properties", "simd_count 1216\nlocation_id 1280\ndomain 0\nnum_xcc 8\n"},
+        {NODES "2/gpu_id", "51499\n"},
+        {NODES "2/properties", "location_id 34048\ndomain 0\n"},
+    };
+    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); ++i)
+        put(files[i][0], files[i][1]);
+}
+
+static struct device_sense sense_of(const char *bdf)
+{
+    struct device_sense sense = device_sense_unknown;
+    struct telemetry telemetry;
+    telemetry_open(&telemetry, bdf);
+    telemetry_sense(&sense, &telemetry);
+    return sense;
+}
+
+static struct device_info info_of(const char *bdf)
+{
+    struct device_info info = {0};
+    struct telemetry telemetry;
+    telemetry_open(&telemetry, bdf);
+    telemetry_describe(&info, &telemetry);
+    return info;
+}
+
+static void describes_a_card(void **state)
+{
+    (void)state;
+    put_card();
+    const struct device_info info = info_of("0000:05:00.0");
+    assert_string_equal(info.pci_id, "1002:74a1");
+    assert_string_equal(info.partition, "SPX/NPS1");
+    assert_string_equal(info.uuid, "GPU-f1c2d3e4a5b60718");
+    assert_int_equal(strlen(info.serial_hash), 64);
+    assert_string_equal(info_of("0000:85:00.0").pci_id, ""); /* no vendor */
+    put("bus/pci/devices/0000:85:00.0/vendor", "0x10de\n");
+    assert_string_equal(info_of("0000:85:00.0").pci_id, "");
+}
+
+/* A partition of a card has the card's files; letters may be large. */
+static void finds_the_card_of_a_partition(void **state)
+{
+    (void)state;
+    put_card();
+    put(CARD "current_compute_partition", "CPX\n");
+    assert_string_equal(info_of("0000:05:00.3").partition, "CPX/NPS1");
+    put("bus/pci/devices/0000:c5:00.0/vendor", "0x1002\n");
+    put("bus/pci/devices/0000:c5:00.0/device", "0x740f\n");
+    assert_string_equal(info_of("0000:C5:00.0").pci_id, "1002:740f");
+    assert_string_equal(info_of("0000:C5:00.0").partition, "");
+}
+
+static void senses_a_card(void **state)
+{
+    (void)state;
+    put_card();
+    const struct device_sense sense = sense_of("0000:05:00.0");
+    assert_true(sense.core_hz == 1.9e9 && sense.memory_hz == 1.3e9);
+    assert_true(fabs(sense.power_w - 151.25) < 1e-9 && fabs(sense.temp_c - 52.5) < 1e-9);
+    assert_true(sense.vram_used_bytes == 3e9);
+    assert_true(isnan(sense.other_processes) && isnan(sense.violation_power)); /* no list, no table */
+}
+
+static void knows_nothing_of_an_absent_card(void **state)
+{
+    static const char *const addresses[] = {"",
+                                            "0",
+                                            "0000:06:00.0",
+                                            "../../../etc",
+                                            "nonsense",
+                                            "0000:05:00.00000000000000000000000000000000000000000000000000"};
+    (void)state;
+    put_card();
+    for (size_t i = 0; i < sizeof(addresses) / sizeof(addresses[0]); ++i) {
+        const struct device_sense sense = sense_of(addresses[i]);
+        assert_true(isnan(sense.core_hz) && isnan(sense.power_w) && isnan(sense.temp_c) &&
+                    isnan(sense.vram_used_bytes));
+        assert_string_equal(info_of(addresses[i]).pci_id, "");
+    }
+}
+
+/* Every file once missing, empty, and full of nonsense: the others are read as ever, and nothing ends the program. */
+static void tolerates_any_bad_file(void **state)
+{
+    static const char *const files[] = {"vendor",
+                                        "device",
+                                        "unique_id",
+                                        "current_compute_partition",
+                                        "serial_number",
+                                        "pp_dpm_sclk",
+                                        "mem_info_vram_used",
+                                        "current_memory_partition",
+                                        "hwmon/hwmon7/temp2_label",
+                                        "hwmon/hwmon7/power1_average",
+                                        "gpu_metrics"};
+    static const char *const contents[] = {"",    "\n",        "nonsense",    "-1",
+                                           "nan", "inf Mhz *", "1: *\n*\n:*", "99999999999999999999999999"};
+    (void)state;
+    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); ++i)
+        for (size_t k = 0; k < sizeof(contents) / sizeof(contents[0]); ++k) {
+            char name[128];
+            put_card();
+            snprintf(name, sizeof(name), CARD "%s", files[i]);
+            put(name, contents[k]);
+            const struct device_sense sense = sense_of("0000:05:00.0");
+            (void)info_of("0000:05:00.0");
+            if (strcmp(files[i], "device") != 0)
+                assert_true(sense.memory_hz == 1.3e9);
+        }
+}
+
+static void takes_the_edge_where_it_is_alone(void **state)
+{
+    (void)state;
+    put("bus/pci/devices/0000:01:00.0/device", "0x744c\n");
+    put("bus/pci/devices/0000:01:00.0/hwmon/hwmon0/temp1_label", "edge\n");
+    put("bus/pci/devices/0000:01:00.0/hwmon/hwmon0/temp1_input", "33000\n");
+    put("bus/pci/devices/0000:01:00.0/hwmon/hwmon0/power1_input", "20000000\n");
+    put("bus/pci/devices/0000:01:00.0/pp_dpm_sclk", "S: 19Mhz *\n0: 500Mhz\n");
+    const struct device_sense sense = sense_of("0000:01:00.0");
+    assert_true(fabs(sense.temp_c - 33) < 1e-9 && fabs(sense.power_w - 20) < 1e-9 && sense.core_hz == 19e6);
+}
+
+static void counts_other_processes(void **state)
+{
+    char own[64], name[128];
+    (void)state;
+    put_card();
+    snprintf(own, sizeof(own), PROCESSES "%ld/", (long)getpid());
+    put(PROCESSES "999999991/vram_28851", "5000000000\n");
+    put(PROCESSES "999999992/vram_51499", "7000000000\n"); /* on the other card */
+    put(PROCESSES "999999993/vram_28851", "0\n");          /* has it open as every process has */
+    put(PROCESSES "README/vram_28851", "1\n");
+    struct device_sense sense = sense_of("0000:05:00.0");
+    assert_true(sense.other_processes == 0); /* the one listed is this process, under the number of another namespace */
+    assert_true(isnan(sense.vram_own_bytes));
+    snprintf(name, sizeof(name), "%svram_28851", own);
+    put(name, "1000000\n");
+    sense = sense_of("0000:05:00.0");
+    assert_true(sense.other_processes == 1);
+    assert_true(sense.vram_own_bytes == 1e6);
+    put(PROCESSES "999999994/vram_28851", "4096\n");
+    assert_true(sense_of("0000:05:00.0").other_processes == 2);
+}
+
+int main(void)
+{
+#define IN_TREE(test) cmocka_unit_test_setup_teardown(test, make_tree, remove_tree)
+    const struct CMUnitTest tests[] = {
+        IN_TREE(describes_a_card),       IN_TREE(finds_the_card_of_a_partition),
+        IN_TREE(senses_a_card),          IN_TREE(knows_nothing_of_an_absent_card),
+        IN_TREE(tolerates_any_bad_file), IN_TREE(takes_the_edge_where_it_is_alone),
+        IN_TREE(counts_other_processes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
