@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * JSON in: strict (RFC 8259), with positions. cJSON does the parsing, but alone it accepts `01`, `1.`, raw control
- * characters, `1e999`, a BOM and duplicate keys, cuts strings at \u0000 and keeps no positions; so a scanner of our own
- * (json_scan.c) checks every byte first and records where each value starts. cJSON stays inside json.c and json_out.c.
+ * JSON in: strict (RFC 8259), with positions. A scanner (json_scan.c) checks every byte and records where each value starts;
+ * the tree is then built from those places (json_build.c). cJSON only writes (json_out.c): as a reader it accepts `01`,
+ * `1.`, raw control characters, `1e999`, a BOM and duplicate keys, cuts strings at \u0000, keeps no positions, and takes six
+ * times as long on a result of 10,000 cases.
  *
  * Every complaint reads "file:line:column: /pointer/to/value: what is wrong" (json_fail); the pointer and its colon are
  * left out for the whole document. Lines and columns start at 1, columns count characters.
@@ -21,7 +22,7 @@ enum json_type { JSON_NULL, JSON_BOOL, JSON_NUMBER, JSON_STRING, JSON_ARRAY, JSO
 
 /* Nesting deeper than this is an error, far below what would exhaust the stack. */
 #define JSON_MAX_DEPTH 64
-/* More values than this are an error: each takes about 250 bytes while it is read. */
+/* More values than this are an error: each takes about 150 bytes while it is read. */
 #define JSON_MAX_VALUES 10000000
 
 struct json_file; /* path and text of the document, for messages */
@@ -33,6 +34,8 @@ struct json {
     const char *string;   /* JSON_STRING */
     double number;        /* JSON_NUMBER; always finite */
     bool boolean;         /* JSON_BOOL */
+    bool packed;          /* an array of `count` numbers without children: json_numbers reads them */
+    uint32_t index;       /* among its siblings */
     size_t count;         /* children */
     struct json *first;
     struct json *next;
@@ -50,6 +53,29 @@ enum status json_read(const struct json **root, const char *path, struct arena *
 /* The same from memory; `name` stands for the file in messages. */
 enum status json_parse(const struct json **root, const char *name, const char *text, size_t length, struct arena *arena,
                        struct err *err);
+
+/* A large document: an object with one long array of objects, such as the cases of a result. The array's elements are
+ * built one at a time, so that reading takes the memory of the text and of one element, and time in proportion. */
+struct json_long; /* the open document */
+
+/* Reads and checks the whole text (up to `limit_bytes`) and builds all of it but the elements of the array `list` of the
+ * top-level object: *root has that array with its count and no children (when it is absent or no array, all is built as
+ * usual). Arrays of numbers whose key is in `packed` (ended by NULL) get no children either. */
+enum status json_long_open(struct json_long **out, const struct json **root, const char *path, size_t limit_bytes,
+                           const char *list, const char *const *packed, struct err *err);
+/* The same from memory. */
+enum status json_long_parse(struct json_long **out, const struct json **root, const char *name, const char *text,
+                            size_t length, const char *list, const char *const *packed, struct err *err);
+void json_long_free(struct json_long *document); /* and the root; NULL does nothing */
+
+/* The next element, which lives in `arena`; NULL after the last. */
+enum status json_long_next(const struct json **element, struct json_long *document, struct arena *arena, struct err *err);
+
+/* The numbers of an array, packed or not: array->count of them to `values`. */
+enum status json_numbers(double *values, const struct json *array, struct err *err);
+/* json_fail at one of them. */
+enum status json_fail_number(const struct json *array, size_t index, struct err *err, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
 
 /* ERR_CONFIG with "file:line:column: /pointer: <message>"; always returns ERR_CONFIG. */
 enum status json_fail(const struct json *at, struct err *err, const char *format, ...) __attribute__((format(printf, 3, 4)));

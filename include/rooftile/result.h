@@ -21,7 +21,7 @@
 #include "rooftile/summary.h"
 #include "rooftile/text.h"
 
-#define RESULT_SCHEMA_VERSION "1.0.0"
+#define RESULT_SCHEMA_VERSION "1.1.0"
 #define RESULT_SCHEMA_ID "https://rooftile.dev/schemas/result/1/result.schema.json"
 
 struct result_param {
@@ -57,13 +57,21 @@ struct result_trial {
     uint32_t order_index;
 };
 
-/* A key figure that the suite declares: the geometric mean of a group, one case, a fraction of the roof. */
+/* A key figure that a suite declares (suite.h, struct suite_kpi): what it is, so that it can be computed again after a merge,
+ * and its value. No value is ever made from a part of its cases: one failed case and it is NaN, with the reason. */
 struct result_kpi {
-    const char *name, *unit, *what; /* what: "geomean of 12 cases" */
+    const char *name;
+    const char *method;      /* "geomean" "value" "min" "max" */
+    const char *of;          /* "bytes_per_s" "time_ns" "fraction" ... or a metric's name */
+    const char *unit;        /* "B/s" "FLOP/s" "1/s" "ns" "1" or the metric's */
+    const char *const *filters; /* globs on case ids, as --filter takes them */
+    size_t filter_count;
     bool higher_is_better;
-    double value;                   /* NaN with `reason` */
-    const char *reason;
-    uint32_t case_count;            /* cases that count in it */
+    double value;            /* NaN with `reason` */
+    const char *reason;      /* "" with a value */
+    uint32_t case_count;     /* cases that match */
+    const double *trial_values; /* one per trial, from each trial's own medians; NaN where a trial lacks a case */
+    size_t trial_count;
 };
 
 struct result_case {
@@ -95,10 +103,13 @@ struct result_case {
     size_t sample_count;
     const float *sample_hz;    /* clock of each sample; NULL = unknown */
     double cycles;             /* median of time * clock; NaN */
+    double core_hz;            /* mean clock of the samples, else of the readings before and after; NaN */
     const char *clock_reason;  /* why there is no clock; "" */
     enum timer cross_timer;
     double cross_ns;           /* NaN */
     bool blocking_start;
+    const char *blocking_reason; /* why not, where batches should be; "" or NULL */
+    uint32_t clock_unsteady;     /* samples whose clock moved by more than 0.78 % within them */
     const struct result_trial *trials; /* of a run of several; stats.median is then the median of their medians */
     size_t trial_count;
     struct result_code code;
@@ -127,6 +138,12 @@ struct result_derived {
 
 struct result_label { const char *key, *value; };
 
+/* One trial that a merged run was made of: trial k of the run is parts[k]. */
+struct result_part {
+    const char *run_id, *started_at;
+    uint32_t trial_index; /* in that run */
+};
+
 struct result {
     /* tool, run */
     const char *tool_version, *tool_git;
@@ -139,6 +156,8 @@ struct result {
     const char *config_sha256;
     uint64_t seed;
     uint32_t trial_index, trials;
+    const struct result_part *parts; /* of a merged run, one per trial */
+    size_t part_count;
     const char *status;        /* "complete" | "interrupted" */
     const char *commit, *branch, *ci_url;
     const struct result_label *labels;
@@ -172,10 +191,15 @@ void result_case_build(struct result_case *out, const struct plan_case *plan, co
 
 /* Tool, host and environment parts; `device` from the worker. Nothing fails: unknown facts are "" or 0. */
 void result_environment(struct result *result, const struct device_info *device, int argc, char **argv, struct arena *arena);
+/* Every warning given so far; result_environment has those from before the run. */
+void result_take_warnings(struct result *result, struct arena *arena);
 
 /* Evaluates the suite's derive list over the cases into result->derived. A derive that cannot be computed becomes
  * {"error": "..."} there, never a failure. */
 void result_derive(struct result *result, const struct plan *plan, uint64_t seed, struct arena *arena);
+
+/* Computes value, reason, case_count and trial_values of every entry of result->kpis from the cases as they stand. */
+void result_kpis_evaluate(struct result *result, struct arena *arena);
 
 /* JSON, atomically. One case per line inside "cases", so that readers can stream. Up to 512 samples of a case stand inline;
  * with raw_samples more of them go to a sidecar file `<path>.samples.bin` (f64, little-endian), described in samples_file. */
@@ -185,9 +209,37 @@ void result_case_json(struct text *out, const struct result_case *result_case); 
 /* The whole document as result_write writes it, samples inline. */
 void result_document(struct text *out, const struct result *result);
 
-/* Reads a result file: ERR_CONFIG for another schema major version, truncated or hostile JSON, impossible values. Unknown
- * keys are ignored (readers are open). Sidecars are checked by size and hash when present, and missing ones tolerated. */
+/* Reads a result file: ERR_CONFIG for another schema major version, truncated or hostile JSON, impossible values, and parts
+ * that contradict each other (median and samples, headline and trials, rates and times): edited by hand, or corrupt. Unknown
+ * keys are ignored (readers are open). Sidecars are checked by size and hash when present, and missing ones tolerated.
+ * Cases are read one after the other, so time and memory grow with the file. */
 enum status result_read(const struct result **result, const char *path, struct arena *arena, struct err *err);
+
+/* The same with the same checks, but no case keeps samples_ns and sample_hz, and sidecars are not looked at: what compare and
+ * history need, about 2 kB a case. */
+enum status result_read_light(const struct result **result, const char *path, struct arena *arena, struct err *err);
+
+/* From memory; `name` stands for the file in messages, and there is no sidecar. */
+enum status result_parse(const struct result **result, const char *name, const char *text, size_t length,
+                         struct arena *arena, struct err *err);
+
+/* One run from results that each have one or more trials of it (`rooftile merge`, `run --trials`); `names` say which is which
+ * in messages. The order of the parts does not matter: the same parts give the same bytes.
+ *
+ * Refused (ERR_CONFIG, naming both): another device, fingerprint, compiler, suite, or cases measured with another timer or
+ * cache mode; the same trial of the same run twice. Trials are renumbered 0.. in order of start time, run id and index.
+ * Each case gets trials[]; its samples follow one another in that order when all trials have theirs. stats.median is the
+ * median of the trials' medians; the other statistics are of all samples together, or, where some trial's samples are not in
+ * its file, combined from the trials' own (extremes, mean and sd exactly, the others as medians). The worst status wins with
+ * its reason, so a wrong result in any trial is one of the run; flags add up. A case that some trial lacks is there with the
+ * trials that it has, and says so. Key figures are computed again. Points into the parts, which must live as long. */
+enum status result_merge(struct result *out, const struct result *const *parts, const char *const *names, size_t count,
+                         struct arena *arena, struct err *err);
+
+/* It was timed, nothing about it is wrong or impossible: its time may be compared and shown to others. */
+bool result_case_counts(const struct result_case *result_case);
+/* Why a case is a finding: "verification" "impossible" "failed" "crashed" "timeout"; "" when it is none (ok, skipped, error). */
+const char *result_case_finding(const struct result_case *result_case);
 
 /* Case ids of two results match by plan id: result_case.id without its ";timer=..." part. */
 size_t result_id_length(const char *id);

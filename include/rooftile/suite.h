@@ -14,7 +14,8 @@
  *       "exclude": ["n * bytes(dtype) > device.memory_bytes / 4"],
  *       "measure": { "cache": "cold", "min_time": "0.5 s" }, "tags": ["dram"] } ],
  *   "derive": [ { "name": "cache_levels", "method": "change_points", "kernel": "pointer_chase",
- *                 "x": "bytes", "y": "ns_per_item", "group": ["dtype"] } ] }
+ *                 "x": "bytes", "y": "ns_per_item", "group": ["dtype"] } ],
+ *   "kpis":   [ { "name": "stream", "method": "geomean", "of": "bytes_per_s", "cases": ["stream_*"] } ] }
  *
  * Sweep strings (also `--set n=16Ki..1Gi*2`): "a..b*f" geometric, "a..b+s" linear, "a..b" step 1, both ends inclusive
  * when hit; "a,b,c" a list; "[1,2,3]" one value that is a list of numbers; anything else one value. The cartesian
@@ -36,7 +37,16 @@
 /* A suite that expands to more cases than this is refused, before anything is allocated for them. */
 #define SUITE_MAX_CASES 10000000u
 
-enum timer_choice { TIMER_AUTO, TIMER_HOST, TIMER_BATCH };
+/* What takes a case's time. Times of different timers are never mixed: a result names its timer. Where a device has but
+ * one clock (CPU, sim) dispatch and event mean that clock.
+ *   dispatch   the kernel's own start and end; for cases of one timed launch
+ *   event      marks around all timed steps
+ *   batch      marks around many launches, 1 ms to 50 ms together
+ *   graph      marks around a graph of as many launches
+ *   host       the host's clock around launch and wait
+ *   auto       dispatch; batch below 10 us where launches may follow each other at once; event where neither can be */
+enum timer_choice { TIMER_AUTO, TIMER_DISPATCH, TIMER_EVENT, TIMER_BATCH, TIMER_GRAPH, TIMER_HOST, TIMER_CHOICES };
+extern const char *const timer_choice_names[TIMER_CHOICES + 1]; /* "auto" ...; NULL after the last */
 
 /* How a case is measured (measurement.md 1.4). Zero-initialise, then measure_defaults; a suite's "measure" objects and
  * the command line override single fields. JSON keys are the field names without unit suffix: "cache", "timer",
@@ -44,7 +54,7 @@ enum timer_choice { TIMER_AUTO, TIMER_HOST, TIMER_BATCH };
  * "timeout". */
 struct measure_options {
     enum cache_mode cache;   /* "hot" | "cold" | "rotate" */
-    enum timer_choice timer; /* "auto" | "host" | "batch" */
+    enum timer_choice timer; /* "auto" | "dispatch" | ... */
     double warmup_ns;        /* busy time before the first sample counts, 200 ms */
     double warmup_max_ns;    /* cap of the warm-up, 2 s */
     double min_time_ns;      /* accumulated sample time before the stop rule may end, 0.5 s */
@@ -97,6 +107,18 @@ struct suite_derive {
     const struct json *at;
 };
 
+/* A key figure: one number that compare, history and every export carry. */
+struct suite_kpi {
+    const char *name;
+    const char *method;         /* "geomean" | "value" (exactly one case) | "min" | "max" */
+    const char *of;             /* time_ns bytes_per_s flops_per_s items_per_s ns_per_item fraction, or a metric */
+    const char *unit;           /* of a metric; NULL: the unit that `of` has */
+    const char *const *filters; /* "cases": globs on ids or kernel names; a leading '!' excludes */
+    size_t filter_count;
+    bool higher_is_better;      /* "better": "higher" | "lower"; must be given for a metric */
+    const struct json *at;
+};
+
 struct suite {
     const char *name, *summary, *path;
     char sha256[65];                /* of the file; of the canonical command line for suites from the command line */
@@ -106,6 +128,8 @@ struct suite {
     size_t case_count;
     const struct suite_derive *derives;
     size_t derive_count;
+    const struct suite_kpi *kpis;
+    size_t kpi_count;
 };
 
 /* Reads a suite file; `base` gives the measure options that the file's own override. */

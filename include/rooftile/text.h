@@ -24,6 +24,18 @@ void text_addf(struct text *text, const char *format, ...) __attribute__((format
 void text_vaddf(struct text *text, const char *format, va_list args) __attribute__((format(printf, 2, 0)));
 void text_pad(struct text *text, size_t count, char filler);
 
+/* Text from outside, made harmless for what reads it; NULL is "".
+ *   xml         character data or an attribute: & < > " and line feeds as references; what XML 1.0 has no place for is '?'
+ *   markdown    a cell of a table: nothing that Markdown or HTML would read as its own
+ *   printable   one line on a terminal: line feeds and tabs become blanks, other control characters '?' */
+void text_add_xml(struct text *text, const char *string);
+void text_add_markdown(struct text *text, const char *string);
+void text_add_printable(struct text *text, const char *string);
+
+/* Words, broken at blanks before `columns` is exceeded: the first line goes on at column `at`, the others start at `indent`.
+ * A word longer than a line stands alone. No line feed at the end. */
+void text_add_wrapped(struct text *text, const char *prose, size_t at, size_t indent, size_t columns);
+
 bool text_starts(const char *string, const char *prefix);
 bool text_ends(const char *string, const char *suffix);
 
@@ -32,6 +44,10 @@ size_t text_columns(const char *utf8);
 
 /* Shell-style pattern with * ? [] over the whole string, as fnmatch without flags. */
 bool text_matches(const char *string, const char *glob);
+
+/* Filters as --filter takes them: a glob that matches either text wants it, one behind a leading '!' excludes it for good;
+ * nothing but exclusions, and no filter at all, want all others. */
+bool text_filtered(const char *const *filters, size_t count, const char *id, const char *name);
 
 /* The candidate nearest to `word` for a did-you-mean (Damerau-Levenshtein distance at most 1 + length / 4, ties by order),
  * or NULL when nothing is near. `candidates` has `count` entries, NULL ones are ignored. */

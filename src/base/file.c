@@ -10,6 +10,8 @@
 
 #include "rooftile/text.h"
 
+#define LARGE_BYTES (1u << 20)
+
 static enum status too_large(const char *at_least, size_t size, size_t limit_bytes, struct err *err)
 {
     const bool mega = limit_bytes >= 1000000 && limit_bytes % 1000000 == 0;
@@ -18,7 +20,7 @@ static enum status too_large(const char *at_least, size_t size, size_t limit_byt
 }
 
 /* Refuses early what cannot be read whole. Pipes are welcome (process substitution), their size shows while reading. */
-static enum status check_readable(int fd, size_t limit_bytes, struct err *err)
+static enum status check_readable(size_t *expected, int fd, size_t limit_bytes, struct err *err)
 {
     struct stat info;
     if (fstat(fd, &info))
@@ -27,7 +29,22 @@ static enum status check_readable(int fd, size_t limit_bytes, struct err *err)
         return err_set(err, ERR_CONFIG, "is a folder, not a file");
     if (S_ISREG(info.st_mode) && (size_t)info.st_size > limit_bytes)
         return too_large("", (size_t)info.st_size, limit_bytes, err);
+    *expected = S_ISREG(info.st_mode) ? (size_t)info.st_size : 0;
     return STATUS_OK;
+}
+
+/* A large file goes straight to where it stays: a result may have a hundred megabytes. False: it is not done. */
+static bool read_straight(char *to, size_t *length, size_t expected, int fd)
+{
+    for (*length = 0; *length < expected;) {
+        const ssize_t got = read(fd, to + *length, expected - *length);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            return got == 0;
+        *length += (size_t)got;
+    }
+    return true;
 }
 
 static enum status read_all(struct text *content, int fd, size_t limit_bytes, struct err *err)
@@ -56,7 +73,14 @@ enum status file_read(char **data, size_t *length, const char *path, size_t limi
     const int fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return err_set(err, ERR_CONFIG, "%s: %s", name, strerror(errno));
-    enum status status = check_readable(fd, limit_bytes, err);
+    size_t expected = 0;
+    enum status status = check_readable(&expected, fd, limit_bytes, err);
+    if (!status && expected > LARGE_BYTES) {
+        *data = arena_alloc(arena, expected + 1);
+        if (read_straight(*data, length, expected, fd))
+            goto out;
+        status = err_set(err, ERR_CONFIG, "%s", strerror(errno));
+    }
     if (!status)
         status = read_all(&content, fd, limit_bytes, err);
     if (status) {

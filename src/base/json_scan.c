@@ -9,7 +9,7 @@
 #include "rooftile/arena.h"
 #include "rooftile/json.h"
 
-/* cJSON copies a number into a buffer of 64 bytes and would stop reading in the middle of a longer one. */
+/* No double needs more than 24; a longer number is a mistake or an attack. */
 #define NUMBER_MAX 63
 
 struct cursor {
@@ -158,6 +158,10 @@ static bool scan_string(struct cursor *c)
                 return false;
             continue;
         }
+        if (byte < 0x80) {
+            c->at++;
+            continue;
+        }
         const size_t length = json_utf8_length(c->text + c->at, c->length - c->at);
         if (!length)
             return fail(c, c->at, "invalid UTF-8 in a string (byte 0x%02x)", (unsigned)byte);
@@ -262,6 +266,39 @@ static bool scan_children(struct cursor *c, char close, unsigned depth)
     }
 }
 
+/* An array of one or more numbers and nothing else takes one place. False leaves the cursor where it was, for the
+ * ordinary way and its words. */
+static bool scan_packed(struct cursor *c, uint32_t *count)
+{
+    const size_t start = c->at;
+    int byte = ',';
+    for (*count = 0; byte == ','; ++*count) {
+        c->at++; /* the bracket, or the comma */
+        skip_space(c);
+        if ((peek(c) != '-' && !is_digit(peek(c))) || !scan_number(c))
+            break;
+        skip_space(c);
+        byte = peek(c);
+    }
+    if (byte != ']') {
+        c->at = start;
+        return false;
+    }
+    c->at++;
+    return true;
+}
+
+static bool is_packed(const struct cursor *c, uint32_t key_offset)
+{
+    for (const char *const *key = c->scan->packed; key && *key && key_offset != JSON_NOWHERE; key++) {
+        const size_t length = strlen(*key);
+        const unsigned char *at = c->text + key_offset + 1;
+        if (length + 2 < c->at - key_offset && memcmp(at, *key, length) == 0 && at[length] == '"')
+            return true;
+    }
+    return false;
+}
+
 static void add_place(struct json_scan *scan, struct json_place place)
 {
     if (scan->count == scan->capacity) {
@@ -279,10 +316,16 @@ static bool scan_value(struct cursor *c, uint32_t key_offset, unsigned depth)
     if (c->scan->count == JSON_MAX_VALUES)
         return fail(c, c->at, "more than %d values", JSON_MAX_VALUES);
     const uint32_t outer = c->place;
-    add_place(c->scan, (struct json_place){(uint32_t)c->at, key_offset, outer});
+    add_place(c->scan, (struct json_place){(uint32_t)c->at, key_offset, outer, JSON_NOWHERE});
     c->place = (uint32_t)(c->scan->count - 1);
     const int byte = peek(c);
+    uint32_t numbers = 0;
     bool good;
+    if (byte == '[' && is_packed(c, key_offset) && scan_packed(c, &numbers)) {
+        c->scan->places[c->place].packed = numbers;
+        c->place = outer;
+        return true;
+    }
     if (byte == '{' || byte == '[')
         good = scan_children(c, byte == '{' ? '}' : ']', depth + 1);
     else if (byte == '"')

@@ -19,6 +19,10 @@ static const struct {
     {"W001", "machine not measured"},   {"W002", "neighbour disturbed the run"},
     {"W003", "cpu frequency or steal"}, {"W004", "cache write failed"},
     {"W005", "result flags"},           {"W006", "device fallback"},
+    {"W007", "gpu not idle"},           {"W008", "machine file of another partition mode"},
+    {"W009", "profile not marked"},     {"W010", "no dispatch timer"},
+    {"W011", "caches not known"},       {"W012", "flush in doubt"},
+    {"W013", "calibration failed"},
 };
 
 static struct {

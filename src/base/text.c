@@ -199,3 +199,20 @@ const char *text_nearest(const char *word, const char *const *candidates, size_t
     }
     return nearest;
 }
+
+bool text_filtered(const char *const *filters, size_t count, const char *id, const char *name)
+{
+    bool wanted = true;
+    for (size_t k = 0; k < count && wanted; k++)
+        wanted = filters[k][0] == '!'; /* only exclusions: everything else is in */
+    for (size_t k = 0; k < count; k++) {
+        const bool excludes = filters[k][0] == '!';
+        const char *glob = filters[k] + excludes;
+        if (!text_matches(id, glob) && !text_matches(name, glob))
+            continue;
+        if (excludes)
+            return false;
+        wanted = true;
+    }
+    return wanted;
+}

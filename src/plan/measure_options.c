@@ -41,7 +41,11 @@ static const char *const keys[] = {
     "max_time", "min_samples", "max_samples", "precision",  "timeout",
 };
 static const char *const cache_names[] = {[CACHE_HOT] = "hot", [CACHE_COLD] = "cold", [CACHE_ROTATE] = "rotate"};
-static const char *const timer_names[] = {[TIMER_AUTO] = "auto", [TIMER_HOST] = "host", [TIMER_BATCH] = "batch"};
+const char *const timer_choice_names[] = {
+    [TIMER_AUTO] = "auto",   [TIMER_DISPATCH] = "dispatch", [TIMER_EVENT] = "event",
+    [TIMER_BATCH] = "batch", [TIMER_GRAPH] = "graph",       [TIMER_HOST] = "host",
+    [TIMER_CHOICES] = NULL,
+};
 
 static enum status get_choice(int *choice, const struct json *measure, const char *key, const char *const *names,
                               size_t count, struct err *err)
@@ -55,9 +59,14 @@ static enum status get_choice(int *choice, const struct json *measure, const cha
             *choice = (int)k;
             return STATUS_OK;
         }
+    struct text choices = {0};
+    for (size_t k = 0; k < count; k++)
+        text_addf(&choices, "%s%s", k ? ", " : "", names[k]);
     const char *nearest = text_nearest(name, names, count);
-    return json_fail(json_member(measure, key), err, "'%s' is none of %s, %s, %s%s%s%s", name, names[0], names[1],
-                     names[2], nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
+    status = json_fail(json_member(measure, key), err, "'%s' is none of %s%s%s%s", name, choices.data,
+                       nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
+    text_release(&choices);
+    return status;
 }
 
 /* A lower and an upper bound of one thing. When an object gives both, they must agree; one given alone moves the other
@@ -133,7 +142,7 @@ enum status measure_from_json(struct measure_options *options, const struct json
     if (!status)
         status = get_choice(&cache, measure, "cache", cache_names, COUNT_OF(cache_names), err);
     if (!status)
-        status = get_choice(&timer, measure, "timer", timer_names, COUNT_OF(timer_names), err);
+        status = get_choice(&timer, measure, "timer", timer_choice_names, TIMER_CHOICES, err);
     if (!status)
         status = get_times(&read.warmup_ns, &read.warmup_max_ns, measure, "warmup", "warmup_max", err);
     if (!status)

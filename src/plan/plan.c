@@ -6,6 +6,7 @@
 
 #include "plan_internal.h"
 #include "rooftile/hash.h"
+#include "rooftile/targets.h"
 #include "rooftile/text.h"
 
 /* Workgroup limits of the CPU device (device.h), where oracles run; it has no other limit that an oracle could ask for.
@@ -37,24 +38,6 @@ static bool id_equals(const void *context, size_t index)
     return strcmp(query->planner->cases[index].id, query->id) == 0;
 }
 
-static bool passes_filters(const struct plan_options *options, const char *id, const char *kernel)
-{
-    bool wanted = true;
-    for (size_t k = 0; k < options->filter_count && wanted; k++)
-        wanted = options->filters[k][0] == '!'; /* only exclusions: everything else is in */
-    for (size_t k = 0; k < options->filter_count; k++) {
-        const char *glob = options->filters[k];
-        const bool excludes = glob[0] == '!';
-        glob += excludes;
-        if (!text_matches(id, glob) && !text_matches(kernel, glob))
-            continue;
-        if (excludes)
-            return false;
-        wanted = true;
-    }
-    return wanted;
-}
-
 static enum status fit_values(struct expansion *expansion, struct arena *arena, struct err *err)
 {
     const struct manifest *manifest = expansion->manifest;
@@ -77,7 +60,7 @@ static enum status is_case(bool *wanted, struct planner *planner, struct expansi
     bool excluded = false;
     *wanted = false;
     case_id(id, manifest, expansion->texts, expansion->suite_case->measure.cache);
-    if (!passes_filters(planner->options, id->data, manifest->name))
+    if (!text_filtered(planner->options->filters, planner->options->filter_count, id->data, manifest->name))
         return STATUS_OK;
     expansion->selected = true;
     const uint64_t hash = hash_u64(id->data, id->length);
@@ -140,16 +123,36 @@ static void refuse_unpredictable(struct plan_case *plan_case, const struct plann
     if (strcmp(planner->device->backend, "sim") != 0 || work->flops <= 0 || machine_unit(planner->machine, work->unit))
         return;
     plan_case->state = PLAN_SKIPPED;
-    plan_case->reason = arena_printf(planner->arena, "the machine file of %s has no peak of %s, so nothing can be predicted",
-                                     planner->machine->name, work->unit);
+    plan_case->reason =
+        arena_printf(planner->arena, "the machine file of %s has no peak of %s, so nothing can be predicted",
+                     planner->machine->name, work->unit);
+}
+
+/* The ways of compiling that the case asks for and the device does not have. */
+static enum status check_modes(const struct planner *planner, const struct bound *bound, struct err *err)
+{
+    const struct device_facts *device = planner->device;
+    const uint32_t wave = manifest_wave(bound->manifest, bound->values);
+    const bool cumode = manifest_cumode(bound->manifest, bound->values);
+    if (strcmp(device->backend, "cpu") != 0)
+        return wave || cumode ? target_check_modes(device->arch, wave ? wave : (uint32_t)device->wave, cumode, err)
+                              : STATUS_OK;
+    if (cumode)
+        return err_set(err, ERR_UNSUPPORTED, "cumode=1: the CPU device has no CU mode");
+    if (wave && (double)wave != device->wave)
+        return err_set(err, ERR_UNSUPPORTED,
+                       "wave=%u: the CPU device was opened with waves of %.0f lanes (--device cpu:wave=%u)", wave,
+                       device->wave, wave);
+    return STATUS_OK;
 }
 
 static void evaluate_case(struct planner *planner, struct plan_case *plan_case, const struct expansion *expansion)
 {
     struct bound *bound = &plan_case->bound;
     struct err err;
-    enum status status =
-        bind_slots(bound, bound->manifest, bound->values, bound->slots, planner->device, planner->arena, &err);
+    enum status status = check_modes(planner, bound, &err);
+    if (!status)
+        status = bind_slots(bound, bound->manifest, bound->values, bound->slots, planner->device, planner->arena, &err);
     if (!status)
         status = codes_add(planner, bound, false, plan_case->id, &err);
     if (!status)

@@ -73,7 +73,7 @@ static uint64_t request_hash(const struct build_request *request)
         hash = add_string(add_string(hash, request->defines[k].name), request->defines[k].value);
     for (size_t k = 0; k < request->flag_count; k++)
         hash = add_string(hash, request->flags[k]);
-    return add_string(hash + request->target.wave, request->target.arch);
+    return add_string(hash + request->target.wave + request->target.cumode, request->target.arch);
 }
 
 static bool same_text(const char *a, const char *b)
@@ -83,7 +83,7 @@ static bool same_text(const char *a, const char *b)
 
 static bool same_target(const struct build_target *a, const struct build_target *b)
 {
-    return a->kind == b->kind && a->wave == b->wave && same_text(a->arch, b->arch);
+    return a->kind == b->kind && a->wave == b->wave && a->cumode == b->cumode && same_text(a->arch, b->arch);
 }
 
 struct request_query {
@@ -114,7 +114,8 @@ static int compare_defines(const void *a, const void *b)
     return strcmp(((const struct build_define *)a)->name, ((const struct build_define *)b)->name);
 }
 
-static enum status render_defines(struct build_request *request, const struct bind *bind, const struct code_query *query)
+static enum status render_defines(struct build_request *request, const struct bind *bind,
+                                  const struct code_query *query)
 {
     struct build_define *defines = arena_array(bind->arena, query->define_count, sizeof(*defines));
     for (size_t k = 0; k < query->define_count; k++) {
@@ -149,7 +150,6 @@ static enum status render(struct build_request *request, const struct bind *bind
     request->source = manifest->source;
     request->flags = manifest->flags;
     request->flag_count = manifest->flag_count;
-    request->min_llvm = manifest->min_llvm;
     return STATUS_OK;
 }
 
@@ -162,8 +162,16 @@ static enum status add_request(size_t *code, struct planner *planner, const stru
     enum status status = render(&request, bind, query);
     if (status)
         return status;
-    request.target = query->for_cpu ? (struct build_target){BUILD_CPU, options->cpu_target, options->cpu_wave}
-                                    : (struct build_target){options->target_kind, options->target_arch, options->wave};
+    const uint32_t wave = manifest_wave(query->manifest, query->values);
+    if (query->for_cpu)
+        request.target =
+            (struct build_target){.kind = BUILD_CPU, .arch = options->cpu_target, .wave = options->cpu_wave};
+    else
+        request.target = (struct build_target){.kind = options->target_kind,
+                                               .arch = options->target_arch,
+                                               .wave = wave ? wave : options->wave,
+                                               .cumode = manifest_cumode(query->manifest, query->values)};
+    request.min_llvm = manifest_min_llvm(query->manifest, query->for_cpu ? "cpu" : options->target_arch);
     const uint64_t hash = request_hash(&request);
     const struct request_query same = {codes, &request};
     *code = lookup_find(&codes->by_content, hash, request_equals, &same);

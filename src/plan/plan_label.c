@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "plan_internal.h"
 #include "rooftile/text.h"
@@ -65,6 +66,8 @@ void case_id(struct text *id, const struct manifest *manifest, const char *const
     text_add(id, manifest->name);
     text_addn(id, "/", 1);
     for (size_t k = 0; k < manifest->param_count; k++) {
+        if (manifest->params[k].implied && strcmp(texts[k], "0") == 0)
+            continue;
         text_add(id, manifest->params[k].name);
         text_addn(id, "=", 1);
         text_add(id, texts[k]);

@@ -29,7 +29,7 @@ static enum status oracle_values(struct param_value **out, struct planner *plann
     values_of_device(values, oracle, &planner->cpu);
     for (size_t k = 0; k < oracle->param_count; k++) {
         const int same = manifest_param(ours->manifest, oracle->params[k].name);
-        if (same >= 0)
+        if (same >= 0 && !oracle->params[k].implied) /* how ours is compiled is not how the CPU is */
             values[k] = ours->values[same];
     }
     for (size_t k = 0; k < spec->param_count; k++) {

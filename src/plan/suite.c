@@ -118,7 +118,7 @@ static enum status read_derives(struct suite *suite, const struct json *root, st
 enum status suite_parse(const struct suite **suite, const char *path, const char *data, size_t length,
                         const struct measure_options *base, struct arena *arena, struct err *err)
 {
-    static const char *const keys[] = {"name", "summary", "kernels", "defaults", "cases", "derive"};
+    static const char *const keys[] = {"name", "summary", "kernels", "defaults", "cases", "derive", "kpis"};
     const struct json *root = NULL;
     enum status status = json_parse(&root, path, data, length, arena, err);
     if (status)
@@ -141,6 +141,8 @@ enum status suite_parse(const struct suite **suite, const char *path, const char
         status = read_cases(read, root, &defaults, arena, err);
     if (!status)
         status = read_derives(read, root, arena, err);
+    if (!status)
+        status = suite_read_kpis(read, root, arena, err);
     if (!status)
         *suite = read;
     return status;

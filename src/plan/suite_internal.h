@@ -39,4 +39,8 @@ enum status suite_read_case(struct suite_case *suite_case, const struct json *js
 /* How many combinations the sweeps of a case have (zipped parameters count once), at most SUITE_MAX_CASES + 1. */
 size_t suite_case_combinations(const struct suite_case *suite_case);
 
+/* ---- suite_kpi.c ---- */
+
+enum status suite_read_kpis(struct suite *suite, const struct json *root, struct arena *arena, struct err *err);
+
 #endif

@@ -115,6 +115,17 @@ static const struct field sense[] = {
     {"involuntary_switches", FIELD_U64, SENSE(involuntary_switches), 0, NULL},
     {"power_w", FIELD_F64, SENSE(power_w), 0, "not sensed"},
     {"temp_c", FIELD_SIGNED, SENSE(temp_c), 0, "not sensed"},
+    {"memory_hz", FIELD_F64, SENSE(memory_hz), 0, "not sensed"},
+    {"vram_used_bytes", FIELD_F64, SENSE(vram_used_bytes), 0, "not sensed"},
+    {"vram_own_bytes", FIELD_F64, SENSE(vram_own_bytes), 0, "not sensed"},
+    /* 0 is a reading here. */
+    {"other_processes", FIELD_F64, SENSE(other_processes), 0, ""},
+    {"violation_power", FIELD_F64, SENSE(violation_power), 0, ""},
+    {"violation_thermal", FIELD_F64, SENSE(violation_thermal), 0, ""},
+    {"violation_hbm", FIELD_F64, SENSE(violation_hbm), 0, ""},
+    {"violation_vr", FIELD_F64, SENSE(violation_vr), 0, ""},
+    {"violation_prochot", FIELD_F64, SENSE(violation_prochot), 0, ""},
+    {"throttle_bits", FIELD_U64, SENSE(throttle_bits), 0, NULL},
 };
 GROUP(group_sense, NULL, sense);
 
@@ -141,10 +152,20 @@ static const struct field run_end[] = {
 };
 GROUP(group_run_end, NULL, run_end);
 
+static const struct field part[] = {
+    {"id", FIELD_STRING, offsetof(struct result_part, run_id), 0, NULL},
+    {"trial_index", FIELD_U32, offsetof(struct result_part, trial_index), 0, NULL},
+    {"started_at", FIELD_STRING, offsetof(struct result_part, started_at), 0, NULL},
+};
+GROUP(group_part, NULL, part);
+
 static const struct field host[] = {
-    {"id_hash", FIELD_STRING, OF(host_id_hash), 0, NULL},     {"kernel", FIELD_STRING, OF(kernel_release), 0, NULL},
-    {"os", FIELD_STRING, OF(os), 0, NULL},                    {"cpu", FIELD_STRING, OF(cpu_name), 0, NULL},
-    {"numa", FIELD_U32, OF(numa_nodes), 0, NULL},             {"governor", FIELD_STRING, OF(governor), 0, NULL},
+    {"id_hash", FIELD_STRING, OF(host_id_hash), 0, NULL},
+    {"kernel", FIELD_STRING, OF(kernel_release), 0, NULL},
+    {"os", FIELD_STRING, OF(os), 0, NULL},
+    {"cpu", FIELD_STRING, OF(cpu_name), 0, NULL},
+    {"numa", FIELD_U32, OF(numa_nodes), 0, NULL},
+    {"governor", FIELD_STRING, OF(governor), 0, NULL},
     {"container", FIELD_STRING, OF(container), 0, NULL},
 };
 GROUP(group_host, "host", host);
@@ -162,7 +183,7 @@ static const struct field gpu[] = {
     {"wavefront", FIELD_U32, DEVICE(wave), NULL},
     {"vram_bytes", FIELD_U64, DEVICE(memory_bytes), NULL},
     {"wallclock_hz", FIELD_NULL, 0, 0, NULL},
-    {"partition_mode", FIELD_NULL, 0, 0, NULL},
+    {"partition_mode", FIELD_CHARS, DEVICE(partition), NULL},
     {"power_cap_w", FIELD_NULL, 0, 0, NULL},
     {"ecc", FIELD_NULL, 0, 0, NULL},
     {"perf_level", FIELD_NULL, 0, 0, NULL},
@@ -187,6 +208,15 @@ static const struct field calibration[] = {
     {"null_dispatch_ns", FIELD_F64, CALIBRATION(null_launch_ns), 0, NULL},
     {"null_batch_ns", FIELD_F64, CALIBRATION(null_batch_ns), 0, NULL},
     {"flush_bytes", FIELD_U64, CALIBRATION(flush_bytes), 0, NULL},
+    {"dispatch_null_ns", FIELD_F64, CALIBRATION(dispatch_null_ns), 0, NULL},
+    {"flush_reread_hot_ns", FIELD_F64, CALIBRATION(flush_reread_hot_ns), 0, NULL},
+    {"flush_reread_cold_ns", FIELD_F64, CALIBRATION(flush_reread_cold_ns), 0, NULL},
+    {"flush_verdict", FIELD_CHARS, CALIBRATION(flush_verdict), sizeof(((struct calibration *)0)->flush_verdict), NULL},
+    {"dispatch_reason", FIELD_CHARS, CALIBRATION(dispatch_reason), sizeof(((struct calibration *)0)->dispatch_reason),
+     NULL},
+    {"null_host_ns", FIELD_F64, CALIBRATION(null_host_ns), 0, NULL},
+    {"null_graph_ns", FIELD_F64, CALIBRATION(null_graph_ns), 0, NULL},
+    {"counter_hz", FIELD_F64, CALIBRATION(counter_hz), 0, NULL},
 };
 GROUP(group_calibration, NULL, calibration);
 

@@ -54,28 +54,6 @@ static void put_work(struct json_out *out, const struct result_case *c)
     json_out_end(out);
 }
 
-/* What a disassembly or a code object's metadata will say later. */
-static void put_code(struct json_out *out, const struct result_case *c)
-{
-    static const char *const unknown[] = {"isa_sha256", "vgpr", "agpr", "sgpr"};
-    static const char *const unknown_too[] = {"scratch_bytes", "spills", "waves_per_simd"};
-    json_out_object(out, "code");
-    json_out_string(out, "object_sha256", c->object_sha256[0] ? c->object_sha256 : NULL);
-    for (size_t k = 0; k < sizeof(unknown) / sizeof(unknown[0]); k++)
-        json_out_null(out, unknown[k]);
-    json_out_u64(out, "lds_bytes", c->lds_bytes);
-    for (size_t k = 0; k < sizeof(unknown_too) / sizeof(unknown_too[0]); k++)
-        json_out_null(out, unknown_too[k]);
-    json_out_u64(out, "wg_size", (uint64_t)c->block[0] * c->block[1] * c->block[2]);
-    json_out_array(out, "grid");
-    for (size_t k = 0; k < 3; k++)
-        json_out_u64(out, NULL, c->grid[k]);
-    json_out_end(out);
-    json_out_null(out, "kernarg_bytes");
-    json_out_null(out, "occupancy_limit");
-    json_out_end(out);
-}
-
 /* group_measurement with n and n_discarded between, in the format's order. */
 static void put_measurement(struct json_out *out, const struct result_case *c)
 {
@@ -93,6 +71,7 @@ static void put_measurement(struct json_out *out, const struct result_case *c)
             json_out_u64(out, discard_name((enum discard)k), c->discarded[k]);
     json_out_end(out);
     fields_write(out, group_measurement.fields + before, group_measurement.count - before, c);
+    case_put_clock(out, c);
     json_out_end(out);
 }
 
@@ -108,15 +87,35 @@ static void put_samples_inline(struct json_out *out, const struct result_case *c
     for (size_t k = 0; k < c->sample_count; k++)
         json_out_number(out, NULL, rounded(c->samples_ns[k]));
     json_out_end(out);
+    if (!c->sample_hz)
+        return;
+    json_out_array(out, "samples_hz");
+    for (size_t k = 0; k < c->sample_count; k++)
+        json_out_number(out, NULL, round((double)c->sample_hz[k] / 1e3) * 1e3);
+    json_out_end(out);
+}
+
+/* Appends the values to the sidecar and says where they stand. */
+static void put_beside(struct json_out *out, const char *key, const char *type, const void *values, size_t count,
+                       size_t width, struct sidecar *sidecar)
+{
+    char hex[HASH_TEXT];
+    hash_sha256(hex, values, count * width);
+    json_out_object(out, key);
+    json_out_string(out, "path", sidecar->name);
+    json_out_string(out, "dtype", type);
+    json_out_u64(out, "offset_bytes", sidecar->bytes.length);
+    json_out_u64(out, "count", count);
+    json_out_string(out, "sha256", hex);
+    json_out_end(out);
+    text_addn(&sidecar->bytes, values, count * width);
 }
 
 static void put_samples(struct json_out *out, const struct result_case *c, struct sidecar *sidecar)
 {
-    const size_t size_bytes = c->sample_count * sizeof(double);
-    char hex[HASH_TEXT];
     if (!c->sample_count || !sidecar->with_samples)
         return;
-    if (c->samples_ns && c->sample_count <= sidecar->inline_max) {
+    if (c->samples_ns && c->sample_count <= sidecar->inline_max * (c->trial_count ? c->trial_count : 1)) {
         put_samples_inline(out, c);
         return;
     }
@@ -126,45 +125,15 @@ static void put_samples(struct json_out *out, const struct result_case *c, struc
                         "too many for this file; 'run --samples' keeps them in one of their own");
         return;
     }
-    hash_sha256(hex, c->samples_ns, size_bytes);
-    json_out_object(out, "samples_file");
-    json_out_string(out, "path", sidecar->name);
-    json_out_string(out, "dtype", "f64");
-    json_out_u64(out, "offset_bytes", sidecar->bytes.length);
-    json_out_u64(out, "count", c->sample_count);
-    json_out_string(out, "sha256", hex);
-    json_out_end(out);
-    text_addn(&sidecar->bytes, (const char *)c->samples_ns, size_bytes);
-}
-
-static void put_hz(struct json_out *out, const char *key, double before, double after)
-{
-    json_out_object(out, key);
-    json_out_number(out, "before", before > 0 ? before : NAN);
-    json_out_number(out, "after", after > 0 ? after : NAN);
-    json_out_number(out, "mean", before > 0 && after > 0 ? (before + after) / 2 : NAN);
-    json_out_end(out);
-}
-
-static void put_telemetry(struct json_out *out, const struct result_case *c)
-{
-    json_out_object(out, "telemetry");
-    put_hz(out, "sclk_hz", c->before.core_hz, c->after.core_hz);
-    json_out_null(out, "mclk_hz");
-    json_out_null(out, "power_w");
-    json_out_number(out, "temp_c", c->after.temp_c != 0 ? c->after.temp_c : NAN);
-    json_out_null(out, "violations");
-    json_out_end(out);
+    put_beside(out, "samples_file", "f64", c->samples_ns, c->sample_count, sizeof(double), sidecar);
+    if (c->sample_hz)
+        put_beside(out, "samples_hz_file", "f32", c->sample_hz, c->sample_count, sizeof(float), sidecar);
 }
 
 static void put_status(struct json_out *out, const struct result_case *c)
 {
     json_out_string(out, "status", case_status_name(c->status));
-    json_out_array(out, "flags");
-    for (unsigned bit = 0; case_flag_name(bit); bit++)
-        if (c->flags & 1u << bit)
-            json_out_string(out, NULL, case_flag_name(bit));
-    json_out_end(out);
+    case_put_flags(out, c->flags);
     json_out_string(out, "status_reason", c->reason && c->reason[0] ? c->reason : NULL);
 }
 
@@ -173,7 +142,8 @@ static void put_sense(struct json_out *out, const char *key, const struct device
     json_out_object(out, key);
     for (size_t k = 0; k < group_sense.count; k++) {
         struct field field = group_sense.fields[k];
-        field.reason = NULL; /* "not sensed" is said once, by the null itself */
+        if (field.reason && field.reason[0])
+            field.reason = NULL; /* "not sensed" is said once, by the null itself */
         fields_write(out, &field, 1, sense);
     }
     json_out_end(out);
@@ -207,14 +177,15 @@ void case_json(struct json_out *out, const struct result_case *c, struct sidecar
 {
     put_identity(out, c);
     put_work(out, c);
-    put_code(out, c);
+    case_put_code(out, c);
     put_measurement(out, c);
     put_samples(out, c, sidecar);
     if (c->sample_count)
         group_write(out, &group_stats, c);
     else
         json_out_null(out, "stats");
-    put_telemetry(out, c);
+    case_put_trials(out, c);
+    case_put_telemetry(out, c);
     group_write(out, &group_throughput, c);
     group_write(out, &group_roofline, c);
     group_write(out, &group_prediction, c);

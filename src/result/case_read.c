@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -45,16 +46,6 @@ static enum status get_work(struct result_case *c, const struct json *json, stru
     return fields_read(c, fields, FIELD_COUNT(fields), work, arena, err);
 }
 
-static enum status get_code(struct result_case *c, const struct json *json, struct arena *arena, struct err *err)
-{
-    static const struct field fields[] = {
-        {"object_sha256", FIELD_CHARS, offsetof(struct result_case, object_sha256), sizeof(c->object_sha256), NULL},
-        {"lds_bytes", FIELD_U32, offsetof(struct result_case, lds_bytes), 0, NULL},
-        {"grid", FIELD_U32S, offsetof(struct result_case, grid), 3, NULL},
-    };
-    return fields_read(c, fields, FIELD_COUNT(fields), json_member(json, "code"), arena, err);
-}
-
 static enum status get_measurement(struct result_case *c, const struct json *json, struct arena *arena, struct err *err)
 {
     const struct json *measurement = json_member(json, "measurement");
@@ -67,6 +58,8 @@ static enum status get_measurement(struct result_case *c, const struct json *jso
         status = json_get_u64(&count, measurement, "n", JSON_REQUIRED, err);
     if (!status)
         status = json_get_object(&discarded, measurement, "n_discarded", JSON_OPTIONAL, err);
+    if (!status && count && c->timer == TIMED_NONE)
+        return json_fail(measurement, err, "%.0f samples, but no timer that took them", (double)count);
     c->sample_count = (size_t)count;
     for (const struct json *item = discarded ? discarded->first : NULL; item && !status; item = item->next) {
         const int which = measurement_from_name(ENUM_DISCARD, item->key);
@@ -77,7 +70,7 @@ static enum status get_measurement(struct result_case *c, const struct json *jso
         if (which >= 0)
             c->discarded[which] = (uint32_t)samples;
     }
-    return status;
+    return status ? status : case_get_clock(c, measurement, arena, err);
 }
 
 /* Samples that are not inline stay unread here; result_read knows the folder of the sidecar. */
@@ -89,14 +82,40 @@ static enum status get_samples(struct result_case *c, const struct json *json, s
     if (samples->type != JSON_ARRAY || samples->count != c->sample_count)
         return json_fail(samples, err, "must be an array of measurement.n = %zu numbers", c->sample_count);
     double *values = arena_array(arena, samples->count + 1, sizeof(*values));
-    size_t count = 0;
-    for (const struct json *item = samples->first; item; item = item->next) {
-        if (item->type != JSON_NUMBER || item->number <= 0)
-            return json_fail(item, err, "must be a time above 0");
-        values[count++] = item->number;
-    }
+    const enum status status = json_numbers(values, samples, err);
+    if (status)
+        return status;
+    for (size_t k = 0; k < samples->count; k++)
+        if (!(values[k] > 0))
+            return json_fail_number(samples, k, err, "must be a time above 0");
     c->samples_ns = values;
     return STATUS_OK;
+}
+
+/* A null is a probe that failed; then the array is not packed. */
+static enum status get_clocks(struct result_case *c, const struct json *json, struct arena *arena, struct err *err)
+{
+    const struct json *clocks = json_member(json, "samples_hz"), *item;
+    if (!clocks || clocks->type == JSON_NULL)
+        return STATUS_OK;
+    if (clocks->type != JSON_ARRAY || clocks->count != c->sample_count)
+        return json_fail(clocks, err, "must be an array of measurement.n = %zu numbers", c->sample_count);
+    struct arena scratch = {0};
+    float *values = arena_array(arena, clocks->count + 1, sizeof(*values));
+    double *numbers = arena_array(&scratch, clocks->count + 1, sizeof(*numbers));
+    enum status status = clocks->packed ? json_numbers(numbers, clocks, err) : STATUS_OK;
+    for (item = clocks->first; item; item = item->next)
+        numbers[item->index] = item->type == JSON_NUMBER ? item->number : item->type == JSON_NULL ? NAN : -1;
+    for (size_t k = 0; k < clocks->count && !status; k++) {
+        if (numbers[k] <= 0 || numbers[k] > (double)FLT_MAX)
+            status = json_fail_number(clocks, k, err, "must be a clock above 0, or null");
+        else
+            values[k] = (float)numbers[k];
+    }
+    arena_release(&scratch);
+    if (!status)
+        c->sample_hz = values;
+    return status;
 }
 
 /* Unknown ones (NaN) stand anywhere; the last digit of an interpolated quantile may be off. */
@@ -121,9 +140,13 @@ static enum status get_stats(struct result_case *c, const struct json *json, str
     c->stats.n = c->sample_count;
     if (status)
         return status;
-    const double rising[] = {s->min, s->p05, s->q1, s->median, s->q3, s->p95, s->max};
-    const double interval[] = {s->min, s->ci95[0], s->median, s->ci95[1], s->max};
-    if (!(s->min > 0) || !(s->median > 0) || !(s->max > 0) || !in_order(rising, 7) || !in_order(interval, 5))
+    /* Of several trials the median is that of their medians, which need not lie between the quartiles of all samples.
+     */
+    const double middle = c->trial_count ? NAN : s->median;
+    const double rising[] = {s->min, s->p05, s->q1, middle, s->q3, s->p95, s->max};
+    const double interval[] = {s->min, s->ci95[0], middle, s->ci95[1], s->max}, inside[] = {s->min, s->median, s->max};
+    if (!(s->min > 0) || !(s->median > 0) || !(s->max > 0) || !in_order(rising, 7) || !in_order(interval, 5) ||
+        !in_order(inside, 3))
         return json_fail(stats, err,
                          "impossible values: min, quartiles, median, ci95 and max must be positive and in order");
     return STATUS_OK;
@@ -131,22 +154,16 @@ static enum status get_stats(struct result_case *c, const struct json *json, str
 
 static enum status get_status(struct result_case *c, const struct json *json, struct arena *arena, struct err *err)
 {
-    const char *name, *const *flags = NULL;
-    size_t count = 0;
+    const char *name;
     enum status status = json_get_string(&name, json, "status", JSON_REQUIRED, err);
     if (!status)
-        status = strings_read(&flags, &count, json, "flags", arena, err);
+        status = case_get_flags(&c->flags, json, err);
     if (status)
         return status;
     const int value = measurement_from_name(ENUM_STATUS, name);
     if (value <= CASE_NONE)
         return json_fail(json_member(json, "status"), err, "'%s' is no status of a case", name);
     c->status = (enum case_status)value;
-    for (size_t k = 0; k < count; k++) {
-        const int bit = measurement_from_name(ENUM_FLAG, flags[k]);
-        if (bit >= 0) /* a newer minor version may know more */
-            c->flags |= 1u << bit;
-    }
     const struct json *reason = json_member(json, "status_reason");
     c->reason = reason && reason->type == JSON_STRING ? arena_strdup(arena, reason->string) : "";
     return STATUS_OK;
@@ -197,9 +214,18 @@ static enum status get_groups(struct result_case *c, const struct json *json, st
     return status;
 }
 
-enum status case_from_json(struct result_case *out, const struct json *json, struct arena *arena, struct err *err)
+enum status case_from_json(struct result_case *out, const struct json *json, struct arena *arena, struct arena *passing,
+                           struct err *err)
 {
-    struct result_case c = {.class = "", .reason = "", .label = "", .flush_method = ""};
+    struct result_case c = {.class = "",
+                            .reason = "",
+                            .label = "",
+                            .flush_method = "",
+                            .clock_reason = "",
+                            .blocking_reason = "",
+                            .cycles = NAN,
+                            .cross_ns = NAN,
+                            .core_hz = NAN};
     enum status status = required_string(&c.id, json, "id", arena, err);
     if (!status)
         status = required_string(&c.kernel, json, "kernel", arena, err);
@@ -212,19 +238,29 @@ enum status case_from_json(struct result_case *out, const struct json *json, str
     if (!status)
         status = get_work(&c, json, arena, err);
     if (!status)
-        status = get_code(&c, json, arena, err);
+        status = case_get_code(&c, json, arena, err);
     if (!status)
         status = get_measurement(&c, json, arena, err);
     if (!status)
-        status = get_samples(&c, json, arena, err);
+        status = get_samples(&c, json, passing ? passing : arena, err);
+    if (!status && !passing)
+        status = get_clocks(&c, json, arena, err);
+    if (!status)
+        status = case_get_trials(&c, json, arena, err);
     if (!status)
         status = get_stats(&c, json, arena, err);
+    if (!status)
+        status = case_get_telemetry(&c, json, arena, err);
     if (!status)
         status = get_groups(&c, json, arena, err);
     if (!status)
         status = get_status(&c, json, arena, err);
     if (!status)
         status = get_ext(&c, json, arena, err);
+    if (!status)
+        status = case_check(&c, json, err);
+    if (passing)
+        c.samples_ns = NULL;
     if (!status)
         *out = c;
     return status;

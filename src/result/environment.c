@@ -138,6 +138,16 @@ static void fingerprint(struct result *result, struct arena *arena)
     hash_sha256(result->fingerprint, all, strlen(all));
 }
 
+void result_take_warnings(struct result *result, struct arena *arena)
+{
+    const size_t count = log_warning_count();
+    const char **warnings = arena_array(arena, count + 1, sizeof(*warnings));
+    for (size_t k = 0; k < count; k++)
+        warnings[k] = arena_strdup(arena, log_warning_at(k));
+    result->warnings = warnings;
+    result->warning_count = count;
+}
+
 void result_environment(struct result *result, const struct device_info *device, int argc, char **argv,
                         struct arena *arena)
 {
@@ -153,10 +163,5 @@ void result_environment(struct result *result, const struct device_info *device,
     describe_variables(result, arena);
     describe_ci(result, arena);
     fingerprint(result, arena);
-    const size_t count = log_warning_count();
-    const char **warnings = arena_array(arena, count + 1, sizeof(*warnings));
-    for (size_t k = 0; k < count; k++)
-        warnings[k] = arena_strdup(arena, log_warning_at(k));
-    result->warnings = warnings;
-    result->warning_count = count;
+    result_take_warnings(result, arena);
 }

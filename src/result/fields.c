@@ -34,7 +34,7 @@ static void write_number(struct json_out *out, const struct field *field, double
         return;
     }
     json_out_null(out, field->key);
-    if (!field->reason)
+    if (!field->reason || !field->reason[0])
         return;
     snprintf(key, sizeof(key), "%s_reason", field->key);
     json_out_string(out, key, field->reason);
@@ -235,9 +235,13 @@ enum status fields_read(void *base, const struct field *fields, size_t count, co
     enum status status = STATUS_OK;
     if (object && object->type != JSON_OBJECT)
         return wrong_type(object, "an object", err);
+    const struct json *next = object ? object->first : NULL; /* members mostly stand in the table's order */
     for (size_t k = 0; k < count && !status; k++) {
         char *at = (char *)base + fields[k].offset;
-        const struct json *json = json_member(object, fields[k].key);
+        const bool here = next && strcmp(next->key, fields[k].key) == 0;
+        const struct json *json = here ? next : json_member(object, fields[k].key);
+        if (json)
+            next = json->next;
         if (json)
             status = read_field(at, &fields[k], json, arena, err);
         else if (fields[k].reason)

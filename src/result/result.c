@@ -33,10 +33,12 @@ static void take_identity(struct result_case *out, const struct plan_case *plan,
     out->tags = plan->tags;
     out->tag_count = plan->tag_count;
     struct result_param *params = arena_array(arena, manifest->param_count + 1, sizeof(*params));
+    size_t count = 0;
     for (size_t k = 0; plan->bound.values && k < manifest->param_count; k++)
-        params[k] = (struct result_param){manifest->params[k].name, plan->bound.values[k]};
+        if (!param_is_hidden(&manifest->params[k], &plan->bound.values[k]))
+            params[count++] = (struct result_param){manifest->params[k].name, plan->bound.values[k]};
     out->params = params;
-    out->param_count = plan->bound.values ? manifest->param_count : 0;
+    out->param_count = count;
 }
 
 /* The first timed launch, also inside a graph. */
@@ -82,10 +84,41 @@ static void take_measurement(struct result_case *out, const struct measurement *
         out->before.core_hz = measured->core_hz_before;
     if (!(out->after.core_hz > 0))
         out->after.core_hz = measured->core_hz_after;
+    out->blocking_start = measured->blocking_start;
+    out->blocking_reason = arena_strdup(arena, measured->blocking_reason);
+    out->clock_unsteady = measured->clock_unsteady;
+    out->clock_reason = arena_strdup(arena, measured->clock_reason);
+    out->cross_timer = measured->cross_timer;
+    out->cross_ns = measured->cross_timer != TIMED_NONE ? measured->cross_ns : NAN;
+    if (out->before.core_hz > 0 && out->after.core_hz > 0)
+        out->core_hz = (out->before.core_hz + out->after.core_hz) / 2;
     out->verification = measured->verification;
     out->status = measured->status;
     out->flags = measured->flags;
     out->reason = arena_strdup(arena, measured->status != CASE_OK ? measured->reason : measured->flag_reason);
+}
+
+/* Samples whose probe failed count neither for cycles nor for the mean clock. */
+static void take_clocks(struct result_case *out, const struct measurement *measured, double *scratch,
+                        struct arena *arena)
+{
+    const size_t count = measured->sample_count;
+    size_t known = 0;
+    double sum_hz = 0;
+    if (!measured->has_sample_hz)
+        return;
+    for (size_t k = 0; k < count; k++) {
+        const double clock_hz = (double)measured->sample_hz[k];
+        if (!(clock_hz > 0))
+            continue;
+        sum_hz += clock_hz;
+        scratch[known++] = measured->samples_ns[k] * 1e-9 * clock_hz;
+    }
+    if (!known)
+        return;
+    out->sample_hz = arena_copy(arena, measured->sample_hz, count * sizeof(*measured->sample_hz));
+    out->core_hz = sum_hz / (double)known;
+    out->cycles = median_of(scratch, known);
 }
 
 static void take_samples(struct result_case *out, const struct measurement *measured, struct arena *arena)
@@ -97,6 +130,7 @@ static void take_samples(struct result_case *out, const struct measurement *meas
     out->samples_ns = arena_copy(arena, measured->samples_ns, count * sizeof(*measured->samples_ns));
     out->sample_count = count;
     summary_compute(&out->stats, out->samples_ns, count, scratch);
+    take_clocks(out, measured, scratch, arena);
     free(scratch);
 }
 
@@ -123,6 +157,9 @@ void result_case_build(struct result_case *out, const struct plan_case *plan, co
                                 .items_per_s = NAN,
                                 .fraction = NAN,
                                 .predicted_error = NAN,
+                                .cycles = NAN,
+                                .core_hz = NAN,
+                                .cross_ns = NAN,
                                 .model = "floor"};
     take_identity(out, plan, measured, arena);
     take_measurement(out, measured, arena);

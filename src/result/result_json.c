@@ -52,6 +52,15 @@ static struct json_out *run_section(const struct result *result)
     json_out_u64(out, "seed", result->seed);
     group_write(out, &group_run_end, result);
     put_labels(out, "labels", result->labels, result->label_count);
+    if (!result->part_count)
+        return out;
+    json_out_array(out, "parts");
+    for (size_t k = 0; k < result->part_count; k++) {
+        json_out_object(out, NULL);
+        group_write(out, &group_part, &result->parts[k]);
+        json_out_end(out);
+    }
+    json_out_end(out);
     return out;
 }
 
@@ -170,7 +179,8 @@ static void add_derived(struct text *text, const struct result *result)
 
 void result_json(struct text *text, const struct result *result, struct sidecar *sidecar)
 {
-    text_add(text, "{\n  \"schema\": \"" RESULT_SCHEMA_ID "\",\n  \"schema_version\": \"" RESULT_SCHEMA_VERSION "\",\n");
+    text_add(text,
+             "{\n  \"schema\": \"" RESULT_SCHEMA_ID "\",\n  \"schema_version\": \"" RESULT_SCHEMA_VERSION "\",\n");
     text_addf(text, "  \"predicted\": %s,\n", result->predicted ? "true" : "false");
     add_section(text, "tool", tool_section(result), ",\n");
     add_section(text, "run", run_section(result), ",\n");
@@ -178,6 +188,7 @@ void result_json(struct text *text, const struct result *result, struct sidecar 
     add_section(text, "calibration", calibration_section(result), ",\n");
     add_cases(text, result, sidecar);
     add_derived(text, result);
+    kpis_add(text, result);
     add_section(text, "ext", ext_section(result), "\n}\n");
 }
 

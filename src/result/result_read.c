@@ -6,7 +6,8 @@
 #include "rooftile/file.h"
 #include "samples_file.h"
 
-#define SCHEMA_MAJOR 1L /* of RESULT_SCHEMA_VERSION */
+#define SCHEMA_MAJOR 1L                           /* of RESULT_SCHEMA_VERSION */
+#define RESULT_LIMIT_BYTES (500u * 1000u * 1000u) /* 10,000 cases with 512 samples and clocks each are 150 MB */
 
 /* "1.4.2" is read, "2.0.0" is not: only the major version may break readers. */
 static enum status check_version(const struct json *root, struct err *err)
@@ -47,6 +48,22 @@ static enum status get_labels(const struct result_label **out, size_t *count, co
     return STATUS_OK;
 }
 
+static enum status get_parts(struct result *result, const struct json *run, struct arena *arena, struct err *err)
+{
+    const struct json *array = NULL;
+    enum status status = json_get_array(&array, run, "parts", JSON_OPTIONAL, err);
+    if (status || !array || !array->count)
+        return status;
+    if (array->count != result->trials)
+        return json_fail(array, err, "must have as many entries as run.trials = %u", result->trials);
+    struct result_part *parts = arena_array(arena, array->count, sizeof(*parts));
+    for (const struct json *item = array->first; item && !status; item = item->next)
+        status = group_read(&parts[item->index], &group_part, item, arena, err);
+    result->parts = parts;
+    result->part_count = array->count;
+    return status;
+}
+
 static enum status get_run(struct result *result, const struct json *root, struct arena *arena, struct err *err)
 {
     const struct json *run = NULL;
@@ -63,6 +80,8 @@ static enum status get_run(struct result *result, const struct json *root, struc
         status = strings_read(&result->argv, &result->argc, run, "argv", arena, err);
     if (!status)
         status = get_labels(&result->labels, &result->label_count, run, "labels", arena, err);
+    if (!status)
+        status = get_parts(result, run, arena, err);
     return status;
 }
 
@@ -105,29 +124,51 @@ static enum status get_ext(struct result *result, const struct json *root, struc
     return status;
 }
 
-static enum status get_cases(struct result *result, const struct json *root, const char *path, struct arena *arena,
-                             struct err *err)
+struct reading {
+    const char *path; /* NULL: no sidecar can stand beside it */
+    bool keep_samples;
+    struct arena *arena;
+    struct arena scratch; /* of the elements read last */
+    struct samples_file samples;
+};
+
+static enum status get_sidecar(struct reading *reading, struct result *result, struct result_case *c,
+                               const struct json *json, struct err *err)
 {
-    struct arena scratch = {0};
-    struct samples_file samples = {.folder = path_dir(&scratch, path)};
-    const struct json *array = NULL;
+    const struct json *file = json_member(json, "samples_file");
+    if (!file || file->type != JSON_OBJECT)
+        return STATUS_OK;
+    result->raw_samples = true;
+    if (!reading->path || !reading->keep_samples)
+        return STATUS_OK;
+    const enum status status = samples_file_read(&reading->samples, c, json, reading->arena, err);
+    return status ? status : case_check(c, json, err);
+}
+
+static enum status get_cases(struct result *result, const struct json *root, struct json_long *document,
+                             struct reading *reading, struct err *err)
+{
+    const size_t scratch_bytes = 1 << 20; /* small enough for the cache, large enough for a few hundred cases */
+    const struct json *array = NULL, *item = NULL;
     enum status status = json_get_array(&array, root, "cases", JSON_REQUIRED, err);
     if (status)
-        goto out;
-    struct result_case *cases = arena_array(arena, array->count + 1, sizeof(*cases));
-    for (const struct json *item = array->first; item && !status; item = item->next) {
-        struct result_case *c = &cases[result->case_count++];
-        status = case_from_json(c, item, arena, err);
-        const struct json *file = status ? NULL : json_member(item, "samples_file");
-        if (!file || file->type != JSON_OBJECT)
-            continue;
-        result->raw_samples = true;
-        status = samples_file_read(&samples, c, file, arena, err);
+        return status;
+    struct result_case *cases = arena_array(reading->arena, array->count + 1, sizeof(*cases));
+    while (!(status = json_long_next(&item, document, &reading->scratch, err)) && item) {
+        struct result_case *c = &cases[result->case_count];
+        status = case_from_json(c, item, reading->arena, reading->keep_samples ? NULL : &reading->scratch, err);
+        if (!status)
+            status = get_sidecar(reading, result, c, item, err);
+        if (status)
+            return status;
+        if (c->trial_count && c->trials[c->trial_count - 1].index >= result->trials)
+            return json_fail(json_member(item, "trials"), err, "a trial's index must be below run.trials = %u",
+                             result->trials);
+        result->case_count++;
+        if (reading->scratch.used_bytes > scratch_bytes)
+            arena_release(&reading->scratch);
     }
     result->cases = cases;
-out:
-    samples_file_release(&samples);
-    arena_release(&scratch);
     return status;
 }
 
@@ -199,27 +240,72 @@ static enum status get_derived(struct result *result, const struct json *root, s
     return status;
 }
 
-enum status result_read(const struct result **result, const char *path, struct arena *arena, struct err *err)
+static enum status get_all(struct result *read, const struct json *root, struct json_long *document,
+                           struct reading *reading, struct err *err)
 {
-    struct arena scratch = {0};
-    const struct json *root;
-    struct result *read = arena_alloc(arena, sizeof(*read));
-    enum status status = json_read(&root, path, &scratch, err);
-    if (!status)
-        status = check_version(root, err);
+    enum status status = check_version(root, err);
     if (!status)
         status = json_get_bool(&read->predicted, root, "predicted", JSON_OPTIONAL, err);
     if (!status)
-        status = get_run(read, root, arena, err);
+        status = get_run(read, root, reading->arena, err);
     if (!status)
-        status = get_environment(read, root, arena, err);
+        status = get_environment(read, root, reading->arena, err);
     if (!status)
-        status = get_ext(read, root, arena, err);
+        status = get_ext(read, root, reading->arena, err);
     if (!status)
-        status = get_cases(read, root, path, arena, err);
+        status = get_cases(read, root, document, reading, err);
     if (!status)
-        status = get_derived(read, root, arena, err);
-    arena_release(&scratch);
+        status = get_derived(read, root, reading->arena, err);
+    if (!status)
+        status = kpis_read(read, root, reading->arena, err);
+    return status;
+}
+
+static const char *const packed[] = {"samples_ns", "samples_hz", NULL};
+
+static enum status read_file(const struct result **result, const char *path, bool keep_samples, struct arena *arena,
+                             struct err *err)
+{
+    struct reading reading = {.path = path, .keep_samples = keep_samples, .arena = arena};
+    struct arena folder = {0};
+    struct json_long *document = NULL;
+    const struct json *root;
+    struct result *read = arena_alloc(arena, sizeof(*read));
+    reading.samples.folder = path_dir(&folder, path);
+    enum status status = json_long_open(&document, &root, path, RESULT_LIMIT_BYTES, "cases", packed, err);
+    if (!status)
+        status = get_all(read, root, document, &reading, err);
+    samples_file_release(&reading.samples);
+    arena_release(&reading.scratch);
+    arena_release(&folder);
+    json_long_free(document);
+    if (!status)
+        *result = read;
+    return status;
+}
+
+enum status result_read(const struct result **result, const char *path, struct arena *arena, struct err *err)
+{
+    return read_file(result, path, true, arena, err);
+}
+
+enum status result_read_light(const struct result **result, const char *path, struct arena *arena, struct err *err)
+{
+    return read_file(result, path, false, arena, err);
+}
+
+enum status result_parse(const struct result **result, const char *name, const char *text, size_t length,
+                         struct arena *arena, struct err *err)
+{
+    struct reading reading = {.keep_samples = true, .arena = arena};
+    struct json_long *document = NULL;
+    const struct json *root;
+    struct result *read = arena_alloc(arena, sizeof(*read));
+    enum status status = json_long_parse(&document, &root, name, text, length, "cases", packed, err);
+    if (!status)
+        status = get_all(read, root, document, &reading, err);
+    arena_release(&reading.scratch);
+    json_long_free(document);
     if (!status)
         *result = read;
     return status;

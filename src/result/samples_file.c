@@ -61,28 +61,33 @@ static bool read_at(int fd, void *to, size_t size_bytes, uint64_t offset)
     return true;
 }
 
-static enum status read_part(const struct samples_file *file, struct result_case *c, uint64_t offset,
-                             const char *sha256, const struct json *json, struct arena *arena, struct err *err)
+/* One array of one case: which member describes it, and of what it consists. */
+struct part {
+    const char *key, *type;
+    size_t width;
+};
+
+static enum status read_values(void *values, const struct samples_file *file, size_t size_bytes, uint64_t offset,
+                               const char *sha256, const struct json *json, struct err *err)
 {
     char hex[HASH_TEXT];
-    double *samples = arena_array(arena, c->sample_count + 1, sizeof(*samples));
-    if (!read_at(file->fd, samples, c->sample_count * sizeof(*samples), offset))
+    if (!read_at(file->fd, values, size_bytes, offset))
         return json_fail(json, err, "the samples file '%s' cannot be read", file->name);
-    hash_sha256(hex, samples, c->sample_count * sizeof(*samples));
+    hash_sha256(hex, values, size_bytes);
     if (strcmp(hex, sha256) != 0)
         return json_fail(json, err, "the samples file is not the one that belongs to this result (its sha256 differs)");
-    for (size_t k = 0; k < c->sample_count; k++)
-        if (!isfinite(samples[k]) || samples[k] <= 0)
-            return json_fail(json, err, "sample %zu in the samples file is not a time above 0", k);
-    c->samples_ns = samples;
     return STATUS_OK;
 }
 
-enum status samples_file_read(struct samples_file *file, struct result_case *c, const struct json *json,
-                              struct arena *arena, struct err *err)
+/* *values stays NULL when there is no such member or no file. */
+static enum status read_part(void **values, struct samples_file *file, const struct result_case *c,
+                             const struct part *part, const struct json *parent, struct arena *arena, struct err *err)
 {
     uint64_t offset = 0, count = 0;
     const char *name = "", *type = "", *sha256 = "";
+    const struct json *json = json_member(parent, part->key);
+    if (!json || json->type != JSON_OBJECT)
+        return STATUS_OK;
     enum status status = json_get_string(&name, json, "path", JSON_REQUIRED, err);
     if (!status)
         status = json_get_string(&type, json, "dtype", JSON_REQUIRED, err);
@@ -94,15 +99,41 @@ enum status samples_file_read(struct samples_file *file, struct result_case *c, 
         status = json_get_string(&sha256, json, "sha256", JSON_REQUIRED, err);
     if (status)
         return status;
-    if (strcmp(type, "f64") != 0)
-        return json_fail(json_member(json, "dtype"), err, "samples are f64, not '%s'", type);
+    if (strcmp(type, part->type) != 0)
+        return json_fail(json_member(json, "dtype"), err, "must be %s, not '%s'", part->type, type);
     if (count != c->sample_count)
         return json_fail(json_member(json, "count"), err, "must be measurement.n = %zu", c->sample_count);
     status = open_file(file, name, json, err);
     if (status || file->fd < 0)
         return status;
-    if (offset > file->size_bytes || count > (file->size_bytes - offset) / sizeof(double))
+    if (offset > file->size_bytes || count > (file->size_bytes - offset) / part->width)
         return json_fail(json, err, "the samples file has %.0f bytes, not %.0f samples at %.0f",
                          (double)file->size_bytes, (double)count, (double)offset);
-    return read_part(file, c, offset, sha256, json, arena, err);
+    void *read = arena_array(arena, c->sample_count + 1, part->width);
+    status = read_values(read, file, c->sample_count * part->width, offset, sha256, json, err);
+    if (!status)
+        *values = read;
+    return status;
+}
+
+enum status samples_file_read(struct samples_file *file, struct result_case *c, const struct json *json,
+                              struct arena *arena, struct err *err)
+{
+    static const struct part times = {"samples_file", "f64", sizeof(double)};
+    static const struct part clocks = {"samples_hz_file", "f32", sizeof(float)};
+    void *samples = NULL, *hz = NULL;
+    enum status status = read_part(&samples, file, c, &times, json, arena, err);
+    if (!status)
+        status = read_part(&hz, file, c, &clocks, json, arena, err);
+    if (status)
+        return status;
+    for (size_t k = 0; samples && k < c->sample_count; k++)
+        if (!isfinite(((const double *)samples)[k]) || ((const double *)samples)[k] <= 0)
+            return json_fail(json_member(json, times.key), err, "sample %zu in the samples file is not a time above 0",
+                             k);
+    if (samples)
+        c->samples_ns = samples;
+    if (hz)
+        c->sample_hz = hz;
+    return STATUS_OK;
 }

@@ -295,6 +295,73 @@ static void test_codes(void **state)
     arena_release(&world.arena);
 }
 
+/* Wave size and CU mode are parameters that no manifest declares: they choose the code, show in ids when they are set,
+ * never reach an oracle, and are a skip where the device has no such thing. */
+static void test_modes(void **state)
+{
+    static const struct {
+        const char *backend, *arch;
+        double wave; /* of the device */
+        const char *sets[2];
+        enum plan_state state;
+        uint32_t built_wave;
+        bool cumode;
+        const char *end; /* of the id, or words of the reason */
+    } cases[] = {
+        {"hip", "gfx1030", 32, {NULL}, PLAN_READY, 32, false, "tile=16;dtype=f32;mode=hot"},
+        {"hip", "gfx1030", 32, {"wave=64"}, PLAN_READY, 64, false, ";wave=64;mode=hot"},
+        {"hip", "gfx1030", 32, {"wave=32", "cumode=1"}, PLAN_READY, 32, true, ";wave=32;cumode=1;mode=hot"},
+        {"hip", "gfx942", 64, {"wave=64"}, PLAN_READY, 64, false, ";wave=64;mode=hot"},
+        {"hip", "gfx942", 64, {"wave=32"}, PLAN_SKIPPED, 0, false, "gfx942 has waves of 64 lanes only"},
+        {"hip", "gfx942", 64, {"cumode=1"}, PLAN_SKIPPED, 0, false, "gfx942 has no WGP mode"},
+        {"cpu", "x86-64", 64, {"wave=64"}, PLAN_READY, 64, false, ";wave=64;mode=hot"},
+        {"cpu", "x86-64", 64, {"wave=32"}, PLAN_SKIPPED, 0, false, "(--device cpu:wave=32)"},
+        {"cpu", "x86-64", 64, {"cumode=1"}, PLAN_SKIPPED, 0, false, "the CPU device has no CU mode"},
+    };
+    (void)state;
+    for (size_t k = 0; k < sizeof(cases) / sizeof(*cases); k++) {
+        struct world world;
+        world_init(&world);
+        const bool cpu = strcmp(cases[k].backend, "cpu") == 0;
+        world.device.backend = cases[k].backend;
+        world.device.arch = world.options.target_arch = cases[k].arch;
+        world.options.target_kind = cpu ? BUILD_CPU : BUILD_AMD;
+        world.device.wave = cases[k].wave;
+        world.options.wave = (uint32_t)cases[k].wave;
+        world.options.sets = cases[k].sets;
+        world.options.set_count = cases[k].sets[1] ? 2 : cases[k].sets[0] ? 1 : 0;
+        assert_int_equal(world_plan(&world, "'cases': [{'kernel': 'gemm'}]"), STATUS_OK);
+        const struct plan_case *got = &world.plan->cases[0];
+        assert_int_equal(got->state, cases[k].state);
+        if (!strstr(got->state == PLAN_READY ? got->id : got->reason, cases[k].end))
+            fail_msg("'%s' is not in %s: %s", cases[k].end, got->id, got->reason ? got->reason : "");
+        if (got->state == PLAN_READY) {
+            const struct build_target *target = &world.plan->codes[got->bound.code].target;
+            assert_int_equal(target->wave, cases[k].built_wave);
+            assert_int_equal(target->cumode, cases[k].cumode);
+            assert_int_equal(world.plan->codes[got->oracle->bound.code].target.wave, 64);
+        }
+        arena_release(&world.arena);
+    }
+}
+
+/* A sweep of them gives one code object each, and device.wave is the case's. */
+static void test_mode_sweep(void **state)
+{
+    struct world world;
+    (void)state;
+    world_init(&world);
+    assert_int_equal(world_plan(&world,
+                                "'cases': [{'kernel': 'triad', 'sweep': {'wave': [0, 32, 64], 'cumode': [0, 1]},"
+                                " 'exclude': ['device.wave == 64 && cumode']}]"),
+                     STATUS_OK);
+    assert_int_equal(world.plan->count, 5);
+    assert_int_equal(world.plan->code_count, 3); /* wave 0 and 32 are the same here */
+    assert_string_equal(world.plan->cases[0].label, "triad wave=0 cumode=0");
+    assert_string_equal(world.plan->cases[4].label, "triad wave=64 cumode=0");
+    arena_release(&world.arena);
+}
+
 /* Each distinct set of defines is one code object, whichever launches, kernels or values ask for it. */
 static void test_codes_of_launches(void **state)
 {
@@ -315,7 +382,8 @@ static void test_codes_of_launches(void **state)
     assert_int_equal(bound->codes[1], bound->steps[2].launch.code);
     assert_int_equal(bound->setup[0].launch.code, bound->codes[1]);
     assert_int_equal(bound->steps[3].steps[0].launch.code, bound->code); /* the same defines in another order */
-    static const char *const own[][2] = {{"A", "3"}, {"B", "2"}, {"W", "2"}}, *const plain[][2] = {{"B", "1"}, {"W", "2"}};
+    static const char *const own[][2] = {{"A", "3"}, {"B", "2"}, {"W", "2"}}, *const plain[][2] = {{"B", "1"},
+                                                                                                   {"W", "2"}};
     assert_int_equal(codes[bound->code].define_count, 3);
     for (size_t k = 0; k < 3; k++) {
         assert_string_equal(codes[bound->code].defines[k].name, own[k][0]);
@@ -467,6 +535,8 @@ int main(void)
         cmocka_unit_test(test_labels),
         cmocka_unit_test(test_codes),
         cmocka_unit_test(test_codes_of_launches),
+        cmocka_unit_test(test_modes),
+        cmocka_unit_test(test_mode_sweep),
         cmocka_unit_test(test_verification),
         cmocka_unit_test(test_check_params),
         cmocka_unit_test(test_oracle_faults),

@@ -21,6 +21,12 @@ static void fixture_stats(struct result_case *c)
     free(scratch);
 }
 
+static void fixture_rates(struct result_case *c)
+{
+    c->bytes_per_s = 96000 / c->stats.median * 1e9;
+    c->flops_per_s = 16000 / c->stats.median * 1e9;
+}
+
 /* A memory case that was measured: 6 samples around 1 us, 96 kB, so about 96 GB/s. */
 static struct result_case fixture_ok(const char *id, const char *label, const char *kernel)
 {
@@ -41,14 +47,21 @@ static struct result_case fixture_ok(const char *id, const char *label, const ch
     memset(c.object_sha256, 'a', 64);
     c.discarded[DISCARD_ZERO] = 2;
     fixture_stats(&c);
-    c.bytes_per_s = 96000 / c.stats.median * 1e9;
-    c.flops_per_s = 16000 / c.stats.median * 1e9;
+    fixture_rates(&c);
     c.floor = (struct floor){.time_ns = 900, .memory_ns = 900, .compute_ns = 10, .intensity = 1.0 / 6, .bound = "DRAM",
                              .bound_is_memory = true, .ceiling_name = "DRAM", .ceiling_value = 1.067e11,
                              .ceiling_measured = true, .ridge = NAN, .launch_ns = 500};
     c.before = (struct device_sense){.stream_bps = 2e10, .fma_flops = 1e11, .core_hz = 3e9, .steal_fraction = NAN,
-                                     .load_1min = 0.5, .involuntary_switches = 7, .power_w = NAN, .temp_c = NAN};
+                                     .load_1min = 0.5, .involuntary_switches = 7, .power_w = 400, .temp_c = NAN,
+                                     .memory_hz = 1.3e9, .violation_power = 0, .violation_thermal = 5,
+                                     .violation_hbm = NAN, .violation_vr = NAN, .violation_prochot = NAN,
+                                     .other_processes = 0, .throttle_bits = 3};
     c.after = c.before;
+    c.after.violation_power = 3;
+    c.cycles = c.cross_ns = NAN;
+    c.core_hz = 3e9;
+    c.clock_reason = "counter wrapped";
+    c.blocking_reason = "no memory that the host can write";
     c.verification = (struct verification){.verdict = VERIFY_PASS, .method = "expect", .checked = 4096};
     return c;
 }
@@ -58,11 +71,41 @@ static struct result_case fixture_unmeasured(const char *id, const char *label, 
 {
     return (struct result_case){.id = id, .label = label, .kernel = kernel, .class = "memory", .flush_method = "",
                                 .flops_per_s = NAN, .bytes_per_s = NAN, .items_per_s = NAN, .fraction = NAN,
-                                .predicted_error = NAN, .model = "floor", .floor = {.intensity = NAN, .ridge = NAN},
+                                .predicted_error = NAN, .cycles = NAN, .core_hz = NAN, .cross_ns = NAN,
+                                .clock_reason = "", .model = "floor", .floor = {.intensity = NAN, .ridge = NAN},
                                 .status = status, .reason = reason};
 }
 
 enum { FIXTURE_CASES = 6 };
+
+/* What a GPU adds. */
+static void fixture_gpu(struct result_case *c)
+{
+    static const float hz[] = {2.1e9F, 2.1e9F, 2.1e9F, 2.1e9F, 2.095e9F, 2.105e9F};
+    c->code = (struct result_code){.known = true, .vgprs = 96, .agprs = 0, .sgprs = 32, .lds_bytes = 4096, .vgpr_spills = 3,
+                                   .kernarg_bytes = 280, .wave = 64, .waves_per_simd = 5, .occupancy_limit = "vgpr",
+                                   .isa_sha256 = "cccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccc"};
+    c->sample_hz = hz;
+    c->cycles = 2103;
+    c->core_hz = 2.1e9;
+    c->clock_reason = "";
+    c->cross_timer = TIMED_DISPATCH;
+    c->cross_ns = 1040;
+    c->blocking_start = true;
+    c->clock_unsteady = 2;
+}
+
+static void fixture_trials(struct result_case *c)
+{
+    static const struct result_trial trials[] = {
+        {.index = 0, .status = CASE_OK, .median_ns = 1000, .min_ns = 990, .n = 3, .cycles = NAN, .core_hz = NAN},
+        {.index = 1, .status = CASE_OK, .median_ns = 1002.625, .min_ns = 998, .n = 3, .cycles = NAN, .core_hz = NAN,
+         .flags = FLAG_DISTURBED, .order_index = 4}};
+    c->trials = trials;
+    c->trial_count = 2;
+    c->stats.median = (1000 + 1002.625) / 2;
+    fixture_rates(c);
+}
 
 static struct result fixture_result(struct result_case cases[static FIXTURE_CASES])
 {
@@ -71,8 +114,18 @@ static struct result fixture_result(struct result_case cases[static FIXTURE_CASE
     static const struct result_derived derived[] = {
         {"levels", "change_points", "copy", "dtype=f32", "{\"changes\":[{\"x_low\":1,\"x_high\":2.5}]}"},
         {"odd", "max", "", "", "{\"error\":\"no \\\"points\\\"\"}"}};
+    static const struct result_part parts[] = {{"00000000-0000-4000-8000-000000000000", "2026-11-21T00:00:00Z", 0},
+                                               {"00000000-0000-4000-8000-000000000000", "2026-11-21T00:00:30Z", 1}};
+    static const char *const filters[] = {"copy/*", "!*n=3*"};
+    static const double trial_values[] = {1.25, NAN};
+    static const struct result_kpi kpis[] = {
+        {.name = "copies", .method = "geomean", .of = "bytes_per_s", .unit = "B/s", .filters = filters, .filter_count = 2,
+         .higher_is_better = true, .value = 1.5, .reason = "", .case_count = 2, .trial_values = trial_values, .trial_count = 2},
+        {.name = "slow", .method = "max", .of = "time_ns", .unit = "ns", .value = NAN, .reason = "copy/n=3 failed"}};
     cases[0] = fixture_ok("copy/n=1;mode=hot;timer=batch", "copy n=1", "copy");
     cases[1] = fixture_ok("copy/n=2;mode=hot;timer=batch", "copy n=2", "copy");
+    fixture_gpu(&cases[0]);
+    fixture_trials(&cases[1]);
     cases[1].flags = FLAG_DISTURBED | FLAG_IMPOSSIBLE;
     cases[1].reason = "500 ns is 2 times as fast as DRAM's claimed 10.0 GB/s allows";
     cases[2] = fixture_unmeasured("copy/n=3;mode=hot", "copy n=3", "copy", CASE_FAILED, "c[17] is 3.5, expected 4");
@@ -85,12 +138,14 @@ static struct result fixture_result(struct result_case cases[static FIXTURE_CASE
     struct result result = {
         .tool_version = "0.1.0", .tool_git = "abc", .tool_build = "GNU 12", .run_id = "00000000-0000-4000-8000-000000000000",
         .started_at = "2026-11-21T00:00:00Z", .finished_at = "2026-11-21T00:01:00Z", .argv = argv, .argc = 3,
-        .config_sha256 = "", .seed = 7, .trials = 1, .status = "complete", .commit = "", .branch = "main", .ci_url = "",
+        .config_sha256 = "", .seed = 7, .trials = 2, .parts = parts, .part_count = 2, .status = "complete", .commit = "", .branch = "main", .ci_url = "",
         .labels = labels, .label_count = 1, .host_id_hash = "", .kernel_release = "6.1", .os = "Debian", .cpu_name = "X",
         .governor = "", .container = "", .numa_nodes = 1, .compiler = "clang 19", .compiler_cmdline_sha256 = "",
         .env = env, .env_count = 1, .warnings = warnings, .warning_count = 1,
-        .calibration = {.timer_tick_ns = 1, .null_launch_ns = 500, .null_batch_ns = 400},
-        .cases = cases, .case_count = FIXTURE_CASES, .derived = derived, .derived_count = 2};
+        .calibration = {.timer_tick_ns = 1, .null_launch_ns = 500, .null_batch_ns = 400, .flush_reread_hot_ns = 100,
+                        .flush_reread_cold_ns = 900, .flush_verdict = "works", .dispatch_null_ns = 2500,
+                        .null_graph_ns = 700, .counter_hz = 1e8, .dispatch_reason = "old library"},
+        .cases = cases, .case_count = FIXTURE_CASES, .derived = derived, .derived_count = 2, .kpis = kpis, .kpi_count = 2};
     result.device = (struct device_info){.backend = "cpu", .id = "cpu:0", .name = "A \"CPU\"", .arch = "x86-64",
                                          .target = "x86-64-v3", .wave = 64, .cus = 2, .max_block = 1024,
                                          .memory_bytes = 1ull << 34, .core_hz = 3e9, .timer_tick_ns = 1};

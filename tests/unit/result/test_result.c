@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -118,6 +119,45 @@ static void test_build(void **state)
     arena_release(&arena);
 }
 
+/* Clocks, second timer and start of a measurement; a probe that failed counts for nothing. */
+static void test_build_clocks(void **state)
+{
+    (void)state;
+    struct arena arena = {0};
+    struct bound_step step;
+    struct result_case c;
+    const struct plan_case plan = planned(&step);
+    struct measurement *m = calloc(1, sizeof(*m));
+    *m = (struct measurement){.status = CASE_OK,
+                              .timer = TIMED_BATCH,
+                              .sample_count = 4,
+                              .samples_ns = {1000, 1200, 900, 1100},
+                              .sample_hz = {2e9F, 1e9F, NAN, 3e9F},
+                              .has_sample_hz = true,
+                              .core_hz_before = 1e9,
+                              .core_hz_after = 2e9,
+                              .cross_timer = TIMED_DISPATCH,
+                              .cross_ns = 1050,
+                              .blocking_start = true};
+    result_case_build(&c, &plan, m, "", &machine, &arena);
+    assert_near(c.cycles, 2000, 1e-6); /* of 2000, 1200 and 3300 */
+    assert_near(c.core_hz, 2e9, 1);
+    assert_near((double)c.sample_hz[3], 3e9, 0);
+    assert_true(isnan(c.sample_hz[2]));
+    assert_int_equal(c.cross_timer, TIMED_DISPATCH);
+    assert_near(c.cross_ns, 1050, 0);
+    assert_true(c.blocking_start);
+    m->has_sample_hz = false;
+    m->cross_timer = TIMED_NONE;
+    snprintf(m->clock_reason, sizeof(m->clock_reason), "counter wrapped");
+    result_case_build(&c, &plan, m, "", &machine, &arena);
+    assert_true(!c.sample_hz && isnan(c.cycles) && isnan(c.cross_ns));
+    assert_near(c.core_hz, 1.5e9, 0); /* of the readings before and after */
+    assert_string_equal(c.clock_reason, "counter wrapped");
+    free(m);
+    arena_release(&arena);
+}
+
 /* A case that never ran has an id without a timer, a floor, and no figures. */
 static void test_build_unmeasured(void **state)
 {
@@ -170,8 +210,12 @@ static void test_build_predicted(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_exit_code),        cmocka_unit_test(test_id_length),       cmocka_unit_test(test_build),
-        cmocka_unit_test(test_build_unmeasured), cmocka_unit_test(test_build_predicted),
+        cmocka_unit_test(test_exit_code),
+        cmocka_unit_test(test_id_length),
+        cmocka_unit_test(test_build),
+        cmocka_unit_test(test_build_clocks),
+        cmocka_unit_test(test_build_unmeasured),
+        cmocka_unit_test(test_build_predicted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

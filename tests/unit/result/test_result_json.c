@@ -135,6 +135,39 @@ static void test_values_survive(void **state)
     assert_string_equal(read->labels[0].value, "7");
     assert_string_equal(read->device.name, "A \"CPU\"");
     assert_near(read->machine.levels[1].bandwidth.measured, 1.067e11, 0);
+    assert_int_equal(c->code.vgprs, 96);
+    assert_int_equal(c->code.lds_bytes, 4096);
+    assert_int_equal(c->lds_bytes, 0);
+    assert_near(c->code.waves_per_simd, 5, 0);
+    assert_string_equal(c->code.occupancy_limit, "vgpr");
+    assert_false(read->cases[1].code.known);
+    assert_near(c->cycles, 2103, 0);
+    assert_near(c->core_hz, 2.1e9, 0);
+    assert_near((double)c->sample_hz[5], 2.105e9, 64);
+    assert_int_equal(c->cross_timer, TIMED_DISPATCH);
+    assert_near(c->cross_ns, 1040, 0);
+    assert_true(c->blocking_start);
+    assert_int_equal(c->clock_unsteady, 2);
+    assert_string_equal(read->cases[1].blocking_reason, "no memory that the host can write");
+    assert_near(read->calibration.counter_hz, 1e8, 0);
+    assert_string_equal(read->calibration.dispatch_reason, "old library");
+    assert_string_equal(read->cases[1].clock_reason, "counter wrapped");
+    assert_true(isnan(read->cases[1].cycles) && !read->cases[1].sample_hz);
+    assert_near(c->after.violation_power, 3, 0);
+    assert_true(isnan(c->after.violation_hbm));
+    assert_int_equal(read->cases[1].trial_count, 2);
+    assert_near(read->cases[1].trials[1].median_ns, 1002.625, 0);
+    assert_int_equal(read->cases[1].trials[1].flags, FLAG_DISTURBED);
+    assert_near(read->calibration.flush_reread_cold_ns, 900, 0);
+    assert_string_equal(read->calibration.flush_verdict, "works");
+    assert_int_equal(read->part_count, 2);
+    assert_string_equal(read->parts[1].started_at, "2026-11-21T00:00:30Z");
+    assert_int_equal(read->kpi_count, 2);
+    assert_near(read->kpis[0].value, 1.5, 0);
+    assert_string_equal(read->kpis[0].filters[1], "!*n=3*");
+    assert_true(isnan(read->kpis[0].trial_values[1]));
+    assert_true(isnan(read->kpis[1].value));
+    assert_string_equal(read->kpis[1].reason, "copy/n=3 failed");
     assert_string_equal(read->derived[0].json, "{\"changes\":[{\"x_low\":1,\"x_high\":2.5}]}");
     arena_release(&arena);
 }
@@ -188,11 +221,11 @@ static void test_truncation(void **state)
 static const struct {
     const char *what, *find, *put, *message; /* message NULL: must be read */
 } edits[] = {
-    {"a newer minor version", "\"schema_version\": \"1.0.0\"", "\"schema_version\": \"1.9.0\"", NULL},
-    {"a newer major version", "\"schema_version\": \"1.0.0\"", "\"schema_version\": \"2.0.0\"",
+    {"a newer minor version", "\"schema_version\": \"1.1.0\"", "\"schema_version\": \"1.9.0\"", NULL},
+    {"a newer major version", "\"schema_version\": \"1.1.0\"", "\"schema_version\": \"2.0.0\"",
      "format 2 cannot be read"},
-    {"no version", "\"schema_version\": \"1.0.0\"", "\"schema_version\": \"new\"", "is not a version"},
-    {"version as number", "\"schema_version\": \"1.0.0\"", "\"schema_version\": 1", "must be a string"},
+    {"no version", "\"schema_version\": \"1.1.0\"", "\"schema_version\": \"new\"", "is not a version"},
+    {"version as number", "\"schema_version\": \"1.1.0\"", "\"schema_version\": 1", "must be a string"},
     {"an unknown key", "\"predicted\": false", "\"predicted\": false, \"later\": {\"a\": [1]}", NULL},
     {"an unknown flag", "\"disturbed\"", "\"of a later version\"", NULL},
     {"flag as number", "\"disturbed\"", "3", "must be a string"},
@@ -224,6 +257,27 @@ static const struct {
      "/ext/machine/levels/0/capacity_bytes/value"},
     {"derived text", "\"value\":{", "\"value\":\"x\",\"old\":{", "must be an object or an array"},
     {"temperature below zero is possible", "\"temp_c\":null", "\"temp_c\":-5", NULL},
+    {"a better median", "\"median\":1001.3125", "\"median\":1000.6", "/cases/0/stats/median: stands for 1000.6, but that of"},
+    {"a better minimum", "\"min\":990", "\"min\":980", "/cases/0/stats/min: stands for 980, but that of the samples is 990"},
+    {"a better sample", "1000.5,1010.25", "1000.5,999", "this file was edited or is corrupt"},
+    {"a better rate", "\"bytes_per_s\":", "\"bytes_per_s\":1", "/cases/0/throughput/bytes_per_s: stands for"},
+    {"a sample beyond a double", "\"samples_ns\":[1000.5", "\"samples_ns\":[1e400", "/cases/0/samples_ns/0: number is beyond"},
+    {"a sample as text", "1010.25,990", "1010.25,\"990\"", "/cases/0/samples_ns/2: must be a number"},
+    {"a zero sample", "1010.25,990", "1010.25,0", "/cases/0/samples_ns/2: must be a time above 0"},
+    {"NaN", "1010.25,990", "1010.25,NaN", "/cases/0/samples_ns/2: expected a value, found 'NaN'"},
+    {"a clock too few", "\"samples_hz\":[2100000000,", "\"samples_hz\":[", "measurement.n = 6"},
+    {"a clock of zero", "\"samples_hz\":[2100000000,", "\"samples_hz\":[0,", "/cases/0/samples_hz/0: must be a clock"},
+    {"a clock that nobody read", "\"samples_hz\":[2100000000,", "\"samples_hz\":[null,", NULL},
+    {"a key twice", "\"class\":\"memory\"", "\"class\":\"memory\",\"class\":\"latency\"", "/cases/0/class: duplicate key"},
+    {"a key figure as text", "\"value\":1.5,", "\"value\":\"1.5\",", "/kpis/0/value"},
+    {"a key figure without a name", "\"name\":\"copies\"", "\"title\":\"copies\"", "/kpis/0: the key 'name' is missing"},
+    {"spills below zero", "\"vgpr_spills\":3", "\"vgpr_spills\":-3", "/cases/0/code/vgpr_spills"},
+    {"trials out of order", "\"trials\":[{\"index\":0", "\"trials\":[{\"index\":1", "each once"},
+    {"a trial too many", "{\"index\":1,", "{\"index\":2,", "a trial's index must be below run.trials = 2"},
+    {"a better trial", "\"median_ns\":1000,", "\"median_ns\":991,", "the median of the trials' medians is"},
+    {"a trial with more samples", "\"n\":3,\"cycles\"", "\"n\":4,\"cycles\"", "the trials have 7 samples together"},
+    {"a trial of no known status", "\"index\":0,\"status\":\"ok\"", "\"index\":0,\"status\":\"fine\"", "/cases/1/trials/0/status"},
+    {"parts for other trials", "\"trials\": 2", "\"trials\": 3", "run.trials = 3"},
     {"metrics without a name", "\"metrics\":[{", "\"metrics\":[3,{", "must be an object"},
 };
 
@@ -289,6 +343,77 @@ static void test_empty(void **state)
     arena_release(&arena);
 }
 
+/* Files of the first format, and the same file laid out by another program. */
+static void test_old_and_reformatted(void **state)
+{
+    (void)state;
+    struct arena arena = {0};
+    struct err err = {0};
+    struct text loose = {0};
+    const struct result *read = NULL, *again = NULL;
+    size_t length;
+    bool inside = false;
+    const char *path = ROOFTILE_SOURCE_DIR "/tests/data/result-1.0.0.json";
+    if (result_read(&read, path, &arena, &err))
+        fail_msg("%s", err.text);
+    assert_int_equal(read->case_count, FIXTURE_CASES);
+    assert_int_equal(read->cases[0].sample_count, 6);
+    assert_true(isnan(read->cases[0].cycles) && isnan(read->cases[0].before.violation_power));
+    assert_int_equal(read->cases[0].trial_count + read->kpi_count + read->part_count, 0);
+    for (const char *at = contents(&arena, path, &length); *at; at++) {
+        text_addn(&loose, at, 1);
+        inside ^= *at == '"' && at[-1] != '\\'; /* no string of this file ends in a backslash */
+        if (!inside && strchr(",[{:]}", *at))
+            text_add(&loose, "\r\n\t ");
+    }
+    if (result_parse(&again, "loose", loose.data, loose.length, &arena, &err))
+        fail_msg("%s", err.text);
+    text_clear(&loose);
+    result_document(&loose, read);
+    struct text other = {0};
+    result_document(&other, again);
+    assert_string_equal(loose.data, other.data);
+    text_release(&loose);
+    text_release(&other);
+    arena_release(&arena);
+}
+
+/* The light reader forgets samples and nothing else, and believes no more than the other. */
+static void test_light(void **state)
+{
+    (void)state;
+    struct arena arena = {0};
+    struct err err = {0};
+    struct result_case cases[FIXTURE_CASES];
+    const struct result result = fixture_result(cases);
+    const struct result *light, *whole;
+    struct text edited = {0}, a = {0}, b = {0};
+    size_t length;
+    write_result(&arena, &result, "a.json");
+    whole = read_back(&arena, "a.json");
+    assert_int_equal(result_read_light(&light, in_folder(&arena, "a.json"), &arena, &err), STATUS_OK);
+    assert_int_equal(light->case_count, FIXTURE_CASES);
+    for (size_t k = 0; k < FIXTURE_CASES; k++) {
+        struct result_case bare = whole->cases[k];
+        assert_true(!light->cases[k].samples_ns && !light->cases[k].sample_hz);
+        bare.samples_ns = NULL;
+        bare.sample_hz = NULL;
+        text_clear(&a);
+        text_clear(&b);
+        result_case_json(&a, &bare);
+        result_case_json(&b, &light->cases[k]);
+        assert_string_equal(a.data, b.data);
+    }
+    assert_true(replace(&edited, contents(&arena, in_folder(&arena, "a.json"), &length), "1000.5,1010.25", "1000.5,999"));
+    put_file(&arena, "a.json", edited.data, edited.length);
+    assert_int_equal(result_read_light(&light, in_folder(&arena, "a.json"), &arena, &err), ERR_CONFIG);
+    assert_non_null(strstr(err.text, "edited or is corrupt"));
+    text_release(&edited);
+    text_release(&a);
+    text_release(&b);
+    arena_release(&arena);
+}
+
 /* ---- samples beside the result ---- */
 
 enum { MANY = 700 };
@@ -301,7 +426,11 @@ static struct result many_samples(struct result_case cases[static FIXTURE_CASES]
     for (size_t k = 0; k < 2; k++) {
         cases[k].samples_ns = samples + k;
         cases[k].sample_count = MANY - k;
+        cases[k].sample_hz = NULL;
+        cases[k].trials = NULL;
+        cases[k].trial_count = 0;
         fixture_stats(&cases[k]);
+        fixture_rates(&cases[k]);
     }
     result.raw_samples = true;
     return result;
@@ -313,14 +442,19 @@ static void test_sidecar(void **state)
     struct arena arena = {0};
     struct result_case cases[FIXTURE_CASES];
     double samples[MANY];
+    float clocks[MANY];
     const struct result result = many_samples(cases, samples);
     size_t length;
+    for (size_t k = 0; k < MANY; k++)
+        clocks[k] = k % 5 ? 2.1e9F + (float)k : NAN;
+    cases[1].sample_hz = clocks;
     write_result(&arena, &result, "m.json");
     contents(&arena, in_folder(&arena, "m.json.samples.bin"), &length);
-    assert_int_equal(length, (MANY + MANY - 1) * sizeof(double));
+    assert_int_equal(length, (MANY + MANY - 1) * sizeof(double) + (MANY - 1) * sizeof(float));
     const struct result *read = read_back(&arena, "m.json");
     assert_memory_equal(read->cases[0].samples_ns, samples, sizeof(samples));
     assert_memory_equal(read->cases[1].samples_ns, samples + 1, sizeof(samples) - sizeof(samples[0]));
+    assert_memory_equal(read->cases[1].sample_hz, clocks, sizeof(clocks) - sizeof(clocks[0]));
     char *before = contents(&arena, in_folder(&arena, "m.json"), &length);
     write_result(&arena, read, "m.json");
     assert_string_equal(contents(&arena, in_folder(&arena, "m.json"), &length), before);
@@ -377,7 +511,10 @@ static void test_sidecar_wrong(void **state)
     put_file(&arena, "m.json.samples.bin", side, length);
     read_back(&arena, "m.json");
 
-    samples[5] = -1; /* the hash is right, the time is not */
+    samples[100] = 2000; /* the hash is right, the statistics are not */
+    write_result(&arena, &result, "m.json");
+    expect_refused("/cases/0/stats/max: stands for");
+    samples[5] = -1; /* nor is this a time */
     write_result(&arena, &result, "m.json");
     expect_refused("sample 5 in the samples file is not a time above 0");
     struct text edited = {0};
@@ -417,6 +554,8 @@ int main(void)
         cmocka_unit_test(test_edited),
         cmocka_unit_test(test_hostile_text),
         cmocka_unit_test(test_empty),
+        cmocka_unit_test(test_old_and_reformatted),
+        cmocka_unit_test(test_light),
         cmocka_unit_test(test_sidecar),
         cmocka_unit_test(test_sidecar_missing),
         cmocka_unit_test(test_sidecar_wrong),

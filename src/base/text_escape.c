@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Text from outside on its way out: results, manifests and names come from anywhere, and what reads our output must not
+ * take a part of them for its own.
+ */
+#include <string.h>
+
+#include "rooftile/text.h"
+
+/* U+FFFE and U+FFFF, which XML 1.0 forbids like the control characters. */
+static bool is_nonchar(const char *utf8)
+{
+    const unsigned char *c = (const unsigned char *)utf8;
+    return c[0] == 0xef && c[1] == 0xbf && c[2] >= 0xbe;
+}
+
+void text_add_xml(struct text *text, const char *string)
+{
+    for (const char *c = string ? string : ""; *c; c++) {
+        const char *reference = NULL;
+        switch (*c) {
+        case '&':
+            reference = "&amp;";
+            break;
+        case '<':
+            reference = "&lt;";
+            break;
+        case '>':
+            reference = "&gt;";
+            break;
+        case '"':
+            reference = "&quot;";
+            break;
+        case '\n':
+            reference = "&#10;";
+            break;
+        default:
+            break;
+        }
+        if (is_nonchar(c)) {
+            reference = "?";
+            c += 2;
+        }
+        if (reference)
+            text_add(text, reference);
+        else
+            text_addn(text, (unsigned char)*c < 0x20 && *c != '\t' ? "?" : c, 1);
+    }
+}
+
+void text_add_markdown(struct text *text, const char *string)
+{
+    for (const char *c = string ? string : ""; *c; c++) {
+        if (*c == '&')
+            text_add(text, "&amp;");
+        else if (strchr("|\\`*_{}[]<>#~", *c))
+            text_addf(text, "\\%c", *c);
+        else
+            text_addn(text, (unsigned char)*c < 0x20 ? " " : c, 1);
+    }
+}
+
+void text_add_printable(struct text *text, const char *string)
+{
+    for (const char *c = string ? string : ""; *c; c++) {
+        const unsigned char byte = (unsigned char)*c;
+        if (byte == 0xc2 && (unsigned char)c[1] >= 0x80 && (unsigned char)c[1] < 0xa0) {
+            text_add(text, "?"); /* the second set of control characters, U+0080 to U+009F */
+            c++;
+        } else if (byte == '\n' || byte == '\t') {
+            text_add(text, " ");
+        } else {
+            text_addn(text, byte < 0x20 || byte == 0x7f ? "?" : c, 1);
+        }
+    }
+}
+
+void text_add_wrapped(struct text *text, const char *prose, size_t at, size_t indent, size_t columns)
+{
+    for (const char *p = prose + strspn(prose, " "); *p;) {
+        const size_t length = strcspn(p, " ");
+        struct text word = {0};
+        text_addn(&word, p, length);
+        const size_t width = text_columns(word.data);
+        text_release(&word);
+        if (at > indent && at + 1 + width > columns) {
+            text_add(text, "\n");
+            text_pad(text, indent, ' ');
+            at = indent;
+        } else if (at > indent) {
+            text_add(text, " ");
+            at++;
+        }
+        text_addn(text, p, length);
+        at += width;
+        p += length + strspn(p + length, " ");
+    }
+}

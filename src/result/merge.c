@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: MIT */
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "merge_internal.h"
+#include "rooftile/hash.h"
+
+/* One trial of the new run. */
+struct slot {
+    struct result_part part;
+    size_t from;    /* which of the results */
+    uint32_t trial; /* its index there */
+};
+
+struct merging {
+    const struct result *const *parts;
+    const char *const *names;
+    size_t count;
+    struct slot *slots;
+    size_t slot_count;
+    uint32_t **new_index; /* per result: new index of each of its trials */
+    struct arena *arena;
+};
+
+static const char *text_or_empty(const char *string)
+{
+    return string ? string : "";
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const struct result_part *x = &((const struct slot *)a)->part, *y = &((const struct slot *)b)->part;
+    int order = strcmp(x->started_at, y->started_at);
+    if (!order)
+        order = strcmp(x->run_id, y->run_id);
+    return order ? order : (x->trial_index > y->trial_index) - (x->trial_index < y->trial_index);
+}
+
+static int by_identity(const void *a, const void *b)
+{
+    const struct result_part *x = &((const struct slot *)a)->part, *y = &((const struct slot *)b)->part;
+    const int order = strcmp(x->run_id, y->run_id);
+    return order ? order : (x->trial_index > y->trial_index) - (x->trial_index < y->trial_index);
+}
+
+static enum status check_once(const struct merging *m, struct err *err)
+{
+    struct slot *sorted = arena_copy(m->arena, m->slots, m->slot_count * sizeof(*sorted));
+    qsort(sorted, m->slot_count, sizeof(*sorted), by_identity);
+    for (size_t k = 1; k < m->slot_count; k++)
+        if (!by_identity(&sorted[k - 1], &sorted[k]))
+            return err_set(err, ERR_CONFIG, "%s and %s have the same trial: number %u of run %s",
+                           m->names[sorted[k - 1].from], m->names[sorted[k].from], sorted[k].part.trial_index,
+                           sorted[k].part.run_id);
+    return STATUS_OK;
+}
+
+static void find_slots(struct merging *m)
+{
+    size_t total = 0;
+    for (size_t k = 0; k < m->count; k++)
+        total += m->parts[k]->part_count ? m->parts[k]->part_count : 1;
+    m->slots = arena_array(m->arena, total, sizeof(*m->slots));
+    m->new_index = arena_array(m->arena, m->count, sizeof(*m->new_index));
+    for (size_t k = 0; k < m->count; k++) {
+        const struct result *r = m->parts[k];
+        const struct result_part itself = {r->run_id, r->started_at, r->trial_index};
+        const uint32_t trials = r->part_count ? (uint32_t)r->part_count : 1;
+        m->new_index[k] = arena_array(m->arena, trials, sizeof(**m->new_index));
+        for (uint32_t trial = 0; trial < trials; trial++) {
+            const struct result_part *part = r->part_count ? &r->parts[trial] : &itself;
+            m->slots[m->slot_count++] = (struct slot){
+                {text_or_empty(part->run_id), text_or_empty(part->started_at), part->trial_index}, k, trial};
+        }
+    }
+    qsort(m->slots, m->slot_count, sizeof(*m->slots), by_time);
+    for (size_t k = 0; k < m->slot_count; k++)
+        m->new_index[m->slots[k].from][m->slots[k].trial] = (uint32_t)k;
+}
+
+/* ---- what must be the same ---- */
+
+#define STRING(member) offsetof(struct result, member), false
+#define CHARS(member) offsetof(struct result, member), true
+static const struct {
+    const char *what;
+    size_t offset;
+    bool is_array;
+} alike[] = {
+    {"the device", CHARS(device.name)},   {"the backend", CHARS(device.backend)},
+    {"the GPU", CHARS(device.uuid)},      {"the target", CHARS(device.target)},
+    {"the host", STRING(host_id_hash)},   {"the fingerprint of the environment", CHARS(fingerprint)},
+    {"the compiler", STRING(compiler)},   {"the commit", STRING(commit)},
+    {"the suite", STRING(config_sha256)}, {"the version of rooftile", STRING(tool_version)},
+};
+
+static const char *fact(const struct result *result, size_t which)
+{
+    const char *at = (const char *)result + alike[which].offset;
+    return text_or_empty(alike[which].is_array ? at : *(const char *const *)(const void *)at);
+}
+
+static enum status check_alike(const struct merging *m, struct err *err)
+{
+    const size_t first = m->slots[0].from;
+    for (size_t k = 0; k < m->count; k++) {
+        const struct result *r = m->parts[k];
+        for (size_t which = 0; which < sizeof(alike) / sizeof(alike[0]); which++) {
+            const char *a = fact(m->parts[first], which), *b = fact(r, which);
+            if (strcmp(a, b) != 0)
+                return err_set(err, ERR_CONFIG, "%s and %s are not trials of one run: %s differs ('%s' and '%s')",
+                               m->names[first], m->names[k], alike[which].what, a, b);
+        }
+        if (r->predicted != m->parts[first]->predicted)
+            return err_set(err, ERR_CONFIG, "%s and %s are not trials of one run: one is predicted, the other measured",
+                           m->names[first], m->names[k]);
+        for (size_t n = 0; n < r->case_count; n++) {
+            const struct result_case *c = &r->cases[n];
+            if (c->trial_count && c->trials[c->trial_count - 1].index >= (r->part_count ? r->part_count : 1))
+                return err_set(err, ERR_CONFIG, "%s: %s has a trial that run.parts does not have", m->names[k], c->id);
+        }
+    }
+    return STATUS_OK;
+}
+
+/* ---- cases ---- */
+
+static int by_id(const void *a, const void *b)
+{
+    const struct merge_entry *x = a, *y = b;
+    const size_t length = result_id_length(x->c->id), other = result_id_length(y->c->id);
+    const int order = memcmp(x->c->id, y->c->id, length < other ? length : other);
+    if (order)
+        return order;
+    if (length != other)
+        return length < other ? -1 : 1;
+    return (x->trial > y->trial) - (x->trial < y->trial);
+}
+
+struct group {
+    struct merge_entry *entries;
+    size_t count;
+};
+
+/* As the first trial that has the case had it. */
+static int by_position(const void *a, const void *b)
+{
+    const struct merge_entry *x = ((const struct group *)a)->entries, *y = ((const struct group *)b)->entries;
+    if (x->trial != y->trial)
+        return x->trial < y->trial ? -1 : 1;
+    return (x->position > y->position) - (x->position < y->position);
+}
+
+static struct merge_entry *find_entries(size_t *total, const struct merging *m)
+{
+    for (size_t k = 0; k < m->count; k++)
+        *total += m->parts[k]->case_count;
+    struct merge_entry *entries = arena_array(m->arena, *total + 1, sizeof(*entries)), *at = entries;
+    for (size_t k = 0; k < m->count; k++) {
+        uint32_t first = UINT32_MAX;
+        for (size_t n = 0; n < (m->parts[k]->part_count ? m->parts[k]->part_count : 1); n++)
+            first = m->new_index[k][n] < first ? m->new_index[k][n] : first;
+        for (size_t n = 0; n < m->parts[k]->case_count; n++)
+            *at++ = (struct merge_entry){&m->parts[k]->cases[n], m->parts[k], m->names[k], m->new_index[k], first, n};
+    }
+    qsort(entries, *total, sizeof(*entries), by_id);
+    return entries;
+}
+
+static bool same_id(const struct merge_entry *a, const struct merge_entry *b)
+{
+    const size_t length = result_id_length(a->c->id);
+    return length == result_id_length(b->c->id) && !memcmp(a->c->id, b->c->id, length);
+}
+
+static enum status merge_cases(struct result *out, const struct merging *m, struct err *err)
+{
+    size_t total = 0, count = 0;
+    struct merge_entry *entries = find_entries(&total, m);
+    struct group *groups = arena_array(m->arena, total + 1, sizeof(*groups));
+    for (size_t k = 0; k < total; k++) {
+        const bool same = k && same_id(&entries[k - 1], &entries[k]);
+        if (same && entries[k - 1].part == entries[k].part)
+            return err_set(err, ERR_CONFIG, "%s has the case %s twice", entries[k].name, entries[k].c->id);
+        if (!same)
+            groups[count++].entries = &entries[k];
+        groups[count - 1].count++;
+    }
+    qsort(groups, count, sizeof(*groups), by_position);
+    struct result_case *cases = arena_array(m->arena, count + 1, sizeof(*cases));
+    for (size_t k = 0; k < count; k++) {
+        const enum status status =
+            merge_case(&cases[k], groups[k].entries, groups[k].count, (uint32_t)m->slot_count, m->arena, err);
+        if (status)
+            return status;
+    }
+    out->cases = cases;
+    out->case_count = count;
+    return STATUS_OK;
+}
+
+/* ---- the run ---- */
+
+/* The trials' own run when they have one, else a UUID (version 8: by us) of their identities. */
+static const char *run_id_of(const struct merging *m)
+{
+    struct text all = {0};
+    char hex[HASH_TEXT];
+    bool one = true;
+    for (size_t k = 0; k < m->slot_count; k++) {
+        one = one && !strcmp(m->slots[k].part.run_id, m->slots[0].part.run_id);
+        text_addf(&all, "%s %u\n", m->slots[k].part.run_id, m->slots[k].part.trial_index);
+    }
+    hash_sha256(hex, all.data, all.length);
+    text_release(&all);
+    if (one)
+        return m->slots[0].part.run_id;
+    return arena_printf(m->arena, "%.8s-%.4s-8%.3s-8%.3s-%.12s", hex, hex + 8, hex + 12, hex + 15, hex + 18);
+}
+
+static bool has_warning(const char *const *list, size_t count, const char *warning)
+{
+    for (size_t k = 0; k < count; k++)
+        if (!strcmp(list[k], warning))
+            return true;
+    return false;
+}
+
+static void join_warnings(struct result *out, const struct merging *m)
+{
+    size_t total = 0, count = 0;
+    for (size_t k = 0; k < m->count; k++)
+        total += m->parts[k]->warning_count;
+    const char **list = arena_array(m->arena, total + 1, sizeof(*list));
+    for (size_t k = 0; k < m->slot_count; k++) {
+        const struct result *r = m->parts[m->slots[k].from];
+        for (size_t n = 0; n < r->warning_count; n++)
+            if (!has_warning(list, count, r->warnings[n]))
+                list[count++] = r->warnings[n];
+    }
+    out->warnings = list;
+    out->warning_count = count;
+}
+
+/* Labels that all trials have with one value. */
+static void common_labels(struct result *out, const struct merging *m)
+{
+    struct result_label *labels = arena_array(m->arena, out->label_count + 1, sizeof(*labels));
+    size_t count = 0;
+    for (size_t k = 0; k < out->label_count; k++) {
+        const struct result_label *label = &out->labels[k];
+        size_t holders = 0;
+        for (size_t n = 0; n < m->count; n++)
+            for (size_t j = 0; j < m->parts[n]->label_count; j++)
+                holders += !strcmp(m->parts[n]->labels[j].key, label->key) &&
+                           !strcmp(m->parts[n]->labels[j].value, label->value);
+        if (holders >= m->count)
+            labels[count++] = *label;
+    }
+    out->labels = labels;
+    out->label_count = count;
+}
+
+static void take_run(struct result *out, const struct merging *m)
+{
+    struct result_part *parts = arena_array(m->arena, m->slot_count, sizeof(*parts));
+    *out = *m->parts[m->slots[0].from];
+    for (size_t k = 0; k < m->slot_count; k++)
+        parts[k] = m->slots[k].part;
+    for (size_t k = 0; k < m->count; k++) {
+        const struct result *r = m->parts[k];
+        out->raw_samples = out->raw_samples || r->raw_samples;
+        if (strcmp(text_or_empty(r->finished_at), text_or_empty(out->finished_at)) > 0)
+            out->finished_at = r->finished_at;
+        if (!strcmp(text_or_empty(r->status), "interrupted"))
+            out->status = r->status;
+    }
+    out->machine = m->parts[m->slots[m->slot_count - 1].from]->machine; /* roofs are only ever raised */
+    out->run_id = run_id_of(m);
+    out->started_at = m->slots[0].part.started_at;
+    out->trial_index = 0;
+    out->trials = (uint32_t)m->slot_count;
+    out->parts = parts;
+    out->part_count = m->slot_count;
+    join_warnings(out, m);
+    common_labels(out, m);
+}
+
+enum status result_merge(struct result *out, const struct result *const *parts, const char *const *names, size_t count,
+                         struct arena *arena, struct err *err)
+{
+    struct merging m = {.parts = parts, .names = names, .count = count, .arena = arena};
+    struct result merged;
+    if (!count)
+        return err_set(err, ERR_USAGE, "there is nothing to merge");
+    find_slots(&m);
+    enum status status = check_once(&m, err);
+    if (!status)
+        status = check_alike(&m, err);
+    if (status)
+        return status;
+    take_run(&merged, &m);
+    status = merge_cases(&merged, &m, err);
+    if (status)
+        return status;
+    result_kpis_evaluate(&merged, arena);
+    *out = merged;
+    return STATUS_OK;
+}

@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: MIT */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "merge_internal.h"
+
+/* From harmless to grave: the worst trial speaks for the case. */
+static const int gravity[] = {
+    [CASE_OK] = 0,      [CASE_SKIPPED] = 1, [CASE_NONE] = 2,   [CASE_ERROR] = 3,
+    [CASE_TIMEOUT] = 4, [CASE_CRASHED] = 5, [CASE_FAILED] = 6,
+};
+
+static enum status refuse(const struct merge_entry *a, const struct merge_entry *b, const char *what, const char *of_a,
+                          const char *of_b, struct err *err)
+{
+    return err_set(err, ERR_CONFIG, "%s and %s are not trials of one run: %.*s has %s %s in one and %s in the other",
+                   a->name, b->name, (int)result_id_length(a->c->id), a->c->id, what, of_a, of_b);
+}
+
+static enum status check_alike(const struct merge_entry *a, const struct merge_entry *b, struct err *err)
+{
+    const struct result_case *x = a->c, *y = b->c;
+    if (x->object_sha256[0] && y->object_sha256[0] && strcmp(x->object_sha256, y->object_sha256) != 0)
+        return refuse(a, b, "code object", x->object_sha256, y->object_sha256, err);
+    if (x->timer == TIMED_NONE || y->timer == TIMED_NONE)
+        return STATUS_OK;
+    if (x->timer != y->timer) {
+        refuse(a, b, "the timer", timer_name(x->timer), timer_name(y->timer), err);
+        return err_set(err, ERR_CONFIG, "%s; 'rooftile run --timer %s' keeps to one", err->text, timer_name(x->timer));
+    }
+    if (x->cache != y->cache)
+        return refuse(a, b, "the cache mode", cache_mode_name(x->cache), cache_mode_name(y->cache), err);
+    return STATUS_OK;
+}
+
+/* ---- trials ---- */
+
+static struct result_trial only_trial(const struct result_case *c, uint32_t index)
+{
+    const bool measured = c->sample_count > 0;
+    return (struct result_trial){.index = index,
+                                 .status = c->status,
+                                 .median_ns = measured ? c->stats.median : NAN,
+                                 .min_ns = measured ? c->stats.min : NAN,
+                                 .n = (uint32_t)c->sample_count,
+                                 .cycles = c->cycles,
+                                 .core_hz = c->core_hz,
+                                 .flags = c->flags,
+                                 .order_index = c->order_index};
+}
+
+static int by_index(const void *a, const void *b)
+{
+    const struct result_trial *x = a, *y = b;
+    return (x->index > y->index) - (x->index < y->index);
+}
+
+static void take_trials(struct result_case *out, const struct merge_entry *entries, size_t count, struct arena *arena)
+{
+    size_t total = 0;
+    for (size_t k = 0; k < count; k++)
+        total += entries[k].c->trial_count ? entries[k].c->trial_count : 1;
+    struct result_trial *trials = arena_array(arena, total, sizeof(*trials));
+    total = 0;
+    for (size_t k = 0; k < count; k++) {
+        const struct result_case *c = entries[k].c;
+        for (size_t n = 0; n < c->trial_count; n++) {
+            trials[total] = c->trials[n];
+            trials[total++].index = entries[k].new_index[c->trials[n].index];
+        }
+        if (!c->trial_count)
+            trials[total++] = only_trial(c, entries[k].new_index[0]);
+    }
+    qsort(trials, total, sizeof(*trials), by_index);
+    out->trials = trials;
+    out->trial_count = total;
+}
+
+enum trial_number { TRIAL_MEDIAN, TRIAL_CYCLES, TRIAL_CLOCK };
+
+static double median_of_trials(const struct result_case *c, enum trial_number which, double *scratch)
+{
+    size_t known = 0;
+    for (size_t k = 0; k < c->trial_count; k++) {
+        const struct result_trial *trial = &c->trials[k];
+        const double values[] = {
+            [TRIAL_MEDIAN] = trial->median_ns, [TRIAL_CYCLES] = trial->cycles, [TRIAL_CLOCK] = trial->core_hz};
+        if (trial->n && values[which] > 0)
+            scratch[known++] = values[which];
+    }
+    return median_of(scratch, known);
+}
+
+/* ---- samples and statistics ---- */
+
+/* The samples of trial `index`, where its part has all of them; trials of a part follow one another there. */
+static const struct merge_entry *find_samples(size_t *offset, const struct merge_entry *entries, size_t count,
+                                              uint32_t index)
+{
+    for (size_t k = 0; k < count; k++) {
+        const struct result_case *c = entries[k].c;
+        *offset = 0;
+        if (!c->trial_count && entries[k].new_index[0] == index)
+            return &entries[k];
+        for (size_t n = 0; n < c->trial_count; n++) {
+            if (entries[k].new_index[c->trials[n].index] == index)
+                return &entries[k];
+            *offset += c->trials[n].n;
+        }
+    }
+    return NULL;
+}
+
+static void join_samples(struct result_case *out, const struct merge_entry *entries, size_t count, struct arena *arena)
+{
+    bool times = true, clocks = true;
+    for (size_t k = 0; k < count; k++) {
+        times = times && (!entries[k].c->sample_count || entries[k].c->samples_ns);
+        clocks = clocks && (!entries[k].c->sample_count || entries[k].c->sample_hz);
+    }
+    if (!times || !out->sample_count)
+        return;
+    double *samples = arena_array(arena, out->sample_count, sizeof(*samples));
+    float *hz = clocks ? arena_array(arena, out->sample_count, sizeof(*hz)) : NULL;
+    size_t at = 0, offset = 0;
+    for (size_t k = 0; k < out->trial_count; k++) {
+        const struct result_trial *trial = &out->trials[k];
+        const struct merge_entry *from = find_samples(&offset, entries, count, trial->index);
+        if (!from || !trial->n)
+            continue;
+        memcpy(samples + at, from->c->samples_ns + offset, trial->n * sizeof(*samples));
+        if (hz)
+            memcpy(hz + at, from->c->sample_hz + offset, trial->n * sizeof(*hz));
+        at += trial->n;
+    }
+    out->samples_ns = samples;
+    out->sample_hz = hz;
+}
+
+/* Extremes, mean and sd are exact; the rest needs the samples, and the median of the parts stands for it. */
+static void combine_stats(struct summary *out, const struct merge_entry *entries, size_t count, size_t total,
+                          double *scratch)
+{
+    static const size_t middles[] = {
+        offsetof(struct summary, ci95), offsetof(struct summary, ci95) + sizeof(double),
+        offsetof(struct summary, p05),  offsetof(struct summary, q1),
+        offsetof(struct summary, q3),   offsetof(struct summary, p95),
+        offsetof(struct summary, mad),  offsetof(struct summary, rel_noise),
+        offsetof(struct summary, lag1), offsetof(struct summary, drift),
+    };
+    *out = (struct summary){.n = total, .min = INFINITY, .modes = 1};
+    double sum = 0, squares = 0;
+    for (size_t k = 0; k < count; k++)
+        if (entries[k].c->sample_count)
+            sum += entries[k].c->stats.mean * (double)entries[k].c->sample_count;
+    out->mean = sum / (double)total;
+    for (size_t k = 0; k < count; k++) {
+        const struct summary *s = &entries[k].c->stats;
+        const double n = (double)entries[k].c->sample_count;
+        if (n < 1)
+            continue;
+        out->min = fmin(out->min, s->min);
+        out->max = fmax(out->max, s->max);
+        out->modes = s->modes > out->modes ? s->modes : out->modes;
+        squares += (n > 1 ? (n - 1) * s->sd * s->sd : 0) + n * (s->mean - out->mean) * (s->mean - out->mean);
+    }
+    out->sd = total > 1 ? sqrt(squares / (double)(total - 1)) : NAN;
+    for (size_t m = 0; m < sizeof(middles) / sizeof(middles[0]); m++) {
+        size_t known = 0;
+        for (size_t k = 0; k < count; k++) {
+            const double value = *(const double *)(const void *)((const char *)&entries[k].c->stats + middles[m]);
+            if (entries[k].c->sample_count && isfinite(value))
+                scratch[known++] = value;
+        }
+        *(double *)(void *)((char *)out + middles[m]) = median_of(scratch, known);
+    }
+}
+
+static double rate(double amount, double time_ns)
+{
+    return amount > 0 && time_ns > 0 ? amount / time_ns * 1e9 : NAN;
+}
+
+static void take_numbers(struct result_case *out, const struct merge_entry *entries, size_t count, struct arena *arena)
+{
+    struct arena scratch_arena = {0};
+    out->sample_count = 0;
+    out->samples_ns = NULL;
+    out->sample_hz = NULL;
+    for (size_t k = 0; k < count; k++)
+        out->sample_count += entries[k].c->sample_count;
+    double *scratch =
+        arena_array(&scratch_arena, 2 * out->sample_count + out->trial_count + count + 1, sizeof(*scratch));
+    join_samples(out, entries, count, arena);
+    if (out->samples_ns)
+        summary_compute(&out->stats, out->samples_ns, out->sample_count, scratch);
+    else if (out->sample_count)
+        combine_stats(&out->stats, entries, count, out->sample_count, scratch);
+    if (out->sample_count) {
+        const double median = out->stats.median = median_of_trials(out, TRIAL_MEDIAN, scratch);
+        out->flops_per_s = rate(out->work.flops, median);
+        out->bytes_per_s = rate(out->work.read_bytes + out->work.write_bytes, median);
+        out->items_per_s = rate(out->work.items, median);
+        out->fraction = floor_fraction(&out->floor, median);
+        if (isfinite(out->predicted_error) && out->predicted_ns > 0)
+            out->predicted_error = median / out->predicted_ns - 1;
+        out->cycles = median_of_trials(out, TRIAL_CYCLES, scratch);
+        out->core_hz = median_of_trials(out, TRIAL_CLOCK, scratch);
+    }
+    arena_release(&scratch_arena);
+}
+
+static void take_metrics(struct result_case *out, const struct merge_entry *entries, size_t count, struct arena *arena)
+{
+    struct result_metric *metrics = arena_array(arena, out->metric_count + 1, sizeof(*metrics));
+    double *values = arena_array(arena, count, sizeof(*values));
+    for (size_t m = 0; m < out->metric_count; m++) {
+        size_t known = 0;
+        metrics[m] = out->metrics[m];
+        for (size_t k = 0; k < count; k++)
+            for (size_t n = 0; n < entries[k].c->metric_count; n++)
+                if (!strcmp(entries[k].c->metrics[n].name, metrics[m].name) && isfinite(entries[k].c->metrics[n].value))
+                    values[known++] = entries[k].c->metrics[n].value;
+        metrics[m].value = median_of(values, known);
+    }
+    out->metrics = metrics;
+}
+
+/* ---- what it came to ---- */
+
+static const struct merge_entry *worst_of(const struct merge_entry *entries, size_t count)
+{
+    const struct merge_entry *worst = &entries[0];
+    for (size_t k = 1; k < count; k++)
+        if (gravity[entries[k].c->status] > gravity[worst->c->status])
+            worst = &entries[k];
+    return worst;
+}
+
+static const struct merge_entry *flagged_in(const struct merge_entry *entries, size_t count)
+{
+    for (size_t k = 0; k < count; k++)
+        if (entries[k].c->flags)
+            return &entries[k];
+    return NULL;
+}
+
+/* "trial 2 of 3: ..." unless all say the same, or the part had several trials and says it already. */
+static const char *reason_of(const struct merge_entry *entry, const struct merge_entry *entries, size_t count,
+                             uint32_t trials, struct arena *arena)
+{
+    bool same = true;
+    const char *reason = entry->c->reason ? entry->c->reason : "";
+    for (size_t k = 0; k < count; k++)
+        same = same && !strcmp(entries[k].c->reason ? entries[k].c->reason : "", reason);
+    if (same || !reason[0] || entry->c->trial_count)
+        return reason;
+    return arena_printf(arena, "trial %u of %u: %s", entry->trial + 1, trials, reason);
+}
+
+static void take_outcome(struct result_case *out, const struct merge_entry *entries, size_t count, uint32_t trials,
+                         struct arena *arena)
+{
+    const struct merge_entry *worst = worst_of(entries, count), *flagged = flagged_in(entries, count);
+    out->status = worst->c->status;
+    out->flags = 0;
+    for (size_t k = 0; k < count; k++) {
+        const struct verification *v = &entries[k].c->verification;
+        out->flags |= entries[k].c->flags;
+        if (v->verdict == VERIFY_FAIL || (v->verdict == VERIFY_PASS && out->verification.verdict != VERIFY_FAIL &&
+                                          out->verification.verdict != VERIFY_PASS)) {
+            if (out->verification.verdict != VERIFY_FAIL)
+                out->verification = *v;
+        }
+    }
+    const struct merge_entry *speaker = worst->c->status != CASE_OK ? worst : flagged ? flagged : worst;
+    out->reason = reason_of(speaker, entries, count, trials, arena);
+    if (out->trial_count < trials)
+        out->reason = arena_printf(arena, "%s%sonly in %zu of %u trials", out->reason, out->reason[0] ? "; " : "",
+                                   out->trial_count, trials);
+}
+
+static void add_up(struct result_case *out, const struct merge_entry *entries, size_t count, size_t base)
+{
+    for (size_t k = 0; k < count; k++) {
+        const struct result_case *c = entries[k].c;
+        if (k == base)
+            continue;
+        out->wall_ns += c->wall_ns;
+        out->clock_unsteady += c->clock_unsteady;
+        out->warmup_converged = out->warmup_converged && c->warmup_converged;
+        for (int d = 0; d < DISCARD_COUNT; d++)
+            out->discarded[d] += c->discarded[d];
+        /* A roof that a later trial raised holds for all. */
+        if (c->floor.time_ns > 0 && c->floor.time_ns < out->floor.time_ns)
+            out->floor = c->floor;
+    }
+}
+
+enum status merge_case(struct result_case *out, const struct merge_entry *entries, size_t count, uint32_t trials,
+                       struct arena *arena, struct err *err)
+{
+    size_t base = 0; /* the first trial that measured: readings before and after, batch and stop reason are its own */
+    while (base < count && !entries[base].c->sample_count)
+        base++;
+    if (base == count)
+        base = 0;
+    for (size_t k = 0; k < count; k++) {
+        const enum status status = check_alike(&entries[base], &entries[k], err);
+        if (status)
+            return status;
+    }
+    *out = *entries[base].c;
+    take_trials(out, entries, count, arena);
+    add_up(out, entries, count, base);
+    take_numbers(out, entries, count, arena);
+    take_metrics(out, entries, count, arena);
+    take_outcome(out, entries, count, trials, arena);
+    return STATUS_OK;
+}
