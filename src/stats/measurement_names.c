@@ -21,7 +21,7 @@ static const char *const stops[] = {
     [STOP_NONE] = "none",       [STOP_PRECISE] = "precise",         [STOP_STABLE] = "stable",
     [STOP_TIMEOUT] = "timeout", [STOP_MAX_SAMPLES] = "max_samples",
 };
-static const char *const flags[] = {"disturbed", "throttled", "launch_bound", "impossible", "roof_raised"};
+static const char *const flags[] = {"disturbed", "throttled", "launch_bound", "impossible", "roof_raised", "profiled"};
 
 const char *case_status_name(enum case_status status)
 {

@@ -16,7 +16,8 @@ static void test_names(void **state)
     assert_string_equal(discard_name(DISCARD_NEGATIVE), "negative");
     assert_string_equal(verdict_name(VERIFY_NOT_RUN), "skipped");
     assert_string_equal(case_flag_name(3), "impossible");
-    assert_null(case_flag_name(5));
+    assert_string_equal(case_flag_name(5), "profiled");
+    assert_null(case_flag_name(6));
 }
 
 static void test_back(void **state)

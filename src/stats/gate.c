@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT */
+#include "rooftile/gate.h"
+
+#include <math.h>
+
+#include "gate_internal.h"
+#include "rooftile/summary.h"
+
+/* What was expected of a class beforehand weighs as much as so many values' MADs. */
+#define EXPECTED_WEIGHT 4
+
+static const char *const state_names[] = {
+    [GATE_MISSING] = "missing",         [GATE_LEARNING] = "learning", [GATE_QUIET] = "quiet",
+    [GATE_PROVISIONAL] = "provisional", [GATE_FIRM] = "firm",
+};
+
+const char *gate_state_name(enum gate_state state)
+{
+    return state_names[state];
+}
+
+struct gate_options gate_defaults(void)
+{
+    return (struct gate_options){.threshold = 5, .delta = 0.01};
+}
+
+static bool in_range(double value)
+{
+    return isnan(value) || (value >= 0 && isfinite(value));
+}
+
+static enum status check_series(const struct gate_set *set, size_t k, struct err *err)
+{
+    const struct gate_series *series = &set->series[k];
+    if (series->class_index >= set->class_count)
+        return err_set(err, ERR_CONFIG, "series %zu: class %u of %zu", k, (unsigned)series->class_index,
+                       set->class_count);
+    if (!in_range(series->floor))
+        return err_set(err, ERR_CONFIG, "series %zu: floor is %g", k, series->floor);
+    for (size_t night = 0; night < set->nights; night++) {
+        const double ns = series->night_ns[night];
+        if (!isnan(ns) && !(ns > 0 && isfinite(ns)))
+            return err_set(err, ERR_CONFIG, "series %zu: night %zu has the time %g ns", k, night, ns);
+    }
+    return STATUS_OK;
+}
+
+static enum status check_segments(const struct gate_segment *segments, size_t count, const struct gate_set *set,
+                                  struct err *err)
+{
+    for (size_t k = 0; segments && k < count; k++)
+        if (segments[k].start >= set->nights || !in_range(segments[k].sigma))
+            return err_set(err, ERR_CONFIG, "segment %zu: starts at night %u of %zu with sigma %g", k,
+                           (unsigned)segments[k].start, set->nights, segments[k].sigma);
+    return STATUS_OK;
+}
+
+static enum status check(const struct gate_set *set, const struct gate_options *options, struct err *err)
+{
+    if (!set->nights || set->nights > UINT32_MAX)
+        return err_set(err, ERR_CONFIG, "%zu nights", set->nights);
+    if (!(options->threshold > 0 && isfinite(options->threshold) && options->delta >= 0 && isfinite(options->delta)))
+        return err_set(err, ERR_CONFIG, "threshold is %g and delta is %g, expected positive numbers",
+                       options->threshold, options->delta);
+    for (size_t index = 0; set->class_sigma && index < set->class_count; index++)
+        if (!in_range(set->class_sigma[index]))
+            return err_set(err, ERR_CONFIG, "class %zu: sigma is %g", index, set->class_sigma[index]);
+    for (size_t k = 0; k < set->series_count; k++) {
+        const enum status status = check_series(set, k, err);
+        if (status)
+            return status;
+    }
+    return STATUS_OK;
+}
+
+/* Everything of one pass over the nights. */
+struct pass {
+    const struct gate_set *set;
+    const struct gate_options *options;
+    struct gate_common common;
+    struct gate_segment *segments, *class_segments; /* as the next night finds them */
+    double *expected;                               /* s0 of each class tonight */
+    struct gate_verdict *out, *classes;
+};
+
+static struct gate_segment *segments_copied(const struct gate_segment *segments, size_t count, struct arena *arena)
+{
+    struct gate_segment *copy = arena_array(arena, count + 1, sizeof(*copy));
+    for (size_t k = 0; segments && k < count; k++)
+        copy[k] = segments[k];
+    return copy;
+}
+
+static void pass_init(struct pass *pass, const struct gate_set *set, const struct gate_segment *segments,
+                      const struct gate_segment *class_segments, const struct gate_options *options,
+                      struct arena *arena)
+{
+    *pass = (struct pass){
+        .set = set,
+        .options = options,
+        .segments = segments_copied(segments, set->series_count, arena),
+        .class_segments = segments_copied(class_segments, set->class_count, arena),
+        .expected = arena_array(arena, set->class_count + 1, sizeof(double)),
+        .out = arena_array(arena, set->series_count + 1, sizeof(struct gate_verdict)),
+        .classes = arena_array(arena, set->class_count + 1, sizeof(struct gate_verdict)),
+    };
+    gate_common_init(&pass->common, set, arena);
+}
+
+static struct gate_segment after_break(struct gate_segment segment, uint32_t latest)
+{
+    return latest > segment.start ? (struct gate_segment){latest, 0} : segment;
+}
+
+static struct gate_view view_of(const struct pass *pass, size_t k)
+{
+    const double floor = pass->set->series[k].floor;
+    return (struct gate_view){
+        .values = &pass->common.adjusted[k * pass->set->nights],
+        .tonight = pass->common.night - 1,
+        .segment = after_break(pass->segments[k], pass->common.series_break[k]),
+        .floor = floor > 0 ? floor : 0,
+    };
+}
+
+/* Median spread of the class's series up to last night, each with a full least baseline, mixed with what was expected.
+ * The variance times 1.3: cases of a class differ (lognormal 0.4), and it is the noisier ones that need the caution. */
+static double expected_of(const struct pass *pass, size_t class)
+{
+    const double *given = pass->set->class_sigma;
+    const double known = given && given[class] > 0 ? given[class] : GATE_CASE_SIGMA;
+    double *spreads = pass->common.residuals, weight = 0;
+    size_t count = 0;
+    for (size_t k = 0; k < pass->set->series_count; k++) {
+        const struct gate_view view = view_of(pass, k);
+        struct gate_points points;
+        if (pass->set->series[k].class_index != class || isnan(view.values[view.tonight]))
+            continue;
+        gate_points_of(&points, &view);
+        if (points.count <= GATE_LEAST_BASELINE)
+            continue;
+        const size_t n = points.count - 1 < GATE_BASELINE ? points.count - 1 : GATE_BASELINE;
+        spreads[count++] = gate_spread(points.value + points.count - 1 - n, n);
+        weight += 0.4 * (double)n;
+    }
+    const double typical = count ? sqrt(1.3) * median_of(spreads, count) : 0;
+    return sqrt((EXPECTED_WEIGHT * known * known + weight * typical * typical) / (EXPECTED_WEIGHT + weight));
+}
+
+static void judge_night(struct pass *pass)
+{
+    const struct gate_set *set = pass->set;
+    const struct gate_common *common = &pass->common;
+    for (size_t index = 0; index < set->class_count; index++) {
+        const struct gate_view view = {
+            .values = &common->measured[index * set->nights],
+            .tonight = common->night - 1,
+            .segment = after_break(pass->class_segments[index], common->class_break),
+        };
+        gate_judge(&pass->classes[index], &view, GATE_CLASS_SIGMA, pass->options);
+        pass->classes[index].common = common->used[index];
+        pass->class_segments[index] = pass->classes[index].segment;
+        pass->expected[index] = expected_of(pass, index);
+    }
+    for (size_t k = 0; k < set->series_count; k++) {
+        const uint32_t class = set->series[k].class_index;
+        const struct gate_view view = view_of(pass, k);
+        gate_judge(&pass->out[k], &view, pass->expected[class], pass->options);
+        pass->out[k].common = common->used[class];
+        pass->out[k].baseline_ns *= exp(common->used[class]);
+        pass->segments[k] = pass->out[k].segment;
+    }
+}
+
+static void hand_out(const struct pass *pass, struct gate_verdict *out, struct gate_verdict *classes)
+{
+    for (size_t k = 0; k < pass->set->series_count; k++)
+        out[k] = pass->out[k];
+    for (size_t index = 0; index < pass->set->class_count; index++)
+        classes[index] = pass->classes[index];
+}
+
+enum status gate_night(struct gate_verdict *out, struct gate_verdict *classes, const struct gate_set *set,
+                       const struct gate_segment *segments, const struct gate_segment *class_segments,
+                       const struct gate_options *options, struct err *err)
+{
+    struct arena arena = {0};
+    struct pass pass;
+    enum status status = check(set, options, err);
+    if (!status)
+        status = check_segments(segments, set->series_count, set, err);
+    if (!status)
+        status = check_segments(class_segments, set->class_count, set, err);
+    if (status)
+        return status;
+    pass_init(&pass, set, segments, class_segments, options, &arena);
+    while (pass.common.night < set->nights)
+        gate_common_step(&pass.common);
+    judge_night(&pass);
+    hand_out(&pass, out, classes);
+    arena_release(&arena);
+    return STATUS_OK;
+}
+
+static void tell(gate_seen *seen, void *context, size_t night, bool is_class, const struct gate_verdict *verdicts,
+                 size_t count)
+{
+    for (size_t k = 0; seen && k < count; k++)
+        if (verdicts[k].state == GATE_PROVISIONAL || verdicts[k].state == GATE_FIRM)
+            seen(context, night, is_class, k, &verdicts[k]);
+}
+
+enum status gate_replay(struct gate_verdict *out, struct gate_verdict *classes, const struct gate_set *set,
+                        const struct gate_options *options, gate_seen *seen, void *context, struct err *err)
+{
+    struct arena arena = {0};
+    struct pass pass;
+    const enum status status = check(set, options, err);
+    if (status)
+        return status;
+    pass_init(&pass, set, NULL, NULL, options, &arena);
+    for (size_t night = 0; night < set->nights; night++) {
+        gate_common_step(&pass.common);
+        judge_night(&pass);
+        tell(seen, context, night, true, pass.classes, set->class_count);
+        tell(seen, context, night, false, pass.out, set->series_count);
+    }
+    hand_out(&pass, out, classes);
+    arena_release(&arena);
+    return STATUS_OK;
+}

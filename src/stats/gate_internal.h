@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The three parts of the gate: what nights share (gate_common.c), one series judged (gate_judge.c), all of them night
+ * by night (gate.c).
+ */
+#ifndef ROOFTILE_STATS_GATE_INTERNAL_H
+#define ROOFTILE_STATS_GATE_INTERNAL_H
+
+#include "rooftile/arena.h"
+#include "rooftile/gate.h"
+
+/* A series' last adjusted values since its last break, oldest first and sorted. */
+struct gate_window {
+    double recent[GATE_BASELINE], sorted[GATE_BASELINE];
+    uint32_t count;
+};
+
+struct gate_common {
+    const struct gate_set *set;
+    size_t night;           /* the next one to take in */
+    double *adjusted;       /* series by nights: z; NaN = missing */
+    double *measured;       /* classes by nights: g where it was measured; NaN = too few cases */
+    double *used;           /* classes: what was taken out of the latest night */
+    uint32_t *series_break; /* series: the latest night that started anew */
+    uint32_t class_break;   /* the latest night at which everything did */
+    struct gate_window *windows;
+    double *residuals; /* room for one value per series */
+};
+
+void gate_common_init(struct gate_common *common, const struct gate_set *set, struct arena *arena);
+void gate_common_step(struct gate_common *common);
+
+/* One series up to tonight, as gate_judge sees it. */
+struct gate_view {
+    const double *values; /* night by night, ln, NaN = missing */
+    size_t tonight;       /* index of the night judged */
+    struct gate_segment segment;
+    double floor;
+};
+
+/* The values of a view's segment that matter: the last ones, tonight's included. */
+#define GATE_POINTS (GATE_BASELINE + GATE_LONGEST)
+struct gate_points {
+    double value[GATE_POINTS];
+    uint32_t night[GATE_POINTS];
+    size_t count;
+};
+void gate_points_of(struct gate_points *points, const struct gate_view *view);
+
+/* x: the robust sd of `count` values in their order. */
+double gate_spread(const double *values, size_t count);
+
+/* `s0` is what a segment without a past of its own expects. */
+void gate_judge(struct gate_verdict *out, const struct gate_view *view, double s0, const struct gate_options *options);
+
+#endif
