@@ -120,8 +120,9 @@ const struct flag_words flag_words[] = {
      "faster than the measured roof: both were measured again, and the roof was lifted"},
     {FLAG_DISTURBED, 'd', "disturbed",
      "the machine's reference rates moved over 5 % meanwhile (a neighbour, or a clock)"},
-    {FLAG_THROTTLED, 't', "throttled", "samples were discarded because the clock had dropped"},
+    {FLAG_THROTTLED, 't', "throttled", "the clock fell meanwhile, held back by a power or temperature limit"},
     {FLAG_LAUNCH_BOUND, 'l', "launch_bound", "an empty launch alone takes over 5 % of the time"},
+    {FLAG_PROFILED, 'p', "profiled", "one launch marked for a profiler: not a measurement"},
     {0, 0, NULL, NULL},
 };
 

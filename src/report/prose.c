@@ -19,27 +19,8 @@ const char *printable(struct arena *arena, const char *text)
 
 void wrapped(struct text *out, const char *prose, unsigned indent, unsigned columns)
 {
-    size_t at = indent;
     text_pad(out, indent, ' ');
-    for (const char *p = prose; *p;) {
-        const size_t length = strcspn(p, " ");
-        struct text word = {0};
-        text_addn(&word, p, length);
-        const size_t width = length ? text_columns(word.data) : 0;
-        if (at > indent && at + 1 + width > columns) {
-            text_add(out, "\n");
-            text_pad(out, indent, ' ');
-            at = indent;
-        }
-        if (at > indent) {
-            text_add(out, " ");
-            at++;
-        }
-        text_addn(out, p, length);
-        at += width;
-        p += length + strspn(p + length, " ");
-        text_release(&word);
-    }
+    text_add_wrapped(out, prose, indent, indent, columns);
     text_add(out, "\n");
 }
 

@@ -16,13 +16,31 @@ enum status report_json(struct text *out, const struct result *result, const str
 enum status report_jsonl(struct text *out, const struct result *result, const struct report_options *options,
                          struct err *err);
 
+enum status report_markdown(struct text *out, const struct result *result, const struct report_options *options,
+                            struct err *err);
+enum status report_junit(struct text *out, const struct result *result, const struct report_options *options,
+                         struct err *err);
+enum status report_openmetrics(struct text *out, const struct result *result, const struct report_options *options,
+                               struct err *err);
+enum status report_google_benchmark(struct text *out, const struct result *result, const struct report_options *options,
+                                    struct err *err);
+enum status report_bmf(struct text *out, const struct result *result, const struct report_options *options,
+                       struct err *err);
+enum status report_gha_smaller(struct text *out, const struct result *result, const struct report_options *options,
+                               struct err *err);
+enum status report_gha_bigger(struct text *out, const struct result *result, const struct report_options *options,
+                              struct err *err);
+
+/* The plan id: the case's id without its timer, which other tools keep histories by. */
+const char *plain_id(struct arena *arena, const struct result_case *c);
 enum style { STYLE_PLAIN, STYLE_BOLD, STYLE_DIM, STYLE_RED, STYLE_GREEN, STYLE_YELLOW, STYLE_CYAN };
 /* Adds text in a style; plain without colour. */
 void styled(struct text *out, const struct report_options *options, enum style style, const char *text);
 
 unsigned report_columns(const struct report_options *options);
 
-/* A copy that is safe on a terminal: results come from anywhere, and control characters in them become '?'. Line feeds stay. */
+/* A copy that is safe on a terminal: results come from anywhere, and control characters in them become '?'. Line feeds
+ * stay. */
 const char *printable(struct arena *arena, const char *text);
 /* Words, broken at blanks, every line indented. */
 void wrapped(struct text *out, const char *prose, unsigned indent, unsigned columns);

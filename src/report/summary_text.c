@@ -3,9 +3,11 @@
  * What stands under the table: counts, what the flags mean, the device; and the one line per case of a log.
  */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "report_internal.h"
+#include "rooftile/units.h"
 
 static void add_counts(struct text *out, const struct result *result, const struct report_options *options)
 {
@@ -49,9 +51,45 @@ static void add_flag_legend(struct text *out, const struct result *result, bool 
     }
 }
 
+static const char *kpi_value(char out[static UNITS_TEXT], const struct result_kpi *kpi)
+{
+    if (!strcmp(kpi->unit, "B/s") || !strcmp(kpi->unit, "FLOP/s") || !strcmp(kpi->unit, "1/s"))
+        return units_rate(out, kpi->value, kpi->unit);
+    if (!strcmp(kpi->unit, "ns"))
+        return units_time(out, kpi->value);
+    if (!strcmp(kpi->of, "fraction"))
+        return units_percent(out, kpi->value);
+    snprintf(out, UNITS_TEXT, "%.4g %.12s", kpi->value, kpi->unit);
+    return out;
+}
+
+static void add_kpis(struct text *out, const struct result *result, const struct report_options *options)
+{
+    struct arena scratch = {0};
+    size_t width = 0;
+    for (size_t k = 0; k < result->kpi_count; k++)
+        width = text_columns(result->kpis[k].name) > width ? text_columns(result->kpis[k].name) : width;
+    if (result->kpi_count)
+        styled(out, options, STYLE_BOLD, "\nkey figures\n");
+    for (size_t k = 0; k < result->kpi_count; k++) {
+        const struct result_kpi *kpi = &result->kpis[k];
+        char value[UNITS_TEXT];
+        text_addf(out, "  %s", printable(&scratch, kpi->name));
+        text_pad(out, width - text_columns(kpi->name) + 2, ' ');
+        if (isfinite(kpi->value) && !strcmp(kpi->method, "value"))
+            text_addf(out, "%s\n", kpi_value(value, kpi));
+        else if (isfinite(kpi->value))
+            text_addf(out, "%s  (%s of %u cases)\n", kpi_value(value, kpi), kpi->method, kpi->case_count);
+        else
+            text_addf(out, "none: %s\n", printable(&scratch, kpi->reason));
+    }
+    arena_release(&scratch);
+}
+
 void summary_lines(struct text *out, const struct result *result, const struct report_options *options, bool marks)
 {
     struct arena scratch = {0};
+    add_kpis(out, result, options);
     add_counts(out, result, options);
     add_flag_legend(out, result, marks, report_columns(options));
     text_addf(out, "on %s, %u %s, wave %u; seed %llu\n", printable(&scratch, result->device.name), result->device.cus,

@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: MIT
+"""Every export is read by the tool it is for: compare.py, promtool, xmllint, a JSON Schema validator; and says what it must."""
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import xml.etree.ElementTree as ElementTree
+
+from harness import ROOT, check, check_run, finish, load, run, scratch
+
+SOURCE = """#include "portable.h"
+
+KERNEL void twice(uint32_t *out, uint32_t n, uint32_t wrong)
+{
+    const uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        out[i] = 2 * i + (i == 17 ? wrong : 0u);
+}
+KERNEL_EXPORT(twice)
+"""
+MANIFEST = {
+    "name": "twice", "summary": "twice", "params": {"n": 65536, "wrong": 0},
+    "code": {"source": "twice.hip", "symbol": "twice"},
+    "buffers": {"out": {"type": "u32", "count": "n", "role": "out"}},
+    "launch": {"grid": ["ceil_div(n, 64)"], "block": [64],
+               "args": ["out", {"value": "n", "type": "u32"}, {"value": "wrong", "type": "u32"}]},
+    "require": [{"expr": "n < 10000000", "reason": "too large <for> \"this\" & that"}],
+    "work": {"write": "4*n", "items": "n"},
+    "check": {"expect": {"out": "2 * i"}}}
+QUICK = {"warmup": "1 ms", "warmup_max": "1 ms", "min_time": "1 ms", "max_time": "50 ms", "min_samples": 3, "max_samples": 5, "precision": 0.9}
+SUITE = {"name": "s", "defaults": {"measure": QUICK},
+         "cases": [{"kernel": "twice", "sweep": {"n": [4096, 8192, 20000000]}}, {"kernel": "twice", "params": {"wrong": 1}}],
+         "kpis": [{"name": "good <rate>", "method": "geomean", "of": "bytes_per_s", "cases": ["twice/*wrong=0*"]},
+                  {"name": "with the wrong one", "method": "geomean", "of": "bytes_per_s", "cases": ["twice"]},
+                  {"name": "slowest", "method": "max", "of": "ns_per_item", "cases": ["twice/*wrong=0*"]}]}
+HOSTILE = 'GPU <"x"> & | `y` \\ \n*z*'
+
+# What Bencher and github-action-benchmark document of their formats.
+NUMBER = {"type": "number"}
+BMF = {"type": "object", "additionalProperties": {
+    "type": "object", "additionalProperties": {
+        "type": "object", "required": ["value"], "additionalProperties": False,
+        "properties": {"value": NUMBER, "lower_value": NUMBER, "upper_value": NUMBER}}}}
+GHA = {"type": "array", "items": {
+    "type": "object", "required": ["name", "unit", "value"], "additionalProperties": False,
+    "properties": {"name": {"type": "string"}, "unit": {"type": "string"}, "value": NUMBER,
+                   "range": {"type": "string"}, "extra": {"type": "string"}}}}
+
+
+def export(home, form, source="r.json"):
+    done = run("report", source, "--format", form, home=home)
+    check_run(done, 0, f"report --format {form}")
+    return done.stdout
+
+
+def make_results(home):
+    (home / "k").mkdir()
+    (home / "k/twice.hip").write_text(SOURCE)
+    (home / "k/twice.json").write_text(json.dumps(MANIFEST))
+    (home / "s.json").write_text(json.dumps(SUITE))
+    done = run("run", "s.json", "--kernels", "k", "--device", "cpu:threads=1", "-o", "r.json", home=home)
+    check_run(done, 1, "a run with a wrong result")
+    result = load(home / "r.json")
+    result["environment"]["gpu"]["name"] = HOSTILE
+    (home / "r.json").write_text(json.dumps(result))
+    check_run(run("run", "stream_triad", "--set", "n=1Mi,2Mi", "--device", "sim:mi300x", "-o", "p.json", home=home), 0, "a prediction")
+    return {case["id"].split(";timer")[0]: case for case in result["cases"]}
+
+
+def key_figures(home, cases):
+    kpis = {kpi["name"]: kpi for kpi in load(home / "r.json")["kpis"]}
+    good = [case["throughput"]["bytes_per_s"] for name, case in cases.items() if "wrong=0" in name and case["status"] == "ok"]
+    check(len(good) == 2, "two cases were measured")
+    check(abs(kpis["good <rate>"]["value"] / (good[0] * good[1]) ** 0.5 - 1) < 1e-9, "the geometric mean is that of the two cases")
+    check(kpis["good <rate>"]["unit"] == "B/s", "with its unit")
+    check(kpis["with the wrong one"]["value"] is None and "1 of 3 cases have no value" in json.dumps(kpis["with the wrong one"]),
+          f"no figure is made from a part of its cases: {kpis['with the wrong one']}")
+    table = export(home, "table")
+    check("key figures" in table and "none: 1 of 3 cases" in table, "the table shows them")
+
+
+def junit(home):
+    text = export(home, "junit")
+    root = ElementTree.fromstring(text)
+    suite = root[0]
+    check((suite.get("tests"), suite.get("failures"), suite.get("skipped"), suite.get("errors")) == ("4", "1", "1", "0"), "JUnit counts")
+    failures = [(case.get("name"), case.find("failure")) for case in suite.iter("testcase") if case.find("failure") is not None]
+    check(len(failures) == 1 and failures[0][1].get("type") == "verification" and "out[17] is 35, expected 34" in failures[0][1].get("message"),
+          "the wrong result is a failure with its element")
+    check(any(p.get("value") == HOSTILE for p in suite.iter("property")), "hostile text survives XML")
+    (home / "junit.xml").write_text(text)
+    if not shutil.which("xmllint"):
+        return print("SKIPPED: xmllint (libxml2-utils) is not installed")
+    for broken in (False, True):
+        if broken:
+            (home / "junit.xml").write_text(text.replace(' hostname="', ' host="'))
+        done = subprocess.run(["xmllint", "--noout", "--schema", ROOT / "tests/data/junit.xsd", home / "junit.xml"], capture_output=True, text=True)
+        check((done.returncode == 0) != broken, f"xmllint {'accepts a broken file' if broken else 'refuses'}: {done.stderr[-800:]}")
+
+
+def promtool():
+    for place in (shutil.which("promtool"), ROOT / "build/tools/usr/bin/promtool"):
+        if place and pathlib.Path(place).exists():
+            return place
+    return None
+
+
+def openmetrics(home):
+    text = export(home, "openmetrics")
+    check(text.endswith("# EOF\n"), "OpenMetrics ends with EOF")
+    names = re.findall(r"^# TYPE (\S+)", text, re.M)
+    check(len(names) == len(set(names)) and all(name.startswith("rooftile_") for name in names), "each family once")
+    samples = [line for line in text.splitlines() if not line.startswith("#")]
+    check(all(re.fullmatch(r'rooftile_\w+\{(\w+="(?:[^"\\\n]|\\.)*",?)+\} [-+0-9.e]+', line) for line in samples), "every sample parses")
+    check(sum(line.startswith("rooftile_case_ok{") for line in samples) == 3, "a case that failed is there as 0, a skipped one is not")
+    check(not any("wrong=1" in line for line in samples if line.startswith("rooftile_case_time")), "a wrong result has no time")
+    check("rooftile_case_time" not in export(home, "openmetrics", "p.json"), "predictions have families of their own")
+    tool = promtool()
+    if not tool:
+        return print("SKIPPED: promtool (prometheus) is not installed")
+    for source in ("r.json", "p.json"):
+        done = subprocess.run([tool, "check", "metrics"], input=export(home, "openmetrics", source), capture_output=True, text=True)
+        check(done.returncode == 0 and not done.stderr.strip(), f"promtool: {done.stdout}{done.stderr}")
+    done = subprocess.run([tool, "check", "metrics"], input=text.replace("# EOF", "rooftile_case_ok{"), capture_output=True, text=True)
+    check(done.returncode != 0, "promtool notices a broken line")
+
+
+def google_benchmark(home, cases):
+    text = export(home, "google-benchmark")
+    data = json.loads(text)
+    entries = {entry["name"]: entry for entry in data["benchmarks"]}
+    check(data["context"]["json_schema_version"] == 1 and len(entries) == 3, "google-benchmark entries")
+    for name, entry in entries.items():
+        if "wrong=1" in name:
+            check(entry["error_occurred"] and "verification" in entry["error_message"], "a wrong result is an error there")
+        else:
+            check(entry["real_time"] == cases[name]["stats"]["median"], f"{name}: its time")
+    (home / "old.json").write_text(text)
+    for entry in data["benchmarks"]:
+        entry["real_time"] *= 2
+    (home / "new.json").write_text(json.dumps(data))
+    compare = pathlib.Path(os.environ.get("GBENCH_COMPARE", "/usr/share/benchmark/compare.py"))
+    if not compare.exists():
+        return print("SKIPPED: google/benchmark's compare.py (libbenchmark-tools) is not installed")
+    done = subprocess.run([sys.executable, compare, "--no-color", "benchmarks", home / "old.json", home / "new.json"], capture_output=True, text=True)
+    if "ModuleNotFoundError" in done.stderr:
+        return print("SKIPPED: compare.py needs scipy")
+    check(done.returncode == 0 and "twice/n=4096" in done.stdout and "+1.0000" in done.stdout, f"compare.py: {done.stdout}{done.stderr}")
+
+
+def dashboards(home, cases):
+    try:
+        import jsonschema
+    except ImportError:
+        jsonschema = None
+        print("SKIPPED: the schemas (python3-jsonschema is not installed)")
+    bmf = json.loads(export(home, "bmf"))
+    smaller = json.loads(export(home, "github-action-benchmark"))
+    bigger = json.loads(export(home, "github-action-benchmark-bigger"))
+    if jsonschema:
+        for value, schema in ((bmf, BMF), (smaller, GHA), (bigger, GHA)):
+            jsonschema.Draft7Validator(schema).validate(value)
+    good = [name for name, case in cases.items() if case["status"] == "ok"]
+    check(sorted(name for name in bmf if not name.startswith("kpi/")) == sorted(good), "Bencher gets what counts, nothing else")
+    for name in good:
+        latency = bmf[name]["latency"]
+        check(latency["lower_value"] <= latency["value"] <= latency["upper_value"], f"{name}: an interval around its value")
+    check("kpi/good <rate>" in bmf and "kpi/with the wrong one" not in bmf, "key figures with a value")
+    check({e["name"] for e in smaller} == set(good) | {"kpi/slowest"}, f"smaller is better: {[e['name'] for e in smaller]}")
+    check({e["unit"] for e in bigger} == {"B/s"} and any(e["name"] == "kpi/good <rate>" for e in bigger), "bigger is better")
+    check(all(name.startswith("PREDICTED ") for name in json.loads(export(home, "bmf", "p.json"))), "predictions say so in their names")
+
+
+def markdown(home):
+    text = export(home, "markdown")
+    check("**1 finding**" in text and "1 skipped" in text and "| verification |" in text, f"markdown says what went wrong: {text[:600]}")
+    rows = [line for line in text.splitlines() if line.startswith("|")]
+    check(all(len(re.findall(r"(?<!\\)\|", row)) in (4, 5, 8) for row in rows), "no cell breaks its row")
+    check("<\"x\">" not in text, "no HTML from a name")
+    case = load(home / "r.json")
+    template = next(c for c in case["cases"] if c["status"] == "ok")
+    case["cases"] = [json.loads(json.dumps(template).replace("n=4096", f"n={k}")) for k in range(2000)]
+    (home / "many.json").write_text(json.dumps(case))
+    text = export(home, "markdown", "many.json")
+    check(len(text) < 65536 and "more cases are in the result file" in text, f"a comment of {len(text)} characters")
+
+
+def main():
+    with scratch() as folder:
+        home = pathlib.Path(folder)
+        cases = make_results(home)
+        key_figures(home, cases)
+        junit(home)
+        openmetrics(home)
+        google_benchmark(home, cases)
+        dashboards(home, cases)
+        markdown(home)
+    finish()
+
+
+main()
