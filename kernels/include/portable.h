@@ -65,6 +65,13 @@
  *                         stamp counter on the CPU (constant rate, not core clocks)
  *   read_realtime()       uint64_t at a constant rate: 100 MHz on AMD, the time stamp counter on the CPU
  *
+ *   cycle_counter_bits()  how many bits of read_cycles() count before it starts again at 0; a constant expression
+ *
+ * Talking to the host while the kernel runs, through pinned memory
+ *   load_host(p) store_host(p, v)   what the host wrote last, and for the host to see at once; 4 or 8 bytes. The store comes
+ *                         after every earlier one of this work-item
+ *   nap()                 waits a few microseconds (AMD: 4 us at 2 GHz) without keeping others from running
+ *
  * Benchmarks against the optimiser
  *   keep(v)               v counts as used, so what computed it stays. In a loop over work-items on the CPU it stops
  *                         vectorisation of that loop: use a vec and one keep at the end

@@ -207,11 +207,41 @@ __device__ static inline uint64_t read_cycles()
 /* gfx11 and gfx12 have no s_memrealtime: they ask through a message (128 = return a value, 3 = real time). */
 __device__ static inline uint64_t read_realtime()
 {
-#if defined(__GFX11__) || defined(__GFX12__)
+#if (defined(__GFX11__) || defined(__GFX12__)) && __has_builtin(__builtin_amdgcn_s_sendmsg_rtnl)
     return __builtin_amdgcn_s_sendmsg_rtnl(0x83);
+#elif defined(__GFX11__) || defined(__GFX12__) /* clang 15 has the instruction only */
+    uint64_t ticks;
+    asm volatile("s_sendmsg_rtn_b64 %0, sendmsg(MSG_RTN_GET_REALTIME)\n\ts_waitcnt lgkmcnt(0)" : "=s"(ticks));
+    return ticks;
 #else
     return __builtin_amdgcn_s_memrealtime();
 #endif
+}
+
+/* gfx11 has SHADER_CYCLES in one hardware register of 20 bits. */
+__device__ static constexpr unsigned cycle_counter_bits()
+{
+#if defined(__GFX11__)
+    return 20;
+#else
+    return 64;
+#endif
+}
+
+template <class type_t> __device__ type_t load_host(const type_t *at)
+{
+    return __hip_atomic_load(at, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_SYSTEM);
+}
+
+template <class type_t> __device__ void store_host(type_t *at, type_t value)
+{
+    __hip_atomic_store(at, value, __ATOMIC_RELEASE, __HIP_MEMORY_SCOPE_SYSTEM);
+}
+
+/* 64 clocks for each of 127. */
+__device__ static inline void nap()
+{
+    __builtin_amdgcn_s_sleep(127);
 }
 
 template <class type_t> __device__ void keep(type_t value)

@@ -264,6 +264,26 @@ struct simt {
         return read_cycles();
     }
 
+    __device__ static constexpr unsigned cycle_counter_bits()
+    {
+        return 64;
+    }
+
+    template <class type_t> __device__ static type_t load_host(const type_t *at)
+    {
+        return __atomic_load_n(at, __ATOMIC_RELAXED);
+    }
+
+    template <class type_t> __device__ static void store_host(type_t *at, type_t value)
+    {
+        __atomic_store_n(at, value, __ATOMIC_RELEASE);
+    }
+
+    __device__ static void nap()
+    {
+        memory_fence_compiler();
+    }
+
     template <class type_t> __device__ static void keep(type_t value)
     {
         if constexpr (simt_home_of<type_t>() == SIMT_IN_INTEGER)

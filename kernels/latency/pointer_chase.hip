@@ -24,10 +24,12 @@ __device__ static inline uint32_t next(const uint32_t *ring, uint32_t at)
         return ring[at];
 }
 
-KERNEL __launch_bounds__(1) void pointer_chase(const uint32_t *__restrict ring, uint32_t *__restrict state,
-                                               uint32_t steps)
+/* Bounds of a wave for a launch of one work-item, and an opaque position: for a single lane, or a position that all lanes
+ * share, the compiler would load through the scalar cache. */
+KERNEL __launch_bounds__(64) void pointer_chase(const uint32_t *__restrict ring, uint32_t *__restrict state,
+                                                uint32_t steps)
 {
-    uint32_t at = state[0];
+    uint32_t at = opaque(state[0]);
     uint32_t left = steps;
     for (; left >= UNROLLED; left -= UNROLLED) {
         UNROLL

@@ -37,6 +37,8 @@ enum option_id {
     OPT_CACHE_MODE,
     OPT_TIMER,
     OPT_TIMEOUT,
+    OPT_TRIALS,
+    OPT_AB,
     OPT_LABEL,
     OPT_ARCH,
     OPT_JOBS,
@@ -45,7 +47,20 @@ enum option_id {
     OPT_PROVE,
     OPT_ORDERS,
     OPT_STRICT,
+    OPT_ALPHA,
+    OPT_DB,
+    OPT_LANE,
+    OPT_KEEP,
+    OPT_BACKFILL,
+    OPT_CONFIRM,
+    OPT_REASON,
+    OPT_DELTA,
+    OPT_PROFILE,
     OPT_NAMES,
+    OPT_TARGETS,
+    OPT_BLOCK,
+    OPT_ISA,
+    OPT_IR,
     OPT_COLOR,
     OPT_PROGRESS,
     OPT_QUIET,
@@ -73,15 +88,25 @@ struct cli_options {
     bool samples;                              /* --samples: raw samples in the result file */
     bool keep_order;                           /* --keep-order */
     const char *min_time, *max_time, *timeout; /* time strings */
-    const char *cache_mode, *timer;            /* --cache-mode hot|cold|rotate, --timer auto|host|batch */
+    const char *cache_mode, *timer;            /* --cache-mode hot|cold|rotate, --timer auto|dispatch|event|... */
     const char *const *labels;                 /* --label KEY=VALUE */
     size_t label_count;
     const char *const *archs; /* --arch A,B: split */
     size_t arch_count;
+    unsigned trials;             /* --trials N; 0 = one */
+    const char *ab[2];           /* --ab A B: kernel folders, compilers or code objects; NULL = not a comparison */
+    const char *db, *lane, *confirm, *reason; /* history: --db FILE, --lane NAME, --confirm SUITE, --reason TEXT */
+    unsigned keep;               /* --keep N nights; 0 = all */
+    bool backfill;               /* --backfill */
+    const char *alpha, *delta;   /* --alpha, --delta: fractions */
     unsigned jobs; /* -j, --jobs N */
     bool force, run, prove, orders, strict;
-    bool names; /* --names: names only, one per line */
-    bool help;  /* -h, --help: answered before the command runs */
+    bool profile;   /* --profile */
+    bool names;     /* --names: names only, one per line */
+    bool targets;   /* --targets */
+    unsigned block; /* --block N: threads of a workgroup; 0 = the launch's */
+    bool isa, ir;   /* --isa, --ir: the disassembly, the LLVM IR */
+    bool help;      /* -h, --help: answered before the command runs */
     enum color_mode color;
     enum { PROGRESS_AUTO, PROGRESS_ALWAYS, PROGRESS_NEVER } progress;
     bool quiet;
@@ -126,8 +151,13 @@ int cmd_check(const struct cli_options *options, struct arena *arena);
 int cmd_roofline(const struct cli_options *options, struct arena *arena);
 int cmd_list(const struct cli_options *options, struct arena *arena);
 int cmd_devices(const struct cli_options *options, struct arena *arena);
+int cmd_inspect(const struct cli_options *options, struct arena *arena);
+int cmd_merge(const struct cli_options *options, struct arena *arena);
 int cmd_report(const struct cli_options *options, struct arena *arena);
 int cmd_schema(const struct cli_options *options, struct arena *arena);
+int cmd_history(const struct cli_options *options, struct arena *arena);
+int cmd_aa(const struct cli_options *options, struct arena *arena);
+int cmd_compare(const struct cli_options *options, struct arena *arena);
 int cmd_completion(const struct cli_options *options, struct arena *arena);
 int cmd_man(const struct cli_options *options, struct arena *arena);
 

@@ -2,8 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "rooftile/units.h"
-#include "session.h"
+#include "rooftile/targets.h"
+#include "services.h"
 
 struct tally {
     size_t compiled, cached, failed, skipped;
@@ -29,6 +29,19 @@ static void report_code(const struct build_request *request, const struct build_
     }
 }
 
+/* What a run on this device would compile beside the cases. */
+static enum status build_services(struct session *session, struct tally *tally, size_t *count, struct err *err)
+{
+    struct service_code services[SERVICE_COUNT] = {0};
+    if (!services_wanted(session, SERVICE_HOLD))
+        return STATUS_OK;
+    enum status status = services_prepare(services, session, &session_stop, err);
+    for (int which = 0; which < SERVICE_COUNT && !status; which++)
+        for (size_t k = 0; services[which].plan && k < services[which].plan->code_count; k++, ++*count)
+            report_code(&services[which].plan->codes[k], &services[which].builds[k], tally, session->options);
+    return status;
+}
+
 static enum status build_target_codes(struct session *session, struct tally *total, struct err *err)
 {
     const bool everything = !session->options->arg_count;
@@ -42,10 +55,28 @@ static enum status build_target_codes(struct session *session, struct tally *tot
     struct tally tally = {0};
     for (size_t k = 0; k < session->plan->code_count; k++)
         report_code(&session->plan->codes[k], &session->builds[k], &tally, session->options);
+    size_t count = session->plan->code_count;
+    status = build_services(session, &tally, &count, err);
+    if (status)
+        return status;
     printf("%s: %zu code objects: %zu compiled, %zu from the cache, %zu failed, %zu skipped\n", session->info.target,
-           session->plan->code_count, tally.compiled, tally.cached, tally.failed, tally.skipped);
+           count, tally.compiled, tally.cached, tally.failed, tally.skipped);
     total->failed += tally.failed;
     return STATUS_OK;
+}
+
+/* A target that nobody here knows is said once, not for every kernel. */
+static enum status build_arch(struct session *session, const char *arch, struct tally *total, struct err *err)
+{
+    const struct build_target target = {.kind = BUILD_AMD, .arch = arch, .wave = target_modes(arch).wave};
+    struct compiler compiler;
+    if (build_find_compiler(&compiler, &target, 0, session->arena, err) == ERR_UNSUPPORTED) {
+        printf("%s: %s\n", arch, err->text);
+        total->failed++;
+        return STATUS_OK;
+    }
+    enum status status = session_target(session, arch, err);
+    return status ? status : build_target_codes(session, total, err);
 }
 
 int cmd_build(const struct cli_options *options, struct arena *arena)
@@ -64,11 +95,8 @@ int cmd_build(const struct cli_options *options, struct arena *arena)
         if (!status)
             status = build_target_codes(&session, &total, &err);
     }
-    for (size_t k = 0; k < options->arch_count && !status; k++) {
-        status = session_target(&session, options->archs[k], &err);
-        if (!status)
-            status = build_target_codes(&session, &total, &err);
-    }
+    for (size_t k = 0; k < options->arch_count && !status; k++)
+        status = build_arch(&session, options->archs[k], &total, &err);
     if (status)
         return cli_fail(&err);
     return total.failed ? 1 : 0;

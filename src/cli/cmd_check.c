@@ -3,6 +3,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "check_code.h"
+#include "codes.h"
 #include "execute.h"
 #include "progress.h"
 #include "rooftile/units.h"
@@ -35,12 +37,15 @@ static void on_case(void *context, const struct plan_case *plan_case, const stru
 static enum status run_pass(struct check_pass *pass, enum run_inject inject, enum lane_order order, struct err *err)
 {
     struct session *session = pass->session;
+    struct codes codes = {0};
+    codes_open(&codes, session);
     const struct run_options run = {.device = session->request,
                                     .seed = session->options->seed,
                                     .verify_only = true,
                                     .inject = inject,
                                     .lane_order = order,
                                     .keep_order = true,
+                                    .refused = codes_refused(&codes),
                                     .stop = &session_stop,
                                     .case_done = on_case,
                                     .tick = on_tick,
@@ -202,6 +207,10 @@ int cmd_check(const struct cli_options *options, struct arena *arena)
     if (status)
         return cli_fail(&err);
     size_t findings = check_files(&session);
+    if (options->arch_count || (!options->run && !options->prove))
+        status = check_code(&session, &findings, &err);
+    if (status)
+        return cli_fail(&err);
     if (!options->run && !options->prove)
         return findings ? 2 : 0;
     if (!options->arg_count)

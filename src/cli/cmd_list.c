@@ -7,6 +7,7 @@
 #include "list.h"
 #include "options.h"
 #include "rooftile/file.h"
+#include "session.h"
 
 const char *list_family(const struct manifest *manifest)
 {
@@ -158,7 +159,7 @@ static enum status choose_named(struct listing *listing, const struct cli_option
 static int by_family(const void *a, const void *b)
 {
     const struct manifest *const *left = a, *const *right = b;
-    const int oracles = (int)list_is_oracle(*left) - (int)list_is_oracle(*right);
+    const int oracles = (int)session_is_helper(*left) - (int)session_is_helper(*right);
     const int families = oracles ? oracles : strcmp(list_family(*left), list_family(*right));
     return families ? families : strcmp((*left)->name, (*right)->name);
 }
@@ -183,7 +184,7 @@ static enum status choose(struct listing *listing, const struct cli_options *opt
 static void add_names(struct text *out, const struct listing *listing)
 {
     for (size_t k = 0; k < listing->kernel_count; k++)
-        if (!list_is_oracle(listing->kernels[k]))
+        if (!session_is_helper(listing->kernels[k]))
             text_addf(out, "%s\n", listing->kernels[k]->name);
     for (size_t k = 0; k < listing->suite_count; k++)
         text_addf(out, "%s\n", listing->suites[k].name);
@@ -194,6 +195,12 @@ int cmd_list(const struct cli_options *options, struct arena *arena)
     struct listing listing = {.arena = arena};
     struct err err = {0};
     struct text text = {0};
+    if (options->targets) {
+        list_targets(&text, options->json, options->names, log_use_color(STDOUT_FILENO), arena);
+        const enum status written = cli_write(options->json, &text, &err);
+        text_release(&text);
+        return written ? cli_fail(&err) : 0;
+    }
     enum status status = read_catalog(&listing, options, &err);
     if (!status)
         status = find_suites(&listing, &err);

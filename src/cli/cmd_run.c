@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "execute.h"
+#include "ab.h"
 #include "rooftile/file.h"
 
 /* ---- --resume ---- */
@@ -79,7 +79,10 @@ static enum status check_output(const struct cli_options *options, struct arena 
 
 static enum status prepare(struct session *session, const struct result **resumed, struct err *err)
 {
-    enum status status = check_output(session->options, session->arena, err);
+    const struct cli_options *options = session->options;
+    enum status status = options->trials > 1 ? trials_check(options, "--trials", err) : STATUS_OK;
+    if (!status)
+        status = check_output(options, session->arena, err);
     if (!status)
         status = session_prepare(session, err);
     if (!status)
@@ -100,12 +103,42 @@ static int exit_code_of(const struct result *result, const struct cli_options *o
     return 0;
 }
 
+/* Trials that do not fit together are still measurements: each is kept by itself. */
+static void save_parts(const struct trials *run, const char *path)
+{
+    struct err ignored = {0};
+    struct arena *arena = run->session->arena;
+    const size_t length = path ? strlen(path) - (text_ends(path, ".json") ? strlen(".json") : 0) : 0;
+    for (size_t k = 0; k < run->count && path && strcmp(path, "-") != 0; k++) {
+        char *name = arena_printf(arena, "%.*s.trial%zu.json", (int)length, path, k + 1);
+        if (!result_write(&run->parts[k], name, &ignored))
+            log_info("trial %zu was saved as %s", k + 1, name);
+    }
+}
+
+static enum status measure(struct result *result, struct session *session, const struct result *resumed,
+                           struct err *err)
+{
+    struct trials run = {.session = session, .title = "run", .resumed = resumed};
+    struct trials *const runs[] = {&run};
+    const enum status status = trials_run(runs, 1, session->options->trials ? session->options->trials : 1, err);
+    struct err join_err = {0};
+    if (run.count && trials_join(result, &run, &join_err)) {
+        *err = join_err;
+        save_parts(&run, session->options->out);
+        return join_err.status;
+    }
+    return status;
+}
+
 int cmd_run(const struct cli_options *options, struct arena *arena)
 {
     struct session session = {.options = options, .arena = arena};
     struct result *result = arena_alloc(arena, sizeof(*result));
     const struct result *resumed = NULL;
     struct err err = {0}, write_err = {0};
+    if (options->ab[0])
+        return ab_run(options, arena);
     session_catch_signals();
     enum status status = prepare(&session, &resumed, &err);
     if (!status && !session.machine_path[0])
@@ -115,7 +148,7 @@ int cmd_run(const struct cli_options *options, struct arena *arena)
     if (!status)
         status = session_build(&session, &session_stop, &err);
     if (!status)
-        status = execute_plan(result, &session, resumed, "run", &err);
+        status = measure(result, &session, resumed, &err);
     if (status && !result->cases)
         return cli_fail(&err);
     if (options->out && write_or_save(result, options->out, arena, &write_err))
@@ -124,7 +157,9 @@ int cmd_run(const struct cli_options *options, struct arena *arena)
         if (print_report(result, options, &write_err))
             return cli_fail(&write_err);
     }
-    if (status == ERR_INTERRUPTED)
+    if (status == ERR_INTERRUPTED && options->trials > 1)
+        log_info("interrupted: the result has what was measured of %u trials", result->trials);
+    else if (status == ERR_INTERRUPTED)
         log_info("interrupted: %zu of %zu cases are in the result; --resume continues it", result->case_count,
                  session.plan->count);
     return status ? (status == ERR_INTERRUPTED ? 130 : cli_fail(&err)) : exit_code_of(result, options);

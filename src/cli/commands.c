@@ -8,20 +8,31 @@
 static const enum option_id run_options[] = {
     OPT_DEVICE,  OPT_SET,        OPT_FILTER,  OPT_OUT,        OPT_FORMAT, OPT_QUICK,   OPT_SEED,     OPT_MACHINE,
     OPT_KERNELS, OPT_CACHE,      OPT_JOBS,    OPT_FORCE,      OPT_RESUME, OPT_SAMPLES, OPT_MIN_TIME, OPT_MAX_TIME,
-    OPT_TIMER,   OPT_CACHE_MODE, OPT_TIMEOUT, OPT_KEEP_ORDER, OPT_LABEL,  OPT_STRICT,  OPT_END};
+    OPT_TIMER,   OPT_CACHE_MODE, OPT_TIMEOUT, OPT_TRIALS, OPT_AB, OPT_KEEP_ORDER, OPT_LABEL,  OPT_STRICT,  OPT_PROFILE,  OPT_END};
 static const enum option_id plan_options[] = {OPT_DEVICE, OPT_SET,        OPT_FILTER,  OPT_JSON,     OPT_QUICK,
                                               OPT_SEED,   OPT_MACHINE,    OPT_KERNELS, OPT_MIN_TIME, OPT_MAX_TIME,
                                               OPT_TIMER,  OPT_CACHE_MODE, OPT_TIMEOUT, OPT_END};
 static const enum option_id build_options[] = {OPT_ARCH,    OPT_DEVICE, OPT_SET,  OPT_FILTER, OPT_MACHINE,
                                                OPT_KERNELS, OPT_CACHE,  OPT_JOBS, OPT_FORCE,  OPT_END};
-static const enum option_id check_options[] = {OPT_RUN,   OPT_ORDERS,  OPT_PROVE,   OPT_DEVICE, OPT_FILTER,
+static const enum option_id check_options[] = {OPT_ARCH,  OPT_RUN,     OPT_ORDERS,  OPT_PROVE,  OPT_DEVICE, OPT_FILTER,
                                                OPT_OUT,   OPT_SEED,    OPT_KERNELS, OPT_CACHE,  OPT_JOBS,
                                                OPT_FORCE, OPT_TIMEOUT, OPT_END};
 static const enum option_id roofline_options[] = {OPT_DEVICE,  OPT_QUICK, OPT_OUT,  OPT_JSON,  OPT_SEED,
                                                   OPT_KERNELS, OPT_CACHE, OPT_JOBS, OPT_FORCE, OPT_END};
-static const enum option_id list_options[] = {OPT_FILTER, OPT_NAMES, OPT_JSON, OPT_KERNELS, OPT_END};
+static const enum option_id list_options[] = {OPT_FILTER, OPT_TARGETS, OPT_NAMES, OPT_JSON, OPT_KERNELS, OPT_END};
 static const enum option_id devices_options[] = {OPT_NAMES, OPT_JSON, OPT_END};
+static const enum option_id inspect_options[] = {OPT_ARCH, OPT_SET,     OPT_FILTER, OPT_BLOCK, OPT_ISA,   OPT_IR,
+                                                 OPT_JSON, OPT_KERNELS, OPT_CACHE,  OPT_JOBS,  OPT_FORCE, OPT_END};
 static const enum option_id report_options[] = {OPT_FORMAT, OPT_OUT, OPT_END};
+static const enum option_id aa_options[] = {OPT_DEVICE, OPT_SET,   OPT_FILTER, OPT_TRIALS,   OPT_OUT,      OPT_JSON,
+                                            OPT_QUICK,  OPT_SEED,  OPT_MACHINE, OPT_KERNELS, OPT_CACHE,    OPT_JOBS,
+                                            OPT_FORCE,  OPT_SAMPLES, OPT_MIN_TIME, OPT_MAX_TIME, OPT_TIMER, OPT_CACHE_MODE,
+                                            OPT_TIMEOUT, OPT_END};
+static const enum option_id history_options[] = {OPT_DB,     OPT_LANE,   OPT_DEVICE,  OPT_FORMAT, OPT_OUT,     OPT_JSON,
+                                                 OPT_STRICT, OPT_CONFIRM, OPT_TRIALS, OPT_REASON, OPT_KEEP,   OPT_BACKFILL,
+                                                 OPT_MACHINE, OPT_KERNELS, OPT_CACHE, OPT_JOBS, OPT_END};
+static const enum option_id compare_options[] = {OPT_FORMAT, OPT_JSON,  OPT_OUT,    OPT_FILTER,
+                                                 OPT_ALPHA,  OPT_DELTA, OPT_STRICT, OPT_END};
 static const enum option_id text_options[] = {OPT_OUT, OPT_END};
 
 const struct command commands[] = {
@@ -34,10 +45,16 @@ const struct command commands[] = {
                  "  rooftile run stream_triad --set n=32Mi --set dtype=f64\n"
                  "  rooftile run pointer_chase --set footprint=16Ki..1Gi*2\n"
                  "  rooftile run gemm_lds --device sim:mi300x    predict, execute nothing\n"
-                 "  rooftile run quick -o r.json --resume r.json   go on after Ctrl-C\n",
+                 "  rooftile run quick -o r.json --resume r.json   go on after Ctrl-C\n"
+                 "  rocprofv3 --kernel-trace --marker-trace -- rooftile run gemm_lds --profile\n"
+                 "  rocgdb --args rooftile run my_kernel --kernels . --profile\n",
      .details =
          "A SUITE is a JSON file, or the name of one in configs/; a KERNEL is a name of 'rooftile list'. Every "
          "parameter that --set gives several values is swept; several parameters make every combination.\n"
+         "--profile is for looking at kernels with other tools: in a trace each case is a range with its id, and in it "
+         "the ranges 'warm' and 'timed' with one launch each (of every step, where a kernel has several). There are no "
+         "other launches, and no watchdog unless --timeout sets one. Cases run in a worker process: in a debugger say "
+         "'set detach-on-fork off' and 'set schedule-multiple on' first.\n"
          "Exit codes: 0 ok; 1 findings: a wrong result, a crash, a speed beyond a physical peak; 2 usage or "
          "configuration; 3 could not measure; 4 inconclusive, with --strict; 130 interrupted, with a valid partial "
          "result.",
@@ -62,23 +79,33 @@ const struct command commands[] = {
      .summary = "compile kernels ahead of a run",
      .examples = "  rooftile build quick --arch gfx942,gfx90a   the GPU node needs no compiler\n"
                  "  rooftile build gemm_lds                     for the device of this machine\n"
-                 "  rooftile build -v --force                   everything, with paths of objects\n",
-     .details = "Without arguments every kernel is compiled. Compiled kernels are kept in a cache that 'rooftile run' "
-                "looks into; give --cache to fill another folder. "
-                "ROOFTILE_KERNEL_COMPILER names the compiler where the choice is not to be rooftile's.\n"
-                "Exit code 1: something did not compile; the compiler's own message is shown.",
+                 "  rooftile build -v --force                   everything, with paths of objects\n"
+                 "  rooftile build softmax_row --arch gfx1100 --set wave=32,64 --set cumode=0,1\n",
+     .details =
+         "Without arguments every kernel is compiled. Compiled kernels are kept in a cache that 'rooftile run' "
+         "looks into; give --cache to fill another folder, and the same to 'rooftile run' on a machine without a "
+         "compiler. 'rooftile list --targets' shows what can be compiled here. The compiler is the first that "
+         "knows the target: $ROCM_PATH/llvm/bin/amdclang++, hipcc, the newest clang++; or what "
+         "ROOFTILE_KERNEL_COMPILER names.\n"
+         "Exit code 1: something did not compile, and the compiler's own message is shown; or no compiler knows a "
+         "target of --arch.",
      .options = build_options,
      .max_args = ANY_NUMBER,
      .run = cmd_build},
     {.name = "check",
      .args = "[SUITE|KERNEL]...",
-     .summary = "check manifests and suites, and with --run the kernels",
-     .examples = "  rooftile check                            every manifest\n"
+     .summary = "check manifests, suites and code, and with --run the kernels",
+     .examples = "  rooftile check                            every manifest, against its code\n"
                  "  rooftile check my_suite.json              and a suite\n"
+                 "  rooftile check --arch gfx942,gfx1100      against code for these targets\n"
                  "  rooftile check --run                      every kernel at its check size\n"
                  "  rooftile check my_kernel --kernels . --run --orders\n"
                  "  rooftile check --prove                    would a wrong result be noticed?\n",
-     .details = "Exit codes: 1 a kernel is wrong, or a fault went unnoticed; 2 a manifest or suite is broken.",
+     .details = "Every kernel is built at its check size and the arguments that its manifest passes are compared with those "
+                "that the code takes: for the targets of --arch, else for the first that a compiler here knows. With "
+                "--run or --prove that is left out unless --arch is given.\n\n"
+                "Exit codes: 1 a kernel is wrong, or a fault went unnoticed; 2 a manifest or suite is broken, or does "
+                "not fit its code.",
      .options = check_options,
      .max_args = ANY_NUMBER,
      .run = cmd_check},
@@ -101,6 +128,7 @@ const struct command commands[] = {
      .examples = "  rooftile list                             everything, one line each\n"
                  "  rooftile list stream_triad                one kernel in full\n"
                  "  rooftile list --filter 'stream_*'\n"
+                 "  rooftile list --targets                   GPUs, and what compiles for them\n"
                  "  rooftile list --json -                    for programs\n",
      .details = "With the name of a family, such as memory, its kernels are listed. --filter looks at names, families "
                 "and tags.",
@@ -114,6 +142,25 @@ const struct command commands[] = {
                  "  rooftile devices --json -                 for programs\n",
      .options = devices_options,
      .run = cmd_devices},
+    {.name = "inspect",
+     .args = "KERNEL|FILE...",
+     .summary = "show registers, occupancy and instructions of kernels",
+     .examples = "  rooftile inspect gemm_lds --arch gfx942   as compiled for it, without a GPU\n"
+                 "  rooftile inspect gemm_lds --arch gfx90a --set dtype=f64 --isa\n"
+                 "  rooftile inspect my_kernel.hsaco          anybody's code object or bundle\n"
+                 "  rooftile inspect ./app --filter '*gemm*'  kernels inside a HIP program\n"
+                 "  rooftile inspect my.co --block 256 --json -   for programs\n",
+     .details = "A FILE is a code object (.co, .hsaco), an offload bundle, compressed or not, or an executable or library "
+                "with such bundles inside. Neither GPU nor ROCm is needed. Without --arch a KERNEL is compiled for the AMD "
+                "GPU of this machine, else for gfx942, and a FILE is shown whole.\n"
+                "Occupancy follows from the registers and LDS that the hardware is told to allocate, for workgroups as the "
+                "kernel is launched. Instructions are read from llvm-objdump and counted once each, whatever the branches "
+                "do; the column of a loop is one pass through it.\n"
+                "Findings never change the exit code.",
+     .options = inspect_options,
+     .min_args = 1,
+     .max_args = ANY_NUMBER,
+     .run = cmd_inspect},
     {.name = "report",
      .args = "RESULT",
      .summary = "print a result file as a table, CSV or JSON",
@@ -124,8 +171,70 @@ const struct command commands[] = {
      .min_args = 1,
      .max_args = 1,
      .run = cmd_report},
+    {.name = "merge",
+     .args = "RESULT...",
+     .summary = "join trials of one run into one result",
+     .examples = "  rooftile merge t1.json t2.json t3.json -o run.json\n"
+                 "  rooftile report run.json                  medians of three trials\n",
+     .details =
+         "A trial is a fresh process; the medians of several say how much a process differs from the next, which "
+         "the samples of one cannot. Trials of different devices, environments, compilers, suites or timers are "
+         "refused, and so is the same trial twice. The order of the files does not matter.",
+     .options = text_options,
+     .min_args = 2,
+     .max_args = ANY_NUMBER,
+     .run = cmd_merge},
+    {.name = "compare",
+     .args = "BASE NEW",
+     .summary = "say what got slower between two results, with an exit code",
+     .examples = "  rooftile compare old.json new.json\n"
+                 "  rooftile compare old.json new.json --strict     doubt fails too\n"
+                 "  rooftile compare old.json new.json --format markdown -o comment.md\n"
+                 "  rooftile run quick --ab old_kernels kernels     measure both in turns instead\n",
+     .details =
+         "Both results should have 3 trials or more (run --trials 5): the spread between processes decides what can be "
+         "told, and fewer trials are never firm. SLOWER and FASTER are certain to --alpha and beyond --delta; SAME is "
+         "within 3 %; everything else is INCONCLUSIVE, with the change that could have been seen.\n"
+         "Exit codes: 0 nothing slower; 1 a case or key figure is slower, broken or missing; 2 the two cannot be compared; "
+         "4 with --strict: something is inconclusive, new or not comparable.",
+     .options = compare_options,
+     .min_args = 2,
+     .max_args = 2,
+     .run = cmd_compare},
+    {.name = "aa",
+     .args = "SUITE|KERNEL...",
+     .summary = "measure this machine's own noise, and what can be told in spite of it",
+     .examples = "  rooftile aa quick                          20 trials of the same build\n"
+                 "  rooftile aa nightly --trials 40 --json noise.json\n",
+     .details = "The spread between fresh processes is learned per case and per class, and kept: 'rooftile compare' and "
+                "'rooftile history gate' then know what each case can show. Cases whose smallest visible change exceeds "
+                "10 % are named as too noisy to gate. 8 trials are the least that teach anything.",
+     .options = aa_options,
+     .min_args = 1,
+     .max_args = ANY_NUMBER,
+     .run = cmd_aa},
+    {.name = "history",
+     .args = "add|show|gate|accept|export|check|prune [ARGUMENT]...",
+     .summary = "keep every night, and say what changed for good",
+     .examples = "  rooftile history add night.json           one more night\n"
+                 "  rooftile history gate                     judge the newest one; exit code 1: a regression\n"
+                 "  rooftile history gate --confirm nightly   measure suspects again first\n"
+                 "  rooftile history show 'stream_*'          how it went\n"
+                 "  rooftile history accept 'gemm_*' --reason 'traded for accuracy, #123'\n"
+                 "  rooftile history export --format csv -o history.csv\n",
+     .details =
+         "One SQLite file; a night is one result with its trials, a series one case under one timer on one device. The "
+         "gate wants 6 nights before it judges a series. One night that moved is PROVISIONAL; a change that stayed is "
+         "firm, and remains a finding until it is gone or accepted. A changed driver, kernel or governor starts every "
+         "series anew, and says so.\n"
+         "Exit codes of gate: 0 nothing firm; 1 a series is slower for good, broken or missing; 4 with --strict: provisional, "
+         "learning, or the environment changed. check: 1 when something is wrong with the file.",
+     .options = history_options,
+     .min_args = 1,
+     .max_args = ANY_NUMBER,
+     .run = cmd_history},
     {.name = "schema",
-     .args = "[suite|manifest|machine|result]",
+     .args = "[suite|manifest|machine|result|inspect]",
      .summary = "print the JSON Schema of a file format, or list them",
      .examples = "  rooftile schema suite > suite.schema.json   for an editor or validator\n"
                  "  rooftile schema                             which there are\n",

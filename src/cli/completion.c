@@ -16,7 +16,7 @@ struct completion_kinds completion_kinds(const struct command *command)
         at += length ? length : 1;
     }
     kinds.names = strstr(command->args, "KERNEL") || strstr(command->args, "SUITE");
-    kinds.files = strstr(command->args, "SUITE") || strstr(command->args, "RESULT");
+    kinds.files = strstr(command->args, "SUITE") || strstr(command->args, "RESULT") || strstr(command->args, "FILE");
     if (choices.length && choices.length < sizeof(kinds.choices))
         memcpy(kinds.choices, choices.data, choices.length - 1);
     text_release(&choices);

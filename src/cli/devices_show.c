@@ -27,6 +27,8 @@ static void add_facts(struct text *out, const struct listed_device *device)
     text_addf(out, "%s: %s", info->name, info->arch);
     if (info->cus)
         text_addf(out, ", %u %s", info->cus, strcmp(info->backend, "cpu") ? "CUs" : info->cus > 1 ? "cores" : "core");
+    if (info->partition[0])
+        text_addf(out, ", mode %s", info->partition);
     if (info->core_hz > 0)
         text_addf(out, ", %s", units_hz(unit, info->core_hz));
     text_addf(out, ", wave %u", info->wave);
@@ -95,6 +97,8 @@ static void device_json(struct json_out *out, const struct listed_device *device
         known_string(out, "arch", info->arch);
         known_string(out, "target", info->target);
         known_string(out, "pci_bdf", info->pci_bdf);
+        known_string(out, "pci_id", info->pci_id);
+        known_string(out, "partition", info->partition);
         known_string(out, "driver", info->driver);
         json_out_bool(out, "predicted", info->predicted);
         json_out_u64(out, "wave", info->wave);

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "execute.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "codes.h"
+#include "idle.h"
 #include "progress.h"
 #include "roofs.h"
 #include "rooftile/clock.h"
@@ -12,6 +15,7 @@
 
 struct execution {
     struct session *session;
+    struct codes codes;
     struct result_case *cases; /* by plan index */
     bool *have, *skip;
     const char *title;
@@ -83,20 +87,30 @@ static void on_case(void *context, const struct plan_case *plan_case, const stru
     struct result_case *out = &execution->cases[plan_case->index];
     execute_code_hash(sha256, plan_case, session->builds);
     result_case_build(out, plan_case, measured, sha256, machine, session->arena);
+    out->code = codes_facts(&execution->codes, plan_case);
     execution->have[plan_case->index] = true;
     execution->spent_ns += plan_case->estimate_ns;
+    if (measured->profile_note[0])
+        log_warn("W009", "no ranges are marked for the profiler: %s; its kernel trace has no case names",
+                 measured->profile_note);
     say_case(execution, out, done, total);
+}
+
+static void on_opened(void *context, const struct device_info *info, const struct calibration *calibration)
+{
+    const struct execution *execution = context;
+    idle_warn(info, &calibration->reference);
+    services_warn(execution->session, calibration);
 }
 
 /* ---- before and after ---- */
 
-/* Results stand in plan order, so the case looked for is nearly always the one behind the last found. */
-static const struct result_case *find_resumed(const struct result *resumed, const char *id, size_t *next)
+const struct result_case *execute_find_ok(const struct result *result, const char *id, size_t *next)
 {
-    const size_t length = strlen(id), count = resumed ? resumed->case_count : 0;
+    const size_t length = strlen(id), count = result ? result->case_count : 0;
     for (size_t tried = 0; tried < count; tried++) {
         const size_t at = (*next + tried) % count;
-        const struct result_case *old = &resumed->cases[at];
+        const struct result_case *old = &result->cases[at];
         if (old->status != CASE_OK || strncmp(old->id, id, length) || result_id_length(old->id) != length)
             continue;
         *next = at + 1;
@@ -111,7 +125,7 @@ static void carry_over(struct execution *execution, const struct result *resumed
     size_t next = 0;
     for (size_t k = 0; k < plan->count; k++) {
         const struct plan_case *plan_case = &plan->cases[k];
-        const struct result_case *old = find_resumed(resumed, plan_case->id, &next);
+        const struct result_case *old = execute_find_ok(resumed, plan_case->id, &next);
         if (old) {
             execution->cases[k] = *old;
             execution->cases[k].label = plan_case->label;
@@ -137,7 +151,7 @@ static const char *config_hash(const struct session *session)
 
 static void take_labels(struct result *result, const struct cli_options *options, struct arena *arena)
 {
-    struct result_label *labels = arena_array(arena, options->label_count + 1, sizeof(*labels));
+    struct result_label *labels = arena_array(arena, options->label_count + 2, sizeof(*labels));
     for (size_t k = 0; k < options->label_count; k++) {
         const char *equals = strchr(options->labels[k], '=');
         labels[k].key = equals ? arena_strndup(arena, options->labels[k], (size_t)(equals - options->labels[k]))
@@ -146,6 +160,8 @@ static void take_labels(struct result *result, const struct cli_options *options
     }
     result->labels = labels;
     result->label_count = options->label_count;
+    if (options->profile)
+        labels[result->label_count++] = (struct result_label){"profile", "not a measurement"};
 }
 
 static const char *utc_now(struct arena *arena)
@@ -153,6 +169,35 @@ static const char *utc_now(struct arena *arena)
     char now[32];
     clock_utc(now);
     return arena_strdup(arena, now);
+}
+
+/* What the suites declare; two suites may use a name for different figures, so the second gets its suite's name too. */
+static void take_kpis(struct result *result, const struct session *session)
+{
+    size_t total = 0;
+    for (size_t k = 0; k < session->suite_count; k++)
+        total += session->suites[k]->kpi_count;
+    struct result_kpi *kpis = arena_array(session->arena, total + 1, sizeof(*kpis));
+    size_t count = 0;
+    for (size_t k = 0; k < session->suite_count; k++)
+        for (size_t n = 0; n < session->suites[k]->kpi_count; n++) {
+            const struct suite_kpi *from = &session->suites[k]->kpis[n];
+            kpis[count] = (struct result_kpi){.name = from->name,
+                                              .method = from->method,
+                                              .of = from->of,
+                                              .unit = from->unit,
+                                              .filters = from->filters,
+                                              .filter_count = from->filter_count,
+                                              .higher_is_better = from->higher_is_better,
+                                              .value = NAN,
+                                              .reason = ""};
+            for (size_t m = 0; m < count; m++)
+                if (!strcmp(kpis[m].name, from->name))
+                    kpis[count].name = arena_printf(session->arena, "%s/%s", session->suites[k]->name, from->name);
+            count++;
+        }
+    result->kpis = kpis;
+    result->kpi_count = count;
 }
 
 static void assemble(struct result *result, struct execution *execution)
@@ -167,20 +212,20 @@ static void assemble(struct result *result, struct execution *execution)
     result->case_count = count;
     result->machine = session->machine;
     result->calibration = session->calibration;
+    result_take_warnings(result, session->arena);
     if (!result->predicted)
         result->finished_at = utc_now(session->arena);
     result_derive(result, plan, session->options->seed, session->arena);
+    take_kpis(result, session);
+    result_kpis_evaluate(result, session->arena);
 }
 
 /* The version of the compiler that made the code, for the environment; unknown is no error. */
 static const char *compiler_version(const struct session *session)
 {
-    struct compiler compiler = {0};
-    struct err ignored = {0};
-    if (session->info.predicted || !session->plan->code_count ||
-        build_find_compiler(&compiler, &session->plan->codes[0].target, session->arena, &ignored))
-        return "";
-    return compiler.version;
+    const bool built = !session->info.predicted && session->plan->code_count && session->builds;
+    const struct compiler *compiler = built ? session->builds[0].compiler : NULL;
+    return compiler ? compiler->version : "";
 }
 
 enum status execute_plan(struct result *result, struct session *session, const struct result *resumed,
@@ -210,14 +255,19 @@ enum status execute_plan(struct result *result, struct session *session, const s
     result_environment(result, &session->info, options->argc, options->argv, session->arena);
     take_labels(result, options, session->arena);
     result->compiler = compiler_version(session);
-    enum status status = roofs_prepare(&roofs, session, &session_stop, err);
+    enum status status = options->profile ? STATUS_OK : roofs_prepare(&roofs, session, &session_stop, err);
     if (status)
         return status;
+    codes_open(&execution.codes, session);
     struct run_options run = {.device = session->request,
                               .seed = options->seed,
-                              .keep_order = options->keep_order,
+                              .order_seed = session->trial_seed,
+                              .profile = options->profile,
+                              .keep_order = options->keep_order || options->profile,
                               .skip = execution.skip,
+                              .refused = codes_refused(&execution.codes),
                               .stop = &session_stop,
+                              .opened = on_opened,
                               .case_done = on_case,
                               .tick = on_tick,
                               .context = &execution};
@@ -225,7 +275,7 @@ enum status execute_plan(struct result *result, struct session *session, const s
     execution.start_ns = clock_now_ns();
     status = run_plan(session->plan, session->builds, &session->machine, &session->calibration, &run, err);
     progress_clear();
-    if (status == ERR_INTERRUPTED)
+    if (status == ERR_INTERRUPTED || status == ERR_DEVICE_LOST)
         result->status = "interrupted";
     if (!status || status == ERR_INTERRUPTED || status == ERR_DEVICE_LOST)
         assemble(result, &execution);

@@ -15,6 +15,10 @@
 enum status execute_plan(struct result *result, struct session *session, const struct result *resumed,
                          const char *title, struct err *err);
 
+/* The case of this plan id that is ok; NULL: there is none. Results stand in plan order, so the case looked for is nearly always
+ * the one behind the last found: `next` (0 at first) remembers where. */
+const struct result_case *execute_find_ok(const struct result *result, const char *id, size_t *next);
+
 /* What a result records as the hash of the case's code: of the object, or of the objects' hashes where there are
  * several;
  * "" for a case that is not ready. */

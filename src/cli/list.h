@@ -34,5 +34,7 @@ const char *list_role_name(enum buffer_role role);
 
 void list_text(struct text *out, const struct listing *listing, unsigned columns, bool color);
 void list_json(struct text *out, const struct listing *listing);
+/* The AMD GPUs that code is compiled for, each with the compiler at hand. */
+void list_targets(struct text *out, bool json, bool names, bool color, struct arena *arena);
 
 #endif

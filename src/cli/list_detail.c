@@ -58,6 +58,8 @@ static void params_part(const struct list_view *view, const struct manifest *man
     part(view, "parameters (--set NAME=VALUES) and their defaults");
     for (size_t k = 0; k < manifest->param_count; k++) {
         const struct param *param = &manifest->params[k];
+        if (param->implied)
+            continue;
         struct text right = {0};
         text_addf(&right, "%-10s", value_text(view->arena, &param->value));
         if (param->limits) {

@@ -27,6 +27,8 @@ static void params_json(struct json_out *out, const struct manifest *manifest)
     json_out_array(out, "params");
     for (size_t k = 0; k < manifest->param_count; k++) {
         const struct param *param = &manifest->params[k];
+        if (param->implied)
+            continue;
         json_out_object(out, NULL);
         json_out_string(out, "name", param->name);
         param_json(out, "default", &param->value);

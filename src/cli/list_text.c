@@ -3,6 +3,7 @@
 
 #include "layout.h"
 #include "list_view.h"
+#include "session.h"
 
 #define WIDEST_NAME 28u   /* longer names get a line of their own */
 #define WIDEST_TABLE 100u /* long lines are hard to read on any terminal */
@@ -25,6 +26,13 @@ static void kernel_line(const struct list_view *view, const struct manifest *man
                 *tags ? arena_printf(view->arena, "%s [%s]", summary, tags) : summary);
 }
 
+static const char *heading_of(const struct manifest *manifest, const char *family)
+{
+    if (list_is_oracle(manifest))
+        return "oracle (compute what is right for the others)";
+    return session_is_helper(manifest) ? "service (what a run needs beside its cases)" : family;
+}
+
 static void kernel_lines(const struct list_view *view, const struct listing *listing, unsigned at)
 {
     const char *family = "";
@@ -33,9 +41,7 @@ static void kernel_lines(const struct list_view *view, const struct listing *lis
         if (strcmp(list_family(manifest), family) != 0) {
             family = list_family(manifest);
             text_add(view->out, k ? "\n" : "");
-            layout_heading(view->out,
-                           list_is_oracle(manifest) ? "oracle (compute what is right for the others)" : family,
-                           view->color);
+            layout_heading(view->out, heading_of(manifest, family), view->color);
         }
         kernel_line(view, manifest, at);
     }

@@ -132,8 +132,12 @@ static const struct {
     {"ROOFTILE_KERNELS", "folders with kernels, separated by colons, instead of the built-in ones"},
     {"ROOFTILE_CONFIGS", "folder with suites, machines and schemas instead of the built-in one"},
     {"ROOFTILE_KERNEL_COMPILER", "the compiler of kernels"},
+    {"ROOFTILE_OBJDUMP", "the disassembler of kernels"},
     {"ROOFTILE_CACHE", "folder of compiled kernels, instead of ~/.cache/rooftile"},
     {"ROOFTILE_DATA", "folder of measured roofs, instead of ~/.local/share/rooftile"},
+    {"ROOFTILE_HIP_LIBRARY", "the libamdhip64 to load, instead of the newest found"},
+    {"ROOFTILE_SYSFS", "where the kernel's files about GPUs are, instead of /sys"},
+    {"ROOFTILE_ROCTX_LIBRARY", "the library that marks ranges for a profiler, with --profile"},
     {"NO_COLOR", "when not empty: no colours"},
 };
 

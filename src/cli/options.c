@@ -3,10 +3,22 @@
 
 #include <stddef.h>
 
+#include "rooftile/suite.h"
+
 static const char *const whens[] = {"auto", "always", "never", NULL};
-static const char *const formats[] = {"table", "csv", "json", "jsonl", NULL};
+static const char *const formats[] = {"table",
+                                      "csv",
+                                      "json",
+                                      "jsonl",
+                                      "markdown",
+                                      "junit",
+                                      "openmetrics",
+                                      "google-benchmark",
+                                      "bmf",
+                                      "github-action-benchmark",
+                                      "github-action-benchmark-bigger",
+                                      NULL};
 static const char *const cache_modes[] = {"hot", "cold", "rotate", NULL};
-static const char *const timers[] = {"auto", "host", "batch", NULL};
 
 #define AT(field) .offset = offsetof(struct cli_options, field)
 #define LIST_AT(field, count) AT(field), .count_offset = offsetof(struct cli_options, count)
@@ -19,7 +31,7 @@ const struct option_row option_rows[OPT_COUNT] = {
                     AT(device), .complete = COMPLETE_DEVICE},
     [OPT_SET] = {"set", 0, OPTION_PAIRS, "NAME=VALUES",
                  "set or sweep a parameter: n=1Mi, dtype=f32,f64, n=16Ki..1Gi*2 (geometric), n=0..64+8 (linear); "
-                 "repeatable",
+                 "wave=32,64 and cumode=0,1 compile a kernel for both of RDNA's; repeatable",
                  LIST_AT(sets, set_count)},
     [OPT_FILTER] = {"filter", 0, OPTION_LIST, "GLOB", "only what matches, such as 'stream_*'; repeatable",
                     LIST_AT(filters, filter_count)},
@@ -30,8 +42,10 @@ const struct option_row option_rows[OPT_COUNT] = {
     [OPT_JSON] = {"json", 0, OPTION_STRING, "FILE|-", "write it as JSON to FILE; '-' is standard output", AT(json),
                   .complete = COMPLETE_FILE},
     [OPT_FORMAT] = {"format", 0, OPTION_WORD, "NAME",
-                    "table (default), csv, json or jsonl (of a run: one event per line, as it happens)", AT(format),
-                    .choices = formats},
+                    "table (default), csv, json, jsonl (of a run: one event per line, as it happens); markdown, junit; "
+                    "for dashboards "
+                    "openmetrics, google-benchmark, bmf, github-action-benchmark, github-action-benchmark-bigger",
+                    AT(format), .choices = formats},
     [OPT_MACHINE] = {"machine", 0, OPTION_STRING, "FILE",
                      "machine file with the roofs, or the name of one in configs/machines (default: what 'rooftile "
                      "roofline' saved for this device)",
@@ -54,10 +68,20 @@ const struct option_row option_rows[OPT_COUNT] = {
         {"cache-mode", 0, OPTION_WORD, "MODE",
          "state of the caches: hot (as the last launch left them), cold (flushed) or rotate (another copy of the data)",
          AT(cache_mode), .choices = cache_modes},
-    [OPT_TIMER] = {"timer", 0, OPTION_WORD, "TIMER", "auto, host or batch (several launches per sample)", AT(timer),
-                   .choices = timers},
+    [OPT_TIMER] = {"timer", 0, OPTION_WORD, "TIMER",
+                   "what takes the time: dispatch (the kernel's own), event, batch or graph (many launches a sample), "
+                   "host; by default auto",
+                   AT(timer), .choices = timer_choice_names},
     [OPT_TIMEOUT] = {"timeout", 0, OPTION_STRING, "TIME", "end a case that hangs after this time (default: 120s)",
                      AT(timeout)},
+    [OPT_TRIALS] = {"trials", 0, OPTION_UNSIGNED, "N",
+                    "fresh processes, each with the cases in another random order: 3 for a nightly job, 5 to compare "
+                    "(default: 1)",
+                    AT(trials)},
+    [OPT_AB] = {"ab", 0, OPTION_TWO, "A B",
+                "measure two builds in turns, A B B A, and compare them: A and B are folders of kernels, compilers, or "
+                "code objects",
+                AT(ab), .complete = COMPLETE_FILE},
     [OPT_LABEL] = {"label", 0, OPTION_PAIRS, "KEY=VALUE", "put a label into the result; repeatable",
                    LIST_AT(labels, label_count)},
     [OPT_ARCH] = {"arch", 0, OPTION_SPLIT, "ARCH,...",
@@ -71,8 +95,35 @@ const struct option_row option_rows[OPT_COUNT] = {
     [OPT_ORDERS] = {"orders", 0, OPTION_FLAG, NULL,
                     "with --run: work-items forward, backward and shuffled, so that a missing barrier shows",
                     AT(orders)},
-    [OPT_STRICT] = {"strict", 0, OPTION_FLAG, NULL, "exit with 4 when a case was disturbed or throttled", AT(strict)},
+    [OPT_STRICT] = {"strict", 0, OPTION_FLAG, NULL, "exit with 4 when in doubt: a case was disturbed or throttled, a verdict is open", AT(strict)},
+    [OPT_DB] = {"db", 0, OPTION_STRING, "FILE",
+                "the history's file (default: $ROOFTILE_HISTORY, else history.db in the data folder)", AT(db),
+                .complete = COMPLETE_FILE},
+    [OPT_LANE] = {"lane", 0, OPTION_STRING, "NAME",
+                  "nights that belong together: one suite on one schedule (default: nightly)", AT(lane)},
+    [OPT_KEEP] = {"keep", 0, OPTION_UNSIGNED, "N", "drop all but the newest N nights of the lane", AT(keep)},
+    [OPT_BACKFILL] = {"backfill", 0, OPTION_FLAG, NULL, "let an older result in where it belongs", AT(backfill)},
+    [OPT_CONFIRM] = {"confirm", 0, OPTION_STRING, "SUITE",
+                     "measure what seems to have moved again, from this suite, before judging", AT(confirm),
+                     .complete = COMPLETE_FILE},
+    [OPT_REASON] = {"reason", 0, OPTION_STRING, "TEXT", "why the baseline moves", AT(reason)},
+    [OPT_ALPHA] = {"alpha", 0, OPTION_STRING, "P",
+                   "how often a case may be called different when it is not (default: 0.001)", AT(alpha)},
+    [OPT_DELTA] = {"delta", 0, OPTION_STRING, "F", "smallest change that is worth a verdict (default: 1%)", AT(delta)},
+    [OPT_PROFILE] = {"profile", 0, OPTION_FLAG, NULL,
+                     "launch each case once warm and once timed, inside ROCTX ranges named after it, for rocprofv3 or "
+                     "rocgdb; nothing is verified, and the result is marked as no measurement",
+                     AT(profile)},
+    [OPT_BLOCK] = {"block", 0, OPTION_UNSIGNED, "N",
+                   "occupancy for workgroups of so many threads (default: the launch's, else the largest allowed)",
+                   AT(block)},
+    [OPT_ISA] = {"isa", 0, OPTION_FLAG, NULL, "print the disassembly, annotated", AT(isa)},
+    [OPT_IR] = {"ir", 0, OPTION_FLAG, NULL, "print the LLVM IR that the compiler makes of the source", AT(ir)},
     [OPT_NAMES] = {"names", 0, OPTION_FLAG, NULL, "names only, one per line", AT(names)},
+    [OPT_TARGETS] =
+        {"targets", 0, OPTION_FLAG, NULL,
+         "the GPUs that kernels are compiled for instead, with the LLVM each needs and the compiler at hand",
+         AT(targets)},
     [OPT_COLOR] = {"color", 0, OPTION_CHOICE, "WHEN", "auto, always or never; NO_COLOR is honoured", AT(color),
                    .choices = whens},
     [OPT_PROGRESS] = {"progress", 0, OPTION_CHOICE, "WHEN", "auto, always or never", AT(progress), .choices = whens},

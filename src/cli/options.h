@@ -22,6 +22,7 @@ enum option_kind {
     OPTION_LIST,     /* repeatable: pointer to an array of strings, and its size_t count */
     OPTION_PAIRS,    /* the same; each must be NAME=VALUE */
     OPTION_SPLIT,    /* the same; split at commas */
+    OPTION_TWO,      /* const char *[2]: two words */
     OPTION_U64,
     OPTION_UNSIGNED, /* 1..1024 */
 };

@@ -67,6 +67,13 @@ static enum status check_long(const struct parse *parse, int *index)
         return err_set(parse->err, ERR_USAGE, "option '--%s' takes no value", row->name);
     if (!row->argument)
         return STATUS_OK;
+    if (row->kind == OPTION_TWO) {
+        if (word[length])
+            return err_set(parse->err, ERR_USAGE, "option '--%s' takes two words: --%s %s", row->name, row->name,
+                           row->argument);
+        enum status status = check_value(parse, row, ++*index < parse->argc ? parse->argv[*index] : NULL);
+        return status ? status : check_value(parse, row, ++*index < parse->argc ? parse->argv[*index] : NULL);
+    }
     if (!word[length])
         return check_value(parse, row, ++*index < parse->argc ? parse->argv[*index] : NULL);
     return word[length + 1] ? STATUS_OK : check_value(parse, row, NULL);

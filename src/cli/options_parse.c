@@ -17,6 +17,8 @@ static error_t on_key(int key, char *arg, struct argp_state *state)
     if (key <= 0 || key >= LONG_KEY + OPT_COUNT)
         return ARGP_ERR_UNKNOWN; /* argp's own events */
     const struct option_row *row = key < LONG_KEY ? parse_find_short(parse, (char)key) : &option_rows[key - LONG_KEY];
+    if (row->kind == OPTION_TWO) /* there is a second word: parse_check_words has seen it */
+        ((const char **)(void *)((char *)parse->options + row->offset))[1] = state->argv[state->next++];
     return parse_store(parse, row, arg) ? EINVAL : 0;
 }
 

@@ -105,6 +105,9 @@ enum status parse_store(const struct parse *parse, const struct option_row *row,
         else
             memcpy(field, &choice, sizeof(choice)); /* an enum of which only this table knows the type */
         break;
+    case OPTION_TWO: /* the second word is on_key's */
+        ((const char **)field)[0] = value;
+        break;
     case OPTION_LIST:
         append(parse, row, value);
         break;

@@ -92,28 +92,13 @@ static enum status prepare_roofs(struct roofs *roofs, struct session *session, c
 
 enum status roofs_prepare(struct roofs *roofs, struct session *session, const volatile int *stop, struct err *err)
 {
-    const char *const kernels[] = {"launch_empty"};
-    struct measure_options measure;
-    const struct suite *suite = NULL;
-    measure_defaults(&measure);
-    if (catalog_find(&session->catalog, kernels[0])) {
-        enum status status = suite_from_kernels(&suite, kernels, 1, &measure, session->arena, err);
-        if (!status)
-            status = session_plan_suite(&roofs->null_plan, session, suite, err);
-        if (!status)
-            status = session_build_plan(&roofs->null_builds, session, roofs->null_plan, stop, err);
-        if (status)
-            return status;
-    }
-    return session->info.predicted ? STATUS_OK : prepare_roofs(roofs, session, stop, err);
+    enum status status = services_prepare(roofs->services, session, stop, err);
+    return status || session->info.predicted ? status : prepare_roofs(roofs, session, stop, err);
 }
 
 void roofs_apply(struct run_options *options, const struct roofs *roofs)
 {
     options->roofs = roofs->roofs;
     options->roof_count = roofs->count;
-    if (roofs->null_plan && roofs->null_plan->cases[0].state == PLAN_READY) {
-        options->null_case = &roofs->null_plan->cases[0];
-        options->null_builds = roofs->null_builds;
-    }
+    services_apply(options->services, roofs->services);
 }

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
  * The cases behind a machine's measured roofs, planned and built again, so that a roof can be measured beside a case
- * that beats it; and the empty kernel whose launch is every timer's overhead.
+ * that beats it; and the kernels that a run needs beside its cases.
  */
 #ifndef ROOFTILE_ROOFS_H
 #define ROOFTILE_ROOFS_H
 
-#include "session.h"
+#include "services.h"
 
 struct roofs {
     struct run_roof *roofs; /* those that can be measured again */
     size_t count;
-    const struct plan *null_plan;
-    struct build_result *null_builds;
+    struct service_code services[SERVICE_COUNT];
 };
 
 enum status roofs_prepare(struct roofs *roofs, struct session *session, const volatile int *stop, struct err *err);

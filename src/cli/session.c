@@ -9,9 +9,11 @@
 #include <unistd.h>
 
 #include "progress.h"
+#include "rooftile/cpu_target.h"
 #include "rooftile/file.h"
 #include "rooftile/hash.h"
 #include "rooftile/units.h"
+#include "session_match.h"
 #include "session_sim.h"
 
 volatile int session_stop;
@@ -70,7 +72,7 @@ static enum status choice_option(int *choice, const char *name, const char *text
 /* The command line wins over the suite, field by field; --quick only ever shortens. */
 static enum status override_measure(struct measure_options *measure, const struct cli_options *options, struct err *err)
 {
-    static const char *const modes[] = {"hot", "cold", "rotate"}, *const timers[] = {"auto", "host", "batch"};
+    static const char *const modes[] = {"hot", "cold", "rotate"};
     int cache = (int)measure->cache, timer = (int)measure->timer;
     if (options->quick) {
         struct measure_options quick = *measure;
@@ -82,6 +84,8 @@ static enum status override_measure(struct measure_options *measure, const struc
         measure->min_samples = measure->min_samples < quick.min_samples ? measure->min_samples : quick.min_samples;
         measure->precision = fmax(measure->precision, quick.precision);
     }
+    if (options->profile)
+        measure->timeout_ns = INFINITY; /* a debugger may stop it for as long as it likes */
     enum status status = time_option(&measure->min_time_ns, "min-time", options->min_time, err);
     if (!status)
         status = time_option(&measure->max_time_ns, "max-time", options->max_time, err);
@@ -90,7 +94,7 @@ static enum status override_measure(struct measure_options *measure, const struc
     if (!status)
         status = choice_option(&cache, "cache-mode", options->cache_mode, modes, 3, err);
     if (!status)
-        status = choice_option(&timer, "timer", options->timer, timers, 3, err);
+        status = choice_option(&timer, "timer", options->timer, timer_choice_names, TIMER_CHOICES, err);
     measure->cache = (enum cache_mode)cache;
     measure->timer = (enum timer_choice)timer;
     return status;
@@ -168,7 +172,9 @@ enum status session_oracle_target(struct session *session, struct err *err)
     const struct device_request cpu = {.backend = "cpu"};
     struct device_info *info = arena_alloc(session->arena, sizeof(*info));
     enum status status = run_device_info(info, NULL, &cpu, err);
-    session->cpu_target = info->target;
+    /* Oracles beside a GPU are built ahead of time with its kernels, often on another machine: a level, not this very
+     * processor. */
+    session->cpu_target = cpu_target_has(info->target, "avx2") ? "x86-64-v3" : info->target;
     return status;
 }
 
@@ -221,30 +227,6 @@ static enum status named_machine(struct session *session, const char *name, stru
     return machine_read(&session->machine, path, err);
 }
 
-/* The model's data-sheet file, by PCI id (never by the gfx name alone: one gfx name is several products). */
-static enum status machine_by_pci_id(struct session *session, struct err *err)
-{
-    char **paths = NULL;
-    size_t count = 0;
-    char *dir = catalog_config_dir(session->arena);
-    if (!dir || !session->info.pci_id[0] ||
-        file_list(&paths, &count, path_join(session->arena, dir, "machines"), ".json", session->arena, err))
-        return STATUS_OK;
-    for (size_t k = 0; k < count; k++) {
-        struct machine machine;
-        enum status status = machine_read(&machine, paths[k], err);
-        if (status)
-            return status;
-        for (uint32_t id = 0; id < machine.pci_id_count; id++)
-            if (!strcmp(machine.pci_ids[id], session->info.pci_id)) {
-                session->machine = machine;
-                snprintf(session->machine_path, sizeof(session->machine_path), "%s", paths[k]);
-                return STATUS_OK;
-            }
-    }
-    return STATUS_OK;
-}
-
 enum status session_machine(struct session *session, struct err *err)
 {
     if (session->options->machine)
@@ -264,7 +246,7 @@ enum status session_machine(struct session *session, struct err *err)
         }
     }
     memset(&session->machine, 0, sizeof(session->machine));
-    enum status status = machine_by_pci_id(session, err);
+    enum status status = session_machine_by_pci_id(session, err);
     if (!status && !session->machine_path[0])
         snprintf(session->machine.title, sizeof(session->machine.title), "%s", session->info.name);
     return status;

@@ -29,6 +29,7 @@ struct session {
     size_t suite_count;
     const struct plan *plan;
     struct build_result *builds;
+    uint64_t trial_seed; /* of the order of cases in this trial; 0: --seed */
 };
 
 /* Kernel folders: --kernels, then the suites' own, then the built-in ones. */
@@ -53,8 +54,10 @@ enum status session_plan_suite(const struct plan **plan, struct session *session
 /* Compiles what the plan needs, with progress; failures are data. */
 enum status session_build(struct session *session, const volatile int *stop, struct err *err);
 
-/* A suite of every kernel in the catalog whose name does not end in "_oracle" unless `oracles`. */
-enum status session_all_kernels(struct session *session, bool oracles, struct err *err);
+/* Kernels that are there for others, and no benchmarks: oracles by their name, services by their tag. */
+bool session_is_helper(const struct manifest *manifest);
+/* A suite of every kernel in the catalog, or without the helpers. */
+enum status session_all_kernels(struct session *session, bool helpers, struct err *err);
 
 /* Stands in for a device of this target when code is built ahead of time: a machine file of the same gfx name, or what
  * the target's family has at least. */

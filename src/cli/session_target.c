@@ -3,16 +3,25 @@
 #include <string.h>
 
 #include "rooftile/file.h"
+#include "rooftile/targets.h"
 #include "session.h"
 
-enum status session_all_kernels(struct session *session, bool oracles, struct err *err)
+bool session_is_helper(const struct manifest *manifest)
+{
+    bool service = false;
+    for (size_t k = 0; k < manifest->tag_count; k++)
+        service = service || !strcmp(manifest->tags[k], "service");
+    return service || text_ends(manifest->name, "_oracle");
+}
+
+enum status session_all_kernels(struct session *session, bool helpers, struct err *err)
 {
     const char **names = arena_array(session->arena, session->catalog.count + 1, sizeof(*names));
     const struct suite **suites = arena_array(session->arena, 1, sizeof(*suites));
     struct measure_options measure;
     size_t count = 0;
     for (size_t k = 0; k < session->catalog.count; k++)
-        if (oracles || !text_ends(session->catalog.manifests[k]->name, "_oracle"))
+        if (helpers || !session_is_helper(session->catalog.manifests[k]))
             names[count++] = session->catalog.manifests[k]->name;
     if (!count)
         return err_set(err, ERR_CONFIG, "there is no kernel in %s",
@@ -24,12 +33,10 @@ enum status session_all_kernels(struct session *session, bool oracles, struct er
     return status;
 }
 
-/* Least facts of a family, for planning without a device: wavefront and LDS of AMD's gfx9 (CDNA, GCN) and gfx10+
- * (RDNA). */
+/* Least facts of a target, for planning without a device. */
 static void family_facts(struct device_info *info, const char *arch)
 {
-    const bool rdna = text_starts(arch, "gfx1");
-    *info = (struct device_info){.wave = rdna ? 32 : 64,
+    *info = (struct device_info){.wave = target_modes(arch).wave,
                                  .cus = 32,
                                  .xccs = 1,
                                  .max_block = 1024,

@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import struct
 import subprocess
 import sys
 import tempfile
@@ -33,6 +34,33 @@ def scratch():
 def run(*args, home, cwd=None, timeout=300, **extra):
     return subprocess.run([str(PROGRAM), *map(str, args)], env=environment(pathlib.Path(home), **extra),
                           cwd=cwd or home, capture_output=True, text=True, timeout=timeout)
+
+
+def packed(value):
+    """msgpack, as far as metadata needs it."""
+    if isinstance(value, dict):
+        return b"\xdf" + struct.pack(">I", len(value)) + b"".join(packed(k) + packed(v) for k, v in value.items())
+    if isinstance(value, list):
+        return b"\xdd" + struct.pack(">I", len(value)) + b"".join(map(packed, value))
+    if isinstance(value, int):
+        return b"\xce" + struct.pack(">I", value)
+    return b"\xdb" + struct.pack(">I", len(value)) + value.encode()
+
+
+def code_object(target, symbol, *args, **more):
+    """An AMD code object without instructions, for stand-ins that execute none: an ELF file of nothing but its metadata note.
+    Arguments are "pointer" or a size in bytes."""
+    listed, offset = [], 0
+    for arg in args:
+        size = 8 if arg == "pointer" else arg
+        offset = (offset + size - 1) // size * size
+        listed.append({".offset": offset, ".size": size, ".value_kind": "global_buffer" if arg == "pointer" else "by_value"})
+        offset += size
+    kernel = {".name": symbol, ".symbol": symbol + ".kd", ".args": listed, ".kernarg_segment_size": offset, ".wavefront_size": 64} | more
+    data = packed({"amdhsa.target": "amdgcn-amd-amdhsa--" + target, "amdhsa.kernels": [kernel]})
+    note = struct.pack("<III8s", 7, len(data), 32, b"AMDGPU") + data + bytes(-len(data) % 4)
+    header = struct.pack("<4sBBBBB7xHHIQQQIHHHHHH", b"\x7fELF", 2, 1, 1, 64, 3, 3, 224, 1, 0, 64, 0, 0, 64, 56, 1, 0, 0, 0)
+    return header + struct.pack("<IIQQQQQQ", 4, 4, 120, 120, 120, len(note), len(note), 4) + note
 
 
 def check(holds, what):

@@ -250,7 +250,9 @@ def large_and_deep(home):
         f.write(b'{ "name": "s", "cases": [] }')
         f.truncate(100 * 1000 * 1000 + 1)  # sparse: the size must be looked at before the file is read
     expect_error(home, "100 MB", ["run", "big.json", *DEVICE, "-o", "out.json"], ["big.json: has 100000001 bytes, more than the 100 MB limit"])
-    expect_error(home, "100 MB as result", ["report", "big.json"], ["big.json: has 100000001 bytes, more than the 100 MB limit"])
+    with big.open("ab") as f:
+        f.truncate(500 * 1000 * 1000 + 1)  # results are larger: 10,000 cases with samples and clocks are 150 MB
+    expect_error(home, "500 MB as result", ["report", "big.json"], ["big.json: has 500000001 bytes, more than the 500 MB limit"])
     big.write_text('{ "name": "s", "cases": [' + '{"kernel":"probe"},' * 60000 + '{"kernel":"probe" "x"}] }')
     expect_error(home, "a fault at the end of 1 MB", ["run", "big.json", *DEVICE, "-o", "out.json"], ["/cases/60000: expected ',' or '}'"])
     (home / "bytes.json").write_bytes(b'{ "name": "s\xff" }')
@@ -276,8 +278,8 @@ def hostile_results(home):
     check('"schema_version"' in text, "the result has a schema_version")
     for name, broken, message in (
             ("cut", text[: text.index('"cases"')], "the document ends where"),
-            ("another major version", text.replace('"1.0.0"', '"2.0.0"'), "results of format 2 cannot be read"),
-            ("no cases", '{ "schema_version": "1.0.0" }', "missing"),
+            ("another major version", text.replace('"1.1.0"', '"2.0.0"'), "results of format 2 cannot be read"),
+            ("no cases", '{ "schema_version": "1.1.0" }', "missing"),
             ("seed as text", text.replace('"seed": 1', '"seed": "one"'), "/run/seed"),
             ("status of its own", text.replace('"status":"ok"', '"status":"fine"'), "fine")):
         (home / "x.json").write_text(broken)

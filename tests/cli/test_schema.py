@@ -151,7 +151,7 @@ def results(home):
         check_run(done, code, name)
         result = strict(home / f"{name}.json")
         valid("result", result, f"result {name}")
-        check(result["schema_version"] == "1.0.0", f"{name}: schema_version")
+        check(result["schema_version"] == "1.1.0", f"{name}: schema_version")
         if "samples" in name:
             check_samples(home, name, result)
         lines = (home / f"{name}.json").read_text().splitlines()

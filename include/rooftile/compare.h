@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Compare: two results of one plan on one device, and what changed between them, case by case, by the algorithm of
+ * shift.h. A pure function of the two results, the learned noise and the options: equal inputs give equal bytes.
+ *
+ * Cases are matched by plan id (result_id_length). Refused as a whole (ERR_CONFIG with the reason): results of
+ * different devices or partition modes, a prediction against a measurement, a run that was marked as no measurement,
+ * a plan id that one of them has twice, noise that was learned elsewhere. Refused per case: another timer or cache mode,
+ * other work per launch.
+ *
+ * What counts against the exit code: SLOWER cases and key figures; cases that were ok in the base and now fail, crash,
+ * hang, give wrong results or are impossible; cases and key figures of the base that are missing in the new result.
+ * What is slower as a whole class is one line (shift_group), and is a finding too. One trial against one is never firm.
+ * With filters the other cases do not exist, and neither do key figures, which are made from all.
+ *
+ * Of a run of more than SHIFT_MAX_TRIALS trials the first so many are compared.
+ */
+#ifndef ROOFTILE_COMPARE_H
+#define ROOFTILE_COMPARE_H
+
+#include "rooftile/noise_file.h"
+#include "rooftile/result.h"
+#include "rooftile/shift.h"
+
+enum compare_state {
+    COMPARE_JUDGED,  /* `shift` holds */
+    COMPARE_REFUSED, /* both measured, but not comparable: reason */
+    COMPARE_BROKEN,  /* measured in the base, and now a finding or an error */
+    COMPARE_FIXED,   /* the other way round */
+    COMPARE_BOTH_BROKEN,
+    COMPARE_MISSING, /* only in the base */
+    COMPARE_NEW,     /* only in the new one */
+    COMPARE_SKIPPED, /* skipped on either side, with its reason */
+};
+const char *compare_state_name(
+    enum compare_state state); /* "judged" "refused" "broken" "fixed" "both_broken" "missing" "new" "skipped" */
+
+/* Where a firm shift comes from; a label, never a gate (measurement.md 2.3, 7). */
+enum compare_cause {
+    CAUSE_NONE,        /* no shift, firm or suspect; or nothing is known of the code */
+    CAUSE_CODE,        /* other code, and cycles moved with the time (or are unknown) */
+    CAUSE_ENVIRONMENT, /* the same code object: whatever changed, it was not the kernel */
+    CAUSE_CLOCK,       /* time moved, cycles did not */
+    CAUSE_NOISE,       /* nothing firm, and what moved was a disturbance: the fastest trials do not show it, or a
+                          suspect case was flagged as disturbed or throttled */
+};
+const char *compare_cause_name(enum compare_cause cause); /* "" "code" "environment" "clock" "noise" */
+
+struct compare_case {
+    const char *id; /* plan id */
+    const char *label, *class;
+    const struct result_case *base, *now; /* NULL where it is missing */
+    enum compare_state state;
+    const char *reason; /* of every state but judged: why; of a judged one "" */
+    struct shift shift;
+    enum compare_cause cause;
+    double cycles_ratio; /* NaN = unknown */
+    bool same_code;      /* both hashes known and equal */
+};
+
+struct compare_class {
+    const char *name;
+    struct shift_group group;
+};
+
+struct compare_kpi {
+    const char *name, *unit;
+    bool higher_is_better;
+    double base, now;   /* NaN with reason */
+    const char *reason; /* of a figure that is not judged */
+    bool judged; /* `shift` is of the figure turned so that larger is worse: SHIFT_SLOWER means worse */
+    bool lost;   /* the base has a value and the new result has none: a finding */
+    struct shift shift;
+};
+
+/* A fact of environment, tool or roofs that differs. */
+struct compare_difference {
+    const char *what, *base, *now;
+};
+
+struct comparison {
+    const struct result *base, *now;
+    struct shift_options options;
+    const struct compare_case *cases; /* in the new result's order, missing ones last */
+    size_t case_count;
+    const struct compare_class *classes;
+    size_t class_count;
+    const struct compare_kpi *kpis;
+    size_t kpi_count;
+    const struct compare_difference *differences;
+    size_t difference_count;
+    bool same_fingerprint;
+    bool learned_noise; /* a noise file of this device was used */
+    size_t slower, faster, same, inconclusive, suspect, broken, still_broken, fixed, missing, added, refused, skipped;
+    size_t shifted_classes;
+    uint32_t suggested_trials; /* most that any inconclusive or suspect case suggests; 0 = none */
+};
+
+struct compare_options {
+    struct shift_options shift;
+    const struct noise_file *noise; /* NULL = nothing learned */
+    const char *const *filters;     /* cases to look at, as --filter */
+    size_t filter_count;
+};
+
+enum status compare_results(struct comparison *out, const struct result *base, const struct result *now,
+                            const struct compare_options *options, struct arena *arena, struct err *err);
+
+/* 1 when something is a finding; 2 when nothing could be compared (no case was judged, and none is fixed): no evidence
+ * is never a green verdict; with `strict` 4 when anything is inconclusive, suspect, refused, new or still broken;
+ * else 0. */
+int compare_exit_code(const struct comparison *comparison, bool strict);
+
+/* What to do about what could not be told: a sentence each, NULL after the last (at most COMPARE_ADVICE). */
+#define COMPARE_ADVICE 3
+void compare_advice(const char *advice[static COMPARE_ADVICE + 1], const struct comparison *comparison,
+                    struct arena *arena);
+
+/* Writers: a table for people (worst first, sameness summed up in a line), JSON (configs/schema/compare.schema.json),
+ * Markdown for a pull request, JUnit. */
+struct compare_format {
+    const char *name;
+    /* `columns`: width of the terminal, 0: 100 */
+    void (*write)(struct text *out, const struct comparison *comparison, bool color, unsigned columns);
+};
+extern const struct compare_format compare_formats[]; /* "table" "json" "markdown" "junit"; ends with name == NULL */
+const struct compare_format *compare_format_find(const char *name);
+
+#endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Noise file: what `rooftile aa` learned about a device, per case and per class, so that compare and the gate need not
+ * guess. One file per device (its fingerprint is in the name) below path_data_dir()/noise; written atomically; a
+ * damaged or foreign file is an error, never silently nothing.
+ */
+#ifndef ROOFTILE_NOISE_FILE_H
+#define ROOFTILE_NOISE_FILE_H
+
+#include "rooftile/noise.h"
+#include "rooftile/result.h"
+
+#define NOISE_FILE_SCHEMA "https://rooftile.dev/schemas/noise/1/noise.schema.json" /* configs/schema/noise.schema.json */
+
+struct noise_file_case {
+    const char *id; /* plan id with its timer: sigmas of two timers are two */
+    const char *class;
+    double sigma; /* of ln(trial median) */
+    size_t trials;
+};
+struct noise_file_class {
+    const char *name;
+    double sigma;
+    size_t cases;
+};
+struct noise_file {
+    const char *path;
+    char fingerprint[65]; /* of the device and its environment that it was learned on */
+    const char *device, *learned_at;
+    const struct noise_file_case *cases; /* as read: sorted by id */
+    size_t case_count;
+    const struct noise_file_class *classes;
+    size_t class_count;
+};
+
+char *noise_file_path(const struct result *result, struct arena *arena); /* where a result's device has its file */
+/* STATUS_OK with *file NULL when there is no such file. */
+enum status noise_file_read(const struct noise_file **file, const char *path, struct arena *arena, struct err *err);
+enum status noise_file_write(const struct noise_file *file, const char *path, struct err *err);
+
+/* The prior of a case: {0} members where nothing is known. */
+struct shift_prior noise_file_prior(const struct noise_file *file, const struct result_case *result_case);
+
+#endif

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+#include "services.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "rooftile/units.h"
+
+enum { REREAD_STRIDE = 128 }; /* a line of AMD's L2 */
+
+static double flush_bytes(const struct session *session)
+{
+    bool known;
+    return (double)run_flush_bytes(&known, &session->machine, &session->info);
+}
+
+static double reread_bytes(const struct session *session)
+{
+    return (double)run_reread_bytes(&session->machine, &session->info);
+}
+
+static double reread_stride(const struct session *session)
+{
+    (void)session;
+    return REREAD_STRIDE;
+}
+
+/* Every slot of the ring once. */
+static double reread_steps(const struct session *session)
+{
+    return reread_bytes(session) / (double)REREAD_STRIDE;
+}
+
+static const struct service {
+    const char *kernel;
+    bool everywhere; /* else only where launches are queued */
+    struct {
+        const char *name;
+        double (*value)(const struct session *session);
+    } params[3];
+} services_table[SERVICE_COUNT] = {
+    [SERVICE_NULL] = {.kernel = "launch_empty", .everywhere = true},
+    [SERVICE_HOLD] = {.kernel = "service_hold"},
+    [SERVICE_CLOCK] = {.kernel = "service_clock"},
+    [SERVICE_FLUSH] = {.kernel = "service_flush", .params = {{"size", flush_bytes}}},
+    [SERVICE_REREAD] = {.kernel = "pointer_chase",
+                        .params = {{"footprint", reread_bytes}, {"stride", reread_stride}, {"steps", reread_steps}}},
+};
+
+bool services_wanted(const struct session *session, enum run_service which)
+{
+    const struct device_ops *ops = device_backend(session->info.backend);
+    return services_table[which].everywhere || (ops && ops->asynchronous);
+}
+
+static const struct suite *suite_of(const struct service *service, const struct session *session)
+{
+    struct suite *suite = arena_alloc(session->arena, sizeof(*suite));
+    struct suite_case *only = arena_alloc(session->arena, sizeof(*only));
+    struct param *params = arena_array(session->arena, 3, sizeof(*params));
+    *only = (struct suite_case){.kernel = service->kernel, .params = params};
+    for (size_t k = 0; k < 3 && service->params[k].name; k++)
+        params[only->param_count++] =
+            (struct param){.name = service->params[k].name,
+                           .value = {.kind = PARAM_NUMBER, .number = service->params[k].value(session)}};
+    measure_defaults(&only->measure);
+    *suite = (struct suite){.name = "services", .summary = "", .path = "", .cases = only, .case_count = 1};
+    return suite;
+}
+
+enum status services_prepare(struct service_code services[SERVICE_COUNT], struct session *session,
+                             const volatile int *stop, struct err *err)
+{
+    for (int which = 0; which < SERVICE_COUNT; which++) {
+        const struct service *service = &services_table[which];
+        struct service_code *code = &services[which];
+        struct err why = {0};
+        if (!services_wanted(session, (enum run_service)which) || !catalog_find(&session->catalog, service->kernel))
+            continue;
+        enum status status = session_plan_suite(&code->plan, session, suite_of(service, session), &why);
+        if (!status)
+            status = session_build_plan(&code->builds, session, code->plan, stop, &why);
+        if (!status)
+            continue;
+        code->plan = NULL;
+        if (status == ERR_INTERRUPTED || service->everywhere) {
+            *err = why;
+            return status;
+        }
+        log_verbose("%s cannot be used: %s", service->kernel, why.text);
+    }
+    return STATUS_OK;
+}
+
+void services_apply(struct run_service_case out[SERVICE_COUNT], const struct service_code services[SERVICE_COUNT])
+{
+    for (int which = 0; which < SERVICE_COUNT; which++)
+        if (services[which].plan)
+            out[which] = (struct run_service_case){&services[which].plan->cases[0], services[which].builds};
+}
+
+void services_warn(const struct session *session, const struct calibration *calibration)
+{
+    char size[UNITS_TEXT];
+    bool known;
+    if (calibration->dispatch_reason[0])
+        log_warn("W010",
+                 "no kernel can be timed by itself: %s. Pairs of events are used instead, which see the gaps "
+                 "between packets too",
+                 calibration->dispatch_reason);
+    if (!calibration->flush_verdict[0])
+        return;
+    units_bytes(size, (double)run_flush_bytes(&known, &session->machine, &session->info));
+    if (!known)
+        log_warn("W011",
+                 "the caches of this device are not known: cold cases flush %s, which may not be enough. A machine "
+                 "file names them (--machine)",
+                 size);
+    if (strncmp(calibration->flush_verdict, "works", strlen("works")))
+        log_warn("W012", "whether cold cases are cold: %s", calibration->flush_verdict);
+}

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "compare_internal.h"
+#include "rooftile/units.h"
+
+enum { MOST_DIFFERENCES = 256 };
+static const double roof_tolerance = 0.01; /* a measured roof that moves less is the same roof */
+
+/* ---- key figures ---- */
+
+static bool same_declaration(const struct result_kpi *a, const struct result_kpi *b)
+{
+    if (strcmp(a->method, b->method) != 0 || strcmp(a->of, b->of) != 0 || a->filter_count != b->filter_count ||
+        a->higher_is_better != b->higher_is_better || a->case_count != b->case_count)
+        return false;
+    for (size_t k = 0; k < a->filter_count; k++)
+        if (strcmp(a->filters[k], b->filters[k]) != 0)
+            return false;
+    return true;
+}
+
+/* As a time, where larger is worse; 0 for what cannot be one. */
+static double as_time(double value, bool higher_is_better)
+{
+    const double time = higher_is_better ? 1 / value : value;
+    return value > 0 && isfinite(value) && isfinite(time) ? time : 0;
+}
+
+static const double *as_times(const struct result_kpi *kpi, size_t *count, struct arena *arena)
+{
+    double *times = arena_array(arena, kpi->trial_count + 1, sizeof(*times));
+    *count = 0;
+    for (size_t k = 0; k < kpi->trial_count && *count < SHIFT_MAX_TRIALS; k++) {
+        const double time = as_time(kpi->trial_values[k], kpi->higher_is_better);
+        if (time > 0)
+            times[(*count)++] = time;
+    }
+    if (!*count)
+        times[(*count)++] = as_time(kpi->value, kpi->higher_is_better);
+    return times;
+}
+
+static const char *valueless(const struct result_kpi *kpi)
+{
+    return isfinite(kpi->value) ? "its value is not above 0" : kpi->reason && kpi->reason[0] ? kpi->reason : "no value";
+}
+
+static enum status judge_kpi(struct compare_kpi *out, const struct result_kpi *base, const struct result_kpi *now,
+                             const struct shift_options *options, struct arena *arena, struct err *err)
+{
+    struct shift_case in = {0};
+    if (!same_declaration(base, now)) {
+        out->reason = "declared differently, or of other cases, in the two results";
+        return STATUS_OK;
+    }
+    out->lost = isfinite(base->value) && !isfinite(now->value);
+    if (!(as_time(now->value, now->higher_is_better) > 0) || !(as_time(base->value, base->higher_is_better) > 0)) {
+        const bool now_lacks = !(as_time(now->value, now->higher_is_better) > 0);
+        out->reason = arena_printf(arena, "%s: %s", now_lacks ? "in the new result" : "in the base",
+                                   valueless(now_lacks ? now : base));
+        return STATUS_OK;
+    }
+    in.base_ns = as_times(base, &in.base_trials, arena);
+    in.new_ns = as_times(now, &in.new_trials, arena);
+    enum status status = shift_compare(&out->shift, &in, options, err);
+    out->judged = !status;
+    return status ? err_within(err, "key figure '%s'", now->name) : STATUS_OK;
+}
+
+enum status compare_kpis(struct comparison *comparison, struct arena *arena, struct err *err)
+{
+    const struct result *base = comparison->base, *now = comparison->now;
+    struct compare_kpi *kpis = arena_array(arena, base->kpi_count + now->kpi_count + 1, sizeof(*kpis));
+    size_t count = 0;
+    for (size_t k = 0; k < now->kpi_count; k++) {
+        const struct result_kpi *mine = &now->kpis[k], *theirs = NULL;
+        for (size_t n = 0; n < base->kpi_count && !theirs; n++)
+            theirs = strcmp(base->kpis[n].name, mine->name) ? NULL : &base->kpis[n];
+        struct compare_kpi *out = &kpis[count++];
+        *out = (struct compare_kpi){.name = mine->name,
+                                    .unit = mine->unit,
+                                    .higher_is_better = mine->higher_is_better,
+                                    .base = theirs ? theirs->value : NAN,
+                                    .now = mine->value,
+                                    .reason = theirs ? "" : "not in the base"};
+        enum status status = theirs ? judge_kpi(out, theirs, mine, &comparison->options, arena, err) : STATUS_OK;
+        if (status)
+            return status;
+    }
+    for (size_t k = 0; k < base->kpi_count; k++) {
+        bool found = false;
+        for (size_t n = 0; n < now->kpi_count && !found; n++)
+            found = !strcmp(now->kpis[n].name, base->kpis[k].name);
+        if (!found)
+            kpis[count++] = (struct compare_kpi){.name = base->kpis[k].name,
+                                                 .unit = base->kpis[k].unit,
+                                                 .higher_is_better = base->kpis[k].higher_is_better,
+                                                 .base = base->kpis[k].value,
+                                                 .now = NAN,
+                                                 .reason = "not in the new result",
+                                                 .lost = isfinite(base->kpis[k].value)};
+    }
+    comparison->kpis = kpis;
+    comparison->kpi_count = count;
+    return STATUS_OK;
+}
+
+/* ---- what else differs ---- */
+
+struct differences {
+    struct compare_difference *list;
+    size_t count;
+    struct arena *arena;
+};
+
+static void differ(struct differences *differences, const char *what, const char *base, const char *now)
+{
+    base = base ? base : "";
+    now = now ? now : "";
+    if (strcmp(base, now) != 0 && differences->count < MOST_DIFFERENCES)
+        differences->list[differences->count++] = (struct compare_difference){what, base, now};
+}
+
+static const char *variable(const struct result *result, const char *key)
+{
+    for (size_t k = 0; k < result->env_count; k++)
+        if (!strcmp(result->env[k].key, key))
+            return result->env[k].value;
+    return "";
+}
+
+static void differ_env(struct differences *d, const struct result *base, const struct result *now)
+{
+    for (size_t k = 0; k < base->env_count; k++)
+        differ(d, arena_printf(d->arena, "$%s", base->env[k].key), base->env[k].value, variable(now, base->env[k].key));
+    for (size_t k = 0; k < now->env_count; k++)
+        if (!variable(base, now->env[k].key)[0])
+            differ(d, arena_printf(d->arena, "$%s", now->env[k].key), "", now->env[k].value);
+}
+
+static void differ_roof(struct differences *d, const char *name, const struct ceiling *a, const struct ceiling *b,
+                        const char *unit)
+{
+    const double was = ceiling_value(a), is = ceiling_value(b);
+    char before[UNITS_TEXT], after[UNITS_TEXT];
+    if (was > 0 && is > 0 && fabs(is / was - 1) <= roof_tolerance)
+        return;
+    if (was <= 0 && is <= 0)
+        return;
+    differ(d, arena_printf(d->arena, "roof %s", name),
+           arena_printf(d->arena, "%s (%s)", units_rate(before, was, unit), ceiling_kind(a)),
+           arena_printf(d->arena, "%s (%s)", units_rate(after, is, unit), ceiling_kind(b)));
+}
+
+static void differ_roofs(struct differences *d, const struct machine *base, const struct machine *now)
+{
+    for (uint32_t k = 0; k < now->level_count; k++)
+        for (uint32_t n = 0; n < base->level_count; n++)
+            if (!strcmp(base->levels[n].name, now->levels[k].name))
+                differ_roof(d, now->levels[k].name, &base->levels[n].bandwidth, &now->levels[k].bandwidth, "B/s");
+    for (uint32_t k = 0; k < now->unit_count; k++) {
+        const struct machine_unit *unit = machine_unit(base, now->units[k].name);
+        if (unit)
+            differ_roof(d, unit->name, &unit->peak, &now->units[k].peak, "FLOP/s");
+    }
+}
+
+static const char *roofs_of(const struct machine *machine)
+{
+    return machine->level_count || machine->unit_count ? "known" : "none";
+}
+
+void compare_differences(struct comparison *comparison, struct arena *arena)
+{
+    const struct result *a = comparison->base, *b = comparison->now;
+    struct differences d = {.list = arena_array(arena, MOST_DIFFERENCES, sizeof(*d.list)), .arena = arena};
+    differ(&d, "rooftile", a->tool_version, b->tool_version);
+    differ(&d, "rooftile git", a->tool_git, b->tool_git);
+    differ(&d, "commit", a->commit, b->commit);
+    differ(&d, "suite", a->config_sha256, b->config_sha256);
+    differ(&d, "kernel compiler", a->compiler, b->compiler);
+    differ(&d, "driver", a->device.driver, b->device.driver);
+    differ(&d, "host", a->host_id_hash, b->host_id_hash);
+    differ(&d, "operating system", a->os, b->os);
+    differ(&d, "kernel", a->kernel_release, b->kernel_release);
+    differ(&d, "CPU", a->cpu_name, b->cpu_name);
+    differ(&d, "governor", a->governor, b->governor);
+    differ(&d, "container", a->container, b->container);
+    differ(&d, "compiled for", a->device.target, b->device.target);
+    differ_env(&d, a, b);
+    differ(&d, "roofs", roofs_of(&a->machine), roofs_of(&b->machine));
+    differ_roofs(&d, &a->machine, &b->machine);
+    comparison->differences = d.list;
+    comparison->difference_count = d.count;
+    comparison->same_fingerprint = a->fingerprint[0] && !strcmp(a->fingerprint, b->fingerprint);
+}

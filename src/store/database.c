@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: MIT */
+#include "database.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* A night of 10,000 cases is written in a second or two. */
+enum { BUSY_MS = 10000, LONGEST_BUSY_MS = 3600000 };
+
+/* Each entry leads from the version that is its index to the next. What is there stays as it is for ever; a change of
+ * the schema is one more entry.
+ *
+ * Nights are referred to by their start (`started`, s since 1970, unique in a lane on a device) where what is said must
+ * outlive them: alarms and decisions stay when old nights are dropped. */
+static const char *const migrations[DATABASE_VERSION] = {
+    /* 0 -> 1: devices, nights, series, points, decisions, alarms. A point's trials are doubles, little-endian, in ns. */
+    "CREATE TABLE device (id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, backend TEXT NOT NULL, name TEXT NOT NULL,"
+    " arch TEXT NOT NULL);"
+    "CREATE TABLE environment (id INTEGER PRIMARY KEY, fingerprint TEXT NOT NULL UNIQUE, facts TEXT NOT NULL);"
+    "CREATE TABLE night (id INTEGER PRIMARY KEY, device INTEGER NOT NULL REFERENCES device, lane TEXT NOT NULL,"
+    " run_id TEXT NOT NULL UNIQUE, started INTEGER NOT NULL, started_at TEXT NOT NULL, finished_at TEXT,"
+    " trials INTEGER NOT NULL, environment INTEGER NOT NULL REFERENCES environment, suite TEXT, git TEXT,"
+    " branch TEXT, ci_url TEXT, tool TEXT, machine TEXT, gated INTEGER NOT NULL DEFAULT 0);"
+    "CREATE UNIQUE INDEX night_order ON night (lane, device, started);"
+    "CREATE TABLE series (id INTEGER PRIMARY KEY, device INTEGER NOT NULL REFERENCES device, lane TEXT NOT NULL,"
+    " case_id TEXT NOT NULL, timer TEXT NOT NULL, kind TEXT NOT NULL CHECK (kind IN ('case', 'kpi', 'class')),"
+    " class TEXT NOT NULL, label TEXT NOT NULL, kernel TEXT NOT NULL, mode TEXT NOT NULL, unit TEXT NOT NULL,"
+    " better TEXT NOT NULL CHECK (better IN ('lower', 'higher')), seen INTEGER,"
+    " UNIQUE (lane, device, kind, case_id, timer));"
+    "CREATE TABLE object (id INTEGER PRIMARY KEY, sha256 TEXT NOT NULL UNIQUE);"
+    "CREATE TABLE point (series INTEGER NOT NULL REFERENCES series ON DELETE CASCADE,"
+    " night INTEGER NOT NULL REFERENCES night ON DELETE CASCADE, value REAL CHECK (value > 0), least REAL, cycles REAL,"
+    " tick REAL, fraction REAL, status TEXT NOT NULL, flags INTEGER NOT NULL, object INTEGER REFERENCES object,"
+    " trials BLOB, reason TEXT, confirmed INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (series, night)) WITHOUT ROWID;"
+    "CREATE INDEX point_night ON point (night);"
+    "CREATE TABLE accepted (series INTEGER NOT NULL REFERENCES series ON DELETE CASCADE, started INTEGER NOT NULL,"
+    " start INTEGER NOT NULL, reason TEXT NOT NULL, at TEXT NOT NULL, PRIMARY KEY (series, started)) WITHOUT ROWID;"
+    "CREATE TABLE alarm (series INTEGER NOT NULL REFERENCES series ON DELETE CASCADE, started INTEGER NOT NULL,"
+    " started_at TEXT NOT NULL, tau INTEGER NOT NULL, tau_at TEXT NOT NULL, shift REAL NOT NULL, z REAL NOT NULL,"
+    " baseline REAL, baseline_n INTEGER NOT NULL, sigma REAL NOT NULL, cause TEXT NOT NULL, commits TEXT NOT NULL,"
+    " closed INTEGER, closed_by TEXT CHECK (closed_by IN ('gone', 'accepted')),"
+    " PRIMARY KEY (series, started)) WITHOUT ROWID;",
+    /* 1 -> 2: what dashboards select from (docs/history.md). */
+    "CREATE VIEW measurements AS SELECT n.started AS time, n.started_at, n.lane, d.name AS device, d.arch, s.kind,"
+    " s.case_id, s.label, s.kernel, s.class, s.mode, s.timer, s.unit, s.better, p.value, p.least, p.fraction, p.status,"
+    " p.flags, n.git AS git_commit, n.branch, n.run_id FROM point p JOIN series s ON s.id = p.series JOIN night n ON"
+    " n.id = p.night JOIN device d ON d.id = n.device;"
+    "CREATE VIEW alarms AS SELECT a.started AS time, a.started_at, a.tau_at AS since, s.lane, d.name AS device, s.kind,"
+    " s.case_id, s.label, a.shift, a.z, a.baseline, a.sigma, a.cause, a.commits, a.closed, a.closed_by, n.git AS"
+    " git_commit FROM alarm a JOIN series s ON s.id = a.series JOIN device d ON d.id = s.device LEFT JOIN night n ON"
+    " n.lane = s.lane AND n.device = s.device AND n.started = a.started;",
+};
+
+enum status database_fail(const struct database *database, const char *doing, struct err *err)
+{
+    const char *words = sqlite3_errmsg(database->db), *path = database->path;
+    switch (sqlite3_errcode(database->db) & 0xff) { /* without the extension */
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+        return err_set(err, ERR_IO, "%s: another program has been writing to it for over %g s; nothing was changed", path,
+                       database->busy_ms / 1e3);
+    case SQLITE_FULL:
+        return err_set(err, ERR_IO, "%s: the disk is full; nothing was changed", path);
+    case SQLITE_IOERR:
+        return err_set(err, ERR_IO, "%s: the disk is full or failing (%s); nothing was changed", path, words);
+    case SQLITE_READONLY:
+    case SQLITE_PERM:
+        return err_set(err, ERR_IO, "%s: may not be written (%s)", path, words);
+    case SQLITE_CANTOPEN:
+        return err_set(err, ERR_IO, "%s: cannot be opened; its folder must be there and may have to be writable", path);
+    case SQLITE_NOTADB:
+        return err_set(err, ERR_CONFIG, "%s is no history: not an SQLite file, or damaged at its beginning", path);
+    case SQLITE_CORRUPT:
+        return err_set(err, ERR_CONFIG,
+                       "%s is damaged (%s); restore a copy, or save what is left: sqlite3 %s .recover | sqlite3 new.db",
+                       path, words, path);
+    case SQLITE_CONSTRAINT:
+        return err_set(err, ERR_CONFIG, "%s: what is being added contradicts what is there (%s); nothing was changed",
+                       path, words);
+    default:
+        return err_set(err, ERR_IO, "%s: %s: %s", path, doing, words);
+    }
+}
+
+enum status database_run(const struct database *database, const char *sql, struct err *err)
+{
+    return sqlite3_exec(database->db, sql, NULL, NULL, NULL) == SQLITE_OK ? STATUS_OK
+                                                                          : database_fail(database, "writing", err);
+}
+
+enum status database_begin(const struct database *database, struct err *err)
+{
+    return database_run(database, "BEGIN IMMEDIATE", err);
+}
+
+enum status database_begin_reading(const struct database *database, struct err *err)
+{
+    return database_run(database, "BEGIN", err);
+}
+
+enum status database_commit(const struct database *database, struct err *err)
+{
+    return database_run(database, "COMMIT", err);
+}
+
+void database_rollback(const struct database *database)
+{
+    if (!sqlite3_get_autocommit(database->db))
+        sqlite3_exec(database->db, "ROLLBACK", NULL, NULL, NULL);
+}
+
+/* ---- statements ---- */
+
+enum status database_prepare(sqlite3_stmt **statement, const struct database *database, const char *sql,
+                             struct err *err)
+{
+    *statement = NULL;
+    return sqlite3_prepare_v2(database->db, sql, -1, statement, NULL) == SQLITE_OK
+               ? STATUS_OK
+               : database_fail(database, "preparing", err);
+}
+
+enum status database_bind(const struct database *database, sqlite3_stmt *statement, struct err *err, const char *format,
+                          ...)
+{
+    va_list args;
+    int code = SQLITE_OK;
+    (void)sqlite3_reset(statement); /* gives the last error once more, which was told already */
+    va_start(args, format);
+    for (int k = 0; format[k] && code == SQLITE_OK; k++) {
+        if (format[k] == 's') {
+            code = sqlite3_bind_text(statement, k + 1, va_arg(args, const char *), -1, SQLITE_TRANSIENT);
+        } else if (format[k] == 'i') {
+            code = sqlite3_bind_int64(statement, k + 1, va_arg(args, int64_t));
+        } else if (format[k] == 'k') {
+            const int64_t key = va_arg(args, int64_t);
+            code = key ? sqlite3_bind_int64(statement, k + 1, key) : sqlite3_bind_null(statement, k + 1);
+        } else if (format[k] == 'd') {
+            const double value = va_arg(args, double);
+            code = isfinite(value) ? sqlite3_bind_double(statement, k + 1, value) : sqlite3_bind_null(statement, k + 1);
+        } else {
+            const void *bytes = va_arg(args, const void *);
+            const size_t size = va_arg(args, size_t);
+            code = sqlite3_bind_blob64(statement, k + 1, bytes, size, SQLITE_TRANSIENT);
+        }
+    }
+    va_end(args);
+    return code == SQLITE_OK ? STATUS_OK : database_fail(database, "binding", err);
+}
+
+enum status database_step(const struct database *database, sqlite3_stmt *statement, bool *row, struct err *err)
+{
+    const int code = sqlite3_step(statement);
+    *row = code == SQLITE_ROW;
+    return code == SQLITE_ROW || code == SQLITE_DONE ? STATUS_OK : database_fail(database, "reading", err);
+}
+
+enum status database_finish(const struct database *database, sqlite3_stmt *statement, struct err *err)
+{
+    bool row = true;
+    enum status status = STATUS_OK;
+    while (row && !status)
+        status = database_step(database, statement, &row, err);
+    sqlite3_reset(statement);
+    return status;
+}
+
+/* ---- opening ---- */
+
+static enum status pragma(int64_t *value, const struct database *database, const char *sql, struct err *err)
+{
+    sqlite3_stmt *statement = NULL;
+    bool row = false;
+    enum status status = database_prepare(&statement, database, sql, err);
+    if (!status)
+        status = database_step(database, statement, &row, err);
+    if (!status)
+        *value = row ? sqlite3_column_int64(statement, 0) : 0;
+    sqlite3_finalize(statement);
+    return status;
+}
+
+/* An empty file is a new history; anything else must say that it is one. */
+static enum status check_identity(int64_t *version, const struct database *database, struct err *err)
+{
+    int64_t application = 0, tables = 0;
+    enum status status = pragma(version, database, "PRAGMA user_version", err);
+    if (!status)
+        status = pragma(&application, database, "PRAGMA application_id", err);
+    if (!status)
+        status = pragma(&tables, database, "SELECT count(*) FROM sqlite_master", err);
+    if (status)
+        return status;
+    if (application != DATABASE_APPLICATION && (tables || *version))
+        return err_set(err, ERR_CONFIG, "%s is an SQLite file, but no history of rooftile", database->path);
+    if (*version > DATABASE_VERSION)
+        return err_set(err, ERR_CONFIG, "%s has schema version %lld; this rooftile knows %d: use a newer one",
+                       database->path, (long long)*version, DATABASE_VERSION);
+    return STATUS_OK;
+}
+
+enum status database_migrate_to(const struct database *database, int version, struct err *err)
+{
+    int64_t at = 0;
+    char sql[96];
+    enum status status = database_begin(database, err);
+    if (status)
+        return status;
+    status = check_identity(&at, database, err); /* again: another writer may have migrated it meanwhile */
+    for (; at < version && !status; at++)
+        status = database_run(database, migrations[at], err);
+    if (!status) {
+        sqlite3_snprintf((int)sizeof(sql), sql, "PRAGMA application_id = %d; PRAGMA user_version = %d",
+                         DATABASE_APPLICATION, (int)at);
+        status = database_run(database, sql, err);
+    }
+    if (!status)
+        status = database_commit(database, err);
+    if (status)
+        database_rollback(database);
+    return status;
+}
+
+static int busy_ms(void)
+{
+    const char *text = getenv("ROOFTILE_BUSY_MS");
+    char *end = NULL;
+    const long value = text ? strtol(text, &end, 10) : BUSY_MS;
+    return end && (end == text || *end || value < 0 || value > LONGEST_BUSY_MS) ? BUSY_MS : (int)value;
+}
+
+enum status database_open(struct database *database, const char *path, bool write, struct err *err)
+{
+    struct database opened = {.path = path, .busy_ms = busy_ms()};
+    int64_t version = 0;
+    if (!write && access(path, F_OK))
+        return err_set(err, ERR_CONFIG, "there is no history %s; 'rooftile history add' makes one", path);
+    const int flags = write ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY;
+    if (sqlite3_open_v2(path, &opened.db, flags, NULL) != SQLITE_OK) {
+        enum status failed =
+            opened.db ? database_fail(&opened, "opening", err) : err_set(err, ERR_IO, "%s: SQLite has no memory", path);
+        database_close(&opened);
+        return failed;
+    }
+    sqlite3_busy_timeout(opened.db, opened.busy_ms);
+    sqlite3_extended_result_codes(opened.db, 1);
+    enum status status = check_identity(&version, &opened, err);
+    if (!status && write)
+        status = database_run(&opened, "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON",
+                              err);
+    if (!status && write && version < DATABASE_VERSION)
+        status = database_migrate_to(&opened, DATABASE_VERSION, err);
+    if (!status && !write && version < DATABASE_VERSION)
+        status = err_set(err, ERR_CONFIG, "%s has schema version %lld; the next 'rooftile history add' brings it to %d",
+                         path, (long long)version, DATABASE_VERSION);
+    if (status)
+        database_close(&opened);
+    else
+        *database = opened;
+    return status;
+}
+
+void database_close(struct database *database)
+{
+    sqlite3_close(database->db);
+    database->db = NULL;
+}

@@ -1,0 +1,450 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A result becomes a night: its device, environment and series are looked up or made, and every case gets a point.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "history_internal.h"
+
+enum { DAY_S = 86400, MINUTE_S = 60, HOUR_S = 3600 };
+
+/* ---- what a night is ---- */
+
+/* A GPU has an identity of its own; a CPU is its host's. */
+const char *history_device_key(const struct result *result, struct arena *arena)
+{
+    const struct device_info *d = &result->device;
+    const char *host = d->uuid[0] || d->serial_hash[0] || !result->host_id_hash ? "" : result->host_id_hash;
+    return arena_printf(arena, "%s|%s|%s|%u|%u|%s|%s|%s|%s", d->backend, d->name, d->arch, d->cus, d->wave, d->partition,
+                        d->uuid, d->serial_hash, host);
+}
+
+/* The facts behind the fingerprint (result/environment.c), so that a change can be told in words. */
+static const char *environment_facts(const struct result *result, struct arena *arena)
+{
+    const struct device_info *d = &result->device;
+    return arena_printf(arena, "driver=%s\nkernel=%s\ngovernor=%s\ncompiled for=%s", d->driver,
+                        result->kernel_release ? result->kernel_release : "", result->governor ? result->governor : "",
+                        d->target);
+}
+
+/* "+02:00" in seconds; "Z" is 0. */
+static bool read_zone(int64_t *offset, const char *text)
+{
+    unsigned hours = 0, minutes = 0;
+    char end = 0;
+    *offset = 0;
+    if (!strcmp(text, "Z") || !strcmp(text, "z"))
+        return true;
+    if ((text[0] != '+' && text[0] != '-') || sscanf(text + 1, "%2u:%2u%c", &hours, &minutes, &end) != 2)
+        return false;
+    *offset = (int64_t)hours * HOUR_S + (int64_t)minutes * MINUTE_S;
+    *offset = text[0] == '-' ? -*offset : *offset;
+    return true;
+}
+
+/* RFC 3339, without its fraction of a second. */
+static enum status unix_time(int64_t *seconds, const char *text, struct err *err)
+{
+    struct tm tm = {0};
+    int64_t offset = 0;
+    const char *end = text ? strptime(text, "%Y-%m-%dT%H:%M:%S", &tm) : NULL;
+    if (end && *end == '.')
+        end += 1 + strspn(end + 1, "0123456789");
+    if (!end || !read_zone(&offset, end))
+        return err_set(err, ERR_CONFIG, "the result does not say when it was started: '%.40s' is no time",
+                       text ? text : "");
+    *seconds = (int64_t)timegm(&tm) - offset;
+    return STATUS_OK;
+}
+
+enum status history_check_result(const struct result *result, struct err *err)
+{
+    if (result->predicted)
+        return err_set(err, ERR_CONFIG, "a prediction is no night: nothing was executed");
+    for (size_t k = 0; k < result->label_count; k++)
+        if (!strcmp(result->labels[k].key, "profile"))
+            return err_set(err, ERR_CONFIG, "a run with --profile is no measurement");
+    if (result->status && strcmp(result->status, "complete") != 0)
+        return err_set(err, ERR_CONFIG, "the run is %s: what it lacks would look as if it were gone", result->status);
+    return STATUS_OK;
+}
+
+static enum status check_counts(const struct result *result, struct err *err)
+{
+    for (size_t k = 0; k < result->case_count; k++)
+        if (result_case_counts(&result->cases[k]))
+            return STATUS_OK;
+    return err_set(err, ERR_CONFIG, "no case of this result counts: a night without results is no night");
+}
+
+/* ---- look-ups ---- */
+
+struct adding {
+    const struct database *db;
+    const struct result *result;
+    const char *lane;
+    int64_t device, night, started;
+    sqlite3_stmt *find, *any, *adopt, *series, *touch, *point;
+    struct history_added *added;
+    struct arena arena;
+};
+
+/* The first column of the first row; `found` false: there is none. */
+static enum status one_number(int64_t *value, bool *found, const struct database *db, sqlite3_stmt *statement,
+                              struct err *err)
+{
+    enum status status = database_step(db, statement, found, err);
+    if (!status && *found)
+        *value = sqlite3_column_int64(statement, 0);
+    sqlite3_reset(statement);
+    return status;
+}
+
+/* The id of what has this key, made where it is missing: both statements begin with the key. */
+static enum status id_of(int64_t *id, const struct database *db, const char *select, const char *insert,
+                         const char *const values[4], struct err *err)
+{
+    sqlite3_stmt *statement = NULL;
+    bool found = false;
+    enum status status = database_prepare(&statement, db, select, err);
+    if (!status)
+        status = database_bind(db, statement, err, "s", values[0]);
+    if (!status)
+        status = one_number(id, &found, db, statement, err);
+    sqlite3_finalize(statement);
+    if (status || found)
+        return status;
+    const char *const formats[] = {"", "s", "ss", "sss", "ssss"};
+    status = database_prepare(&statement, db, insert, err);
+    if (!status)
+        status = database_bind(db, statement, err, formats[sqlite3_bind_parameter_count(statement)], values[0],
+                               values[1], values[2], values[3]);
+    if (!status)
+        status = database_finish(db, statement, err);
+    sqlite3_finalize(statement);
+    *id = sqlite3_last_insert_rowid(db->db);
+    return status;
+}
+
+static enum status device_id(int64_t *id, struct adding *adding, struct err *err)
+{
+    const struct device_info *d = &adding->result->device;
+    const char *const values[4] = {history_device_key(adding->result, &adding->arena), d->backend, d->name, d->arch};
+    return id_of(id, adding->db, "SELECT id FROM device WHERE key = ?",
+                 "INSERT INTO device (key, backend, name, arch) VALUES (?, ?, ?, ?)", values, err);
+}
+
+static enum status environment_id(int64_t *id, struct adding *adding, struct err *err)
+{
+    const char *const values[4] = {adding->result->fingerprint, environment_facts(adding->result, &adding->arena)};
+    return id_of(id, adding->db, "SELECT id FROM environment WHERE fingerprint = ?",
+                 "INSERT INTO environment (fingerprint, facts) VALUES (?, ?)", values, err);
+}
+
+static enum status object_id(int64_t *id, const struct adding *adding, const char *sha256, struct err *err)
+{
+    const char *const values[4] = {sha256};
+    return id_of(id, adding->db, "SELECT id FROM object WHERE sha256 = ?", "INSERT INTO object (sha256) VALUES (?)",
+                 values, err);
+}
+
+/* ---- may it go in? ---- */
+
+/* `sql` about the nights of this lane and device; ?3 is when this one started. */
+static enum status about_nights(int64_t *value, bool *found, const struct adding *adding, const char *sql,
+                                struct err *err)
+{
+    sqlite3_stmt *statement = NULL;
+    enum status status = database_prepare(&statement, adding->db, sql, err);
+    if (!status)
+        status = database_bind(adding->db, statement, err, "sii", adding->lane, adding->device, adding->started);
+    if (!status)
+        status = one_number(value, found, adding->db, statement, err);
+    sqlite3_finalize(statement);
+    return status;
+}
+
+static enum status check_new(const struct adding *adding, struct err *err)
+{
+    sqlite3_stmt *statement = NULL;
+    bool found = false;
+    enum status status =
+        database_prepare(&statement, adding->db, "SELECT lane, started_at FROM night WHERE run_id = ?", err);
+    if (!status)
+        status = database_bind(adding->db, statement, err, "s", adding->result->run_id);
+    if (!status)
+        status = database_step(adding->db, statement, &found, err);
+    if (!status && found)
+        status = err_set(err, ERR_CONFIG, "this run is in the history already: lane '%s', night of %s",
+                         (const char *)sqlite3_column_text(statement, 0),
+                         (const char *)sqlite3_column_text(statement, 1));
+    sqlite3_finalize(statement);
+    return status;
+}
+
+static enum status check_time(const struct adding *adding, bool backfill, struct err *err)
+{
+    int64_t later = 0;
+    bool found = false;
+    if (adding->started > (int64_t)time(NULL) + DAY_S)
+        return err_set(err, ERR_CONFIG, "the result was started at %s, which is in the future: a clock is wrong",
+                       adding->result->started_at);
+    enum status status = about_nights(&later, &found, adding,
+                                      "SELECT started FROM night WHERE lane = ?1 AND device = ?2 AND started >= ?3 "
+                                      "ORDER BY started LIMIT 1",
+                                      err);
+    if (status || !found)
+        return status;
+    if (later == adding->started)
+        return err_set(err, ERR_CONFIG, "another run of this lane was started at the same second, %s",
+                       adding->result->started_at);
+    if (backfill)
+        return STATUS_OK;
+    return err_set(err, ERR_CONFIG,
+                   "the result was started at %s, before the newest night of this lane: a clock went backwards, or the "
+                   "result is old (--backfill puts it where it belongs)",
+                   adding->result->started_at);
+}
+
+/* ---- the night and its points ---- */
+
+static enum status add_night(struct adding *adding, int64_t environment, struct err *err)
+{
+    const struct result *r = adding->result;
+    sqlite3_stmt *statement = NULL;
+    enum status status = database_prepare(
+        &statement, adding->db,
+        "INSERT INTO night (device, lane, run_id, started, started_at, finished_at, trials, environment, suite, git, "
+        "branch, ci_url, tool, machine) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        err);
+    if (!status)
+        status = database_bind(adding->db, statement, err, "ississiissssss", adding->device, adding->lane, r->run_id,
+                               adding->started, r->started_at, r->finished_at, (int64_t)(r->trials ? r->trials : 1),
+                               environment, r->config_sha256, r->commit, r->branch, r->ci_url, r->tool_version,
+                               r->machine.name);
+    if (!status)
+        status = database_finish(adding->db, statement, err);
+    sqlite3_finalize(statement);
+    adding->night = sqlite3_last_insert_rowid(adding->db->db);
+    return status;
+}
+
+/* What a series is. */
+struct subject {
+    const char *kind, *id, *timer, *class, *label, *kernel, *mode, *unit, *better;
+};
+
+/* The series of this timer. A case that did not get as far as a timer belongs to the one it was in last, and one that
+ * has only failed so far is adopted by its first timer. */
+static enum status find_series(int64_t *id, bool *found, const struct adding *adding, const struct subject *s,
+                               struct err *err)
+{
+    sqlite3_stmt *const tries[] = {adding->find, s->timer[0] ? adding->adopt : adding->any};
+    enum status status = STATUS_OK;
+    *found = false;
+    for (int k = 0; k < 2 && !status && !*found; k++) {
+        status = database_bind(adding->db, tries[k], err, "sisss", adding->lane, adding->device, s->kind, s->id,
+                               s->timer);
+        if (!status)
+            status = one_number(id, found, adding->db, tries[k], err);
+    }
+    return status;
+}
+
+static enum status make_series(int64_t *id, const struct adding *adding, const struct subject *s, struct err *err)
+{
+    enum status status =
+        database_bind(adding->db, adding->series, err, "isssssssss", adding->device, adding->lane, s->id, s->timer,
+                      s->kind, s->class, s->label, s->kernel, s->mode, s->unit);
+    if (!status)
+        status = database_finish(adding->db, adding->series, err);
+    *id = sqlite3_last_insert_rowid(adding->db->db);
+    adding->added->new_series++;
+    return status;
+}
+
+/* Also says what the series is called now, and when it was there last. */
+static enum status series_id(int64_t *id, const struct adding *adding, const struct subject *s, bool skipped,
+                             struct err *err)
+{
+    bool found = false;
+    enum status status = find_series(id, &found, adding, s, err);
+    if (!status && !found)
+        status = make_series(id, adding, s, err);
+    if (!status)
+        status = database_bind(adding->db, adding->touch, err, "ksssssi", skipped ? 0 : adding->started, s->class,
+                               s->label, s->mode, s->unit, s->better, *id);
+    return status ? status : database_finish(adding->db, adding->touch, err);
+}
+
+static size_t trial_times(double *times, const struct result_case *c)
+{
+    size_t count = 0;
+    for (size_t k = 0; k < c->trial_count && count < SHIFT_MAX_TRIALS; k++)
+        if (c->trials[k].status == CASE_OK && c->trials[k].median_ns > 0)
+            times[count++] = c->trials[k].median_ns;
+    if (!count)
+        times[count++] = c->stats.median;
+    return count;
+}
+
+static enum status add_case(struct adding *adding, const struct result_case *c, struct err *err)
+{
+    double times[SHIFT_MAX_TRIALS];
+    const bool counts = result_case_counts(c);
+    const struct subject subject = {.kind = "case",
+                                    .id = arena_strndup(&adding->arena, c->id, result_id_length(c->id)),
+                                    .timer = c->timer == TIMED_NONE ? "" : timer_name(c->timer),
+                                    .class = c->class,
+                                    .label = c->label,
+                                    .kernel = c->kernel,
+                                    .mode = cache_mode_name(c->cache),
+                                    .unit = "ns",
+                                    .better = "lower"};
+    const size_t count = counts ? trial_times(times, c) : 0;
+    const double tick_ns = adding->result->calibration.timer_tick_ns / (c->batch ? c->batch : 1);
+    const char *finding = result_case_finding(c), *status_name = finding[0] ? finding : case_status_name(c->status);
+    int64_t series = 0, object = 0;
+    enum status status = series_id(&series, adding, &subject, c->status == CASE_SKIPPED, err);
+    if (!status && c->object_sha256[0])
+        status = object_id(&object, adding, c->object_sha256, err);
+    if (!status)
+        status = database_bind(adding->db, adding->point, err, "iidddddsikbs", series, adding->night,
+                               counts ? c->stats.median : NAN, counts ? c->stats.min : NAN, c->cycles,
+                               tick_ns > 0 ? tick_ns : NAN, counts ? c->fraction : NAN, counts ? "ok" : status_name,
+                               (int64_t)c->flags, object, times, count * sizeof(*times), counts ? NULL : c->reason);
+    if (!status)
+        status = database_finish(adding->db, adding->point, err);
+    adding->added->points += !status;
+    return status;
+}
+
+/* Its logarithm and its inverse are judged. */
+static bool has_history(double value)
+{
+    return isfinite(value) && value > 1e-300 && value < 1e300;
+}
+
+static enum status add_kpi(struct adding *adding, const struct result_kpi *kpi, struct err *err)
+{
+    const bool has = has_history(kpi->value);
+    const char *reason = kpi->reason && kpi->reason[0]
+                             ? kpi->reason
+                             : arena_printf(&adding->arena, "%g: only positive values have a history", kpi->value);
+    const struct subject subject = {.kind = "kpi",
+                                    .id = kpi->name,
+                                    .timer = "",
+                                    .class = "",
+                                    .label = kpi->name,
+                                    .kernel = "",
+                                    .mode = "",
+                                    .unit = kpi->unit && kpi->unit[0] ? kpi->unit : "1",
+                                    .better = kpi->higher_is_better ? "higher" : "lower"};
+    int64_t series = 0;
+    enum status status = series_id(&series, adding, &subject, false, err);
+    if (!status)
+        status = database_bind(adding->db, adding->point, err, "iidddddsikbs", series, adding->night,
+                               has ? kpi->value : NAN, NAN, NAN, NAN, NAN, has ? "ok" : "no value", (int64_t)0,
+                               (int64_t)0, NULL, (size_t)0, has ? NULL : reason);
+    if (!status)
+        status = database_finish(adding->db, adding->point, err);
+    adding->added->points += !status;
+    return status;
+}
+
+static enum status prepare(struct adding *adding, struct err *err)
+{
+    const struct {
+        sqlite3_stmt **statement;
+        const char *sql;
+    } all[] = {
+        {&adding->find,
+         "SELECT id FROM series WHERE lane = ? AND device = ? AND kind = ? AND case_id = ? AND timer = ?"},
+        {&adding->any, "SELECT id FROM series WHERE lane = ? AND device = ? AND kind = ? AND case_id = ? AND ? = '' "
+                       "ORDER BY seen DESC, id DESC LIMIT 1"},
+        {&adding->adopt, "UPDATE series SET timer = ?5 WHERE lane = ?1 AND device = ?2 AND kind = ?3 AND case_id = ?4 "
+                         "AND timer = '' RETURNING id"},
+        {&adding->series, "INSERT INTO series (device, lane, case_id, timer, kind, class, label, kernel, mode, unit, "
+                          "better) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'lower')"},
+        {&adding->touch, "UPDATE series SET seen = max(ifnull(seen, 0), ifnull(?, 0)), class = ?, label = ?, mode = ?, "
+                         "unit = ?, better = ? WHERE id = ?"},
+        {&adding->point, "INSERT INTO point (series, night, value, least, cycles, tick, fraction, status, flags, object, "
+                         "trials, reason) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"},
+    };
+    enum status status = STATUS_OK;
+    for (size_t k = 0; k < sizeof(all) / sizeof(*all) && !status; k++)
+        status = database_prepare(all[k].statement, adding->db, all[k].sql, err);
+    return status;
+}
+
+static enum status add_points(struct adding *adding, struct err *err)
+{
+    enum status status = prepare(adding, err);
+    for (size_t k = 0; k < adding->result->case_count && !status; k++)
+        status = add_case(adding, &adding->result->cases[k], err);
+    for (size_t k = 0; k < adding->result->kpi_count && !status; k++)
+        status = add_kpi(adding, &adding->result->kpis[k], err);
+    sqlite3_stmt *const all[] = {adding->find, adding->any, adding->adopt, adding->series, adding->touch, adding->point};
+    for (size_t k = 0; k < sizeof(all) / sizeof(*all); k++)
+        sqlite3_finalize(all[k]);
+    return status;
+}
+
+static enum status add_all(struct adding *adding, const struct history_add_options *options, struct err *err)
+{
+    int64_t before = 0, environment = 0;
+    bool found = false;
+    enum status status = check_new(adding, err);
+    if (!status)
+        status = device_id(&adding->device, adding, err);
+    if (!status)
+        status = check_time(adding, options->backfill, err);
+    if (!status)
+        status = about_nights(&before, &found, adding,
+                              "SELECT environment FROM night WHERE lane = ?1 AND device = ?2 AND started < ?3 ORDER BY "
+                              "started DESC LIMIT 1",
+                              err);
+    if (!status)
+        status = environment_id(&environment, adding, err);
+    if (!status)
+        status = add_night(adding, environment, err);
+    if (!status)
+        status = add_points(adding, err);
+    adding->added->night = adding->night;
+    adding->added->environment_changed = found && before != environment;
+    if (!status && options->keep)
+        status = history_drop_nights(&adding->added->dropped_nights, adding->db, adding->lane, options->keep, err);
+    return status;
+}
+
+enum status history_add(struct history *history, const struct result *result, const struct history_add_options *options,
+                        struct history_added *added, struct err *err)
+{
+    struct history_added made = {0};
+    struct adding adding = {.db = &history->database,
+                            .result = result,
+                            .lane = options->lane ? options->lane : HISTORY_LANE,
+                            .added = &made};
+    enum status status = history_check_result(result, err);
+    if (!status)
+        status = check_counts(result, err);
+    if (!status)
+        status = unix_time(&adding.started, result->started_at, err);
+    if (!status)
+        status = database_begin(adding.db, err);
+    if (!status)
+        status = add_all(&adding, options, err);
+    if (!status)
+        status = database_commit(adding.db, err);
+    if (status)
+        database_rollback(adding.db);
+    else
+        *added = made;
+    arena_release(&adding.arena);
+    return status;
+}

@@ -1,0 +1,282 @@
+# SPDX-License-Identifier: MIT
+"""`inspect` on code objects that clang makes here: what it says must be what llvm-readelf and llvm-objdump say, whatever file
+the kernels are wrapped in. The numbers depend on the compiler, so they are compared, not written down."""
+import json
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+from harness import ROOT, check, check_run, finish, load, run, scratch
+
+KERNELS = """
+#include "portable.h"
+KERNEL void scale(float *a, const float *b, float s, int n)
+{
+    for (int i = 0; i < n; i++)
+        a[threadIdx.x + i * 64] = s * b[threadIdx.x + i * 64];
+}
+KERNEL void tile(float *a)
+{
+    __shared__ float t[5632];
+    t[threadIdx.x] = a[threadIdx.x];
+    __syncthreads();
+    a[threadIdx.x] = t[5631 - threadIdx.x];
+}
+extern "C" __attribute__((global, amdgpu_flat_work_group_size(256, 256), amdgpu_waves_per_eu(2, 2))) void few(float *a) { a[threadIdx.x] = 1; }
+extern "C" __attribute__((global, amdgpu_flat_work_group_size(64, 64), amdgpu_num_vgpr(24))) void spilled(float *a)
+{
+    float x[64];
+    for (int i = 0; i < 64; i++)
+        x[i] = a[i * 64 + threadIdx.x];
+    for (int k = 0; k < 8; k++)
+        for (int i = 0; i < 64; i++)
+            x[i] = x[(i * 7 + 3) % 64] * x[i] + 1;
+    for (int i = 0; i < 64; i++)
+        a[i * 64 + threadIdx.x] = x[i];
+}
+"""
+PROGRAM_SOURCE = """
+struct dim { unsigned x, y, z; };
+extern "C" int hipLaunchKernel(const void *, dim, dim, void **, unsigned long, void *) { return 0; }
+extern "C" int __hipPushCallConfiguration(dim, dim, unsigned long, void *) { return 0; }
+extern "C" int __hipPopCallConfiguration(dim *, dim *, unsigned long *, void **) { return 0; }
+extern "C" void **__hipRegisterFatBinary(void *data) { return (void **)data; }
+extern "C" void __hipUnregisterFatBinary(void **) {}
+extern "C" int __hipRegisterFunction(void **, const void *, char *, const char *, int, void *, void *, void *, void *, int *) { return 0; }
+extern "C" __attribute__((global)) void scale(float *a) { a[__builtin_amdgcn_workitem_id_x()] *= 2; }
+int main() { return 0; }
+"""
+FROM_NOTES = {"vgpr_count": ("registers", "vgprs"), "sgpr_count": ("registers", "sgprs"), "vgpr_spill_count": ("registers", "vgpr_spills"),
+              "sgpr_spill_count": ("registers", "sgpr_spills"), "agpr_count": ("registers", "agprs"), "wavefront_size": ("wave",),
+              "group_segment_fixed_size": ("lds_bytes",), "private_segment_fixed_size": ("scratch_bytes",),
+              "kernarg_segment_size": ("kernarg_bytes",), "max_flat_workgroup_size": ("max_block",)}
+TARGETS = ["gfx90a", "gfx1100"]
+
+
+def find_tool(name, least=17):
+    for version in range(25, least - 1, -1):
+        if shutil.which(f"{name}-{version}"):
+            return f"{name}-{version}"
+    return None
+
+
+CLANG, READELF, OBJDUMP = find_tool("clang++"), find_tool("llvm-readelf"), find_tool("llvm-objdump")
+
+
+def tool(*words):
+    return subprocess.run([str(word) for word in words], check=True, capture_output=True, text=True).stdout
+
+
+def compile_hip(source, output, *flags):
+    tool(CLANG, "-x", "hip", "-nogpulib", "-nogpuinc", "-std=c++17", "-O2", *flags, f"-I{ROOT}/kernels/include", source, "-o", output)
+
+
+def device_only(source, output, target, *flags):
+    compile_hip(source, output, "--cuda-device-only", "--no-gpu-bundle-output", f"--offload-arch={target}", *flags)
+
+
+def inspect(home, *args):
+    done = run("inspect", *args, "--json", "-", home=home)
+    check_run(done, 0, f"inspect {args}")
+    return json.loads(done.stdout)["files"] if done.returncode == 0 else []
+
+
+def kernels_of(files):
+    return {(found["target"], kernel["name"]): kernel for file in files for found in file["objects"] for kernel in found["kernels"]}
+
+
+def dig(value, keys):
+    for key in keys:
+        value = value[key]
+    return value
+
+
+def check_metadata(home, path):
+    """Every number against the notes as llvm-readelf prints them."""
+    kernels = {kernel["name"]: kernel for kernel in kernels_of(inspect(home, path)).values()}
+    blocks = re.split(r"^  - ", tool(READELF, "--notes", path), flags=re.M)[1:]
+    seen = 0
+    for block in blocks:
+        facts = dict(re.findall(r"^ {4}\.(\w+): +(\S+)$", "    " + block, flags=re.M))
+        if facts.get("name") not in kernels:
+            continue
+        seen += 1
+        for key, keys in FROM_NOTES.items():
+            if key in facts:
+                got = dig(kernels[facts["name"]], keys)
+                check(got == int(facts[key]), f"{path.name} {facts['name']}: {key} is {facts[key]}, inspect says {got}")
+    check(seen == len(kernels) == 4, f"{path.name}: {seen} kernels in the notes, {len(kernels)} inspected")
+
+
+def check_instructions(home, path):
+    """Counts against greps in llvm-objdump's text."""
+    text = tool(OBJDUMP, "-d", path)
+    for (_, name), kernel in kernels_of(inspect(home, path)).items():
+        body = re.search(rf"^[0-9a-f]+ <{name}>:\n(.*?)(?=^\n|\Z)", text, flags=re.M | re.S).group(1)
+        lines = re.findall(r"^\t([a-z]\w+)", body, flags=re.M)
+        last = max(i for i, word in enumerate(lines) if word == "s_endpgm")
+        lines, mix = lines[:last + 1], kernel["code"]["mix"]
+        check(mix["instructions"] == len(lines), f"{path.name} {name}: {mix['instructions']} instructions, objdump has {len(lines)}")
+        check(sum(mix["counts"].values()) == mix["instructions"], f"{path.name} {name}: the kinds do not add up")
+        for kind, pattern in (("load", r"(global|flat|buffer|scratch)_load"), ("store", r"(global|flat|buffer|scratch)_store"), ("lds_read", r"ds_(read|load)"),
+                              ("barrier", r"s_barrier$"), ("branch", r"s_c?branch")):
+            wanted = sum(bool(re.match(pattern, line)) for line in lines)
+            got = mix["counts"][kind] + mix["counts"].get(f"scratch_{kind}", 0)  # gfx9 spills through buffer instructions
+            check(got == wanted, f"{path.name} {name}: {got} x {kind}, objdump has {wanted}")
+
+
+def check_text(home, path):
+    """What people read, on a kernel of each sort."""
+    done = run("inspect", path, "--filter", "tile", "--block", "256", home=home)
+    check_run(done, 0, "inspect --filter", ["kernel tile", "LDS 22528 bytes", "limited by", "bytes of LDS less gives", "global_buffer", "LDS limits occupancy"])
+    check("kernel scale" not in done.stdout, "inspect --filter shows what was asked for alone")
+    check_run(run("inspect", path, "--filter", "few", home=home), 0, "inspect few", "allocated: by launch bounds, not by need")
+    check_run(run("inspect", path, "--filter", "spilled", home=home), 0, "inspect spilled", ["spilled: ", "scratch"])
+    check_run(run("inspect", path, "--filter", "scale", "--isa", home=home), 0, "inspect --isa", ["s_endpgm", "loop 1"])
+    check_run(run("inspect", path, "--filter", "scale", "--block", "96", home=home), 0, "inspect --block", "96 threads (--block)")
+
+
+def check_occupancy(home, path):
+    kernels = kernels_of(inspect(home, path))
+    few = kernels["gfx90a", "few"]
+    check(few["registers"]["vgprs_allocated"] > 100 > few["registers"]["vgprs"] and few["occupancy"]["waves_by_vgprs"] == 2,
+          f"two waves were asked for: {few['registers']}, {few['occupancy']['waves_by_vgprs']}")
+    tile = kernels_of(inspect(home, path, "--block", "256"))["gfx90a", "tile"]["occupancy"]
+    check(tile["workgroups"] == 2 and tile["limited_by"] == ["lds"] and tile["raise"]["lds_bytes_less"] == 1024 and tile["raise"]["workgroups"] == 3,
+          f"22 KiB of LDS: {tile}")
+    codes = {finding["code"] for finding in kernels["gfx90a", "spilled"]["findings"]}
+    check(codes & {"scratch", "scratch-in-loop"}, f"spills are found: {codes}")
+
+
+def check_wrapped(home, source, plain):
+    """The same kernels in a bundle and in a compressed bundle."""
+    flags = ["--cuda-device-only", "--gpu-bundle-output", *(f"--offload-arch={target}" for target in TARGETS)]
+    wanted = {**kernels_of(inspect(home, plain["gfx90a"])), **kernels_of(inspect(home, plain["gfx1100"]))}
+    for name, more, container in (("bundle", [], "offload bundle"), ("compressed", ["--offload-compress"], "compressed offload bundle")):
+        path = home / f"{name}.hipfb"
+        compile_hip(source, path, *flags, *more)
+        files = inspect(home, path)
+        check(files and files[0]["container"] == container, f"{name}: {files and files[0]['container']}")
+        check(kernels_of(files) == wanted, f"{name}: other kernels than in the plain code objects")
+        one = kernels_of(inspect(home, path, "--arch", "gfx1100"))
+        check({target for target, _ in one} == {"gfx1100"}, f"{name} --arch: {list(one)}")
+        check_run(run("inspect", path, "--arch", "gfx906", home=home), 2, f"{name}: an --arch that is not there", stderr=TARGETS)
+    table = run("inspect", home / "bundle.hipfb", home=home)
+    check_run(table, 0, "many kernels", ["VGPRs  AGPRs", "tile", "limited by", "-v"])
+    check("kernel tile" not in table.stdout, "many kernels: a table alone")
+    check_run(run("inspect", home / "bundle.hipfb", "-v", home=home), 0, "many kernels -v", ["kernel tile", "kernel few"])
+
+
+def check_executable(home):
+    source, path = home / "program.hip", home / "program"
+    source.write_text(PROGRAM_SOURCE)
+    try:
+        compile_hip(source, path, *(f"--offload-arch={target}" for target in TARGETS), "--no-offload-new-driver", "-nostdlib++", "-nogpuinc",
+                    "--hip-link", "-no-hip-rt")
+    except subprocess.CalledProcessError as error:
+        print(f"SKIPPED: a HIP program cannot be linked here: {error.stderr[-300:]}")
+        return
+    files = inspect(home, path)
+    check(files[0]["container"] == "executable" and set(kernels_of(files)) == {(target, "scale") for target in TARGETS},
+          f"an executable: {files[0]['container']} {list(kernels_of(files))}")
+
+
+def check_without_disassembler(home, path):
+    """A target that no disassembler at hand knows, and no disassembler at all: the rest is still said."""
+    newer = home / "newer.co"
+    image = bytearray(path.read_bytes().replace(b"gfx90a", b"gfx950"))
+    image[48] = 0x4f  # EF_AMDGPU_MACH_AMDGCN_GFX950 in e_flags
+    newer.write_bytes(image)
+    known = int(OBJDUMP.rsplit("-", 1)[1]) >= 20 or pathlib.Path("/opt/rocm/llvm/bin/llvm-objdump").exists()
+    for what, file, extra in (("gfx950", newer, {}), ("no objdump", path, {"ROOFTILE_OBJDUMP": "/nonexistent/objdump"})):
+        done = run("inspect", file, "--filter", "tile", home=home, **extra)
+        check_run(done, 0, what, ["no disassembly", "registers", "of 8 waves per SIMD"] if not (known and file == newer) else [])
+        if file == newer and not known:
+            check("LLVM 20" in done.stdout, f"{what}: the LLVM needed is named: {done.stdout}")
+
+
+def check_refused(home, path):
+    whole = path.read_bytes()
+    wrong = {"text.co": b"hello\n", "empty.co": b"", "cut.co": whole[:len(whole) // 2], "host.o": pathlib.Path(sys.executable).resolve().read_bytes()[:4096]}
+    for name, data in wrong.items():
+        (home / name).write_bytes(data)
+        done = run("inspect", home / name, home=home)
+        check_run(done, 2, f"inspect {name}", stderr=name)
+        check(done.stdout == "", f"inspect {name}: nothing on standard output")
+    check_run(run("inspect", home / "missing.co", home=home), 2, "a missing file", stderr="missing.co")
+    check_run(run("inspect", "no_such_kernel_here", "--arch", "gfx90a", home=home), 2, "a name that is nothing", stderr="no_such_kernel_here")
+    check_run(run("inspect", path, "--ir", home=home), 2, "--ir of a file", stderr="--ir")
+    check_run(run("inspect", path, "--filter", "nothing*", home=home), 2, "--filter without a match", stderr="nothing*")
+    check_run(run("inspect", home=home), 2, "without arguments")
+
+
+def check_catalog(home):
+    files = inspect(home, "stream_triad", "--arch", "gfx90a,gfx1100")
+    kernels = kernels_of(files)
+    check(set(kernels) == {(target, "stream_triad") for target in TARGETS}, f"a kernel for two targets: {list(kernels)}")
+    for kernel in kernels.values():
+        check(kernel["occupancy"]["block_source"] == "the launch", f"the manifest's launch: {kernel['occupancy']}")
+    check_run(run("inspect", "stream_triad", "--arch", "gfx90a", home=home), 0, "a kernel's text", ["stream_triad for gfx90a", "global_buffer a"])
+    check_run(run("inspect", "stream_triad", "--arch", "gfx90a", "--ir", home=home), 0, "--ir", ["define", "amdgpu_kernel", "target triple"])
+    wide = kernels_of(inspect(home, "stream_triad", "--arch", "gfx90a", "--set", "dtype=f64"))
+    check(wide["gfx90a", "stream_triad"]["code_sha256"] != kernels["gfx90a", "stream_triad"]["code_sha256"], "--set changes the code")
+
+
+def strict(schema):
+    """A copy in which no object may have other keys: readers are open, what the program writes is not."""
+    if isinstance(schema, list):
+        return [strict(value) for value in schema]
+    if not isinstance(schema, dict):
+        return schema
+    copy = {key: strict(value) for key, value in schema.items()}
+    if isinstance(copy.get("properties"), dict) and copy.get("type") == "object":
+        copy["additionalProperties"] = False
+    return copy
+
+
+def check_schema(home, paths):
+    try:
+        import jsonschema
+    except ImportError:
+        print("SKIPPED: the schema (python3-jsonschema is not installed)")
+        return
+    schema = json.loads(run("schema", "inspect", home=home).stdout)
+    jsonschema.Draft202012Validator.check_schema(schema)
+    validator = jsonschema.Draft202012Validator(strict(schema))
+    for words in (*([path] for path in paths), ["stream_triad", "--arch", "gfx90a", "--ir"]):
+        check_run(run("inspect", *words, "--json", "out.json", home=home), 0, f"inspect {words} --json FILE")
+        found = [f"/{'/'.join(map(str, e.absolute_path))}: {e.message[:200]}" for e in validator.iter_errors(load(home / "out.json"))]
+        check(not found, f"{words}: {found[:3]}")
+    broken = load(home / "out.json")
+    broken["files"][0]["objects"][0]["kernels"][0]["registers"]["vgprs"] = -1
+    check(list(validator.iter_errors(broken)), "a wrong document does not pass")
+
+
+def main():
+    if not (CLANG and READELF and OBJDUMP):
+        print("clang, llvm-readelf or llvm-objdump is not installed")
+        sys.exit(77)
+    with scratch() as folder:
+        home = pathlib.Path(folder)
+        source = home / "kernels.hip"
+        source.write_text(KERNELS)
+        plain = {target: home / f"{target}.co" for target in TARGETS}
+        for target, path in plain.items():
+            device_only(source, path, target)
+            check_metadata(home, path)
+            check_instructions(home, path)
+        check_text(home, plain["gfx90a"])
+        check_occupancy(home, plain["gfx90a"])
+        check_wrapped(home, source, plain)
+        check_executable(home)
+        check_without_disassembler(home, plain["gfx90a"])
+        check_refused(home, plain["gfx90a"])
+        check_catalog(home)
+        check_schema(home, [*plain.values(), home / "bundle.hipfb", home / "newer.co"])
+    finish()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: MIT
+"""`rooftile merge`: trials of the sim device, whose times follow from the seed, joined into one run."""
+import itertools
+import json
+import pathlib
+import statistics
+import sys
+
+from harness import PROGRAM, check, check_run, finish, run, scratch
+
+TRIALS = ["t1.json", "t2.json", "t3.json"]
+SUITE = ["stream_copy", "gemm_lds", "--device", "sim:mi300x"]
+
+
+def load(home, name):
+    return json.loads((home / name).read_text())
+
+
+def make_trials(home):
+    for seed, name in enumerate(TRIALS, 1):
+        check_run(run("run", *SUITE, "--seed", str(seed), "-o", name, home=home), 0, name)
+
+
+def merges(home):
+    done = run("merge", *TRIALS, "-o", "run.json", home=home)
+    check_run(done, 0, "merge")
+    check(done.stdout == "", "merge writes nothing to standard output")
+    merged, trials = load(home, "run.json"), [load(home, name) for name in TRIALS]
+    check(merged["run"]["trials"] == 3 and len(merged["run"]["parts"]) == 3, "three trials")
+    for case in merged["cases"]:
+        own = [next(c for c in t["cases"] if c["id"] == case["id"])["stats"] for t in trials]
+        check(case["stats"]["median"] == statistics.median(s["median"] for s in own), f"{case['id']}: median of medians")
+        check(case["stats"]["min"] == min(s["min"] for s in own), f"{case['id']}: the least of all")
+        check(sum(t["n"] for t in case["trials"]) == case["measurement"]["n"], f"{case['id']}: all samples")
+    check_run(run("report", "run.json", home=home), 0, "report of a merged run", stdout=["2 cases: 2 predicted"])
+
+
+def any_order(home):
+    want = (home / "run.json").read_bytes()
+    for order in itertools.permutations(TRIALS):
+        check_run(run("merge", *order, "-o", "again.json", home=home), 0, f"merge {order}")
+        check((home / "again.json").read_bytes() == want, f"the order {order} makes no difference")
+    check_run(run("merge", "t3.json", "t1.json", "-o", "half.json", home=home), 0, "two of them")
+    check_run(run("merge", "half.json", "t2.json", "-o", "again.json", home=home), 0, "and the third")
+    check(load(home, "again.json")["run"]["parts"] == load(home, "run.json")["run"]["parts"], "in two steps they are the same trials")
+
+
+def refused(home):
+    check_run(run("run", "stream_copy", "--device", "sim:mi210", "--seed", "9", "-o", "other.json", home=home), 0, "another device")
+    text = (home / "t1.json").read_text()
+    better = load(home, "t1.json")
+    better["cases"][0]["stats"]["median"] *= 0.9999
+    (home / "better.json").write_text(json.dumps(better, indent=3))
+    (home / "cut.json").write_text(text[: len(text) // 2])
+    for what, arguments, messages in (
+            ("one file twice", ["t1.json", "t2.json", "t1.json"], ["t1.json and t1.json have the same trial"]),
+            ("a run and its trial", ["run.json", "t2.json"], ["have the same trial"]),
+            ("two devices", ["t1.json", "other.json"], ["are not trials of one run", "device"]),
+            ("no such file", ["t1.json", "nowhere.json"], ["nowhere.json"]),
+            ("half a file", ["cut.json", "t2.json"], ["cut.json:"]),
+            ("a better median", ["better.json", "t2.json"], ["better.json:", "/cases/0/throughput", "edited or is corrupt"])):
+        done = run("merge", *arguments, "-o", "out.json", home=home)
+        check_run(done, 2, what, stderr=messages)
+        check(not (home / "out.json").exists(), f"{what}: nothing is written")
+    check_run(run("merge", "t1.json", "-o", "out.json", home=home), 2, "one file alone")
+    check_run(run("merge", "t1.json", "t2.json", home=home), 2, "without -o", stderr=["-o"])
+
+
+def main():
+    with scratch() as folder:
+        home = pathlib.Path(folder)
+        make_trials(home)
+        merges(home)
+        any_order(home)
+        refused(home)
+    finish()
+
+
+if __name__ == "__main__":
+    sys.exit("the program is missing: test_merge.py PROGRAM" if not PROGRAM else main())
