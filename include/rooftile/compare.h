@@ -56,6 +56,7 @@ struct compare_case {
     enum compare_cause cause;
     double cycles_ratio; /* NaN = unknown */
     bool same_code;      /* both hashes known and equal */
+    size_t disturbed[2]; /* trials of base and new that were flagged as disturbed or throttled */
 };
 
 struct compare_class {

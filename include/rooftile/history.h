@@ -29,9 +29,9 @@
 
 struct history;
 
-/* ERR_IO: cannot be opened, locked by another writer for over 10 s (ROOFTILE_BUSY_MS), disk full. ERR_CONFIG: not a history, a newer
- * schema, damaged (says what to do). `write` creates the file (not its folder) when there is none; reading one that is
- * not there is ERR_CONFIG. */
+/* ERR_IO: cannot be opened, locked by another writer for over 10 s (ROOFTILE_BUSY_MS), disk full. ERR_CONFIG: not a
+ * history, a newer schema, damaged (says what to do). `write` creates the file (not its folder) when there is none;
+ * reading one that is not there is ERR_CONFIG. */
 enum status history_open(struct history **history, const char *path, bool write, struct err *err);
 void history_close(struct history *history);
 
@@ -98,7 +98,7 @@ struct history_gate {
     const char *run_id;                         /* so that a script can see that it is tonight's run which was judged */
     size_t nights;                              /* looked at, tonight included */
     bool environment_changed;
-    const char *environment; /* what changed, "" */
+    const char *environment;  /* what changed, "" */
     double environment_shift; /* if it did: median over the cases of tonight's value / last night's, - 1; NaN */
     const struct history_series *series; /* findings first, the worst first; then by name */
     size_t count;
@@ -122,9 +122,9 @@ size_t history_candidates(const char ***ids, const struct history_gate *gate, st
 
 /* ---- people's decisions ---- */
 
-/* Moves the baseline of every series that matches (globs on case ids, "suite:*" for classes; none = all that are open or
- * missing): open alarms are closed and the new level is the one that counts; a series without one starts anew tonight;
- * missing cases are retired until they come back. What is broken stays a finding. */
+/* Moves the baseline of every series that matches (globs on case ids, "suite:*" for classes; none = all that are open
+ * or missing): open alarms are closed and the new level is the one that counts; a series without one starts anew
+ * tonight; missing cases are retired until they come back. What is broken stays a finding. */
 enum status history_accept(size_t *count, struct history *history, const char *lane, const char *device,
                            const char *const *globs, size_t glob_count, const char *reason, struct err *err);
 
@@ -132,7 +132,7 @@ enum status history_accept(size_t *count, struct history *history, const char *l
 
 /* Writers for people and programs; `globs` choose series. */
 enum status history_show(struct text *out, struct history *history, const char *lane, const char *device,
-                         const char *const *globs, size_t glob_count, bool color, struct err *err);
+                         const char *const *globs, size_t glob_count, struct err *err);
 enum status history_export(struct text *out, struct history *history, const char *format,
                            struct err *err); /* "csv" "jsonl" */
 void history_gate_text(struct text *out, const struct history_gate *gate, bool color);

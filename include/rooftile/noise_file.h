@@ -38,6 +38,9 @@ char *noise_file_path(const struct result *result, struct arena *arena); /* wher
 enum status noise_file_read(const struct noise_file **file, const char *path, struct arena *arena, struct err *err);
 enum status noise_file_write(const struct noise_file *file, const char *path, struct err *err);
 
+/* Adds what an older file of the same device (NULL: none) knows and this one does not; sorts the cases. */
+void noise_file_keep(struct noise_file *file, const struct noise_file *older, struct arena *arena);
+
 /* The prior of a case: {0} members where nothing is known. */
 struct shift_prior noise_file_prior(const struct noise_file *file, const struct result_case *result_case);
 

@@ -70,7 +70,8 @@ struct result_kpi {
     double value;            /* NaN with `reason` */
     const char *reason;      /* "" with a value */
     uint32_t case_count;     /* cases that match */
-    const double *trial_values; /* one per trial, from each trial's own medians; NaN where a trial lacks a case */
+    const double *trial_values; /* one per trial, from each trial's own medians; NaN where a trial lacks a case, and for
+                                 * metrics, which are known of the whole run only */
     size_t trial_count;
 };
 

@@ -22,7 +22,7 @@ static const struct {
     {"W007", "gpu not idle"},           {"W008", "machine file of another partition mode"},
     {"W009", "profile not marked"},     {"W010", "no dispatch timer"},
     {"W011", "caches not known"},       {"W012", "flush in doubt"},
-    {"W013", "calibration failed"},
+    {"W013", "calibration failed"},     {"W014", "not confirmed"},
 };
 
 static struct {

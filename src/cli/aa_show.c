@@ -75,8 +75,9 @@ static void put_summary(struct text *out, const struct aa *aa)
         text_addf(out, "nothing is learned from fewer than %d trials\n", SHIFT_LEARNED_TRIALS);
         return;
     }
-    text_addf(out, "  half of the cases below %.2f %%, 3 of 4 below %.2f %%, 99 of 100 below %.2f %%, the noisiest %.2f %%\n",
-              s->median * 100, s->q3 * 100, s->p99 * 100, s->max * 100);
+    text_addf(
+        out, "  half of the cases below %.2f %%, 3 of 4 below %.2f %%, 99 of 100 below %.2f %%, the noisiest %.2f %%\n",
+        s->median * 100, s->q3 * 100, s->p99 * 100, s->max * 100);
     text_addf(out, "  %.0f %% of the cases stay under %.1f %%; %zu %s too noisy to gate\n", s->quiet_share * 100,
               NOISE_QUIET * 100, s->too_noisy, s->too_noisy == 1 ? "is" : "are");
     for (size_t k = 0; k < aa->class_count; k++)

@@ -64,9 +64,10 @@ static enum status use_object(struct side *side, struct err *err)
             continue;
         first = first ? first : c;
         if (c->bound.code != first->bound.code || c->bound.code_count > 1)
-            return err_set(err, ERR_USAGE,
-                           "--ab %s: a code object stands for one kernel as compiled once, and %s needs another than %s",
-                           side->word, c->id, c == first ? "one" : first->id);
+            return err_set(
+                err, ERR_USAGE,
+                "--ab %s: a code object stands for one kernel as compiled once, and %s needs another than %s",
+                side->word, c->id, c == first ? "one" : first->id);
         side->session.builds[c->bound.code] = object;
     }
     return status;
@@ -146,8 +147,9 @@ static enum status check_options(const struct cli_options *options, struct arena
         return err_set(err, ERR_USAGE, "a comparison has no format '%s': table, json, markdown or junit",
                        options->format);
     if (options->out && !strcmp(options->out, "-"))
-        return err_set(err, ERR_USAGE, "--ab writes two results, which do not both fit into standard output; give -o a "
-                                       "file name");
+        return err_set(err, ERR_USAGE,
+                       "--ab writes two results, which do not both fit into standard output; give -o a "
+                       "file name");
     enum status status = trials_check(options, "--ab", err);
     if (!status && options->out) {
         char *dir = path_dir(arena, options->out);
@@ -189,7 +191,8 @@ static enum status join_sides(struct side *sides, bool interrupted, struct err *
         if (interrupted)
             drop_incomplete(&sides[k].trials);
     if (!sides[0].trials.count || !sides[1].trials.count)
-        return err_set(err, ERR_INTERRUPTED, "interrupted before each side had a whole trial: there is nothing to compare");
+        return err_set(err, ERR_INTERRUPTED,
+                       "interrupted before each side had a whole trial: there is nothing to compare");
     for (int k = 0; k < 2 && !status; k++) {
         status = trials_join(&sides[k].result, &sides[k].trials, err);
         if (interrupted)

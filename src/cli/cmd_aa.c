@@ -53,39 +53,14 @@ static enum status learn(struct aa *aa, struct err *err)
                        &options, err);
 }
 
-/* Cases and classes of the older file that were not learned now are still known. */
-static void keep_older(struct noise_file *file, struct noise_file_case *cases, struct noise_file_class *classes,
-                       const struct noise_file *older)
-{
-    for (size_t k = 0; older && k < older->case_count; k++) {
-        bool learned = false;
-        for (size_t n = 0; n < file->case_count && !learned; n++)
-            learned = !strcmp(cases[n].id, older->cases[k].id);
-        if (!learned)
-            cases[file->case_count++] = older->cases[k];
-    }
-    for (size_t k = 0; older && k < older->class_count; k++) {
-        bool learned = false;
-        for (size_t n = 0; n < file->class_count && !learned; n++)
-            learned = !strcmp(classes[n].name, older->classes[k].name);
-        if (!learned)
-            classes[file->class_count++] = older->classes[k];
-    }
-}
-
 static enum status save(struct aa *aa, struct err *err)
 {
     const char *path = noise_file_path(aa->result, aa->arena);
     const struct noise_file *older = NULL;
     struct noise_file file = {.device = aa->result->device.name,
                               .learned_at = aa->result->finished_at ? aa->result->finished_at : ""};
-    enum status status = noise_file_read(&older, path, aa->arena, err);
-    if (status)
-        return status;
-    struct noise_file_case *cases =
-        arena_array(aa->arena, aa->count + (older ? older->case_count : 0) + 1, sizeof(*cases));
-    struct noise_file_class *classes =
-        arena_array(aa->arena, aa->class_count + (older ? older->class_count : 0) + 1, sizeof(*classes));
+    struct noise_file_case *cases = arena_array(aa->arena, aa->count + 1, sizeof(*cases));
+    struct noise_file_class *classes = arena_array(aa->arena, aa->class_count + 1, sizeof(*classes));
     snprintf(file.fingerprint, sizeof(file.fingerprint), "%s", aa->result->fingerprint);
     for (size_t k = 0; k < aa->count; k++)
         if (aa->cases[k].learned && aa->cases[k].sigma > 0)
@@ -99,9 +74,12 @@ static enum status save(struct aa *aa, struct err *err)
         if (aa->classes[k].sigma > 0)
             classes[file.class_count++] = (struct noise_file_class){
                 .name = aa->class_names[k], .sigma = aa->classes[k].sigma, .cases = aa->classes[k].cases};
-    keep_older(&file, cases, classes, older);
     file.cases = cases;
     file.classes = classes;
+    enum status status = noise_file_read(&older, path, aa->arena, err);
+    if (status)
+        return status;
+    noise_file_keep(&file, older, aa->arena);
     aa->path = path;
     return noise_file_write(&file, path, err);
 }

@@ -45,10 +45,10 @@ static enum status add_one(struct history *history, const char *path, const stru
     status = history_add(history, result, &add, &added, err);
     if (status)
         return err_within(err, "%s", path);
-    log_info("%s: %zu points, %zu of them new series%s", path, added.points, added.new_series,
+    log_info("%s: %zu series, %zu of them new%s", path, added.points, added.new_series,
              added.environment_changed ? "; the environment changed since the night before" : "");
     if (added.dropped_nights)
-        log_info("%zu old nights were dropped", added.dropped_nights);
+        log_info("%zu old night%s dropped", added.dropped_nights, added.dropped_nights == 1 ? " was" : "s were");
     return STATUS_OK;
 }
 
@@ -64,6 +64,19 @@ static enum status run_add(int *code, struct history *history, const struct cli_
 
 /* ---- gate ---- */
 
+/* The glob that matches this text alone. */
+static const char *glob_of(const char *text, struct arena *arena)
+{
+    char *glob = arena_alloc(arena, 2 * strlen(text) + 1), *end = glob;
+    for (const char *c = text; *c; c++) {
+        if (strchr("*?[\\", *c))
+            *end++ = '\\';
+        *end++ = *c;
+    }
+    *end = '\0';
+    return glob;
+}
+
 /* Measures tonight's candidates again, 5 trials of them alone, and puts the trials to those of the night. */
 static enum status confirm(struct history *history, const struct history_gate *gate, const struct cli_options *options,
                            struct arena *arena, struct err *err)
@@ -74,12 +87,19 @@ static enum status confirm(struct history *history, const struct history_gate *g
     struct trials run = {.session = &session, .title = "confirm"};
     struct trials *const runs[] = {&run};
     struct result *result = arena_alloc(arena, sizeof(*result));
+    struct device_request request = {0};
+    struct err ignored = {0};
     const char **ids = NULL;
     size_t points = 0;
     again->filter_count = history_candidates(&ids, gate, arena);
+    for (size_t k = 0; k < again->filter_count; k++)
+        ids[k] = glob_of(ids[k], arena);
     again->filters = ids;
     if (!again->filter_count)
         return STATUS_OK;
+    /* --device may be a part of the history's name of the device, which says nothing about where to find it. */
+    if (options->device && device_parse(&request, options->device, &ignored))
+        again->device = NULL;
     suite[0] = options->confirm;
     again->args = suite;
     again->arg_count = 1;
@@ -95,28 +115,64 @@ static enum status confirm(struct history *history, const struct history_gate *g
     return status ? status : history_confirm(history, gate->lane, result, &points, err);
 }
 
-static enum status write_gate(const struct history_gate *gate, const struct cli_options *options, struct err *err)
+static void gate_table(struct text *out, const struct history_gate *gate, bool color)
+{
+    history_gate_text(out, gate, color);
+}
+
+static void gate_markdown(struct text *out, const struct history_gate *gate, bool color)
+{
+    (void)color;
+    history_gate_markdown(out, gate);
+}
+
+static void gate_json(struct text *out, const struct history_gate *gate, bool color)
+{
+    (void)color;
+    history_gate_json(out, gate);
+}
+
+static void gate_junit(struct text *out, const struct history_gate *gate, bool color)
+{
+    (void)color;
+    history_gate_junit(out, gate);
+}
+
+struct gate_format {
+    const char *name;
+    void (*write)(struct text *out, const struct history_gate *gate, bool color);
+};
+static const struct gate_format gate_formats[] = {
+    {"table", gate_table},
+    {"markdown", gate_markdown},
+    {"json", gate_json},
+    {"junit", gate_junit},
+};
+
+static enum status find_format(const struct gate_format **format, const char *name, struct err *err)
+{
+    for (size_t k = 0; k < sizeof(gate_formats) / sizeof(*gate_formats); k++)
+        if (!strcmp(gate_formats[k].name, name)) {
+            *format = &gate_formats[k];
+            return STATUS_OK;
+        }
+    return err_set(err, ERR_USAGE, "the gate has no format '%s': table, json, markdown or junit", name);
+}
+
+static enum status write_gate(const struct history_gate *gate, const struct gate_format *format,
+                              const struct cli_options *options, struct err *err)
 {
     struct text text = {0};
     enum status status = STATUS_OK;
-    const char *format = options->format ? options->format : "table";
     if (options->json) {
         history_gate_json(&text, gate);
         status = cli_write(options->json, &text, err);
         text_clear(&text);
     }
-    if (!strcmp(format, "table"))
-        history_gate_text(&text, gate, log_use_color(STDOUT_FILENO) && !options->out);
-    else if (!strcmp(format, "markdown"))
-        history_gate_markdown(&text, gate);
-    else if (!strcmp(format, "json"))
-        history_gate_json(&text, gate);
-    else if (!strcmp(format, "junit"))
-        history_gate_junit(&text, gate);
-    else
-        status = err_set(err, ERR_USAGE, "the gate has no format '%s': table, json, markdown or junit", format);
-    if (!status && !(options->json && !strcmp(options->json, "-")))
+    if (!status && !(options->json && !strcmp(options->json, "-"))) {
+        format->write(&text, gate, log_use_color(STDOUT_FILENO) && !options->out);
         status = cli_write(options->out, &text, err);
+    }
     text_release(&text);
     return status;
 }
@@ -125,8 +181,11 @@ static enum status run_gate(int *code, struct history *history, const struct cli
                             struct err *err)
 {
     const struct gate_options rules = gate_defaults();
-    struct history_gate gate;
-    enum status status = history_gate(&gate, history, lane_of(options), options->device, &rules, arena, err);
+    const struct gate_format *format = NULL;
+    struct history_gate gate = {0};
+    enum status status = find_format(&format, options->format ? options->format : "table", err);
+    if (!status)
+        status = history_gate(&gate, history, lane_of(options), options->device, &rules, arena, err);
     if (!status && options->confirm) {
         session_catch_signals();
         status = confirm(history, &gate, options, arena, err);
@@ -134,7 +193,7 @@ static enum status run_gate(int *code, struct history *history, const struct cli
             status = history_gate(&gate, history, lane_of(options), options->device, &rules, arena, err);
     }
     if (!status)
-        status = write_gate(&gate, options, err);
+        status = write_gate(&gate, format, options, err);
     *code = status ? 0 : history_exit_code(&gate, options->strict);
     return status;
 }
@@ -147,8 +206,8 @@ static enum status run_show(int *code, struct history *history, const struct cli
     struct text text = {0};
     (void)arena;
     (void)code;
-    enum status status = history_show(&text, history, lane_of(options), options->device, options->args + 1,
-                                      options->arg_count - 1, log_use_color(STDOUT_FILENO), err);
+    enum status status =
+        history_show(&text, history, lane_of(options), options->device, options->args + 1, options->arg_count - 1, err);
     if (!status)
         status = cli_write(options->out, &text, err);
     text_release(&text);
@@ -205,7 +264,7 @@ static enum status run_prune(int *code, struct history *history, const struct cl
         return err_set(err, ERR_USAGE, "how many nights are to stay? --keep N");
     enum status status = history_prune(&dropped, history, lane_of(options), options->keep, err);
     if (!status)
-        log_info("%zu nights were dropped", dropped);
+        log_info("%zu night%s dropped", dropped, dropped == 1 ? " was" : "s were");
     return status;
 }
 

@@ -206,8 +206,8 @@ const struct command commands[] = {
      .summary = "measure this machine's own noise, and what can be told in spite of it",
      .examples = "  rooftile aa quick                          20 trials of the same build\n"
                  "  rooftile aa nightly --trials 40 --json noise.json\n",
-     .details = "The spread between fresh processes is learned per case and per class, and kept: 'rooftile compare' and "
-                "'rooftile history gate' then know what each case can show. Cases whose smallest visible change exceeds "
+     .details = "The spread between fresh processes is learned per case and per class, and kept: 'rooftile compare' then "
+                "knows what each case can show. Cases whose smallest visible change exceeds "
                 "10 % are named as too noisy to gate. 8 trials are the least that teach anything.",
      .options = aa_options,
      .min_args = 1,
@@ -228,13 +228,13 @@ const struct command commands[] = {
          "firm, and remains a finding until it is gone or accepted. A changed driver, kernel or governor starts every "
          "series anew, and says so.\n"
          "Exit codes of gate: 0 nothing firm; 1 a series is slower for good, broken or missing; 4 with --strict: provisional, "
-         "learning, or the environment changed. check: 1 when something is wrong with the file.",
+         "learning, timed in another way, or the environment changed. check: 1 when something is wrong with the file.",
      .options = history_options,
      .min_args = 1,
      .max_args = ANY_NUMBER,
      .run = cmd_history},
     {.name = "schema",
-     .args = "[suite|manifest|machine|result|inspect]",
+     .args = "[suite|manifest|machine|result|compare|noise|inspect]",
      .summary = "print the JSON Schema of a file format, or list them",
      .examples = "  rooftile schema suite > suite.schema.json   for an editor or validator\n"
                  "  rooftile schema                             which there are\n",

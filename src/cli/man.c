@@ -135,6 +135,8 @@ static const struct {
     {"ROOFTILE_OBJDUMP", "the disassembler of kernels"},
     {"ROOFTILE_CACHE", "folder of compiled kernels, instead of ~/.cache/rooftile"},
     {"ROOFTILE_DATA", "folder of measured roofs, instead of ~/.local/share/rooftile"},
+    {"ROOFTILE_HISTORY", "the history's file, when there is no --db"},
+    {"ROOFTILE_BUSY_MS", "how long to wait while another program writes to the history; 10000"},
     {"ROOFTILE_HIP_LIBRARY", "the libamdhip64 to load, instead of the newest found"},
     {"ROOFTILE_SYSFS", "where the kernel's files about GPUs are, instead of /sys"},
     {"ROOFTILE_ROCTX_LIBRARY", "the library that marks ranges for a profiler, with --profile"},

@@ -15,7 +15,7 @@ struct trials {
     const struct result *resumed; /* of a run of one trial; NULL: nothing */
     struct result *parts;         /* those that ran, `count` of them */
     size_t count;
-    struct plan_case *cases;      /* the session's plan, to pin timers in; of a run of several */
+    struct plan_case *cases; /* the session's plan, to pin timers in; of a run of several */
 };
 
 /* ERR_USAGE: options that do not go with trials (--resume, --profile), or more than SHIFT_MAX_TRIALS of them. `what` is

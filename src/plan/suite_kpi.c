@@ -65,6 +65,8 @@ static enum status read_kpi(struct suite_kpi *kpi, const struct json *json, stru
     enum status status = json_check_keys(json, keys, COUNT_OF(keys), err);
     if (!status)
         status = json_get_string(&read.name, json, "name", JSON_REQUIRED, err);
+    if (!status && !read.name[0])
+        status = json_fail(json_member(json, "name"), err, "must not be empty");
     if (!status)
         status = json_get_string(&read.method, json, "method", JSON_REQUIRED, err);
     if (!status)

@@ -123,8 +123,9 @@ enum status report_junit(struct text *out, const struct result *result, const st
         skipped += !failed && c->status == CASE_SKIPPED;
         wall_ns += isfinite(c->wall_ns) ? c->wall_ns : 0;
     }
-    const char *start =
-        result->started_at && strspn(result->started_at, "0123456789-T:") >= 19 ? result->started_at : "1970-01-01T00:00:00Z";
+    const char *start = result->started_at && strspn(result->started_at, "0123456789-T:") >= 19
+                            ? result->started_at
+                            : "1970-01-01T00:00:00Z";
     text_add(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n  <testsuite name=\"rooftile\" "
                   "package=\"rooftile\" id=\"0\"");
     text_addf(out, " timestamp=\"%.19s\" hostname=\"", start);

@@ -13,8 +13,7 @@ static double metric_of(const struct result_case *c, const char *name)
     return NAN;
 }
 
-/* The quantity when one launch takes `time_ns`. A metric does not depend on the trial: it is taken once per case. */
-static double quantity(const struct result_case *c, const char *of, double time_ns)
+static double from_time(const struct result_case *c, const char *of, double time_ns)
 {
     const double scale = 1e9 / time_ns;
     if (!strcmp(of, "time_ns"))
@@ -25,24 +24,56 @@ static double quantity(const struct result_case *c, const char *of, double time_
         return c->work.flops * scale;
     if (!strcmp(of, "items_per_s"))
         return c->work.items * scale;
-    if (!strcmp(of, "ns_per_item"))
-        return time_ns / c->work.items;
-    if (!strcmp(of, "fraction"))
-        return floor_fraction(&c->floor, time_ns);
-    return metric_of(c, of);
+    return !strcmp(of, "ns_per_item") ? time_ns / c->work.items : floor_fraction(&c->floor, time_ns);
 }
 
-/* Median time in a trial; of the whole run for SIZE_MAX. NaN: there is none. */
-static double time_in(const struct result_case *c, size_t trial)
+static bool is_metric(const char *of)
 {
-    if (c->status != CASE_OK || !c->sample_count)
-        return NAN;
-    if (trial == SIZE_MAX || (!c->trial_count && trial == 0))
+    static const char *const timed[] = {"time_ns",     "bytes_per_s", "flops_per_s",
+                                        "items_per_s", "ns_per_item", "fraction"};
+    for (size_t k = 0; k < sizeof(timed) / sizeof(*timed); k++)
+        if (!strcmp(of, timed[k]))
+            return false;
+    return true;
+}
+
+#define WHOLE_RUN UINT32_MAX
+
+/* Median time in a trial, or of the whole run. NaN: there is none. */
+static double time_in(const struct result_case *c, uint32_t trial)
+{
+    if (trial == WHOLE_RUN || (!c->trial_count && trial == 0))
         return c->stats.median;
     for (size_t k = 0; k < c->trial_count; k++)
         if (c->trials[k].index == trial)
             return c->trials[k].status == CASE_OK ? c->trials[k].median_ns : NAN;
     return NAN;
+}
+
+/* The quantity of a case that counts; NaN for others. Metrics are known of the whole run only. */
+static double quantity(const struct result_case *c, const char *of, uint32_t trial)
+{
+    if (!result_case_counts(c))
+        return NAN;
+    if (is_metric(of))
+        return trial == WHOLE_RUN ? metric_of(c, of) : NAN;
+    return from_time(c, of, time_in(c, trial));
+}
+
+/* The cases that a figure is made from. What the device cannot run is no part of it; case_count shows a change. */
+static size_t find_cases(const struct result_case **found, const struct result *result, const struct result_kpi *kpi)
+{
+    struct text id = {0};
+    size_t count = 0;
+    for (size_t k = 0; k < result->case_count; k++) {
+        const struct result_case *c = &result->cases[k];
+        text_clear(&id);
+        text_addn(&id, c->id, result_id_length(c->id));
+        if (c->status != CASE_SKIPPED && text_filtered(kpi->filters, kpi->filter_count, id.data, c->kernel))
+            found[count++] = c;
+    }
+    text_release(&id);
+    return count;
 }
 
 struct sum {
@@ -52,20 +83,13 @@ struct sum {
     uint32_t bad_count;
 };
 
-static struct sum add_up(const struct result *result, const struct result_kpi *kpi, size_t trial)
+static struct sum add_up(const struct result_case *const *cases, size_t count, const char *of, uint32_t trial)
 {
-    struct sum sum = {.least = INFINITY, .most = -INFINITY, .last = NAN};
-    struct text id = {0};
-    for (size_t k = 0; k < result->case_count; k++) {
-        const struct result_case *c = &result->cases[k];
-        text_clear(&id);
-        text_addn(&id, c->id, result_id_length(c->id));
-        if (c->status == CASE_SKIPPED || !text_filtered(kpi->filters, kpi->filter_count, id.data, c->kernel))
-            continue; /* what the device cannot run is no part of its figure; case_count shows a change */
-        const double value = quantity(c, kpi->of, time_in(c, trial));
-        sum.count++;
+    struct sum sum = {.least = INFINITY, .most = -INFINITY, .last = NAN, .count = (uint32_t)count};
+    for (size_t k = 0; k < count; k++) {
+        const double value = quantity(cases[k], of, trial);
         if (!isfinite(value) || value <= 0) {
-            sum.bad = sum.bad ? sum.bad : c;
+            sum.bad = sum.bad ? sum.bad : cases[k];
             sum.bad_count++;
             continue;
         }
@@ -74,7 +98,6 @@ static struct sum add_up(const struct result *result, const struct result_kpi *k
         sum.most = fmax(sum.most, value);
         sum.last = value;
     }
-    text_release(&id);
     return sum;
 }
 
@@ -91,15 +114,21 @@ static double value_of(const struct result_kpi *kpi, const struct sum *sum)
     return exp(sum->log_sum / sum->count);
 }
 
+static const char *trouble_of(const struct result_case *c)
+{
+    const char *finding = result_case_finding(c);
+    return finding[0] ? finding : case_status_name(c->status);
+}
+
 static const char *reason_of(const struct result_kpi *kpi, const struct sum *sum, struct arena *arena)
 {
     struct text text = {0};
     text_add(&text, "");
     if (!sum->count)
         text_add(&text, "no case matches");
-    else if (sum->bad && sum->bad->status != CASE_OK)
+    else if (sum->bad && !result_case_counts(sum->bad))
         text_addf(&text, "%u of %u cases have no value; the first, %s: %s", sum->bad_count, sum->count, sum->bad->id,
-                  case_status_name(sum->bad->status));
+                  trouble_of(sum->bad));
     else if (sum->bad)
         text_addf(&text, "%u of %u cases have no %s; the first is %s", sum->bad_count, sum->count, kpi->of,
                   sum->bad->id);
@@ -113,21 +142,26 @@ static const char *reason_of(const struct result_kpi *kpi, const struct sum *sum
 void result_kpis_evaluate(struct result *result, struct arena *arena)
 {
     struct result_kpi *kpis = arena_array(arena, result->kpi_count + 1, sizeof(*kpis));
-    const size_t trials = result->trials > 1 ? result->trials : 0;
+    const uint32_t trials = result->trials > 1 ? result->trials : 0;
+    struct arena scratch = {0};
+    const struct result_case **cases =
+        arena_array(&scratch, result->case_count + 1, sizeof(const struct result_case *));
     for (size_t k = 0; k < result->kpi_count; k++) {
         struct result_kpi *kpi = &kpis[k];
         *kpi = result->kpis[k];
-        const struct sum sum = add_up(result, kpi, SIZE_MAX);
+        const size_t count = find_cases(cases, result, kpi);
+        const struct sum sum = add_up(cases, count, kpi->of, WHOLE_RUN);
         kpi->value = value_of(kpi, &sum);
         kpi->case_count = sum.count;
         kpi->reason = reason_of(kpi, &sum, arena);
-        double *values = arena_array(arena, trials + 1, sizeof(*values));
-        for (size_t trial = 0; trial < trials; trial++) {
-            const struct sum part = add_up(result, kpi, trial);
+        double *values = arena_array(arena, trials + 1u, sizeof(*values));
+        for (uint32_t trial = 0; trial < trials; trial++) {
+            const struct sum part = add_up(cases, count, kpi->of, trial);
             values[trial] = value_of(kpi, &part);
         }
         kpi->trial_values = values;
         kpi->trial_count = trials;
     }
+    arena_release(&scratch);
     result->kpis = kpis;
 }

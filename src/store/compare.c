@@ -97,6 +97,15 @@ static enum status judge(struct comparing *comparing, double tick_ns, struct err
     return STATUS_OK;
 }
 
+static size_t disturbed_trials(const struct result_case *c)
+{
+    const uint32_t noisy = FLAG_DISTURBED | FLAG_THROTTLED;
+    size_t count = 0;
+    for (size_t k = 0; k < c->trial_count; k++)
+        count += (c->trials[k].flags & noisy) != 0;
+    return c->trial_count ? count : (c->flags & noisy) != 0;
+}
+
 /* A label, not a gate (measurement.md 2.3, 7). A clock is believed before a hash: the same code on a slower clock is
  * the clock's doing. */
 static void attribute(struct compare_case *c, double delta)
@@ -106,14 +115,15 @@ static void attribute(struct compare_case *c, double delta)
     c->same_code = c->base->object_sha256[0] && !strcmp(c->base->object_sha256, c->now->object_sha256);
     c->cycles_ratio = before > 0 && after > 0 ? after / before : NAN;
     const bool moved = verdict == SHIFT_SLOWER || verdict == SHIFT_FASTER || verdict == SHIFT_SUSPECT;
-    const uint32_t noisy = FLAG_DISTURBED | FLAG_THROTTLED;
+    c->disturbed[0] = disturbed_trials(c->base);
+    c->disturbed[1] = disturbed_trials(c->now);
     if (!moved && c->shift.reason == SHIFT_UNSUPPORTED)
         c->cause = CAUSE_NOISE;
     else if (!moved)
         c->cause = CAUSE_NONE;
     else if (isfinite(c->cycles_ratio) && fabs(log(c->cycles_ratio)) < log1p(delta))
         c->cause = CAUSE_CLOCK;
-    else if (verdict == SHIFT_SUSPECT && ((c->base->flags | c->now->flags) & noisy))
+    else if (verdict == SHIFT_SUSPECT && (c->disturbed[0] || c->disturbed[1]))
         c->cause = CAUSE_NOISE;
     else if (c->same_code)
         c->cause = CAUSE_ENVIRONMENT;
@@ -233,8 +243,9 @@ void compare_advice(const char *advice[static COMPARE_ADVICE + 1], const struct 
                          "5, or in turns with 'rooftile run SUITE --ab A B'",
                          SHIFT_FIRM_TRIALS);
     else if (comparison->suggested_trials)
-        advice[count++] =
-            arena_printf(arena, "%u trials a side (--trials) would decide what is open", comparison->suggested_trials);
+        advice[count++] = arena_printf(
+            arena, "what is open needs more trials: --trials %u decides all of it, if the noise stays as it is",
+            comparison->suggested_trials);
     if (!comparison->learned_noise)
         advice[count++] = "the noise of this device in this environment was never measured, so 1 % is assumed; "
                           "'rooftile aa SUITE' measures it";

@@ -40,10 +40,10 @@ static void markdown_row(struct text *out, const struct compare_case *c)
 {
     char base[UNITS_TEXT] = "-", now[UNITS_TEXT] = "-";
     const bool judged = c->state == COMPARE_JUDGED;
-    if (judged) {
-        units_time(base, c->shift.base_ns);
-        units_time(now, c->shift.new_ns);
-    }
+    if (judged || (c->base && result_case_counts(c->base)))
+        units_time(base, judged ? c->shift.base_ns : c->base->stats.median);
+    if (judged || (c->now && result_case_counts(c->now)))
+        units_time(now, judged ? c->shift.new_ns : c->now->stats.median);
     text_add(out, "| ");
     text_add_markdown(out, c->label);
     text_addf(out, " | %s | %s | ", base, now);
@@ -256,9 +256,11 @@ void compare_junit(struct text *out, const struct comparison *comparison, bool c
                   "package=\"rooftile\" id=\"0\"");
     text_addf(out,
               " timestamp=\"%.19s\" hostname=\"localhost\" tests=\"%zu\" failures=\"%zu\" errors=\"0\" skipped=\"%zu\" "
-              "time=\"0\">\n    <properties>\n      <property name=\"kind\" value=\"%s\"/>\n      <property name=\"device\" value=\"",
-              start && strspn(start, "0123456789-T:") >= 19 ? start : "1970-01-01T00:00:00", counts.tests, counts.failures,
-              counts.skipped, comparison->base->predicted ? "PREDICTED: nothing was executed" : "measured");
+              "time=\"0\">\n    <properties>\n      <property name=\"kind\" value=\"%s\"/>\n      <property "
+              "name=\"device\" value=\"",
+              start && strspn(start, "0123456789-T:") >= 19 ? start : "1970-01-01T00:00:00", counts.tests,
+              counts.failures, counts.skipped,
+              comparison->base->predicted ? "PREDICTED: nothing was executed" : "measured");
     text_add_xml(out, comparison->now->device.name);
     text_add(out, "\"/>\n    </properties>\n");
     for (size_t k = 0; k < comparison->case_count; k++)

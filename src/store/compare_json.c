@@ -51,6 +51,8 @@ static void put_case(struct json_out *out, const struct compare_case *c)
         json_out_string(out, "attribution", c->cause ? compare_cause_name(c->cause) : NULL);
         json_out_number(out, "cycles_ratio", c->cycles_ratio);
         json_out_bool(out, "same_code", c->same_code);
+        json_out_number(out, "base_disturbed", (double)c->disturbed[0]);
+        json_out_number(out, "new_disturbed", (double)c->disturbed[1]);
     }
     json_out_end(out);
 }

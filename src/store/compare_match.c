@@ -122,7 +122,8 @@ static enum status match(struct comparing *comparing, const struct result *base,
 
 static const char *trouble(const struct result_case *c, struct arena *arena)
 {
-    const char *finding = result_case_finding(c), *reason = c->reason ? c->reason : "";
+    const bool wrong = c->verification.verdict == VERIFY_FAIL && c->verification.reason[0];
+    const char *finding = result_case_finding(c), *reason = wrong ? c->verification.reason : c->reason ? c->reason : "";
     return arena_printf(arena, "%s%s%.400s", finding[0] ? finding : case_status_name(c->status), reason[0] ? ": " : "",
                         reason);
 }

@@ -59,18 +59,18 @@ static const char *time_text(struct arena *arena, double time_ns)
 
 static const char *why(const struct compare_case *c, struct arena *arena)
 {
-    const char *cause = compare_cause_name(c->cause);
-    switch (c->shift.reason) {
-    case SHIFT_NOISY:
-        return arena_printf(arena, "noise hides less than %s", compare_percent(arena, 1 + c->shift.mde));
-    case SHIFT_UNSUPPORTED:
-        return "disturbed trials: the fastest ones do not show it";
-    case SHIFT_FEW_TRIALS:
-        return arena_printf(arena, "%zu v %zu trials%s%s", c->shift.base_trials, c->shift.new_trials,
+    const size_t disturbed = c->disturbed[0] + c->disturbed[1], trials = c->shift.base_trials + c->shift.new_trials;
+    const char *cause = compare_cause_name(c->cause), *text = cause;
+    if (c->shift.reason == SHIFT_NOISY)
+        text = arena_printf(arena, "noise hides less than %s", compare_percent(arena, 1 + c->shift.mde));
+    if (c->shift.reason == SHIFT_UNSUPPORTED)
+        text = "the fastest trials do not show it";
+    if (c->shift.reason == SHIFT_FEW_TRIALS)
+        text = arena_printf(arena, "%zu v %zu trials%s%s", c->shift.base_trials, c->shift.new_trials,
                             cause[0] ? "; " : "", cause);
-    default:
-        return cause;
-    }
+    return disturbed
+               ? arena_printf(arena, "%s%s%zu of %zu trials disturbed", text, text[0] ? "; " : "", disturbed, trials)
+               : text;
 }
 
 static void fill_row(struct row *row, const struct compare_case *c, struct arena *arena)
@@ -113,7 +113,8 @@ static void right(struct text *out, const char *text, size_t width)
 
 struct layout {
     size_t width[CELLS];
-    size_t why_at; /* the column where reasons start; 0: they get lines of their own */
+    size_t why_at; /* the column where reasons start */
+    bool beside;   /* long ones too; else they get lines of their own */
     size_t columns;
 };
 
@@ -132,7 +133,7 @@ static void put_row(struct text *out, const struct row *row, const struct layout
         right(out, row->cells[k], layout->width[k]);
     text_add(out, "  ");
     compare_toned(out, color, row->tone, row->cells[5]);
-    if (row->why[0] && layout->why_at) {
+    if (row->why[0] && (layout->beside || layout->why_at + text_columns(row->why) <= layout->columns)) {
         text_pad(out, layout->width[5] - strlen(row->cells[5]) + 2, ' ');
         text_add_wrapped(out, compare_safe(arena, row->why), layout->why_at, layout->why_at, layout->columns);
     } else if (row->why[0]) {
@@ -153,7 +154,8 @@ static void lay_out(struct layout *layout, const struct row *rows, size_t shown)
         }
     for (size_t n = 0; n < CELLS; n++)
         total += layout->width[n];
-    layout->why_at = total + 2 + LEAST_WHY <= layout->columns ? total + 2 : 0;
+    layout->why_at = total + 2;
+    layout->beside = layout->why_at + LEAST_WHY <= layout->columns;
 }
 
 void compare_table_rows(struct text *out, const struct comparison *comparison, bool color, unsigned columns,

@@ -57,12 +57,12 @@ static void put_classes(struct text *out, const struct comparison *comparison, b
             continue;
         const char *line = arena_printf(
             arena,
-            ": %zu %s cases moved together, %.0f %% of them the same way, by %s (%s); each is judged on what is left",
+            "%zu %s cases moved together, %.0f %% of them the same way, by %s (%s); each is judged on what is left",
             class->group.cases, compare_safe(arena, class->name), class->group.share * 100,
             compare_percent(arena, exp(class->group.common)), shift_verdict_name(class->group.shift.verdict));
         const bool slower = compare_class_is_slower(class);
-        compare_toned(out, color, slower ? TONE_BAD : TONE_UNSURE, "suite-wide shift");
-        text_add_wrapped(out, line, strlen("suite-wide shift"), strlen("suite-wide shift"), columns);
+        compare_toned(out, color, slower ? TONE_BAD : TONE_UNSURE, "suite-wide shift:");
+        text_add_wrapped(out, line, strlen("suite-wide shift:"), 2, columns);
         text_add(out, "\n");
         some = true;
     }
@@ -107,8 +107,8 @@ static void put_kpis(struct text *out, const struct comparison *comparison, bool
                       compare_percent(arena, kpi->now / kpi->base));
             kpi_verdict(out, kpi, color);
         } else {
-            compare_toned(out, color, kpi->lost ? TONE_BAD : TONE_PLAIN, kpi->lost ? "LOST  " : "");
-            text_add_wrapped(out, compare_safe(arena, kpi->reason), width + (kpi->lost ? 10 : 4), width + 4, columns);
+            compare_toned(out, color, kpi->lost ? TONE_BAD : TONE_PLAIN, kpi->lost ? "LOST" : "");
+            text_add_wrapped(out, compare_safe(arena, kpi->reason), width + (kpi->lost ? 8 : 4), width + 4, columns);
         }
         text_add(out, "\n");
     }

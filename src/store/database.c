@@ -5,7 +5,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
 /* A night of 10,000 cases is written in a second or two. */
 enum { BUSY_MS = 10000, LONGEST_BUSY_MS = 3600000 };
@@ -16,7 +16,8 @@ enum { BUSY_MS = 10000, LONGEST_BUSY_MS = 3600000 };
  * Nights are referred to by their start (`started`, s since 1970, unique in a lane on a device) where what is said must
  * outlive them: alarms and decisions stay when old nights are dropped. */
 static const char *const migrations[DATABASE_VERSION] = {
-    /* 0 -> 1: devices, nights, series, points, decisions, alarms. A point's trials are doubles, little-endian, in ns. */
+    /* 0 -> 1: devices, nights, series, points, decisions, alarms. A point's trials are doubles, little-endian, in ns.
+     */
     "CREATE TABLE device (id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, backend TEXT NOT NULL, name TEXT NOT NULL,"
     " arch TEXT NOT NULL);"
     "CREATE TABLE environment (id INTEGER PRIMARY KEY, fingerprint TEXT NOT NULL UNIQUE, facts TEXT NOT NULL);"
@@ -60,8 +61,8 @@ enum status database_fail(const struct database *database, const char *doing, st
     switch (sqlite3_errcode(database->db) & 0xff) { /* without the extension */
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
-        return err_set(err, ERR_IO, "%s: another program has been writing to it for over %g s; nothing was changed", path,
-                       database->busy_ms / 1e3);
+        return err_set(err, ERR_IO, "%s: another program has been writing to it for over %g s; nothing was changed",
+                       path, database->busy_ms / 1e3);
     case SQLITE_FULL:
         return err_set(err, ERR_IO, "%s: the disk is full; nothing was changed", path);
     case SQLITE_IOERR:
@@ -236,8 +237,12 @@ enum status database_open(struct database *database, const char *path, bool writ
 {
     struct database opened = {.path = path, .busy_ms = busy_ms()};
     int64_t version = 0;
-    if (!write && access(path, F_OK))
+    struct stat facts;
+    const bool there = !stat(path, &facts);
+    if (!there && !write)
         return err_set(err, ERR_CONFIG, "there is no history %s; 'rooftile history add' makes one", path);
+    if (there && S_ISDIR(facts.st_mode))
+        return err_set(err, ERR_CONFIG, "%s is a folder, not a history", path);
     const int flags = write ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY;
     if (sqlite3_open_v2(path, &opened.db, flags, NULL) != SQLITE_OK) {
         enum status failed =

@@ -31,7 +31,7 @@ enum status database_fail(const struct database *database, const char *doing, st
 
 /* SQL without results, one or several statements. */
 enum status database_run(const struct database *database, const char *sql, struct err *err);
-enum status database_begin(const struct database *database, struct err *err);         /* a writer's transaction, at once */
+enum status database_begin(const struct database *database, struct err *err); /* a writer's transaction, at once */
 enum status database_begin_reading(const struct database *database, struct err *err); /* one view of it all */
 enum status database_commit(const struct database *database, struct err *err);
 void database_rollback(const struct database *database); /* nothing when no transaction is open */

@@ -35,7 +35,7 @@ static const char *const tidying[] = {
     "EXISTS (SELECT 1 FROM accepted a WHERE a.series = series.id AND a.started > ifnull(series.seen, 0))",
     "DELETE FROM alarm WHERE closed IS NOT NULL AND tau < (SELECT min(n.started) FROM night n JOIN series s ON "
     "n.lane = s.lane AND n.device = s.device WHERE s.id = alarm.series)",
-    "DELETE FROM object WHERE NOT EXISTS (SELECT 1 FROM point p WHERE p.object = object.id)",
+    "DELETE FROM object WHERE id NOT IN (SELECT object FROM point WHERE object IS NOT NULL)",
 };
 
 /* ?1 lane, ?2 nights to keep of each device. */

@@ -19,8 +19,8 @@ const char *history_device_key(const struct result *result, struct arena *arena)
 {
     const struct device_info *d = &result->device;
     const char *host = d->uuid[0] || d->serial_hash[0] || !result->host_id_hash ? "" : result->host_id_hash;
-    return arena_printf(arena, "%s|%s|%s|%u|%u|%s|%s|%s|%s", d->backend, d->name, d->arch, d->cus, d->wave, d->partition,
-                        d->uuid, d->serial_hash, host);
+    return arena_printf(arena, "%s|%s|%s|%u|%u|%s|%s|%s|%s", d->backend, d->name, d->arch, d->cus, d->wave,
+                        d->partition, d->uuid, d->serial_hash, host);
 }
 
 /* The facts behind the fingerprint (result/environment.c), so that a change can be told in words. */
@@ -180,9 +180,9 @@ static enum status check_new(const struct adding *adding, struct err *err)
     if (!status)
         status = database_step(adding->db, statement, &found, err);
     if (!status && found)
-        status = err_set(err, ERR_CONFIG, "this run is in the history already: lane '%s', night of %s",
-                         (const char *)sqlite3_column_text(statement, 0),
-                         (const char *)sqlite3_column_text(statement, 1));
+        status =
+            err_set(err, ERR_CONFIG, "this run is in the history already: lane '%s', night of %s",
+                    (const char *)sqlite3_column_text(statement, 0), (const char *)sqlite3_column_text(statement, 1));
     sqlite3_finalize(statement);
     return status;
 }
@@ -248,8 +248,8 @@ static enum status find_series(int64_t *id, bool *found, const struct adding *ad
     enum status status = STATUS_OK;
     *found = false;
     for (int k = 0; k < 2 && !status && !*found; k++) {
-        status = database_bind(adding->db, tries[k], err, "sisss", adding->lane, adding->device, s->kind, s->id,
-                               s->timer);
+        status =
+            database_bind(adding->db, tries[k], err, "sisss", adding->lane, adding->device, s->kind, s->id, s->timer);
         if (!status)
             status = one_number(id, found, adding->db, tries[k], err);
     }
@@ -258,9 +258,8 @@ static enum status find_series(int64_t *id, bool *found, const struct adding *ad
 
 static enum status make_series(int64_t *id, const struct adding *adding, const struct subject *s, struct err *err)
 {
-    enum status status =
-        database_bind(adding->db, adding->series, err, "isssssssss", adding->device, adding->lane, s->id, s->timer,
-                      s->kind, s->class, s->label, s->kernel, s->mode, s->unit);
+    enum status status = database_bind(adding->db, adding->series, err, "isssssssss", adding->device, adding->lane,
+                                       s->id, s->timer, s->kind, s->class, s->label, s->kernel, s->mode, s->unit);
     if (!status)
         status = database_finish(adding->db, adding->series, err);
     *id = sqlite3_last_insert_rowid(adding->db->db);
@@ -308,7 +307,8 @@ static enum status add_case(struct adding *adding, const struct result_case *c, 
                                     .better = "lower"};
     const size_t count = counts ? trial_times(times, c) : 0;
     const double tick_ns = adding->result->calibration.timer_tick_ns / (c->batch ? c->batch : 1);
-    const char *finding = result_case_finding(c), *status_name = finding[0] ? finding : case_status_name(c->status);
+    const char *finding = result_case_finding(c);
+    const char *failed = finding[0] ? finding : c->status == CASE_OK ? "not timed" : case_status_name(c->status);
     int64_t series = 0, object = 0;
     enum status status = series_id(&series, adding, &subject, c->status == CASE_SKIPPED, err);
     if (!status && c->object_sha256[0])
@@ -316,7 +316,7 @@ static enum status add_case(struct adding *adding, const struct result_case *c, 
     if (!status)
         status = database_bind(adding->db, adding->point, err, "iidddddsikbs", series, adding->night,
                                counts ? c->stats.median : NAN, counts ? c->stats.min : NAN, c->cycles,
-                               tick_ns > 0 ? tick_ns : NAN, counts ? c->fraction : NAN, counts ? "ok" : status_name,
+                               tick_ns > 0 ? tick_ns : NAN, counts ? c->fraction : NAN, counts ? "ok" : failed,
                                (int64_t)c->flags, object, times, count * sizeof(*times), counts ? NULL : c->reason);
     if (!status)
         status = database_finish(adding->db, adding->point, err);
@@ -373,8 +373,9 @@ static enum status prepare(struct adding *adding, struct err *err)
                           "better) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'lower')"},
         {&adding->touch, "UPDATE series SET seen = max(ifnull(seen, 0), ifnull(?, 0)), class = ?, label = ?, mode = ?, "
                          "unit = ?, better = ? WHERE id = ?"},
-        {&adding->point, "INSERT INTO point (series, night, value, least, cycles, tick, fraction, status, flags, object, "
-                         "trials, reason) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"},
+        {&adding->point,
+         "INSERT INTO point (series, night, value, least, cycles, tick, fraction, status, flags, object, "
+         "trials, reason) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"},
     };
     enum status status = STATUS_OK;
     for (size_t k = 0; k < sizeof(all) / sizeof(*all) && !status; k++)
@@ -389,7 +390,8 @@ static enum status add_points(struct adding *adding, struct err *err)
         status = add_case(adding, &adding->result->cases[k], err);
     for (size_t k = 0; k < adding->result->kpi_count && !status; k++)
         status = add_kpi(adding, &adding->result->kpis[k], err);
-    sqlite3_stmt *const all[] = {adding->find, adding->any, adding->adopt, adding->series, adding->touch, adding->point};
+    sqlite3_stmt *const all[] = {adding->find,   adding->any,   adding->adopt,
+                                 adding->series, adding->touch, adding->point};
     for (size_t k = 0; k < sizeof(all) / sizeof(*all); k++)
         sqlite3_finalize(all[k]);
     return status;

@@ -8,6 +8,7 @@
 
 #include "history_internal.h"
 #include "rooftile/clock.h"
+#include "rooftile/log.h"
 #include "rooftile/summary.h"
 #include "rooftile/text.h"
 
@@ -15,7 +16,7 @@
 
 struct confirming {
     const struct database *db;
-    const struct history_window *window;
+    const struct history_window *window; /* tonight alone */
     sqlite3_stmt *select, *update;
     struct arena *arena;
 };
@@ -25,8 +26,9 @@ static const struct history_row *row_of(const struct confirming *confirming, con
     const size_t length = result_id_length(c->id);
     for (size_t k = 0; k < confirming->window->row_count; k++) {
         const struct history_row *row = &confirming->window->rows[k];
-        if (!row->is_kpi && strlen(row->case_id) == length && !strncmp(row->case_id, c->id, length) &&
-            (c->timer == TIMED_NONE || !strcmp(row->timer, timer_name(c->timer))))
+        if (!row->is_kpi && !row->is_class && row->points[0].present && strlen(row->case_id) == length &&
+            !strncmp(row->case_id, c->id, length) &&
+            (c->timer == TIMED_NONE || !row->timer[0] || !strcmp(row->timer, timer_name(c->timer))))
             return row;
     }
     return NULL;
@@ -50,55 +52,76 @@ static size_t all_trials(double **times, const struct confirming *confirming, co
     return count;
 }
 
-static enum status join(struct confirming *confirming, const struct history_row *row, int64_t night,
-                        const struct result_case *c, struct err *err)
+/* What fails when it is run again has failed, however well it did before; what failed before stays so. */
+static enum status join(struct confirming *confirming, const struct history_row *row, const struct result_case *c,
+                        struct err *err)
 {
-    const bool counts = result_case_counts(c);
+    const int64_t night = confirming->window->nights[0].id;
+    const struct history_point *point = &row->points[0];
     const char *finding = result_case_finding(c);
+    const char *failed = finding[0] ? finding : c->status == CASE_OK ? "not timed" : case_status_name(c->status);
+    const bool counts = result_case_counts(c);
     bool found = false;
     double *times = NULL, median = NAN;
     size_t count = 0;
+    if (strcmp(point->status, "ok") != 0)
+        return STATUS_OK;
     enum status status = database_bind(confirming->db, confirming->select, err, "ii", row->id, night);
     if (!status)
         status = database_step(confirming->db, confirming->select, &found, err);
-    if (!status && found && counts) {
+    if (!status && counts) {
         count = all_trials(&times, confirming, c);
-        double *sorted = arena_copy(confirming->arena, times, count * sizeof(*times));
-        median = median_of(sorted, count);
+        median = median_of(arena_copy(confirming->arena, times, count * sizeof(*times)), count);
     }
     sqlite3_reset(confirming->select);
-    if (status || !found)
-        return status;
-    /* What fails when it is run again has failed, however well it did before. */
-    status =
-        database_bind(confirming->db, confirming->update, err, "dsbiii", median,
-                      counts       ? "ok"
-                      : finding[0] ? finding
-                                   : case_status_name(c->status),
-                      times, count * sizeof(*times), (int64_t)(c->trial_count ? c->trial_count : 1), row->id, night);
+    if (!status)
+        status = database_bind(confirming->db, confirming->update, err, "dssbiii", median, counts ? "ok" : failed,
+                               counts ? NULL : c->reason, times, count * sizeof(*times),
+                               (int64_t)(c->trial_count ? c->trial_count : 1), row->id, night);
     return status ? status : database_finish(confirming->db, confirming->update, err);
 }
 
 static enum status join_all(size_t *points, struct confirming *confirming, const struct result *result, struct err *err)
 {
-    const int64_t night = confirming->window->nights[0].id;
     enum status status = database_prepare(&confirming->select, confirming->db,
                                           "SELECT trials FROM point WHERE series = ? AND night = ?", err);
     if (!status)
-        status = database_prepare(
-            &confirming->update, confirming->db,
-            "UPDATE point SET value = ?, status = ?, trials = ?, confirmed = confirmed + ? WHERE series "
-            "= ? AND night = ?",
-            err);
+        status = database_prepare(&confirming->update, confirming->db,
+                                  "UPDATE point SET value = ?, status = ?, reason = ?, trials = ?, confirmed = "
+                                  "confirmed + ? WHERE series = ? AND night = ?",
+                                  err);
     for (size_t k = 0; k < result->case_count && !status; k++) {
-        const struct history_row *row = row_of(confirming, &result->cases[k]);
-        if (!row)
-            return err_set(err, ERR_CONFIG,
-                           "%s was measured again, but the newest night has no such series (timer '%s')",
-                           result->cases[k].id, timer_name(result->cases[k].timer));
-        status = join(confirming, row, night, &result->cases[k], err);
+        const struct result_case *c = &result->cases[k];
+        const struct history_row *row = row_of(confirming, c);
+        if (!row) {
+            log_warn("W014",
+                     "%s was measured again (timer '%s'), but is not in the newest night like that: nothing changes",
+                     c->id, timer_name(c->timer));
+            continue;
+        }
+        status = join(confirming, row, c, err);
         *points += !status;
     }
+    if (!status && !*points)
+        status = err_set(err, ERR_CONFIG, "nothing that was measured again is in the newest night");
+    return status;
+}
+
+static enum status check_environment(const struct confirming *confirming, const struct result *result, struct err *err)
+{
+    sqlite3_stmt *statement = NULL;
+    bool same = false;
+    enum status status =
+        database_prepare(&statement, confirming->db, "SELECT 1 FROM environment WHERE id = ? AND fingerprint = ?", err);
+    if (!status)
+        status = database_bind(confirming->db, statement, err, "is", confirming->window->nights[0].environment,
+                               result->fingerprint);
+    if (!status)
+        status = database_step(confirming->db, statement, &same, err);
+    sqlite3_finalize(statement);
+    if (!status && !same)
+        status =
+            err_set(err, ERR_CONFIG, "the environment is not that of the newest night: its cases cannot be confirmed");
     return status;
 }
 
@@ -108,54 +131,106 @@ enum status history_confirm(struct history *history, const char *lane, const str
     struct arena arena = {0};
     struct history_window window;
     struct confirming confirming = {.db = &history->database, .window = &window, .arena = &arena};
-    *points = 0;
-    enum status status = database_begin(confirming.db, err);
+    size_t joined = 0;
+    enum status status = history_check_result(result, err);
     if (!status)
-        status = history_load(&window, history, lane, result->device.name, 1, &arena, err);
+        status = database_begin(confirming.db, err);
     if (!status)
-        status = join_all(points, &confirming, result, err);
+        status = history_load(&window, history, lane, history_device_key(result, &arena), 1, &arena, err);
+    if (!status)
+        status = check_environment(&confirming, result, err);
+    if (!status)
+        status = join_all(&joined, &confirming, result, err);
     sqlite3_finalize(confirming.select);
     sqlite3_finalize(confirming.update);
     if (!status)
         status = database_commit(confirming.db, err);
     if (status)
         database_rollback(confirming.db);
+    else
+        *points = joined;
     arena_release(&arena);
     return status;
 }
 
 /* ---- accept ---- */
 
-static bool wanted(const struct history_row *row, bool missing, const char *const *globs, size_t glob_count)
+struct accepting {
+    const struct database *db;
+    const struct history_window *window;
+    sqlite3_stmt *insert, *close;
+    const char *const *globs;
+    size_t glob_count;
+    const char *reason;
+    char now[32];
+};
+
+/* Not there tonight, or skipped, though it was measured once; false for a case that has another timer now. */
+static bool is_missing(const struct history_window *w, const struct history_row *row)
 {
-    if (glob_count)
-        return text_filtered(globs, glob_count, row->case_id, row->label);
-    return missing || fabs(row->open_level) > 0;
+    const size_t last = w->night_count - 1;
+    if (row->is_class || !row->seen || row->retired || row->seen >= w->nights[last].started)
+        return false;
+    for (size_t k = 0; k < w->row_count; k++)
+        if (&w->rows[k] != row && w->rows[k].is_kpi == row->is_kpi && w->rows[k].points[last].present &&
+            !strcmp(w->rows[k].case_id, row->case_id))
+            return false;
+    return true;
 }
 
-static enum status accept_rows(size_t *count, const struct database *db, const struct history_window *w,
-                               const char *const *globs, size_t glob_count, const char *reason, struct err *err)
+static bool wanted(const struct accepting *accepting, const struct history_row *row)
 {
-    sqlite3_stmt *statement = NULL;
-    const size_t last = w->night_count - 1;
-    char now[32];
-    clock_utc(now);
+    const struct history_alarm *first = NULL;
+    history_open_level(row, &first);
+    return accepting->glob_count ? text_filtered(accepting->globs, accepting->glob_count, row->case_id, row->label)
+                                 : first || is_missing(accepting->window, row);
+}
+
+/* The new level began with the newest alarm; where there was none, it begins tonight. */
+static int64_t start_of(const struct history_row *row, int64_t tonight)
+{
+    const struct history_alarm *newest = NULL;
+    for (size_t k = 0; k < row->alarm_count; k++)
+        if (row->alarms[k].open)
+            newest = &row->alarms[k];
+    return newest ? newest->tau : tonight;
+}
+
+static enum status accept_row(const struct accepting *accepting, const struct history_row *row, struct err *err)
+{
+    const int64_t tonight = accepting->window->nights[accepting->window->night_count - 1].started;
+    enum status status = database_bind(accepting->db, accepting->insert, err, "iiiss", row->id, tonight,
+                                       start_of(row, tonight), accepting->reason, accepting->now);
+    if (!status)
+        status = database_finish(accepting->db, accepting->insert, err);
+    if (!status)
+        status = database_bind(accepting->db, accepting->close, err, "ii", tonight, row->id);
+    return status ? status : database_finish(accepting->db, accepting->close, err);
+}
+
+static enum status accept_rows(size_t *count, struct accepting *accepting, struct err *err)
+{
+    const struct history_window *w = accepting->window;
     enum status status =
-        database_prepare(&statement, db,
-                         "INSERT INTO accepted (series, night, reason, at) VALUES (?, ?, ?, ?) ON CONFLICT DO "
-                         "UPDATE SET reason = excluded.reason, at = excluded.at",
+        database_prepare(&accepting->insert, accepting->db,
+                         "INSERT INTO accepted (series, started, start, reason, at) VALUES (?, ?, ?, ?, ?) ON CONFLICT "
+                         "DO UPDATE SET reason = excluded.reason, at = excluded.at",
                          err);
-    for (size_t k = 0; k < w->row_count && !status; k++) {
-        const struct history_row *row = &w->rows[k];
-        const bool missing = !row->points[last].present && !row->retired;
-        if (!wanted(row, missing, globs, glob_count))
-            continue;
-        status = database_bind(db, statement, err, "iiss", row->id, w->nights[last].id, reason, now);
-        if (!status)
-            status = database_finish(db, statement, err);
-        *count += !status;
-    }
-    sqlite3_finalize(statement);
+    if (!status)
+        status = database_prepare(
+            &accepting->close, accepting->db,
+            "UPDATE alarm SET closed = ?, closed_by = 'accepted' WHERE series = ? AND closed IS NULL", err);
+    for (size_t k = 0; k < w->row_count && !status; k++)
+        if (wanted(accepting, &w->rows[k])) {
+            status = accept_row(accepting, &w->rows[k], err);
+            ++*count;
+        }
+    sqlite3_finalize(accepting->insert);
+    sqlite3_finalize(accepting->close);
+    if (!status && !*count)
+        status = err_set(err, ERR_CONFIG,
+                         accepting->glob_count ? "no series matches"
+                                               : "nothing is open or missing: there is nothing to accept");
     return status;
 }
 
@@ -164,22 +239,23 @@ enum status history_accept(size_t *count, struct history *history, const char *l
 {
     struct arena arena = {0};
     struct history_window window;
-    const struct database *db = &history->database;
-    *count = 0;
+    struct accepting accepting = {
+        .db = &history->database, .window = &window, .globs = globs, .glob_count = glob_count, .reason = reason};
+    size_t accepted = 0;
     if (!reason || !reason[strspn(reason, " \t\n")])
         return err_set(err, ERR_USAGE, "a baseline moves for a reason only: --reason 'driver 6.3, ticket 123'");
-    enum status status = database_begin(db, err);
+    clock_utc(accepting.now);
+    enum status status = database_begin(accepting.db, err);
     if (!status)
         status = history_load(&window, history, lane, device, GATE_KEEP_NIGHTS, &arena, err);
     if (!status)
-        status = accept_rows(count, db, &window, globs, glob_count, reason, err);
-    if (!status && !*count)
-        status =
-            err_set(err, ERR_CONFIG, glob_count ? "no series matches" : "nothing is open: there is nothing to accept");
+        status = accept_rows(&accepted, &accepting, err);
     if (!status)
-        status = database_commit(db, err);
+        status = database_commit(accepting.db, err);
     if (status)
-        database_rollback(db);
+        database_rollback(accepting.db);
+    else
+        *count = accepted;
     arena_release(&arena);
     return status;
 }

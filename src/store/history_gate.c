@@ -4,9 +4,8 @@
 #include <string.h>
 
 #include "history_internal.h"
+#include "rooftile/summary.h"
 #include "rooftile/text.h"
-
-enum { MAX_CLASSES = 64 };
 
 const char *history_finding_name(enum history_finding finding)
 {
@@ -14,184 +13,151 @@ const char *history_finding_name(enum history_finding finding)
         [FINDING_NONE] = "",         [FINDING_FIRM] = "firm",
         [FINDING_OPEN] = "open",     [FINDING_PROVISIONAL] = "provisional",
         [FINDING_BROKEN] = "broken", [FINDING_MISSING] = "missing",
+        [FINDING_TIMER] = "timer",
     };
     return names[finding];
 }
 
-/* The window in the form that gate.h wants. */
-struct judging {
-    struct history *history;
-    struct history_window window;
-    struct gate_set set;
-    struct gate_verdict *verdicts, *classes;
-    const char *class_names[MAX_CLASSES];
-    double delta; /* ln */
-    struct arena *arena;
-};
-
-static uint32_t class_of(struct judging *judging, const char *name)
-{
-    uint32_t k = 0;
-    while (k < judging->set.class_count && strcmp(judging->class_names[k], name) != 0)
-        k++;
-    if (k == judging->set.class_count && k < MAX_CLASSES)
-        judging->class_names[judging->set.class_count++] = name;
-    return k < MAX_CLASSES ? k : MAX_CLASSES - 1;
-}
-
-static void make_set(struct judging *judging)
-{
-    const struct history_window *w = &judging->window;
-    struct gate_series *series = arena_array(judging->arena, w->row_count + 1, sizeof(*series));
-    bool *breaks = arena_array(judging->arena, w->night_count + 1, sizeof(*breaks));
-    for (size_t night = 1; night < w->night_count; night++)
-        breaks[night] = w->nights[night].environment != w->nights[night - 1].environment;
-    for (size_t k = 0; k < w->row_count; k++) {
-        const struct history_row *row = &w->rows[k];
-        double *values = arena_array(judging->arena, w->night_count + 1, sizeof(*values));
-        double tick = 0;
-        for (size_t night = 0; night < w->night_count; night++) {
-            const struct history_point *p = &row->points[night];
-            values[night] = row->higher_is_better ? 1 / p->value : p->value; /* larger is worse, as of a time */
-            if (isfinite(p->tick) && p->value > 0)
-                tick = fmax(tick, p->tick / p->value);
-        }
-        series[k] = (struct gate_series){
-            .night_ns = values, .breaks = row->breaks, .floor = tick, .class_index = class_of(judging, row->class)};
-    }
-    judging->set.series = series;
-    judging->set.series_count = w->row_count;
-    judging->set.nights = w->night_count;
-    judging->set.breaks = breaks;
-}
-
 /* ---- tonight, series by series ---- */
 
-static const struct history_point *tonight(const struct judging *judging, const struct history_row *row)
+static const struct history_point *tonight(const struct history_judging *judging, const struct history_row *row)
 {
     return &row->points[judging->window.night_count - 1];
 }
 
-static bool was_there(const struct judging *judging, const struct history_row *row, bool measured)
-{
-    for (size_t k = 0; k + 1 < judging->window.night_count; k++)
-        if (measured ? isfinite(row->points[k].value) : row->points[k].present)
-            return true;
-    return false;
-}
-
 /* The case is there tonight under another timer: then this series has ended, and nothing is missing. */
-static const struct history_row *other_timer(const struct judging *judging, const struct history_row *row)
+static const struct history_row *other_timer(const struct history_judging *judging, const struct history_row *row)
 {
     for (size_t k = 0; k < judging->window.row_count; k++) {
         const struct history_row *other = &judging->window.rows[k];
-        if (other != row && other->is_kpi == row->is_kpi && !strcmp(other->case_id, row->case_id) &&
+        if (other != row && !other->is_class && other->is_kpi == row->is_kpi && !strcmp(other->case_id, row->case_id) &&
             tonight(judging, other)->present)
             return other;
     }
     return NULL;
 }
 
-/* A label (measurement.md 2.3, 7): tonight against the last night before the change. */
-static const char *cause_of(const struct judging *judging, const struct history_row *row, const struct gate_verdict *v)
+static bool there_last_night(const struct history_judging *judging, const struct history_row *row)
 {
-    const struct history_point *now = tonight(judging, row), *before = NULL;
-    for (size_t k = 0; k < v->tau && k < judging->window.night_count; k++)
-        if (isfinite(row->points[k].value))
-            before = &row->points[k];
-    if (!before || row->is_kpi)
-        return "";
-    if (before->cycles > 0 && now->cycles > 0 && fabs(log(now->cycles / before->cycles)) < judging->delta)
-        return "clock";
-    if (!before->object[0] || !now->object[0])
-        return "";
-    return strcmp(before->object, now->object) ? "code" : "environment";
+    const size_t nights = judging->window.night_count;
+    return nights > 1 && row->seen == judging->window.nights[nights - 2].started;
 }
 
-static void judge_measured(struct history_series *out, const struct judging *judging, const struct history_row *row)
+/* Of values that should be high the gate saw the inverse. */
+static double in_unit(const struct history_series *s, double shift)
+{
+    return s->higher_is_better ? 1 / (1 + shift) - 1 : shift;
+}
+
+/* What became slower on an earlier night stays a finding until someone accepts it or it is gone. */
+static void judge_open(struct history_series *out, const struct history_judging *judging, const struct history_row *row)
+{
+    const struct history_alarm *first = NULL;
+    const double level = history_open_level(row, &first);
+    if (!first || level <= log1p(judging->options->delta))
+        return;
+    out->level = in_unit(out, expm1(level));
+    if (out->finding == FINDING_BROKEN || out->finding == FINDING_MISSING ||
+        (out->finding == FINDING_FIRM && out->slower))
+        return;
+    out->finding = FINDING_OPEN;
+    out->slower = true;
+    out->since = first->tau_at;
+    out->cause = first->cause;
+    out->commits = first->commits;
+    out->baseline = out->higher_is_better ? 1 / first->baseline : first->baseline;
+}
+
+static void judge_alarm(struct history_series *out, const struct history_judging *judging,
+                        const struct history_row *row)
 {
     const struct gate_verdict *v = &out->verdict;
-    const bool alarmed = v->state == GATE_FIRM || v->state == GATE_PROVISIONAL;
-    const double level = row->open_level + (v->state == GATE_FIRM ? log1p(v->shift) : 0);
-    out->level = expm1(level);
-    if (alarmed) {
-        out->finding = v->state == GATE_FIRM ? FINDING_FIRM : FINDING_PROVISIONAL;
-        out->slower = v->slower;
-        out->since = judging->window.nights[v->tau].started_at;
-        out->cause = cause_of(judging, row, v);
-    }
-    /* What became slower on an earlier night stays a finding until someone accepts it or it is gone. */
-    if (level > judging->delta && !(alarmed && v->slower)) {
-        out->finding = FINDING_OPEN;
-        out->slower = true;
-        out->since = row->open_since;
+    if (v->state != GATE_FIRM && v->state != GATE_PROVISIONAL)
+        return;
+    out->finding = v->state == GATE_FIRM ? FINDING_FIRM : FINDING_PROVISIONAL;
+    out->slower = v->slower;
+    out->shift = in_unit(out, v->shift);
+    out->baseline = out->is_class ? NAN : out->higher_is_better ? 1 / v->baseline_ns : v->baseline_ns;
+    out->since = judging->window.nights[v->tau].started_at;
+    out->cause = history_cause(judging, row, v->tau);
+    out->commits = history_commits(judging, v->tau);
+}
+
+static void judge_absent(struct history_series *out, const struct history_judging *judging,
+                         const struct history_row *row)
+{
+    const struct history_row *other = other_timer(judging, row);
+    if (other && there_last_night(judging, row)) {
+        out->finding = FINDING_TIMER;
+        out->reason = arena_printf(judging->arena, "timed by %s tonight, by %s before",
+                                   other->timer[0] ? other->timer : "nothing", row->timer[0] ? row->timer : "nothing");
+    } else if (!other && row->seen && !row->retired) {
+        out->finding = FINDING_MISSING;
     }
 }
 
-static void judge_row(struct history_series *out, const struct judging *judging, const struct history_row *row,
-                      const struct gate_verdict *verdict)
+static struct history_series series_of(const struct history_row *row, const struct gate_verdict *verdict)
 {
-    const struct history_point *point = tonight(judging, row);
-    *out = (struct history_series){.id = row->id,
+    return (struct history_series){.id = row->id,
                                    .case_id = row->case_id,
                                    .label = row->label,
                                    .class = row->class,
                                    .timer = row->timer,
                                    .unit = row->unit,
                                    .is_kpi = row->is_kpi,
+                                   .is_class = row->is_class,
+                                   .higher_is_better = row->higher_is_better,
                                    .verdict = *verdict,
-                                   .tonight = point->value,
-                                   .level = expm1(row->open_level),
+                                   .tonight = NAN,
+                                   .shift = NAN,
+                                   .baseline = NAN,
                                    .since = "",
                                    .cause = "",
-                                   .status = point->present && strcmp(point->status, "ok") ? point->status : "",
-                                   .reason = point->reason};
-    if (isfinite(point->value)) {
-        judge_measured(out, judging, row);
-    } else if (!point->present) {
-        const struct history_row *other = other_timer(judging, row);
-        const bool gone = !other && !row->retired && was_there(judging, row, false);
-        out->finding = gone ? FINDING_MISSING : FINDING_NONE;
-        out->reason = gone ? "not in tonight's run" : "";
-    } else if (!strcmp(point->status, "skipped")) {
-        out->finding = was_there(judging, row, true) ? FINDING_MISSING : FINDING_NONE;
-    } else {
-        out->finding = FINDING_BROKEN;
-    }
+                                   .commits = "",
+                                   .status = "",
+                                   .reason = ""};
 }
 
-static void judge_classes(struct history_series *out, size_t *count, const struct judging *judging)
+static void judge_row(struct history_series *out, const struct history_judging *judging, const struct history_row *row,
+                      const struct gate_verdict *verdict)
 {
-    for (uint32_t k = 0; k < judging->set.class_count; k++) {
-        const struct gate_verdict *v = &judging->classes[k];
-        if (v->state != GATE_FIRM && v->state != GATE_PROVISIONAL)
+    const struct history_point *point = tonight(judging, row);
+    const bool skipped = !strcmp(point->status, "skipped");
+    *out = series_of(row, verdict);
+    out->tonight = point->value;
+    out->status = point->present && strcmp(point->status, "ok") ? point->status : "";
+    out->reason = point->reason;
+    if (isfinite(point->value))
+        judge_alarm(out, judging, row);
+    else if (!point->present || skipped)
+        judge_absent(out, judging, row);
+    else
+        out->finding = FINDING_BROKEN;
+    judge_open(out, judging, row);
+}
+
+/* Classes appear when there is something to say. */
+static void judge_classes(struct history_series *out, size_t *count, const struct history_judging *judging)
+{
+    for (size_t k = 0; k < judging->set.class_count; k++) {
+        const struct history_row *row = judging->class_rows[k];
+        if (row->is_kpi)
             continue;
-        out[(*count)++] =
-            (struct history_series){.case_id = arena_printf(judging->arena, "suite:%s", judging->class_names[k]),
-                                    .label = arena_printf(judging->arena, "all %s cases", judging->class_names[k]),
-                                    .class = judging->class_names[k],
-                                    .timer = "",
-                                    .unit = "1",
-                                    .is_class = true,
-                                    .verdict = *v,
-                                    .finding = v->state == GATE_FIRM ? FINDING_FIRM : FINDING_PROVISIONAL,
-                                    .slower = v->slower,
-                                    .tonight = NAN,
-                                    .level = v->shift,
-                                    .since = judging->window.nights[v->tau].started_at,
-                                    .cause = "",
-                                    .status = "",
-                                    .reason = ""};
+        out[*count] = series_of(row, &judging->classes[k]);
+        judge_alarm(&out[*count], judging, row);
+        judge_open(&out[*count], judging, row);
+        *count += out[*count].finding != FINDING_NONE;
     }
 }
 
 /* ---- the outcome ---- */
 
+/* The worst first. */
 static int rank_of(const struct history_series *s)
 {
     switch (s->finding) {
     case FINDING_FIRM:
-        return s->slower ? 0 : 5;
+        return s->slower ? 0 : 6;
     case FINDING_BROKEN:
         return 1;
     case FINDING_MISSING:
@@ -199,20 +165,24 @@ static int rank_of(const struct history_series *s)
     case FINDING_OPEN:
         return 3;
     case FINDING_PROVISIONAL:
-        return s->slower ? 4 : 6;
+        return s->slower ? 4 : 7;
+    case FINDING_TIMER:
+        return 5;
     default:
-        return 7;
+        return 8;
     }
 }
 
 static int by_rank(const void *a, const void *b)
 {
     const struct history_series *p = a, *q = b;
-    const double x = rank_of(p) < 7 ? fabs(p->verdict.shift) : 0, y = rank_of(q) < 7 ? fabs(q->verdict.shift) : 0;
+    const double x = fabs(isfinite(p->shift) ? p->shift : p->level), y = fabs(isfinite(q->shift) ? q->shift : q->level);
     if (rank_of(p) != rank_of(q))
         return rank_of(p) - rank_of(q);
-    if (isfinite(x) && isfinite(y) && x != y)
+    if (x != y)
         return (x < y) - (x > y);
+    if (p->is_class != q->is_class)
+        return q->is_class - p->is_class;
     const int order = strcmp(p->case_id, q->case_id);
     return order ? order : strcmp(p->timer, q->timer);
 }
@@ -225,146 +195,171 @@ static void count_up(struct history_gate *out, const struct history_series *s)
     out->provisional += s->finding == FINDING_PROVISIONAL;
     out->broken += s->finding == FINDING_BROKEN;
     out->missing += s->finding == FINDING_MISSING;
+    out->retimed += s->finding == FINDING_TIMER;
     out->learning += !s->is_class && s->verdict.state == GATE_LEARNING && isfinite(s->tonight);
     out->quiet += !s->is_class && s->verdict.state == GATE_QUIET;
     out->too_noisy += !s->is_class && s->verdict.too_noisy;
 }
 
-/* The lines of tonight's facts that were not there last night. */
+enum { LONGEST_FACT = 60 };
+
+/* The value behind "name=" among lines of facts; its length in `length`. "" when there is none. */
+static const char *fact(size_t *length, const char *facts, const char *name, size_t name_length)
+{
+    for (const char *line = facts; *line; line += strcspn(line, "\n"), line += *line == '\n')
+        if (!strncmp(line, name, name_length) && line[name_length] == '=') {
+            *length = strcspn(line + name_length + 1, "\n");
+            return line + name_length + 1;
+        }
+    *length = 0;
+    return "";
+}
+
+/* Tonight's facts that last night's were not. */
 static const char *changed_facts(const struct history_window *w, struct arena *arena)
 {
     struct text text = {0};
-    text_add(&text, "");
-    const char *before = w->night_count > 1 ? w->nights[w->night_count - 2].facts : "";
-    const char *line = w->nights[w->night_count - 1].facts;
-    while (w->night_count > 1 && *line) {
-        const size_t length = strcspn(line, "\n"), name = strcspn(line, "=");
-        const char *one = arena_strndup(arena, line, length);
-        const char *key = arena_strndup(arena, line, name < length ? name + 1 : length);
-        const char *old = strstr(before, key);
-        if (!strstr(before, one))
-            text_addf(&text, "%s%s (was %.*s)", text.length ? "; " : "", one,
-                      old ? (int)strcspn(old + strlen(key), "\n") : 0, old ? old + strlen(key) : "");
-        line += length + (line[length] == '\n');
+    const char *before = w->nights[w->night_count - 2].facts;
+    for (const char *line = w->nights[w->night_count - 1].facts; *line;
+         line += strcspn(line, "\n"), line += *line == '\n') {
+        const size_t name = strcspn(line, "=");
+        size_t length = 0, old_length = 0;
+        const char *value = fact(&length, line, line, name), *old = fact(&old_length, before, line, name);
+        if (length == old_length && !strncmp(value, old, length))
+            continue;
+        text_addf(&text, "%s%.*s ", text.length ? "; " : "", (int)name, line);
+        if (length > LONGEST_FACT || old_length > LONGEST_FACT)
+            text_add(&text, "changed");
+        else
+            text_addf(&text, "%.*s (was %.*s)", (int)length, value, (int)old_length, old);
     }
-    const char *facts = arena_strdup(arena, text.data);
+    const char *facts = arena_strdup(arena, text.length ? text.data : "something that has no name here");
     text_release(&text);
     return facts;
 }
 
-/* ---- alarms are kept: the next nights ask for them ---- */
-
-static enum status forget_tonight(struct judging *judging, const char *lane, const char *device, struct err *err)
-{
-    struct history_window newest;
-    sqlite3_stmt *statement = NULL;
-    const struct database *db = &judging->history->database;
-    enum status status = history_load(&newest, judging->history, lane, device, 1, judging->arena, err);
-    if (!status)
-        status = database_prepare(&statement, db, "DELETE FROM alarm WHERE night = ?", err);
-    if (!status)
-        status = database_bind(db, statement, err, "i", newest.nights[0].id);
-    if (!status)
-        status = database_finish(db, statement, err);
-    sqlite3_finalize(statement);
-    return status;
-}
-
-static enum status class_series(int64_t *id, const struct judging *judging, const struct history_series *s,
-                                struct err *err)
-{
-    const struct database *db = &judging->history->database;
-    sqlite3_stmt *statement = NULL;
-    bool row = false;
-    enum status status = database_prepare(
-        &statement, db,
-        "INSERT INTO series (device, lane, case_id, timer, kind, class, label, kernel, mode, unit, better) VALUES (?, "
-        "?, ?, "
-        "'', 'class', ?, ?, '', '', '1', 'lower') ON CONFLICT DO UPDATE SET label = excluded.label RETURNING id",
-        err);
-    if (!status)
-        status = database_bind(db, statement, err, "issss", judging->window.device_id, judging->window.lane, s->case_id,
-                               s->class, s->label);
-    if (!status)
-        status = database_step(db, statement, &row, err);
-    if (!status && row)
-        *id = sqlite3_column_int64(statement, 0);
-    sqlite3_finalize(statement);
-    return status;
-}
-
-static enum status record(const struct judging *judging, struct history_series *s, struct err *err)
-{
-    const struct database *db = &judging->history->database;
-    const struct history_window *w = &judging->window;
-    const struct gate_verdict *v = &s->verdict;
-    sqlite3_stmt *statement = NULL;
-    enum status status = s->is_class ? class_series(&s->id, judging, s, err) : STATUS_OK;
-    if (!status)
-        status =
-            database_prepare(&statement, db,
-                             "INSERT INTO alarm (series, night, tau, tau_at, shift, z, baseline, baseline_n, sigma, "
-                             "cause) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                             err);
-    if (!status)
-        status = database_bind(db, statement, err, "iiisdddids", s->id, w->nights[w->night_count - 1].id,
-                               w->nights[v->tau].id, w->nights[v->tau].started_at, v->shift, v->z, v->baseline_ns,
-                               (int64_t)v->baseline_n, v->sigma, s->cause);
-    if (!status)
-        status = database_finish(db, statement, err);
-    sqlite3_finalize(statement);
-    return status;
-}
-
-static enum status judge(struct history_gate *out, struct judging *judging, const struct gate_options *options,
-                         struct err *err)
+static double median_environment_shift(const struct history_judging *judging)
 {
     const struct history_window *w = &judging->window;
-    make_set(judging);
-    judging->verdicts = arena_array(judging->arena, w->row_count + 1, sizeof(*judging->verdicts));
-    judging->classes = arena_array(judging->arena, MAX_CLASSES, sizeof(*judging->classes));
-    enum status status = gate_replay(judging->verdicts, judging->classes, &judging->set, options, NULL, NULL, err);
-    if (status)
-        return status;
-    struct history_series *series = arena_array(judging->arena, w->row_count + MAX_CLASSES, sizeof(*series));
+    double *ratios = arena_array(judging->arena, w->row_count + 1, sizeof(*ratios));
+    size_t count = 0;
+    for (size_t k = 0; k < w->row_count && w->night_count > 1; k++) {
+        const double ratio = w->rows[k].points[w->night_count - 1].value / w->rows[k].points[w->night_count - 2].value;
+        if (!w->rows[k].is_kpi && isfinite(ratio))
+            ratios[count++] = ratio;
+    }
+    return count ? median_of(ratios, count) - 1 : NAN;
+}
+
+static void conclude(struct history_gate *out, struct history_judging *judging)
+{
+    const struct history_window *w = &judging->window;
+    const struct history_night *night = &w->nights[w->night_count - 1];
+    struct history_series *series =
+        arena_array(judging->arena, w->row_count + judging->set.class_count + 1, sizeof(*series));
     size_t count = 0;
     for (size_t k = 0; k < w->row_count; k++)
-        judge_row(&series[count++], judging, &w->rows[k], &judging->verdicts[k]);
+        if (!w->rows[k].is_class)
+            judge_row(&series[count++], judging, &w->rows[k], &judging->verdicts[k]);
     judge_classes(series, &count, judging);
     qsort(series, count, sizeof(*series), by_rank);
-    const struct history_night *night = &w->nights[w->night_count - 1];
+    const bool changed = judging->breaks[w->night_count - 1];
     *out = (struct history_gate){.lane = w->lane,
                                  .device = w->device,
                                  .night = night->started_at,
                                  .commit = night->git,
-                                 .nights = w->night_count,
-                                 .environment_changed = judging->set.breaks[w->night_count - 1],
-                                 .environment = changed_facts(w, judging->arena),
+                                 .run_id = night->run_id,
+                                 .nights = judging->set.nights,
+                                 .environment_changed = changed,
+                                 .environment = changed ? changed_facts(w, judging->arena) : "",
+                                 .environment_shift = changed ? median_environment_shift(judging) : NAN,
                                  .series = series,
                                  .count = count};
-    for (size_t k = 0; k < count && !status; k++) {
+    for (size_t k = 0; k < count; k++)
         count_up(out, &series[k]);
-        if (series[k].verdict.state == GATE_FIRM)
-            status = record(judging, &series[k], err);
-    }
+}
+
+/* ---- the gate ---- */
+
+/* What an earlier gate said of tonight must not change what this one says; what people said stays. */
+static enum status forget(const struct history_window *newest, const struct database *db, const char *sql,
+                          struct err *err)
+{
+    sqlite3_stmt *statement = NULL;
+    enum status status = database_prepare(&statement, db, sql, err);
+    if (!status)
+        status = database_bind(db, statement, err, "sii", newest->lane, newest->device_id, newest->nights[0].started);
+    if (!status)
+        status = database_finish(db, statement, err);
+    sqlite3_finalize(statement);
     return status;
+}
+
+static enum status forget_tonight(const struct history_window *newest, const struct database *db, struct err *err)
+{
+    enum status status = forget(newest, db,
+                                "DELETE FROM alarm WHERE series IN (SELECT id FROM series WHERE lane = ?1 AND device = "
+                                "?2) AND started = ?3 AND ifnull(closed_by, '') <> 'accepted'",
+                                err);
+    if (!status)
+        status = forget(newest, db,
+                        "UPDATE alarm SET closed = NULL, closed_by = NULL WHERE series IN (SELECT id FROM series WHERE "
+                        "lane = ?1 AND device = ?2) AND closed = ?3 AND closed_by = 'gone'",
+                        err);
+    return status;
+}
+
+/* Nights since the first that no gate has seen; at least 1. */
+static enum status count_unjudged(size_t *count, const struct history_window *newest, const struct database *db,
+                                  struct err *err)
+{
+    sqlite3_stmt *statement = NULL;
+    bool row = false;
+    enum status status =
+        database_prepare(&statement, db,
+                         "SELECT count(*) FROM night WHERE lane = ?1 AND device = ?2 AND started >= (SELECT "
+                         "min(started) FROM night WHERE lane = ?1 AND device = ?2 AND (NOT gated OR started = ?3))",
+                         err);
+    if (!status)
+        status = database_bind(db, statement, err, "sii", newest->lane, newest->device_id, newest->nights[0].started);
+    if (!status)
+        status = database_step(db, statement, &row, err);
+    if (!status)
+        *count = (size_t)sqlite3_column_int64(statement, 0);
+    sqlite3_finalize(statement);
+    return status;
+}
+
+static enum status judge_all(struct history_judging *judging, const char *lane, const char *device, struct err *err)
+{
+    const struct database *db = &judging->history->database;
+    struct history_window newest;
+    size_t unjudged = 1;
+    enum status status = history_load(&newest, judging->history, lane, device, 1, judging->arena, err);
+    if (!status)
+        status = forget_tonight(&newest, db, err);
+    if (!status)
+        status = count_unjudged(&unjudged, &newest, db, err);
+    if (!status)
+        status = history_load(&judging->window, judging->history, lane, device, GATE_KEEP_NIGHTS - 1 + unjudged,
+                              judging->arena, err);
+    return status ? status : history_judge(judging, err);
 }
 
 enum status history_gate(struct history_gate *out, struct history *history, const char *lane, const char *device,
                          const struct gate_options *options, struct arena *arena, struct err *err)
 {
-    struct judging judging = {.history = history, .delta = log1p(options->delta), .arena = arena};
-    enum status status = database_begin(&history->database, err);
+    const struct database *db = &history->database;
+    struct history_judging judging = {.history = history, .options = options, .arena = arena};
+    enum status status = database_begin(db, err);
     if (!status)
-        status = forget_tonight(&judging, lane, device, err);
+        status = judge_all(&judging, lane, device, err);
     if (!status)
-        status = history_load(&judging.window, history, lane, device, GATE_KEEP_NIGHTS, arena, err);
-    if (!status)
-        status = judge(out, &judging, options, err);
-    if (!status)
-        status = database_commit(&history->database, err);
+        status = database_commit(db, err);
     if (status)
-        database_rollback(&history->database);
+        database_rollback(db);
+    else
+        conclude(out, &judging);
     return status;
 }
 
@@ -372,7 +367,9 @@ int history_exit_code(const struct history_gate *gate, bool strict)
 {
     if (gate->firm || gate->open || gate->broken || gate->missing)
         return 1;
-    return strict && (gate->provisional || gate->environment_changed || gate->learning || !gate->quiet) ? 4 : 0;
+    return strict && (gate->provisional || gate->environment_changed || gate->retimed || gate->learning || !gate->quiet)
+               ? 4
+               : 0;
 }
 
 size_t history_candidates(const char ***ids, const struct history_gate *gate, struct arena *arena)

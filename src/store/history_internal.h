@@ -5,6 +5,7 @@
 #include "database.h"
 #include "rooftile/history.h"
 #include "rooftile/shift.h"
+#include "rooftile/units.h"
 
 struct history {
     struct database database;
@@ -98,5 +99,9 @@ enum status history_judge(struct history_judging *judging, struct err *err);
 /* Why the series moved, against the last night before `tau`: a label (measurement.md 2.3, 7). */
 const char *history_cause(const struct history_judging *judging, const struct history_row *row, size_t tau);
 const char *history_commits(const struct history_judging *judging, size_t tau);
+
+/* ---- words ---- */
+
+const char *history_value_text(char out[static UNITS_TEXT], const char *unit, double value);
 
 #endif

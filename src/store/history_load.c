@@ -10,8 +10,8 @@
 /* Part of a key in any case, or "hip:0", whose number means nothing to a history. */
 static const char device_sql[] =
     "SELECT DISTINCT d.id, d.name, d.key FROM device d JOIN night n ON n.device = d.id WHERE n.lane = ?1 AND (?2 IS "
-    "NULL OR d.key = ?2 OR instr(lower(d.key), lower(?2)) > 0 OR (?2 GLOB '*:[0-9]*' AND d.backend = substr(?2, 1, "
-    "instr(?2, ':') - 1))) ORDER BY d.key <> ifnull(?2, ''), d.id";
+    "NULL OR instr(lower(d.key), lower(?2)) > 0 OR (instr(?2, ':') AND d.backend = substr(?2, 1, instr(?2, ':') - 1))) "
+    "ORDER BY d.key <> ifnull(?2, ''), d.id";
 
 static enum status choose_device(struct history_window *window, const struct database *db, const char *wanted,
                                  struct arena *arena, struct err *err)
@@ -61,12 +61,12 @@ static enum status load_nights(struct history_window *window, const struct datab
     bool row = true;
     struct history_night *list = arena_array(arena, nights + 1, sizeof(*list));
     size_t count = 0;
-    enum status status =
-        database_prepare(&statement, db,
-                         "SELECT n.id, n.environment, n.started_at, n.git, e.facts, n.started, n.gated, n.run_id FROM night n JOIN "
-                         "environment e ON e.id = n.environment WHERE n.lane = ? AND n.device = ? ORDER BY "
-                         "n.started DESC LIMIT ?",
-                         err);
+    enum status status = database_prepare(
+        &statement, db,
+        "SELECT n.id, n.environment, n.started_at, n.git, e.facts, n.started, n.gated, n.run_id FROM night n JOIN "
+        "environment e ON e.id = n.environment WHERE n.lane = ? AND n.device = ? ORDER BY "
+        "n.started DESC LIMIT ?",
+        err);
     if (!status)
         status = database_bind(db, statement, err, "sii", window->lane, window->device_id, (int64_t)nights);
     while (!status && row) {
@@ -104,6 +104,17 @@ size_t history_night_at(const struct history_window *window, int64_t started)
 
 /* ---- series and points ---- */
 
+/* Most nights say what the one before said. */
+static const char *same(const char *before, sqlite3_stmt *statement, int k, struct arena *arena)
+{
+    const char *text = (const char *)sqlite3_column_text(statement, k);
+    text = text ? text : "";
+    return strcmp(before, text) ? arena_strdup(arena, text) : before;
+}
+
+static const struct history_point nothing = {
+    .value = NAN, .cycles = NAN, .tick = NAN, .status = "", .object = "", .reason = ""};
+
 static enum status load_rows(struct history_window *window, const struct database *db, struct arena *arena,
                              struct err *err)
 {
@@ -111,11 +122,11 @@ static enum status load_rows(struct history_window *window, const struct databas
     bool row = true;
     size_t room = 64;
     window->rows = arena_array(arena, room, sizeof(*window->rows));
-    enum status status = database_prepare(
-        &statement, db,
-        "SELECT id, case_id, label, class, timer, unit, kind = 'kpi', better = 'higher', kind = 'class', seen FROM series "
-        "WHERE lane = ? AND device = ? ORDER BY id",
-        err);
+    enum status status = database_prepare(&statement, db,
+                                          "SELECT id, case_id, label, class, timer, unit, kind = 'kpi', better = "
+                                          "'higher', kind = 'class', seen FROM series "
+                                          "WHERE lane = ? AND device = ? ORDER BY id",
+                                          err);
     if (!status)
         status = database_bind(db, statement, err, "si", window->lane, window->device_id);
     while (!status && row) {
@@ -142,8 +153,7 @@ static enum status load_rows(struct history_window *window, const struct databas
         out->points = arena_array(arena, window->night_count + 1, sizeof(*out->points));
         out->breaks = arena_array(arena, window->night_count + 1, sizeof(*out->breaks));
         for (size_t k = 0; k < window->night_count; k++)
-            out->points[k] = (struct history_point){
-                .value = NAN, .cycles = NAN, .tick = NAN, .status = "", .object = "", .reason = ""};
+            out->points[k] = nothing;
     }
     sqlite3_finalize(statement);
     return status;
@@ -180,13 +190,14 @@ static enum status load_points(struct history_window *window, const struct datab
         while (!status && row) {
             status = database_step(db, statement, &row, err);
             struct history_row *out = row && !status ? row_of(window, sqlite3_column_int64(statement, 0), &at) : NULL;
+            const struct history_point *last = out && night ? &out->points[night - 1] : &nothing;
             if (out)
                 out->points[night] = (struct history_point){.value = number(statement, 1),
                                                             .cycles = number(statement, 2),
                                                             .tick = number(statement, 3),
-                                                            .status = column(statement, 4, arena),
-                                                            .object = column(statement, 5, arena),
-                                                            .reason = column(statement, 6, arena),
+                                                            .status = same(last->status, statement, 4, arena),
+                                                            .object = same(last->object, statement, 5, arena),
+                                                            .reason = same(last->reason, statement, 6, arena),
                                                             .present = true};
         }
         sqlite3_finalize(statement);

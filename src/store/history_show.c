@@ -33,95 +33,149 @@ static void put_spark(struct text *out, const struct history_row *row, size_t ni
     }
 }
 
-static const char *last_text(char out[static UNITS_TEXT], const struct history_row *row, double value)
+static size_t values_of(const struct history_row *row, size_t nights)
 {
-    if (!isfinite(value))
-        snprintf(out, UNITS_TEXT, "-");
-    else if (!strcmp(row->unit, "ns"))
-        return units_time(out, value);
-    else if (!strcmp(row->unit, "B/s") || !strcmp(row->unit, "FLOP/s") || !strcmp(row->unit, "1/s"))
-        return units_rate(out, value, row->unit);
-    else
-        snprintf(out, UNITS_TEXT, "%.4g %.12s", value, row->unit);
-    return out;
+    size_t count = 0;
+    for (size_t night = 0; night < nights; night++)
+        if (isfinite(row->points[night].value))
+            count++;
+    return count;
+}
+
+static void put_open(struct text *out, const struct history_row *row)
+{
+    const struct history_alarm *first = NULL;
+    const double level = history_open_level(row, &first);
+    if (first)
+        text_addf(out, "  open: %+.1f %% since %.10s", (row->higher_is_better ? expm1(-level) : expm1(level)) * 100,
+                  first->tau_at);
+}
+
+static void put_cell(struct text *out, const char *string, size_t width)
+{
+    const size_t columns = text_columns(string);
+    text_add_printable(out, string);
+    text_pad(out, width > columns ? width - columns : 0, ' ');
 }
 
 static void put_list(struct text *out, const struct history_window *w, const bool *chosen)
 {
+    const size_t spark = w->night_count < SPARK_NIGHTS ? w->night_count : SPARK_NIGHTS;
     size_t width = 4;
     for (size_t k = 0; k < w->row_count; k++) {
         const size_t columns = text_columns(w->rows[k].label);
         width = chosen[k] && columns > width ? columns : width;
     }
+    put_cell(out, "case", width);
+    text_addf(out, "  %-8s  %6s  %12s  last %zu night%s\n", "timer", "nights", "tonight", spark, spark == 1 ? "" : "s");
     for (size_t k = 0; k < w->row_count; k++) {
         const struct history_row *row = &w->rows[k];
         char last[UNITS_TEXT];
-        size_t nights = 0;
         if (!chosen[k])
             continue;
-        for (size_t night = 0; night < w->night_count; night++)
-            nights += isfinite(row->points[night].value);
-        text_add(out, row->label);
-        text_pad(out, width - text_columns(row->label), ' ');
-        text_addf(out, "  %-8s  %4zu  %10s  ", row->is_kpi ? "kpi" : row->timer, nights,
-                  last_text(last, row, w->night_count ? row->points[w->night_count - 1].value : NAN));
+        put_cell(out, row->label, width);
+        text_addf(out, "  %-8s  %6zu  %12s  ", row->is_kpi ? "kpi" : row->timer, values_of(row, w->night_count),
+                  history_value_text(last, row->unit, row->points[w->night_count - 1].value));
         put_spark(out, row, w->night_count);
-        if (fabs(row->open_level) > 0)
-            text_addf(out, "  %+.1f %% since %.10s", expm1(row->open_level) * 100, row->open_since);
+        if (row->retired)
+            text_add(out, "  accepted as gone");
+        put_open(out, row);
         text_add(out, "\n");
     }
+    for (size_t k = 0; k < w->row_count; k++) {
+        const struct history_alarm *first = NULL;
+        if (!w->rows[k].is_class || history_open_level(&w->rows[k], &first) <= 0)
+            continue;
+        text_addf(out, "\n%s:", w->rows[k].label);
+        put_open(out, &w->rows[k]);
+        text_add(out, "\n");
+    }
+}
+
+/* What is known about this night besides the value. */
+static void put_remarks(struct text *out, const struct history_window *w, const struct history_row *row, size_t night)
+{
+    const struct history_point *p = &row->points[night];
+    if (!p->present)
+        text_add(out, "  not measured");
+    else if (strcmp(p->status, "ok") != 0) {
+        text_addf(out, "  %s: ", p->status);
+        text_add_printable(out, p->reason);
+    }
+    if (night && w->nights[night].environment != w->nights[night - 1].environment)
+        text_add(out, "  environment changed");
+    for (size_t k = 0; k < row->alarm_count; k++)
+        if (row->alarms[k].tau == w->nights[night].started)
+            text_addf(out, "  %+.1f %% from here on (%s)",
+                      (row->higher_is_better ? 1 / (1 + row->alarms[k].shift) - 1 : row->alarms[k].shift) * 100,
+                      row->alarms[k].open       ? "open"
+                      : row->alarms[k].accepted ? "accepted"
+                                                : "closed");
+    if (row->breaks[night])
+        text_add(out, "  accepted: a new baseline");
 }
 
 static void put_nights(struct text *out, const struct history_window *w, const struct history_row *row)
 {
     double before = NAN;
-    text_addf(out, "%s\n%s, timer %s\n\n", row->label, row->case_id, row->timer[0] ? row->timer : "none");
+    text_add_printable(out, row->label);
+    text_add(out, "\n");
+    text_add_printable(out, row->case_id);
+    text_addf(out, "%s%s\n", row->timer[0] ? ", timer " : "", row->timer);
+    put_spark(out, row, w->night_count);
+    text_addf(out, "\n\n%-19s  %-12s  %12s  %9s\n", "started", "commit", "value", "change");
     for (size_t k = 0; k < w->night_count; k++) {
         const struct history_point *p = &row->points[k];
-        char value[UNITS_TEXT];
-        text_addf(out, "%.19s  %-12.12s  %10s", w->nights[k].started_at, w->nights[k].git,
-                  last_text(value, row, p->value));
+        char value[UNITS_TEXT], commit[16], change[16] = "";
         if (isfinite(before) && isfinite(p->value))
-            text_addf(out, "  %+6.1f %%", (p->value / before - 1) * 100);
-        if (!p->present)
-            text_add(out, "  not measured");
-        else if (strcmp(p->status, "ok") != 0)
-            text_addf(out, "  %s: %.100s", p->status, p->reason);
-        if (row->breaks[k])
-            text_add(out, "  accepted");
-        if (k && w->nights[k].environment != w->nights[k - 1].environment)
-            text_add(out, "  environment changed");
+            snprintf(change, sizeof(change), "%+.1f %%", (p->value / before - 1) * 100);
+        text_addf(out, "%.19s  ", w->nights[k].started_at);
+        snprintf(commit, sizeof(commit), "%.12s", w->nights[k].git[0] ? w->nights[k].git : "-");
+        put_cell(out, commit, 12);
+        text_addf(out, "  %12s", history_value_text(value, row->unit, p->value));
+        if (change[0])
+            text_addf(out, "  %9s", change);
+        put_remarks(out, w, row, k);
         text_add(out, "\n");
         before = isfinite(p->value) ? p->value : before;
     }
 }
 
+static void choose(bool *chosen, size_t *count, size_t *only, const struct history_window *w, const char *const *globs,
+                   size_t glob_count)
+{
+    for (size_t k = 0; k < w->row_count; k++) {
+        chosen[k] = !w->rows[k].is_class && text_filtered(globs, glob_count, w->rows[k].case_id, w->rows[k].label);
+        *only = chosen[k] ? k : *only;
+        *count += chosen[k];
+    }
+}
+
 enum status history_show(struct text *out, struct history *history, const char *lane, const char *device,
-                         const char *const *globs, size_t glob_count, bool color, struct err *err)
+                         const char *const *globs, size_t glob_count, struct err *err)
 {
     struct arena arena = {0};
     struct history_window w;
-    (void)color;
-    enum status status = history_load(&w, history, lane, device, SHOWN_NIGHTS, &arena, err);
-    if (status) {
-        arena_release(&arena);
-        return status;
-    }
-    bool *chosen = arena_array(&arena, w.row_count + 1, sizeof(*chosen));
     size_t count = 0, only = 0;
-    for (size_t k = 0; k < w.row_count; k++) {
-        chosen[k] = text_filtered(globs, glob_count, w.rows[k].case_id, w.rows[k].label);
-        only = chosen[k] ? k : only;
-        count += chosen[k];
+    enum status status = database_begin_reading(&history->database, err);
+    if (!status)
+        status = history_load(&w, history, lane, device, SHOWN_NIGHTS, &arena, err);
+    database_rollback(&history->database);
+    if (status)
+        goto out;
+    bool *chosen = arena_array(&arena, w.row_count + 1, sizeof(*chosen));
+    choose(chosen, &count, &only, &w, globs, glob_count);
+    if (!count) {
+        status = err_set(err, ERR_CONFIG, "no series matches; 'rooftile history show' lists them");
+        goto out;
     }
     text_addf(out, "%s, lane %s: %zu night%s, %.10s to %.10s\n\n", w.device, w.lane, w.night_count,
               w.night_count == 1 ? "" : "s", w.nights[0].started_at, w.nights[w.night_count - 1].started_at);
     if (count == 1)
         put_nights(out, &w, &w.rows[only]);
-    else if (count)
-        put_list(out, &w, chosen);
     else
-        status = err_set(err, ERR_CONFIG, "no series matches");
+        put_list(out, &w, chosen);
+out:
     arena_release(&arena);
     return status;
 }

@@ -10,8 +10,6 @@
 #include "rooftile/json.h"
 #include "rooftile/json_out.h"
 
-#define COUNT_OF(array) (sizeof(array) / sizeof(*(array)))
-
 char *noise_file_path(const struct result *result, struct arena *arena)
 {
     return arena_printf(arena, "%s/noise/%s-%.16s.json", path_data_dir(arena), result->device.backend,
@@ -158,13 +156,45 @@ enum status noise_file_write(const struct noise_file *file, const char *path, st
     return status;
 }
 
+static const struct noise_file_case *find_case(const struct noise_file *file, size_t count, const char *id)
+{
+    const struct noise_file_case key = {.id = id};
+    return count ? bsearch(&key, file->cases, count, sizeof(key), by_id) : NULL;
+}
+
+void noise_file_keep(struct noise_file *file, const struct noise_file *older, struct arena *arena)
+{
+    const size_t own_cases = file->case_count, own_classes = file->class_count;
+    if (!older)
+        return;
+    struct noise_file_case *cases = arena_array(arena, own_cases + older->case_count + 1, sizeof(*cases));
+    struct noise_file_class *classes = arena_array(arena, own_classes + older->class_count + 1, sizeof(*classes));
+    if (own_cases)
+        memcpy(cases, file->cases, own_cases * sizeof(*cases));
+    if (own_classes)
+        memcpy(classes, file->classes, own_classes * sizeof(*classes));
+    qsort(cases, own_cases, sizeof(*cases), by_id);
+    file->cases = cases;
+    file->classes = classes;
+    for (size_t k = 0; k < older->case_count; k++)
+        if (!find_case(file, own_cases, older->cases[k].id))
+            cases[file->case_count++] = older->cases[k];
+    for (size_t k = 0; k < older->class_count; k++) {
+        size_t n = 0;
+        while (n < own_classes && strcmp(classes[n].name, older->classes[k].name) != 0)
+            n++;
+        if (n == own_classes)
+            classes[file->class_count++] = older->classes[k];
+    }
+    qsort(cases, file->case_count, sizeof(*cases), by_id);
+}
+
 struct shift_prior noise_file_prior(const struct noise_file *file, const struct result_case *c)
 {
     struct shift_prior prior = {0};
-    const struct noise_file_case key = {.id = c->id};
     if (!file)
         return prior;
-    const struct noise_file_case *found = bsearch(&key, file->cases, file->case_count, sizeof(key), by_id);
+    const struct noise_file_case *found = find_case(file, file->case_count, c->id);
     if (found) {
         prior.sigma_case = found->sigma;
         prior.case_trials = found->trials;

@@ -177,6 +177,29 @@ def broken_results(home):
     valid("result", extended, "extensions under ext")
 
 
+def broken_comparisons(home):
+    for seed in "12":
+        check_run(run("run", "stream_copy", "--set", "n=1Mi,2Mi", "--device", "sim:mi300x", "--trials", "3", "--seed", seed, "-o", f"side{seed}.json",
+                      home=home), 0, "a side")
+    check_run(run("compare", "side1.json", "side2.json", "--json", "c.json", home=home), 0, "compare")
+    check_run(run("aa", "stream_copy", "--device", "sim:mi300x", "--trials", "8", "--json", "aa.json", home=home), 0, "aa")
+    comparison, noise = strict(home / "c.json"), strict(home / "aa.json")
+    valid("compare", comparison, "a comparison")
+    valid("noise", noise, "aa --json")
+    (stored,) = (home / "data/noise").glob("*.json")
+    valid("noise", strict(stored), "the noise file")
+    for what, path, change in (
+            ("unknown key", (), put("extra", 1)), ("no cases", (), put("cases", [])), ("exit code 3", ("summary",), put("exit_code", 3)),
+            ("unknown verdict", ("cases", 0), put("verdict", "worse?")), ("judged without a verdict", ("cases", 0), drop("verdict")),
+            ("unknown key of a case", ("cases", 0), put("extra", 1)), ("refused without a reason", ("cases", 0), put("state", "refused")),
+            ("one bound", ("cases", 0), put("ratio_ci", [1])), ("a share above one", ("cases", 0), put("p", 2))):
+        invalid("compare", comparison, path, change, what)
+    for what, path, change in (
+            ("unknown key", (), put("extra", 1)), ("no fingerprint", (), drop("fingerprint")), ("noise below 0", ("cases", 0), put("sigma", -1)),
+            ("trials as text", ("cases", 0), put("trials", "8")), ("unknown key of a class", ("classes", 0), put("extra", 1))):
+        invalid("noise", noise, path, change, what)
+
+
 def the_program_prints_them(home):
     for kind in validators:
         done = run("schema", kind, home=home)
@@ -188,7 +211,7 @@ validators = {}
 
 
 def main():
-    for kind in ("suite", "manifest", "machine", "result"):
+    for kind in ("suite", "manifest", "machine", "result", "compare", "noise"):
         validators[kind] = validator(kind)
     shipped()
     broken_suites()
@@ -198,6 +221,7 @@ def main():
         home = pathlib.Path(folder)
         results(home)
         broken_results(home)
+        broken_comparisons(home)
         the_program_prints_them(home)
     finish()
 

@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Night after night to gate.h, and what comes of it: alarms are stored, with them the segments that the next night
+ * needs, and open alarms are closed when their change is gone.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "history_internal.h"
+#include "rooftile/summary.h"
+
+enum { GONE_VALUES = 3, CLASS_REFERENCE = 7 };
+
+/* A change is gone when so many values in a row show less than this share of it: as gate.h asks whether it stays. */
+#define GONE_SHARE 0.25
+
+/* ---- the window in the form that gate.h wants ---- */
+
+static struct history_row *class_row(const struct history_judging *judging, const char *class, bool is_kpi)
+{
+    const struct history_window *w = &judging->window;
+    const char *name = arena_printf(judging->arena, "suite:%s", class);
+    for (size_t k = 0; k < w->row_count && !is_kpi; k++)
+        if (w->rows[k].is_class && !strcmp(w->rows[k].case_id, name))
+            return &w->rows[k];
+    struct history_row *row = arena_alloc(judging->arena, sizeof(*row));
+    *row = (struct history_row){.case_id = name,
+                                .label = arena_printf(judging->arena, "all %s cases", class),
+                                .class = class,
+                                .timer = "",
+                                .unit = "1",
+                                .is_class = true,
+                                .is_kpi = is_kpi,
+                                .breaks = arena_array(judging->arena, w->night_count + 1, sizeof(*row->breaks))};
+    return row;
+}
+
+static uint32_t class_of(struct history_judging *judging, const struct history_row *row)
+{
+    struct gate_set *set = &judging->set;
+    const char *name = row->is_kpi ? row->case_id : row->class;
+    uint32_t k = 0;
+    while (k < set->class_count &&
+           (strcmp(judging->class_names[k], name) || judging->class_rows[k]->is_kpi != row->is_kpi))
+        k++;
+    if (k == set->class_count) {
+        judging->class_names[set->class_count++] = name;
+        judging->class_rows[k] = class_row(judging, name, row->is_kpi);
+    }
+    return k;
+}
+
+static void make_values(struct history_judging *judging)
+{
+    const struct history_window *w = &judging->window;
+    for (size_t k = 0; k < w->row_count; k++) {
+        const struct history_row *row = &w->rows[k];
+        judging->values[k] = arena_array(judging->arena, w->night_count + 1, sizeof(double));
+        for (size_t night = 0; night < w->night_count; night++)
+            judging->values[k][night] = row->higher_is_better ? 1 / row->points[night].value : row->points[night].value;
+        judging->series[k].class_index = class_of(judging, row);
+    }
+    for (size_t night = 1; night < w->night_count; night++)
+        judging->breaks[night] = w->nights[night].environment != w->nights[night - 1].environment;
+}
+
+static void make_room(struct history_judging *judging)
+{
+    const size_t rows = judging->window.row_count + 1;
+    struct arena *arena = judging->arena;
+    judging->series = arena_array(arena, rows, sizeof(*judging->series));
+    judging->values = arena_array(arena, rows, sizeof(*judging->values));
+    judging->class_names = arena_array(arena, rows, sizeof(*judging->class_names));
+    judging->class_rows = arena_array(arena, rows, sizeof(*judging->class_rows));
+    judging->segments = arena_array(arena, rows, sizeof(*judging->segments));
+    judging->class_segments = arena_array(arena, rows, sizeof(*judging->class_segments));
+    judging->verdicts = arena_array(arena, rows, sizeof(*judging->verdicts));
+    judging->classes = arena_array(arena, rows, sizeof(*judging->classes));
+    judging->breaks = arena_array(arena, judging->window.night_count + 1, sizeof(*judging->breaks));
+}
+
+/* Tonight's own alarm counts when it was accepted: then the new level is the one to go by. */
+static const struct history_alarm *last_alarm(const struct history_row *row, int64_t started)
+{
+    const struct history_alarm *last = NULL;
+    for (size_t k = 0; k < row->alarm_count; k++) {
+        const struct history_alarm *alarm = &row->alarms[k];
+        const bool counts = alarm->started < started || (alarm->started == started && alarm->accepted);
+        if (counts && (!last || alarm->started > last->started))
+            last = alarm;
+    }
+    return last;
+}
+
+static struct gate_segment segment_of(const struct history_judging *judging, const struct history_row *row,
+                                      size_t night, size_t first)
+{
+    const struct history_window *w = &judging->window;
+    const struct history_alarm *alarm = last_alarm(row, w->nights[night].started);
+    struct gate_segment segment = {0};
+    if (alarm) {
+        const size_t tau = history_night_at(w, alarm->tau);
+        segment = (struct gate_segment){tau > first ? (uint32_t)(tau - first) : 0, alarm->sigma};
+    }
+    for (size_t k = night; row->is_class && k > first + segment.start; k--)
+        if (row->breaks[k])
+            return (struct gate_segment){(uint32_t)(k - first), 0};
+    return segment;
+}
+
+/* The nights first..night, as the gate sees them. */
+static void frame(struct history_judging *judging, size_t first, size_t night)
+{
+    const struct history_window *w = &judging->window;
+    for (size_t k = 0; k < w->row_count; k++) {
+        const struct history_row *row = &w->rows[k];
+        struct gate_series *series = &judging->series[k];
+        series->night_ns = judging->values[k] + first;
+        series->breaks = row->breaks + first;
+        series->floor = 0;
+        for (size_t at = first; at <= night; at++)
+            if (isfinite(row->points[at].tick) && row->points[at].value > 0)
+                series->floor = fmax(series->floor, row->points[at].tick / row->points[at].value);
+        judging->segments[k] = segment_of(judging, row, night, first);
+    }
+    for (size_t k = 0; k < judging->set.class_count; k++)
+        judging->class_segments[k] = segment_of(judging, judging->class_rows[k], night, first);
+    judging->set.series = judging->series;
+    judging->set.series_count = w->row_count;
+    judging->set.nights = night - first + 1;
+    judging->set.breaks = judging->breaks + first;
+}
+
+/* ---- labels ---- */
+
+static const char *cause_of_case(const struct history_judging *judging, const struct history_row *row, size_t tau,
+                                 size_t night)
+{
+    const struct history_point *now = &row->points[night], *before = NULL;
+    const double delta = log1p(judging->options->delta);
+    for (size_t k = 0; k < tau; k++)
+        if (isfinite(row->points[k].value))
+            before = &row->points[k];
+    if (!before || !now->present)
+        return "";
+    if (before->cycles > 0 && now->cycles > 0 && fabs(log(now->cycles / before->cycles)) < delta)
+        return "clock";
+    if (!before->object[0] || !now->object[0])
+        return "";
+    return strcmp(before->object, now->object) ? "code" : "environment";
+}
+
+/* Of a class: what most of its cases say. */
+static const char *cause_of(const struct history_judging *judging, const struct history_row *row, size_t tau,
+                            size_t night)
+{
+    static const char *const causes[] = {"code", "environment", "clock"};
+    size_t counts[3] = {0}, cases = 0;
+    if (row->is_kpi)
+        return "";
+    if (!row->is_class)
+        return cause_of_case(judging, row, tau, night);
+    for (size_t k = 0; k < judging->window.row_count; k++) {
+        const struct history_row *other = &judging->window.rows[k];
+        if (other->is_class || other->is_kpi || strcmp(other->class, row->class))
+            continue;
+        const char *cause = cause_of_case(judging, other, tau, night);
+        cases++;
+        for (size_t c = 0; c < 3; c++)
+            counts[c] += !strcmp(cause, causes[c]);
+    }
+    for (size_t c = 0; c < 3; c++)
+        if (2 * counts[c] > cases)
+            return causes[c];
+    return "";
+}
+
+static const char *commits_of(const struct history_judging *judging, size_t tau)
+{
+    const struct history_night *nights = judging->window.nights;
+    if (!tau || !nights[tau - 1].git[0] || !nights[tau].git[0])
+        return "";
+    if (!strcmp(nights[tau - 1].git, nights[tau].git))
+        return arena_printf(judging->arena, "%.12s", nights[tau].git);
+    return arena_printf(judging->arena, "%.12s..%.12s", nights[tau - 1].git, nights[tau].git);
+}
+
+const char *history_cause(const struct history_judging *judging, const struct history_row *row, size_t tau)
+{
+    return cause_of(judging, row, tau, judging->window.night_count - 1);
+}
+
+const char *history_commits(const struct history_judging *judging, size_t tau)
+{
+    return commits_of(judging, tau);
+}
+
+/* ---- alarms ---- */
+
+static enum status class_id(struct history_row *row, const struct history_judging *judging, struct err *err)
+{
+    const struct database *db = &judging->history->database;
+    sqlite3_stmt *statement = NULL;
+    if (row->id)
+        return STATUS_OK;
+    enum status status =
+        database_prepare(&statement, db,
+                         "INSERT INTO series (device, lane, case_id, timer, kind, class, label, "
+                         "kernel, mode, unit, better) VALUES (?, ?, ?, '', 'class', ?, ?, '', '', '1', "
+                         "'lower')",
+                         err);
+    if (!status)
+        status = database_bind(db, statement, err, "issss", judging->window.device_id, judging->window.lane,
+                               row->case_id, row->class, row->label);
+    if (!status)
+        status = database_finish(db, statement, err);
+    sqlite3_finalize(statement);
+    row->id = sqlite3_last_insert_rowid(db->db);
+    return status;
+}
+
+static enum status store_alarm(const struct history_judging *judging, struct history_row *row,
+                               const struct history_alarm *alarm, const struct gate_verdict *v, size_t night,
+                               struct err *err)
+{
+    const struct database *db = &judging->history->database;
+    sqlite3_stmt *statement = NULL;
+    enum status status = row->is_class ? class_id(row, judging, err) : STATUS_OK;
+    if (!status)
+        status = database_prepare(&statement, db,
+                                  "INSERT INTO alarm (series, started, started_at, tau, tau_at, shift, z, baseline, "
+                                  "baseline_n, sigma, cause, commits) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                                  err);
+    if (!status)
+        status = database_bind(db, statement, err, "iisisdddidss", row->id, alarm->started,
+                               judging->window.nights[night].started_at, alarm->tau, alarm->tau_at, v->shift, v->z,
+                               v->baseline_ns, (int64_t)v->baseline_n, v->sigma, alarm->cause, alarm->commits);
+    if (!status)
+        status = database_finish(db, statement, err);
+    sqlite3_finalize(statement);
+    return status;
+}
+
+static enum status close_alarms(struct history_row *row, const struct history_judging *judging, size_t night,
+                                struct err *err)
+{
+    const struct database *db = &judging->history->database;
+    sqlite3_stmt *statement = NULL;
+    enum status status = database_prepare(
+        &statement, db, "UPDATE alarm SET closed = ?, closed_by = 'gone' WHERE series = ? AND closed IS NULL", err);
+    if (!status)
+        status = database_bind(db, statement, err, "ii", judging->window.nights[night].started, row->id);
+    if (!status)
+        status = database_finish(db, statement, err);
+    sqlite3_finalize(statement);
+    for (size_t k = 0; k < row->alarm_count; k++)
+        row->alarms[k].open = false;
+    return status;
+}
+
+/* A change for the better that is not one back ends at once: it leaves nothing open. */
+static enum status raise_alarm(struct history_judging *judging, struct history_row *row, const struct gate_verdict *v,
+                               size_t first, size_t night, struct err *err)
+{
+    const struct history_alarm *since = NULL;
+    const size_t tau = first + v->tau;
+    struct history_alarm *alarm = history_more_alarms(row, judging->arena);
+    *alarm = (struct history_alarm){.started = judging->window.nights[night].started,
+                                    .tau = judging->window.nights[tau].started,
+                                    .tau_at = judging->window.nights[tau].started_at,
+                                    .cause = cause_of(judging, row, tau, night),
+                                    .commits = commits_of(judging, tau),
+                                    .shift = v->shift,
+                                    .sigma = v->sigma,
+                                    .baseline = v->baseline_ns,
+                                    .open = true};
+    enum status status = store_alarm(judging, row, alarm, v, night, err);
+    if (!status && history_open_level(row, &since) <= log1p(judging->options->delta))
+        status = close_alarms(row, judging, night, err);
+    return status;
+}
+
+/* ---- is it gone? ---- */
+
+static double median_before(const double *values, size_t tau)
+{
+    double last[CLASS_REFERENCE];
+    size_t count = 0;
+    for (size_t k = tau; k-- > 0 && count < CLASS_REFERENCE;)
+        if (isfinite(values[k]))
+            last[count++] = values[k];
+    return count ? median_of(last, count) : NAN;
+}
+
+/* A class has no level of its own: the median of its cases, each against its nights before the change. */
+static double distance_of_class(const struct history_judging *judging, uint32_t class,
+                                const struct history_alarm *first, size_t night)
+{
+    const struct history_window *w = &judging->window;
+    const size_t tau = history_night_at(w, first->tau);
+    double *distances = arena_array(judging->arena, w->row_count + 1, sizeof(*distances));
+    size_t count = 0;
+    for (size_t k = 0; k < w->row_count; k++) {
+        const double distance = log(judging->values[k][night] / median_before(judging->values[k], tau));
+        if (!w->rows[k].is_class && judging->series[k].class_index == class && isfinite(distance))
+            distances[count++] = distance;
+    }
+    return count >= GATE_CLASS_CASES ? median_of(distances, count) : NAN;
+}
+
+/* `index`: of the row, or of the class. */
+static bool is_gone(const struct history_judging *judging, const struct history_row *row, size_t index, size_t night)
+{
+    const struct history_alarm *first = NULL;
+    const double level = history_open_level(row, &first);
+    int64_t found = 0;
+    size_t low = 0;
+    for (size_t k = 0; k < row->alarm_count; k++)
+        found = row->alarms[k].started > found ? row->alarms[k].started : found;
+    for (size_t at = night + 1; at-- > 0 && judging->window.nights[at].started > found;) {
+        /* ln of the value against the level before the change; NaN: no value. */
+        const double distance = row->is_class ? distance_of_class(judging, (uint32_t)index, first, at)
+                                              : log(judging->values[index][at] / first->baseline);
+        if (isnan(distance) && at == night)
+            return false;
+        if (isnan(distance))
+            continue;
+        if (distance >= GONE_SHARE * level)
+            return false;
+        if (++low == GONE_VALUES)
+            return true;
+    }
+    return false;
+}
+
+/* ---- night after night ---- */
+
+/* What was found on this night before: tonight only what people accepted since, which is not raised again. */
+static bool has_alarm(const struct history_row *row, int64_t started)
+{
+    for (size_t k = 0; k < row->alarm_count; k++)
+        if (row->alarms[k].started == started)
+            return true;
+    return false;
+}
+
+static enum status settle(struct history_judging *judging, struct history_row *row, size_t index,
+                          struct gate_verdict *v, size_t first, size_t night, struct err *err)
+{
+    const struct history_alarm *since = NULL;
+    if (v->state == GATE_FIRM && has_alarm(row, judging->window.nights[night].started))
+        v->state = GATE_QUIET;
+    if (v->state == GATE_FIRM)
+        return raise_alarm(judging, row, v, first, night, err);
+    if (history_open_level(row, &since) > 0 && is_gone(judging, row, index, night))
+        return close_alarms(row, judging, night, err);
+    return STATUS_OK;
+}
+
+static enum status judge_night(struct history_judging *judging, size_t night, struct err *err)
+{
+    const size_t first = night + 1 > GATE_KEEP_NIGHTS ? night + 1 - GATE_KEEP_NIGHTS : 0;
+    frame(judging, first, night);
+    enum status status = gate_night(judging->verdicts, judging->classes, &judging->set, judging->segments,
+                                    judging->class_segments, judging->options, err);
+    for (size_t k = 0; k < judging->window.row_count && !status; k++)
+        if (!judging->window.rows[k].is_class)
+            status = settle(judging, &judging->window.rows[k], k, &judging->verdicts[k], first, night, err);
+    for (size_t k = 0; k < judging->set.class_count && !status; k++)
+        if (!judging->class_rows[k]->is_kpi)
+            status = settle(judging, judging->class_rows[k], k, &judging->classes[k], first, night, err);
+    for (size_t k = 0; k < judging->window.row_count && !status; k++)
+        judging->verdicts[k].tau += (uint32_t)first;
+    for (size_t k = 0; k < judging->set.class_count && !status; k++)
+        judging->classes[k].tau += (uint32_t)first;
+    return status;
+}
+
+static enum status mark_judged(const struct history_judging *judging, struct err *err)
+{
+    const struct database *db = &judging->history->database;
+    sqlite3_stmt *statement = NULL;
+    enum status status =
+        database_prepare(&statement, db, "UPDATE night SET gated = 1 WHERE lane = ? AND device = ? AND gated = 0", err);
+    if (!status)
+        status = database_bind(db, statement, err, "si", judging->window.lane, judging->window.device_id);
+    if (!status)
+        status = database_finish(db, statement, err);
+    sqlite3_finalize(statement);
+    return status;
+}
+
+enum status history_judge(struct history_judging *judging, struct err *err)
+{
+    const struct history_window *w = &judging->window;
+    enum status status = STATUS_OK;
+    make_room(judging);
+    make_values(judging);
+    for (size_t night = 0; night < w->night_count && !status; night++)
+        if (!w->nights[night].gated || night + 1 == w->night_count)
+            status = judge_night(judging, night, err);
+    return status ? status : mark_judged(judging, err);
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "rooftile/text.h"
+
+static void escapes(void **state)
+{
+    static const struct {
+        void (*add)(struct text *, const char *);
+        const char *from, *to;
+    } rows[] = {
+        {text_add_xml, NULL, ""},
+        {text_add_xml, "a<b>&\"c'", "a&lt;b&gt;&amp;&quot;c'"},
+        {text_add_xml, "x\ny\tz\r\001\x7f", "x&#10;y\tz??\x7f"},
+        {text_add_xml, "\xef\xbf\xbe.\xef\xbf\xbf.\xef\xbf\xbd", "?.?.\xef\xbf\xbd"},
+        {text_add_xml, "\xef\xbf", "\xef\xbf"},
+        {text_add_xml, "\xc3\xa9 \xf0\x9f\x98\x80", "\xc3\xa9 \xf0\x9f\x98\x80"},
+        {text_add_markdown, NULL, ""},
+        {text_add_markdown, "a|b\\c`d*e_f", "a\\|b\\\\c\\`d\\*e\\_f"},
+        {text_add_markdown, "<b>[x](y)\n# &lt;", "\\<b\\>\\[x\\](y) \\# &amp;lt;"},
+        {text_add_markdown, "~~s~~ {x}", "\\~\\~s\\~\\~ \\{x\\}"},
+        {text_add_printable, NULL, ""},
+        {text_add_printable, "a\nb\tc\033[31m\x7f", "a b c?[31m?"},
+        {text_add_printable,
+         "\xc2\x9b"
+         "31m \xc2\xa9",
+         "?31m \xc2\xa9"},
+        {text_add_printable, "\xc2", "\xc2"},
+    };
+    (void)state;
+    for (size_t k = 0; k < sizeof(rows) / sizeof(*rows); k++) {
+        struct text text = {0};
+        text_add(&text, "");
+        rows[k].add(&text, rows[k].from);
+        assert_string_equal(text.data, rows[k].to);
+        text_release(&text);
+    }
+}
+
+static void wraps(void **state)
+{
+    static const struct {
+        const char *prose;
+        size_t at, indent, columns;
+        const char *text;
+    } rows[] = {
+        {"", 0, 0, 10, ""},
+        {"one two three", 0, 0, 80, "one two three"},
+        {"one two three", 0, 0, 7, "one two\nthree"},
+        {"one  two", 0, 0, 7, "one two"},
+        {" one ", 4, 2, 80, " one"},
+        {"one two three", 4, 2, 8, " one\n  two\n  three"},
+        {"extraordinarily long", 0, 2, 8, "extraordinarily\n  long"},
+        {"\xc3\xa9\xc3\xa9\xc3\xa9 x", 0, 0, 5, "\xc3\xa9\xc3\xa9\xc3\xa9 x"},
+        {"a b", 20, 4, 10, "\n    a b"},
+    };
+    (void)state;
+    for (size_t k = 0; k < sizeof(rows) / sizeof(*rows); k++) {
+        struct text text = {0};
+        text_add(&text, "");
+        text_add_wrapped(&text, rows[k].prose, rows[k].at, rows[k].indent, rows[k].columns);
+        assert_string_equal(text.data, rows[k].text);
+        text_release(&text);
+    }
+}
+
+static void filters(void **state)
+{
+    static const char *const none[] = {"copy*"}, *const id[] = {"*n=1;*"}, *const name[] = {"cop?"},
+                             *const out[] = {"!*n=1;*"}, *const both[] = {"copy", "!*n=1;*"},
+                             *const order[] = {"!copy", "copy"}, *const two[] = {"gemm", "copy"}, *const bang[] = {"!"};
+    static const struct {
+        const char *const *filters;
+        size_t count;
+        bool n1, n2; /* of copy/n=1 and copy/n=2 */
+    } rows[] = {
+        {NULL, 0, true, true},  {none, 1, true, true},  {id, 1, true, false},     {name, 1, true, true},
+        {out, 1, false, true},  {both, 2, false, true}, {order, 2, false, false}, {two, 2, true, true},
+        {two, 1, false, false}, {bang, 1, true, true},
+    };
+    (void)state;
+    for (size_t k = 0; k < sizeof(rows) / sizeof(*rows); k++) {
+        if (text_filtered(rows[k].filters, rows[k].count, "copy/n=1;mode=hot", "copy") != rows[k].n1 ||
+            text_filtered(rows[k].filters, rows[k].count, "copy/n=2;mode=hot", "copy") != rows[k].n2)
+            fail_msg("row %zu", k);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(escapes), cmocka_unit_test(wraps), cmocka_unit_test(filters)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
