@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The only header a kernel includes. The same .hip source is built
+ * The header of every kernel; tile.h adds matrix fragments. The same .hip source is built
  *   for an AMD GPU by any clang that has the target (no ROCm needed, compiler builtins only):
  *       clang++ -x hip --cuda-device-only --no-gpu-bundle-output -nogpulib -nogpuinc --offload-arch=gfx942 -O3 -std=c++17
  *               -I kernels/include -DT=float -o stream.hsaco stream.hip
@@ -16,6 +16,7 @@
  *   KERNEL void f(T *a, uint64_t n) { ... }    a kernel: plain pointers and scalars (or vec types) as parameters
  *   KERNEL_EXPORT(f)                           after it, once; makes it visible to the driver
  *   KERNEL __launch_bounds__(256) void f(...)  promise: at most 256 work-items in a workgroup; no effect on the CPU
+ *   KERNEL __launch_bounds__(256, 2) void f(...)  and registers for 2 waves on each SIMD, at least
  *   __device__ float g(float x) { ... }        a function that kernels call; may use every name of this header
  *
  * Where am I: unsigned x, y, z of
@@ -38,6 +39,7 @@
  *   __shfl_down(v, d)     v of lane_id() + d; the own v beyond the last lane
  *   __ballot(p)           uint64_t: bit i = lane i takes part and its p is true
  *   __any(p) __all(p)     bool over the lanes that take part
+ *   row_rotate(v)         v of the lane before within each 16 lanes, the last one's for the first; 4 bytes. One DPP move on AMD
  *   wave_reduce_add(v) wave_reduce_max(v) wave_reduce_min(v)
  *                         over all lanes (none may have returned), the same bits in every lane: butterfly, widest step first
  *
@@ -49,7 +51,7 @@
  *
  * Arithmetic on float
  *   fma(a, b, c)          a * b + c rounded once; float, double, and vectors of them
- *   fast_exp2 fast_exp fast_log2 fast_log fast_rsqrt fast_rcp
+ *   fast_exp2 fast_exp fast_log2 fast_log fast_rsqrt fast_rcp fast_sqrt
  *                         the hardware's approximation, a few units in the last place; denormals may count as 0
  *   float16               _Float16
  *

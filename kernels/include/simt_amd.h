@@ -11,7 +11,11 @@
 #define __shared__ __attribute__((shared))
 /* clang's own launch_bounds attribute has no effect on AMD targets: without this every kernel is built for 1,024
  * work-items, which caps CDNA at 128 VGPRs. */
-#define __launch_bounds__(lanes, ...) __attribute__((amdgpu_flat_work_group_size(1, lanes)))
+#define SIMT_LANES(lanes) __attribute__((amdgpu_flat_work_group_size(1, lanes)))
+#define SIMT_LANES_WAVES(lanes, waves)                                                                                 \
+    __attribute__((amdgpu_flat_work_group_size(1, lanes), amdgpu_waves_per_eu(waves)))
+#define SIMT_THIRD(first, second, third, ...) third
+#define __launch_bounds__(...) SIMT_THIRD(__VA_ARGS__, SIMT_LANES_WAVES, SIMT_LANES, )(__VA_ARGS__)
 #endif
 
 #define KERNEL extern "C" __attribute__((global))
@@ -118,6 +122,14 @@ template <class type_t> __device__ type_t simt_read_lane(type_t value, unsigned 
     }
 }
 
+/* 0x121 is row_ror:1; all rows and banks. */
+template <class type_t> __device__ type_t row_rotate(type_t value)
+{
+    static_assert(sizeof(type_t) == 4, "a DPP move takes 4 bytes");
+    return __builtin_bit_cast(
+        type_t, __builtin_amdgcn_mov_dpp(__builtin_bit_cast(int, value), 0x121, 0xf, 0xf, true));
+}
+
 __device__ static inline uint64_t __ballot(bool predicate)
 {
 #if !__has_builtin(__builtin_amdgcn_ballot_w64) /* clang 14; 33 is llvm::CmpInst::ICMP_NE */
@@ -170,6 +182,11 @@ __device__ static inline float fast_rsqrt(float x)
 __device__ static inline float fast_rcp(float x)
 {
     return __builtin_amdgcn_rcpf(x);
+}
+
+__device__ static inline float fast_sqrt(float x)
+{
+    return __builtin_amdgcn_sqrtf(x);
 }
 
 #if __has_builtin(__builtin_amdgcn_sudot4)

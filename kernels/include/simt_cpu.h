@@ -131,6 +131,13 @@ struct simt {
         return simt_from_bits<type_t>(active ? exchange->slot[lane] : uint64_t(SIMT_POISON) << 32 | SIMT_POISON);
     }
 
+    template <class type_t> __device__ type_t row_rotate(type_t value SIMT_SITE) const
+    {
+        static_assert(sizeof(type_t) == 4, "a row rotation takes 4 bytes");
+        const unsigned self = lane_id();
+        return simt_read_lane(value, self - self % 16 + (self + 15) % 16 SIMT_PASS_SITE);
+    }
+
     template <class type_t> __device__ static uint64_t simt_to_bits(type_t value)
     {
         if constexpr (sizeof(type_t) == 4)
@@ -228,6 +235,11 @@ struct simt {
     __device__ static float fast_rcp(float x)
     {
         return 1.0f / x;
+    }
+
+    __device__ static float fast_sqrt(float x)
+    {
+        return __builtin_sqrtf(x);
     }
 
     /* Assembly, because compilers disagree on the types of these builtins. */

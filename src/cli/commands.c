@@ -217,7 +217,7 @@ const struct command commands[] = {
      .args = "add|show|gate|accept|export|check|prune [ARGUMENT]...",
      .summary = "keep every night, and say what changed for good",
      .examples = "  rooftile history add night.json           one more night\n"
-                 "  rooftile history gate                     judge the newest one; exit code 1: a regression\n"
+                 "  rooftile history gate                     judge it; exit code 1: a regression\n"
                  "  rooftile history gate --confirm nightly   measure suspects again first\n"
                  "  rooftile history show 'stream_*'          how it went\n"
                  "  rooftile history accept 'gemm_*' --reason 'traded for accuracy, #123'\n"

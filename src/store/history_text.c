@@ -203,7 +203,7 @@ void history_gate_markdown(struct text *out, const struct history_gate *gate)
 {
     struct arena arena = {0};
     size_t shown = 0, findings = 0;
-    text_addf(out, "### %s\n\n", headline(gate));
+    text_addf(out, "### %s%s\n\n", headline(gate), gate->quiet ? "" : ": nothing is gated before its seventh night");
     text_add_markdown(out, gate->device);
     text_add(out, ", lane ");
     text_add_markdown(out, gate->lane);

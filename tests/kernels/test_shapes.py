@@ -8,8 +8,11 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "cli"))
 import harness  # noqa: E402
 
 # Wavefront size, kernels ([]: all), least number of cases.
-RUNS = [(64, [], 350), (32, ["stream_read", "stream_dot", "softmax_row"], 150)]
-NOT_EVERYWHERE = ["fma_peak", "dot_peak"]  # not every processor has their dtypes
+RUNS = [(64, [], 350), (32, ["stream_read", "stream_dot", "softmax_row", "matrix_*", "tile_*"], 150)]
+# Not every processor has their dtypes, and no wave size has all matrix instructions.
+NOT_EVERYWHERE = ["fma_peak", "dot_peak", "matrix_peak", "tile_check", "tile_cover"]
+# Those of them that some case of a run must have shown.
+SOMEWHERE = {64: NOT_EVERYWHERE[2:], 32: ["matrix_peak", "tile_check", "tile_cover"]}
 
 
 def is_fine(case):
@@ -30,6 +33,8 @@ def main():
                 continue
             cases = harness.load(out)["cases"]
             harness.check(len(cases) >= least, f"wave {wave}: only {len(cases)} cases")
+            verified = {case["kernel"] for case in cases if case["status"] == "ok"}
+            harness.check(verified >= set(SOMEWHERE[wave]), f"wave {wave}: verified are only {sorted(verified)}")
             for case in cases:
                 harness.check(is_fine(case), f"wave {wave}: {case['id']}: {case['status']} {case.get('status_reason')} "
                                              f"{case.get('verification')}")

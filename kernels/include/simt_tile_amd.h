@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * tile.h on AMD GPUs: which matrix instructions the target has, and tile_mma. Private: the contract is in tile.h.
+ */
+#if defined(TILE_LAYOUT) && TILE_LAYOUT
+#error "TILE_LAYOUT is for the CPU device: here the hardware decides"
+#endif
+
+#define SIMT_TILE_MFMA 2
+#define SIMT_TILE_GFX11 11
+#define SIMT_TILE_GFX12 12
+#define SIMT_TILE_PERMUTED 1
+#define SIMT_TILE_CONST
+
+#if defined(__GFX11__)
+#define SIMT_TILE_LAYOUT SIMT_TILE_GFX11
+#define SIMT_TILE_INPUT_LANES 16 /* the other 16 hold copies */
+#define SIMT_TILE_RUN(count, bytes) (count)
+#elif defined(__GFX12__)
+#define SIMT_TILE_LAYOUT SIMT_TILE_GFX12
+#define SIMT_TILE_INPUT_LANES 32
+#define SIMT_TILE_RUN(count, bytes) (8 / (bytes))
+#else
+#define SIMT_TILE_LAYOUT SIMT_TILE_MFMA
+#define SIMT_TILE_INPUT_LANES 64
+#define SIMT_TILE_RUN(count, bytes) (count)
+#endif
+
+/* A vector as whatever type of the same size a builtin takes: short, __bf16 or _Float16 vectors, int, long, by LLVM's
+ * age. */
+template <class vector_t> struct simt_tile_operand {
+    vector_t value;
+    template <class type_t> __device__ operator type_t() const
+    {
+        return __builtin_bit_cast(type_t, value);
+    }
+};
+
+template <int m, int n, int k, class in, class acc_t> struct simt_tile_has {
+    static constexpr bool value = false;
+};
+
+#define SIMT_TILE_ROW(m, n, k, in, acc_t, call)                                                                        \
+    template <> struct simt_tile_has<m, n, k, in, acc_t> {                                                             \
+        static constexpr bool value = true;                                                                            \
+        template <class a_t, class b_t, class c_t>                                                                     \
+        __device__ static inline c_t mma(simt_tile_operand<a_t> a, simt_tile_operand<b_t> b, simt_tile_operand<c_t> c) \
+        {                                                                                                              \
+            return __builtin_bit_cast(c_t, call);                                                                      \
+        }                                                                                                              \
+    };
+#define SIMT_TILE_MFMA_ROW(m, n, k, in, acc_t, name)                                                                   \
+    SIMT_TILE_ROW(m, n, k, in, acc_t, __builtin_amdgcn_mfma_##name(a, b, c, 0, 0, 0))
+#define SIMT_TILE_WMMA_ROW(in, name)                                                                                   \
+    SIMT_TILE_ROW(16, 16, 16, in, float, __builtin_amdgcn_wmma_f32_16x16x16_##name(a, b, c))
+#define SIMT_TILE_WMMA_I8_ROW(name)                                                                                    \
+    SIMT_TILE_ROW(16, 16, 16, tile_i8, int32_t, __builtin_amdgcn_wmma_i32_16x16x16_##name(true, a, true, b, c, false))
+
+#if defined(__gfx940__) || defined(__gfx941__) || defined(__gfx942__)
+#define SIMT_TILE_GFX94X 1
+#else
+#define SIMT_TILE_GFX94X 0
+#endif
+#if defined(__gfx950__)
+#define SIMT_TILE_GFX950 1
+#else
+#define SIMT_TILE_GFX950 0
+#endif
+#if defined(__gfx90a__) || SIMT_TILE_GFX94X || SIMT_TILE_GFX950
+#define SIMT_TILE_GFX90A 1
+#else
+#define SIMT_TILE_GFX90A 0
+#endif
+
+#if defined(__gfx908__) || SIMT_TILE_GFX90A
+SIMT_TILE_MFMA_ROW(16, 16, 4, tile_f32, float, f32_16x16x4f32)
+SIMT_TILE_MFMA_ROW(32, 32, 2, tile_f32, float, f32_32x32x2f32)
+SIMT_TILE_MFMA_ROW(16, 16, 16, tile_f16, float, f32_16x16x16f16)
+SIMT_TILE_MFMA_ROW(32, 32, 8, tile_f16, float, f32_32x32x8f16)
+#endif
+#if defined(__gfx908__)
+SIMT_TILE_MFMA_ROW(16, 16, 8, tile_bf16, float, f32_16x16x8bf16)
+SIMT_TILE_MFMA_ROW(32, 32, 4, tile_bf16, float, f32_32x32x4bf16)
+#endif
+#if defined(__gfx908__) || defined(__gfx90a__)
+SIMT_TILE_MFMA_ROW(16, 16, 16, tile_i8, int32_t, i32_16x16x16i8)
+SIMT_TILE_MFMA_ROW(32, 32, 8, tile_i8, int32_t, i32_32x32x8i8)
+#endif
+#if SIMT_TILE_GFX90A
+SIMT_TILE_MFMA_ROW(16, 16, 16, tile_bf16, float, f32_16x16x16bf16_1k)
+SIMT_TILE_MFMA_ROW(32, 32, 8, tile_bf16, float, f32_32x32x8bf16_1k)
+SIMT_TILE_MFMA_ROW(16, 16, 4, tile_f64, double, f64_16x16x4f64)
+#endif
+#if SIMT_TILE_GFX94X
+SIMT_TILE_MFMA_ROW(16, 16, 8, tile_xf32, float, f32_16x16x8_xf32)
+SIMT_TILE_MFMA_ROW(32, 32, 4, tile_xf32, float, f32_32x32x4_xf32)
+SIMT_TILE_MFMA_ROW(16, 16, 32, tile_e4m3fnuz, float, f32_16x16x32_fp8_fp8)
+SIMT_TILE_MFMA_ROW(32, 32, 16, tile_e4m3fnuz, float, f32_32x32x16_fp8_fp8)
+SIMT_TILE_MFMA_ROW(16, 16, 32, tile_e5m2fnuz, float, f32_16x16x32_bf8_bf8)
+SIMT_TILE_MFMA_ROW(32, 32, 16, tile_e5m2fnuz, float, f32_32x32x16_bf8_bf8)
+#endif
+#if SIMT_TILE_GFX94X || SIMT_TILE_GFX950
+SIMT_TILE_MFMA_ROW(16, 16, 32, tile_i8, int32_t, i32_16x16x32_i8)
+SIMT_TILE_MFMA_ROW(32, 32, 16, tile_i8, int32_t, i32_32x32x16_i8)
+#endif
+#if SIMT_TILE_GFX950 /* the 8-bit formats of the same builtins are OCP's here */
+SIMT_TILE_MFMA_ROW(16, 16, 32, tile_e4m3, float, f32_16x16x32_fp8_fp8)
+SIMT_TILE_MFMA_ROW(32, 32, 16, tile_e4m3, float, f32_32x32x16_fp8_fp8)
+SIMT_TILE_MFMA_ROW(16, 16, 32, tile_e5m2, float, f32_16x16x32_bf8_bf8)
+SIMT_TILE_MFMA_ROW(32, 32, 16, tile_e5m2, float, f32_32x32x16_bf8_bf8)
+SIMT_TILE_MFMA_ROW(16, 16, 32, tile_f16, float, f32_16x16x32_f16)
+SIMT_TILE_MFMA_ROW(32, 32, 16, tile_f16, float, f32_32x32x16_f16)
+SIMT_TILE_MFMA_ROW(16, 16, 32, tile_bf16, float, f32_16x16x32_bf16)
+SIMT_TILE_MFMA_ROW(32, 32, 16, tile_bf16, float, f32_32x32x16_bf16)
+SIMT_TILE_MFMA_ROW(16, 16, 64, tile_i8, int32_t, i32_16x16x64_i8)
+SIMT_TILE_MFMA_ROW(32, 32, 32, tile_i8, int32_t, i32_32x32x32_i8)
+#endif
+#if defined(__GFX11__) && ROOFTILE_WAVE == 32
+SIMT_TILE_WMMA_ROW(tile_f16, f16_w32)
+SIMT_TILE_WMMA_ROW(tile_bf16, bf16_w32)
+SIMT_TILE_WMMA_I8_ROW(iu8_w32)
+#endif
+#if defined(__GFX12__) && ROOFTILE_WAVE == 32 && __has_builtin(__builtin_amdgcn_wmma_f32_16x16x16_f16_w32_gfx12)
+SIMT_TILE_WMMA_ROW(tile_f16, f16_w32_gfx12)
+SIMT_TILE_WMMA_ROW(tile_bf16, bf16_w32_gfx12)
+SIMT_TILE_WMMA_ROW(tile_e4m3, fp8_fp8_w32_gfx12)
+SIMT_TILE_WMMA_ROW(tile_e5m2, bf8_bf8_w32_gfx12)
+SIMT_TILE_WMMA_I8_ROW(iu8_w32_gfx12)
+#endif
+
+template <class tile_t>
+__device__ static inline typename tile_t::c_t tile_mma(typename tile_t::a_t a, typename tile_t::b_t b,
+                                                       typename tile_t::c_t c)
+{
+    static_assert(tile_t::supported, "the target has no such matrix instruction: ask tile_supported");
+    return tile_t::has::mma(simt_tile_operand<typename tile_t::a_t>{a}, simt_tile_operand<typename tile_t::b_t>{b},
+                            simt_tile_operand<typename tile_t::c_t>{c});
+}

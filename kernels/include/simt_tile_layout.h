@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Which element of A, B and C a lane holds at e, as the hardware has it. Private: the contract is in tile.h.
+ *
+ * Sources: ROCm/amd_matrix_instruction_calculator. K order only has to agree between A and B, the layout of C is fixed.
+ *   MFMA    A: row = lane % M, k = P * (lane / M) + e, with P elements per lane; B likewise.
+ *           C of f32 and i32: row = 4 * (64 / M) * (e / 4) + 4 * (lane / M) + e % 4, column = lane % M.
+ *           C of f64: row = 4 * e + lane / 16, column = lane % 16.
+ *   gfx11   A: row = lane % 16, k = e, in both halves of the wave. C: row = 2 * e + lane / 16, column = lane % 16.
+ *   gfx12   A: row = lane % 16, k = 2 * R * (e / R) + R * (lane / 16) + e % R, R the elements of 8 bytes.
+ *           C: row = 8 * (lane / 16) + e, column = lane % 16.
+ */
+#if SIMT_TILE_LAYOUT == SIMT_TILE_PERMUTED
+/* Odd multipliers permute lanes; those of A, B and C differ, and so does how lanes and elements share k. */
+template <class tile_t> __device__ static unsigned simt_tile_a_row(unsigned lane, unsigned)
+{
+    return tile_t::m - 1 - (lane * 5 + 3) % ROOFTILE_WAVE % tile_t::m;
+}
+
+template <class tile_t> __device__ static unsigned simt_tile_a_k(unsigned lane, unsigned e)
+{
+    return (lane * 5 + 3) % ROOFTILE_WAVE / tile_t::m * tile_t::a_count + e;
+}
+
+template <class tile_t> __device__ static unsigned simt_tile_b_column(unsigned lane, unsigned)
+{
+    return (lane * 3 + 1) % ROOFTILE_WAVE % tile_t::n;
+}
+
+template <class tile_t> __device__ static unsigned simt_tile_b_k(unsigned lane, unsigned e)
+{
+    return (tile_t::k / tile_t::b_count - 1 - (lane * 3 + 1) % ROOFTILE_WAVE / tile_t::n) * tile_t::b_count + e;
+}
+
+template <class tile_t> __device__ static unsigned simt_tile_c_row(unsigned lane, unsigned)
+{
+    return (lane * 7 + 5) % ROOFTILE_WAVE % tile_t::m;
+}
+
+template <class tile_t> __device__ static unsigned simt_tile_c_column(unsigned lane, unsigned e)
+{
+    return (lane * 7 + 5) % ROOFTILE_WAVE / tile_t::m * tile_t::c_count + tile_t::c_count - 1 - e;
+}
+#else
+template <class tile_t> __device__ static unsigned simt_tile_a_row(unsigned lane, unsigned)
+{
+    return lane % tile_t::m;
+}
+
+template <class tile_t> __device__ static unsigned simt_tile_b_column(unsigned lane, unsigned)
+{
+    return lane % tile_t::n;
+}
+
+template <class tile_t> __device__ static unsigned simt_tile_c_column(unsigned lane, unsigned)
+{
+    return lane % tile_t::n;
+}
+
+template <class tile_t> __device__ static unsigned simt_tile_a_k(unsigned lane, unsigned e)
+{
+#if SIMT_TILE_LAYOUT == SIMT_TILE_MFMA
+    return tile_t::a_count * (lane / tile_t::m) + e;
+#elif SIMT_TILE_LAYOUT == SIMT_TILE_GFX11
+    return e;
+#else
+    constexpr unsigned run = tile_t::run;
+    return 2 * run * (e / run) + run * (lane / 16) + e % run;
+#endif
+}
+
+template <class tile_t> __device__ static unsigned simt_tile_b_k(unsigned lane, unsigned e)
+{
+    static_assert(tile_t::m == tile_t::n, "the shapes of these instructions are square in M and N");
+    return simt_tile_a_k<tile_t>(lane, e);
+}
+
+template <class tile_t> __device__ static unsigned simt_tile_c_row(unsigned lane, unsigned e)
+{
+#if SIMT_TILE_LAYOUT == SIMT_TILE_MFMA
+    if constexpr (sizeof(typename tile_t::acc_t) == 8)
+        return 4 * e + lane / 16;
+    return 4 * (64 / tile_t::m) * (e / 4) + 4 * (lane / tile_t::m) + e % 4;
+#elif SIMT_TILE_LAYOUT == SIMT_TILE_GFX11
+    return 2 * e + lane / 16;
+#else
+    return 8 * (lane / 16) + e;
+#endif
+}
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Round trip of an atomic that returns the old value: each adds what the one before brought back, so they form a chain,
+ * and the numbers are Fibonacci's modulo 2^32: any that was lost or done twice shows. One lane; in memory, where the
+ * units of the L2 do it, or in LDS.
+ *
+ * Defines: LDS: 1 in the workgroup's memory.
+ */
+#include "portable.h"
+
+/* Steps between two looks at the loop counter. */
+static constexpr unsigned UNROLLED = 32;
+
+KERNEL __launch_bounds__(64) void atomic_chase(uint32_t *__restrict out, uint32_t *__restrict cell,
+                                               uint64_t *__restrict cycles, const uint32_t *__restrict start,
+                                               uint32_t phases, uint32_t loops)
+{
+    constexpr uint64_t mask = ~static_cast<uint64_t>(0) >> (64 - cycle_counter_bits());
+    __shared__ uint32_t local[1];
+    /* A place that could differ between lanes: for one that cannot, compilers add up the lanes of a wave first. */
+    uint32_t *const at = (LDS ? local : cell) + opaque(0u);
+    atomicExch(at, start[0]);
+    uint32_t value = opaque(start[1]);
+    uint64_t shortest = mask;
+    NO_UNROLL
+    for (uint32_t phase = 0; phase < phases; ++phase) {
+        const uint64_t before = read_cycles();
+        const uint64_t begin = read_cycles();
+        NO_UNROLL
+        for (uint32_t loop = 0; loop < loops; ++loop) {
+            UNROLL
+            for (unsigned step = 0; step < UNROLLED; ++step)
+                value = opaque(atomicAdd(at, value));
+        }
+        const uint64_t end = read_cycles();
+        const uint64_t taken = ((end - begin) & mask) - ((begin - before) & mask);
+        shortest = taken < shortest ? taken : shortest;
+    }
+    out[0] = value;
+    out[1] = atomicAdd(at, 0u);
+    cycles[0] = shortest;
+}
+KERNEL_EXPORT(atomic_chase)

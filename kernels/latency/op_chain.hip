@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Latency and throughput of one instruction. Every lane has CHAINS values, and each is put through the operation again
+ * and again: one chain shows the latency, more of them how many the unit has on the way, and more waves the same across
+ * waves. An opaque value after every operation keeps the compiler from folding two of them and from changing their
+ * order (not from pairing independent ones: add and mul issue in twos on RDNA3 and later); it costs no instruction.
+ * Packed values do without, as there is nothing to fold; between two that depend on each other compilers for gfx940 put
+ * an s_nop, which one chain then shows, as any code that they compile.
+ *
+ * The operations are chosen so that values stay of ordinary size however long the chain is: contractions with one fixed
+ * point (fma: x = 2 - x / 2; exp2 of -x; sqrt; rsqrt), or pairs that undo each other (x + 2, x + -2; x * 2, x / 2; 1 /
+ * x twice; to another type and back). Whole numbers wrap: mad is 3 * x + c of the low 24 bits, mul by 3 and by its
+ * inverse. No value is denormal, so data has no influence on time.
+ *
+ * Clocks are read inside the kernel around loops * UNROLLED steps, few enough for a counter of 20 bits, and the
+ * shortest of all phases counts: the first ones still load the loop into the instruction cache. What two reads in a row
+ * take is subtracted.
+ *
+ * Defines: T, the type of the values; OP, the operation, step_OP below; VEC elements per operand (2: packed); CHAINS;
+ * UNROLLED steps between two looks at the loop counter (even).
+ */
+#include "portable.h"
+
+typedef typename vec<T, VEC>::type pack;
+
+/* Different first values; each chain of a lane has the next one. */
+static constexpr unsigned STARTS = 32;
+
+struct operands {
+    pack two, minus_two, half, minus_half;
+};
+
+/* Templates, because only the one that OP names need fit T. */
+template <class pack_t> __device__ static pack_t step_fma(pack_t x, int, const operands &c)
+{
+    return fma(c.minus_half, x, c.two);
+}
+
+template <class pack_t> __device__ static pack_t step_add(pack_t x, int step, const operands &c)
+{
+    return x + (step % 2 ? c.minus_two : c.two);
+}
+
+template <class pack_t> __device__ static pack_t step_mul(pack_t x, int step, const operands &c)
+{
+    return x * (step % 2 ? c.half : c.two);
+}
+
+template <class pack_t> __device__ static pack_t step_exp2(pack_t x, int, const operands &)
+{
+    return fast_exp2(-x);
+}
+
+template <class pack_t> __device__ static pack_t step_exp2_log2(pack_t x, int step, const operands &)
+{
+    return step % 2 ? fast_log2(x) : fast_exp2(x);
+}
+
+template <class pack_t> __device__ static pack_t step_rcp(pack_t x, int, const operands &)
+{
+    return fast_rcp(x);
+}
+
+template <class pack_t> __device__ static pack_t step_rsqrt(pack_t x, int, const operands &)
+{
+    return fast_rsqrt(x);
+}
+
+template <class pack_t> __device__ static pack_t step_sqrt(pack_t x, int, const operands &)
+{
+    return fast_sqrt(x);
+}
+
+template <class pack_t, class operands_t> __device__ static pack_t step_mad(pack_t x, int, const operands_t &c)
+{
+    return (x & 0xffffff) * (c.two & 0xffffff) + c.half;
+}
+
+/* There and back: two instructions. */
+template <class pack_t> __device__ static pack_t step_f32_i32(pack_t x, int, const operands &)
+{
+    return static_cast<pack_t>(opaque(static_cast<int32_t>(x)));
+}
+
+template <class pack_t> __device__ static pack_t step_f32_f64(pack_t x, int, const operands &)
+{
+    return static_cast<pack_t>(opaque(static_cast<double>(x)));
+}
+
+#if defined(__AMDGCN__) || defined(__FLT16_MANT_DIG__)
+template <class pack_t> __device__ static pack_t step_f32_f16(pack_t x, int, const operands &)
+{
+    return static_cast<pack_t>(opaque(static_cast<float16>(x)));
+}
+#endif
+
+__device__ static inline uint64_t smaller(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+KERNEL __launch_bounds__(1024) void op_chain(T *__restrict out, uint64_t *__restrict cycles, const T *__restrict start,
+                                             T two, T half, uint32_t phases, uint32_t loops)
+{
+    constexpr uint64_t mask = ~static_cast<uint64_t>(0) >> (64 - cycle_counter_bits());
+    const unsigned lane = threadIdx.x;
+    const operands c = {opaque(static_cast<pack>(two)), opaque(static_cast<pack>(T(0) - two)),
+                        opaque(static_cast<pack>(half)), opaque(static_cast<pack>(T(0) - half))};
+    pack x[CHAINS];
+    UNROLL
+    for (int k = 0; k < CHAINS; ++k)
+        x[k] = opaque(reinterpret_cast<const pack *>(start)[(lane + k) % STARTS]);
+    uint64_t shortest = mask, overhead = mask;
+    __syncthreads();
+    NO_UNROLL
+    for (uint32_t phase = 0; phase < phases; ++phase) {
+        const uint64_t before = read_cycles();
+        const uint64_t begin = read_cycles();
+        NO_UNROLL
+        for (uint32_t loop = 0; loop < loops; ++loop) {
+            UNROLL
+            for (int step = 0; step < UNROLLED; ++step) {
+                UNROLL
+                for (int k = 0; k < CHAINS; ++k) {
+                    x[k] = OP(x[k], step, c);
+                    if constexpr (VEC == 1)
+                        x[k] = opaque(x[k]);
+                }
+            }
+        }
+        const uint64_t end = read_cycles();
+        shortest = smaller(shortest, (end - begin) & mask);
+        overhead = smaller(overhead, (begin - before) & mask);
+    }
+    UNROLL
+    for (int k = 0; k < CHAINS; ++k)
+        reinterpret_cast<pack *>(out)[lane * CHAINS + k] = x[k];
+    cycles[lane] = shortest > overhead ? shortest - overhead : 0;
+}
+KERNEL_EXPORT(op_chain)

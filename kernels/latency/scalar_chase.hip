@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Latency of a dependent load through the scalar cache, by footprint: pointer_chase with a position that is the same in
+ * all lanes and lives in a scalar register. One shift turns an element's number into its address (two scalar clocks of
+ * some hundred). A CPU has no such path; there it is pointer_chase again.
+ */
+#include "portable.h"
+
+/* Steps between two looks at the loop counter. */
+static constexpr unsigned UNROLLED = 32;
+
+KERNEL __launch_bounds__(64) void scalar_chase(const uint32_t *__restrict ring, uint32_t *__restrict state,
+                                               uint32_t loops)
+{
+    uint32_t at = opaque_uniform(state[0]);
+    NO_UNROLL
+    for (uint32_t loop = 0; loop < loops; ++loop) {
+        UNROLL
+        for (unsigned step = 0; step < UNROLLED; ++step)
+            at = *reinterpret_cast<const uint32_t *>(reinterpret_cast<const char *>(ring) + at * 4u);
+    }
+    state[0] = at;
+}
+KERNEL_EXPORT(scalar_chase)

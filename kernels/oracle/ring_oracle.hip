@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Where a walk of 32 * loops * phases steps through a ring ends that starts at element 0; the ring holds the number of
+ * the next element. For the chases that count their steps so.
+ */
+#include "portable.h"
+
+KERNEL void ring_oracle(double *result, const uint64_t *index, const uint32_t *ring, uint64_t steps, uint32_t samples)
+{
+    const unsigned sample = blockIdx.x * blockDim.x + threadIdx.x;
+    if (sample >= samples)
+        return;
+    uint32_t at = 0;
+    for (uint64_t step = 0; step < steps; ++step)
+        at = ring[at];
+    result[sample] = index[sample] == 0 ? at : 0;
+}
+KERNEL_EXPORT(ring_oracle)

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: MIT
+"""The loops that are measured hold the instructions that are named, so many of them and nothing that would be measured in
+their place (instructions.json): each kernel is compiled for the targets of its row and disassembled. The loop is, of those
+that hold no other, the one with the most of the instructions that are asked for, then the largest.
+
+  set          parameters, as for `rooftile inspect --set`
+  archs        targets
+  loop_has     {pattern: how many instructions of the loop begin with it}
+  loop_share   {pattern: the least share of the loop's vector, matrix, LDS and memory instructions that begin with it}
+  loop_chain   a pattern: each instruction that begins with it reads what the one before wrote
+  loop_lacks   patterns that no instruction of the loop begins with
+
+Patterns are regular expressions for the start of an instruction's text, up to a word's end: ds_(read|load)_b32 does not match
+ds_read_b32x. Needs no GPU."""
+import json
+import pathlib
+import re
+import shutil
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "cli"))
+import harness  # noqa: E402
+
+# Address, class, what it does, then the instruction: the mnemonic is the first word with an underscore.
+INSTRUCTION = re.compile(r"^ +[0-9a-f]+ [a-zA-Z].*?\s((?:\w+ )*?)([a-z]+[0-9]*_\w+.*)$")
+
+WORK = r"(v|ds|global|buffer|flat|scratch|s_load|s_buffer_load)_"
+
+
+def innermost_loops(text):
+    """[[instruction]] of the loops that hold no other, from the output of `inspect --isa`."""
+    open_loops, loops = [], []
+    for line in text.splitlines():
+        if re.search(r"; loop \d+ \{", line):
+            for loop in open_loops:
+                loop["innermost"] = False
+            open_loops.append({"innermost": True, "instructions": []})
+        elif re.search(r"; \} loop \d+", line):
+            loop = open_loops.pop()
+            if loop["innermost"]:
+                loops.append(loop["instructions"])
+        elif open_loops and (match := INSTRUCTION.match(line)):
+            open_loops[-1]["instructions"].append(match[2])
+    return loops
+
+
+def count(pattern, loop):
+    return sum(bool(re.match(rf"(?:{pattern})(?!\w)", instruction)) for instruction in loop)
+
+
+def registers(operand):
+    """{"v4", "v5"} of v[4:5]; the word itself when it is no register."""
+    name = operand.strip().split(" ")[0].strip("-|")
+    span = re.fullmatch(r"([vsa])\[(\d+):(\d+)\]", name)
+    return {f"{span[1]}{k}" for k in range(int(span[2]), int(span[3]) + 1)} if span else {name}
+
+
+def is_chain(instructions):
+    operands = [instruction.partition(" ")[2].split(",") for instruction in instructions]
+    return len(operands) > 1 and all(registers(before[0]) & set().union(*map(registers, now[1:]))
+                                     for before, now in zip(operands, operands[1:]))
+
+
+def check_shape(row, loop, what, listing):
+    """How much of the loop is what it measures, and does it depend on itself?"""
+    work = [instruction for instruction in loop if re.match(WORK, instruction)]
+    for pattern, least in row.get("loop_share", {}).items():
+        found = count(pattern, work)
+        harness.check(found >= least * len(work) > 0, f"{what}: {found} of {len(work)} are {pattern}\n    {listing}")
+    if "loop_chain" in row:
+        chain = [instruction for instruction in loop if count(row["loop_chain"], [instruction])]
+        harness.check(is_chain(chain), f"{what}: {row['loop_chain']} is not one chain\n    {listing}")
+
+
+def check_row(row, arch, home):
+    words = [word for name, value in row.get("set", {}).items() for word in ("--set", f"{name}={value}")]
+    what = " ".join([row["kernel"], *words[1::2], arch])
+    done = harness.run("inspect", row["kernel"], "--arch", arch, *words, "--isa", home=home)
+    harness.check_run(done, 0, what)
+    loops = innermost_loops(done.stdout)
+    harness.check(bool(loops), f"{what}: no loop")
+    if not loops:
+        return
+    asked = [*row.get("loop_has", {}), *row.get("loop_share", {})]
+    loop = max(loops, key=lambda loop: (sum(count(pattern, loop) for pattern in asked), len(loop)))
+    listing = "\n    ".join(loop)
+    for pattern, wanted in row.get("loop_has", {}).items():
+        found = count(pattern, loop)
+        harness.check(found == wanted, f"{what}: {found} of {pattern} in the loop, not {wanted}\n    {listing}")
+    check_shape(row, loop, what, listing)
+    for pattern in row.get("loop_lacks", []):
+        harness.check(not count(pattern, loop), f"{what}: {pattern} in the loop\n    {listing}")
+
+
+def main():
+    if not shutil.which("llvm-objdump-19") and not shutil.which("llvm-objdump"):
+        print("skipped: there is no llvm-objdump")
+        return 77
+    rows = json.loads((pathlib.Path(__file__).resolve().parent / "instructions.json").read_text(encoding="utf-8"))
+    harness.check(len(rows) > 0, "no rows")
+    with harness.scratch() as home:
+        for row in rows:
+            harness.check(bool(row.get("loop_has") or row.get("loop_share")), f"{row['kernel']}: a row must name what the loop has")
+            for arch in row["archs"]:
+                check_row(row, arch, home)
+    return harness.finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
