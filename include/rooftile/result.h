@@ -206,6 +206,7 @@ void result_kpis_evaluate(struct result *result, struct arena *arena);
  * with raw_samples more of them go to a sidecar file `<path>.samples.bin` (f64, little-endian), described in samples_file. */
 enum status result_write(const struct result *result, const char *path, struct err *err);
 void result_case_json(struct text *out, const struct result_case *result_case); /* one line without newline */
+void result_kpi_json(struct text *out, const struct result_kpi *kpi);             /* the same */
 
 /* The whole document as result_write writes it, samples inline. */
 void result_document(struct text *out, const struct result *result);

@@ -76,8 +76,28 @@ static void case_row(struct text *out, const struct result *result, const struct
     csv_string(out, result->device.name);
     text_add(out, ",");
     csv_string(out, c->reason);
-    text_add(out, "\r\n");
+    text_add(out, ",,\r\n");
     text_release(&flags);
+}
+
+/* A key figure has a value and a unit, and none of what a case has. */
+static void kpi_row(struct text *out, const struct result *result, const struct result_kpi *kpi)
+{
+    struct text id = {0};
+    text_addf(&id, "kpi/%s", kpi->name);
+    csv_string(out, id.data);
+    text_addf(out, ",,,,%s", isfinite(kpi->value) ? "ok" : "none");
+    text_add(out, ",,,,,,,,,,,,,,,,,,,,");
+    text_addf(out, "%s,", result->predicted ? "predicted" : "measured");
+    csv_string(out, result->device.name);
+    text_add(out, ",");
+    csv_string(out, kpi->reason);
+    text_add(out, ",");
+    csv_number(out, kpi->value);
+    text_add(out, ",");
+    csv_string(out, kpi->unit);
+    text_add(out, "\r\n");
+    text_release(&id);
 }
 
 enum status report_csv(struct text *out, const struct result *result, const struct report_options *options,
@@ -87,8 +107,10 @@ enum status report_csv(struct text *out, const struct result *result, const stru
     (void)err;
     text_add(out, "id,kernel,params,timer,status,batch,n,median_ns,ci95_low_ns,ci95_high_ns,min_ns,max_ns,bytes_per_s,"
                   "flops_per_s,items_per_s,intensity,floor_ns,fraction_of_ceiling,predicted_ns,overhead_ns,bound,"
-                  "verification,method,flags,kind,device,reason\r\n");
+                  "verification,method,flags,kind,device,reason,value,unit\r\n");
     for (size_t k = 0; k < result->case_count; k++)
         case_row(out, result, &result->cases[k]);
+    for (size_t k = 0; k < result->kpi_count; k++)
+        kpi_row(out, result, &result->kpis[k]);
     return STATUS_OK;
 }

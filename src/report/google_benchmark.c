@@ -9,7 +9,7 @@
 #include "report_internal.h"
 #include "rooftile/json_out.h"
 
-static void put_context(struct json_out *out, const struct result *result)
+static void put_context(struct json_out *out, const struct result *result, struct arena *arena)
 {
     json_out_object(out, "context");
     json_out_string(out, "date", result->started_at ? result->started_at : "1970-01-01T00:00:00Z");
@@ -38,6 +38,13 @@ static void put_context(struct json_out *out, const struct result *result)
     json_out_string(out, "rooftile_device", result->device.name);
     json_out_string(out, "rooftile_arch", result->device.arch);
     json_out_string(out, "rooftile_kind", result->predicted ? "PREDICTED: nothing was executed" : "measured");
+    for (size_t k = 0; k < result->kpi_count; k++) { /* they are no benchmarks: not all of them are times */
+        const struct result_kpi *kpi = &result->kpis[k];
+        json_out_object(out, arena_printf(arena, "rooftile_kpi %s", kpi->name));
+        json_out_number(out, "value", kpi->value);
+        json_out_string(out, "unit", kpi->unit);
+        json_out_end(out);
+    }
     json_out_end(out);
 }
 
@@ -139,7 +146,7 @@ enum status report_google_benchmark(struct text *out, const struct result *resul
     struct json_out *json = json_out_new();
     (void)options;
     (void)err;
-    put_context(json, result);
+    put_context(json, result, &arena);
     json_out_array(json, "benchmarks");
     for (size_t k = 0; k < result->case_count; k++)
         if (result->cases[k].status != CASE_SKIPPED)

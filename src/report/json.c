@@ -22,6 +22,11 @@ enum status report_jsonl(struct text *out, const struct result *result, const st
         result_case_json(out, &result->cases[k]);
         text_add(out, "}\n");
     }
+    for (size_t k = 0; k < result->kpi_count; k++) {
+        text_add(out, "{\"event\":\"kpi\",\"kpi\":");
+        result_kpi_json(out, &result->kpis[k]);
+        text_add(out, "}\n");
+    }
     text_addf(out, "{\"event\":\"end\",\"status\":\"%s\",\"cases\":%zu}\n",
               result->status ? result->status : "complete", result->case_count);
     return STATUS_OK;

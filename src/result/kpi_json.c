@@ -27,14 +27,19 @@ static struct json_out *kpi_json(const struct result_kpi *kpi)
     return out;
 }
 
+void result_kpi_json(struct text *text, const struct result_kpi *kpi)
+{
+    struct json_out *out = kpi_json(kpi);
+    json_out_finish(out, text, false);
+    json_out_free(out);
+}
+
 void kpis_add(struct text *text, const struct result *result)
 {
     text_add(text, "  \"kpis\": [");
     for (size_t k = 0; k < result->kpi_count; k++) {
-        struct json_out *out = kpi_json(&result->kpis[k]);
         text_add(text, k ? ",\n    " : "\n    ");
-        json_out_finish(out, text, false);
-        json_out_free(out);
+        result_kpi_json(text, &result->kpis[k]);
     }
     text_add(text, result->kpi_count ? "\n  ],\n" : "],\n");
 }

@@ -47,6 +47,21 @@ static double plain_sd(const double *x, size_t count)
     return sqrt(squares / (double)(count - 1));
 }
 
+/* Times that sit on few levels (a clock that steps) have a robust spread of next to nothing, and such a case must not
+ * be believed quiet. Only one in twenty counts as a glitch and is left out. `x` is sorted. */
+static double trimmed_sd(const double *x, size_t count)
+{
+    const double median = (x[(count - 1) / 2] + x[count / 2]) / 2;
+    size_t first = 0, last = count - 1;
+    for (size_t drop = (count + 19) / 20; drop > 0; drop--) {
+        if (x[last] - median > median - x[first])
+            last--;
+        else
+            first++;
+    }
+    return plain_sd(x + first, last - first + 1);
+}
+
 static void learn_case(struct noise_case *out, const struct noise_input *input, double *x)
 {
     for (size_t k = 0; k < input->trials; k++)
@@ -61,8 +76,10 @@ static void learn_case(struct noise_case *out, const struct noise_input *input, 
         .mde_night = NAN,
         .mde_week = NAN,
     };
-    if (out->learned)
-        out->sigma = robust_sd(x, input->trials);
+    if (out->learned) {
+        const double trimmed = trimmed_sd(x, input->trials);
+        out->sigma = fmax(robust_sd(x, input->trials), trimmed);
+    }
 }
 
 static void forecast(struct noise_case *one, const struct noise_input *input, double class_sigma, size_t trials,

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Every export is read by the tool it is for: compare.py, promtool, xmllint, a JSON Schema validator; and says what it must."""
+import csv
+import io
 import json
 import os
 import pathlib
@@ -178,6 +180,20 @@ def dashboards(home, cases):
     check(all(name.startswith("PREDICTED ") for name in json.loads(export(home, "bmf", "p.json"))), "predictions say so in their names")
 
 
+def key_figures_everywhere(home):
+    """Every format carries the figures, with their units."""
+    table = list(csv.DictReader(io.StringIO(export(home, "csv"))))
+    figures = {row["id"]: row for row in table if row["id"].startswith("kpi/")}
+    check(len(figures) == 3 and float(figures["kpi/good <rate>"]["value"]) > 0 and figures["kpi/good <rate>"]["unit"] == "B/s", f"csv: {figures}")
+    check(figures["kpi/with the wrong one"]["value"] == "" and "1 of 3" in figures["kpi/with the wrong one"]["reason"], "csv: no value, and why")
+    events = [json.loads(line) for line in export(home, "jsonl").splitlines()]
+    check([event["kpi"]["name"] for event in events if event["event"] == "kpi"] == [kpi["name"] for kpi in SUITE["kpis"]], "jsonl")
+    context = json.loads(export(home, "google-benchmark"))["context"]
+    check(context["rooftile_kpi slowest"]["unit"] == "ns" and context["rooftile_kpi slowest"]["value"] > 0, f"google-benchmark: {context}")
+    for form in ("table", "markdown", "junit", "openmetrics", "bmf", "github-action-benchmark"):
+        check("slowest" in export(home, form), f"{form}: the figures are there")
+
+
 def markdown(home):
     text = export(home, "markdown")
     check("**1 finding**" in text and "1 skipped" in text and "| verification |" in text, f"markdown says what went wrong: {text[:600]}")
@@ -202,6 +218,7 @@ def main():
         google_benchmark(home, cases)
         dashboards(home, cases)
         markdown(home)
+        key_figures_everywhere(home)
     finish()
 
 

@@ -67,6 +67,24 @@ static void test_learned(void **state)
     }
 }
 
+/* Two levels, three against five: the robust spread sees none, and eight such trials must not teach that the case is
+ * quiet. */
+static void test_levels(void **state)
+{
+    (void)state;
+    static const double two_levels[] = {303, 303, 303, 303, 303, 326, 326, 326},
+                        glitch[] = {303, 303, 303, 303, 303, 303, 303, 326};
+    const struct noise_input inputs[] = {{two_levels, 8, 0, 0}, {glitch, 8, 0, 0}};
+    struct noise_case cases[2];
+    struct noise_class class;
+    struct noise_summary summary;
+    struct err err = {0};
+    const struct shift_options options = shift_defaults();
+    assert_int_equal(noise_learn(cases, &class, 1, &summary, inputs, 2, 5, &options, &err), STATUS_OK);
+    assert_true(cases[0].sigma > 0.03);
+    assert_true(cases[1].sigma < 1e-9);
+}
+
 static void test_robust_sd(void **state)
 {
     (void)state;
@@ -106,6 +124,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_learned),
+        cmocka_unit_test(test_levels),
         cmocka_unit_test(test_robust_sd),
         cmocka_unit_test(test_refused),
     };
