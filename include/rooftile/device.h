@@ -43,6 +43,10 @@ struct device_info {
     char pci_bdf[16];
     char pci_id[16];     /* "1002:74a1" */
     char partition[32];  /* how the card is divided, "SPX/NPS1": compute and memory; "" where it cannot be, or unknown */
+    char vbios[48];      /* version of the card's firmware; "" unknown */
+    char firmware[64];   /* of its microcontrollers, "smc 0x00550a00, mec 0x000000b5"; "" unknown */
+    char perf_level[32]; /* how its clocks are governed: "auto", "high", "manual"; "" unknown */
+    double power_cap_w;  /* 0 unknown */
     char uuid[64];
     char serial_hash[65];
     char driver[64];     /* driver or kernel version */

@@ -103,6 +103,25 @@ static void describe_partition(struct device_info *info, const struct telemetry 
         snprintf(info->partition, sizeof(info->partition), "%s", compute);
 }
 
+/* What people change between two nights: firmware, power cap, how the clocks are governed. */
+static void describe_settings(struct device_info *info, const struct telemetry *telemetry)
+{
+    static const char *const controllers[] = {"smc", "mec"};
+    char folder[TELEMETRY_PATH + 16], name[32], version[24];
+    telemetry_text(info->vbios, sizeof(info->vbios), telemetry->card, "vbios_version");
+    telemetry_text(info->perf_level, sizeof(info->perf_level), telemetry->card, "power_dpm_force_performance_level");
+    snprintf(folder, sizeof(folder), "%s/fw_version", telemetry->card);
+    for (size_t k = 0; k < sizeof(controllers) / sizeof(*controllers); k++) {
+        const size_t used = strlen(info->firmware);
+        snprintf(name, sizeof(name), "%s_fw_version", controllers[k]);
+        if (telemetry_text(version, sizeof(version), folder, name))
+            snprintf(info->firmware + used, sizeof(info->firmware) - used, "%s%s %s", used ? ", " : "", controllers[k],
+                     version);
+    }
+    const double cap_uw = telemetry_number(telemetry->sensors, "power1_cap");
+    info->power_cap_w = cap_uw > 0 ? cap_uw / 1e6 : 0;
+}
+
 static bool is_hex(const char *text)
 {
     return *text && strspn(text, "0123456789abcdefABCDEF") == strlen(text);
@@ -116,6 +135,7 @@ void telemetry_describe(struct device_info *info, const struct telemetry *teleme
     if (strcmp(vendor, "0x1002") == 0 && text_starts(device, "0x") && strlen(device) == 6 && is_hex(device + 2))
         snprintf(info->pci_id, sizeof(info->pci_id), "1002:%.4s", device + strlen("0x"));
     describe_partition(info, telemetry);
+    describe_settings(info, telemetry);
     if (!info->uuid[0] && telemetry_text(text, sizeof(text), telemetry->card, "unique_id") && is_hex(text))
         snprintf(info->uuid, sizeof(info->uuid), "GPU-%.32s", text);
     if (!info->serial_hash[0] && telemetry_text(text, sizeof(text), telemetry->card, "serial_number"))

@@ -132,9 +132,10 @@ static const char *run_id(uint64_t seed, bool predicted, struct arena *arena)
 static void fingerprint(struct result *result, struct arena *arena)
 {
     const struct device_info *device = &result->device;
-    const char *all =
-        arena_printf(arena, "%s|%s|%s|%s|%s|%u|%u|%s|%s", device->backend, device->name, device->arch, device->target,
-                     device->driver, device->cus, device->wave, result->kernel_release, result->governor);
+    const char *all = arena_printf(arena, "%s|%s|%s|%s|%s|%u|%u|%s|%s|%s|%s|%s|%s|%g", device->backend, device->name,
+                                   device->arch, device->target, device->driver, device->cus, device->wave,
+                                   result->kernel_release, result->governor, device->partition, device->vbios,
+                                   device->firmware, device->perf_level, device->power_cap_w);
     hash_sha256(result->fingerprint, all, strlen(all));
 }
 

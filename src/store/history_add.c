@@ -27,9 +27,12 @@ const char *history_device_key(const struct result *result, struct arena *arena)
 static const char *environment_facts(const struct result *result, struct arena *arena)
 {
     const struct device_info *d = &result->device;
-    return arena_printf(arena, "driver=%s\nkernel=%s\ngovernor=%s\ncompiled for=%s", d->driver,
-                        result->kernel_release ? result->kernel_release : "", result->governor ? result->governor : "",
-                        d->target);
+    return arena_printf(
+        arena,
+        "driver=%s\nkernel=%s\ngovernor=%s\ncompiled for=%s\npartition=%s\nVBIOS=%s\nfirmware=%s\nperformance "
+        "level=%s\npower cap=%g W",
+        d->driver, result->kernel_release ? result->kernel_release : "", result->governor ? result->governor : "",
+        d->target, d->partition, d->vbios, d->firmware, d->perf_level, d->power_cap_w);
 }
 
 /* "+02:00" in seconds; "Z" is 0. */

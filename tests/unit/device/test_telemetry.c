@@ -65,6 +65,11 @@ static void put_card(void)
         {CARD "serial_number", "PCB012345-0042\n"},
         {CARD "current_compute_partition", "SPX\n"},
         {CARD "current_memory_partition", "NPS1\n"},
+        {CARD "vbios_version", "113-M3000100-102\n"},
+        {CARD "power_dpm_force_performance_level", "auto\n"},
+        {CARD "fw_version/smc_fw_version", "0x00556c00\n"},
+        {CARD "fw_version/mec_fw_version", "0x000000b5\n"},
+        {SENSORS "power1_cap", "750000000\n"},
         {CARD "pp_dpm_sclk", "0: 132Mhz\n1: 1900Mhz *\n2: 2100Mhz\n"},
         {CARD "pp_dpm_mclk", "0: 900Mhz\n1: 1300Mhz *\n"},
         {CARD "mem_info_vram_used", "3000000000\n"},
@@ -114,7 +119,13 @@ static void describes_a_card(void **state)
     assert_string_equal(info.partition, "SPX/NPS1");
     assert_string_equal(info.uuid, "GPU-f1c2d3e4a5b60718");
     assert_int_equal(strlen(info.serial_hash), 64);
-    assert_string_equal(info_of("0000:85:00.0").pci_id, ""); /* no vendor */
+    assert_string_equal(info.vbios, "113-M3000100-102");
+    assert_string_equal(info.firmware, "smc 0x00556c00, mec 0x000000b5");
+    assert_string_equal(info.perf_level, "auto");
+    assert_float_equal(info.power_cap_w, 750, 0);
+    const struct device_info bare = info_of("0000:85:00.0");
+    assert_string_equal(bare.pci_id, ""); /* no vendor */
+    assert_true(!bare.vbios[0] && !bare.firmware[0] && !bare.perf_level[0] && bare.power_cap_w == 0);
     put("bus/pci/devices/0000:85:00.0/vendor", "0x10de\n");
     assert_string_equal(info_of("0000:85:00.0").pci_id, "");
 }
