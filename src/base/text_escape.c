@@ -96,3 +96,16 @@ void text_add_wrapped(struct text *text, const char *prose, size_t at, size_t in
         p += length + strspn(p + length, " ");
     }
 }
+
+void text_add_csv(struct text *text, const char *string)
+{
+    string = string ? string : "";
+    if (!strpbrk(string, ",\"\r\n")) {
+        text_add(text, string);
+        return;
+    }
+    text_add(text, "\"");
+    for (const char *c = string; *c; c++)
+        text_addf(text, *c == '"' ? "\"\"" : "%c", *c);
+    text_add(text, "\"");
+}

@@ -5,20 +5,6 @@
 
 #include "report_internal.h"
 
-/* RFC 4180: quoted when it holds a comma, a quote or a line break; quotes are doubled. */
-static void csv_string(struct text *out, const char *value)
-{
-    value = value ? value : "";
-    if (!strpbrk(value, ",\"\r\n")) {
-        text_add(out, value);
-        return;
-    }
-    text_add(out, "\"");
-    for (const char *c = value; *c; c++)
-        text_addf(out, *c == '"' ? "\"\"" : "%c", *c);
-    text_add(out, "\"");
-}
-
 /* Non-finite values are empty cells. */
 static void csv_number(struct text *out, double value)
 {
@@ -32,7 +18,7 @@ static void params_cell(struct text *out, const struct result_case *c)
     struct text params = {0};
     for (size_t k = 0; k < c->param_count; k++)
         text_addf(&params, "%s%s=%s", k ? ";" : "", c->params[k].name, param_text(&arena, &c->params[k].value));
-    csv_string(out, params.data);
+    text_add_csv(out, params.data);
     text_release(&params);
     arena_release(&arena);
 }
@@ -55,9 +41,9 @@ static void case_row(struct text *out, const struct result *result, const struct
                               c->predicted_ns,
                               c->overhead_ns};
     figure_flags(&flags, c);
-    csv_string(out, c->id);
+    text_add_csv(out, c->id);
     text_add(out, ",");
-    csv_string(out, c->kernel);
+    text_add_csv(out, c->kernel);
     text_add(out, ",");
     params_cell(out, c);
     text_addf(out, ",%s,%s,%u,%zu", measured ? timer_name(c->timer) : "", case_status_name(c->status), c->batch,
@@ -67,15 +53,15 @@ static void case_row(struct text *out, const struct result *result, const struct
         csv_number(out, numbers[k]);
     }
     text_add(out, ",");
-    csv_string(out, c->floor.bound);
+    text_add_csv(out, c->floor.bound);
     text_addf(out, ",%s,", verdict_name(c->verification.verdict));
-    csv_string(out, c->verification.method);
+    text_add_csv(out, c->verification.method);
     text_add(out, ",");
-    csv_string(out, flags.data);
+    text_add_csv(out, flags.data);
     text_addf(out, ",%s,", result->predicted ? "predicted" : "measured");
-    csv_string(out, result->device.name);
+    text_add_csv(out, result->device.name);
     text_add(out, ",");
-    csv_string(out, c->reason);
+    text_add_csv(out, c->reason);
     text_add(out, ",,\r\n");
     text_release(&flags);
 }
@@ -85,17 +71,17 @@ static void kpi_row(struct text *out, const struct result *result, const struct 
 {
     struct text id = {0};
     text_addf(&id, "kpi/%s", kpi->name);
-    csv_string(out, id.data);
+    text_add_csv(out, id.data);
     text_addf(out, ",,,,%s", isfinite(kpi->value) ? "ok" : "none");
     text_add(out, ",,,,,,,,,,,,,,,,,,,,");
     text_addf(out, "%s,", result->predicted ? "predicted" : "measured");
-    csv_string(out, result->device.name);
+    text_add_csv(out, result->device.name);
     text_add(out, ",");
-    csv_string(out, kpi->reason);
+    text_add_csv(out, kpi->reason);
     text_add(out, ",");
     csv_number(out, kpi->value);
     text_add(out, ",");
-    csv_string(out, kpi->unit);
+    text_add_csv(out, kpi->unit);
     text_add(out, "\r\n");
     text_release(&id);
 }

@@ -186,24 +186,12 @@ static const char export_sql[] =
     "SELECT started_at, lane, device, arch, kind, case_id, timer, mode, class, value, unit, better, status, flags, "
     "git_commit, run_id FROM measurements ORDER BY time, lane, device, kind, case_id, timer";
 
-static void csv_cell(struct text *out, const char *value, bool first)
-{
-    text_add(out, first ? "" : ",");
-    if (!value[strcspn(value, ",\"\r\n")]) {
-        text_add(out, value);
-        return;
-    }
-    text_add(out, "\"");
-    for (const char *c = value; *c; c++)
-        text_addf(out, *c == '"' ? "\"\"" : "%c", *c);
-    text_add(out, "\"");
-}
-
 static void csv_row(struct text *out, sqlite3_stmt *statement, bool names)
 {
     for (int k = 0; k < sqlite3_column_count(statement); k++) {
         const char *text = names ? sqlite3_column_name(statement, k) : (const char *)sqlite3_column_text(statement, k);
-        csv_cell(out, text ? text : "", !k);
+        text_add(out, k ? "," : "");
+        text_add_csv(out, text);
     }
     text_add(out, "\r\n");
 }
