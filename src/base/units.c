@@ -144,6 +144,21 @@ const char *units_rate(char *out, double per_second, const char *unit)
     return put_scaled(out, per_second, prefixes, COUNT_OF(prefixes), " ", unit);
 }
 
+const char *units_quantity(char *out, double value, const char *unit)
+{
+    if (!isfinite(value))
+        snprintf(out, UNITS_TEXT, "-");
+    else if (!strcmp(unit, "ns"))
+        return units_time(out, value);
+    else if (!strcmp(unit, "B/s") || !strcmp(unit, "FLOP/s") || !strcmp(unit, "1/s"))
+        return units_rate(out, value, unit);
+    else if (!strcmp(unit, "1"))
+        snprintf(out, UNITS_TEXT, "%.4g", value);
+    else
+        snprintf(out, UNITS_TEXT, "%.4g %.12s", value, unit);
+    return out;
+}
+
 const char *units_hz(char *out, double hz)
 {
     return units_rate(out, hz, "Hz");

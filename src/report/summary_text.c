@@ -53,14 +53,7 @@ static void add_flag_legend(struct text *out, const struct result *result, bool 
 
 static const char *kpi_value(char out[static UNITS_TEXT], const struct result_kpi *kpi)
 {
-    if (!strcmp(kpi->unit, "B/s") || !strcmp(kpi->unit, "FLOP/s") || !strcmp(kpi->unit, "1/s"))
-        return units_rate(out, kpi->value, kpi->unit);
-    if (!strcmp(kpi->unit, "ns"))
-        return units_time(out, kpi->value);
-    if (!strcmp(kpi->of, "fraction"))
-        return units_percent(out, kpi->value);
-    snprintf(out, UNITS_TEXT, "%.4g %.12s", kpi->value, kpi->unit);
-    return out;
+    return strcmp(kpi->of, "fraction") ? units_quantity(out, kpi->value, kpi->unit) : units_percent(out, kpi->value);
 }
 
 static void add_kpis(struct text *out, const struct result *result, const struct report_options *options)

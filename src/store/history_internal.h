@@ -100,8 +100,4 @@ enum status history_judge(struct history_judging *judging, struct err *err);
 const char *history_cause(const struct history_judging *judging, const struct history_row *row, size_t tau);
 const char *history_commits(const struct history_judging *judging, size_t tau);
 
-/* ---- words ---- */
-
-const char *history_value_text(char out[static UNITS_TEXT], const char *unit, double value);
-
 #endif

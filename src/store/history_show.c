@@ -75,7 +75,7 @@ static void put_list(struct text *out, const struct history_window *w, const boo
             continue;
         put_cell(out, row->label, width);
         text_addf(out, "  %-8s  %6zu  %12s  ", row->is_kpi ? "kpi" : row->timer, values_of(row, w->night_count),
-                  history_value_text(last, row->unit, row->points[w->night_count - 1].value));
+                  units_quantity(last, row->points[w->night_count - 1].value, row->unit));
         put_spark(out, row, w->night_count);
         if (row->retired)
             text_add(out, "  accepted as gone");
@@ -132,7 +132,7 @@ static void put_nights(struct text *out, const struct history_window *w, const s
         text_addf(out, "%.19s  ", w->nights[k].started_at);
         snprintf(commit, sizeof(commit), "%.12s", w->nights[k].git[0] ? w->nights[k].git : "-");
         put_cell(out, commit, 12);
-        text_addf(out, "  %12s", history_value_text(value, row->unit, p->value));
+        text_addf(out, "  %12s", units_quantity(value, p->value, row->unit));
         if (change[0])
             text_addf(out, "  %9s", change);
         put_remarks(out, w, row, k);

@@ -22,21 +22,6 @@ static const char *safe(struct arena *arena, const char *string)
     return copy;
 }
 
-const char *history_value_text(char out[static UNITS_TEXT], const char *unit, double value)
-{
-    if (!isfinite(value))
-        snprintf(out, UNITS_TEXT, "-");
-    else if (!strcmp(unit, "ns"))
-        return units_time(out, value);
-    else if (!strcmp(unit, "B/s") || !strcmp(unit, "FLOP/s") || !strcmp(unit, "1/s"))
-        return units_rate(out, value, unit);
-    else if (!strcmp(unit, "1"))
-        snprintf(out, UNITS_TEXT, "%.4g", value);
-    else
-        snprintf(out, UNITS_TEXT, "%.4g %.12s", value, unit);
-    return out;
-}
-
 /* "; code, 1234abcd..5678ef01" as far as it is known. */
 static const char *origin(const struct history_series *s, struct arena *arena)
 {
@@ -49,8 +34,7 @@ static const char *origin(const struct history_series *s, struct arena *arena)
 static const char *before(const struct history_series *s, struct arena *arena)
 {
     char value[UNITS_TEXT];
-    return isfinite(s->baseline) ? arena_printf(arena, ", was %s", history_value_text(value, s->unit, s->baseline))
-                                 : "";
+    return isfinite(s->baseline) ? arena_printf(arena, ", was %s", units_quantity(value, s->baseline, s->unit)) : "";
 }
 
 /* One line: what happened to the series, and since when. */
@@ -184,7 +168,7 @@ void history_gate_text(struct text *out, const struct history_gate *gate, bool c
         const char *label = safe(&arena, s->label);
         text_addf(out, "%s%-12s%s  %s", tone(s, color), word(s), color ? "\033[0m" : "", label);
         text_pad(out, width - text_columns(label), ' ');
-        text_addf(out, "  %10s  %s\n", history_value_text(value, s->unit, s->tonight), story(s, &arena));
+        text_addf(out, "  %10s  %s\n", units_quantity(value, s->tonight, s->unit), story(s, &arena));
         shown++;
     }
     if (findings > shown)
@@ -229,7 +213,7 @@ void history_gate_markdown(struct text *out, const struct history_gate *gate)
             text_add(out, "| | case | tonight | what happened |\n|---|---|---:|---|\n");
         text_addf(out, "| **%s** | ", word(s));
         text_add_markdown(out, s->label);
-        text_addf(out, " | %s | ", history_value_text(value, s->unit, s->tonight));
+        text_addf(out, " | %s | ", units_quantity(value, s->tonight, s->unit));
         text_add_markdown(out, story(s, &arena));
         text_add(out, " |\n");
     }

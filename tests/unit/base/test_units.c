@@ -175,6 +175,20 @@ static void writes(void **state)
     check_writing(counts_written, COUNT_OF(counts_written), units_count);
 }
 
+static void quantities(void **state)
+{
+    static const struct {
+        double value;
+        const char *unit, *text;
+    } rows[] = {{1500, "ns", "1.50 us"}, {2e9, "B/s", "2.00 GB/s"},       {3e12, "FLOP/s", "3.00 TFLOP/s"},
+                {0.25, "1", "0.25"},     {12.5, "cycles", "12.5 cycles"}, {NAN, "ns", "-"}};
+    (void)state;
+    for (size_t k = 0; k < COUNT_OF(rows); k++) {
+        char text[UNITS_TEXT];
+        assert_string_equal(units_quantity(text, rows[k].value, rows[k].unit), rows[k].text);
+    }
+}
+
 /* Skipped where no locale with a decimal comma is installed. */
 static void ignores_locale(void **state)
 {
@@ -195,6 +209,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads),
         cmocka_unit_test(writes),
+        cmocka_unit_test(quantities),
         cmocka_unit_test(ignores_locale),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
