@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The loops that are measured hold the instructions that are named, so many of them and nothing that would be measured in
-their place (instructions.json): each kernel is compiled for the targets of its row and disassembled. The loop is, of those
+their place (instructions/FAMILY.json): each kernel is compiled for the targets of its row and disassembled. The loop is, of those
 that hold no other, the one with the most of the instructions that are asked for, then the largest.
 
   set          parameters, as for `rooftile inspect --set`
@@ -96,7 +96,8 @@ def main():
     if not shutil.which("llvm-objdump-19") and not shutil.which("llvm-objdump"):
         print("skipped: there is no llvm-objdump")
         return 77
-    rows = json.loads((pathlib.Path(__file__).resolve().parent / "instructions.json").read_text(encoding="utf-8"))
+    tables = sorted((pathlib.Path(__file__).resolve().parent / "instructions").glob("*.json"))
+    rows = [row for table in tables for row in json.loads(table.read_text(encoding="utf-8"))]
     harness.check(len(rows) > 0, "no rows")
     with harness.scratch() as home:
         for row in rows:
