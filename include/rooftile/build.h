@@ -88,6 +88,7 @@ struct build_options {
     const char *include_dir; /* folder with portable.h; NULL: kernels/include of the catalog */
     unsigned jobs;           /* 0: all allowed cores */
     bool force;              /* compile even when cached */
+    bool cached_only;        /* compile nothing: what is not in the cache stays BUILD_PENDING */
     /* Called in the calling thread after each request is settled, in the order they settle. */
     void (*progress)(void *context, size_t done, size_t total, const struct build_request *request,
                      const struct build_result *result);

@@ -56,7 +56,7 @@ struct codeobj_kernel {
     uint32_t required_block[3]; /* .reqd_workgroup_size; 0 0 0 when any will do */
     bool uses_dynamic_stack;
     bool uniform_block;        /* .uniform_work_group_size: the grid must be whole blocks */
-    bool workgroup_processor_mode; /* gfx10 and later: the block may spread over both CUs of a WGP */
+    bool workgroup_processor_mode; /* as the metadata says it, from version 5 on; ask codeobj_wgp_mode */
 
     /* From the kernel descriptor: what the hardware is told. All 0 when !has_descriptor. */
     bool has_descriptor;
@@ -129,6 +129,10 @@ const struct codeobj_kernel *codeobj_kernel(const struct codeobj *object, const 
 /* The kernel with this name in any object that runs on `target` (NULL: any), and in *object (may be NULL) where it was. */
 const struct codeobj_kernel *codeobj_find_kernel(const struct codeobj **object, const struct codeobj_file *file,
                                                  const char *target, const char *name);
+
+/* gfx10 and later: may a workgroup spread over both CUs of a WGP? From the descriptor where there is one: before version 5 the
+ * metadata does not say it. */
+bool codeobj_wgp_mode(const struct codeobj_kernel *kernel);
 
 /* Every target of the file once, "gfx90a gfx942:xnack-": for messages. */
 char *codeobj_targets(const struct codeobj_file *file, struct arena *arena);

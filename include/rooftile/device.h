@@ -21,9 +21,28 @@
 #define DEVICE_MAX_CACHES 6
 #define DEVICE_MAX_MARKS 64
 #define DEVICE_MAX_STREAMS 16
-#define DEVICE_MAX_ARGS 64
+#define DEVICE_MAX_ARGS 128
 
-enum device_space { SPACE_DEVICE, SPACE_PINNED, SPACE_PAGEABLE, SPACE_MANAGED, SPACE_FINE, SPACE_PEER };
+/* Kinds of memory:
+ *   device         the device's own: coarse-grained, others see what a kernel wrote when it has ended
+ *   pinned         the host's, where the device reaches it; fine-grained: both see each other's writes at once
+ *   pageable       the host's, as malloc gives it
+ *   managed        one address for both, moved to where it is used
+ *   fine           the device's own, fine-grained
+ *   peer           of another device of the same backend (alloc_peer)
+ *   pinned_coarse  as pinned, coarse-grained: the device's caches may hold it while a kernel runs
+ * The order is that of enum buffer_space in manifest.h. */
+enum device_space {
+    SPACE_DEVICE,
+    SPACE_PINNED,
+    SPACE_PAGEABLE,
+    SPACE_MANAGED,
+    SPACE_FINE,
+    SPACE_PEER,
+    SPACE_PINNED_COARSE,
+    DEVICE_SPACES
+};
+#define SPACE_BIT(space) (1u << (space))
 
 /* A cache as the driver or operating system reports it; what it really is, roofline measures. */
 struct device_cache {
@@ -51,12 +70,18 @@ struct device_info {
     char serial_hash[65];
     char driver[64];     /* driver or kernel version */
     bool predicted;      /* nothing is executed; every time is a prediction (sim) */
+    bool host_memory;    /* its memory is the host's: nothing is ever moved between the two (cpu) */
+    uint32_t index;      /* its number among the backend's devices, as alloc_peer counts */
+    uint32_t peers;      /* other devices of the backend in this machine: numbers 0..peers without its own */
+    uint32_t lacks_spaces;        /* kinds of memory that it cannot give, SPACE_BIT each */
+    uint32_t lacks_kernel_spaces; /* kinds that its kernels cannot reach */
     uint32_t wave;       /* lanes of a wavefront: 64 or 32 */
     uint32_t cus;        /* compute units; threads of the CPU device */
     uint32_t xccs;
     uint32_t simds_per_cu;
     uint32_t max_block;  /* work-items of a workgroup */
     uint32_t max_grid[3];/* workgroups */
+    bool cooperative;    /* can promise that all workgroups of a launch run at once, if they fit */
     uint64_t lds_bytes;  /* per workgroup, at most */
     uint64_t memory_bytes;
     uint64_t memory_free_bytes;
@@ -113,6 +138,7 @@ struct device_launch {
     void **args;        /* one pointer to each argument's value, in order; device pointers as void * values */
     uint32_t stream;
     double floor_ns;    /* predicted time; only sim looks at it */
+    bool cooperative;   /* all workgroups at once: they wait for each other. Too many of them are ERR_UNSUPPORTED */
     bool poison_lds;    /* cpu: fill LDS with a poison pattern before each workgroup (verification, never timing) */
     enum lane_order lane_order; /* cpu: order in which fibers run between two barriers */
     uint64_t seed;      /* cpu: of LANES_SHUFFLED */
@@ -161,6 +187,10 @@ struct device_ops {
     enum status (*alloc)(void **pointer, struct device *device, uint64_t size_bytes, enum device_space space,
                          struct err *err);
     void (*free)(struct device *device, void *pointer);
+    /* Optional: memory of device number `index`, of which its own is one, reachable from all devices that can; freed as
+     * any other. ERR_UNSUPPORTED when this device cannot reach it. */
+    enum status (*alloc_peer)(void **pointer, struct device *device, uint64_t size_bytes, uint32_t index,
+                              struct err *err);
     /* Host <-> device; blocking. */
     enum status (*write)(struct device *device, void *to, const void *from, uint64_t size_bytes, struct err *err);
     enum status (*read)(struct device *device, void *to, const void *from, uint64_t size_bytes, struct err *err);
@@ -175,6 +205,7 @@ struct device_ops {
 
     /* Asynchronous where the hardware is; faults may surface at wait. Allocates nothing, takes no lock, prints nothing. */
     enum status (*launch)(struct device *device, const struct device_launch *launch, struct err *err);
+    /* Between any two kinds of memory, those of peers too. */
     enum status (*copy)(struct device *device, void *to, const void *from, uint64_t size_bytes, uint32_t stream,
                         struct err *err);
     enum status (*fill)(struct device *device, void *to, uint8_t byte, uint64_t size_bytes, uint32_t stream,
@@ -187,7 +218,8 @@ struct device_ops {
     /* Optional: makes a stream wait for a mark of another; on in-order devices nothing. */
     enum status (*wait_mark)(struct device *device, uint32_t stream, uint32_t mark, struct err *err);
     /* Optional: launches so that the marks are the kernel's own begin and end, not points of its stream; only their distance
-     * to each other means something. ERR_UNSUPPORTED where the library cannot: then mark, launch and mark. */
+     * to each other means something. ERR_UNSUPPORTED where the library cannot (no cooperative launch can be timed so): then
+     * mark, launch and mark. */
     enum status (*launch_marked)(struct device *device, const struct device_launch *launch, uint32_t from, uint32_t to,
                                  struct err *err);
     /* Optional: pushes a range out of every cache (cpu: cache-line flush). Where missing, measure.c flushes by a large buffer. */
@@ -197,8 +229,6 @@ struct device_ops {
     /* Optional: runs `work(context, part, parts)` on every core of the CPU device, pinned as its kernels are, so that
      * first touch places pages where blocks with the same share will use them. */
     void (*parallel)(struct device *device, void (*work)(void *context, uint32_t part, uint32_t parts), void *context);
-    enum status (*copy_peer)(struct device *device, void *to, int to_index, const void *from, int from_index,
-                             uint64_t size_bytes, struct err *err);
     /* Optional: a graph is these launches, `repeat` times one after the other, on one stream whatever theirs say. Making it
      * may take milliseconds and copies their arguments; launching it is one call. ERR_UNSUPPORTED where the library lacks
      * graphs. */

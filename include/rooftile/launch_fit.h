@@ -4,13 +4,15 @@
  * is taken; nobody else would notice a difference before the GPU does. Pure.
  *
  * Compared, in order: how many arguments; for each its size, and pointer or value; the workgroup with the largest one that the
- * kernel was compiled for (launch bounds) and the one it requires; LDS, static and dynamic together, with the device's. A
+ * kernel was compiled for (launch bounds) and the one it requires; LDS, static and dynamic together, with the device's. And, of
+ * the launch that is measured, the occupancy with what the manifest claims. A
  * kernel whose metadata knows no pointers at all (assembly that declares every argument by value) takes buffers as 8 bytes.
  */
 #ifndef ROOFTILE_LAUNCH_FIT_H
 #define ROOFTILE_LAUNCH_FIT_H
 
 #include "rooftile/codeobj.h"
+#include "rooftile/occupancy.h"
 #include "rooftile/plan.h"
 #include "rooftile/text.h"
 
@@ -18,6 +20,17 @@
  * value)", and returns how many. `lds_limit_bytes` 0: unknown. */
 size_t launch_fit(struct text *out, const struct bound *bound, const struct bound_launch *launch,
                   const struct codeobj_kernel *kernel, uint64_t lds_limit_bytes);
+
+/* How many workgroups and waves of a launch live on a compute unit of `target`, from its kernel's registers and LDS and the
+ * launch's workgroup and dynamic LDS. ERR_UNSUPPORTED without a kernel descriptor, else as occupancy_compute. */
+enum status launch_occupancy(struct occupancy *occupancy, const struct bound_launch *launch, const char *target,
+                             const struct codeobj_kernel *kernel, struct err *err);
+
+/* Appends in one sentence how the occupancy of a launch differs from what the manifest claims, what limits it and what would
+ * raise it: "the manifest claims 4 waves per SIMD, gfx942 holds 3 of this launch, limited by VGPRs (168): 40 VGPRs fewer gives
+ * 4 waves per SIMD instead of 3". False: nothing differs, nothing is claimed, or the rules are not known. */
+bool launch_claim_differs(struct text *out, const struct bound *bound, const struct bound_launch *launch,
+                          const char *target, const struct codeobj_kernel *kernel);
 
 /* Calls `visit` for every launch of the case: its setup, its steps and those inside graphs, in that order. */
 void launch_each(const struct bound *bound, void (*visit)(void *context, const struct bound_launch *launch),

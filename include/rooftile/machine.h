@@ -10,10 +10,15 @@
  *   "pci_ids": ["1002:74a1"], "partition": "SPX/NPS1",
  *   "facts":  { "cus": { "value": 304, "source": "https://..." }, "core_hz": 2.1e9, ... },     a source or a plain number
  *   "levels": [ { "name": "L2", "capacity_bytes": { "value": 33554432, "source": "...", "confidence": 0.98 },
+ *                 "capacity_low_bytes": 25165824,
  *                 "bandwidth": { "claimed": { "value": 3.44e13, "source": "16384 B/clk * 2.1 GHz, ..." },
  *                                "measured": { "value": 2.1e13, "by": "stream_read/n=...", "ci_rel": 0.002 } },
+ *                 "read": { "measured": {...} }, "write": {...}, "copy": {...}, "triad": {...},
  *                 "latency_ns": { "value": 101.8, "source": "..." } }, ... nearest first, the last is the memory ],
- *   "units":  [ { "name": "vector_f32", "peak": { "claimed": {...}, "measured": {...} }, "clock_hz": 2.1e9 } ],
+ *   "units":  [ { "name": "vector_f32", "peak": { "claimed": {...}, "measured": {...} }, "clock_hz": 2.1e9, "held_hz": 1.9e9 } ],
+ *   "latencies": [ { "upto_bytes": 4194304, "beyond_bytes": 6291456, "confidence": 0.99, "level": "L2", "instances": 8,
+ *                    "latency_ns": { "value": 101.8, "source": "pointer_chase/..." } }, ... the last has no end ],
+ *   "figures": [ { "name": "lds_read", "value": 6.1e13, "unit": "B/s", "ci_rel": 0.001, "source": "lds_read/..." } ],
  *   "launch_ns": { "value": 5000, "source": "..." } }
  *
  * A measured file has "kind": "measured" with "device_id" and "measured_at".
@@ -29,6 +34,7 @@
 #include "rooftile/err.h"
 
 #define MACHINE_MAX_LEVELS 6
+#define MACHINE_MAX_FIGURES 48
 #define MACHINE_MAX_UNITS 32
 #define MACHINE_NAME 32
 
@@ -42,22 +48,48 @@ struct ceiling {
     bool raised;           /* measured was exceeded and lifted in this run (roof_raised) */
 };
 
+/* What kernels do with memory, by the share of their bytes that is written: none, all, a half, a third. */
+enum machine_traffic { TRAFFIC_READ, TRAFFIC_WRITE, TRAFFIC_COPY, TRAFFIC_TRIAD, TRAFFIC_COUNT };
+const char *machine_traffic_name(enum machine_traffic traffic); /* "read" "write" "copy" "triad" */
+
 /* A memory level, nearest first; the last one is the device's memory ("HBM", "GDDR", "DRAM") with unlimited capacity. */
 struct machine_level {
     char name[MACHINE_NAME];
     double capacity_bytes;   /* of the whole device; 0 for the last level */
+    double capacity_low_bytes; /* the largest footprint seen inside: the truth lies from here to capacity_bytes; 0 unknown */
     char capacity_source[160];
     double capacity_confidence; /* 0..1 for levels found from data (change points), 1 for data sheets */
-    struct ceiling bandwidth;   /* bytes per second, all CUs together */
+    struct ceiling bandwidth;   /* bytes per second, all CUs together: the best of any traffic */
+    struct ceiling traffic[TRAFFIC_COUNT]; /* the best of each kind; facts, not roofs */
     double latency_ns;          /* dependent load; 0 unknown */
     char latency_source[160];
+};
+
+/* A level as one dependent load after the other sees it, from one core or CU. Found from chases alone, to be set against the
+ * levels that bandwidth shows: where both see the same border, `level` names it. */
+struct machine_latency {
+    double upto_bytes, beyond_bytes; /* the last footprint inside, and the first outside; 0 for the last one, which has no end */
+    double confidence;               /* that there is a border; 0 for the last one */
+    double latency_ns, ci_rel;
+    char source[160];
+    char level[MACHINE_NAME]; /* "": bandwidth shows no border here */
+    uint32_t instances;       /* as many caches of this size are the level; 0 when level is "" */
+};
+
+/* Any other fact that was measured: LDS bandwidth, what launches and marks cost, the timer's tick. */
+struct machine_figure {
+    char name[48];
+    double value, ci_rel; /* the latter 0: unknown */
+    char unit[16];        /* "ns" "B/s" "Hz" ..., as units_quantity takes them */
+    char source[256];     /* the case, or how it was found */
 };
 
 /* An arithmetic unit: "vector_f32", "vector_f64", "matrix_f16" ... */
 struct machine_unit {
     char name[MACHINE_NAME];
     struct ceiling peak; /* FLOP per second (integer units: OP per second) */
-    double clock_hz;     /* the clock the peak holds at; 0 unknown */
+    double clock_hz;     /* the clock that the claimed peak holds at; 0 unknown */
+    double held_hz;      /* the clock during the measurement; 0 unknown */
 };
 
 struct machine {
@@ -81,6 +113,10 @@ struct machine {
     struct machine_level levels[MACHINE_MAX_LEVELS];
     uint32_t unit_count;
     struct machine_unit units[MACHINE_MAX_UNITS];
+    uint32_t latency_count;
+    struct machine_latency latencies[MACHINE_MAX_LEVELS];
+    uint32_t figure_count;
+    struct machine_figure figures[MACHINE_MAX_FIGURES];
 };
 
 /* ERR_CONFIG with file, pointer, line and column. */
@@ -97,6 +133,12 @@ void machine_json(struct json_out *out, const struct machine *machine);
 /* NULL, or what is wrong with a machine built by hand or measured: no levels, capacities that do not grow, a
  * name twice, rates that are not finite and positive. */
 const char *machine_problem(const struct machine *machine);
+
+/* What a unit's rate is in: "OP/s" for whole numbers (their type begins with i or u: "vector_i32", "matrix_i8"), else "FLOP/s". */
+const char *machine_unit_rate(const char *name);
+
+/* The figure of that name; NULL when there is none. */
+const struct machine_figure *machine_figure(const struct machine *machine, const char *name);
 
 /* NULL when the machine has no such unit. */
 const struct machine_unit *machine_unit(const struct machine *machine, const char *name);

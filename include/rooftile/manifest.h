@@ -12,18 +12,22 @@
  *               or { "image": "my_flash_{D}.hsaco", "symbol": "..." }
  *   "variants": [ { "backend": "cpu", "params": { "VEC": 16 } }, { "arch": "gfx11*", "wave": 32, "params": { ... } } ],
  *   "require":  [ { "expr": "device.lds_bytes >= tile * 4", "reason": "the tile needs {tile*4} bytes of LDS" } ],
- *   "buffers":  { "a": { "type": "{dtype}", "count": "n", "role": "out", "reset": "none", "space": "device",
+ *   "buffers":  { "a": { "type": "{dtype}", "count": "n", "role": "out", "reset": "none",
+ *                        "space": "device" or "{a text parameter}", "device": "0",     of which device, for the space "peer"
  *                        "fill": "i % 7" | { "gen": "ring", "stride": "64", ... }, "align_offset": "0" } },
- *   "launch":   { "grid": ["ceil_div(n, block)"], "block": ["block"], "shared": "0", "symbol": "...",
+ *   "launch":   { "grid": ["ceil_div(n, block)"], "block": ["block"], "shared": "0", "symbol": "...", "cooperative": false,
  *                 "defines": { "VEC": "1" },                     for this launch only: over those of code, by name
- *                 "args": [ "a", { "value": "3", "type": "{dtype}" }, { "buffer": "b", "offset": "64" } ] },
+ *                 "args": [ "a", { "value": "3", "type": "{dtype}", "repeat": "1" }, { "buffer": "b", "offset": "64" } ] },
  *   "steps":    [ { "launch": { ... }, "stream": 0, "timed": true, "repeat": "1" }, { "copy": { "to": "b", "from": "a", "bytes": "n*4" } },
  *                 { "fill": { "buffer": "b", "byte": 0 } }, { "sync": true }, { "record": "x" }, { "wait": "x" },
- *                 { "load": true }, { "graph": { "repeat": "10", "steps": [ ... ] } } ],
+ *                 { "load": true }, { "alloc": "b" }, { "graph": { "repeat": "10", "steps": [ ... ] } },
+ *                 { "loop": { "repeat": "10", "steps": [ ... ] } } ],
  *   "setup":    [ ... steps run once, untimed, before the first launch ... ],
  *   "work":     { "read": "2*n*bytes(dtype)", "write": "n*bytes(dtype)", "flops": "2*n", "items": "n", "unit": "vector_{dtype}",
- *                 "footprint": "..." },
- *   "metrics":  { "cycles_per_step": { "buffer": "out", "reduce": "median", "expr": "x / steps", "unit": "cycles" } },
+ *                 "footprint": "...", "item": "B", "level": "link" },
+ *   "occupancy": { "exactly": "waves" } or { "least": "2" },       waves per SIMD of the first timed launch, on AMD targets
+ *   "metrics":  { "cycles_per_step": { "buffer": "out", "reduce": "median", "expr": "x / steps", "unit": "cycles",
+ *                                    "expect": "steps" } },
  *   "check":    { "params": { "n": 4099 },
  *                 "expect": { "a": "i % 7 + 3 * (i % 5)" | { "expr": "...", "abs": "0", "rel": "4*eps(dtype)" } },
  *                 "oracle": { "kernel": "gemm_oracle", "output": "c", "samples": 256, "abs": "...", "rel": "...",
@@ -41,10 +45,25 @@
  * What a target lacks is a skip. In expressions `wave` is what was asked for and device.wave what the case has; variants are
  * matched before, with the device's own.
  *
- * `launch` is short for one timed step; steps are timed unless they say otherwise, a graph holds launches only. `block` and
- * `grid` take 1 to 3 expressions. `work` counts the algorithm's minimum for
- * ONE pass over all timed steps. `footprint` defaults to the bytes of all buffers. `unit` names a machine peak
- * ("vector_f32", "matrix_f16"); empty when flops is absent.
+ * `occupancy` is a claim: `check` computes from registers, LDS and workgroup of the code object how many waves a SIMD holds and
+ * says what differs; before a run a claim that does not hold is the case's finding, and nothing is launched. 0 claims nothing, and
+ * nothing is claimed of devices and targets whose rules are not known (occupancy.h). The facts of struct device_unit, such as
+ * device.simds, are for such expressions.
+ *
+ * `launch` is short for one timed step; steps are timed unless they say otherwise. A graph holds launches only, a loop any step
+ * but load, alloc, graph and loop. Every step but sync takes "repeat", and so does an argument that is a value: 0 leaves it out.
+ * `load` loads the code anew: where the steps have one, the code is unloaded, untimed, before they run, so no launch may stand
+ * before it. `alloc` gives a buffer other memory, of undefined content; work under way is waited for first. "cooperative": all
+ * workgroups run at once, so they may wait for each other (require device.cooperative). `block` and `grid` take 1 to 3
+ * expressions. `work` counts the algorithm's minimum for
+ * ONE pass over all timed steps. `level` is the one path that the bytes take ("link": between host and device, or between devices)
+ * where it is not the device's own memory. A manifest whose steps launch nothing has no "code".
+ * `footprint` defaults to the bytes of all buffers. `unit` names a machine peak
+ * ("vector_f32", "matrix_f16"); empty when flops is absent. `item` says what an item is where that is a unit: "B" for bytes that
+ * are no memory traffic (LDS). Tables then print items per second in it.
+ *
+ * In a metric `x` is the reduced value and `runs` how often the steps ran since the buffers were last filled or reset. A metric
+ * that is not what it says to `expect` fails the case: so a counter proves that every launch that was timed also ran.
  */
 #ifndef ROOFTILE_MANIFEST_H
 #define ROOFTILE_MANIFEST_H
@@ -99,7 +118,12 @@ const char *template_source(const struct text_template *template);
 
 enum buffer_role { ROLE_IN, ROLE_OUT, ROLE_INOUT, ROLE_TEMP };
 enum buffer_reset { RESET_NONE, RESET_ZERO, RESET_FILL };
-enum buffer_space { BUFFER_DEVICE, BUFFER_PINNED, BUFFER_PAGEABLE, BUFFER_MANAGED, BUFFER_FINE, BUFFER_PEER };
+/* Kinds of memory; device.h, whose order this is, says what they are. */
+enum buffer_space {
+    BUFFER_DEVICE, BUFFER_PINNED, BUFFER_PAGEABLE, BUFFER_MANAGED, BUFFER_FINE, BUFFER_PEER, BUFFER_PINNED_COARSE,
+    BUFFER_SPACES
+};
+extern const char *const buffer_space_names[BUFFER_SPACES]; /* "device" "pinned" ... */
 
 /* Generators are rows of one C table (generator_table in manifest_fill.c gives names and options; run/fill.c makes them):
  *   expr                     a value per element, expression in i
@@ -109,16 +133,17 @@ enum buffer_space { BUFFER_DEVICE, BUFFER_PINNED, BUFFER_PAGEABLE, BUFFER_MANAGE
  *   ring     stride          one random cycle through all slots of `stride` bytes (pointer chase). The element at slot s holds
  *                            the ELEMENT index of the next slot; elements between slots are 0. Sattolo's algorithm.
  *   permutation              0..count-1 shuffled
- *   index    bound dist ...  indices below `bound`: dist uniform | zipf (s) | blocked (block)
+ *   index    bound dist ...  indices below `bound`: dist uniform | zipf (s) | blocked (block) | permutation (each once; count <= bound)
  *   offsets  total dist ...  count values: 0, then prefix sums of count-1 lengths that add to `total`
  *   values   values          a list, repeated
  *   file     path            raw bytes relative to the manifest, exactly the buffer's size
- * All take an optional "seed"; the run's --seed and the buffer's name give the default. */
+ * All take an optional "seed"; the run's --seed and the buffer's name give the default. A buffer's "dist" may be a template,
+ * "{dist}" with a parameter of that name, so that it can be swept: options of every dist it might become may then stand beside it. */
 enum fill_kind {
     FILL_NONE, FILL_EXPR, FILL_ZEROS, FILL_UNIFORM, FILL_NORMAL, FILL_RING, FILL_PERMUTATION, FILL_INDEX, FILL_OFFSETS,
     FILL_VALUES, FILL_FILE
 };
-enum fill_dist { DIST_UNIFORM, DIST_ZIPF, DIST_BLOCKED, DIST_EQUAL, DIST_SKEWED };
+enum fill_dist { DIST_UNIFORM, DIST_ZIPF, DIST_BLOCKED, DIST_EQUAL, DIST_SKEWED, DIST_PERMUTATION };
 #define FILL_MAX_OPTIONS 4
 /* Where a generator's options stand in fill_spec.options. */
 enum {
@@ -142,11 +167,14 @@ struct generator {
     enum fill_dist dist;                          /* when "dist" is absent */
 };
 const struct generator *generator_of(enum fill_kind kind); /* NULL for FILL_NONE and FILL_EXPR */
+/* The generator's distribution of this name. ERR_CONFIG names those it knows. */
+enum status generator_dist(enum fill_dist *dist, const struct generator *generator, const char *name, struct err *err);
 struct fill_spec {
     enum fill_kind kind;
     const struct expr *expr;                        /* FILL_EXPR */
     const struct expr *options[FILL_MAX_OPTIONS];   /* in the order of the generator's row; NULL = default */
     enum fill_dist dist;
+    const struct text_template *dist_text;          /* the dist of a case, see bound_buffer; NULL: `dist` it is */
     const double *values;                           /* FILL_VALUES */
     size_t value_count;
     const char *path;                               /* FILL_FILE, resolved */
@@ -159,21 +187,25 @@ struct manifest_buffer {
     const struct expr *count;
     enum buffer_role role;
     enum buffer_reset reset;
-    enum buffer_space space;
+    const struct text_template *space; /* one of buffer_space_names once it is rendered; NULL = device */
+    const struct expr *device;         /* BUFFER_PEER: number of the device that it belongs to; NULL = its own */
     struct fill_spec fill;
     const struct expr *align_offset; /* bytes the kernel's pointer is moved from a 256-byte boundary; NULL = 0 */
     const struct json *at;
 };
 
-#define MANIFEST_MAX_ARGS 64    /* of one launch */
+#define MANIFEST_MAX_ARGS 128   /* of one launch */
 #define MANIFEST_MAX_STREAMS 16
 #define MANIFEST_MAX_MARKS 32   /* names of record steps */
+#define MANIFEST_ITEM_NAME 15   /* characters of work.item */
+#define MANIFEST_LEVEL_NAME 31  /* of work.level */
 
 struct manifest_arg {
     int buffer;                      /* index, or -1: a value */
     const struct expr *offset;       /* bytes into the buffer; NULL = 0 */
     const struct expr *value;
     const struct text_template *type;
+    const struct expr *repeat;       /* of a value: so many arguments of it; NULL = 1 */
     const struct json *at;
 };
 
@@ -190,22 +222,23 @@ struct manifest_launch {
     const struct expr *grid[3];         /* NULL = 1 */
     const struct expr *block[3];
     const struct expr *shared;          /* NULL = 0 */
+    bool cooperative;                   /* all workgroups at once */
     const struct manifest_arg *args;
     size_t arg_count;
 };
 
-enum step_kind { STEP_LAUNCH, STEP_COPY, STEP_FILL, STEP_SYNC, STEP_RECORD, STEP_WAIT, STEP_LOAD, STEP_GRAPH };
+enum step_kind { STEP_LAUNCH, STEP_COPY, STEP_FILL, STEP_SYNC, STEP_RECORD, STEP_WAIT, STEP_LOAD, STEP_GRAPH, STEP_ALLOC, STEP_LOOP };
 struct manifest_step {
     enum step_kind kind;
     uint32_t stream;
     bool timed;
-    const struct expr *repeat;     /* NULL = 1; for a graph: launches of the graph */
+    const struct expr *repeat;     /* NULL = 1; for a graph: launches of the graph; for a loop: its rounds */
     struct manifest_launch launch; /* STEP_LAUNCH */
-    int to, from;                  /* STEP_COPY: buffers; STEP_FILL: to */
+    int to, from;                  /* STEP_COPY: buffers; STEP_FILL, STEP_ALLOC: to */
     const struct expr *bytes;      /* STEP_COPY, STEP_FILL: NULL = whole buffer */
     uint8_t byte;                  /* STEP_FILL */
     uint32_t mark;                 /* STEP_RECORD, STEP_WAIT: number of the named mark */
-    const struct manifest_step *steps; /* STEP_GRAPH */
+    const struct manifest_step *steps; /* STEP_GRAPH, STEP_LOOP */
     size_t step_count;
     const struct json *at;
 };
@@ -215,7 +248,8 @@ struct manifest_metric {
     const char *name;
     int buffer;
     enum metric_reduce reduce;
-    const struct expr *expr; /* in `x`, the reduced value, and the parameters; NULL = x */
+    const struct expr *expr; /* in `x`, the reduced value, `runs` and the parameters; NULL = x */
+    const struct expr *expect; /* what it must be; NULL = anything */
     const char *unit;
 };
 
@@ -231,6 +265,12 @@ struct manifest_require {
     const struct text_template *reason;
 };
 
+/* How many waves of the first timed launch a SIMD holds at once, as the manifest says. */
+struct manifest_occupancy {
+    const struct expr *waves; /* NULL: nothing is claimed */
+    bool exactly;             /* else at least so many */
+};
+
 struct expectation {
     int buffer;
     struct fill_spec want;  /* an expression in i, or any generator */
@@ -240,13 +280,15 @@ struct expectation {
 
 /* Another kernel computes what is right, on the CPU device, in f64. The oracle's manifest has a buffer "index" (u64, in): which
  * output elements to compute, and a buffer "result" (f64, out) of the same count, and a parameter "samples" (the count). All
- * its other buffers take the contents of ours with the same name (or as `map` says); parameters of the same name are passed on. */
+ * its other buffers take the contents of ours with the same name (or as `map` says); parameters of the same name are passed on, and
+ * `params` sets others: "params": { "total": "{dtype}", "groups": "{device.cus * 2}" } in our parameters and device facts. */
 struct oracle_spec {
     const char *kernel; /* NULL: none */
     int output;         /* our buffer that is checked */
     uint64_t samples;   /* elements recomputed at the measured size; all of them at check.params */
     const struct expr *abs, *rel;
     const struct param *params;
+    const struct text_template *const *templates; /* one per param; NULL: its value as it is. Rendered in our names */
     size_t param_count;
     const struct oracle_map { const char *theirs; int ours; } *map;
     size_t map_count;
@@ -292,6 +334,9 @@ struct manifest {
     size_t setup_count;
     const struct expr *read_bytes, *write_bytes, *flops, *items, *footprint; /* NULL = absent */
     const struct text_template *unit;
+    const char *level; /* "": the levels of the device's memory */
+    const char *item;                  /* what one of `items` is, for rates: "B" prints as B/s; NULL = an item */
+    struct manifest_occupancy occupancy;
     const struct manifest_metric *metrics;
     size_t metric_count;
     struct manifest_check check;
@@ -300,14 +345,31 @@ struct manifest {
 
 /* ---- the names an expression of this manifest may use, and their values ----
  * Slots, in order: parameters (numbers; dtype codes; 0 for strings and lists, which expressions cannot name), then the device
- * facts of manifest_device_names, then "x" (metrics only), then sum, max and len of each list parameter. Functions: bytes(dtype),
- * eps(dtype). Constants: dtype names. */
+ * facts of manifest_device_names, then "x" and "runs" (metrics only), then sum, max and len of each list parameter.
+ * Functions: bytes(dtype), eps(dtype). Constants: dtype names. */
+/* What a workgroup finds where it lives: a compute unit, or on RDNA the two of a workgroup processor unless the case is compiled
+ * for CU mode. Where no rules are known (a CPU's thread): one SIMD that holds one wave, no registers. */
+struct device_unit {
+    double units;                       /* of the device */
+    double simds, simd_waves;           /* SIMDs of a unit; waves that one holds at most */
+    double simd_vgprs, vgpr_granule;    /* VGPRs of a SIMD for each lane of the case's waves, handed out in granules */
+    double wave_vgprs, wave_agprs;      /* that one wave can name; both come from simd_vgprs where that is more than wave_vgprs */
+    double unit_lds, lds_granule;       /* bytes of LDS of a unit, handed out in granules */
+    double unit_groups;                 /* workgroups of more than one wave that a unit holds at most */
+};
 struct device_facts { /* filled from struct device_info by plan; all numbers so that expressions can use them */
     double wave, cus, xccs, max_block, lds_bytes, memory_bytes, l2_bytes, core_hz;
     double f16, bf16_dot, i8_dot; /* 1 where the vector units have packed f16, dot products of bf16 and of i8; else 0 */
+    double cooperative; /* 1 where workgroups of a launch can be promised to run at once */
+    double index, peers; /* its number, and how many other devices there are: numbers 0..peers without its own */
+    double host_memory;  /* 1 where its memory is the host's */
+    unsigned lacks_spaces, lacks_kernel_spaces; /* bit 1 << enum buffer_space: not there, out of kernels' reach */
+    struct device_unit unit;      /* a compute unit, for waves of the device's own size; expressions see the case's unit */
+    bool unit_pairs;              /* two compute units are one unit without CU mode */
     const char *backend, *arch;
 };
-#define MANIFEST_DEVICE_NAMES 11
+#define MANIFEST_UNIT_NAMES 10 /* fields of device_unit: the last of the device's names */
+#define MANIFEST_DEVICE_NAMES (15 + MANIFEST_UNIT_NAMES)
 extern const char *const manifest_device_names[MANIFEST_DEVICE_NAMES]; /* "device.wave" "device.cus" ... */
 /* What every expression knows besides its variables: the dtypes by name, bytes(dtype) and eps(dtype). For suites too. */
 void manifest_expr_basics(struct expr_names *names);

@@ -54,6 +54,10 @@ struct verification {
     char reason[256];      /* of a skip or failure: "c[17] is 3.5, expected 4 (abs 0.5, rel 0.125); 12 of 4099 wrong" */
 };
 
+/* Where the time of a case goes; the rest of its wall time is making it ready to be timed, and judging. */
+enum case_phase { SPENT_FILLING, SPENT_VERIFYING, SPENT_SENSING, SPENT_WARMING, SPENT_MEASURING, SPENT_COUNT };
+const char *case_phase_name(enum case_phase phase); /* "fill" "verify" "sense" "warm-up" "measure" */
+
 struct measurement {
     enum case_status status;
     char reason[4096];     /* of everything but ok */
@@ -73,6 +77,7 @@ struct measurement {
     enum stop_reason stop;
     double wall_ns;        /* the whole case */
     double measure_wall_ns;/* the sampling loop only */
+    double spent_ns[SPENT_COUNT]; /* wall time by phase, all rounds of a case that is measured again */
     uint32_t order_index;  /* position in this trial's order */
     uint64_t started_unix_ns;
     struct verification verification;

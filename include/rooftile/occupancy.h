@@ -53,6 +53,7 @@ struct occupancy_limits {
     uint32_t barriers_cu; /* workgroups of several waves per CU */
 };
 
+#define OCCUPANCY_AGPRS_MAX 256u  /* of a wave, where there are any */
 #define OCCUPANCY_BLOCK_MAX 1024u /* threads of a workgroup, on every target */
 
 /* The row of a target: "gfx942", also "gfx942:sramecc+:xnack-". NULL: unknown. A generic target ("gfx11-generic") has

@@ -23,9 +23,13 @@ struct bound_buffer {
     uint64_t count;
     uint64_t size_bytes;
     uint32_t align_offset;
+    enum buffer_space space;
+    uint32_t device; /* BUFFER_PEER: number of its device */
+    enum fill_dist dist; /* of its fill, for this case */
 };
 
 struct bound_arg {
+    const struct manifest_arg *spec;
     int buffer;       /* index into buffers, or -1 */
     uint64_t offset;  /* bytes */
     uint8_t value[8]; /* little-endian value of a scalar */
@@ -52,8 +56,18 @@ struct bound_step {
     uint64_t bytes;
     uint8_t byte;
     uint32_t mark;
-    struct bound_step *steps; /* of a graph */
+    struct bound_step *steps; /* of a graph or loop */
     size_t step_count;
+};
+
+/* Which timers see what the timed steps do. Events are marks on stream 0. */
+struct timing {
+    bool waits;   /* the host has a part in it: sync, load and alloc steps */
+    bool reloads; /* load and alloc steps, of which no stream knows anything */
+    bool apart;   /* some work is on another stream, not between a mark of stream 0 that its stream waits for and one of its
+                   * own that stream 0 waits for */
+    bool one_launch;   /* exactly one timed step, which is one launch and not cooperative: it can be timed by itself */
+    bool launches_only; /* all steps are timed launches on stream 0 */
 };
 
 /* A manifest at given parameter values: everything a device needs. Steps are not const because their codes are known
@@ -68,7 +82,9 @@ struct bound {
     size_t step_count;
     struct bound_step *setup;
     size_t setup_count;
+    struct timing timing;
     struct work work;
+    double waves_claimed;  /* per SIMD, by the manifest's "occupancy"; 0: nothing is claimed */
     uint64_t buffer_bytes; /* all buffers */
     size_t code;           /* index into plan.codes: of the first launch; without any, of code.defines alone */
     const size_t *codes;   /* each code object that its launches need once; the first is `code` */
@@ -89,6 +105,15 @@ struct plan_oracle {
 enum verify_method { VERIFY_NONE, VERIFY_EXPECT, VERIFY_ORACLE, VERIFY_SAMPLED, VERIFY_VARIANT };
 const char *verify_method_name(enum verify_method method); /* "expect" ... */
 
+/* Expected wall time of a case, by what it is spent on. What a compiler needs is not in it. */
+struct plan_takes {
+    double fill_ns;    /* allocating, filling, restoring and freeing the buffers */
+    double verify_ns;  /* one launch, and its oracle or expectation */
+    double sense_ns;   /* reference rates before and after */
+    double warmup_ns;
+    double measure_ns; /* the samples, with what happens between them */
+};
+
 enum plan_state { PLAN_READY, PLAN_SKIPPED, PLAN_INVALID };
 
 struct plan_case {
@@ -102,11 +127,13 @@ struct plan_case {
     const char *reason;
     const char *const *tags; /* suite's and manifest's */
     size_t tag_count;
+    const char *shape; /* names of the shapes that have its parameters, "a+b"; NULL: none (suite.h) */
     struct measure_options measure;
     struct bound bound;
     struct floor floor;
     double forecast_ns; /* expected time of one launch; the floor plus a launch until a model exists */
-    double estimate_ns; /* expected wall time of the whole case: fills, verification, warm-up, samples */
+    struct plan_takes takes; /* expected wall time by phase ... */
+    double estimate_ns;      /* ... and of the whole case */
     enum verify_method verify;
     const struct bound *variant;      /* VERIFY_VARIANT: the same code at check.params */
     const struct plan_oracle *oracle; /* of `variant` when that is set, else of `bound`; NULL without oracle */

@@ -3,7 +3,8 @@
  * Result: what happened, as data. Built from plan and measurements, or read from a result file; reports, compare and history
  * know only this. The JSON is measurement.md section 3 (configs/schema/result.schema.json), keys exactly as there.
  *
- * Base units everywhere: ns, bytes, Hz, FLOP/s. Claimed (data sheet), predicted and measured values are different fields.
+ * Base units everywhere: ns, bytes, Hz, FLOP/s (OP/s of whole numbers).
+ * Claimed (data sheet), predicted and measured values are different fields.
  */
 #ifndef ROOFTILE_RESULT_H
 #define ROOFTILE_RESULT_H
@@ -42,6 +43,8 @@ struct result_code {
     double waves_per_simd;        /* occupancy of the launch; NaN unknown */
     const char *occupancy_limit;  /* "vgpr" "lds" "slots" ...; "" unknown */
     const char *isa_sha256;       /* of the kernel's instructions; "" unknown */
+    const char *loop_instruction; /* what its hot loop mostly holds, "v_fma_f32" (isa_hot_find); NULL or "": unknown */
+    double loop_share;            /* of the loop's vector, matrix, LDS and memory operations; NaN unknown */
 };
 
 /* One fresh process's share of a case (measurement.md 1.4). */
@@ -63,7 +66,7 @@ struct result_kpi {
     const char *name;
     const char *method;      /* "geomean" "value" "min" "max" */
     const char *of;          /* "bytes_per_s" "time_ns" "fraction" ... or a metric's name */
-    const char *unit;        /* "B/s" "FLOP/s" "1/s" "ns" "1" or the metric's */
+    const char *unit;        /* "B/s" "FLOP/s" (or "OP/s": of whole numbers) "1/s" "ns" "1" or the metric's */
     const char *const *filters; /* globs on case ids, as --filter takes them */
     size_t filter_count;
     bool higher_is_better;
@@ -134,6 +137,7 @@ struct result_case {
 struct result_derived {
     const char *name, *method, *kernel;
     const char *group;         /* "dtype=f32" or "" */
+    const char *x, *y, *rows;  /* the quantities it is made of, as the suite names them; rows: of a matrix, else "" */
     const char *json;          /* the value as a JSON text: object or array */
 };
 
@@ -196,7 +200,7 @@ void result_environment(struct result *result, const struct device_info *device,
 void result_take_warnings(struct result *result, struct arena *arena);
 
 /* Evaluates the suite's derive list over the cases into result->derived. A derive that cannot be computed becomes
- * {"error": "..."} there, never a failure. */
+ * {"error": "..."} there, never a failure; skipped cases make none. */
 void result_derive(struct result *result, const struct plan *plan, uint64_t seed, struct arena *arena);
 
 /* Computes value, reason, case_count and trial_values of every entry of result->kpis from the cases as they stand. */

@@ -29,6 +29,11 @@ struct work {
     double items;
     double footprint_bytes; /* distinct bytes touched */
     char unit[MACHINE_NAME]; /* "" when flops is 0 */
+    /* "": the bytes cross the machine's levels. Else the one path that they take ("link"): only a level of that name gives
+     * the floor, and where the machine has none there is no floor. Claimed ceilings of the other levels still bound it: no
+     * byte comes or goes faster than the memory it ends in. */
+    char level[MACHINE_NAME];
+    char item[MACHINE_NAME]; /* what an item is, where that is a unit: "B"; "" otherwise */
 };
 
 enum cache_mode { CACHE_HOT, CACHE_COLD, CACHE_ROTATE };

@@ -12,10 +12,16 @@
  *                    "tile": { "min": 64, "max": 256, "step": 64, "exclude": [192] } },
  *       "zip":     [["m", "k"]],                            these swept parameters advance together (equal lengths)
  *       "exclude": ["n * bytes(dtype) > device.memory_bytes / 4"],
+ *       "shapes":  { "file": "shapes/llm.json", "names": ["llama3-8b.*"] },   the whole case once for each of these shapes
  *       "measure": { "cache": "cold", "min_time": "0.5 s" }, "tags": ["dram"] } ],
  *   "derive": [ { "name": "cache_levels", "method": "change_points", "kernel": "pointer_chase",
  *                 "x": "bytes", "y": "ns_per_item", "group": ["dtype"] } ],
  *   "kpis":   [ { "name": "stream", "method": "geomean", "of": "bytes_per_s", "cases": ["stream_*"] } ] }
+ *
+ * Shapes are named sets of parameters, data that several suites share: { "shapes": [ { "name": "llama3-8b.down",
+ * "summary": "...", "params": { "n": 4096, "k": 14336 } } ] }. `names` are globs, without them all are taken, in the file's
+ * order; `file` is relative to the suite. A case gets the shape's parameters, and its name as a tag and in its label.
+ * Filters see the name too. What the case itself sets or sweeps cannot come from a shape.
  *
  * Sweep strings (also `--set n=16Ki..1Gi*2`): "a..b*f" geometric, "a..b+s" linear, "a..b" step 1, both ends inclusive
  * when hit; "a,b,c" a list; "[1,2,3]" one value that is a list of numbers; anything else one value. The cartesian
@@ -43,8 +49,10 @@
  *   event      marks around all timed steps
  *   batch      marks around many launches, 1 ms to 50 ms together
  *   graph      marks around a graph of as many launches
- *   host       the host's clock around launch and wait
- *   auto       dispatch; batch below 10 us where launches may follow each other at once; event where neither can be */
+ *   host       the host's clock around the timed steps and a wait; the device is idle before
+ *   auto       dispatch; batch below 10 us where launches may follow each other at once; event where neither can be; host
+ *              where marks do not see the work or the host has a part in it (load, alloc and sync steps)
+ * A timer that would not see what a case times is refused when it is planned, on every device. */
 enum timer_choice { TIMER_AUTO, TIMER_DISPATCH, TIMER_EVENT, TIMER_BATCH, TIMER_GRAPH, TIMER_HOST, TIMER_CHOICES };
 extern const char *const timer_choice_names[TIMER_CHOICES + 1]; /* "auto" ...; NULL after the last */
 
@@ -95,6 +103,7 @@ struct suite_case {
     struct measure_options measure;
     const char *const *tags;
     size_t tag_count;
+    const char *shape;     /* whose parameters it has, NULL: none. It is the last of the tags */
     const struct json *at; /* NULL: from the command line */
 };
 
@@ -102,6 +111,7 @@ struct suite_case {
 struct suite_derive {
     const char *name, *method, *kernel;
     const char *x, *y; /* a parameter, a metric, or: time_ns bytes_per_s flops_per_s ns_per_item bytes intensity */
+    const char *rows;  /* method matrix: the parameter of its rows; x is that of its columns. Else NULL */
     const char *const *group; /* parameters; one derived value per combination */
     size_t group_count;
     const struct json *at;

@@ -50,6 +50,8 @@ bool text_matches(const char *string, const char *glob);
 /* Filters as --filter takes them: a glob that matches either text wants it, one behind a leading '!' excludes it for good;
  * nothing but exclusions, and no filter at all, want all others. */
 bool text_filtered(const char *const *filters, size_t count, const char *id, const char *name);
+/* The same for any number of texts, of which some may be NULL. */
+bool text_filtered_any(const char *const *filters, size_t count, const char *const *texts, size_t text_count);
 
 /* The candidate nearest to `word` for a did-you-mean (Damerau-Levenshtein distance at most 1 + length / 4, ties by order),
  * or NULL when nothing is near. `candidates` has `count` entries, NULL ones are ignored. */

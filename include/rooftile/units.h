@@ -21,8 +21,8 @@ bool units_parse_time_ns(double *time_ns, const char *text);
 /* Each writes into `out` (UNITS_TEXT bytes) and returns it. Three significant digits; NaN and negative print as "-". */
 const char *units_time(char *out, double time_ns);        /* "12.3 us" */
 const char *units_bytes(char *out, double size_bytes);    /* "1.50 GiB", binary */
-const char *units_rate(char *out, double per_second, const char *unit); /* "24.1 GB/s", decimal: unit "B/s", "FLOP/s", "items/s" */
-const char *units_quantity(char *out, double value, const char *unit); /* by its unit: "ns" as a time, "B/s" "FLOP/s" "1/s" as a
+const char *units_rate(char *out, double per_second, const char *unit); /* "24.1 GB/s", decimal: unit "B/s", "FLOP/s", "OP/s" */
+const char *units_quantity(char *out, double value, const char *unit); /* by its unit: "ns" as a time, "B/s" "FLOP/s" "Hz" "1/s" as a
                                                                         rate, "1" bare, any other behind the number */
 const char *units_hz(char *out, double hz);               /* "2.31 GHz" */
 const char *units_percent(char *out, double fraction);    /* 0.873 -> "87.3 %" */

@@ -200,7 +200,20 @@ const char *text_nearest(const char *word, const char *const *candidates, size_t
     return nearest;
 }
 
+static bool matches_any(const char *const *texts, size_t count, const char *glob)
+{
+    bool matches = false;
+    for (size_t k = 0; k < count && !matches; k++)
+        matches = texts[k] && text_matches(texts[k], glob);
+    return matches;
+}
+
 bool text_filtered(const char *const *filters, size_t count, const char *id, const char *name)
+{
+    return text_filtered_any(filters, count, (const char *const[]){id, name}, 2);
+}
+
+bool text_filtered_any(const char *const *filters, size_t count, const char *const *texts, size_t text_count)
 {
     bool wanted = true;
     for (size_t k = 0; k < count && wanted; k++)
@@ -208,7 +221,7 @@ bool text_filtered(const char *const *filters, size_t count, const char *id, con
     for (size_t k = 0; k < count; k++) {
         const bool excludes = filters[k][0] == '!';
         const char *glob = filters[k] + excludes;
-        if (!text_matches(id, glob) && !text_matches(name, glob))
+        if (!matches_any(texts, text_count, glob))
             continue;
         if (excludes)
             return false;

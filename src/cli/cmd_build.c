@@ -42,6 +42,21 @@ static enum status build_services(struct session *session, struct tally *tally, 
     return status;
 }
 
+/* Kernels that this target cannot have at all: no code is asked for, so nothing else would name them. */
+static void report_skipped(const struct plan *plan)
+{
+    const struct manifest *last = NULL;
+    const char *reason = "";
+    for (size_t k = 0; k < plan->count; k++) {
+        const struct plan_case *c = &plan->cases[k];
+        if (c->state != PLAN_SKIPPED || (c->bound.manifest == last && !strcmp(c->reason, reason)))
+            continue;
+        last = c->bound.manifest;
+        reason = c->reason;
+        printf("skipped  %s: %s\n", c->label, reason);
+    }
+}
+
 static enum status build_target_codes(struct session *session, struct tally *total, struct err *err)
 {
     const bool everything = !session->options->arg_count;
@@ -55,6 +70,7 @@ static enum status build_target_codes(struct session *session, struct tally *tot
     struct tally tally = {0};
     for (size_t k = 0; k < session->plan->code_count; k++)
         report_code(&session->plan->codes[k], &session->builds[k], &tally, session->options);
+    report_skipped(session->plan);
     size_t count = session->plan->code_count;
     status = build_services(session, &tally, &count, err);
     if (status)

@@ -29,7 +29,13 @@ static void case_json(struct json_out *out, const struct plan_case *c)
     json_out_end(out);
 }
 
-static enum status write_json(const struct session *session, struct err *err)
+/* What compilation adds to the plan's own time. */
+struct uncompiled {
+    size_t count;
+    double time_ns;
+};
+
+static enum status write_json(const struct session *session, const struct uncompiled *uncompiled, struct err *err)
 {
     struct json_out *out = json_out_new();
     struct text text = {0};
@@ -37,6 +43,8 @@ static enum status write_json(const struct session *session, struct err *err)
     json_out_string(out, "machine", session->machine.name);
     json_out_number(out, "estimate_ns", session->plan->estimate_ns);
     json_out_u64(out, "code_objects", session->plan->code_count);
+    json_out_u64(out, "uncompiled", uncompiled->count);
+    json_out_number(out, "compile_ns", uncompiled->time_ns);
     json_out_array(out, "cases");
     for (size_t k = 0; k < session->plan->count; k++)
         case_json(out, &session->plan->cases[k]);
@@ -65,7 +73,18 @@ static void print_row(const struct plan_case *c, int width)
            intensity, c->floor.bound[0] ? c->floor.bound : "-", units_time(estimate, c->estimate_ns));
 }
 
-static void print_plan(const struct session *session)
+static void print_total(const struct session *session, size_t ready, const struct uncompiled *uncompiled)
+{
+    const struct plan *plan = session->plan;
+    char total[UNITS_TEXT], compile[UNITS_TEXT];
+    printf("\n%zu cases (%zu ready), %zu code objects, about %s on %s, not counting compilation", plan->count, ready,
+           plan->code_count, units_time(total, plan->estimate_ns), session->info.name);
+    if (uncompiled->count)
+        printf(" (%zu to compile: about %s more)", uncompiled->count, units_time(compile, uncompiled->time_ns));
+    printf("\n");
+}
+
+static void print_plan(const struct session *session, const struct uncompiled *uncompiled)
 {
     const struct plan *plan = session->plan;
     int width = 4;
@@ -79,9 +98,7 @@ static void print_plan(const struct session *session)
            "takes");
     for (size_t k = 0; k < plan->count; k++)
         print_row(&plan->cases[k], width);
-    char total[UNITS_TEXT];
-    printf("\n%zu cases (%zu ready), %zu code objects, about %s on %s, not counting compilation\n", plan->count, ready,
-           plan->code_count, units_time(total, plan->estimate_ns), session->info.name);
+    print_total(session, ready, uncompiled);
     if (session->machine.level_count)
         printf("floor: least time by the roofs of %s; forecast: the floor plus a launch (predicted, not measured)\n",
                session->machine.title[0] ? session->machine.title : session->machine.name);
@@ -93,13 +110,16 @@ int cmd_plan(const struct cli_options *options, struct arena *arena)
 {
     struct session session = {.options = options, .arena = arena};
     struct err err = {0};
+    struct uncompiled uncompiled = {0};
     enum status status = session_prepare(&session, &err);
+    if (!status)
+        status = session_uncompiled(&uncompiled.count, &uncompiled.time_ns, &session, &err);
     if (!status && options->json)
-        status = write_json(&session, &err);
+        status = write_json(&session, &uncompiled, &err);
     if (status)
         return cli_fail(&err);
     if (!options->json || strcmp(options->json, "-"))
-        print_plan(&session);
+        print_plan(&session, &uncompiled);
     status = session_refuse_invalid(&session, &err);
     return status ? cli_fail(&err) : 0;
 }

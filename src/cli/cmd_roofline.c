@@ -6,10 +6,11 @@
 #include "execute.h"
 #include "rooftile/ceilings.h"
 #include "rooftile/file.h"
+#include "rooftile/units.h"
 
 static enum status prepare(struct session *session, struct err *err)
 {
-    static const char *const suite[] = {"roofline"};
+    static const char *const suite[] = {"characterize"};
     struct cli_options *options = arena_copy(session->arena, session->options, sizeof(*session->options));
     if (!options->arg_count) {
         options->args = suite;
@@ -44,6 +45,25 @@ static enum status save(struct session *session, struct machine *machine, const 
     return status ? status : machine_write(machine, *path, err);
 }
 
+static void say_how_long(const struct session *session)
+{
+    char time[UNITS_TEXT];
+    log_info("%zu cases, about %s", session->plan->count, units_time(time, session->plan->estimate_ns));
+}
+
+/* A neighbour makes roofs lower and levels blurred; whoever uses the file should know. */
+static void say_disturbed(const struct result *result)
+{
+    size_t disturbed = 0;
+    for (size_t k = 0; k < result->case_count; k++)
+        disturbed += (result->cases[k].flags & FLAG_DISTURBED) != 0;
+    if (disturbed * 10 > result->case_count)
+        log_info(
+            "%zu of %zu cases were disturbed by something else on this machine: for roofs to rely on, measure again "
+            "while it is quiet",
+            disturbed, result->case_count);
+}
+
 int cmd_roofline(const struct cli_options *options, struct arena *arena)
 {
     struct session session = {.options = options, .arena = arena};
@@ -53,6 +73,8 @@ int cmd_roofline(const struct cli_options *options, struct arena *arena)
     struct err err = {0};
     session_catch_signals();
     enum status status = prepare(&session, &err);
+    if (!status)
+        say_how_long(&session);
     if (!status)
         status = execute_plan(result, &session, NULL, "roofline", &err);
     if (!status)
@@ -71,6 +93,7 @@ int cmd_roofline(const struct cli_options *options, struct arena *arena)
     report_machine(&text, machine, &report);
     fputs(text.data ? text.data : "", stdout);
     text_release(&text);
+    say_disturbed(result);
     log_info("saved as %s; 'rooftile run' uses it", path);
     return result_exit_code(result);
 }

@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "rooftile/isa.h"
 #include "rooftile/launch_fit.h"
-#include "rooftile/occupancy.h"
 
 void codes_open(struct codes *codes, const struct session *session)
 {
@@ -14,6 +14,7 @@ void codes_open(struct codes *codes, const struct session *session)
     codes->session = session;
     codes->files = arena_array(arena, plan->code_count + 1, sizeof(*codes->files));
     codes->problems = arena_array(arena, plan->code_count + 1, sizeof(*codes->problems));
+    codes->loops = arena_array(arena, plan->code_count + 1, sizeof(*codes->loops));
     for (size_t k = 0; k < plan->code_count && !session->info.predicted; k++) {
         const struct build_result *build = &session->builds[k];
         const bool built = build->state == BUILD_CACHED || build->state == BUILD_COMPILED;
@@ -53,6 +54,16 @@ static void name_kernels(struct text *out, const struct codeobj_file *file)
         text_addf(out, " and %zu more", object->kernel_count - 4);
 }
 
+/* The claim is about the launch that is measured. */
+static void compare_claim(struct text *found, const struct bound *bound, const struct bound_launch *launch,
+                          const struct codeobj *object, const struct codeobj_kernel *kernel)
+{
+    struct text differs = {0};
+    if (launch == launch_first_timed(bound) && launch_claim_differs(&differs, bound, launch, object->target, kernel))
+        add_line(found, differs.data);
+    text_release(&differs);
+}
+
 static void compare_launch(void *context, const struct bound_launch *launch)
 {
     struct difference_search *search = context;
@@ -63,12 +74,14 @@ static void compare_launch(void *context, const struct bound_launch *launch)
         add_line(search->out, codes->problems[launch->code]);
     if (!file)
         return;
-    const struct codeobj_kernel *kernel = codeobj_find_kernel(NULL, file, NULL, launch->symbol);
+    const struct codeobj *object = NULL;
+    const struct codeobj_kernel *kernel = codeobj_find_kernel(&object, file, NULL, launch->symbol);
     if (!kernel) {
         text_addf(&found, "the code object %s has no kernel '%s': ", file->path, launch->symbol);
         name_kernels(&found, file);
     } else {
         launch_fit(&found, search->bound, launch, kernel, codes->session->info.lds_bytes);
+        compare_claim(&found, search->bound, launch, object, kernel);
     }
     if (found.length)
         add_line(search->out, found.data);
@@ -128,18 +141,10 @@ const char *const *codes_refused(const struct codes *codes)
 static void add_occupancy(struct result_code *facts, const struct codes *codes, const struct codeobj *object,
                           const struct codeobj_kernel *kernel, const struct bound_launch *launch)
 {
-    const struct occupancy_use use = {.target = object->target,
-                                      .wave = kernel->wave,
-                                      .wgp_mode = kernel->workgroup_processor_mode,
-                                      .vgprs = kernel->arch_vgprs,
-                                      .agprs = kernel->acc_vgprs,
-                                      .sgprs = kernel->sgpr_count,
-                                      .lds_bytes = (uint64_t)kernel->group_segment_bytes + launch->lds_bytes,
-                                      .block = launch->block[0] * launch->block[1] * launch->block[2]};
     struct occupancy occupancy;
     struct err err = {0};
     struct text limit = {0};
-    if (!kernel->has_descriptor || occupancy_compute(&occupancy, &use, &err))
+    if (launch_occupancy(&occupancy, launch, object->target, kernel, &err))
         return;
     facts->waves_per_simd = occupancy.waves_per_simd;
     occupancy_limiters(&limit, &occupancy);
@@ -148,9 +153,37 @@ static void add_occupancy(struct result_code *facts, const struct codes *codes, 
     text_release(&limit);
 }
 
+/* Cases share kernels: each is disassembled once. Without a disassembler there is nothing to say. */
+static void add_hot_loop(struct result_code *facts, const struct codes *codes, size_t code,
+                         const struct codeobj *object, const struct codeobj_kernel *kernel)
+{
+    struct codes_loop *known = &codes->loops[code];
+    struct arena scratch = {0};
+    struct isa isa = {0};
+    struct isa_hot hot;
+    struct err err = {0};
+    if (known->kernel != kernel) {
+        *known = (struct codes_loop){.kernel = kernel, .share = NAN};
+        if (!isa_read_codeobj(&isa, object, kernel, &scratch, &err) && isa_hot_find(&hot, isa.kernels, &scratch)) {
+            known->instruction = arena_strdup(codes->session->arena, hot.instruction);
+            known->share = hot.share;
+        }
+        arena_release(&scratch);
+    }
+    facts->loop_instruction = known->instruction;
+    facts->loop_share = known->share;
+}
+
+void codes_disassemble(const struct codes *codes)
+{
+    const struct plan *plan = codes->session->plan;
+    for (size_t k = 0; k < plan->count; k++)
+        codes_facts(codes, &plan->cases[k]);
+}
+
 struct result_code codes_facts(const struct codes *codes, const struct plan_case *plan_case)
 {
-    struct result_code facts = {.waves_per_simd = NAN, .occupancy_limit = "", .isa_sha256 = ""};
+    struct result_code facts = {.waves_per_simd = NAN, .occupancy_limit = "", .isa_sha256 = "", .loop_share = NAN};
     const struct bound_launch *launch = plan_case->state == PLAN_READY ? launch_first_timed(&plan_case->bound) : NULL;
     const struct codeobj_file *file = launch ? codes->files[launch->code] : NULL;
     const struct codeobj *object = NULL;
@@ -169,5 +202,6 @@ struct result_code codes_facts(const struct codes *codes, const struct plan_case
     facts.wave = kernel->wave;
     facts.isa_sha256 = kernel->code_sha256;
     add_occupancy(&facts, codes, object, kernel, launch);
+    add_hot_loop(&facts, codes, launch->code, object, kernel);
     return facts;
 }

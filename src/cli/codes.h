@@ -10,10 +10,18 @@
 #include "rooftile/result.h"
 #include "session.h"
 
+/* What the disassembly says of a kernel, once it was asked for. */
+struct codes_loop {
+    const struct codeobj_kernel *kernel; /* whose; NULL: not asked yet */
+    const char *instruction;             /* NULL: no loop, or no disassembler */
+    double share;
+};
+
 struct codes {
     const struct session *session;
     const struct codeobj_file **files; /* by plan code; NULL: not for AMD GPUs, or not built */
     const char **problems;             /* by plan code; NULL: none */
+    struct codes_loop *loops;          /* by plan code: of the kernel that was asked for last */
 };
 
 /* Reads every built object of the session's plan. What cannot be read is no error here. */
@@ -24,6 +32,9 @@ bool codes_differences(struct text *out, const struct codes *codes, const struct
 
 /* By plan index, as run_options.refused takes it. Code that cannot be read is not refused. */
 const char *const *codes_refused(const struct codes *codes);
+
+/* Disassembles what codes_facts will be asked for, so that nothing is spawned while cases run. */
+void codes_disassemble(const struct codes *codes);
 
 /* Of the first timed launch; not `known` when there is no AMD code object. */
 struct result_code codes_facts(const struct codes *codes, const struct plan_case *plan_case);

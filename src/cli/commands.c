@@ -14,9 +14,9 @@ static const enum option_id plan_options[] = {OPT_DEVICE, OPT_SET,        OPT_FI
                                               OPT_TIMER,  OPT_CACHE_MODE, OPT_TIMEOUT, OPT_END};
 static const enum option_id build_options[] = {OPT_ARCH,    OPT_DEVICE, OPT_SET,  OPT_FILTER, OPT_MACHINE,
                                                OPT_KERNELS, OPT_CACHE,  OPT_JOBS, OPT_FORCE,  OPT_END};
-static const enum option_id check_options[] = {OPT_ARCH,  OPT_RUN,     OPT_ORDERS,  OPT_PROVE,  OPT_DEVICE, OPT_FILTER,
-                                               OPT_OUT,   OPT_SEED,    OPT_KERNELS, OPT_CACHE,  OPT_JOBS,
-                                               OPT_FORCE, OPT_TIMEOUT, OPT_END};
+static const enum option_id check_options[] = {OPT_ARCH, OPT_RUN,   OPT_ORDERS,  OPT_PROVE, OPT_DEVICE,
+                                               OPT_SET,  OPT_FILTER, OPT_OUT,    OPT_SEED,  OPT_KERNELS,
+                                               OPT_CACHE, OPT_JOBS, OPT_FORCE,   OPT_TIMEOUT, OPT_END};
 static const enum option_id roofline_options[] = {OPT_DEVICE,  OPT_QUICK, OPT_OUT,  OPT_JSON,  OPT_SEED,
                                                   OPT_KERNELS, OPT_CACHE, OPT_JOBS, OPT_FORCE, OPT_END};
 static const enum option_id list_options[] = {OPT_FILTER, OPT_TARGETS, OPT_NAMES, OPT_JSON, OPT_KERNELS, OPT_END};
@@ -44,9 +44,9 @@ const struct command commands[] = {
                  "  rooftile run my_suite.json --device cpu   a suite of your own\n"
                  "  rooftile run stream_triad --set n=32Mi --set dtype=f64\n"
                  "  rooftile run pointer_chase --set footprint=16Ki..1Gi*2\n"
-                 "  rooftile run gemm_lds --device sim:mi300x    predict, execute nothing\n"
+                 "  rooftile run gemm_buffered --device sim:mi300x   predict, execute nothing\n"
                  "  rooftile run quick -o r.json --resume r.json   go on after Ctrl-C\n"
-                 "  rocprofv3 --kernel-trace --marker-trace -- rooftile run gemm_lds --profile\n"
+                 "  rocprofv3 --kernel-trace --marker-trace -- rooftile run stream_copy --profile\n"
                  "  rocgdb --args rooftile run my_kernel --kernels . --profile\n",
      .details =
          "A SUITE is a JSON file, or the name of one in configs/; a KERNEL is a name of 'rooftile list'. Every "
@@ -78,7 +78,7 @@ const struct command commands[] = {
      .args = "[SUITE|KERNEL]...",
      .summary = "compile kernels ahead of a run",
      .examples = "  rooftile build quick --arch gfx942,gfx90a   the GPU node needs no compiler\n"
-                 "  rooftile build gemm_lds                     for the device of this machine\n"
+                 "  rooftile build gemm_buffered                for the device of this machine\n"
                  "  rooftile build -v --force                   everything, with paths of objects\n"
                  "  rooftile build softmax_row --arch gfx1100 --set wave=32,64 --set cumode=0,1\n",
      .details =
@@ -101,9 +101,9 @@ const struct command commands[] = {
                  "  rooftile check --run                      every kernel at its check size\n"
                  "  rooftile check my_kernel --kernels . --run --orders\n"
                  "  rooftile check --prove                    would a wrong result be noticed?\n",
-     .details = "Every kernel is built at its check size and the arguments that its manifest passes are compared with those "
-                "that the code takes: for the targets of --arch, else for the first that a compiler here knows. With "
-                "--run or --prove that is left out unless --arch is given.\n\n"
+     .details = "Every kernel is built at its check size and the arguments that its manifest passes, and the occupancy that "
+                "it claims, are compared with those of the code: for the targets of --arch, else for the first that a "
+                "compiler here knows. With --run or --prove that is left out unless --arch is given.\n\n"
                 "Exit codes: 1 a kernel is wrong, or a fault went unnoticed; 2 a manifest or suite is broken, or does "
                 "not fit its code.",
      .options = check_options,
@@ -113,11 +113,13 @@ const struct command commands[] = {
      .args = "[SUITE]",
      .summary = "measure the roofs of this machine",
      .examples = "  rooftile roofline                         a few minutes, saved for 'run'\n"
-                 "  rooftile roofline --quick                 at most 45 seconds\n"
+                 "  rooftile roofline --quick                 rougher, in about a minute\n"
                  "  rooftile roofline -o node7.json           into a machine file of your own\n"
                  "  rooftile run quick --machine node7.json\n",
-     .details = "The roofs are the bandwidth of each memory level and the peak of each arithmetic unit. Cache levels "
-                "are found in the measurements, not looked up in a table. -o names the machine file; --json "
+     .details = "Measures the suite 'characterize' (or SUITE) and writes what it found into a machine file. The roofs "
+                "are the bandwidth of each memory level and the peak of each arithmetic unit; beside them stand latencies, LDS, "
+                "launch costs and timer facts. Cache levels are found in the measurements, by bandwidth and by latency, "
+                "not looked up in a table; where the two do not agree, it says so. -o names the machine file; --json "
                 "keeps the measurements behind it.",
      .options = roofline_options,
      .max_args = 1,
@@ -145,8 +147,8 @@ const struct command commands[] = {
     {.name = "inspect",
      .args = "KERNEL|FILE...",
      .summary = "show registers, occupancy and instructions of kernels",
-     .examples = "  rooftile inspect gemm_lds --arch gfx942   as compiled for it, without a GPU\n"
-                 "  rooftile inspect gemm_lds --arch gfx90a --set dtype=f64 --isa\n"
+     .examples = "  rooftile inspect gemm_buffered --arch gfx942   compiled for it, no GPU needed\n"
+                 "  rooftile inspect gemm_buffered --arch gfx90a --set dtype=f64 --isa\n"
                  "  rooftile inspect my_kernel.hsaco          anybody's code object or bundle\n"
                  "  rooftile inspect ./app --filter '*gemm*'  kernels inside a HIP program\n"
                  "  rooftile inspect my.co --block 256 --json -   for programs\n",

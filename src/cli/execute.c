@@ -78,6 +78,25 @@ void execute_code_hash(char out[static HASH_TEXT], const struct plan_case *plan_
     text_release(&all);
 }
 
+/* For those who ask where the time goes (-vv), and what the plan got wrong. */
+static void say_phases(const struct plan_case *plan_case, const struct measurement *measured)
+{
+    const struct plan_takes *takes = &plan_case->takes;
+    const double planned_ns[SPENT_COUNT] = {
+        [SPENT_FILLING] = takes->fill_ns,   [SPENT_VERIFYING] = takes->verify_ns,  [SPENT_SENSING] = takes->sense_ns,
+        [SPENT_WARMING] = takes->warmup_ns, [SPENT_MEASURING] = takes->measure_ns,
+    };
+    struct text line = {0};
+    if (log_level() < LOG_DEBUG || plan_case->state != PLAN_READY)
+        return;
+    for (enum case_phase phase = 0; phase < SPENT_COUNT; phase++)
+        text_addf(&line, ", %s %.1f (%.1f)", case_phase_name(phase), measured->spent_ns[phase] / 1e6,
+                  planned_ns[phase] / 1e6);
+    log_debug("%s: took %.1f ms (planned %.1f)%s", plan_case->id, measured->wall_ns / 1e6, plan_case->estimate_ns / 1e6,
+              line.data);
+    text_release(&line);
+}
+
 static void on_case(void *context, const struct plan_case *plan_case, const struct measurement *measured,
                     const struct machine *machine, size_t done, size_t total)
 {
@@ -90,6 +109,7 @@ static void on_case(void *context, const struct plan_case *plan_case, const stru
     out->code = codes_facts(&execution->codes, plan_case);
     execution->have[plan_case->index] = true;
     execution->spent_ns += plan_case->estimate_ns;
+    say_phases(plan_case, measured);
     if (measured->profile_note[0])
         log_warn("W009", "no ranges are marked for the profiler: %s; its kernel trace has no case names",
                  measured->profile_note);
@@ -259,6 +279,7 @@ enum status execute_plan(struct result *result, struct session *session, const s
     if (status)
         return status;
     codes_open(&execution.codes, session);
+    codes_disassemble(&execution.codes);
     struct run_options run = {.device = session->request,
                               .seed = options->seed,
                               .order_seed = session->trial_seed,

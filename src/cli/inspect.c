@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#define WGP_MODE_BIT 29 /* COMPUTE_PGM_RSRC1.ENABLE_WGP_MODE, gfx10 and later */
-
 /* ---- which objects and kernels ---- */
 
 static const struct inspect_launch *find_launch(const struct inspect_choice *choice, const char *name)
@@ -77,19 +75,13 @@ static void choose_block(struct inspect_kernel *kernel, const struct inspect_cho
     }
 }
 
-/* Code objects before version 5 say it in the descriptor alone. */
-static bool is_wgp_mode(const struct codeobj_kernel *code)
-{
-    return code->has_descriptor ? code->rsrc1 >> WGP_MODE_BIT & 1 : code->workgroup_processor_mode;
-}
-
 static void compute_occupancy(struct inspect_kernel *kernel, const struct codeobj *object, struct arena *arena)
 {
     const struct codeobj_kernel *code = kernel->code;
     const struct inspect_registers registers = inspect_registers(object, code);
     const struct occupancy_use use = {.target = object->target,
                                       .wave = code->wave,
-                                      .wgp_mode = is_wgp_mode(code),
+                                      .wgp_mode = codeobj_wgp_mode(code),
                                       .vgprs = registers.vgprs,
                                       .agprs = registers.agprs,
                                       .sgprs = code->sgpr_count,

@@ -171,6 +171,17 @@ static void kinds_part(struct text *out, const struct columns *columns)
     add_row(out, columns, "  bytes of code", field, &bytes);
 }
 
+static void hot_part(struct text *out, const struct isa_kernel *kernel)
+{
+    struct arena scratch = {0};
+    struct isa_hot hot;
+    if (isa_hot_find(&hot, kernel, &scratch))
+        text_addf(out,
+                  "  hot loop (a guess): loop %zu, %.0f %% of its %llu vector, matrix, LDS and memory operations %s\n",
+                  hot.loop + 1, hot.share * 100, (unsigned long long)hot.work, hot.instruction);
+    arena_release(&scratch);
+}
+
 static void loops_part(struct text *out, const struct columns *columns)
 {
     const struct isa_kernel *kernel = columns->kernel;
@@ -184,6 +195,7 @@ static void loops_part(struct text *out, const struct columns *columns)
     }
     if (kernel->loop_count + 1 > columns->count)
         text_addf(out, "  and %zu more loops: --json has them all\n", kernel->loop_count + 1 - columns->count);
+    hot_part(out, kernel);
     if (kernel->calls)
         text_addf(out, "  %u calls of functions whose instructions are not counted\n", kernel->calls);
     if (kernel->unknown)

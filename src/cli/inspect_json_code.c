@@ -87,6 +87,23 @@ static void loop_json(struct json_out *json, const struct isa_loop *loop, unsign
     json_out_end(json);
 }
 
+static void hot_json(struct json_out *json, const struct isa_kernel *isa)
+{
+    struct arena scratch = {0};
+    struct isa_hot hot;
+    if (isa_hot_find(&hot, isa, &scratch)) {
+        json_out_object(json, "hot_loop");
+        inspect_json_loop(json, "loop", hot.loop);
+        json_out_string(json, "instruction", hot.instruction);
+        json_out_number(json, "share", hot.share);
+        json_out_u64(json, "work", hot.work);
+        json_out_end(json);
+    } else {
+        json_out_null(json, "hot_loop");
+    }
+    arena_release(&scratch);
+}
+
 void inspect_json_code(struct json_out *json, const struct isa_kernel *isa)
 {
     if (!isa) {
@@ -101,5 +118,6 @@ void inspect_json_code(struct json_out *json, const struct isa_kernel *isa)
     for (size_t k = 0; k < isa->loop_count; k++)
         loop_json(json, &isa->loops[k], isa->symbol.wave);
     json_out_end(json);
+    hot_json(json, isa);
     json_out_end(json);
 }

@@ -336,6 +336,28 @@ enum status session_build_plan(struct build_result **builds, struct session *ses
     return status;
 }
 
+/* One kernel through clang -O3: seen 0.5 to 1.5 s on a core of 2020. */
+static const double compile_ns = 0.8e9;
+
+enum status session_uncompiled(size_t *count, double *time_ns, struct session *session, struct err *err)
+{
+    const struct plan *plan = session->plan;
+    const struct build_options options = {
+        .cache_dir = session->options->cache_dir, .jobs = session->options->jobs, .cached_only = true};
+    struct build_result *results = arena_array(session->arena, plan->code_count + 1, sizeof(*results));
+    *count = 0;
+    *time_ns = 0;
+    if (session->info.predicted)
+        return STATUS_OK;
+    enum status status = build_all(results, plan->codes, plan->code_count, &options, session->arena, err);
+    for (size_t k = 0; k < plan->code_count && !status; k++)
+        *count += results[k].state == BUILD_PENDING;
+    const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    const double jobs = session->options->jobs ? session->options->jobs : cores > 0 ? (double)cores : 1;
+    *time_ns = ceil((double)*count / jobs) * compile_ns;
+    return status;
+}
+
 enum status session_build(struct session *session, const volatile int *stop, struct err *err)
 {
     return session_build_plan(&session->builds, session, session->plan, stop, err);

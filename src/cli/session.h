@@ -72,6 +72,9 @@ void session_device_id(char out[static 512], const struct device_info *info);
 enum status session_build_plan(struct build_result **builds, struct session *session, const struct plan *plan,
                                const volatile int *stop, struct err *err);
 
+/* How many of a plan's codes would have to be compiled, and about how long that takes here; 0 on sim. */
+enum status session_uncompiled(size_t *count, double *time_ns, struct session *session, struct err *err);
+
 /* Ctrl-C: the first one asks for an orderly end (*session_stop becomes 1), the second ends at once with 130. */
 extern volatile int session_stop;
 void session_catch_signals(void);

@@ -41,6 +41,7 @@ static void facts_of_machine(struct device_info *info, const struct machine *mac
                                  .simds_per_cu = machine->simds_per_cu,
                                  .max_block = machine->max_block ? machine->max_block : 1024,
                                  .max_grid = {2147483647, 65535, 65535},
+                                 .cooperative = true,
                                  .lds_bytes = (uint64_t)machine->lds_bytes_per_cu,
                                  .memory_bytes = (uint64_t)machine->memory_bytes,
                                  .memory_free_bytes = (uint64_t)machine->memory_bytes,

@@ -41,6 +41,7 @@ static void family_facts(struct device_info *info, const char *arch)
                                  .xccs = 1,
                                  .max_block = 1024,
                                  .max_grid = {2147483647, 65535, 65535},
+                                 .cooperative = true,
                                  .lds_bytes = 65536,
                                  .memory_bytes = 8ull << 30};
     snprintf(info->backend, sizeof(info->backend), "hip");

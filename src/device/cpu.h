@@ -10,10 +10,11 @@
 #include "cpu_pool.h"
 #include "rooftile/device.h"
 
-/* As on GPUs, so that a suite that fits here fits there. */
+/* As on GPUs, so that a suite that fits here fits there. LDS is more: it is ordinary memory of a thread, and what a core blocks
+ * its work for is its L2 cache, which has about as much. */
 #define CPU_MAX_BLOCK 1024u
 #define CPU_MAX_GRID 2147483647u
-#define CPU_LDS_BYTES 65536u
+#define CPU_LDS_BYTES 2097152u
 #define CPU_HUGE_PAGE_BYTES ((uint64_t)2 << 20)
 
 /* What one pool thread has. */

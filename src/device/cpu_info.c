@@ -136,10 +136,15 @@ void cpu_describe(struct device_info *info, uint32_t threads)
     text_release(&target);
     if (uname(&system) == 0)
         snprintf(info->driver, sizeof(info->driver), "%.30s %.31s", system.sysname, system.release);
+    info->host_memory = true;
+    /* They would all be the same memory under other names. */
+    info->lacks_spaces = SPACE_BIT(SPACE_PINNED) | SPACE_BIT(SPACE_MANAGED) | SPACE_BIT(SPACE_FINE) |
+                         SPACE_BIT(SPACE_PEER) | SPACE_BIT(SPACE_PINNED_COARSE);
     info->cus = threads;
     info->max_block = CPU_MAX_BLOCK;
     for (int i = 0; i < 3; ++i)
         info->max_grid[i] = CPU_MAX_GRID;
+    info->cooperative = true; /* as many workgroups as it has threads */
     info->lds_bytes = CPU_LDS_BYTES;
     info->timer_tick_ns = 1; /* clock_gettime counts nanoseconds */
     describe_topology(info, threads);

@@ -143,6 +143,9 @@ enum status cpu_launch(struct device *device, const struct device_launch *launch
     const enum status status = check_shape(&job.groups, launch, err);
     if (status)
         return status;
+    if (launch->cooperative && job.groups > pool_threads(cpu->pool))
+        return err_set(err, ERR_UNSUPPORTED, "%llu workgroups cannot run at once: the device has %u threads",
+                       (unsigned long long)job.groups, pool_threads(cpu->pool));
     /* Another order of the work-items of a plain loop: only fibers can do that. */
     job.lanes = launch->kernel->uses_lanes || launch->lane_order != LANES_FORWARD;
     pool_run(cpu->pool, run_part, &job);

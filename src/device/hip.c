@@ -13,18 +13,12 @@
 #include "telemetry.h"
 
 #define COUNT_TIMEOUT_MS 60000 /* a node with many GPUs that has slept takes seconds */
-#define PAGEABLE_ALIGN_BYTES 4096u
-
-struct hip_allocation {
-    struct hip_allocation *next;
-    void *pointer;
-    enum device_space space;
-};
 
 /* Modules and kernels are the library's own handles: struct device_module and device_kernel are never defined here. */
 struct hip {
     struct device device; /* first */
     struct hip_library library;
+    int index, count; /* its number, and how many devices there are */
     struct hip_allocation *allocations;
     struct ihipStream_t *streams[DEVICE_MAX_STREAMS];
     struct ihipStream_t *capture; /* for making graphs */
@@ -40,33 +34,10 @@ static int count_devices(struct text *why)
     return hip_count(why, COUNT_TIMEOUT_MS);
 }
 
-static void free_memory(const struct hip_api *api, const struct hip_allocation *allocation)
-{
-    switch (allocation->space) {
-    case SPACE_PAGEABLE:
-        free(allocation->pointer);
-        break;
-    case SPACE_PINNED:
-        api->hipHostFree(allocation->pointer);
-        break;
-    default:
-        api->hipFree(allocation->pointer);
-        break;
-    }
-}
-
 static void hip_free(struct device *device, void *pointer)
 {
     struct hip *hip = (struct hip *)device;
-    for (struct hip_allocation **at = &hip->allocations; *at; at = &(*at)->next) {
-        struct hip_allocation *allocation = *at;
-        if (allocation->pointer != pointer)
-            continue;
-        *at = allocation->next;
-        free_memory(&hip->library.api, allocation);
-        free(allocation);
-        return;
-    }
+    hip_memory_free(&hip->allocations, &hip->library.api, pointer);
 }
 
 static void hip_close(struct device *device)
@@ -74,8 +45,7 @@ static void hip_close(struct device *device)
     struct hip *hip = (struct hip *)device;
     if (!hip)
         return;
-    while (hip->allocations)
-        hip_free(device, hip->allocations->pointer);
+    hip_memory_free_all(&hip->allocations, &hip->library.api);
     for (size_t i = 0; i < DEVICE_MAX_MARKS; ++i)
         if (hip->marks[i])
             hip->library.api.hipEventDestroy(hip->marks[i]);
@@ -87,14 +57,13 @@ static void hip_close(struct device *device)
     free(hip);
 }
 
-static enum status select_device(const struct hip_library *library, int index, struct err *err)
+static enum status select_device(int *count, const struct hip_library *library, int index, struct err *err)
 {
-    int count = 0;
-    const enum status status = hip_start(&count, library, err);
+    const enum status status = hip_start(count, library, err);
     if (status)
         return status;
-    if (index >= count)
-        return err_set(err, ERR_DEVICE_LOST, "no device hip:%d: the library counts %d", index, count);
+    if (index >= *count)
+        return err_set(err, ERR_DEVICE_LOST, "no device hip:%d: the library counts %d", index, *count);
     return HIP_TRY(&library->api, err, hipSetDevice, index);
 }
 
@@ -109,7 +78,7 @@ static enum status hip_open(struct device **device, const struct device_request 
     const struct hip_api *api = &hip->library.api;
     enum status status = hip_library_open(&hip->library, err);
     if (!status)
-        status = select_device(&hip->library, request->index, err);
+        status = select_device(&hip->count, &hip->library, request->index, err);
     if (!status)
         status = hip_describe(&found, &hip->library, request->index, err);
     for (size_t i = 0; i < DEVICE_MAX_MARKS && !status; ++i)
@@ -118,6 +87,8 @@ static enum status hip_open(struct device **device, const struct device_request 
         hip_close(&hip->device);
         return status;
     }
+    hip->index = request->index;
+    hip_memory_describe(&found, &hip->library, hip->index, hip->count);
     telemetry_open(&hip->telemetry, found.pci_bdf);
     *info = found;
     *device = &hip->device;
@@ -126,65 +97,21 @@ static enum status hip_open(struct device **device, const struct device_request 
 
 /* ---- memory ---- */
 
-static const char *missing_for(const struct hip_api *api, enum device_space space)
-{
-    switch (space) {
-    case SPACE_PINNED:
-        return !api->hipHostMalloc ? "hipHostMalloc" : !api->hipHostFree ? "hipHostFree" : NULL;
-    case SPACE_MANAGED:
-        return !api->hipMallocManaged ? "hipMallocManaged" : NULL;
-    case SPACE_FINE:
-        return !api->hipExtMallocWithFlags ? "hipExtMallocWithFlags" : NULL;
-    default:
-        return NULL;
-    }
-}
-
-static enum status allocate(void **pointer, const struct hip_api *api, uint64_t size_bytes, enum device_space space,
-                            struct err *err)
-{
-    switch (space) {
-    case SPACE_DEVICE:
-        return HIP_TRY(api, err, hipMalloc, pointer, size_bytes);
-    case SPACE_PINNED:
-        /* Without flags it is fine-grained: both sides see writes while a kernel runs (clr, hip_memory.cpp). */
-        return HIP_TRY(api, err, hipHostMalloc, pointer, size_bytes, 0);
-    case SPACE_MANAGED:
-        return HIP_TRY(api, err, hipMallocManaged, pointer, size_bytes, HIP_MEM_ATTACH_GLOBAL);
-    case SPACE_FINE:
-        return HIP_TRY(api, err, hipExtMallocWithFlags, pointer, size_bytes, HIP_MALLOC_FINE_GRAINED);
-    case SPACE_PAGEABLE:
-        if (posix_memalign(pointer, PAGEABLE_ALIGN_BYTES, size_bytes))
-            return err_set(err, ERR_DEVICE_MEMORY, "the operating system refused %llu bytes",
-                           (unsigned long long)size_bytes);
-        return STATUS_OK;
-    case SPACE_PEER:
-        break;
-    }
-    return err_set(err, ERR_UNSUPPORTED, "memory of a peer device is not supported");
-}
-
 static enum status hip_alloc(void **pointer, struct device *device, uint64_t size_bytes, enum device_space space,
                              struct err *err)
 {
     struct hip *hip = (struct hip *)device;
-    const char *missing = missing_for(&hip->library.api, space);
-    if (missing)
-        return err_set(err, ERR_UNSUPPORTED, "%s lacks %s", hip->library.path, missing);
-    void *memory = NULL;
-    /* Nothing asked for still gets an address. */
-    const enum status status = allocate(&memory, &hip->library.api, size_bytes ? size_bytes : 1, space, err);
-    if (status == ERR_DEVICE_MEMORY)
-        return err_within(err, "%llu bytes asked for", (unsigned long long)size_bytes);
-    if (status)
-        return status;
-    struct hip_allocation *allocation = malloc(sizeof(*allocation));
-    if (!allocation)
-        arena_out_of_memory(sizeof(*allocation));
-    *allocation = (struct hip_allocation){.next = hip->allocations, .pointer = memory, .space = space};
-    hip->allocations = allocation;
-    *pointer = memory;
-    return STATUS_OK;
+    if (space == SPACE_PEER)
+        return err_set(err, ERR_UNSUPPORTED, "memory of a peer has the number of its device");
+    return hip_memory_alloc(pointer, &hip->allocations, &hip->library, size_bytes, space, err);
+}
+
+static enum status hip_alloc_peer(void **pointer, struct device *device, uint64_t size_bytes, uint32_t index,
+                                  struct err *err)
+{
+    struct hip *hip = (struct hip *)device;
+    const struct hip_place place = {(int)index, hip->index, hip->count};
+    return hip_memory_alloc_peer(pointer, &hip->allocations, &hip->library, size_bytes, &place, err);
 }
 
 static enum status hip_transfer(struct device *device, void *to, const void *from, uint64_t size_bytes, struct err *err)
@@ -322,12 +249,31 @@ enum status hip_launch_on(const struct hip_api *api, const struct device_launch 
                    launch->args, NULL);
 }
 
+/* The library, not the driver, refuses grids that do not fit. */
+static enum status launch_together(const struct hip_library *library, const struct device_launch *launch,
+                                   struct ihipStream_t *stream, struct err *err)
+{
+    const struct hip_api *api = &library->api;
+    if (!api->hipModuleLaunchCooperativeKernel)
+        return err_set(err, ERR_UNSUPPORTED, "%s lacks hipModuleLaunchCooperativeKernel", library->path);
+    const hip_error code = api->hipModuleLaunchCooperativeKernel(
+        function_of(launch), launch->grid[0], launch->grid[1], launch->grid[2], launch->block[0], launch->block[1],
+        launch->block[2], launch->lds_bytes, stream, launch->args);
+    if (code == HIP_COOPERATIVE_LAUNCH_TOO_LARGE)
+        return err_set(err, ERR_UNSUPPORTED, "%u x %u x %u workgroups cannot run at once on this device", launch->grid[0],
+                       launch->grid[1], launch->grid[2]);
+    return hip_check(api, code, "hipModuleLaunchCooperativeKernel", err);
+}
+
 static enum status hip_launch(struct device *device, const struct device_launch *launch, struct err *err)
 {
     struct hip *hip = (struct hip *)device;
     struct ihipStream_t *stream = NULL;
     const enum status status = stream_of(&stream, hip, launch->stream, err);
-    return status ? status : hip_launch_on(&hip->library.api, launch, stream, err);
+    if (status)
+        return status;
+    return launch->cooperative ? launch_together(&hip->library, launch, stream, err)
+                               : hip_launch_on(&hip->library.api, launch, stream, err);
 }
 
 /* This function counts the grid in work-items. */
@@ -339,6 +285,8 @@ static enum status hip_launch_marked(struct device *device, const struct device_
     uint32_t work[3];
     if (!hip->library.api.hipExtModuleLaunchKernel)
         return err_set(err, ERR_UNSUPPORTED, "%s lacks hipExtModuleLaunchKernel", hip->library.path);
+    if (launch->cooperative)
+        return err_set(err, ERR_UNSUPPORTED, "a cooperative launch does not tell its own times");
     for (int i = 0; i < 3; ++i)
         if (__builtin_mul_overflow(launch->grid[i], launch->block[i], &work[i]))
             return err_set(err, ERR_UNSUPPORTED, "%u workgroups of %u are more than 2^32 work-items", launch->grid[i],
@@ -427,6 +375,7 @@ const struct device_ops device_hip = {
     .close = hip_close,
     .alloc = hip_alloc,
     .free = hip_free,
+    .alloc_peer = hip_alloc_peer,
     .write = hip_transfer,
     .read = hip_transfer,
     .load = hip_load,

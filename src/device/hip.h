@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The HIP backend, shared by its files: hip.c (operations), hip_library.c (finding libamdhip64 and its functions, error
- * texts), hip_graph.c (graphs of launches), hip_properties.c (what a device says about itself), hip_count.c (how many
- * there are, or why none).
+ * texts), hip_memory.c (memory of all kinds), hip_graph.c (graphs of launches), hip_properties.c (what a device says about
+ * itself), hip_count.c (how many there are, or why none).
  */
 #ifndef ROOFTILE_DEVICE_HIP_H
 #define ROOFTILE_DEVICE_HIP_H
@@ -28,6 +28,21 @@ enum status hip_start(int *count, const struct hip_library *library, struct err 
 
 /* Device `index` must be the current one: free memory is that of the current device. */
 enum status hip_describe(struct device_info *info, const struct hip_library *library, int index, struct err *err);
+
+/* What was allocated, in whatever space; freed as it must be. */
+struct hip_allocation;
+enum status hip_memory_alloc(void **pointer, struct hip_allocation **list, const struct hip_library *library,
+                             uint64_t size_bytes, enum device_space space, struct err *err);
+struct hip_place {
+    int of, own, count; /* device whose memory it is, the one that was opened, and how many there are */
+};
+/* As device_ops.alloc_peer. */
+enum status hip_memory_alloc_peer(void **pointer, struct hip_allocation **list, const struct hip_library *library,
+                                  uint64_t size_bytes, const struct hip_place *place, struct err *err);
+void hip_memory_free(struct hip_allocation **list, const struct hip_api *api, const void *pointer);
+void hip_memory_free_all(struct hip_allocation **list, const struct hip_api *api);
+/* Its number, its peers, and the kinds of memory that it lacks. */
+void hip_memory_describe(struct device_info *info, const struct hip_library *library, int index, int count);
 
 /* As device_ops.count. The library is loaded in a child process, which gets `timeout_ms`. */
 int hip_count(struct text *why, int timeout_ms);

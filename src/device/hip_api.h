@@ -24,8 +24,10 @@ enum {
     HIP_NOT_FOUND = 500,
     HIP_ILLEGAL_ADDRESS = 700,
     HIP_LAUNCH_TIME_OUT = 702,
+    HIP_PEER_ACCESS_ALREADY_ENABLED = 704,
     HIP_CONTEXT_IS_DESTROYED = 709,
     HIP_ASSERT = 710,
+    HIP_COOPERATIVE_LAUNCH_TOO_LARGE = 720,
     HIP_LAUNCH_FAILURE = 719,
     HIP_NOT_SUPPORTED = 801,
     HIP_UNKNOWN = 999,
@@ -35,19 +37,23 @@ enum { HIP_MEMCPY_DEFAULT = 4 };      /* the addresses say which side is the hos
 enum { HIP_STREAM_NON_BLOCKING = 1 }; /* does not wait for the null stream */
 enum { HIP_MEM_ATTACH_GLOBAL = 1 };   /* managed memory that every stream may use */
 enum { HIP_MALLOC_FINE_GRAINED = 1 }; /* coherent with the host while a kernel runs */
+#define HIP_HOST_MALLOC_NON_COHERENT 0x80000000u /* caches may hold it while a kernel runs: coarse-grained */
 enum { HIP_FUNCTION_STATIC_LDS = 1 }; /* hipFuncGetAttribute: bytes of __shared__ variables */
 enum { HIP_CAPTURE_THREAD_LOCAL = 1 }; /* what other threads call meanwhile is their affair */
 
 /* Values that did not change from ROCm 5.2 to 10; the last two are missing in 5.2. */
 enum {
     HIP_CLOCK_RATE = 5, /* kHz */
+    HIP_COOPERATIVE_LAUNCH = 10,
     HIP_L2_CACHE_SIZE = 19,
+    HIP_MANAGED_MEMORY = 24,
     HIP_MAX_GRID_X = 29,
     HIP_MAX_GRID_Y = 30,
     HIP_MAX_GRID_Z = 31,
     HIP_MAX_THREADS_PER_BLOCK = 56,
     HIP_MEMORY_CLOCK_RATE = 60, /* kHz */
     HIP_MULTIPROCESSOR_COUNT = 63,
+    HIP_PAGEABLE_MEMORY_ACCESS = 65,
     HIP_MAX_SHARED_MEMORY_PER_BLOCK = 74,
     HIP_WARP_SIZE = 87,
     HIP_CLOCK_INSTRUCTION_RATE = 10000, /* kHz */
@@ -106,6 +112,8 @@ struct hipGraphNode;
     X(hipHostFree, (void *pointer))                                                                                    \
     X(hipMallocManaged, (void **pointer, size_t size, unsigned flags))                                                 \
     X(hipExtMallocWithFlags, (void **pointer, size_t size, unsigned flags))                                            \
+    X(hipDeviceCanAccessPeer, (int *can, int device, int peer))                                                        \
+    X(hipDeviceEnablePeerAccess, (int peer, unsigned flags))                                                           \
     X(hipFuncGetAttribute, (int *value, unsigned attribute, struct ihipModuleSymbol_t *function))                      \
     X(hipModuleOccupancyMaxActiveBlocksPerMultiprocessor,                                                              \
       (int *count, struct ihipModuleSymbol_t *function, int block, size_t lds_bytes))                                  \
@@ -113,6 +121,9 @@ struct hipGraphNode;
       (struct ihipModuleSymbol_t *function, uint32_t work_x, uint32_t work_y, uint32_t work_z, uint32_t block_x,       \
        uint32_t block_y, uint32_t block_z, size_t lds_bytes, struct ihipStream_t *stream, void **args, void **extra,   \
        struct ihipEvent_t *from, struct ihipEvent_t *to, uint32_t flags))                                              \
+    X(hipModuleLaunchCooperativeKernel,                                                                                \
+      (struct ihipModuleSymbol_t *function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,       \
+       unsigned block_y, unsigned block_z, unsigned lds_bytes, struct ihipStream_t *stream, void **args))              \
     X(hipStreamBeginCapture, (struct ihipStream_t *stream, unsigned mode))                                             \
     X(hipStreamEndCapture, (struct ihipStream_t *stream, struct ihipGraph **graph))                                    \
     X(hipGraphInstantiate, (struct hipGraphExec **exec, struct ihipGraph *graph, struct hipGraphNode **failed,         \

@@ -31,7 +31,9 @@ static enum status capture_launches(struct ihipGraph **graph, const struct hip_a
         return status;
     for (uint32_t round = 0; round < repeat && !status; round++)
         for (size_t k = 0; k < count && !status; k++)
-            status = hip_launch_on(api, &launches[k], stream, err);
+            status = launches[k].cooperative
+                         ? err_set(err, ERR_UNSUPPORTED, "a cooperative launch cannot stand in a graph")
+                         : hip_launch_on(api, &launches[k], stream, err);
     const enum status ended = HIP_TRY(api, status ? &ignored : err, hipStreamEndCapture, stream, &captured);
     if ((status || ended) && captured)
         api->hipGraphDestroy(captured);

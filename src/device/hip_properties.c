@@ -26,6 +26,7 @@ enum fact {
     WALL_KHZ,
     CLOCK_KHZ,
     L2,
+    COOPERATIVE,
     FACT_COUNT
 };
 
@@ -47,6 +48,7 @@ static const struct {
     [WALL_KHZ] = {HIP_WALL_CLOCK_RATE, false},
     [CLOCK_KHZ] = {HIP_CLOCK_INSTRUCTION_RATE, false},
     [L2] = {HIP_L2_CACHE_SIZE, false},
+    [COOPERATIVE] = {HIP_COOPERATIVE_LAUNCH, false},
 };
 
 static enum status read_facts(uint32_t facts[static FACT_COUNT], const struct hip_api *api, int index, struct err *err)
@@ -149,6 +151,7 @@ static void fill_facts(struct device_info *info, const uint32_t facts[static FAC
     info->max_block = facts[BLOCK];
     for (int i = 0; i < 3; ++i)
         info->max_grid[i] = facts[GRID_X + i] ? facts[GRID_X + i] : INT32_MAX;
+    info->cooperative = facts[COOPERATIVE] != 0;
     info->lds_bytes = facts[LDS];
     info->core_hz = facts[CORE_KHZ] * 1e3;
     info->memory_hz = facts[MEMORY_KHZ] * 1e3;

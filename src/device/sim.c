@@ -55,6 +55,7 @@ static void sim_describe(struct device_info *info, const struct device_request *
     snprintf(info->backend, sizeof(info->backend), "sim");
     snprintf(info->id, sizeof(info->id), "sim:%.27s", request->model);
     info->predicted = true;
+    info->lacks_spaces = SPACE_BIT(SPACE_PEER);
     info->wave = info->wave ? info->wave : 64;
     info->max_block = info->max_block ? info->max_block : 1024;
     for (int i = 0; i < 3; ++i)

@@ -202,7 +202,13 @@ static bool settle_cached(struct build *build, struct work *work)
 static void start(struct build *build, struct work *work)
 {
     struct err err = {0};
-    if (settle_cached(build, work) || !cache_lock(&build->cache, work->unit.key))
+    if (settle_cached(build, work))
+        return;
+    if (build->options->cached_only) {
+        settle_work(build, work, &(struct build_result){.state = BUILD_PENDING});
+        return;
+    }
+    if (!cache_lock(&build->cache, work->unit.key))
         return;
     /* Another process may have finished it since. */
     struct job *job = &build->jobs[build->running];

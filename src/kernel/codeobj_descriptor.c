@@ -7,6 +7,8 @@
 #include "codeobj_internal.h"
 #include "rooftile/hash.h"
 
+#define WGP_MODE_BIT 29 /* COMPUTE_PGM_RSRC1.ENABLE_WGP_MODE, gfx10 and later */
+
 #define DESCRIPTOR_BYTES 64u
 /* Where its fields lie. */
 enum {
@@ -123,4 +125,9 @@ void descriptor_read(struct codeobj_kernel *kernel, const struct elf_image *imag
     count_registers(kernel, target);
     /* Unsigned arithmetic wraps as the hardware's does: the offset is signed. */
     find_code(kernel, image, symbol->address + load_u64(at.data + AT_ENTRY));
+}
+
+bool codeobj_wgp_mode(const struct codeobj_kernel *kernel)
+{
+    return kernel->has_descriptor ? kernel->rsrc1 >> WGP_MODE_BIT & 1 : kernel->workgroup_processor_mode;
 }

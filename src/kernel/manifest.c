@@ -38,9 +38,9 @@ static enum status name_parse(struct manifest *manifest, const struct json *root
 
 static enum status head_parse(struct manifest_parser *parser, const struct json *root, struct err *err)
 {
-    static const char *const keys[] = {"name",  "summary",  "tags",    "class",   "params", "limits",
-                                       "code",  "variants", "require", "buffers", "launch", "steps",
-                                       "setup", "work",     "metrics", "check"};
+    static const char *const keys[] = {"name",  "summary",  "tags",      "class",   "params", "limits",
+                                       "code",  "variants", "require",   "buffers", "launch", "steps",
+                                       "setup", "work",     "occupancy", "metrics", "check"};
     struct manifest *manifest = parser->manifest;
     enum status status = json_check_keys(root, keys, COUNT_OF(keys), err);
     if (!status)
@@ -114,9 +114,10 @@ static enum status code_parse(struct manifest_parser *parser, const struct json 
     static const char *const source_keys[] = {"min_llvm", "defines", "flags"};
     struct manifest *manifest = parser->manifest;
     const struct json *code = NULL;
-    enum status status = json_get_object(&code, root, "code", JSON_REQUIRED, err);
-    if (!status)
-        status = json_check_keys(code, keys, COUNT_OF(keys), err);
+    enum status status = json_get_object(&code, root, "code", JSON_OPTIONAL, err);
+    if (status || !code) /* copies and fills need none; launch_parse asks for it */
+        return status;
+    status = json_check_keys(code, keys, COUNT_OF(keys), err);
     if (!status)
         status = source_parse(parser, code, err);
     for (size_t i = 0; !status && manifest->image && i < COUNT_OF(source_keys); i++)
@@ -197,9 +198,22 @@ static enum status require_parse(struct manifest_parser *parser, const struct js
     return status;
 }
 
+static enum status item_parse(struct manifest *manifest, const struct json *work, struct err *err)
+{
+    const struct json *at = json_member(work, "item");
+    const enum status status = json_get_string(&manifest->item, work, "item", JSON_OPTIONAL, err);
+    if (status || !at)
+        return status;
+    if (!manifest->items)
+        return json_fail_key(at, err, "a name for items where there are none");
+    if (strlen(manifest->item) > MANIFEST_ITEM_NAME || !*manifest->item)
+        return json_fail(at, err, "must have 1 to %d characters", MANIFEST_ITEM_NAME);
+    return STATUS_OK;
+}
+
 static enum status work_parse(struct manifest_parser *parser, const struct json *root, struct err *err)
 {
-    static const char *const keys[] = {"read", "write", "flops", "items", "footprint", "unit"};
+    static const char *const keys[] = {"read", "write", "flops", "items", "footprint", "unit", "item", "level"};
     struct manifest *manifest = parser->manifest;
     const struct expr **const exprs[] = {&manifest->read_bytes, &manifest->write_bytes, &manifest->flops,
                                          &manifest->items, &manifest->footprint}; /* as the first keys */
@@ -216,7 +230,29 @@ static enum status work_parse(struct manifest_parser *parser, const struct json 
             get_template(&manifest->unit, parser, work, "unit", manifest->flops ? JSON_REQUIRED : JSON_OPTIONAL, err);
     if (!status && !manifest->flops && json_member(work, "unit"))
         status = json_fail_key(json_member(work, "unit"), err, "a unit without flops has no effect");
-    return status;
+    manifest->level = "";
+    if (!status)
+        status = json_get_string(&manifest->level, work, "level", JSON_OPTIONAL, err);
+    if (!status && strlen(manifest->level) > MANIFEST_LEVEL_NAME)
+        status = json_fail(json_member(work, "level"), err, "has more than %d characters", MANIFEST_LEVEL_NAME);
+    return status ? status : item_parse(manifest, work, err);
+}
+
+static enum status occupancy_parse(struct manifest_parser *parser, const struct json *root, struct err *err)
+{
+    static const char *const keys[] = {"exactly", "least"};
+    struct manifest_occupancy *occupancy = &parser->manifest->occupancy;
+    const struct json *object = NULL;
+    enum status status = json_get_object(&object, root, "occupancy", JSON_OPTIONAL, err);
+    if (status || !object)
+        return status;
+    status = json_check_keys(object, keys, COUNT_OF(keys), err);
+    occupancy->exactly = json_member(object, "exactly") != NULL;
+    if (!status && occupancy->exactly == (json_member(object, "least") != NULL))
+        status = json_fail(object, err, "must have one of 'exactly' and 'least'");
+    return status ? status
+                  : get_expr(&occupancy->waves, parser, object, keys[!occupancy->exactly], JSON_REQUIRED, SCOPE_PLAIN,
+                             err);
 }
 
 static enum status class_parse(struct manifest *manifest, const struct json *root, struct err *err)
@@ -239,8 +275,8 @@ enum status manifest_parse(const struct manifest **out, const char *path, const 
     manifest->dir = path_dir(arena, path);
     manifest->at = root;
     enum status (*const parts[])(struct manifest_parser *, const struct json *, struct err *) = {
-        head_parse,    params_parse, code_parse, variants_parse, require_parse,
-        buffers_parse, steps_parse,  work_parse, metrics_parse,  check_parse,
+        head_parse,  params_parse, code_parse,      variants_parse, require_parse, buffers_parse,
+        steps_parse, work_parse,   occupancy_parse, metrics_parse,  check_parse,
     };
     enum status status = STATUS_OK;
     for (size_t i = 0; i < COUNT_OF(parts) && !status; i++)

@@ -14,31 +14,45 @@ static const char *const reset_names[] = {
     [RESET_ZERO] = "zero",
     [RESET_FILL] = "fill",
 };
-static const char *const space_names[] = {
+const char *const buffer_space_names[BUFFER_SPACES] = {
     [BUFFER_DEVICE] = "device",   [BUFFER_PINNED] = "pinned", [BUFFER_PAGEABLE] = "pageable",
     [BUFFER_MANAGED] = "managed", [BUFFER_FINE] = "fine",     [BUFFER_PEER] = "peer",
+    [BUFFER_PINNED_COARSE] = "pinned_coarse",
 };
 
 static enum status choices_parse(struct manifest_buffer *buffer, const struct json *object, struct err *err)
 {
     int role = 0;
     int reset = RESET_NONE;
-    int space = BUFFER_DEVICE;
     enum status status = get_choice(&role, object, "role", JSON_REQUIRED, role_names, COUNT_OF(role_names), err);
     if (!status)
         status = get_choice(&reset, object, "reset", JSON_OPTIONAL, reset_names, COUNT_OF(reset_names), err);
-    if (!status)
-        status = get_choice(&space, object, "space", JSON_OPTIONAL, space_names, COUNT_OF(space_names), err);
     buffer->role = (enum buffer_role)role;
     buffer->reset = (enum buffer_reset)reset;
-    buffer->space = (enum buffer_space)space;
+    return status;
+}
+
+/* A word is checked here; what has placeholders, when its case is bound. */
+static enum status space_parse(struct manifest_buffer *buffer, const struct manifest_parser *parser,
+                               const struct json *object, struct err *err)
+{
+    int space = BUFFER_DEVICE;
+    const struct json *at = json_member(object, "space");
+    enum status status = get_template(&buffer->space, parser, object, "space", JSON_OPTIONAL, err);
+    const bool varies = !status && at && strchr(at->string, '{');
+    if (!status && at && !varies)
+        status = get_choice(&space, object, "space", JSON_OPTIONAL, buffer_space_names, BUFFER_SPACES, err);
+    if (!status)
+        status = get_expr(&buffer->device, parser, object, "device", JSON_OPTIONAL, SCOPE_PLAIN, err);
+    if (!status && buffer->device && !varies && space != BUFFER_PEER)
+        status = json_fail_key(json_member(object, "device"), err, "only memory of the space 'peer' names its device");
     return status;
 }
 
 static enum status buffer_parse(struct manifest_buffer *buffer, const struct manifest_parser *parser,
                                 const struct json *object, struct err *err)
 {
-    static const char *const keys[] = {"type", "count", "role", "reset", "space", "fill", "align_offset"};
+    static const char *const keys[] = {"type", "count", "role", "reset", "space", "device", "fill", "align_offset"};
     *buffer = (struct manifest_buffer){.name = object->key, .at = object};
     enum status status = json_check_keys(object, keys, COUNT_OF(keys), err);
     if (!status)
@@ -47,6 +61,8 @@ static enum status buffer_parse(struct manifest_buffer *buffer, const struct man
         status = get_expr(&buffer->count, parser, object, "count", JSON_REQUIRED, SCOPE_PLAIN, err);
     if (!status)
         status = choices_parse(buffer, object, err);
+    if (!status)
+        status = space_parse(buffer, parser, object, err);
     if (!status)
         status = get_expr(&buffer->align_offset, parser, object, "align_offset", JSON_OPTIONAL, SCOPE_PLAIN, err);
     const struct json *fill = json_member(object, "fill");

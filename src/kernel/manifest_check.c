@@ -11,7 +11,7 @@ static bool is_output(const struct manifest_buffer *buffer)
 static enum status metric_parse(struct manifest_metric *metric, const struct manifest_parser *parser,
                                 const struct json *object, struct err *err)
 {
-    static const char *const keys[] = {"buffer", "reduce", "expr", "unit"};
+    static const char *const keys[] = {"buffer", "reduce", "expr", "unit", "expect"};
     static const char *const reductions[] = {
         [REDUCE_FIRST] = "first", [REDUCE_MIN] = "min",   [REDUCE_MAX] = "max",
         [REDUCE_SUM] = "sum",     [REDUCE_MEAN] = "mean", [REDUCE_MEDIAN] = "median",
@@ -29,6 +29,8 @@ static enum status metric_parse(struct manifest_metric *metric, const struct man
         status = get_expr(&metric->expr, parser, object, "expr", JSON_OPTIONAL, SCOPE_METRIC, err);
     if (!status)
         status = json_get_string(&metric->unit, object, "unit", JSON_OPTIONAL, err);
+    if (!status)
+        status = get_expr(&metric->expect, parser, object, "expect", JSON_OPTIONAL, SCOPE_PLAIN, err);
     metric->reduce = (enum metric_reduce)reduce;
     return status;
 }
@@ -122,6 +124,18 @@ static enum status map_parse(struct oracle_spec *oracle, const struct manifest_p
     return status;
 }
 
+/* Parameters that are templates: their text has a placeholder. */
+static enum status templates_parse(struct oracle_spec *oracle, const struct manifest_parser *parser, struct err *err)
+{
+    const struct text_template **templates = arena_array(parser->arena, oracle->param_count + 1, sizeof(*templates));
+    enum status status = STATUS_OK;
+    for (size_t k = 0; k < oracle->param_count && !status; k++)
+        if (oracle->params[k].at->type == JSON_STRING && strchr(oracle->params[k].at->string, '{'))
+            status = get_template_value(&templates[k], parser, oracle->params[k].at, err);
+    oracle->templates = templates;
+    return status;
+}
+
 static enum status oracle_parse(struct oracle_spec *oracle, const struct manifest_parser *parser,
                                 const struct json *object, struct err *err)
 {
@@ -145,6 +159,8 @@ static enum status oracle_parse(struct oracle_spec *oracle, const struct manifes
         status = tolerances_parse(&oracle->abs, &oracle->rel, parser, object, err);
     if (!status)
         status = get_overrides(&oracle->params, &oracle->param_count, parser, object, "params", true, err);
+    if (!status)
+        status = templates_parse(oracle, parser, err);
     return status ? status : map_parse(oracle, parser, object, err);
 }
 

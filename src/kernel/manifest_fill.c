@@ -3,6 +3,7 @@
 
 #include "manifest_internal.h"
 #include "rooftile/file.h"
+#include "rooftile/text.h"
 
 #define BIT(dist) (1u << (dist))
 
@@ -21,7 +22,7 @@ static const struct generator generator_table[] = {
      .options = {[FILL_BOUND] = {"bound", true, 0, 0},
                  [FILL_S] = {"s", false, 1, BIT(DIST_ZIPF)},
                  [FILL_BLOCK] = {"block", true, 0, BIT(DIST_BLOCKED)}},
-     .dists = BIT(DIST_UNIFORM) | BIT(DIST_ZIPF) | BIT(DIST_BLOCKED),
+     .dists = BIT(DIST_UNIFORM) | BIT(DIST_ZIPF) | BIT(DIST_BLOCKED) | BIT(DIST_PERMUTATION),
      .dist = DIST_UNIFORM},
     {.name = "offsets",
      .kind = FILL_OFFSETS,
@@ -34,7 +35,7 @@ static const struct generator generator_table[] = {
 
 static const char *const dist_names[] = {
     [DIST_UNIFORM] = "uniform", [DIST_ZIPF] = "zipf",     [DIST_BLOCKED] = "blocked",
-    [DIST_EQUAL] = "equal",     [DIST_SKEWED] = "skewed",
+    [DIST_EQUAL] = "equal",     [DIST_SKEWED] = "skewed", [DIST_PERMUTATION] = "permutation",
 };
 
 const struct generator *generator_of(enum fill_kind kind)
@@ -83,13 +84,10 @@ static enum status check_keys(const struct generator *generator, const struct js
     return json_check_keys(object, keys, count, err);
 }
 
-static enum status dist_parse(struct fill_spec *fill, const struct generator *generator, const struct json *object,
-                              struct err *err)
+/* The distributions that a generator knows; returns how many. */
+static size_t dists_of(const char *names[static COUNT_OF(dist_names)],
+                       enum fill_dist dists[static COUNT_OF(dist_names)], const struct generator *generator)
 {
-    if (!generator->dists)
-        return STATUS_OK;
-    const char *names[COUNT_OF(dist_names)];
-    enum fill_dist dists[COUNT_OF(dist_names)];
     size_t count = 0;
     for (enum fill_dist dist = DIST_UNIFORM; dist < COUNT_OF(dist_names); dist++) {
         if (!(generator->dists & BIT(dist)))
@@ -97,12 +95,46 @@ static enum status dist_parse(struct fill_spec *fill, const struct generator *ge
         names[count] = dist_names[dist];
         dists[count++] = dist;
     }
+    return count;
+}
+
+enum status generator_dist(enum fill_dist *dist, const struct generator *generator, const char *name, struct err *err)
+{
+    const char *names[COUNT_OF(dist_names)];
+    enum fill_dist dists[COUNT_OF(dist_names)];
+    const size_t count = dists_of(names, dists, generator);
+    for (size_t k = 0; k < count; k++) {
+        if (strcmp(names[k], name) == 0) {
+            *dist = dists[k];
+            return STATUS_OK;
+        }
+    }
+    struct text known = {0};
+    for (size_t k = 0; k < count; k++)
+        text_addf(&known, "%s%s", k ? ", " : "", names[k]);
+    const enum status status = err_set(err, ERR_CONFIG, "unknown dist '%s'; known are %s", name, known.data);
+    text_release(&known);
+    return status;
+}
+
+static enum status dist_parse(struct fill_spec *fill, const struct manifest_parser *parser,
+                              const struct generator *generator, const struct json *object, bool is_buffer,
+                              struct err *err)
+{
+    if (!generator->dists)
+        return STATUS_OK;
+    const struct json *at = json_member(object, "dist");
+    fill->dist = generator->dist;
+    if (is_buffer && at && at->type == JSON_STRING && strchr(at->string, '{'))
+        return get_template(&fill->dist_text, parser, object, "dist", JSON_REQUIRED, err);
+    const char *names[COUNT_OF(dist_names)];
+    enum fill_dist dists[COUNT_OF(dist_names)];
+    const size_t count = dists_of(names, dists, generator);
     int choice = -1;
     const enum status status = get_choice(&choice, object, "dist", JSON_OPTIONAL, names, count, err);
-    if (status)
-        return status;
-    fill->dist = choice < 0 ? generator->dist : dists[choice];
-    return STATUS_OK;
+    if (!status && choice >= 0)
+        fill->dist = dists[choice];
+    return status;
 }
 
 static enum status options_parse(struct fill_spec *fill, const struct manifest_parser *parser,
@@ -110,7 +142,7 @@ static enum status options_parse(struct fill_spec *fill, const struct manifest_p
 {
     for (size_t i = 0; i < FILL_MAX_OPTIONS && generator->options[i].name; i++) {
         const struct fill_option *option = &generator->options[i];
-        const bool belongs = !option->dists || option->dists & BIT(fill->dist);
+        const bool belongs = !option->dists || fill->dist_text || option->dists & BIT(fill->dist);
         const struct json *member = json_member(object, option->name);
         if (member && !belongs)
             return json_fail_key(member, err, "does not belong to dist '%s'", dist_names[fill->dist]);
@@ -152,7 +184,7 @@ enum status generator_parse(struct fill_spec *out, const struct manifest_parser 
     if (status)
         return status;
     struct fill_spec fill = {.kind = generator->kind};
-    status = dist_parse(&fill, generator, object, err);
+    status = dist_parse(&fill, parser, generator, object, other_count == 0, err);
     if (!status)
         status = options_parse(&fill, parser, generator, object, err);
     if (!status)

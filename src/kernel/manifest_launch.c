@@ -4,11 +4,13 @@
 static enum status value_arg_parse(struct manifest_arg *arg, const struct manifest_parser *parser,
                                    const struct json *object, struct err *err)
 {
-    static const char *const keys[] = {"value", "type"};
+    static const char *const keys[] = {"value", "type", "repeat"};
     arg->buffer = -1;
     enum status status = json_check_keys(object, keys, COUNT_OF(keys), err);
     if (!status)
         status = get_expr(&arg->value, parser, object, "value", JSON_REQUIRED, SCOPE_PLAIN, err);
+    if (!status)
+        status = get_expr(&arg->repeat, parser, object, "repeat", JSON_OPTIONAL, SCOPE_PLAIN, err);
     return status ? status : get_type(&arg->type, parser, object, "type", err);
 }
 
@@ -80,7 +82,7 @@ static enum status dimensions_parse(const struct expr *out[static 3], const stru
 enum status launch_parse(struct manifest_launch *out, const struct manifest_parser *parser, const struct json *object,
                          struct err *err)
 {
-    static const char *const keys[] = {"grid", "block", "shared", "symbol", "defines", "args"};
+    static const char *const keys[] = {"grid", "block", "shared", "symbol", "defines", "args", "cooperative"};
     struct manifest_launch launch = {.symbol = parser->symbol};
     enum status status = json_check_keys(object, keys, COUNT_OF(keys), err);
     if (!status)
@@ -95,6 +97,8 @@ enum status launch_parse(struct manifest_launch *out, const struct manifest_pars
         status = dimensions_parse(launch.block, parser, object, "block", err);
     if (!status)
         status = get_expr(&launch.shared, parser, object, "shared", JSON_OPTIONAL, SCOPE_PLAIN, err);
+    if (!status)
+        status = json_get_bool(&launch.cooperative, object, "cooperative", JSON_OPTIONAL, err);
     if (!status)
         status = args_parse(&launch, parser, object, err);
     if (!status)

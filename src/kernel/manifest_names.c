@@ -5,10 +5,16 @@
 
 #include "manifest_internal.h"
 
+#define UNIT_NAMES(NAME)                                                                                               \
+    NAME(units) NAME(simds) NAME(simd_waves) NAME(simd_vgprs) NAME(vgpr_granule) NAME(wave_vgprs) NAME(wave_agprs)     \
+        NAME(unit_lds) NAME(lds_granule) NAME(unit_groups)
+#define NAME_OF(field) "device." #field,
+#define OFFSET_OF(field) offsetof(struct device_facts, unit.field),
+
 const char *const manifest_device_names[MANIFEST_DEVICE_NAMES] = {
     "device.wave",     "device.cus",     "device.xccs", "device.max_block", "device.lds_bytes", "device.memory_bytes",
-    "device.l2_bytes", "device.core_hz", "device.f16",  "device.bf16_dot",  "device.i8_dot",
-};
+    "device.l2_bytes", "device.core_hz", "device.f16",  "device.bf16_dot",  "device.i8_dot",    "device.cooperative",
+    "device.index",    "device.peers",   "device.host_memory", UNIT_NAMES(NAME_OF)};
 
 /* Where the value of each of these names stands. */
 static const size_t device_offsets[MANIFEST_DEVICE_NAMES] = {
@@ -17,8 +23,9 @@ static const size_t device_offsets[MANIFEST_DEVICE_NAMES] = {
     offsetof(struct device_facts, lds_bytes), offsetof(struct device_facts, memory_bytes),
     offsetof(struct device_facts, l2_bytes),  offsetof(struct device_facts, core_hz),
     offsetof(struct device_facts, f16),       offsetof(struct device_facts, bf16_dot),
-    offsetof(struct device_facts, i8_dot),
-};
+    offsetof(struct device_facts, i8_dot),    offsetof(struct device_facts, cooperative),
+    offsetof(struct device_facts, index),     offsetof(struct device_facts, peers),
+    offsetof(struct device_facts, host_memory), UNIT_NAMES(OFFSET_OF)};
 
 /* NaN makes expr say that the function is not defined there. */
 static enum dtype dtype_of_code(double code)
@@ -61,7 +68,7 @@ void manifest_expr_basics(struct expr_names *names)
 static const char *const taken_names[] = {
     "i",     "x",   "device", "ctype", "bytes",    "eps",      "sum",     "len",   "min",
     "max",   "abs", "floor",  "ceil",  "round",    "sqrt",     "exp",     "log",   "log2",
-    "log10", "sin", "cos",    "pow",   "ceil_div", "round_up", "is_pow2", "clamp",
+    "log10", "sin", "cos",    "pow",   "ceil_div", "round_up", "is_pow2", "clamp",   "runs",
 };
 
 static const char *const implied_names[] = {"wave", "cumode"};
@@ -86,14 +93,15 @@ static bool is_list(const struct param *param)
     return param->value.kind == PARAM_LIST;
 }
 
-static size_t variable_count(const struct manifest *manifest)
-{
-    return manifest->param_count + MANIFEST_DEVICE_NAMES + 1;
-}
-
 static size_t metric_slot(const struct manifest *manifest)
 {
     return manifest->param_count + MANIFEST_DEVICE_NAMES;
+}
+
+/* Behind "x" stands "runs". */
+static size_t variable_count(const struct manifest *manifest)
+{
+    return metric_slot(manifest) + 2;
 }
 
 size_t list_slot(const struct manifest *manifest, size_t param)
@@ -121,6 +129,7 @@ void names_build(struct manifest_parser *parser)
     }
     memcpy(variables + manifest->param_count, manifest_device_names, sizeof(manifest_device_names));
     variables[metric_slot(manifest)] = "x";
+    variables[metric_slot(manifest) + 1] = "runs";
     parser->param_names = params;
     parser->names = (struct expr_names){
         .variables = variables,
@@ -147,6 +156,8 @@ enum status names_compile(const struct expr **out, const struct manifest_parser 
                            manifest->params[i].name);
     if (scope != SCOPE_METRIC && expr_uses_slot(expr, metric_slot(manifest)))
         return err_set(err, ERR_CONFIG, "'x' is the reduced value of a metric and unknown here");
+    if (scope != SCOPE_METRIC && expr_uses_slot(expr, metric_slot(manifest) + 1))
+        return err_set(err, ERR_CONFIG, "'runs' counts the runs before a metric is taken and is unknown here");
     *out = expr;
     return STATUS_OK;
 }
@@ -200,6 +211,22 @@ bool manifest_cumode(const struct manifest *manifest, const struct param_value *
     return manifest->implied_count && values[manifest->param_count - 1].number != 0;
 }
 
+/* Where the workgroups of a case live, compiled for waves of this size. */
+static struct device_unit case_unit(const struct device_facts *device, double wave, bool cumode)
+{
+    struct device_unit unit = device->unit;
+    const double places = wave > 0 ? device->wave / wave : 1; /* a register has one for each lane */
+    unit.simd_vgprs *= places;
+    unit.vgpr_granule *= places;
+    if (!device->unit_pairs || cumode)
+        return unit;
+    unit.units /= 2;
+    unit.simds *= 2;
+    unit.unit_lds *= 2;
+    unit.unit_groups *= 2;
+    return unit;
+}
+
 void manifest_slots(double *slots, const struct manifest *manifest, const struct param_value *values,
                     const struct device_facts *device, double x)
 {
@@ -215,9 +242,11 @@ void manifest_slots(double *slots, const struct manifest *manifest, const struct
     struct device_facts facts = *device;
     const uint32_t wave = manifest_wave(manifest, values);
     facts.wave = wave ? wave : device->wave;
+    facts.unit = case_unit(device, facts.wave, manifest_cumode(manifest, values));
     for (size_t i = 0; i < MANIFEST_DEVICE_NAMES; i++)
         memcpy(&slots[manifest->param_count + i], (const char *)&facts + device_offsets[i], sizeof(double));
     slots[metric_slot(manifest)] = x;
+    slots[metric_slot(manifest) + 1] = 0;
 }
 
 int manifest_param(const struct manifest *manifest, const char *name)

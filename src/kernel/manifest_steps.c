@@ -121,19 +121,34 @@ static enum status wait_step(struct manifest_step *step, const struct step_list 
     return fail_unknown(value, err, "no step records mark", value->string, parser->marks, parser->mark_count);
 }
 
+static enum status alloc_step(struct manifest_step *step, const struct step_list *list, const struct json *value,
+                              struct err *err)
+{
+    return get_buffer_value(&step->to, list->parser, value, err);
+}
+
 static enum status graph_step(struct manifest_step *step, const struct step_list *list, const struct json *value,
                               struct err *err);
+static enum status loop_step(struct manifest_step *step, const struct step_list *list, const struct json *value,
+                             struct err *err);
 
 static const struct step_form {
     const char *key;
     step_parse *parse;
     bool repeats; /* may carry "repeat" */
-    bool works;   /* takes device time worth measuring */
+    bool works;   /* takes time worth measuring */
+    bool loops;   /* may stand in a loop */
 } step_forms[] = {
-    [STEP_LAUNCH] = {"launch", launch_step, true, true},   [STEP_COPY] = {"copy", copy_step, true, true},
-    [STEP_FILL] = {"fill", fill_step, true, true},         [STEP_SYNC] = {"sync", plain_step, false, false},
-    [STEP_RECORD] = {"record", record_step, false, false}, [STEP_WAIT] = {"wait", wait_step, false, false},
-    [STEP_LOAD] = {"load", plain_step, false, true},       [STEP_GRAPH] = {"graph", graph_step, false, true},
+    [STEP_LAUNCH] = {"launch", launch_step, true, true, true},
+    [STEP_COPY] = {"copy", copy_step, true, true, true},
+    [STEP_FILL] = {"fill", fill_step, true, true, true},
+    [STEP_SYNC] = {"sync", plain_step, false, false, true},
+    [STEP_RECORD] = {"record", record_step, true, false, true},
+    [STEP_WAIT] = {"wait", wait_step, true, false, true},
+    [STEP_LOAD] = {"load", plain_step, true, true, false},
+    [STEP_GRAPH] = {"graph", graph_step, false, true, false},
+    [STEP_ALLOC] = {"alloc", alloc_step, true, true, false},
+    [STEP_LOOP] = {"loop", loop_step, false, true, false},
 };
 
 static enum status graph_launch(struct manifest_step *step, const struct step_list *list, const struct json *object,
@@ -187,8 +202,9 @@ static enum status find_form(const struct step_form **out, const struct json *ob
         found = &step_forms[i];
     }
     if (!found)
-        return json_fail(object, err,
-                         "is no step: one of launch, copy, fill, sync, record, wait, load, graph is missing");
+        return json_fail(
+            object, err,
+            "is no step: one of launch, copy, fill, sync, record, wait, load, alloc, graph, loop is missing");
     *out = found;
     return STATUS_OK;
 }
@@ -203,7 +219,9 @@ static enum status step_options(struct manifest_step *step, const struct step_li
     const struct json *repeat = json_member(object, "repeat");
     if (!status && repeat && !form->repeats)
         status = json_fail_key(repeat, err, "a %s step does not repeat%s", form->key,
-                               step->kind == STEP_GRAPH ? " (its \"repeat\" stands inside \"graph\")" : "");
+                               step->kind == STEP_GRAPH  ? " (its \"repeat\" stands inside \"graph\")"
+                               : step->kind == STEP_LOOP ? " (its \"repeat\" stands inside \"loop\")"
+                                                         : "");
     if (!status && repeat)
         status = get_expr_value(&step->repeat, list->parser, repeat, SCOPE_PLAIN, err);
     step->stream = (uint32_t)stream;
@@ -214,8 +232,8 @@ static enum status step_options(struct manifest_step *step, const struct step_li
 static enum status one_step(struct manifest_step *step, const struct step_list *list, const struct json *object,
                             struct err *err)
 {
-    static const char *const keys[] = {"launch", "copy",  "fill",   "sync",   "record", "wait",
-                                       "load",   "graph", "stream", "repeat", "timed"};
+    static const char *const keys[] = {"launch", "copy",  "fill", "sync",   "record", "wait", "load",
+                                       "alloc",  "graph", "loop", "stream", "repeat", "timed"};
     const struct step_form *form = NULL;
     enum status status = json_check_keys(object, keys, COUNT_OF(keys), err);
     if (!status)
@@ -227,6 +245,43 @@ static enum status one_step(struct manifest_step *step, const struct step_list *
     *step = (struct manifest_step){.kind = (enum step_kind)(form - step_forms), .to = -1, .from = -1, .at = object};
     status = step_options(step, list, form, object, err);
     return status ? status : form->parse(step, list, json_member(object, form->key), err);
+}
+
+/* Steps like any other's, but without a say of their own in what is timed. */
+static enum status looped_step(struct manifest_step *step, const struct step_list *list, const struct json *object,
+                               struct err *err)
+{
+    const enum status status = one_step(step, list, object, err);
+    if (status)
+        return status;
+    if (!step_forms[step->kind].loops)
+        return json_fail(object, err, "a step of this kind (%s) cannot stand in a loop", step_forms[step->kind].key);
+    if (json_member(object, "timed"))
+        return json_fail_key(json_member(object, "timed"), err, "a loop is timed as a whole, or not");
+    return STATUS_OK;
+}
+
+static enum status loop_step(struct manifest_step *step, const struct step_list *list, const struct json *value,
+                             struct err *err)
+{
+    static const char *const keys[] = {"repeat", "steps"};
+    struct step_list inside = *list;
+    enum status status = json_check_keys(value, keys, COUNT_OF(keys), err);
+    if (!status)
+        status = get_expr(&step->repeat, list->parser, value, "repeat", JSON_OPTIONAL, SCOPE_PLAIN, err);
+    if (!status)
+        status = json_get_array(&inside.array, value, "steps", JSON_REQUIRED, err);
+    if (!status && inside.array->count == 0)
+        status = json_fail(inside.array, err, "the loop is empty");
+    if (status)
+        return status;
+    struct manifest_step *steps = arena_array(list->parser->arena, inside.array->count, sizeof(*steps));
+    size_t count = 0;
+    for (const struct json *item = inside.array->first; item && !status; item = item->next)
+        status = looped_step(&steps[count++], &inside, item, err);
+    step->steps = steps;
+    step->step_count = count;
+    return status;
 }
 
 static enum status list_parse(const struct manifest_step **out, size_t *count, const struct step_list *list,

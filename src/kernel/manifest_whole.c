@@ -27,6 +27,14 @@ static bool is_verified(const struct manifest *manifest, int buffer)
     return manifest->check.oracle.kernel && manifest->check.oracle.output == buffer;
 }
 
+static bool needs_code(const struct manifest_step *steps, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (steps[i].kind == STEP_LAUNCH || steps[i].kind == STEP_LOAD || needs_code(steps[i].steps, steps[i].step_count))
+            return true;
+    return false;
+}
+
 /* A clock that a metric reads cannot be known beforehand, but some output must be. */
 static enum status check_outputs(const struct manifest *manifest, const struct json *root, struct err *err)
 {
@@ -52,6 +60,9 @@ static enum status check_outputs(const struct manifest *manifest, const struct j
 enum status manifest_check_whole(const struct manifest_parser *parser, const struct json *root, struct err *err)
 {
     const struct manifest *manifest = parser->manifest;
+    if (!manifest->source && !manifest->image &&
+        (needs_code(manifest->steps, manifest->step_count) || needs_code(manifest->setup, manifest->setup_count)))
+        return json_fail(root, err, "the key 'code' is missing");
     bool *set_up = arena_array(parser->arena, manifest->buffer_count, sizeof(*set_up));
     bool *used = arena_array(parser->arena, manifest->buffer_count, sizeof(*used));
     note_steps(set_up, manifest->setup, manifest->setup_count);

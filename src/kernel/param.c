@@ -224,7 +224,8 @@ enum status params_parse(struct manifest_parser *parser, const struct json *root
     enum status status = json_get_object(&object, root, "params", JSON_OPTIONAL, err);
     if (status)
         return status;
-    const bool is_compiled = !json_member(json_member(root, "code"), "image");
+    const struct json *code = json_member(root, "code");
+    const bool is_compiled = code && !json_member(code, "image");
     const size_t own_count = object ? entry_count(object) : 0;
     struct param *params = arena_array(parser->arena, own_count + COUNT_OF(implied_params), sizeof(*params));
     size_t count = 0;

@@ -44,6 +44,27 @@ enum status machine_write(const struct machine *machine, const char *path, struc
     return status;
 }
 
+const char *machine_unit_rate(const char *name)
+{
+    const char *type = strrchr(name, '_');
+    return type && (type[1] == 'i' || type[1] == 'u') && type[2] >= '0' && type[2] <= '9' ? "OP/s" : "FLOP/s";
+}
+
+const char *machine_traffic_name(enum machine_traffic traffic)
+{
+    static const char *const names[] = {
+        [TRAFFIC_READ] = "read", [TRAFFIC_WRITE] = "write", [TRAFFIC_COPY] = "copy", [TRAFFIC_TRIAD] = "triad"};
+    return names[traffic];
+}
+
+const struct machine_figure *machine_figure(const struct machine *machine, const char *name)
+{
+    for (uint32_t k = 0; k < machine->figure_count; k++)
+        if (strcmp(machine->figures[k].name, name) == 0)
+            return &machine->figures[k];
+    return NULL;
+}
+
 const struct machine_unit *machine_unit(const struct machine *machine, const char *name)
 {
     for (uint32_t k = 0; k < machine->unit_count; k++)
@@ -122,6 +143,9 @@ const char *machine_problem(const struct machine *machine)
         if (problem)
             return problem;
     }
+    for (uint32_t k = 0; k < machine->latency_count; k++)
+        if (!(machine->latencies[k].latency_ns > 0) || !isfinite(machine->latencies[k].latency_ns))
+            return "a latency is not a positive number";
     return is_rate(machine->launch_ns) ? NULL : "the launch time is negative or not finite";
 }
 

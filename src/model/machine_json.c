@@ -4,18 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "rooftile/json.h"
-#include "rooftile/json_out.h"
-#include "rooftile/machine.h"
+#include "machine_json.h"
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
-/* Numbers of struct machine that stand under "facts". */
-static const struct {
-    const char *key;
-    size_t offset;
-    bool whole; /* a uint32_t, else a double */
-} facts[] = {
+const struct machine_fact machine_facts[MACHINE_FACTS] = {
     {"cus", offsetof(struct machine, cus), true},
     {"xccs", offsetof(struct machine, xccs), true},
     {"wave", offsetof(struct machine, wave), true},
@@ -26,158 +17,6 @@ static const struct {
     {"core_hz", offsetof(struct machine, core_hz), false},
     {"memory_hz", offsetof(struct machine, memory_hz), false},
 };
-
-static enum status check_keys(const struct json *json, const char *const *keys, size_t count, bool open, struct err *err)
-{
-    if (open && json->type == JSON_OBJECT)
-        return STATUS_OK;
-    return json_check_keys(json, keys, count, err);
-}
-
-static enum status get_text(char *out, size_t size, const struct json *json, const char *key, enum json_need need,
-                            struct err *err)
-{
-    const char *string = NULL;
-    const enum status status = json_get_string(&string, json, key, need, err);
-    if (status || !string)
-        return status;
-    if (strlen(string) >= size)
-        return json_fail(json_member(json, key), err, "must be shorter than %zu bytes", size);
-    snprintf(out, size, "%s", string);
-    return STATUS_OK;
-}
-
-/* A positive number. */
-static enum status get_positive(double *out, const struct json *json, const char *key, struct err *err)
-{
-    double value = 0;
-    const enum status status = json_get_number(&value, json, key, JSON_REQUIRED, err);
-    if (status)
-        return status;
-    if (value <= 0)
-        return json_fail(json_member(json, key), err, "must be above 0, not %.17g", value);
-    *out = value;
-    return STATUS_OK;
-}
-
-/* 0..1, such as an interval or a confidence. */
-static enum status get_share(double *out, const struct json *json, const char *key, struct err *err)
-{
-    double value = *out;
-    const enum status status = json_get_number(&value, json, key, JSON_OPTIONAL, err);
-    if (status)
-        return status;
-    if (value < 0 || value > 1)
-        return json_fail(json_member(json, key), err, "must be from 0 to 1, not %.17g", value);
-    *out = value;
-    return STATUS_OK;
-}
-
-/* { "value": v, "source": "..." }, absent = unknown. `confidence` may be NULL: the key is then unknown. */
-static enum status get_sourced(double *value, char *source, size_t size, double *confidence, const struct json *parent,
-                               const char *key, bool open, struct err *err)
-{
-    static const char *const keys[] = {"value", "source", "confidence"};
-    const struct json *json = NULL;
-    enum status status = json_get_object(&json, parent, key, JSON_OPTIONAL, err);
-    if (status || !json)
-        return status;
-    status = check_keys(json, keys, confidence ? COUNT(keys) : COUNT(keys) - 1, open, err);
-    if (!status)
-        status = get_positive(value, json, "value", err);
-    if (!status)
-        status = get_text(source, size, json, "source", JSON_REQUIRED, err);
-    if (!status && confidence) {
-        *confidence = 1;
-        status = get_share(confidence, json, "confidence", err);
-    }
-    return status;
-}
-
-static enum status get_measured(struct ceiling *ceiling, const struct json *parent, bool open, struct err *err)
-{
-    static const char *const keys[] = {"value", "by", "ci_rel", "raised"};
-    const struct json *json = NULL;
-    enum status status = json_get_object(&json, parent, "measured", JSON_OPTIONAL, err);
-    if (status || !json)
-        return status;
-    status = check_keys(json, keys, COUNT(keys), open, err);
-    if (!status)
-        status = get_positive(&ceiling->measured, json, "value", err);
-    if (!status)
-        status = get_text(ceiling->measured_by, sizeof(ceiling->measured_by), json, "by", JSON_REQUIRED, err);
-    if (!status)
-        status = get_share(&ceiling->ci_rel, json, "ci_rel", err);
-    if (!status)
-        status = json_get_bool(&ceiling->raised, json, "raised", JSON_OPTIONAL, err);
-    return status;
-}
-
-static enum status get_ceiling(struct ceiling *ceiling, const struct json *parent, const char *key, bool open,
-                               struct err *err)
-{
-    static const char *const keys[] = {"claimed", "measured"};
-    const struct json *json = NULL;
-    enum status status = json_get_object(&json, parent, key, JSON_OPTIONAL, err);
-    if (status || !json)
-        return status;
-    status = check_keys(json, keys, COUNT(keys), open, err);
-    if (!status)
-        status = get_sourced(&ceiling->claimed, ceiling->claimed_source, sizeof(ceiling->claimed_source), NULL, json,
-                             "claimed", open, err);
-    if (!status)
-        status = get_measured(ceiling, json, open, err);
-    return status;
-}
-
-static enum status get_level(struct machine_level *level, const struct json *json, bool open, struct err *err)
-{
-    static const char *const keys[] = {"name", "capacity_bytes", "bandwidth", "latency_ns"};
-    enum status status = check_keys(json, keys, COUNT(keys), open, err);
-    if (!status)
-        status = get_text(level->name, sizeof(level->name), json, "name", JSON_REQUIRED, err);
-    if (!status)
-        status = get_sourced(&level->capacity_bytes, level->capacity_source, sizeof(level->capacity_source),
-                             &level->capacity_confidence, json, "capacity_bytes", open, err);
-    if (!status)
-        status = get_ceiling(&level->bandwidth, json, "bandwidth", open, err);
-    if (!status)
-        status = get_sourced(&level->latency_ns, level->latency_source, sizeof(level->latency_source), NULL, json,
-                             "latency_ns", open, err);
-    return status;
-}
-
-static enum status get_unit(struct machine_unit *unit, const struct json *json, bool open, struct err *err)
-{
-    static const char *const keys[] = {"name", "peak", "clock_hz"};
-    enum status status = check_keys(json, keys, COUNT(keys), open, err);
-    if (!status)
-        status = get_text(unit->name, sizeof(unit->name), json, "name", JSON_REQUIRED, err);
-    if (!status)
-        status = get_ceiling(&unit->peak, json, "peak", open, err);
-    if (!status && json_member(json, "clock_hz"))
-        status = get_positive(&unit->clock_hz, json, "clock_hz", err);
-    return status;
-}
-
-static enum status get_lists(struct machine *machine, const struct json *json, bool open, struct err *err)
-{
-    const struct json *levels = NULL, *units = NULL;
-    enum status status = json_get_array(&levels, json, "levels", JSON_REQUIRED, err);
-    if (!status)
-        status = json_get_array(&units, json, "units", JSON_OPTIONAL, err);
-    if (status)
-        return status;
-    if (levels->count > MACHINE_MAX_LEVELS)
-        return json_fail(levels, err, "has %zu levels, at most %d are possible", levels->count, MACHINE_MAX_LEVELS);
-    if (units && units->count > MACHINE_MAX_UNITS)
-        return json_fail(units, err, "has %zu units, at most %d are possible", units->count, MACHINE_MAX_UNITS);
-    for (const struct json *level = levels->first; level && !status; level = level->next)
-        status = get_level(&machine->levels[machine->level_count++], level, open, err);
-    for (const struct json *unit = units ? units->first : NULL; unit && !status; unit = unit->next)
-        status = get_unit(&machine->units[machine->unit_count++], unit, open, err);
-    return status;
-}
 
 /* A plain number, or { "value": v, "source": "..." }. */
 static enum status get_fact(double *value, const struct json *parent, const char *key, bool open, struct err *err)
@@ -193,25 +32,25 @@ static enum status get_fact(double *value, const struct json *parent, const char
 
 static enum status get_facts(struct machine *machine, const struct json *root, bool open, struct err *err)
 {
-    const char *keys[COUNT(facts)];
+    const char *keys[MACHINE_FACTS];
     const struct json *json = NULL;
     enum status status = json_get_object(&json, root, "facts", JSON_OPTIONAL, err);
     if (status || !json)
         return status;
-    for (size_t k = 0; k < COUNT(facts); k++)
-        keys[k] = facts[k].key;
+    for (size_t k = 0; k < MACHINE_FACTS; k++)
+        keys[k] = machine_facts[k].key;
     status = check_keys(json, keys, COUNT(keys), open, err);
-    for (size_t k = 0; k < COUNT(facts) && !status; k++) {
+    for (size_t k = 0; k < MACHINE_FACTS && !status; k++) {
         double value = 0;
-        status = get_fact(&value, json, facts[k].key, open, err);
-        if (status || !facts[k].whole) {
-            memcpy((char *)machine + facts[k].offset, &value, sizeof(value));
+        status = get_fact(&value, json, machine_facts[k].key, open, err);
+        if (status || !machine_facts[k].whole) {
+            memcpy((char *)machine + machine_facts[k].offset, &value, sizeof(value));
             continue;
         }
         if (value != floor(value) || value > UINT32_MAX)
-            return json_fail(json_member(json, facts[k].key), err, "must be a whole number below 2^32");
+            return json_fail(json_member(json, machine_facts[k].key), err, "must be a whole number below 2^32");
         const uint32_t whole = (uint32_t)value;
-        memcpy((char *)machine + facts[k].offset, &whole, sizeof(whole));
+        memcpy((char *)machine + machine_facts[k].offset, &whole, sizeof(whole));
     }
     return status;
 }
@@ -258,8 +97,9 @@ static enum status get_head(struct machine *machine, const struct json *json, st
 
 enum status machine_from_json(struct machine *machine, const struct json *json, bool open, struct err *err)
 {
-    static const char *const keys[] = {"name",  "title",  "arch",  "kind",      "device_id", "measured_at", "notes", "pci_ids", "partition",
-                                       "facts", "levels", "units", "launch_ns"};
+    static const char *const keys[] = {"name",        "title", "arch",      "kind",      "device_id",
+                                       "measured_at", "notes", "pci_ids",   "partition", "facts",
+                                       "levels",      "units", "latencies", "figures",   "launch_ns"};
     struct machine read = {0};
     enum status status = check_keys(json, keys, COUNT(keys), open, err);
     if (!status)
@@ -280,104 +120,4 @@ enum status machine_from_json(struct machine *machine, const struct json *json, 
         return json_fail(json, err, "%s", problem);
     *machine = read;
     return STATUS_OK;
-}
-
-/* ---- out ---- */
-
-static void put_text(struct json_out *out, const char *key, const char *value)
-{
-    if (value[0])
-        json_out_string(out, key, value);
-}
-
-static void put_sourced(struct json_out *out, const char *key, double value, const char *source, double confidence)
-{
-    if (value <= 0)
-        return;
-    json_out_object(out, key);
-    json_out_number(out, "value", value);
-    json_out_string(out, "source", source);
-    if (confidence < 1)
-        json_out_number(out, "confidence", confidence);
-    json_out_end(out);
-}
-
-static void put_ceiling(struct json_out *out, const char *key, const struct ceiling *ceiling)
-{
-    if (ceiling->claimed <= 0 && ceiling->measured <= 0)
-        return;
-    json_out_object(out, key);
-    put_sourced(out, "claimed", ceiling->claimed, ceiling->claimed_source, 1);
-    if (ceiling->measured > 0) {
-        json_out_object(out, "measured");
-        json_out_number(out, "value", ceiling->measured);
-        json_out_string(out, "by", ceiling->measured_by);
-        json_out_number(out, "ci_rel", ceiling->ci_rel);
-        if (ceiling->raised)
-            json_out_bool(out, "raised", true);
-        json_out_end(out);
-    }
-    json_out_end(out);
-}
-
-static void put_facts(struct json_out *out, const struct machine *machine)
-{
-    json_out_object(out, "facts");
-    for (size_t k = 0; k < COUNT(facts); k++) {
-        double value;
-        uint32_t whole;
-        memcpy(&whole, (const char *)machine + facts[k].offset, sizeof(whole));
-        if (facts[k].whole)
-            value = whole;
-        else
-            memcpy(&value, (const char *)machine + facts[k].offset, sizeof(value));
-        if (value > 0)
-            json_out_number(out, facts[k].key, value);
-    }
-    json_out_end(out);
-}
-
-static void put_lists(struct json_out *out, const struct machine *machine)
-{
-    json_out_array(out, "levels");
-    for (uint32_t k = 0; k < machine->level_count; k++) {
-        const struct machine_level *level = &machine->levels[k];
-        json_out_object(out, NULL);
-        json_out_string(out, "name", level->name);
-        put_sourced(out, "capacity_bytes", level->capacity_bytes, level->capacity_source, level->capacity_confidence);
-        put_ceiling(out, "bandwidth", &level->bandwidth);
-        put_sourced(out, "latency_ns", level->latency_ns, level->latency_source, 1);
-        json_out_end(out);
-    }
-    json_out_end(out);
-    json_out_array(out, "units");
-    for (uint32_t k = 0; k < machine->unit_count; k++) {
-        json_out_object(out, NULL);
-        json_out_string(out, "name", machine->units[k].name);
-        put_ceiling(out, "peak", &machine->units[k].peak);
-        if (machine->units[k].clock_hz > 0)
-            json_out_number(out, "clock_hz", machine->units[k].clock_hz);
-        json_out_end(out);
-    }
-    json_out_end(out);
-}
-
-void machine_json(struct json_out *out, const struct machine *machine)
-{
-    json_out_string(out, "name", machine->name);
-    put_text(out, "title", machine->title);
-    put_text(out, "arch", machine->arch);
-    json_out_string(out, "kind", machine->measured ? "measured" : "claimed");
-    put_text(out, "device_id", machine->device_id);
-    put_text(out, "measured_at", machine->measured_at);
-    if (machine->pci_id_count) {
-        json_out_array(out, "pci_ids");
-        for (uint32_t k = 0; k < machine->pci_id_count; k++)
-            json_out_string(out, NULL, machine->pci_ids[k]);
-        json_out_end(out);
-    }
-    put_text(out, "partition", machine->partition);
-    put_facts(out, machine);
-    put_lists(out, machine);
-    put_sourced(out, "launch_ns", machine->launch_ns, machine->launch_source, 1);
 }

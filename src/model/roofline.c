@@ -53,6 +53,11 @@ static void set_bound(struct floor *floor, const char *name, bool is_memory, con
     floor->ceiling_measured = ceiling->measured > 0;
 }
 
+static bool applies(const struct machine_level *level, const struct work *work)
+{
+    return !work->level[0] || !strcmp(level->name, work->level);
+}
+
 /* Index of the level that takes longest, or level_count when no bandwidth is known. */
 static uint32_t slowest_level(double *time_ns, const struct machine *machine, const struct work *work,
                               enum cache_mode cache)
@@ -62,7 +67,7 @@ static uint32_t slowest_level(double *time_ns, const struct machine *machine, co
     for (uint32_t k = 0; k < machine->level_count; k++) {
         const double rate = ceiling_value(&machine->levels[k].bandwidth);
         const double bytes = traffic_bytes(machine, work, cache, k);
-        if (rate <= 0 || bytes <= 0 || bytes / rate * 1e9 < *time_ns)
+        if (!applies(&machine->levels[k], work) || rate <= 0 || bytes <= 0 || bytes / rate * 1e9 < *time_ns)
             continue;
         *time_ns = bytes / rate * 1e9;
         slowest = k;
@@ -89,7 +94,9 @@ void floor_compute(struct floor *floor, const struct machine *machine, const str
     else if (peak > 0)
         set_bound(floor, unit->name, false, &unit->peak);
     snprintf(floor->bound, sizeof(floor->bound), "%s", floor->ceiling_name);
-    if (floor->launch_ns > floor->time_ns)
+    if (work->level[0]) /* known is which path binds, even where nobody knows how wide it is */
+        snprintf(floor->bound, sizeof(floor->bound), "%s", work->level);
+    else if (floor->launch_ns > floor->time_ns)
         snprintf(floor->bound, sizeof(floor->bound), "launch");
 }
 
@@ -141,11 +148,14 @@ enum plausibility floor_judge(const struct machine *machine, const struct work *
     why[0] = '\0';
     for (uint32_t k = 0; k <= machine->level_count; k++) {
         struct roof roof;
-        if (k < machine->level_count)
-            roof = (struct roof){machine->levels[k].name, &machine->levels[k].bandwidth,
-                                 traffic_bytes(machine, work, cache, k), "B/s"};
-        else if (unit)
-            roof = (struct roof){unit->name, &unit->peak, work->flops, "FLOP/s"};
+        struct ceiling bandwidth;
+        if (k < machine->level_count) {
+            bandwidth = machine->levels[k].bandwidth;
+            if (!applies(&machine->levels[k], work)) /* what a kernel reached on its own memory says nothing of a link */
+                bandwidth.measured = 0;
+            roof = (struct roof){machine->levels[k].name, &bandwidth, traffic_bytes(machine, work, cache, k), "B/s"};
+        } else if (unit)
+            roof = (struct roof){unit->name, &unit->peak, work->flops, machine_unit_rate(unit->name)};
         else
             break;
         const enum plausibility found = judge_roof(&roof, time_ns, tick_ns, text);

@@ -109,6 +109,54 @@ static enum status check_require(const struct bind *bind)
     return STATUS_OK;
 }
 
+static enum status bind_dist(enum fill_dist *dist, const struct bind *bind, const struct manifest_buffer *spec)
+{
+    const struct place place = {spec->at, "fill", -1};
+    char *name = NULL;
+    *dist = spec->fill.dist;
+    if (!spec->fill.dist_text)
+        return STATUS_OK;
+    enum status status = bind_text(&name, bind, spec->fill.dist_text, &place);
+    struct err inner = {0};
+    if (!status && generator_dist(dist, generator_of(spec->fill.kind), name, &inner))
+        status = bind_fail(bind, &place, "%s", inner.text);
+    return status;
+}
+
+static enum status bind_peer(struct bound_buffer *buffer, const struct bind *bind, const struct manifest_buffer *spec)
+{
+    const struct place place = {spec->at, "device", -1};
+    uint64_t device = 0;
+    enum status status = bind_size(&device, bind, spec->device, (uint64_t)bind->device->index, &place);
+    if (status)
+        return status;
+    if ((double)device > bind->device->peers)
+        return err_set(bind->err, ERR_UNSUPPORTED, "there is no device %.15g", (double)device);
+    buffer->device = (uint32_t)device;
+    return STATUS_OK;
+}
+
+/* What a device lacks is a skip, a word that is no kind of memory a mistake. */
+static enum status bind_space(struct bound_buffer *buffer, const struct bind *bind, const struct manifest_buffer *spec)
+{
+    char *name = NULL;
+    int space = 0;
+    if (!spec->space)
+        return STATUS_OK;
+    const struct place place = {spec->at, "space", -1};
+    enum status status = bind_text(&name, bind, spec->space, &place);
+    if (status)
+        return status;
+    while (space < BUFFER_SPACES && strcmp(name, buffer_space_names[space]) != 0)
+        space++;
+    if (space == BUFFER_SPACES)
+        return bind_fail(bind, &place, "'%s' is no kind of memory", name);
+    buffer->space = (enum buffer_space)space;
+    if (bind->device->lacks_spaces & 1u << space)
+        return err_set(bind->err, ERR_UNSUPPORTED, "the device has no %s memory", name);
+    return space == BUFFER_PEER ? bind_peer(buffer, bind, spec) : STATUS_OK;
+}
+
 static enum status bind_buffer(struct bound_buffer *buffer, const struct bind *bind, const struct manifest_buffer *spec)
 {
     const struct place count_place = {spec->at, "count", -1};
@@ -119,6 +167,8 @@ static enum status bind_buffer(struct bound_buffer *buffer, const struct bind *b
         status = bind_size(&buffer->count, bind, spec->count, 0, &count_place);
     if (!status)
         status = bind_size(&offset, bind, spec->align_offset, 0, &(struct place){spec->at, "align_offset", -1});
+    if (!status)
+        status = bind_dist(&buffer->dist, bind, spec);
     if (status)
         return status;
     if (buffer->count == 0)
@@ -132,7 +182,7 @@ static enum status bind_buffer(struct bound_buffer *buffer, const struct bind *b
         return bind_fail(bind, &count_place, "buffer '%s' of %.4g bytes, beyond 2^53", spec->name,
                          (double)buffer->size_bytes);
     buffer->align_offset = (uint32_t)offset;
-    return STATUS_OK;
+    return bind_space(buffer, bind, spec);
 }
 
 static enum status bind_buffers(const struct bind *bind)
@@ -186,6 +236,10 @@ static enum status bind_work(const struct bind *bind)
         if (*parts[k].value < 0)
             return bind_fail(bind, &place, "'%s' is %.15g, below zero", expr_source(parts[k].expr), *parts[k].value);
     }
+    if (manifest->level)
+        snprintf(work->level, sizeof(work->level), "%s", manifest->level);
+    if (manifest->item)
+        snprintf(work->item, sizeof(work->item), "%s", manifest->item);
     if (work->flops == 0 || !manifest->unit)
         return STATUS_OK;
     const struct place place = {at ? at : manifest->at, "unit", -1};
@@ -200,12 +254,24 @@ static enum status bind_work(const struct bind *bind)
     return STATUS_OK;
 }
 
+static enum status bind_occupancy(const struct bind *bind)
+{
+    const struct manifest_occupancy *occupancy = &bind->manifest->occupancy;
+    const struct json *at = json_member(bind->manifest->at, "occupancy");
+    const struct place place = {at ? at : bind->manifest->at, occupancy->exactly ? "exactly" : "least", -1};
+    const enum status status = bind_number(&bind->bound->waves_claimed, bind, occupancy->waves, 0, &place);
+    if (!status && bind->bound->waves_claimed < 0)
+        return bind_fail(bind, &place, "'%s' is %.15g, below zero", expr_source(occupancy->waves),
+                         bind->bound->waves_claimed);
+    return status;
+}
+
 /* Waiting and marks alone are nothing to measure. */
 static bool has_timed_step(const struct bound *bound)
 {
     static const bool works[] = {
-        [STEP_LAUNCH] = true, [STEP_COPY] = true,  [STEP_FILL] = true,    [STEP_LOAD] = true,
-        [STEP_GRAPH] = true,  [STEP_SYNC] = false, [STEP_RECORD] = false, [STEP_WAIT] = false,
+        [STEP_LAUNCH] = true, [STEP_COPY] = true,    [STEP_FILL] = true,  [STEP_LOAD] = true,  [STEP_GRAPH] = true,
+        [STEP_SYNC] = false,  [STEP_RECORD] = false, [STEP_WAIT] = false, [STEP_ALLOC] = true, [STEP_LOOP] = true,
     };
     for (size_t k = 0; k < bound->step_count; k++)
         if (bound->steps[k].timed && works[bound->steps[k].kind])
@@ -222,6 +288,29 @@ static bool is_timed_in_one_piece(const struct bound *bound)
     return starts == 1;
 }
 
+static bool has_kind(const struct bound *bound, enum step_kind kind)
+{
+    for (size_t k = 0; k < bound->step_count; k++)
+        if (bound->steps[k].kind == kind)
+            return true;
+    for (size_t k = 0; k < bound->setup_count; k++)
+        if (bound->setup[k].kind == kind)
+            return true;
+    return false;
+}
+
+static bool launches_before_load(const struct bound *bound)
+{
+    bool launched = false;
+    for (size_t k = 0; k < bound->step_count; k++) {
+        const enum step_kind kind = bound->steps[k].kind;
+        if (kind == STEP_LOAD && launched)
+            return true;
+        launched = launched || kind == STEP_LAUNCH || kind == STEP_LOOP;
+    }
+    return false;
+}
+
 static enum status check_timed(const struct bind *bind)
 {
     const struct place place = {bind->manifest->at, "steps", -1};
@@ -231,6 +320,13 @@ static enum status check_timed(const struct bind *bind)
         return bind_fail(bind, &place,
                          "an untimed step stands between timed ones (sync, record and wait are timed too "
                          "unless they say otherwise)");
+    if (has_kind(bind->bound, STEP_GRAPH) && (has_kind(bind->bound, STEP_LOAD) || has_kind(bind->bound, STEP_ALLOC)))
+        return bind_fail(bind, &place,
+                         "a graph keeps the code and the memory that it was made with: load and alloc steps "
+                         "cannot stand beside it");
+    if (launches_before_load(bind->bound))
+        return bind_fail(bind, &place,
+                         "a launch stands before the load step: the code is unloaded when the steps begin");
     return STATUS_OK;
 }
 
@@ -250,6 +346,9 @@ enum status bind_slots(struct bound *bound, const struct manifest *manifest, con
         status = check_timed(&bind);
     if (!status)
         status = bind_work(&bind);
+    if (!status)
+        status = bind_occupancy(&bind);
+    made.timing = timing_of(&made);
     if (!status)
         *bound = made;
     return status;

@@ -43,6 +43,13 @@ enum status bind_dtype(enum dtype *dtype, const struct bind *bind, const struct 
 enum status bind_steps(struct bound_step **steps, size_t *count, const struct bind *bind,
                        const struct manifest_step *source, size_t source_count);
 
+/* ---- timing.c ---- */
+
+/* Of steps that are bound. */
+struct timing timing_of(const struct bound *bound);
+/* ERR_CONFIG: this timer would not see what the case times. */
+enum status timing_check(const struct bound *bound, enum timer_choice timer, struct err *err);
+
 /* bind_manifest with slots that the caller has filled; `values` and `slots` must live as long as `bound`. */
 enum status bind_slots(struct bound *bound, const struct manifest *manifest, const struct param_value *values,
                        const double *slots, const struct device_facts *device, struct arena *arena, struct err *err);

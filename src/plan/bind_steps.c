@@ -39,6 +39,7 @@ static enum status bind_value(struct bound_arg *arg, const struct bind *bind, co
 
 static enum status bind_arg(struct bound_arg *arg, const struct bind *bind, const struct manifest_arg *spec)
 {
+    arg->spec = spec;
     arg->buffer = spec->buffer;
     if (spec->buffer < 0)
         return bind_value(arg, bind, spec);
@@ -50,6 +51,9 @@ static enum status bind_arg(struct bound_arg *arg, const struct bind *bind, cons
     if (arg->offset >= buffer->size_bytes)
         return bind_fail(bind, &place, "offset %.15g is outside buffer '%s' of %.15g bytes", (double)arg->offset,
                          buffer->spec->name, (double)buffer->size_bytes);
+    if (bind->device->lacks_kernel_spaces & 1u << buffer->space)
+        return err_set(bind->err, ERR_UNSUPPORTED, "the device has no way for kernels into %s memory",
+                       buffer_space_names[buffer->space]);
     arg->size_bytes = sizeof(void *);
     return STATUS_OK;
 }
@@ -93,6 +97,42 @@ static enum status bind_lds(uint32_t *lds_bytes, const struct bind *bind, const 
     return STATUS_OK;
 }
 
+/* How often each argument is passed, and how many that are. */
+static enum status count_args(uint64_t repeats[static MANIFEST_MAX_ARGS], size_t *total, const struct bind *bind,
+                              const struct manifest_launch *spec)
+{
+    *total = 0;
+    for (size_t k = 0; k < spec->arg_count; k++) {
+        const struct place place = {spec->args[k].at, "repeat", -1};
+        enum status status = bind_size(&repeats[k], bind, spec->args[k].repeat, 1, &place);
+        if (status)
+            return status;
+        if (repeats[k] > MANIFEST_MAX_ARGS || *total + repeats[k] > MANIFEST_MAX_ARGS)
+            return bind_fail(bind, &place, "more than the %d arguments that a launch can have", MANIFEST_MAX_ARGS);
+        *total += (size_t)repeats[k];
+    }
+    return STATUS_OK;
+}
+
+static enum status bind_args(struct bound_launch *launch, const struct bind *bind, const struct manifest_launch *spec)
+{
+    uint64_t repeats[MANIFEST_MAX_ARGS];
+    size_t total = 0, at = 0;
+    enum status status = count_args(repeats, &total, bind, spec);
+    if (status)
+        return status;
+    struct bound_arg *args = arena_array(bind->arena, total, sizeof(*args));
+    for (size_t k = 0; k < spec->arg_count; k++)
+        for (uint64_t n = 0; n < repeats[k]; n++) {
+            status = bind_arg(&args[at++], bind, &spec->args[k]);
+            if (status)
+                return status;
+        }
+    launch->args = args;
+    launch->arg_count = total;
+    return STATUS_OK;
+}
+
 static enum status bind_launch(struct bound_launch *launch, const struct bind *bind, const struct manifest_launch *spec,
                                const struct json *at)
 {
@@ -112,15 +152,7 @@ static enum status bind_launch(struct bound_launch *launch, const struct bind *b
         return status;
     launch->spec = spec;
     launch->symbol = symbol;
-    struct bound_arg *args = arena_array(bind->arena, spec->arg_count, sizeof(*args));
-    for (size_t k = 0; k < spec->arg_count; k++) {
-        status = bind_arg(&args[k], bind, &spec->args[k]);
-        if (status)
-            return status;
-    }
-    launch->args = args;
-    launch->arg_count = spec->arg_count;
-    return STATUS_OK;
+    return bind_args(launch, bind, spec);
 }
 
 static enum status bind_move(struct bound_step *step, const struct bind *bind, const struct manifest_step *spec)
@@ -157,7 +189,11 @@ static enum status bind_step(struct bound_step *step, const struct bind *bind, c
     case STEP_WAIT:
         step->mark = spec->mark;
         return STATUS_OK;
+    case STEP_ALLOC:
+        step->to = spec->to;
+        return STATUS_OK;
     case STEP_GRAPH:
+    case STEP_LOOP:
         return bind_steps(&step->steps, &step->step_count, bind, spec->steps, spec->step_count);
     case STEP_SYNC:
     case STEP_LOAD:
@@ -172,7 +208,9 @@ enum status bind_steps(struct bound_step **steps, size_t *count, const struct bi
     struct bound_step *bound = arena_array(bind->arena, source_count, sizeof(*bound));
     size_t used = 0;
     for (size_t k = 0; k < source_count; k++) {
-        const struct json *at = source[k].kind == STEP_GRAPH ? inside(&source[k], "graph") : source[k].at;
+        const struct json *at = source[k].kind == STEP_GRAPH  ? inside(&source[k], "graph")
+                                : source[k].kind == STEP_LOOP ? inside(&source[k], "loop")
+                                                              : source[k].at;
         uint64_t repeat = 1;
         enum status status = bind_size(&repeat, bind, source[k].repeat, 1, &(struct place){at, "repeat", -1});
         if (status)

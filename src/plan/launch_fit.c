@@ -30,14 +30,14 @@ static void differ(struct fit *fit, const char *format, ...)
 /* "argument 3 'n'": the buffer's name, or the value's expression. */
 static void name_arg(struct text *out, const struct fit *fit, size_t index)
 {
-    const struct manifest_arg *spec = &fit->launch->spec->args[index];
+    const struct manifest_arg *spec = fit->launch->args[index].spec;
     text_addf(out, "argument %zu '%s'", index + 1,
               spec->buffer >= 0 ? fit->bound->manifest->buffers[spec->buffer].name : expr_source(spec->value));
 }
 
 static void describe_passed(struct text *out, const struct fit *fit, size_t index)
 {
-    const struct manifest_arg *spec = &fit->launch->spec->args[index];
+    const struct manifest_arg *spec = fit->launch->args[index].spec;
     const struct bound *bound = fit->bound;
     struct arena arena = {0};
     struct err err = {0};
@@ -75,7 +75,7 @@ static bool knows_pointers(const struct codeobj_kernel *kernel)
 
 static void compare_arg(struct fit *fit, size_t index, bool strict)
 {
-    const bool buffer = fit->launch->spec->args[index].buffer >= 0;
+    const bool buffer = fit->launch->args[index].buffer >= 0;
     const struct codeobj_arg *arg = &fit->kernel->args[index];
     const uint32_t passed = buffer ? POINTER_BYTES : fit->launch->args[index].size_bytes;
     const bool same_kind = buffer == arg->is_pointer || (buffer && !strict);

@@ -12,7 +12,7 @@
 /* Workgroup limits of the CPU device (device.h), where oracles run; it has no other limit that an oracle could ask for.
  */
 #define CPU_MAX_BLOCK 1024
-#define CPU_LDS_BYTES 65536
+#define CPU_LDS_BYTES 2097152
 
 void *grow(void *items, size_t count, size_t *capacity, size_t size)
 {
@@ -51,6 +51,22 @@ static enum status fit_values(struct expansion *expansion, struct arena *arena, 
     return STATUS_OK;
 }
 
+/* Another shape with the same parameters: one case, under both names. */
+static void add_shape(struct plan_case *plan_case, const char *shape, struct arena *arena)
+{
+    if (!shape)
+        return;
+    for (size_t k = 0; k < plan_case->tag_count; k++)
+        if (strcmp(plan_case->tags[k], shape) == 0)
+            return;
+    const char **tags = arena_array(arena, plan_case->tag_count + 1, sizeof(*tags));
+    for (size_t k = 0; k < plan_case->tag_count; k++)
+        tags[k] = plan_case->tags[k];
+    tags[plan_case->tag_count++] = shape;
+    plan_case->tags = tags;
+    plan_case->shape = plan_case->shape ? arena_printf(arena, "%s+%s", plan_case->shape, shape) : shape;
+}
+
 /* Is the current combination a case: neither filtered, there already nor excluded? Its id is in `id` then, its values
  * and slots are in the expansion: combinations that are left out cost the plan no memory. */
 static enum status is_case(bool *wanted, struct planner *planner, struct expansion *expansion, struct text *id,
@@ -60,12 +76,15 @@ static enum status is_case(bool *wanted, struct planner *planner, struct expansi
     bool excluded = false;
     *wanted = false;
     case_id(id, manifest, expansion->texts, expansion->suite_case->measure.cache);
-    if (!text_filtered(planner->options->filters, planner->options->filter_count, id->data, manifest->name))
+    const char *const names[] = {id->data, manifest->name, expansion->suite_case->shape};
+    if (!text_filtered_any(planner->options->filters, planner->options->filter_count, names, 3))
         return STATUS_OK;
     expansion->selected = true;
     const uint64_t hash = hash_u64(id->data, id->length);
-    if (lookup_find(&planner->ids, hash, id_equals, &(struct id_query){planner, id->data}) != LOOKUP_NONE) {
+    const size_t met = lookup_find(&planner->ids, hash, id_equals, &(struct id_query){planner, id->data});
+    if (met != LOOKUP_NONE) {
         planner->duplicates++;
+        add_shape(&planner->cases[met], expansion->suite_case->shape, planner->arena);
         return STATUS_OK;
     }
     enum status status = fit_values(expansion, planner->arena, err);
@@ -89,6 +108,7 @@ static struct plan_case *add_case(struct planner *planner, const struct expansio
         .index = planner->count,
         .tags = expansion->tags,
         .tag_count = expansion->tag_count,
+        .shape = expansion->suite_case->shape,
         .measure = expansion->suite_case->measure,
         .bound =
             {
@@ -154,6 +174,8 @@ static void evaluate_case(struct planner *planner, struct plan_case *plan_case, 
     if (!status)
         status = bind_slots(bound, bound->manifest, bound->values, bound->slots, planner->device, planner->arena, &err);
     if (!status)
+        status = timing_check(bound, plan_case->measure.timer, &err);
+    if (!status)
         status = codes_add(planner, bound, false, plan_case->id, &err);
     if (!status)
         status = verify_choose(planner, plan_case, &err);
@@ -162,7 +184,7 @@ static void evaluate_case(struct planner *planner, struct plan_case *plan_case, 
         return;
     }
     floor_compute(&plan_case->floor, planner->machine, &bound->work, plan_case->measure.cache);
-    case_estimate(plan_case, planner->machine);
+    case_estimate(plan_case, planner->machine, planner->device);
     refuse_unpredictable(plan_case, planner);
 }
 

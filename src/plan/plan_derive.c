@@ -47,6 +47,10 @@ static enum status check_derive(const struct suite_derive *derive, const struct 
     enum status status = check_name(manifest, derive->x, false, json_member(derive->at, "x"), err);
     if (!status)
         status = check_name(manifest, derive->y, false, json_member(derive->at, "y"), err);
+    if (!status && derive->rows)
+        status = check_name(manifest, derive->x, true, json_member(derive->at, "x"), err);
+    if (!status && derive->rows)
+        status = check_name(manifest, derive->rows, true, json_member(derive->at, "rows"), err);
     for (size_t k = 0; k < derive->group_count && !status; k++)
         status = check_name(manifest, derive->group[k], true, json_at(json_member(derive->at, "group"), k), err);
     return status;

@@ -1,15 +1,84 @@
 /* SPDX-License-Identifier: MIT
  *
- * How long a case will take: an honest order of magnitude for `plan` and for the time left, never used in a result.
+ * How long a case will take: for `plan` and for the time left, never used in a result. Each phase of run/measure.c has
+ * its term here, and `run -vv` prints what it really took beside it. The constants were fitted to the shipped suites on
+ * CPUs, where most of the time is what the options ask for (warm-up, least time) and the rest what noise adds to it.
  */
 #include <math.h>
+#include <string.h>
 
 #include "plan_internal.h"
 
-/* Fills and expectations run at about 1 GB/s (issue: per core), a byte per nanosecond; so do oracles per operation. */
-#define FILL_BYTES_PER_NS 1.0
-/* A memory whose bandwidth nobody knows: a slow laptop's. */
-#define UNKNOWN_BYTES_PER_NS 10.0
+/* ---- rates ---- */
+
+/* Filling a fresh buffer, page faults included: patterns are copied, by every thread of a CPU device ... */
+#define FILL_BYTES_PER_NS 2.0
+/* ... and rings, permutations and offsets are made one after the other. */
+#define SEQUENTIAL_BYTES_PER_NS 1.0
+/* Random values are computed one by one. */
+#define RANDOM_ELEMENT_NS 5.0
+/* Oracles are plain code: each operation and byte takes about this, and each item a handful of operations. */
+#define ORACLE_OPERATION_NS 1.0
+#define ORACLE_ITEM_NS 15.0
+
+/* A device without a machine file, per thread or compute unit: caches, then memory, in bytes per nanosecond; FLOP. */
+#define UNKNOWN_CACHE_BYTES_PER_NS 50.0
+#define UNKNOWN_MEMORY_BYTES_PER_NS 5.0
+#define UNKNOWN_FLOP_PER_NS 100.0
+#define UNKNOWN_LAUNCH_NS 1000.0
+/* A dependent step: of arithmetic, and of a load by how far it goes. */
+#define STEP_NS 1.0
+#define UNKNOWN_NEAR_NS 5.0
+#define UNKNOWN_FAR_NS 120.0
+/* Kernels seldom reach the roof of their footprint. */
+#define SHARE_OF_ROOF 0.75
+/* Work that has only items: bytes of LDS, steps of synchronisation. */
+#define ITEM_NS 0.1
+
+/* The CPU device's reference rates before or after a case; a GPU only reads its sensors. */
+#define SENSE_NS 15e6
+#define GPU_SENSE_NS 1e6
+/* Around each sample on a GPU: two clock probes, and waiting. */
+#define GPU_SAMPLE_NS 150e3
+
+/* Relative noise of a sample. Caches and memory that others use too are noisier on a CPU than what a core has alone. */
+#define NOISE 0.015
+#define SHARED_NOISE 0.04
+#define GPU_NOISE 0.005
+/* Its samples stop, too, when the noise is stable: after about so many (summary.h). */
+#define STABLE_SAMPLES 1000.0
+/* Half-width of a median's 95 % interval over n samples of noise s: 1.96 * 1.2533 s / sqrt(n). */
+#define MEDIAN_INTERVAL 2.4565
+/* Two windows of the warm-up must agree (sampling.c); below 10 us launches are timed in batches of 2 ms. */
+#define WARM_SAMPLES 40.0
+#define BATCH_BELOW_NS 10e3
+#define BATCH_NS 2e6
+/* The second timer of a GPU: a tenth of a second, 3 to 11 samples. */
+#define CROSS_NS 100e6
+#define CROSS_SAMPLES 11.0
+
+struct rates {
+    const struct machine *machine;
+    bool cpu;          /* the case runs on the CPU device */
+    double cus;        /* its threads, or a GPU's compute units */
+    double near_bytes; /* what one of them has for itself */
+};
+
+static struct rates rates_of(const struct machine *machine, const struct device_facts *device)
+{
+    return (struct rates){.machine = machine,
+                          .cpu = !strcmp(device->backend, "cpu"),
+                          .cus = fmax(1, device->cus),
+                          .near_bytes = device->l2_bytes > 0 ? device->l2_bytes : 0x1p20};
+}
+
+/* Does a launch leave what its core or device has alone? One work-item stays on one core. */
+static bool goes_far(const struct rates *rates, const struct bound *bound, bool single)
+{
+    return bound->work.footprint_bytes > rates->near_bytes * (single || !rates->cpu ? 1 : rates->cus);
+}
+
+/* ---- one launch ---- */
 
 /* Launches in one pass over the timed steps. */
 static double count_launches(const struct bound_step *steps, size_t count, bool all)
@@ -21,87 +90,214 @@ static double count_launches(const struct bound_step *steps, size_t count, bool 
             continue;
         if (step->kind == STEP_LAUNCH)
             launches += (double)step->repeat;
-        else if (step->kind == STEP_GRAPH)
+        else if (step->kind == STEP_GRAPH || step->kind == STEP_LOOP)
             launches += (double)step->repeat * count_launches(step->steps, step->step_count, true);
     }
     return launches;
 }
 
-static double fill_ns(const struct bound *bound)
+/* Work-items that one thread of the CPU device goes through in the first timed launch. */
+static double lanes_of(const struct rates *rates, const struct bound *bound)
 {
-    return (double)bound->buffer_bytes / FILL_BYTES_PER_NS;
+    for (size_t k = 0; k < bound->step_count && rates->cpu; k++) {
+        const struct bound_launch *launch = &bound->steps[k].launch;
+        if (bound->steps[k].kind == STEP_LAUNCH && bound->steps[k].timed)
+            return (double)launch->block[0] * launch->block[1] * launch->block[2];
+    }
+    return 1;
 }
 
-static double verify_ns(const struct plan_case *plan_case)
+/* The first timed launch is one workgroup. */
+static bool single_group(const struct bound *bound)
+{
+    for (size_t k = 0; k < bound->step_count; k++)
+        if (bound->steps[k].kind == STEP_LAUNCH && bound->steps[k].timed)
+            return bound->steps[k].launch.grid[0] == 1;
+    return false;
+}
+
+/* Of a load that depends on the one before, over a footprint. */
+static double step_ns(const struct rates *rates, const struct bound *bound)
+{
+    const struct machine *machine = rates->machine;
+    const double footprint = bound->work.footprint_bytes;
+    if (bound->work.read_bytes <= 0)
+        return STEP_NS;
+    for (uint32_t k = 0; k < machine->level_count; k++) {
+        const struct machine_level *level = &machine->levels[k];
+        const bool last = k + 1 == machine->level_count;
+        if (level->latency_ns > 0 && (last || footprint <= level->capacity_bytes / (rates->cpu ? rates->cus : 1)))
+            return level->latency_ns;
+    }
+    return goes_far(rates, bound, true) ? UNKNOWN_FAR_NS : UNKNOWN_NEAR_NS;
+}
+
+/* What a roof does not know: chains of steps, and devices without roofs. */
+static double unroofed_ns(const struct rates *rates, const struct plan_case *plan_case)
+{
+    const struct bound *bound = &plan_case->bound;
+    const struct work *work = &bound->work;
+    const double bytes = work->read_bytes + work->write_bytes;
+    if (bound->manifest->class == CLASS_LATENCY)
+        return work->items * step_ns(rates, bound) * (work->read_bytes > 0 ? 1 : lanes_of(rates, bound));
+    if (bytes <= 0 && work->flops <= 0)
+        return work->items * ITEM_NS / rates->cus;
+    const double rate = goes_far(rates, bound, false) ? UNKNOWN_MEMORY_BYTES_PER_NS : UNKNOWN_CACHE_BYTES_PER_NS;
+    const double time_ns =
+        plan_case->floor.time_ns > 0 ? plan_case->floor.time_ns / SHARE_OF_ROOF : bytes / rate / rates->cus;
+    return plan_case->floor.compute_ns > 0 ? time_ns : fmax(time_ns, work->flops / UNKNOWN_FLOP_PER_NS / rates->cus);
+}
+
+static double launch_ns(const struct rates *rates, const struct plan_case *plan_case)
+{
+    const struct bound *bound = &plan_case->bound;
+    const double launches = fmax(1, count_launches(bound->steps, bound->step_count, false));
+    const double each_ns = rates->machine->launch_ns > 0 ? rates->machine->launch_ns : UNKNOWN_LAUNCH_NS;
+    return fmax(plan_case->floor.time_ns, unroofed_ns(rates, plan_case)) + launches * each_ns;
+}
+
+/* ---- buffers ---- */
+
+static double generate_ns(const struct rates *rates, const struct bound_buffer *buffer)
+{
+    const double threads = rates->cpu ? rates->cus : 1;
+    const double copy_ns = (double)buffer->size_bytes / FILL_BYTES_PER_NS / threads;
+    switch (buffer->spec->fill.kind) {
+    case FILL_RING:
+    case FILL_PERMUTATION:
+    case FILL_OFFSETS:
+    case FILL_FILE:
+        return (double)buffer->size_bytes / SEQUENTIAL_BYTES_PER_NS;
+    case FILL_UNIFORM:
+    case FILL_NORMAL:
+    case FILL_INDEX:
+        return fmax(copy_ns, (double)buffer->count * RANDOM_ELEMENT_NS / threads);
+    default:
+        return copy_ns;
+    }
+}
+
+/* Every buffer once. */
+static double all_buffers_ns(const struct rates *rates, const struct bound *bound)
+{
+    double time_ns = 0;
+    for (size_t k = 0; k < bound->buffer_count; k++)
+        time_ns += generate_ns(rates, &bound->buffers[k]);
+    return time_ns;
+}
+
+/* Before it is timed, whatever a launch writes is restored. */
+static double fill_ns(const struct rates *rates, const struct bound *bound)
+{
+    double time_ns = all_buffers_ns(rates, bound);
+    for (size_t k = 0; k < bound->buffer_count; k++)
+        if (bound->buffers[k].spec->role != ROLE_IN)
+            time_ns += generate_ns(rates, &bound->buffers[k]);
+    return time_ns;
+}
+
+/* ---- verification ---- */
+
+/* Its buffers are filled as its own manifest says, and then with what ours hold. */
+static double oracle_ns(const struct rates *rates, const struct plan_oracle *oracle, const struct bound *ours)
+{
+    const struct rates cpu = {.machine = rates->machine, .cpu = true, .cus = rates->cpu ? rates->cus : 1};
+    double time_ns = oracle_cost(oracle) * ORACLE_OPERATION_NS + oracle->bound.work.items * ORACLE_ITEM_NS +
+                     all_buffers_ns(&cpu, &oracle->bound);
+    for (size_t k = 0; k < oracle->bound.buffer_count; k++)
+        if (oracle->source[k] >= 0)
+            time_ns += (double)ours->buffers[oracle->source[k]].size_bytes / FILL_BYTES_PER_NS / cpu.cus;
+    return time_ns;
+}
+
+static double verify_ns(const struct rates *rates, const struct plan_case *plan_case, double launch)
 {
     const struct manifest_check *check = &plan_case->bound.manifest->check;
-    double time_ns = 0;
-    switch (plan_case->verify) {
-    case VERIFY_NONE:
-        break;
-    case VERIFY_EXPECT:
-        for (size_t k = 0; k < check->expect_count; k++)
-            time_ns += (double)plan_case->bound.buffers[check->expect[k].buffer].size_bytes / FILL_BYTES_PER_NS;
-        break;
-    case VERIFY_VARIANT:
-        time_ns = fill_ns(plan_case->variant) + oracle_cost(plan_case->oracle);
-        break;
-    case VERIFY_ORACLE:
-    case VERIFY_SAMPLED:
-        time_ns = oracle_cost(plan_case->oracle);
-        break;
-    }
-    return time_ns + plan_case->forecast_ns;
+    const struct bound *bound = plan_case->variant ? plan_case->variant : &plan_case->bound;
+    double time_ns = launch;
+    if (plan_case->verify == VERIFY_NONE)
+        return 0;
+    if (plan_case->verify == VERIFY_VARIANT)
+        time_ns = all_buffers_ns(rates, bound);
+    if (plan_case->oracle)
+        return time_ns + oracle_ns(rates, plan_case->oracle, bound);
+    for (size_t k = 0; k < check->expect_count; k++)
+        time_ns += (double)bound->buffers[check->expect[k].buffer].size_bytes / FILL_BYTES_PER_NS;
+    return time_ns;
 }
 
-static double memory_rate(const struct machine *machine)
+/* ---- samples ---- */
+
+static double memory_rate(const struct rates *rates)
 {
+    const struct machine *machine = rates->machine;
+    const double unknown = UNKNOWN_MEMORY_BYTES_PER_NS * rates->cus;
     if (machine->level_count == 0)
-        return UNKNOWN_BYTES_PER_NS;
+        return unknown;
     const double per_second = ceiling_value(&machine->levels[machine->level_count - 1].bandwidth);
-    return per_second > 0 ? per_second / 1e9 : UNKNOWN_BYTES_PER_NS;
+    return per_second > 0 ? per_second / 1e9 : unknown;
 }
 
 /* What must happen before each sample: twice the largest cache is read and written when it has to be cold, and buffers
  * with a reset are written. */
-static double before_sample_ns(const struct plan_case *plan_case, const struct machine *machine)
+static double before_sample_ns(const struct rates *rates, const struct plan_case *plan_case)
 {
     double bytes = 0;
     if (plan_case->measure.cache == CACHE_COLD) {
         double largest = 0;
-        for (uint32_t k = 0; k + 1 < machine->level_count; k++)
-            largest = fmax(largest, machine->levels[k].capacity_bytes);
+        for (uint32_t k = 0; k + 1 < rates->machine->level_count; k++)
+            largest = fmax(largest, rates->machine->levels[k].capacity_bytes);
         bytes = 2 * 2 * largest;
     }
-    double time_ns = bytes / memory_rate(machine);
+    double time_ns = bytes / memory_rate(rates);
     for (size_t k = 0; k < plan_case->bound.buffer_count; k++) {
         const struct bound_buffer *buffer = &plan_case->bound.buffers[k];
         if (buffer->spec->reset == RESET_ZERO)
-            time_ns += (double)buffer->size_bytes / memory_rate(machine);
+            time_ns += (double)buffer->size_bytes / memory_rate(rates);
         else if (buffer->spec->reset == RESET_FILL)
-            time_ns += (double)buffer->size_bytes / FILL_BYTES_PER_NS;
+            time_ns += generate_ns(rates, buffer);
     }
-    return time_ns;
+    return time_ns + (rates->cpu ? 0 : GPU_SAMPLE_NS);
 }
 
-static double measure_ns(const struct plan_case *plan_case, const struct machine *machine)
+/* Samples until the median is known to the precision, or its noise is stable. */
+static double samples_for(const struct rates *rates, const struct plan_case *plan_case)
 {
     const struct measure_options *measure = &plan_case->measure;
-    const double launch_ns = plan_case->forecast_ns;
-    const double timed_ns = fmax(measure->min_time_ns, measure->min_samples * launch_ns);
-    double samples = launch_ns > 0 ? ceil(timed_ns / launch_ns) : measure->min_samples;
-    samples = fmin(fmax(samples, measure->min_samples), measure->max_samples);
-    const double total_ns = timed_ns + samples * before_sample_ns(plan_case, machine);
-    /* The wall cap ends sampling after the launch under way. */
-    return fmax(fmin(total_ns, measure->max_time_ns), launch_ns);
+    const bool single = lanes_of(rates, &plan_case->bound) == 1 && single_group(&plan_case->bound);
+    const double alone = rates->cpu ? NOISE : GPU_NOISE;
+    const double noise = rates->cpu && goes_far(rates, &plan_case->bound, single) ? SHARED_NOISE : alone;
+    const double interval = MEDIAN_INTERVAL * noise / fmax(measure->precision, 1e-6);
+    return fmin(fmax(interval * interval, measure->min_samples), fmin(STABLE_SAMPLES, measure->max_samples));
 }
 
-void case_estimate(struct plan_case *plan_case, const struct machine *machine)
+/* Sets warm-up and samples; a cap ends either after the launch under way. */
+static void sample_times(struct plan_takes *takes, const struct rates *rates, const struct plan_case *plan_case,
+                         double launch)
 {
     const struct measure_options *measure = &plan_case->measure;
+    const bool batched = launch < BATCH_BELOW_NS && measure->cache != CACHE_COLD;
+    const double sample_ns = batched ? BATCH_NS : launch, before_ns = before_sample_ns(rates, plan_case);
+    const double samples = fmin(fmax(samples_for(rates, plan_case), ceil(measure->min_time_ns / sample_ns)),
+                                fmax(measure->max_samples, 1));
+    takes->measure_ns = fmax(fmin(samples * (sample_ns + before_ns), measure->max_time_ns), sample_ns + before_ns);
+    if (!rates->cpu)
+        takes->measure_ns += fmin(CROSS_SAMPLES * fmax(launch, BATCH_NS), CROSS_NS);
+    takes->warmup_ns = fmax(measure->warmup_ns, WARM_SAMPLES * (sample_ns + before_ns));
+    takes->warmup_ns = fmax(fmin(takes->warmup_ns, measure->warmup_max_ns), launch + before_ns);
+}
+
+void case_estimate(struct plan_case *plan_case, const struct machine *machine, const struct device_facts *device)
+{
+    const struct rates rates = rates_of(machine, device);
     const struct bound *bound = &plan_case->bound;
+    struct plan_takes *takes = &plan_case->takes;
     const double launches = fmax(1, count_launches(bound->steps, bound->step_count, false));
+    const double launch = launch_ns(&rates, plan_case);
     plan_case->forecast_ns = plan_case->floor.time_ns + launches * machine->launch_ns;
-    const double warmup_ns = fmax(fmin(measure->warmup_ns, measure->warmup_max_ns), plan_case->forecast_ns);
-    plan_case->estimate_ns = fill_ns(bound) + verify_ns(plan_case) + warmup_ns + measure_ns(plan_case, machine);
+    takes->fill_ns = fill_ns(&rates, bound);
+    takes->verify_ns = verify_ns(&rates, plan_case, launch);
+    takes->sense_ns = 2 * (rates.cpu ? SENSE_NS : GPU_SENSE_NS);
+    sample_times(takes, &rates, plan_case, launch);
+    plan_case->estimate_ns = takes->fill_ns + takes->verify_ns + takes->sense_ns + takes->warmup_ns + takes->measure_ns;
 }

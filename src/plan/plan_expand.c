@@ -180,8 +180,8 @@ static enum status number_axes(struct expansion *expansion, struct arena *arena,
 
 /* ---- excludes ---- */
 
-/* The manifest's slots are parameters, device facts, x and the lists' sums (manifest.h); words and lists are no
- * numbers, and x has no meaning here. */
+/* The manifest's slots are parameters, device facts, x, runs and the lists' sums (manifest.h); words and lists are no
+ * numbers, and x and runs have no meaning here. */
 static enum status compile_excludes(struct expansion *expansion, struct arena *arena, struct err *err)
 {
     const struct manifest *manifest = expansion->manifest;
@@ -189,7 +189,7 @@ static enum status compile_excludes(struct expansion *expansion, struct arena *a
     if (!from->exclude_count)
         return STATUS_OK;
     static const char no_name[] = "(no number)"; /* nothing that an expression can write */
-    const size_t count = manifest->param_count + MANIFEST_DEVICE_NAMES + 1;
+    const size_t count = manifest->param_count + MANIFEST_DEVICE_NAMES + 2;
     const char **variables = arena_array(arena, count, sizeof(*variables));
     const char **lists = arena_array(arena, manifest->param_count, sizeof(*lists));
     struct expr_names names = {.variables = variables, .variable_count = count, .lists = lists};
@@ -202,7 +202,7 @@ static enum status compile_excludes(struct expansion *expansion, struct arena *a
     }
     for (size_t k = 0; k < MANIFEST_DEVICE_NAMES; k++)
         variables[manifest->param_count + k] = manifest_device_names[k];
-    variables[count - 1] = no_name;
+    variables[count - 2] = variables[count - 1] = no_name;
     expansion->excludes = arena_array(arena, from->exclude_count, sizeof(*expansion->excludes));
     for (size_t k = 0; k < from->exclude_count; k++) {
         struct err inner;

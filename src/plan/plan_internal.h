@@ -173,8 +173,8 @@ double oracle_cost(const struct plan_oracle *oracle);
 
 /* ---- plan_estimate.c, plan_label.c, plan_derive.c ---- */
 
-/* forecast_ns and estimate_ns of a ready case whose floor and verification are known. */
-void case_estimate(struct plan_case *plan_case, const struct machine *machine);
+/* forecast_ns, takes and estimate_ns of a ready case whose floor and verification are known. */
+void case_estimate(struct plan_case *plan_case, const struct machine *machine, const struct device_facts *device);
 /* "kernel/param=value;...;mode=hot" from the values' texts. */
 void case_id(struct text *id, const struct manifest *manifest, const char *const *texts, enum cache_mode cache);
 void label_cases(struct plan_case *cases, size_t count, struct arena *arena);

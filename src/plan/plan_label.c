@@ -83,6 +83,8 @@ static void add_label(struct plan_case *plan_case, const struct group *group, st
     const struct manifest *manifest = plan_case->bound.manifest;
     text_clear(label);
     text_add(label, manifest->name);
+    if (plan_case->shape)
+        text_addf(label, " %s", plan_case->shape);
     for (size_t k = 0; k < manifest->param_count; k++) {
         if (!group->varies[k])
             continue;

@@ -37,7 +37,12 @@ static enum status oracle_values(struct param_value **out, struct planner *plann
         enum status status = param_find(&param, oracle, spec->params[k].name, err);
         if (status)
             return status;
-        values[param] = spec->params[k].value;
+        char *text = NULL;
+        if (spec->templates[k])
+            status = template_render(&text, spec->templates[k], ours->manifest, ours->values, ours->slots, planner->arena, err);
+        if (status)
+            return status;
+        values[param] = text ? param_from_text(planner->arena, text) : spec->params[k].value;
     }
     const int count = manifest_param(oracle, SAMPLES_PARAM);
     if (count < 0)

@@ -52,6 +52,35 @@ static enum status read_defaults(struct suite_case *defaults, const struct json 
     return status;
 }
 
+/* One element of "cases": as many cases as it names shapes, or one. `total` grows by their combinations. */
+static enum status read_case(struct suite *suite, size_t *total, const struct json *json,
+                             const struct suite_case *defaults, struct arena *arena, struct err *err)
+{
+    const struct suite_shape *shapes = NULL;
+    size_t shape_count = 0;
+    struct suite_case read;
+    enum status status = suite_read_case(&read, json, defaults, arena, err);
+    if (!status)
+        status = suite_read_shapes(&shapes, &shape_count, json, suite, arena, err);
+    if (status)
+        return status;
+    const size_t count = shape_count ? shape_count : 1;
+    *total += count * suite_case_combinations(&read);
+    if (*total > SUITE_MAX_CASES)
+        return json_fail(json, err, "up to here the suite expands to %zu cases, more than %u", *total, SUITE_MAX_CASES);
+    struct suite_case *cases = arena_array(arena, suite->case_count + count, sizeof(*cases));
+    for (size_t k = 0; k < suite->case_count; k++)
+        cases[k] = suite->cases[k];
+    cases[suite->case_count] = read;
+    for (size_t k = 0; k < shape_count && !status; k++)
+        status = suite_apply_shape(&cases[suite->case_count + k], &read, &shapes[k], arena, err);
+    if (status)
+        return status;
+    suite->cases = cases;
+    suite->case_count += count;
+    return STATUS_OK;
+}
+
 static enum status read_cases(struct suite *suite, const struct json *root, const struct suite_case *defaults,
                               struct arena *arena, struct err *err)
 {
@@ -61,27 +90,16 @@ static enum status read_cases(struct suite *suite, const struct json *root, cons
         return status;
     if (array->count == 0)
         return json_fail(array, err, "a suite needs at least one case");
-    struct suite_case *cases = arena_array(arena, array->count, sizeof(*cases));
     size_t total = 0;
-    size_t at = 0;
-    for (const struct json *child = array->first; child; child = child->next) {
-        status = suite_read_case(&cases[at], child, defaults, arena, err);
-        if (status)
-            return status;
-        total += suite_case_combinations(&cases[at++]);
-        if (total > SUITE_MAX_CASES)
-            return json_fail(child, err, "up to here the suite expands to %zu cases, more than %u", total,
-                             SUITE_MAX_CASES);
-    }
-    suite->cases = cases;
-    suite->case_count = array->count;
-    return STATUS_OK;
+    for (const struct json *child = array->first; child && !status; child = child->next)
+        status = read_case(suite, &total, child, defaults, arena, err);
+    return status;
 }
 
 static enum status read_derive(struct suite_derive *derive, const struct json *json, struct arena *arena,
                                struct err *err)
 {
-    static const char *const keys[] = {"name", "method", "kernel", "x", "y", "group"};
+    static const char *const keys[] = {"name", "method", "kernel", "x", "y", "group", "rows"};
     struct suite_derive read = {.at = json};
     const char **const members[] = {&read.name, &read.method, &read.kernel, &read.x, &read.y};
     enum status status = json_check_keys(json, keys, COUNT_OF(keys), err);
@@ -89,6 +107,11 @@ static enum status read_derive(struct suite_derive *derive, const struct json *j
         status = json_get_string(members[k], json, keys[k], JSON_REQUIRED, err);
     if (!status)
         status = suite_read_strings(&read.group, &read.group_count, json, "group", arena, err);
+    if (!status)
+        status = json_get_string(&read.rows, json, "rows", JSON_OPTIONAL, err);
+    if (!status && !read.rows != (strcmp(read.method, "matrix") != 0))
+        status = read.rows ? json_fail(json_member(json, "rows"), err, "only the method 'matrix' has rows")
+                           : json_fail(json, err, "the key 'rows' is missing: a parameter for the rows of the matrix");
     if (!status)
         *derive = read;
     return status;

@@ -188,7 +188,7 @@ static enum status read_tags(struct suite_case *out, const struct json *json, co
 enum status suite_read_case(struct suite_case *suite_case, const struct json *json, const struct suite_case *defaults,
                             struct arena *arena, struct err *err)
 {
-    static const char *const keys[] = {"kernel", "params", "sweep", "zip", "exclude", "measure", "tags"};
+    static const char *const keys[] = {"kernel", "params", "sweep", "zip", "exclude", "measure", "tags", "shapes"};
     struct suite_case read = {.measure = defaults->measure, .at = json};
     enum status status = json_check_keys(json, keys, COUNT_OF(keys), err);
     if (!status)

@@ -39,6 +39,21 @@ enum status suite_read_case(struct suite_case *suite_case, const struct json *js
 /* How many combinations the sweeps of a case have (zipped parameters count once), at most SUITE_MAX_CASES + 1. */
 size_t suite_case_combinations(const struct suite_case *suite_case);
 
+/* ---- suite_shapes.c ---- */
+
+struct suite_shape {
+    const char *name;
+    const struct param *params;
+    size_t param_count;
+};
+/* The shapes that a case's "shapes" names, in their file's order; none when it has no such member. The file's content
+ * becomes part of the suite's hash. */
+enum status suite_read_shapes(const struct suite_shape **shapes, size_t *count, const struct json *json,
+                              struct suite *suite, struct arena *arena, struct err *err);
+/* The case for one shape: with its parameters, and its name among the tags. ERR_CONFIG when the case sets one of them. */
+enum status suite_apply_shape(struct suite_case *out, const struct suite_case *from, const struct suite_shape *shape,
+                              struct arena *arena, struct err *err);
+
 /* ---- suite_kpi.c ---- */
 
 enum status suite_read_kpis(struct suite *suite, const struct json *root, struct arena *arena, struct err *err);

@@ -129,7 +129,7 @@ static void gha_case(struct json_out *out, const struct result *result, const st
     const struct {
         double rate;
         const char *unit;
-    } rates[] = {{c->bytes_per_s, "B/s"}, {c->flops_per_s, "FLOP/s"}};
+    } rates[] = {{c->bytes_per_s, "B/s"}, {c->flops_per_s, machine_unit_rate(c->work.unit)}};
     if (!bigger) {
         gha_entry(out, name, "ns", c->stats.median, half_ns, extra);
         return;

@@ -43,21 +43,29 @@ const char *figure_time(char out[static FIGURE_TEXT], const struct result_case *
     return out;
 }
 
+static const char *text_of_item(char out[static MACHINE_NAME + 2], const struct result_case *c)
+{
+    snprintf(out, MACHINE_NAME + 2, "%s/s", c->work.item);
+    return out;
+}
+
 const char *figure_rate(char out[static FIGURE_TEXT], const struct result_case *c)
 {
-    char rate[UNITS_TEXT];
+    char rate[UNITS_TEXT], unit[MACHINE_NAME + 2];
     const bool compute = c->floor.bound[0] ? !c->floor.bound_is_memory : !strcmp(c->class, "compute");
     out[0] = '\0';
     if (!c->sample_count)
         return out;
-    if (!strcmp(c->class, "latency") && c->work.items > 1)
+    if (c->work.item[0] && c->work.items > 0)
+        snprintf(out, FIGURE_TEXT, "%s", units_rate(rate, c->items_per_s, text_of_item(unit, c)));
+    else if (!strcmp(c->class, "latency") && c->work.items > 1)
         snprintf(out, FIGURE_TEXT, "%s each", units_time(rate, c->stats.median / c->work.items));
     else if (compute && c->flops_per_s > 0)
-        snprintf(out, FIGURE_TEXT, "%s", units_rate(rate, c->flops_per_s, "FLOP/s"));
+        snprintf(out, FIGURE_TEXT, "%s", units_rate(rate, c->flops_per_s, machine_unit_rate(c->work.unit)));
     else if (c->bytes_per_s > 0 && isfinite(c->bytes_per_s))
         snprintf(out, FIGURE_TEXT, "%s", units_rate(rate, c->bytes_per_s, "B/s"));
     else if (c->flops_per_s > 0)
-        snprintf(out, FIGURE_TEXT, "%s", units_rate(rate, c->flops_per_s, "FLOP/s"));
+        snprintf(out, FIGURE_TEXT, "%s", units_rate(rate, c->flops_per_s, machine_unit_rate(c->work.unit)));
     else if (c->work.items > 1)
         snprintf(out, FIGURE_TEXT, "%s each", units_time(rate, c->stats.median / c->work.items));
     return out;
@@ -125,6 +133,14 @@ const struct flag_words flag_words[] = {
     {FLAG_PROFILED, 'p', "profiled", "one launch marked for a profiler: not a measurement"},
     {0, 0, NULL, NULL},
 };
+
+const char *figure_loop(char out[static FIGURE_TEXT], const struct result_case *c)
+{
+    out[0] = '\0';
+    if (c->code.loop_instruction && c->code.loop_instruction[0])
+        snprintf(out, FIGURE_TEXT, "%.40s %.0f%%", c->code.loop_instruction, c->code.loop_share * 100);
+    return out;
+}
 
 void figure_flags(struct text *out, const struct result_case *c)
 {

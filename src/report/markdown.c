@@ -6,8 +6,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "derived_text.h"
 #include "labels.h"
 #include "report_internal.h"
+#include "rooftile/units.h"
 
 enum { MOST_BYTES = 60000, MOST_FINDINGS = 50 };
 
@@ -67,19 +69,72 @@ static void kpis(struct text *out, const struct result *result)
 {
     if (!result->kpi_count)
         return;
-    text_add(out, "| key figure | value | unit | better |\n|---|---:|---|---|\n");
+    text_add(out, "| key figure | value | better |\n|---|---:|---|\n");
     for (size_t k = 0; k < result->kpi_count; k++) {
         const struct result_kpi *kpi = &result->kpis[k];
+        char value[UNITS_TEXT];
         text_add(out, "| ");
         text_add_markdown(out, kpi->name);
-        if (isfinite(kpi->value))
-            text_addf(out, " | %.4g | ", kpi->value);
-        else
-            text_add(out, " | none | ");
-        text_add_markdown(out, isfinite(kpi->value) ? kpi->unit : kpi->reason);
+        text_addf(out, " | %s", isfinite(kpi->value) ? units_quantity(value, kpi->value, kpi->unit) : "none: ");
+        if (!isfinite(kpi->value))
+            text_add_markdown(out, kpi->reason);
         text_addf(out, " | %s |\n", kpi->higher_is_better ? "higher" : "lower");
     }
     text_add(out, "\n");
+}
+
+static void matrix_table(struct text *out, const struct derived_matrix *matrix, const struct result_derived *derived)
+{
+    char text[UNITS_TEXT];
+    text_add(out, "\n**");
+    text_add_markdown(out, derived->name);
+    text_add(out, *derived->group ? "** " : "**");
+    text_add_markdown(out, derived->group);
+    text_add(out, ": ");
+    text_add_markdown(out, derived->y);
+    text_add(out, "\n\n| ");
+    text_add_markdown(out, derived->rows);
+    text_add(out, " \\ ");
+    text_add_markdown(out, derived->x);
+    for (size_t column = 0; column < matrix->columns->count; column++) {
+        text_add(out, " | ");
+        text_add_markdown(out, derived_label(text, matrix->columns, column));
+    }
+    text_add(out, " |\n|---|");
+    for (size_t column = 0; column < matrix->columns->count; column++)
+        text_add(out, "---:|");
+    for (size_t row = 0; row < matrix->rows->count; row++) {
+        text_add(out, "\n| ");
+        text_add_markdown(out, derived_label(text, matrix->rows, row));
+        for (size_t column = 0; column < matrix->columns->count; column++)
+            text_addf(out, " | %s", derived_cell(text, matrix, row, column));
+        text_add(out, " |");
+    }
+    text_add(out, "\n");
+}
+
+static void derived_values(struct text *out, const struct result *result, struct arena *arena)
+{
+    for (size_t k = 0; k < result->derived_count && out->length < MOST_BYTES; k++) {
+        const struct result_derived *derived = &result->derived[k];
+        const struct json *json = derived_value(derived, arena);
+        struct derived_matrix matrix;
+        struct text line = {0};
+        if (json && derived_matrix(&matrix, result, derived, json)) {
+            matrix_table(out, &matrix, derived);
+        } else if (json && derived_line(&line, result, derived, json)) {
+            text_add(out, "- **");
+            text_add_markdown(out, derived->name);
+            text_add(out, *derived->group ? "** " : "**");
+            text_add_markdown(out, derived->group);
+            text_add(out, ": ");
+            text_add_markdown(out, line.data);
+            text_add(out, "\n");
+        }
+        text_release(&line);
+    }
+    if (result->derived_count)
+        text_add(out, "\n");
 }
 
 static void case_line(struct text *out, const struct result_case *c)
@@ -108,6 +163,7 @@ enum status report_markdown(struct text *out, const struct result *result, const
     header(out, result);
     findings(out, result, &arena);
     kpis(out, result);
+    derived_values(out, result, &arena);
     text_addf(out, "<details><summary>All cases</summary>\n\n| case | time | rate | of roof | bound | verified | |\n"
                    "|---|---:|---:|---:|---|---|---|\n");
     for (size_t k = 0; k < result->case_count; k++) {

@@ -62,6 +62,8 @@ const char *figure_intensity(char out[static FIGURE_TEXT], const struct result_c
 const char *figure_bound(const struct result_case *c);
 /* "expect", "WRONG", "-". */
 const char *figure_verified(const struct result_case *c);
+/* What its hot loop mostly holds, "v_fma_f32 97%"; "" unknown. */
+const char *figure_loop(char out[static FIGURE_TEXT], const struct result_case *c);
 
 struct flag_words {
     uint32_t flag;

@@ -57,6 +57,16 @@ static bool unit_is_used(const struct result *result, const char *unit)
     return false;
 }
 
+/* One axis for both, where a run has both. */
+static const char *axis_unit(const struct result *result)
+{
+    bool whole = false, real = false;
+    for (size_t k = 0; k < result->case_count; k++)
+        if (on_roofline(&result->cases[k]))
+            *(strcmp(machine_unit_rate(result->cases[k].work.unit), "OP/s") ? &real : &whole) = true;
+    return whole && real ? "FLOP/s, OP/s" : whole ? "OP/s" : "FLOP/s";
+}
+
 /* Of the units that the cases use: a matrix unit's peak says nothing about a vector kernel. */
 static double highest_peak(const struct result *result)
 {
@@ -134,8 +144,8 @@ static void add_legend(struct text *out, const struct kernels *kernels)
         char rate[UNITS_TEXT], fraction[FIGURE_TEXT], intensity[FIGURE_TEXT];
         const struct result_case *c = kernels->best[k];
         text_addf(out, "  %c  %-*s  best %12s at %6s FLOP/B", (char)('A' + k), widest > 32 ? 32 : (int)widest,
-                  printable(&scratch, kernels->names[k]), units_rate(rate, c->flops_per_s, "FLOP/s"),
-                  figure_intensity(intensity, c));
+                  printable(&scratch, kernels->names[k]),
+                  units_rate(rate, c->flops_per_s, machine_unit_rate(c->work.unit)), figure_intensity(intensity, c));
         if (strcmp(figure_fraction(fraction, c), "-") != 0)
             text_addf(out, ", %4s of %s", fraction, printable(&scratch, c->floor.ceiling_name));
         text_add(out, "\n");
@@ -165,7 +175,7 @@ static void add_roofs(struct text *out, const struct result *result, unsigned co
         add_roof(&line, machine->levels[k].name, &machine->levels[k].bandwidth, "B/s");
     for (uint32_t k = 0; k < machine->unit_count; k++)
         if (unit_is_used(result, machine->units[k].name))
-            add_roof(&line, machine->units[k].name, &machine->units[k].peak, "FLOP/s");
+            add_roof(&line, machine->units[k].name, &machine->units[k].peak, machine_unit_rate(machine->units[k].name));
     if (line.length)
         wrapped(out,
                 arena_printf(&scratch, "roofs (%s): %s", machine->measured ? "measured" : "claimed by data sheets",
@@ -190,7 +200,7 @@ void report_roofline_text(struct text *out, const struct result *result, const s
         draw(&plot, result, &kernels);
         styled(out, options, STYLE_BOLD, "Roofline");
         text_add(out, " (log-log; / memory levels, - arithmetic units, letters are cases)\n");
-        plot_text(out, &plot, "FLOP/B", "FLOP/s", options);
+        plot_text(out, &plot, "FLOP/B", axis_unit(result), options);
         add_legend(out, &kernels);
         if (plot.beyond)
             text_add(out, "  letters at the right edge stand for more FLOP/B than the axis shows\n");

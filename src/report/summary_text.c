@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "derived_text.h"
 #include "report_internal.h"
 #include "rooftile/units.h"
 
@@ -83,6 +84,7 @@ void summary_lines(struct text *out, const struct result *result, const struct r
 {
     struct arena scratch = {0};
     add_kpis(out, result, options);
+    derived_lines(out, result, options);
     add_counts(out, result, options);
     add_flag_legend(out, result, marks, report_columns(options));
     text_addf(out, "on %s, %u %s, wave %u; seed %llu\n", printable(&scratch, result->device.name), result->device.cus,

@@ -10,7 +10,21 @@
 #include "report_internal.h"
 #include "rooftile/units.h"
 
-enum column { TIME, INTERVAL, SAMPLES, RATE, INTENSITY, FLOOR, BOUND, FRACTION, VERIFIED, FLAGS, MARKS, COLUMN_COUNT };
+enum column {
+    TIME,
+    INTERVAL,
+    SAMPLES,
+    RATE,
+    INTENSITY,
+    FLOOR,
+    BOUND,
+    FRACTION,
+    VERIFIED,
+    LOOP,
+    FLAGS,
+    MARKS,
+    COLUMN_COUNT
+};
 enum { GAP = 2, LEAST_LABEL = 12, REASON_INDENT = 4 };
 
 #define BIT(column) (1u << (column))
@@ -28,6 +42,7 @@ static const struct {
     [BOUND] = {"bound", false},
     [FRACTION] = {"of roof", true},
     [VERIFIED] = {"verified", false},
+    [LOOP] = {"hot loop", false},
     [FLAGS] = {"", false},
     [MARKS] = {"", false},
 };
@@ -94,6 +109,7 @@ static void fill_measured(struct row *row, const struct result_case *c, struct a
     if (isfinite(c->fraction) && c->fraction >= 0.8)
         row->cells[FRACTION].style = STYLE_GREEN;
     row->cells[VERIFIED] = plain(arena, figure_verified(c));
+    row->cells[LOOP] = plain(arena, figure_loop(text, c));
     if (c->verification.verdict == VERIFY_FAIL)
         row->cells[VERIFIED].style = STYLE_RED;
 }
@@ -126,7 +142,7 @@ static void measure_columns(struct table *table)
         table->widths[column] = (unsigned)(widest && widest < title ? title : widest);
     }
     if (!table->options->verbose)
-        table->widths[SAMPLES] = table->widths[FLOOR] = 0;
+        table->widths[SAMPLES] = table->widths[FLOOR] = table->widths[LOOP] = 0;
 }
 
 static unsigned columns_width(const struct table *table, unsigned shown)

@@ -50,6 +50,8 @@ static void put_work(struct json_out *out, const struct result_case *c)
     json_out_number(out, "bytes_read", c->work.read_bytes);
     json_out_number(out, "bytes_written", c->work.write_bytes);
     json_out_number(out, "items", c->work.items);
+    if (c->work.item[0])
+        json_out_string(out, "item", c->work.item);
     json_out_string(out, "source", "declared");
     json_out_end(out);
 }

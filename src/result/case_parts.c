@@ -25,6 +25,8 @@ static const struct field code_facts[] = {
     {"waves_per_simd", FIELD_F64, CODE(waves_per_simd), 0, ""},
     {"occupancy_limit", FIELD_STRING, CODE(occupancy_limit), 0, NULL},
     {"isa_sha256", FIELD_STRING, CODE(isa_sha256), 0, NULL},
+    {"loop_instruction", FIELD_STRING, CODE(loop_instruction), 0, NULL},
+    {"loop_share", FIELD_F64, CODE(loop_share), 0, ""},
 };
 
 static void put_fact(struct json_out *out, const struct result_case *c, const char *key, uint32_t value)
@@ -60,6 +62,10 @@ void case_put_code(struct json_out *out, const struct result_case *c)
     put_fact(out, c, "wave", code->wave);
     json_out_string(out, "occupancy_limit",
                     code->occupancy_limit && code->occupancy_limit[0] ? code->occupancy_limit : NULL);
+    if (code->loop_instruction && code->loop_instruction[0]) {
+        json_out_string(out, "loop_instruction", code->loop_instruction);
+        json_out_number(out, "loop_share", code->loop_share);
+    }
     json_out_end(out);
 }
 

@@ -38,6 +38,7 @@ static enum status get_work(struct result_case *c, const struct json *json, stru
         {"bytes_read", FIELD_F64, offsetof(struct result_case, work.read_bytes), 0, NULL},
         {"bytes_written", FIELD_F64, offsetof(struct result_case, work.write_bytes), 0, NULL},
         {"items", FIELD_F64, offsetof(struct result_case, work.items), 0, NULL},
+        {"item", FIELD_CHARS, offsetof(struct result_case, work.item), MACHINE_NAME, NULL},
     };
     const struct json *work = json_member(json, "work");
     if (!work || work->type == JSON_NULL)

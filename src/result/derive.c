@@ -3,8 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rooftile/json_out.h"
-#include "rooftile/result.h"
+#include "derive_internal.h"
 
 enum { MAX_POINTS = 4096, MAX_CHANGES = 16, MAX_GROUPS = 1024 };
 
@@ -94,7 +93,7 @@ static const struct derive_method {
 
 /* ---- the points ---- */
 
-static const struct param_value *param_of(const struct result_case *c, const char *name)
+const struct param_value *derive_param(const struct result_case *c, const char *name)
 {
     for (size_t k = 0; k < c->param_count; k++)
         if (!strcmp(c->params[k].name, name))
@@ -102,8 +101,7 @@ static const struct param_value *param_of(const struct result_case *c, const cha
     return NULL;
 }
 
-/* A parameter, a metric, or one of the figures every case has; NaN when the case has none of that name. */
-static double quantity(const struct result_case *c, const char *name)
+double derive_quantity(const struct result_case *c, const char *name)
 {
     const struct {
         const char *name;
@@ -117,7 +115,7 @@ static double quantity(const struct result_case *c, const char *name)
         {"footprint", c->work.footprint_bytes},
         {"intensity", c->floor.intensity},
     };
-    const struct param_value *param = param_of(c, name);
+    const struct param_value *param = derive_param(c, name);
     if (param)
         return param->kind == PARAM_NUMBER ? param->number : NAN;
     for (size_t k = 0; k < c->metric_count; k++)
@@ -133,7 +131,7 @@ static char *group_of(const struct result_case *c, const struct suite_derive *sp
 {
     char *group = arena_strdup(arena, "");
     for (size_t k = 0; k < spec->group_count; k++) {
-        const struct param_value *value = param_of(c, spec->group[k]);
+        const struct param_value *value = derive_param(c, spec->group[k]);
         group = arena_printf(arena, "%s%s%s=%s", group, k ? ";" : "", spec->group[k],
                              value ? param_text(arena, value) : "");
     }
@@ -150,15 +148,6 @@ static int by_x(const void *a, const void *b)
     return (p->x > q->x) - (p->x < q->x);
 }
 
-/* Which cases a derive is about, and the group of each. */
-struct members {
-    const size_t *cases; /* indices into result->cases */
-    const size_t *group; /* per member */
-    size_t count;
-    const char **names; /* per group, in order of appearance */
-    size_t group_count;
-};
-
 static void collect(struct curve *curve, const struct result *result, const struct suite_derive *spec,
                     const struct members *members, size_t group, struct arena *arena)
 {
@@ -170,7 +159,7 @@ static void collect(struct curve *curve, const struct result *result, const stru
         const struct result_case *c = &result->cases[members->cases[k]];
         if (members->group[k] != group || c->status != CASE_OK || !c->sample_count)
             continue;
-        const struct pair pair = {quantity(c, spec->x), quantity(c, spec->y)};
+        const struct pair pair = {derive_quantity(c, spec->x), derive_quantity(c, spec->y)};
         if (isfinite(pair.x) && isfinite(pair.y))
             pairs[curve->count++] = pair;
     }
@@ -191,11 +180,10 @@ static const struct derive_method *method_named(const char *name)
     return NULL;
 }
 
-static const char *value_of(const struct curve *curve, const struct suite_derive *spec, struct arena *arena)
+static void derive_curve(struct json_out *out, const struct curve *curve, const struct suite_derive *spec,
+                         struct arena *arena)
 {
     const struct derive_method *method = method_named(spec->method);
-    struct json_out *out = json_out_new();
-    struct text text = {0};
     if (!method)
         json_out_string(out, "error", arena_printf(arena, "there is no method '%s'", spec->method));
     else if (curve->count < method->least_points)
@@ -204,6 +192,22 @@ static const char *value_of(const struct curve *curve, const struct suite_derive
                                      spec->y, spec->method, method->least_points));
     else
         method->derive(out, curve);
+}
+
+static const char *value_of(const struct result *result, const struct suite_derive *spec,
+                            const struct members *members, size_t group, uint64_t seed, struct arena *arena)
+{
+    struct json_out *out = json_out_new();
+    struct text text = {0};
+    struct curve curve = {.seed = seed};
+    if (spec->rows) {
+        derive_matrix(out, result, spec, members, group, arena);
+    } else if (!strcmp(spec->method, "three_arm")) {
+        derive_arms(out, result, spec, members, group, arena);
+    } else {
+        collect(&curve, result, spec, members, group, arena);
+        derive_curve(out, &curve, spec, arena);
+    }
     json_out_finish(out, &text, false);
     json_out_free(out);
     const char *json = arena_strdup(arena, text.data);
@@ -221,6 +225,8 @@ static void find_members(struct members *members, const struct result *result, c
     for (size_t k = 0; k < result->case_count; k++) {
         size_t at = 0;
         if (spec->kernel && strcmp(result->cases[k].kernel, spec->kernel))
+            continue;
+        if (result->cases[k].status == CASE_SKIPPED) /* what a device lacks is said once, in its cases */
             continue;
         const char *name = group_of(&result->cases[k], spec, arena);
         while (at < members->group_count && strcmp(members->names[at], name))
@@ -246,15 +252,15 @@ void result_derive(struct result *result, const struct plan *plan, uint64_t seed
         if (count)
             memcpy(more, derived, count * sizeof(*more));
         derived = more;
-        for (size_t g = 0; g < members.group_count; g++) {
-            struct curve curve = {.seed = seed};
-            collect(&curve, result, spec, &members, g, arena);
+        for (size_t g = 0; g < members.group_count; g++)
             derived[count++] = (struct result_derived){.name = spec->name,
                                                        .method = spec->method,
                                                        .kernel = spec->kernel ? spec->kernel : "",
                                                        .group = members.names[g],
-                                                       .json = value_of(&curve, spec, arena)};
-        }
+                                                       .x = spec->x,
+                                                       .y = spec->y,
+                                                       .rows = spec->rows ? spec->rows : "",
+                                                       .json = value_of(result, spec, &members, g, seed, arena)};
     }
     result->derived = derived;
     result->derived_count = count;

@@ -139,6 +139,15 @@ static const char *reason_of(const struct result_kpi *kpi, const struct sum *sum
     return reason;
 }
 
+/* A rate of whole numbers is no FLOP/s; a mixture stays what the suite says. */
+static const char *unit_of(const struct result_kpi *kpi, const struct result_case *const *cases, size_t count)
+{
+    bool whole = count > 0 && !strcmp(kpi->of, "flops_per_s");
+    for (size_t k = 0; k < count && whole; k++)
+        whole = !strcmp(machine_unit_rate(cases[k]->work.unit), "OP/s");
+    return whole ? "OP/s" : kpi->unit;
+}
+
 void result_kpis_evaluate(struct result *result, struct arena *arena)
 {
     struct result_kpi *kpis = arena_array(arena, result->kpi_count + 1, sizeof(*kpis));
@@ -153,6 +162,7 @@ void result_kpis_evaluate(struct result *result, struct arena *arena)
         const struct sum sum = add_up(cases, count, kpi->of, WHOLE_RUN);
         kpi->value = value_of(kpi, &sum);
         kpi->case_count = sum.count;
+        kpi->unit = unit_of(kpi, cases, count);
         kpi->reason = reason_of(kpi, &sum, arena);
         double *values = arena_array(arena, trials + 1u, sizeof(*values));
         for (uint32_t trial = 0; trial < trials; trial++) {

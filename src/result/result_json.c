@@ -124,8 +124,8 @@ static struct json_out *calibration_section(const struct result *result)
     }
     for (uint32_t k = 0; k < machine->unit_count; k++) {
         const struct machine_unit *unit = &machine->units[k];
-        put_peak(out, unit->name, "FLOP/s", unit->peak.measured, "measured", unit->clock_hz);
-        put_peak(out, unit->name, "FLOP/s", unit->peak.claimed, "spec", unit->clock_hz);
+        put_peak(out, unit->name, machine_unit_rate(unit->name), unit->peak.measured, "measured", unit->clock_hz);
+        put_peak(out, unit->name, machine_unit_rate(unit->name), unit->peak.claimed, "spec", unit->clock_hz);
     }
     json_out_end(out);
     return out;
@@ -158,6 +158,11 @@ static void add_cases(struct text *text, const struct result *result, struct sid
     text_add(text, result->case_count ? "\n  ],\n" : "],\n");
 }
 
+static void put_known(struct json_out *out, const char *key, const char *text)
+{
+    json_out_string(out, key, text && *text ? text : NULL);
+}
+
 static void add_derived(struct text *text, const struct result *result)
 {
     text_add(text, "  \"derived\": [");
@@ -169,6 +174,9 @@ static void add_derived(struct text *text, const struct result *result)
         json_out_string(out, "method", derived->method);
         json_out_string(out, "kernel", derived->kernel);
         json_out_string(out, "group", derived->group);
+        put_known(out, "x", derived->x);
+        put_known(out, "y", derived->y);
+        put_known(out, "rows", derived->rows);
         json_out_finish(out, text, false);
         json_out_free(out);
         text->length--; /* the closing brace: the value is JSON text already */

@@ -221,6 +221,9 @@ static enum status get_derived(struct result *result, const struct json *root, s
         {"method", FIELD_STRING, offsetof(struct result_derived, method), 0, NULL},
         {"kernel", FIELD_STRING, offsetof(struct result_derived, kernel), 0, NULL},
         {"group", FIELD_STRING, offsetof(struct result_derived, group), 0, NULL},
+        {"x", FIELD_STRING, offsetof(struct result_derived, x), 0, NULL},
+        {"y", FIELD_STRING, offsetof(struct result_derived, y), 0, NULL},
+        {"rows", FIELD_STRING, offsetof(struct result_derived, rows), 0, NULL},
     };
     const struct json *array = NULL;
     enum status status = json_get_array(&array, root, "derived", JSON_OPTIONAL, err);

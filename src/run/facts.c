@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "rooftile/cpu_target.h"
+#include "rooftile/occupancy.h"
 #include "rooftile/run.h"
 #include "rooftile/text.h"
 
@@ -38,8 +39,34 @@ static double largest_cache(const struct device_info *info, const char *name)
     return 0;
 }
 
+/* Of a compute unit. A device that is used in waves of the less usual size has fewer registers for each of more lanes.
+ */
+static struct device_unit unit_facts(const struct device_info *info, const struct occupancy_limits *limits)
+{
+    if (!limits)
+        return (struct device_unit){.units = info->cus,
+                                    .simds = 1,
+                                    .simd_waves = 1,
+                                    .unit_lds = (double)info->lds_bytes,
+                                    .lds_granule = 1,
+                                    .unit_groups = 1};
+    const double places = info->wave ? (double)limits->wave / info->wave : 1;
+    const uint32_t agprs = limits->agprs == AGPRS_NONE ? 0 : OCCUPANCY_AGPRS_MAX;
+    return (struct device_unit){.units = info->cus,
+                                .simds = limits->simds_cu,
+                                .simd_waves = limits->waves,
+                                .simd_vgprs = limits->vgpr_file * places,
+                                .vgpr_granule = limits->vgpr_granule * places,
+                                .wave_vgprs = limits->vgprs_max - (limits->agprs == AGPRS_UNIFIED ? agprs : 0),
+                                .wave_agprs = agprs,
+                                .unit_lds = limits->lds_cu,
+                                .lds_granule = limits->lds_granule,
+                                .unit_groups = limits->barriers_cu};
+}
+
 struct device_facts run_device_facts(const struct device_info *info)
 {
+    const struct occupancy_limits *limits = occupancy_limits(info->arch);
     return (struct device_facts){.wave = info->wave,
                                  .cus = info->cus,
                                  .xccs = info->xccs,
@@ -51,6 +78,14 @@ struct device_facts run_device_facts(const struct device_info *info)
                                  .f16 = has_unit(info, &f16),
                                  .bf16_dot = has_unit(info, &bf16_dot),
                                  .i8_dot = has_unit(info, &i8_dot),
+                                 .cooperative = info->cooperative,
+                                 .index = info->index,
+                                 .peers = info->peers,
+                                 .host_memory = info->host_memory,
+                                 .lacks_spaces = info->lacks_spaces,
+                                 .lacks_kernel_spaces = info->lacks_kernel_spaces,
+                                 .unit = unit_facts(info, limits),
+                                 .unit_pairs = limits && limits->has_wgp,
                                  .backend = info->backend,
                                  .arch = info->arch};
 }

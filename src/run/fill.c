@@ -130,11 +130,16 @@ static enum status init_file(struct fill *fill, const char *path, struct arena *
     return STATUS_OK;
 }
 
-static enum status init_index(struct fill *fill, struct err *err)
+static enum status init_index(struct fill *fill, struct arena *arena, struct err *err)
 {
     const double bound = fill->options[FILL_BOUND], block = fill->options[FILL_BLOCK];
     if (!(bound >= 1) || bound != floor(bound))
         return err_set(err, ERR_CONFIG, "index: bound %g is not a whole number of at least 1", bound);
+    if (fill->dist == DIST_PERMUTATION && (double)fill->count > bound)
+        return err_set(err, ERR_CONFIG, "index: %llu different ones below %g do not exist",
+                       (unsigned long long)fill->count, bound);
+    if (fill->dist == DIST_PERMUTATION)
+        return init_cycle(fill, (uint64_t)bound, false, arena, err);
     if (fill->dist == DIST_ZIPF && !(fill->options[FILL_S] > 0))
         return err_set(err, ERR_CONFIG, "index: s %g is not a positive exponent", fill->options[FILL_S]);
     if (fill->dist == DIST_BLOCKED && (!(block >= 1) || block != floor(block)))
@@ -169,7 +174,7 @@ enum status fill_init(struct fill *fill, const struct fill_spec *spec, enum dtyp
     case FILL_OFFSETS:
         return init_offsets(fill, arena, err);
     case FILL_INDEX:
-        return init_index(fill, err);
+        return init_index(fill, arena, err);
     case FILL_FILE:
         return init_file(fill, spec->path, arena, err);
     case FILL_VALUES:
@@ -183,6 +188,8 @@ enum status fill_init(struct fill *fill, const struct fill_spec *spec, enum dtyp
 static double index_value(const struct fill *fill, uint64_t i)
 {
     const double bound = fill->options[FILL_BOUND];
+    if (fill->dist == DIST_PERMUTATION)
+        return ((const uint32_t *)(const void *)fill->whole)[i];
     if (fill->dist == DIST_BLOCKED) {
         const uint64_t block = (uint64_t)fill->options[FILL_BLOCK];
         const uint64_t blocks = ((uint64_t)bound + block - 1) / block;

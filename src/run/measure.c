@@ -22,6 +22,14 @@ static void enter(struct worker *worker, enum run_phase phase)
     atomic_store(&worker->shared->phase, (int)phase);
 }
 
+/* Adds the time since *since_ns to a phase, which ends now. */
+static void spent(struct measurement *out, enum case_phase phase, uint64_t *since_ns)
+{
+    const uint64_t now_ns = clock_now_ns();
+    out->spent_ns[phase] += (double)(now_ns - *since_ns);
+    *since_ns = now_ns;
+}
+
 /* ---- the sampling loop ---- */
 
 /* The clock of every sample goes with its time; the first and the last reading stand for the case. */
@@ -138,6 +146,7 @@ enum status measure_samples(struct worker *worker, struct ready *ready, const st
 {
     const struct measure_options *options = &plan_case->measure;
     struct sampling sampling;
+    uint64_t since_ns = clock_now_ns();
     out->sample_count = 0;
     out->stop = STOP_NONE;
     out->warmup_ns = 0;
@@ -148,12 +157,14 @@ enum status measure_samples(struct worker *worker, struct ready *ready, const st
     status = sampling_warm_up(&sampling, options, out, err);
     if (status)
         goto out;
+    spent(out, SPENT_WARMING, &since_ns);
     note_sampling(out, &sampling, ready);
     enter(worker, PHASE_MEASURING);
     status = sample_until_stop(worker, &sampling, options, out, err);
     note_services(out, &sampling);
     if (!status)
         status = sampling_cross(&sampling, out, err);
+    spent(out, SPENT_MEASURING, &since_ns);
 out:
     sampling_release(&sampling);
     return status;
@@ -194,12 +205,14 @@ static void flag_slow_clock(struct measurement *out)
              length ? "; " : "", slow_below * 100, slow, all);
 }
 
-static void sense(struct worker *worker, struct device_sense *out)
+static void sense(struct worker *worker, struct device_sense *sensed, struct measurement *out)
 {
+    uint64_t since_ns = clock_now_ns();
     struct err ignored = {0};
-    *out = device_sense_unknown;
+    *sensed = device_sense_unknown;
     if (worker->device->ops->sense)
-        (void)worker->device->ops->sense(worker->device, out, false, &ignored);
+        (void)worker->device->ops->sense(worker->device, sensed, false, &ignored);
+    spent(out, SPENT_SENSING, &since_ns);
 }
 
 /* Copies of all buffers, so that a launch finds none of its own in any cache. */
@@ -243,22 +256,26 @@ static double overhead_of(const struct worker *worker, enum timer timer, uint32_
 static enum status time_case(struct worker *worker, struct ready *ready, const struct plan_case *plan_case,
                              struct measurement *out, struct err *err)
 {
+    uint64_t since_ns = clock_now_ns();
     enum status status = ready_restore(ready, err);
     if (!status)
         status = ready_setup(ready, err);
+    spent(out, SPENT_FILLING, &since_ns);
     if (status)
         return status;
-    sense(worker, &out->before);
+    sense(worker, &out->before, out);
     status = measure_samples(worker, ready, plan_case, out, err);
     if (status)
         return status;
-    sense(worker, &out->after);
+    sense(worker, &out->after, out);
     machine_raise_clock(&worker->shared->machine, out->before.core_hz);
     machine_raise_clock(&worker->shared->machine, out->after.core_hz);
     flag_disturbance(out);
     flag_throttling(out);
     flag_slow_clock(out);
-    take_metrics(ready, out);
+    status = take_metrics(ready, out, err);
+    if (status)
+        return status;
     status = worker->device->ops->executes ? check_plausible(worker, ready, plan_case, out, err) : STATUS_OK;
     out->overhead_ns = overhead_of(worker, out->timer, out->batch);
     out->timer_tick_ns = worker->info.timer_tick_ns;
@@ -285,6 +302,7 @@ static enum status run_stages(struct worker *worker, const struct plan_case *pla
 {
     struct ready ready = {0};
     uint32_t rotations = 1;
+    uint64_t since_ns = clock_now_ns();
     enter(worker, PHASE_FILLING);
     const bool profile = worker->options->profile;
     enum status status = verify_only || profile ? STATUS_OK : choose_rotations(&rotations, worker, plan_case, err);
@@ -292,11 +310,13 @@ static enum status run_stages(struct worker *worker, const struct plan_case *pla
         status = ready_init(&ready, worker->device, &plan_case->bound, builds, rotations, worker->options->seed, err);
     if (!status)
         status = ready_setup(&ready, err);
+    spent(out, SPENT_FILLING, &since_ns);
     if (!status) {
         share_floor(&ready, plan_case);
         enter(worker, profile ? PHASE_MEASURING : PHASE_VERIFYING);
         status = profile ? profile_case(worker, &ready, plan_case, out, err)
                          : verify_case(worker, &ready, plan_case, builds, &out->verification, err);
+        spent(out, SPENT_VERIFYING, &since_ns);
     }
     if (!status && out->verification.verdict == VERIFY_FAIL) {
         out->status = CASE_FAILED;
@@ -307,7 +327,9 @@ static enum status run_stages(struct worker *worker, const struct plan_case *pla
         if (!status)
             out->status = CASE_OK;
     }
+    since_ns = clock_now_ns();
     ready_release(&ready);
+    spent(out, SPENT_FILLING, &since_ns);
     return status;
 }
 

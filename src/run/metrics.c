@@ -40,7 +40,9 @@ static double metric_value(struct ready *ready, const struct manifest_metric *me
     value = reduce(x, (size_t)buffer->count, metric->reduce);
     if (metric->expr) {
         double *slots = arena_copy(&arena, ready->bound->slots, slot_count * sizeof(*slots));
-        slots[ready->bound->manifest->param_count + MANIFEST_DEVICE_NAMES] = value; /* the slot of "x" */
+        double *own = slots + ready->bound->manifest->param_count + MANIFEST_DEVICE_NAMES; /* "x" and "runs" */
+        own[0] = value;
+        own[1] = (double)ready->runs;
         if (expr_eval(&value, metric->expr, slots, &err))
             value = NAN;
     }
@@ -49,11 +51,29 @@ out:
     return value;
 }
 
-void take_metrics(struct ready *ready, struct measurement *out)
+static enum status check_metric(const struct manifest_metric *metric, double value, const struct ready *ready,
+                                struct measurement *out, struct err *err)
+{
+    double want = 0;
+    enum status status = metric->expect ? expr_eval(&want, metric->expect, ready->bound->slots, err) : STATUS_OK;
+    if (status)
+        return err_within(err, "metric '%s'", metric->name);
+    if (!metric->expect || isnan(value) || value == want)
+        return STATUS_OK;
+    out->status = CASE_FAILED;
+    return err_set(err, ERR_DEVICE, "metric '%s' is %.15g, expected %.15g, after %llu runs", metric->name, value, want,
+                   (unsigned long long)ready->runs);
+}
+
+enum status take_metrics(struct ready *ready, struct measurement *out, struct err *err)
 {
     const struct manifest *manifest = ready->bound->manifest;
+    enum status status = STATUS_OK;
     for (size_t k = 0; k < MEASUREMENT_MAX_METRICS; k++)
         out->metrics[k] = k < manifest->metric_count && ready->device->ops->executes
                               ? metric_value(ready, &manifest->metrics[k])
                               : NAN;
+    for (size_t k = 0; k < manifest->metric_count && k < MEASUREMENT_MAX_METRICS && !status; k++)
+        status = check_metric(&manifest->metrics[k], out->metrics[k], ready, out, err);
+    return status;
 }

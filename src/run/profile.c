@@ -28,7 +28,7 @@ static enum status run_once(struct worker *worker, struct ready *ready, const ch
     const bool ranged = !begin_range(worker, range, out);
     enum status status = ready_reset(ready, 0, err);
     if (!status)
-        status = ready_run(ready, 0, true, err);
+        status = ready_run(ready, 0, MARKS_AROUND, err);
     if (!status)
         status = worker->device->ops->wait(worker->device, err);
     if (ranged)

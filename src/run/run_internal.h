@@ -16,11 +16,12 @@
 struct ready_step {
     const struct bound_step *bound;
     struct device_launch launch;
-    uint64_t arg_values[DEVICE_MAX_ARGS];
-    void *arg_pointers[DEVICE_MAX_ARGS];
+    uint64_t *arg_values; /* as many as the launch has */
+    void **arg_pointers;
     void *to;
     const void *from;
     struct device_graph *graph;
+    struct ready_step *inside; /* of a loop, or of what the graph was made from */
 };
 
 /* A bound case on an open device: loaded code, filled buffers, ready steps. */
@@ -28,6 +29,7 @@ struct ready {
     const struct bound *bound;
     struct device *device;
     struct device_module **modules;    /* per code of the bound */
+    bool reloads;                      /* the steps load the code: it is unloaded before they run */
     const struct build_result *builds; /* of the plan that the bound is part of */
     void **memory;                     /* allocations, per rotation and buffer: [rotation * buffer_count + buffer] */
     struct fill *fills;                /* per buffer */
@@ -36,7 +38,8 @@ struct ready {
     uint32_t rotations;                /* copies of all buffers, at least 1 */
     bool needs_reset;                  /* some buffer is reset before each launch */
     bool all_timed;                    /* every step is timed: launches may be batched */
-    bool one_launch;                   /* exactly one step is timed, and it is one launch */
+    double host_ns;                    /* of the last run under MARKS_HOST */
+    uint64_t runs;                     /* of the steps of rotation 0 since buffers were last filled or reset */
     uint64_t stream_launches;          /* launches of one pass, when it is nothing but launches on stream 0; else 0 */
     struct arena arena;
 };
@@ -56,6 +59,16 @@ enum status ready_setup(struct ready *ready, struct err *err);
 void *ready_buffer(const struct ready *ready, size_t buffer, uint32_t rotation);
 /* Fills one buffer as its manifest says; ROLE_OUT without a fill gets poison. */
 enum status ready_fill(struct ready *ready, size_t buffer, uint32_t rotation, struct err *err);
+/* Points all steps to the kernels and buffers as they are now. */
+enum status ready_resolve(struct ready *ready, struct err *err);
+/* Other memory for a buffer, of undefined content. */
+enum status ready_realloc(struct ready *ready, size_t buffer, uint32_t rotation, struct err *err);
+/* Loads the codes, unless they are; launches use them once they are resolved. */
+enum status ready_load(struct ready *ready, struct err *err);
+void ready_unload(struct ready *ready);
+void ready_free_graphs(struct ready *ready);
+/* Sets what is known of the steps before they run. */
+void ready_describe(struct ready *ready);
 /* Resets what the manifest wants reset before each launch. */
 enum status ready_reset(struct ready *ready, uint32_t rotation, struct err *err);
 /* Restores every buffer that a launch may have changed. */
@@ -66,7 +79,8 @@ enum { MARK_BEGIN, MARK_END, MARK_KERNEL_BEGIN, MARK_KERNEL_END, FIRST_STEP_MARK
 enum run_marks {
     MARKS_NONE,
     MARKS_AROUND, /* MARK_BEGIN and MARK_END surround the timed steps */
-    MARKS_KERNEL, /* the timed launch, which must be `one_launch`, is marked with its own times; ERR_UNSUPPORTED */
+    MARKS_KERNEL, /* the timed launch, which must be the only one, is marked with its own times; ERR_UNSUPPORTED */
+    MARKS_HOST,   /* the host's clock runs from an idle device until all timed steps are done: ready->host_ns */
 };
 /* Runs all steps once. */
 enum status ready_run(struct ready *ready, uint32_t rotation, enum run_marks marks, struct err *err);
@@ -122,8 +136,9 @@ enum status calibrate(struct worker *worker, struct err *err);
 enum status choose_rotations(uint32_t *rotations, const struct worker *worker, const struct plan_case *plan_case,
                              struct err *err);
 double measurement_median(const struct measurement *measured);
-/* The manifest's metrics, reduced from output buffers as the last launch left them. */
-void take_metrics(struct ready *ready, struct measurement *out);
+/* The manifest's metrics, reduced from output buffers as the last launch left them. ERR_DEVICE and status failed when one is
+ * not what it must be. */
+enum status take_metrics(struct ready *ready, struct measurement *out, struct err *err);
 /* Sets what was measured against physics. A case that beats a measured roof is measured again beside the roof's own
  * kernel; the roof becomes the maximum (shared->machine), and what still beats it is flagged impossible. */
 enum status check_plausible(struct worker *worker, struct ready *ready, const struct plan_case *plan_case,

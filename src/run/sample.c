@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <math.h>
 
-#include "rooftile/clock.h"
 #include "sampling.h"
 
 static enum status run_next(struct sampling *sampling, enum run_marks marks, struct err *err)
@@ -29,21 +28,8 @@ static enum status run_graph(struct sampling *sampling, struct err *err)
     enum status status = device->ops->mark(device, MARK_BEGIN, 0, err);
     if (!status)
         status = device->ops->graph_launch(device, sampling->graph, 0, err);
+    sampling->ready->runs += sampling->batch / sampling->ready->rotations;
     return status ? status : device->ops->mark(device, MARK_END, 0, err);
-}
-
-/* The device is idle before, and has done everything after. */
-static enum status run_under_host_clock(double *time_ns, struct sampling *sampling, struct err *err)
-{
-    struct device *device = sampling->ready->device;
-    enum status status = device->ops->wait(device, err);
-    const uint64_t start_ns = clock_now_ns();
-    if (!status)
-        status = run_next(sampling, MARKS_NONE, err);
-    if (!status)
-        status = device->ops->wait(device, err);
-    *time_ns = (double)(clock_now_ns() - start_ns);
-    return status;
 }
 
 static bool host_timed(const struct sampling *sampling)
@@ -53,8 +39,11 @@ static bool host_timed(const struct sampling *sampling)
 
 static enum status run_timed(double *host_ns, struct sampling *sampling, struct err *err)
 {
-    if (host_timed(sampling))
-        return run_under_host_clock(host_ns, sampling, err);
+    if (host_timed(sampling)) {
+        enum status status = run_next(sampling, MARKS_HOST, err);
+        *host_ns = sampling->ready->host_ns;
+        return status;
+    }
     if (sampling->timer == TIMED_DISPATCH)
         return run_next(sampling, MARKS_KERNEL, err);
     if (sampling->timer == TIMED_GRAPH)

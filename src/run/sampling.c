@@ -22,7 +22,7 @@ enum status sampling_init(struct sampling *sampling, struct worker *worker, stru
     const struct device_ops *ops = ready->device->ops;
     *sampling = (struct sampling){.worker = worker, .ready = ready, .cache = cache, .batch = 1};
     sampling->timer = worker->info.predicted ? TIMED_SIM : ops->asynchronous ? TIMED_EVENT : TIMED_HOST;
-    sampling->no_dispatch = !ready->one_launch || !ops->launch_marked || !ops->asynchronous;
+    sampling->no_dispatch = !ready->bound->timing.one_launch || !ops->launch_marked || !ops->asynchronous;
     sampling->probe = probe_works(worker, sampling->probe_why);
     return cold_init(sampling, err);
 }
@@ -46,7 +46,8 @@ void sampling_release(struct sampling *sampling)
 
 bool sampling_may_batch(const struct sampling *sampling)
 {
-    return sampling->ready->all_timed && !sampling->ready->needs_reset && sampling->cache != CACHE_COLD;
+    return sampling->ready->all_timed && !sampling->ready->needs_reset && !sampling->ready->bound->timing.reloads &&
+           sampling->cache != CACHE_COLD;
 }
 
 static enum status fill_graph(struct sampling *sampling, struct err *err)
@@ -113,9 +114,16 @@ static uint32_t batch_of(const struct sampling *sampling, double estimate_ns)
     return (uint32_t)fmin(fmax(count, 2), most);
 }
 
+/* Plan refuses other timers where only the host's sees the work; `auto` chooses it there. */
+static bool is_the_hosts(const struct sampling *sampling)
+{
+    const struct timing *timing = &sampling->ready->bound->timing;
+    return timing->waits || timing->apart;
+}
+
 static enum timer single_timer(const struct sampling *sampling)
 {
-    return sampling->no_dispatch ? TIMED_EVENT : TIMED_DISPATCH;
+    return is_the_hosts(sampling) ? TIMED_HOST : sampling->no_dispatch ? TIMED_EVENT : TIMED_DISPATCH;
 }
 
 static enum status choose_queued(struct sampling *sampling, enum timer_choice choice, double estimate_ns,
@@ -124,13 +132,14 @@ static enum status choose_queued(struct sampling *sampling, enum timer_choice ch
     const bool may_batch = sampling_may_batch(sampling);
     enum timer timer = single_timer(sampling);
     uint32_t batch = 1;
-    if (choice == TIMER_EVENT || (choice == TIMER_HOST && !sampling->ready->all_timed))
+    if (choice == TIMER_EVENT)
         timer = TIMED_EVENT;
     else if (choice == TIMER_HOST)
         timer = TIMED_HOST;
     else if (choice == TIMER_GRAPH)
         timer = TIMED_GRAPH;
-    else if (may_batch && (choice == TIMER_BATCH || (choice == TIMER_AUTO && estimate_ns < batch_below_ns)))
+    else if (may_batch &&
+             (choice == TIMER_BATCH || (choice == TIMER_AUTO && timer != TIMED_HOST && estimate_ns < batch_below_ns)))
         timer = TIMED_BATCH;
     if (may_batch && (timer == TIMED_BATCH || timer == TIMED_GRAPH))
         batch = batch_of(sampling, estimate_ns);
@@ -290,6 +299,16 @@ enum status sampling_warm_up(struct sampling *sampling, const struct measure_opt
 
 /* ---- a second timer ---- */
 
+/* What the host's clock saw, events must see too where marks do; a single run is set against a batch, if two of them
+ * fit one. */
+static bool has_second_timer(const struct sampling *sampling, bool many, double launch_ns)
+{
+    const struct timing *timing = &sampling->ready->bound->timing;
+    if (sampling->timer == TIMED_HOST)
+        return !timing->reloads && !timing->apart;
+    return many || (sampling_may_batch(sampling) && 2 * launch_ns <= batch_most_ns);
+}
+
 enum status sampling_cross(struct sampling *sampling, struct measurement *out, struct err *err)
 {
     const bool many = sampling->timer == TIMED_BATCH || sampling->timer == TIMED_GRAPH;
@@ -297,9 +316,9 @@ enum status sampling_cross(struct sampling *sampling, struct measurement *out, s
     double times[CROSS_MOST];
     struct sample sample;
     if (!sampling->ready->device->ops->asynchronous || sampling->cache != CACHE_HOT ||
-        (!many && (!sampling_may_batch(sampling) || 2 * launch_ns > batch_most_ns)))
+        !has_second_timer(sampling, many, launch_ns))
         return STATUS_OK;
-    const enum timer timer = many ? single_timer(sampling) : TIMED_BATCH;
+    const enum timer timer = sampling->timer == TIMED_HOST ? TIMED_EVENT : many ? single_timer(sampling) : TIMED_BATCH;
     enum status status =
         sampling_set_timer(sampling, timer, timer == TIMED_BATCH ? batch_of(sampling, launch_ns) : 1, err);
     const double fit = cross_target_ns / (launch_ns * sampling->batch);

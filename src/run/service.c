@@ -59,6 +59,6 @@ void *service_words(struct ready *ready, uint32_t rotation, uint64_t size_bytes)
 {
     const struct bound *bound = ready->bound;
     const bool fits = bound->buffer_count && bound->buffers[0].size_bytes == size_bytes &&
-                      bound->buffers[0].spec->space == BUFFER_PINNED;
+                      bound->buffers[0].space == BUFFER_PINNED;
     return fits ? ready_buffer(ready, 0, rotation) : NULL;
 }

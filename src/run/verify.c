@@ -224,7 +224,7 @@ static enum status check_oracle(struct worker *worker, struct ready *ready, cons
         goto out;
     choose_elements(ready_buffer(&theirs, (size_t)oracle->index_buffer, 0), oracle,
                     ready->bound->buffers[oracle->output].count, worker->options->seed);
-    status = ready_run(&theirs, 0, false, err);
+    status = ready_run(&theirs, 0, MARKS_NONE, err);
     if (!status)
         status = worker->oracle_device->ops->wait(worker->oracle_device, err);
     if (!status)
@@ -236,25 +236,30 @@ out:
 
 /* ---- one verification launch ---- */
 
-static void prepare_launches(struct ready *ready, const struct run_options *options, bool verifying)
+static void prepare_launches(struct ready_step *steps, size_t count, const struct run_options *options, bool verifying)
 {
-    for (size_t k = 0; k < ready->bound->step_count; k++) {
-        ready->steps[k].launch.poison_lds = verifying;
-        ready->steps[k].launch.lane_order = verifying ? options->lane_order : LANES_FORWARD;
-        ready->steps[k].launch.seed = options->seed;
+    for (size_t k = 0; k < count; k++) {
+        steps[k].launch.poison_lds = verifying;
+        steps[k].launch.lane_order = verifying ? options->lane_order : LANES_FORWARD;
+        steps[k].launch.seed = options->seed;
+        if (steps[k].inside)
+            prepare_launches(steps[k].inside, steps[k].bound->step_count, options, verifying);
     }
 }
 
 static enum status launch_once(struct worker *worker, struct ready *ready, int output, struct err *err)
 {
     const enum run_inject inject = worker->options->inject;
-    enum status status = STATUS_OK;
-    if (inject == INJECT_PERTURB_INPUT)
+    const size_t count = ready->bound->step_count;
+    enum status status = ready_reset(ready, 0, err);
+    if (!status)
+        status = ready->device->ops->wait(ready->device, err);
+    if (!status && inject == INJECT_PERTURB_INPUT)
         status = perturb_input(ready, worker->options->seed, err);
     if (!status && inject != INJECT_SKIP_LAUNCH) {
-        prepare_launches(ready, worker->options, true);
-        status = ready_run(ready, 0, false, err);
-        prepare_launches(ready, worker->options, false);
+        prepare_launches(ready->steps, count, worker->options, true);
+        status = ready_run(ready, 0, MARKS_NONE, err);
+        prepare_launches(ready->steps, count, worker->options, false);
     }
     if (!status)
         status = ready->device->ops->wait(ready->device, err);

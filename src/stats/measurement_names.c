@@ -13,6 +13,10 @@ static const char *const timers[] = {
     [TIMED_NONE] = "none",   [TIMED_HOST] = "host",         [TIMED_BATCH] = "batch", [TIMED_SIM] = "sim",
     [TIMED_EVENT] = "event", [TIMED_DISPATCH] = "dispatch", [TIMED_GRAPH] = "graph",
 };
+static const char *const phases[] = {
+    [SPENT_FILLING] = "fill",    [SPENT_VERIFYING] = "verify",    [SPENT_SENSING] = "sense",
+    [SPENT_WARMING] = "warm-up", [SPENT_MEASURING] = "measure",
+};
 static const char *const discards[] = {
     [DISCARD_ZERO] = "zero", [DISCARD_NEGATIVE] = "negative", [DISCARD_CLOCK] = "clock"};
 static const char *const verdicts[] = {
@@ -31,6 +35,11 @@ const char *case_status_name(enum case_status status)
 const char *timer_name(enum timer timer)
 {
     return timers[timer];
+}
+
+const char *case_phase_name(enum case_phase phase)
+{
+    return phases[phase];
 }
 
 const char *discard_name(enum discard discard)

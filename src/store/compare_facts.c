@@ -164,7 +164,7 @@ static void differ_roofs(struct differences *d, const struct machine *base, cons
     for (uint32_t k = 0; k < now->unit_count; k++) {
         const struct machine_unit *unit = machine_unit(base, now->units[k].name);
         if (unit)
-            differ_roof(d, unit->name, &unit->peak, &now->units[k].peak, "FLOP/s");
+            differ_roof(d, unit->name, &unit->peak, &now->units[k].peak, machine_unit_rate(unit->name));
     }
 }
 

@@ -13,7 +13,7 @@ from harness import PROGRAM, check, check_run, environment, finish, load, run, s
 
 ESCAPE = "\x1b"
 SIM = ["--device", "sim:mi300x"]
-KERNELS = {"dot_peak", "fma_peak", "gemm_lds", "launch_empty", "pointer_chase", "softmax_row", "stream_add", "stream_copy",
+KERNELS = {"dot_peak", "fma_peak", "gemm_buffered", "launch_empty", "pointer_chase", "softmax_row", "stream_add", "stream_copy",
            "stream_dot", "stream_read", "stream_scale", "stream_triad", "stream_write"}
 
 
@@ -30,7 +30,7 @@ def listings(home):
     names = run("list", "--names", home=home).stdout.split()
     check(KERNELS <= set(names), f"list --names lacks {KERNELS - set(names)}")
     table = run("list", home=home)
-    check_run(table, 0, "list", stdout=sorted(KERNELS) + ["quick", "roofline"])
+    check_run(table, 0, "list", stdout=sorted(KERNELS) + ["quick", "characterize"])
     check(KERNELS <= set(re.findall(r"[a-z_0-9]+", json.dumps(pure(run("list", "--json", "-", home=home), "list --json -")))), "list --json has the kernels")
     check_run(run("list", "stream_triad", home=home), 0, "list of a kernel", stdout=["n  ", "64Mi", "dtype", "f32, f64", "BabelStream", "every element"])
     check_run(run("list", "stream_triat", home=home), 2, "list of an unknown kernel", stderr="did you mean 'stream_triad'?")
@@ -89,14 +89,14 @@ def man_page(home):
 
 
 def reports(home):
-    check_run(run("run", "stream_copy", "gemm_lds", *SIM, "-o", "r.json", home=home), 0, "run -o")
+    check_run(run("run", "stream_copy", "gemm_buffered", *SIM, "-o", "r.json", home=home), 0, "run -o")
     for form, text in (("table", "stream_copy"), ("csv", "stream_copy"), ("json", "stream_copy"), ("jsonl", "stream_copy")):
         check_run(run("report", "r.json", "--format", form, home=home), 0, f"report --format {form}", stdout=text)
     rows = run("report", "r.json", "--format", "csv", home=home).stdout.splitlines()
     check(len(rows) == 3 and len({row.count(",") for row in rows if '"' not in row}) <= 1, f"CSV: {rows}")
     check_run(run("report", "r.json", "--format", "csv", "-o", "r.csv", home=home), 0, "report -o")
     check((home / "r.csv").read_text().splitlines() == rows, "report -o writes the file")
-    table = run("run", "stream_copy", "gemm_lds", *SIM, home=home).stdout
+    table = run("run", "stream_copy", "gemm_buffered", *SIM, home=home).stdout
     check(run("report", "r.json", home=home).stdout == table, "the report of the file is the table of the run")
 
 
@@ -120,7 +120,7 @@ def on_terminal(home, *arguments, **extra):
 
 
 def colours(home):
-    command = ["run", "stream_copy", "gemm_lds", *SIM]
+    command = ["run", "stream_copy", "gemm_buffered", *SIM]
     done = run(*command, home=home, TERM="xterm")
     check(ESCAPE not in done.stdout + done.stderr, "escapes in a pipe")
     check(ESCAPE in run(*command, "--color", "always", home=home, TERM="xterm").stdout, "--color always gives colours in a pipe")
@@ -136,7 +136,7 @@ def colours(home):
 
 
 def streams(home):
-    command = ["run", "stream_copy", "gemm_lds", *SIM]
+    command = ["run", "stream_copy", "gemm_buffered", *SIM]
     plain = run(*command, home=home)
     check("stream_copy" in plain.stderr and "stream_copy" in plain.stdout, "in a pipe: a line per case on stderr, the table on stdout")
     check("\r" not in plain.stderr, "no progress bar in a pipe")
@@ -145,6 +145,19 @@ def streams(home):
     check("\r" in run(*command, "--progress", "always", home=home).stderr or ESCAPE in run(*command, "--progress", "always", home=home).stderr or
           "stream_copy" not in run(*command, "--progress", "always", home=home).stderr, "--progress always replaces the lines")
     check(len(run(*command, "-v", home=home).stderr) >= len(plain.stderr), "-v says no less")
+
+
+def build_names_what_it_skips(home):
+    done = run("build", "dot_peak_i4", "scalar_chase", "--device", "cpu", home=home)
+    check_run(done, 0, "build of what a CPU lacks", stdout=["skipped  dot_peak_i4: the device has no i4 dot products", "code objects"])
+
+
+def plan_says_what_is_to_compile(home):
+    check_run(run("plan", "launch_empty", "--device", "cpu", home=home), 0, "plan before a build", stdout=["(1 to compile: about "])
+    check_run(run("build", "launch_empty", "--device", "cpu", home=home), 0, "build", stdout=["1 code object"])
+    done = run("plan", "launch_empty", "--device", "cpu", home=home)
+    check_run(done, 0, "plan after a build", stdout=["not counting compilation"])
+    check("to compile" not in done.stdout, "everything is compiled")
 
 
 def build_prints_objects(home):
@@ -158,7 +171,7 @@ def build_prints_objects(home):
 
 def checks(home):
     check_run(run("check", home=home), 0, "check", stdout=["0 broken"])
-    check_run(run("check", "quick", "roofline", home=home), 0, "check of the shipped suites", stdout=["suite "])
+    check_run(run("check", "quick", "characterize", home=home), 0, "check of the shipped suites", stdout=["suite "])
 
 
 def installed(home):
@@ -195,7 +208,7 @@ def installed(home):
 def main():
     with scratch() as folder:
         home = pathlib.Path(folder)
-        for group in (listings, versions, schemas, completions, man_page, reports, colours, streams, build_prints_objects, checks, installed):
+        for group in (listings, versions, schemas, completions, man_page, reports, colours, streams, build_names_what_it_skips, plan_says_what_is_to_compile, build_prints_objects, checks, installed):
             group(home)
     finish()
 

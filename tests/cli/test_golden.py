@@ -51,13 +51,13 @@ def examples_work(home):
 
 def predictions_say_so(home):
     """Nothing that shows a number of the sim device may pass for a measurement."""
-    device = ["stream_copy", "gemm_lds", "--device", "sim:mi300x"]
+    device = ["stream_copy", "gemm_buffered", "--device", "sim:mi300x"]
     for what, arguments in {"table": ["run", *device], "csv": ["run", *device, "--format", "csv"], "jsonl": ["run", *device, "--format", "jsonl"],
                             "json": ["run", *device, "--format", "json"], "plan": ["plan", *device], "devices": ["devices"]}.items():
         done = run(*arguments, home=home)
         check("predicted" in done.stdout.lower(), f"{what} does not say that it is predicted:\n{done.stdout[:2000]}")
     lines = run("run", *device, "--progress", "never", home=home).stderr.splitlines()
-    cases = [line for line in lines if re.search(r"stream_copy|gemm_lds", line)]
+    cases = [line for line in lines if re.search(r"stream_copy|gemm_buffered", line)]
     check(len(cases) == 2 and all("predicted" in line for line in cases), f"the lines of the cases do not say so: {lines}")
     run("run", *device, "-o", "r.json", home=home)
     result = load(home / "r.json")
@@ -78,7 +78,7 @@ def only_the_seed_matters(home):
 def result_files_are_equal(home):
     for name in ("a", "b"):
         (home / name).mkdir()
-        check_run(run("run", "stream_copy", "gemm_lds", "--device", "sim:mi210", "-o", "r.json", home=home, cwd=home / name), 0, name)
+        check_run(run("run", "stream_copy", "gemm_buffered", "--device", "sim:mi210", "-o", "r.json", home=home, cwd=home / name), 0, name)
     for path in (home / "a").iterdir():
         check(path.read_bytes() == (home / "b" / path.name).read_bytes(), f"two runs with one seed differ in {path.name}")
 

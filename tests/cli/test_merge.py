@@ -9,7 +9,7 @@ import sys
 from harness import PROGRAM, check, check_run, finish, run, scratch
 
 TRIALS = ["t1.json", "t2.json", "t3.json"]
-SUITE = ["stream_copy", "gemm_lds", "--device", "sim:mi300x"]
+SUITE = ["stream_copy", "gemm_buffered", "--device", "sim:mi300x"]
 
 
 def load(home, name):

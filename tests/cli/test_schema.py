@@ -140,7 +140,7 @@ def results(home):
         "launch": {"grid": [1], "block": [1], "args": ["a"]}, "check": {"expect": {"a": "2"}}}))
     (home / "k/broken.hip").write_text("#error no\n")
     (home / "k/broken.json").write_text((home / "k/liar.json").read_text().replace("liar", "broken"))
-    runs = {"sim": (0, ["stream_copy", "gemm_lds", "pointer_chase", "--device", "sim:mi300x"]),
+    runs = {"sim": (0, ["stream_copy", "gemm_buffered", "pointer_chase", "--device", "sim:mi300x"]),
             "sim-samples": (0, ["stream_copy", "--device", "sim:mi210", "--samples"]),
             "cpu": (0, ["stream_copy", "launch_empty", "--set", "n=4096", "--device", "cpu", "--label", "a=b", *QUICK]),
             "cpu-samples": (0, ["stream_copy", "--set", "n=4096", "--device", "cpu", "--samples", *QUICK]),

@@ -80,13 +80,41 @@ MANIFESTS = [
     manifest("elsewhere", [SCALE, *MIDDLE, {"launch": launch("scale", ["out", "copy"], defines={"PART": "2"})}], {}, {}),
     manifest("scattered", [SCALE, *MIDDLE, {"fill": {"buffer": "mid", "byte": 0}, "timed": False}, SHIFT], {}, {}),
 ]
+
+
+# Kernels of one launch that counts, for what steps do beside launching: PART 3 adds FACTOR to each element.
+def counter_manifest(name, steps, expect="4", role="out", metrics=None, **more):
+    add = {"value": "n", "type": "u32"}
+    for step in steps:
+        for inner in [step, *step.get("loop", {}).get("steps", [])]:
+            if inner.get("launch") == "bump":
+                inner["launch"] = {"grid": ["ceil_div(n, 64)"], "block": [64], "args": ["counter", add]}
+    return {"name": name, "summary": name, "params": {"n": 130}, "code": {"source": "parts.hip", "symbol": "bump", "defines": {"PART": "3", "FACTOR": "4"}},
+            "buffers": {"counter": {"type": "u32", "count": "n", "role": role} | more}, "steps": steps, "work": {"items": "1"},
+            "metrics": metrics or {}, "check": {"expect": {"counter": expect}}}
+
+
+def plain_launch(**more):
+    return {"launch": "bump"} | more
+
+
+PER_RUN = {"per_run": {"buffer": "counter", "reduce": "max", "expr": "x / runs", "expect": "8"}}
+MORE = [
+    counter_manifest("cleared", [plain_launch()], reset="zero"),
+    counter_manifest("looped", [{"loop": {"repeat": "2", "steps": [plain_launch(), {"sync": True}]}}], "8", "inout", PER_RUN, fill="0"),
+    counter_manifest("miscounted", [plain_launch()], "4", "inout", PER_RUN, fill="0"),
+    counter_manifest("loaded", [{"load": True}, plain_launch(timed=False)], "4", "inout", fill="0"),
+    counter_manifest("elsewhere_in_time", [plain_launch(stream=1)], "4", "inout", fill="0"),
+    counter_manifest("fresh", [{"alloc": "counter", "timed": False}, {"fill": {"buffer": "counter", "byte": 0}, "timed": False}, plain_launch()]),
+    counter_manifest("backwards", [plain_launch(), {"load": True}], "4", "inout", fill="0"),
+]
 FAST = ["--kernels", "k", "--device", "cpu:threads=2", "--quick", "--min-time", "2ms", "--max-time", "40ms"]
 
 
 def write_kernels(home):
     (home / "k").mkdir()
     (home / "k/parts.hip").write_text(SOURCE)
-    for described in MANIFESTS:
+    for described in MANIFESTS + MORE:
         (home / "k" / (described["name"] + ".json")).write_text(json.dumps(described, indent=1))
 
 
@@ -153,6 +181,22 @@ def cache_modes(home):
         check(good[mode], f"{mode}: flush {method} of {size} bytes")
 
 
+def beside_launches(home):
+    """What is reset is so before it is verified, too; loops, fresh code and memory; counters that prove what ran."""
+    cases = {c["kernel"]: c for c in cases_of(home, "cleared", "looped", "miscounted", "loaded", "fresh", "elsewhere_in_time", code=1)}
+    for kernel in ("cleared", "looped", "loaded", "fresh", "elsewhere_in_time"):
+        verified(cases[kernel], 130)
+    check(cases["looped"]["ext"]["metrics"][0]["value"] == 8, f"looped: {cases['looped']['ext']['metrics']}")
+    check(cases["loaded"]["measurement"]["batch"] == 1, f"loaded: code that is loaded once, but a batch of {cases['loaded']['measurement']['batch']}")
+    case = cases["miscounted"]
+    check(case["status"] == "failed" and "metric 'per_run' is 4, expected 8, after" in case["status_reason"], f"miscounted: {case['status']} {case['status_reason']}")
+    for kernel, timer, said in (("looped", "dispatch", "more than one plain launch"), ("loaded", "event", "timer event does not see load and alloc steps"),
+                                ("elsewhere_in_time", "event", "timer event sees stream 0"), ("pair", "dispatch", "more than one plain launch"),
+                                ("looped", "graph", "more than timed launches on stream 0")):
+        check_run(run("run", kernel, *FAST, "--timer", timer, home=home), 2, f"{kernel} --timer {timer}", stderr=said)
+    check_run(run("run", "backwards", *FAST, home=home), 2, "a launch before load", stderr="a launch stands before the load step")
+
+
 def faults(home):
     """A launch that does not compile, or whose symbol is not in its own code object, is its case's fault alone."""
     cases = {c["kernel"]: c for c in cases_of(home, "broken", "elsewhere", "pair", code=1)}
@@ -169,7 +213,7 @@ def main():
     with scratch() as folder:
         home = pathlib.Path(folder)
         write_kernels(home)
-        for group in (sweeps, timers, cache_modes, faults):
+        for group in (sweeps, timers, cache_modes, beside_launches, faults):
             group(home)
     finish()
 

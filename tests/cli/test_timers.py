@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Timers, held back starts, clocks and cold caches of a GPU, on a stand-in for libamdhip64 whose time is virtual: a launch takes
 12 us, an event 3 us, a walk through a working set 100 us or, after a flush, 200 us."""
+import json
 import os
 import pathlib
 import sys
@@ -73,8 +74,8 @@ def what_is_missing(home):
     check(said.count("W010") == 1 and "hipExtModuleLaunchKernel" in said, f"no dispatch timer: {said}")
     case, _, said = measure(home, library="fake_hip_bare")
     expect(case, "a bare library", "event", LAUNCH + EVENT, 1, False)
-    check(case["measurement"]["cycles"] is None and "hipHostMalloc" in case["measurement"]["cycles_reason"], f"a bare library: {case['measurement']}")
-    check("hipHostMalloc" in case["measurement"]["blocking_start_reason"], f"a bare library: {case['measurement']}")
+    check(case["measurement"]["cycles"] is None and "no pinned memory" in case["measurement"]["cycles_reason"], f"a bare library: {case['measurement']}")
+    check("no pinned memory" in case["measurement"]["blocking_start_reason"], f"a bare library: {case['measurement']}")
     case, _, _ = measure(home, "--timer", "graph", library="fake_hip_bare")
     check(case["status"] == "skipped" and "lacks hipStreamBeginCapture" in case["status_reason"], f"no graphs: {case['status_reason']}")
     case, _, _ = measure(home, library="fake_hip_old")
@@ -136,6 +137,29 @@ def without_a_machine_file(home):
     check("W011" in said and "1.00 GiB" in said, f"no machine file: {said}")
 
 
+def three_arms(home):
+    """The host's clock is real here and the events' is not, so they cannot agree; nor may a graph or a launch go missing."""
+    suite = home / "arms.json"
+    suite.write_text(json.dumps({"name": "arms", "cases": [{"kernel": "launch_arms", "params": {"launches": 20}, "sweep": {"arm": [0, 1, 2]}, "measure": {"timer": "host"}}],
+                                 "derive": [{"name": "arms", "method": "three_arm", "kernel": "launch_arms", "x": "arm", "y": "counted"}]}))
+    _, result, _ = measure(home, kernel=suite)
+    check([c["status"] for c in result["cases"]] == ["ok"] * 3, f"arms: {[c['status_reason'] for c in result['cases']]}")
+    for case in result["cases"]:
+        second = case["measurement"]["cross"]
+        check(case["measurement"]["timer"] == "host" and second["timer"] == "event" and near(second["time_ns"], 20 * LAUNCH, 0.02), f"arms: {case['id']}: {second}")
+    said = result["derived"][0]["value"]
+    check(said["verdict"] == "disagree" and len(said["arms"]) == 3 and all(arm["counted"] == 20 for arm in said["arms"]), f"arms: {said}")
+    check(len(said["disagree"]) == 3 and all("by the host's clock" in text for text in said["disagree"]), f"arms: {said}")
+    _, result, _ = measure(home, kernel=suite, code=1, LOSE=1000)
+    lost = [c["status_reason"] for c in result["cases"] if c["status"] == "failed"]
+    check(len(lost) == 3 and all("metric 'counted' is" in text or "wrong result: counter" in text for text in lost), f"lost launches: {lost}")
+    check(sum(" failed: " in text for text in result["derived"][0]["value"]["disagree"]) == 3, f"lost launches: {result['derived'][0]['value']}")
+    _, result, _ = measure(home, kernel=suite, library="fake_hip_bare")
+    said = result["derived"][0]["value"]
+    check([c["status"] for c in result["cases"]] == ["ok", "ok", "skipped"], f"no graphs: {[c['status_reason'] for c in result['cases']]}")
+    check(any("lacks hipStreamBeginCapture" in text for text in said["not_compared"]), f"no graphs: {said}")
+
+
 def main():
     if not (DOUBLES / "libfake_hip.so").exists():
         print("the stand-ins for libamdhip64 are not built")
@@ -145,7 +169,7 @@ def main():
         if run("build", "launch_empty", "--arch", "gfx942,gfx90a", home=home).returncode:
             print("no compiler knows gfx942 and gfx90a")
             sys.exit(77)
-        for group in (every_timer, chosen_by_length, what_is_missing, launches_that_run_at_once, clocks, slow_clock, cold_caches, without_a_machine_file):
+        for group in (every_timer, chosen_by_length, what_is_missing, launches_that_run_at_once, clocks, slow_clock, cold_caches, without_a_machine_file, three_arms):
             group(home)
     finish()
 

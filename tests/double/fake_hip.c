@@ -140,6 +140,7 @@ hip_error hipDeviceGetAttribute(int *value, unsigned attribute, int device)
         {HIP_MEMORY_CLOCK_RATE, 1300000},
         {HIP_L2_CACHE_SIZE, 4194304},
         {HIP_CLOCK_INSTRUCTION_RATE, 25000},
+        {HIP_MANAGED_MEMORY, 1},
 #ifndef FAKE_HIP_OLD
         {HIP_PHYSICAL_MULTIPROCESSOR_COUNT, 304},
         {HIP_MAX_GRID_X, 2147483647},
@@ -147,6 +148,7 @@ hip_error hipDeviceGetAttribute(int *value, unsigned attribute, int device)
         {HIP_MAX_GRID_Z, 65535},
         {HIP_WALL_CLOCK_RATE, 100000},
         {HIP_NUMBER_OF_XCCS, 8},
+        {HIP_COOPERATIVE_LAUNCH, 1},
 #endif
     };
     (void)device;
@@ -189,6 +191,7 @@ static hip_error allocate(void **pointer, size_t size, int *live)
 hip_error hipMalloc(void **pointer, size_t size)
 {
     MAY_FAIL();
+    state.memory_device = state.current_device;
     return allocate(pointer, size, &state.live_memory);
 }
 
@@ -214,6 +217,7 @@ hip_error hipMemcpyAsync(void *to, const void *from, size_t size, unsigned kind,
     (void)stream;
     (void)kind;
     MAY_FAIL();
+    state.now_ns += 8000 + (double)size / 25;
     memcpy(to, from, size);
     return HIP_SUCCESS;
 }
@@ -321,6 +325,16 @@ static double clock_ns(void **args)
     return (double)report[0] * 1e3 / (double)COUNTER_MHZ;
 }
 
+/* FAKE_HIP_LOSE: one launch of so many counts nothing. */
+static void run_count(void **args)
+{
+    static unsigned long launches;
+    const char *told = getenv("FAKE_HIP_LOSE");
+    uint32_t *counter;
+    memcpy(&counter, args[0], sizeof(counter));
+    *counter += !told || ++launches % strtoul(told, NULL, 10) != 0;
+}
+
 static void run_flush(void **args)
 {
     const char *told = getenv("FAKE_HIP_FLUSH");
@@ -339,6 +353,7 @@ static double chase_ns(void **args)
 static struct ihipModuleSymbol_t functions[] = {
     {"store", run_store, kernel_ns},        {"launch_empty", run_empty, kernel_ns}, {"service_hold", run_hold, no_time},
     {"service_clock", run_clock, clock_ns}, {"service_flush", run_flush, no_time},  {"pointer_chase", NULL, chase_ns},
+    {"launch_count", run_count, kernel_ns},
 };
 
 static void execute(const struct ihipModuleSymbol_t *function, void **args)
@@ -390,6 +405,7 @@ hip_error hipModuleLaunchKernel(struct ihipModuleSymbol_t *function, unsigned gr
     memcpy(state.block, launched.block, sizeof(state.block));
     state.lds_bytes = lds_bytes;
     state.launch_extended = 0;
+    state.launch_cooperative = 0;
     places = grid_x * block_x;
     execute(function, args);
     return HIP_SUCCESS;
@@ -513,8 +529,8 @@ hip_error hipRuntimeGetVersion(int *version)
 
 hip_error hipHostMalloc(void **pointer, size_t size, unsigned flags)
 {
-    (void)flags;
     MAY_FAIL();
+    state.host_flags = flags;
     return allocate(pointer, size, &state.live_host);
 }
 
@@ -538,6 +554,27 @@ hip_error hipExtMallocWithFlags(void **pointer, size_t size, unsigned flags)
     (void)flags;
     MAY_FAIL();
     return allocate(pointer, size, &state.live_memory);
+}
+
+hip_error hipDeviceCanAccessPeer(int *can, int device, int peer)
+{
+    MAY_FAIL();
+    if (device == peer || peer >= device_count() || device >= device_count())
+        return HIP_INVALID_DEVICE;
+    *can = !getenv("FAKE_HIP_NO_PEER");
+    return HIP_SUCCESS;
+}
+
+hip_error hipDeviceEnablePeerAccess(int peer, unsigned flags)
+{
+    MAY_FAIL();
+    const unsigned bit = 1u << (state.current_device * 4 + peer);
+    if (flags || peer >= 4 || state.current_device >= 4)
+        return 1; /* invalid value */
+    if (state.peer_enabled & bit)
+        return HIP_PEER_ACCESS_ALREADY_ENABLED;
+    state.peer_enabled |= bit;
+    return HIP_SUCCESS;
 }
 
 hip_error hipFuncGetAttribute(int *value, unsigned attribute, struct ihipModuleSymbol_t *function)
@@ -598,6 +635,22 @@ hip_error hipExtModuleLaunchKernel(struct ihipModuleSymbol_t *function, uint32_t
     state.launch_extended = 1;
     return code;
 }
+
+#ifndef FAKE_HIP_OLD
+/* As many workgroups as there are units. */
+hip_error hipModuleLaunchCooperativeKernel(struct ihipModuleSymbol_t *function, unsigned grid_x, unsigned grid_y,
+                                           unsigned grid_z, unsigned block_x, unsigned block_y, unsigned block_z,
+                                           unsigned lds_bytes, struct ihipStream_t *stream, void **args)
+{
+    MAY_FAIL();
+    if (grid_x * grid_y * grid_z > 304)
+        return HIP_COOPERATIVE_LAUNCH_TOO_LARGE;
+    const hip_error code = hipModuleLaunchKernel(function, grid_x, grid_y, grid_z, block_x, block_y, block_z, lds_bytes,
+                                                 stream, args, NULL);
+    state.launch_cooperative = 1;
+    return code;
+}
+#endif
 
 hip_error hipStreamBeginCapture(struct ihipStream_t *stream, unsigned mode)
 {

@@ -5,6 +5,7 @@ that hold no other, the one with the most of the instructions that are asked for
 
   set          parameters, as for `rooftile inspect --set`
   archs        targets
+  straight     true: a kernel without any loop; what is said of the loop is then said of all of it
   loop_has     {pattern: how many instructions of the loop begin with it}
   loop_share   {pattern: the least share of the loop's vector, matrix, LDS and memory instructions that begin with it}
   loop_chain   a pattern: each instruction that begins with it reads what the one before wrote
@@ -55,10 +56,18 @@ def registers(operand):
     return {f"{span[1]}{k}" for k in range(int(span[2]), int(span[3]) + 1)} if span else {name}
 
 
+# These add to what they write.
+ACCUMULATES = re.compile(r"v_(dual_|pk_)?(fmac|dot\d+(c|acc))_")
+
+
 def is_chain(instructions):
-    operands = [instruction.partition(" ")[2].split(",") for instruction in instructions]
-    return len(operands) > 1 and all(registers(before[0]) & set().union(*map(registers, now[1:]))
-                                     for before, now in zip(operands, operands[1:]))
+    written, read = [], []
+    for instruction in instructions:
+        mnemonic, _, operands = instruction.partition(" ")
+        first, *others = map(registers, operands.split(","))
+        written.append(first)
+        read.append(set().union(*others, first if ACCUMULATES.match(mnemonic) else set()))
+    return len(written) > 1 and all(before & now for before, now in zip(written, read[1:]))
 
 
 def check_shape(row, loop, what, listing):
@@ -78,6 +87,9 @@ def check_row(row, arch, home):
     done = harness.run("inspect", row["kernel"], "--arch", arch, *words, "--isa", home=home)
     harness.check_run(done, 0, what)
     loops = innermost_loops(done.stdout)
+    if row.get("straight"):
+        harness.check(not loops, f"{what}: there is a loop")
+        loops = [[match[2] for line in done.stdout.splitlines() if (match := INSTRUCTION.match(line))]]
     harness.check(bool(loops), f"{what}: no loop")
     if not loops:
         return

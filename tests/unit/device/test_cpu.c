@@ -128,7 +128,7 @@ static void impossible_launches_are_refused(void **state)
         {{1, 1, 1}, {65536, 65536, 65536}, 0, "at most 1024"},
         {{2147483648u, 1, 1}, {1, 1, 1}, 0, "too large"},
         {{2147483647u, 2147483647u, 2147483647u}, {1, 1, 1}, 0, "too large"},
-        {{1, 1, 1}, {1, 1, 1}, 65536, "bytes of LDS: at most 65536"},
+        {{1, 1, 1}, {1, 1, 1}, 2097152, "bytes of LDS: at most 2097152"},
     };
     struct rig rig;
     (void)state;
@@ -144,6 +144,23 @@ static void impossible_launches_are_refused(void **state)
             if (!strstr(rig.err.text, cases[i].says))
                 fail_msg("case %zu: %s", i, rig.err.text);
         }
+    rig_close(&rig);
+}
+
+/* As many workgroups at once as there are threads. */
+static void cooperative_launches_must_fit(void **state)
+{
+    struct rig rig;
+    (void)state;
+    rig_open(&rig, (struct device_request){.threads = 1});
+    struct device_launch launch = {
+        .kernel = rig_kernel(&rig, "nothing", NULL), .grid = {1, 1, 1}, .block = {1, 1, 1}, .cooperative = true};
+    assert_int_equal(device_cpu.launch(rig.device, &launch, &rig.err), STATUS_OK);
+    launch.grid[0] = 2;
+    assert_int_equal(device_cpu.launch(rig.device, &launch, &rig.err), ERR_UNSUPPORTED);
+    assert_non_null(strstr(rig.err.text, "2 workgroups cannot run at once: the device has 1 threads"));
+    launch.cooperative = false;
+    assert_int_equal(device_cpu.launch(rig.device, &launch, &rig.err), STATUS_OK);
     rig_close(&rig);
 }
 
@@ -355,6 +372,7 @@ int main(void)
         cmocka_unit_test(arguments_arrive),
         cmocka_unit_test(plain_kernel_covers_every_element),
         cmocka_unit_test(impossible_launches_are_refused),
+        cmocka_unit_test(cooperative_launches_must_fit),
         cmocka_unit_test(modules_of_another_kind_are_refused),
         cmocka_unit_test(fast_functions_are_accurate),
         cmocka_unit_test(atomics_lose_nothing),

@@ -217,6 +217,7 @@ static void has_every_space(void **state)
         {SPACE_DEVICE, STATUS_OK, STATUS_OK},       {SPACE_PAGEABLE, STATUS_OK, STATUS_OK},
         {SPACE_PINNED, STATUS_OK, ERR_UNSUPPORTED}, {SPACE_MANAGED, STATUS_OK, ERR_UNSUPPORTED},
         {SPACE_FINE, STATUS_OK, ERR_UNSUPPORTED},   {SPACE_PEER, ERR_UNSUPPORTED, ERR_UNSUPPORTED},
+        {SPACE_PINNED_COARSE, STATUS_OK, ERR_UNSUPPORTED},
     };
     struct device_info info;
     (void)state;
@@ -231,6 +232,8 @@ static void has_every_space(void **state)
             assert_null(memory);
             continue;
         }
+        if (cases[i].space == SPACE_PINNED || cases[i].space == SPACE_PINNED_COARSE)
+            assert_int_equal(fake_state(FULL)->host_flags, cases[i].space == SPACE_PINNED ? 0 : 0x80000000u);
         assert_int_equal(full->ops->write(full, memory, &value, sizeof(value), &err), STATUS_OK);
         assert_int_equal(full->ops->read(full, &back, memory, sizeof(back), &err), STATUS_OK);
         assert_int_equal(back, value);
@@ -240,6 +243,79 @@ static void has_every_space(void **state)
     bare->ops->close(bare);
     nothing_is_left(fake_state(FULL));
     nothing_is_left(fake_state(BARE));
+}
+
+/* Three devices, of which the second is opened: where memory lies, who reaches it, and which device is current after. */
+static void has_memory_of_peers(void **state)
+{
+    const struct device_request request = {.backend = "hip", .index = 1};
+    struct device_info info;
+    struct device *device = NULL;
+    struct err err = {0};
+    void *memory[3] = {NULL}, *none = NULL;
+    (void)state;
+    use_fake(FULL);
+    setenv("FAKE_HIP_DEVICES", "3", 1);
+    struct fake_hip_state *fake = fake_state(FULL);
+    fake->peer_enabled = 0;
+    assert_int_equal(device_hip.open(&device, &request, &info, &err), STATUS_OK);
+    assert_int_equal(info.index, 1);
+    assert_int_equal(info.peers, 2);
+    assert_int_equal(info.lacks_spaces, 0);
+    assert_int_equal(info.lacks_kernel_spaces, SPACE_BIT(SPACE_PAGEABLE));
+    static const unsigned enabled[] = {1u << (1 * 4 + 0) | 1u << (2 * 4 + 0), 1u << (0 * 4 + 1) | 1u << (2 * 4 + 1),
+                                       1u << (0 * 4 + 2) | 1u << (1 * 4 + 2)};
+    unsigned all = 0;
+    for (uint32_t k = 0; k < 3; k++) {
+        if (device->ops->alloc_peer(&memory[k], device, 64, k, &err))
+            fail_msg("%s", err.text);
+        all |= enabled[k];
+        assert_int_equal(fake->memory_device, (int)k);
+        assert_int_equal(fake->peer_enabled, all);
+        assert_int_equal(fake->current_device, 1);
+    }
+    device->ops->free(device, memory[2]);
+    assert_int_equal(device->ops->alloc_peer(&memory[2], device, 64, 2, &err), STATUS_OK); /* access is there already */
+    uint32_t value = 77, back = 0;
+    assert_int_equal(device->ops->write(device, memory[0], &value, sizeof(value), &err), STATUS_OK);
+    assert_int_equal(device->ops->copy(device, memory[2], memory[0], sizeof(value), 0, &err), STATUS_OK);
+    assert_int_equal(device->ops->read(device, &back, memory[2], sizeof(back), &err), STATUS_OK);
+    assert_int_equal(back, 77);
+    assert_int_equal(device->ops->alloc_peer(&none, device, 64, 3, &err), ERR_UNSUPPORTED);
+    assert_string_equal(err.text, "no device hip:3: the library counts 3");
+    setenv("FAKE_HIP_NO_PEER", "1", 1);
+    assert_int_equal(device->ops->alloc_peer(&none, device, 64, 0, &err), ERR_UNSUPPORTED);
+    assert_string_equal(err.text, "hip:1 cannot reach the memory of hip:0");
+    unsetenv("FAKE_HIP_NO_PEER");
+    setenv("FAKE_HIP_FAIL", "hipMalloc:1:2", 1);
+    fake->seen = 0;
+    assert_int_equal(device->ops->alloc_peer(&none, device, 64, 0, &err), ERR_DEVICE_MEMORY);
+    unsetenv("FAKE_HIP_FAIL");
+    assert_int_equal(fake->current_device, 1);
+    assert_null(none);
+    device->ops->close(device);
+    nothing_is_left(fake);
+}
+
+/* What a library without the functions, or a machine with one card, lacks is known before anything is asked for. */
+static void tells_what_it_lacks(void **state)
+{
+    static const struct {
+        const char *library;
+        unsigned spaces;
+    } cases[] = {
+        {FULL, SPACE_BIT(SPACE_PEER)},
+        {BARE, SPACE_BIT(SPACE_PINNED) | SPACE_BIT(SPACE_PINNED_COARSE) | SPACE_BIT(SPACE_MANAGED) |
+                   SPACE_BIT(SPACE_FINE) | SPACE_BIT(SPACE_PEER)},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); ++i) {
+        struct device_info info;
+        struct device *device = open_fake(cases[i].library, &info);
+        assert_int_equal(info.lacks_spaces, cases[i].spaces);
+        assert_int_equal(info.peers, 0);
+        device->ops->close(device);
+    }
 }
 
 static void says_what_is_wrong(void **state)
@@ -392,6 +468,8 @@ int main(void)
         cmocka_unit_test(does_everything),
         cmocka_unit_test(marks_a_kernels_own_time),
         cmocka_unit_test(has_every_space),
+        cmocka_unit_test(has_memory_of_peers),
+        cmocka_unit_test(tells_what_it_lacks),
         cmocka_unit_test(says_what_is_wrong),
         cmocka_unit_test(survives_any_failing_call),
         cmocka_unit_test(needs_the_attributes_that_launches_need),

@@ -33,10 +33,24 @@ static struct build_result build_source(struct fixture *fixture, const char *sou
     return build_one(fixture, (struct build_request){.source = source, .target = gfx942});
 }
 
+/* Without compiling. */
+static enum build_state look_up(struct fixture *fixture, const char *source)
+{
+    const struct build_request request = {.source = source, .target = gfx942};
+    struct build_options options = options_of(fixture);
+    struct build_result result = {0};
+    struct err err = {0};
+    options.cached_only = true;
+    assert_int_equal(build_all(&result, &request, 1, &options, &fixture->arena, &err), STATUS_OK);
+    return result.state;
+}
+
 static void test_compiles_then_finds(void **state)
 {
     struct fixture *fixture = *state;
     const char *source = fixture_write(fixture, "k/a.hip", "true\n");
+    assert_int_equal(look_up(fixture, source), BUILD_PENDING);
+    assert_int_equal(fixture_count(fixture, "compile"), 0);
     const struct build_result first = build_source(fixture, source);
     assert_int_equal(first.state, BUILD_COMPILED);
     assert_string_equal(fixture_read(fixture, first.object), "true\n");
@@ -45,6 +59,7 @@ static void test_compiles_then_finds(void **state)
     assert_non_null(strstr(first.command, source));
     const struct build_result second = build_source(fixture, source);
     assert_int_equal(second.state, BUILD_CACHED);
+    assert_int_equal(look_up(fixture, source), BUILD_CACHED);
     assert_string_equal(second.object, first.object);
     assert_string_equal(second.sha256, first.sha256);
     assert_true(second.compile_ns == 0);

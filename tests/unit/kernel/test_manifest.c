@@ -74,7 +74,8 @@ static const struct manifest *parse(const char *text, struct arena *arena)
 
 static double value_of(const struct manifest *manifest, const struct expr *expr, struct arena *arena)
 {
-    static const struct device_facts facts = {64, 304, 8, 1024, 65536, 2e11, 4e6, 2.1e9, 1, 0, 1, "hip", "gfx942"};
+    static const struct device_facts facts = {64, 304, 8, 1024, 65536, 2e11, 4e6, 2.1e9, 1, 0, 1, 1,
+                                              .backend = "hip", .arch = "gfx942"};
     struct param_value *values = arena_array(arena, manifest->param_count, sizeof(*values));
     for (size_t i = 0; i < manifest->param_count; i++)
         values[i] = manifest->params[i].value;
@@ -167,7 +168,7 @@ static void every_fill(void **state)
     assert_int_equal(b[1].fill.kind, FILL_RING);
     assert_int_equal(b[1].fill.seed, 7);
     assert_true(value_of(m, b[1].fill.options[FILL_STRIDE], &arena) == 64);
-    assert_int_equal(b[2].space, BUFFER_PINNED);
+    assert_string_equal(template_source(b[2].space), "pinned");
     assert_int_equal(b[2].reset, RESET_FILL);
     assert_int_equal(b[3].fill.dist, DIST_SKEWED);
     assert_true(value_of(m, b[3].count, &arena) == 6);
@@ -276,9 +277,14 @@ static void slots(void **state)
     static const double list[] = {-4, -2};
     values[3].list = list;
     values[3].count = 2;
-    static const struct device_facts facts = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, "cpu", "x86-64"};
-    static const double want[] = {1024, DTYPE_F32, 256, 0, 0, 4, 0, 0, 1,  2,  3, 4,
-                                  5,    6,         7,   8, 9, 10, 11, 12, -6, -2, 2};
+    static const struct device_facts facts = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15,
+                                              .unit = {20, 21, 22, 23, 24, 25, 26, 27, 28, 29},
+                                              .backend = "cpu", .arch = "x86-64"};
+    static const double want[] = {1024, DTYPE_F32, 256, 0,  0,  4,  0,  0,  /* parameters */
+                                  1,    2,         3,   4,  5,  6,  7,  8,  9, 10, 11, 12, 13, 14, 15,
+                                  20,   21,        22,  23, 24, 25, 26, 27, 28, 29, /* the unit */
+                                  12,   0,                                          /* x and runs */
+                                  -6,   -2,        2};
     double got[COUNT_OF(want)];
     assert_int_equal(manifest_slot_count(m), COUNT_OF(want));
     manifest_slots(got, m, values, &facts, 12);
@@ -286,7 +292,73 @@ static void slots(void **state)
     assert_string_equal(manifest_device_names[0], "device.wave");
     assert_string_equal(manifest_device_names[7], "device.core_hz");
     assert_string_equal(manifest_device_names[10], "device.i8_dot");
+    assert_string_equal(manifest_device_names[MANIFEST_DEVICE_NAMES - MANIFEST_UNIT_NAMES], "device.units");
+    assert_string_equal(manifest_device_names[MANIFEST_DEVICE_NAMES - 1], "device.unit_groups");
     arena_release(&arena);
+}
+
+/* Where the workgroups of a case live: two compute units together unless it asks for CU mode; in waves of 64 a register takes
+ * twice the place. */
+static void slots_of_the_unit(void **state)
+{
+    static const struct device_facts rdna = {
+        .wave = 32, .unit = {32, 2, 16, 1536, 24, 256, 0, 65536, 512, 16}, .unit_pairs = true, .backend = "hip", .arch = "gfx1100"};
+    static const struct {
+        double wave, cumode, want[MANIFEST_UNIT_NAMES];
+    } cases[] = {
+        {0, 0, {16, 4, 16, 1536, 24, 256, 0, 131072, 512, 32}},
+        {32, 1, {32, 2, 16, 1536, 24, 256, 0, 65536, 512, 16}},
+        {64, 0, {16, 4, 16, 768, 12, 256, 0, 131072, 512, 32}},
+        {64, 1, {32, 2, 16, 768, 12, 256, 0, 65536, 512, 16}},
+    };
+    (void)state;
+    struct arena arena = {0};
+    const struct manifest *m = parse(triad, &arena);
+    double *got = arena_array(&arena, manifest_slot_count(m), sizeof(*got));
+    struct param_value *values = arena_array(&arena, m->param_count, sizeof(*values));
+    for (size_t k = 0; k < COUNT_OF(cases); k++) {
+        for (size_t i = 0; i < m->param_count; i++)
+            values[i] = m->params[i].value;
+        values[manifest_param(m, "wave")].number = cases[k].wave;
+        values[manifest_param(m, "cumode")].number = cases[k].cumode;
+        manifest_slots(got, m, values, &rdna, 0);
+        const double *unit = got + m->param_count + MANIFEST_DEVICE_NAMES - MANIFEST_UNIT_NAMES;
+        assert_memory_equal(unit, cases[k].want, sizeof(cases[k].want));
+    }
+    arena_release(&arena);
+}
+
+static void occupancy(void **state)
+{
+    static const struct {
+        const char *text;
+        double waves;
+        bool exactly;
+        const char *message; /* NULL: it is right */
+    } cases[] = {
+        {"{ 'exactly': '2 * VEC' }", 8, true, NULL},
+        {"{ 'least': 2 }", 2, false, NULL},
+        {"{}", 0, false, "/occupancy: must have one of 'exactly' and 'least'"},
+        {"{ 'exactly': 1, 'least': 2 }", 0, false, "/occupancy: must have one of 'exactly' and 'least'"},
+        {"{ 'most': 1 }", 0, false, "/occupancy/most: unknown key"},
+        {"{ 'least': true }", 0, false, "/occupancy/least: must be an expression (a string) or a number, not a boolean"},
+        {"{ 'least': 'x' }", 0, false, "/occupancy/least: in \"x\": 'x' is the reduced value of a metric and unknown here"},
+        {"4", 0, false, "/occupancy: must be an object, not a number"},
+    };
+    (void)state;
+    for (size_t k = 0; k < COUNT_OF(cases); k++) {
+        struct arena arena = {0};
+        struct err err = {0};
+        const struct manifest *m = NULL;
+        const char *text =
+            replaced(full, "'check':", arena_printf(&arena, "'occupancy': %s, 'check':", cases[k].text), &arena);
+        const enum status status = parse_text(&m, text, &arena, &err);
+        if (!!status != !!cases[k].message || (status && !strstr(err.text, cases[k].message)))
+            fail_msg("%s: %s", cases[k].text, err.text);
+        if (!status)
+            assert_true(value_of(m, m->occupancy.waves, &arena) == cases[k].waves && m->occupancy.exactly == cases[k].exactly);
+        arena_release(&arena);
+    }
 }
 
 static void min_llvm(void **state)
@@ -318,7 +390,7 @@ static void implied(void **state)
     assert_true(m->params[wave].implied && m->params[cumode].implied && !m->params[0].implied);
     assert_true(manifest_param_is_compiled(m, (size_t)wave) && manifest_param_is_compiled(m, (size_t)cumode));
     struct param_value values[6];
-    double slots[32];
+    double slots[64];
     for (size_t i = 0; i < m->param_count; i++)
         values[i] = m->params[i].value;
     assert_int_equal(manifest_wave(m, values), 0);
@@ -414,6 +486,8 @@ static void head_mistakes(void **state)
         {"'symbol': 'stream_triad'", "'symbol': 's', 'min_llvm': {'gfx9*': '17'}", "/code/min_llvm/gfx9*: is not a major version of LLVM"},
         {"'flops': '2*n', 'unit': 'vector_{dtype}'", "'flops': '2*n'", "/work: the key 'unit' is missing"},
         {"'flops': '2*n', 'unit'", "'unit'", "/work/unit: a unit without flops has no effect"},
+        {"'flops': '2*n', 'unit'", "'item': 'B', 'flops': '2*n', 'unit'", "/work/item: a name for items where there are none"},
+        {"'flops': '2*n', 'unit'", "'items': 'n', 'item': '', 'flops': '2*n', 'unit'", "/work/item: must have 1 to 15 characters"},
         {"'2*n*bytes(dtype)'", "'2*n*byte(dtype)'", "/work/read: in \"2*n*byte(dtype)\": unknown function 'byte' at column 5; did you mean 'bytes'?"},
         {"'2*n*bytes(dtype)'", "'2*i'", "/work/read: in \"2*i\": unknown name 'i' at column 3; did you mean 'n'?"},
         {"'2*n*bytes(dtype)'", "'2*x'", "/work/read: in \"2*x\": 'x' is the reduced value of a metric and unknown here"},
@@ -428,7 +502,8 @@ static void buffer_mistakes(void **state)
     static const struct mistake mistakes[] = {
         {"'role': 'out'", "'role': 'ouT'", "/buffers/a/role: unknown role 'ouT'; did you mean 'out'?"},
         {"'role': 'out'", "'role': 'result'", "/buffers/a/role: unknown role 'result'; known are in, out, inout, temp"},
-        {"'role': 'out'", "'role': 'out', 'space': 'hbm'", "/buffers/a/space: unknown space 'hbm'; known are device, pinned, pageable, managed, fine, peer"},
+        {"'role': 'out'", "'role': 'out', 'space': 'hbm'", "/buffers/a/space: unknown space 'hbm'; known are device, pinned, pageable, managed, fine, peer, pinned_coarse"},
+        {"'role': 'out'", "'role': 'out', 'device': '1'", "/buffers/a/device: only memory of the space 'peer' names its device"},
         {"'role': 'out'", "'role': 'out', 'reset': 'fill'", "/buffers/a/reset: there is no fill to reset to"},
         {"'type': '{dtype}'", "'type': 'float'", "/buffers/a/type: unknown dtype 'float'; known are f64, f32, f16, bf16, e4m3, e5m2, e4m3fnuz, e5m2fnuz, i64, u64, i32, u32, i16, u16, i8, u8"},
         {"'type': '{dtype}'", "'type': '{n}'", "/buffers/a/type: parameter 'n' is no dtype"},
@@ -442,7 +517,7 @@ static void buffer_mistakes(void **state)
         {"'fill': 'i % 7'", "'fill': { 'gen': 'zeros', 'low': 1 }", "/buffers/b/fill/low: unknown key"},
         {"'fill': 'i % 7'", "'fill': { 'gen': 'index', 'bound': 4, 's': 1 }", "/buffers/b/fill/s: does not belong to dist 'uniform'"},
         {"'fill': 'i % 7'", "'fill': { 'gen': 'index', 'bound': 4, 'dist': 'blocked' }", "/buffers/b/fill: the key 'block' is missing"},
-        {"'fill': 'i % 7'", "'fill': { 'gen': 'index', 'bound': 4, 'dist': 'skewed' }", "/buffers/b/fill/dist: unknown dist 'skewed'; known are uniform, zipf, blocked"},
+        {"'fill': 'i % 7'", "'fill': { 'gen': 'index', 'bound': 4, 'dist': 'skewed' }", "/buffers/b/fill/dist: unknown dist 'skewed'; known are uniform, zipf, blocked, permutation"},
         {"'fill': 'i % 7'", "'fill': { 'gen': 'values', 'values': [] }", "/buffers/b/fill/values: the list is empty"},
         {"'fill': 'i % 7'", "'fill': { 'gen': 'values' }", "/buffers/b/fill: the key 'values' is missing"},
         {"'fill': 'i % 7'", "'fill': { 'gen': 'file', 'path': '' }", "/buffers/b/fill/path: is empty"},
@@ -484,12 +559,21 @@ static void step_mistakes(void **state)
         {"'steps':    [", "'launch': {}, 'steps': [", "has both 'launch' and 'steps'"},
         {"{ 'sync': true }", "{ 'sync': false }", "/steps/5/sync: can only be true"},
         {"{ 'sync': true }", "{ 'load': true, 'sync': true }", "/steps/5: is both a sync and a load step"},
-        {"{ 'sync': true }", "{ 'stream': 1 }", "/steps/5: is no step: one of launch, copy, fill, sync, record, wait, load, graph is missing"},
+        {"{ 'sync': true }", "{ 'stream': 1 }", "/steps/5: is no step: one of launch, copy, fill, sync, record, wait, load, alloc, graph, loop is missing"},
         {"{ 'sync': true }", "{ 'sync': true, 'repeat': 2 }", "/steps/5/repeat: a sync step does not repeat"},
         {"{ 'sync': true }", "{ 'sink': true }", "/steps/5/sink: unknown key; did you mean 'sync'?"},
         {"'steps': [ { 'launch': { 'grid': [1], 'block': [64], 'symbol': 'g{VEC}' } } ] }", "'steps': [ { 'sync': true } ] }", "/steps/7/graph/steps/0/sync: unknown key"},
         {"'steps': [ { 'launch': { 'grid': [1], 'block': [64], 'symbol': 'g{VEC}' } } ] }", "'steps': [] }", "/steps/7/graph/steps: the graph is empty"},
         {"{ 'graph': {", "{ 'repeat': 2, 'graph': {", "/steps/7/repeat: a graph step does not repeat (its \"repeat\" stands inside \"graph\")"},
+        {"{ 'sync': true }", "{ 'alloc': 'gg' }", "/steps/5/alloc: unknown buffer 'gg'; did you mean 'g'?"},
+        {"{ 'sync': true }", "{ 'loop': { 'steps': [] } }", "/steps/5/loop/steps: the loop is empty"},
+        {"{ 'sync': true }", "{ 'loop': { 'steps': [ { 'load': true } ] } }", "/steps/5/loop/steps/0: a step of this kind (load) cannot stand in a loop"},
+        {"{ 'sync': true }", "{ 'loop': { 'steps': [ { 'alloc': 'g' } ] } }", "/steps/5/loop/steps/0: a step of this kind (alloc) cannot stand in a loop"},
+        {"{ 'sync': true }", "{ 'loop': { 'steps': [ { 'sync': true, 'timed': false } ] } }", "/steps/5/loop/steps/0/timed: a loop is timed as a whole, or not"},
+        {"{ 'sync': true }", "{ 'loop': { 'steps': [ { 'wait': 'z' } ] } }", "/steps/5/loop/steps/0/wait: no step records mark 'z'; did you mean 'x'?"},
+        {"{ 'sync': true }", "{ 'repeat': 2, 'loop': { 'steps': [ { 'sync': true } ] } }", "/steps/5/repeat: a loop step does not repeat (its \"repeat\" stands inside \"loop\")"},
+        {"'expr': 'x / n'", "'expr': 'x / n', 'expect': 'x'", "/metrics/cycles_per_step/expect: in \"x\": 'x' is the reduced value of a metric and unknown here"},
+        {"'count': 'sum(lens)'", "'count': 'runs'", "/buffers/d/count: in \"runs\": 'runs' counts the runs before a metric is taken and is unknown here"},
         {"{ 'wait': 'x', 'stream': 2 }", "{ 'wait': 'y' }", "/steps/4/wait: no step records mark 'y'; did you mean 'x'?"},
         {"{ 'wait': 'ready' }", "{ 'wait': 'x' }", "/steps/0/wait: mark 'x' is recorded only after this step"},
         {"{ 'record': 'x', 'stream': 1 }", "{ 'record': 'ready' }", "/steps/3/record: mark 'ready' is recorded twice"},
@@ -547,7 +631,7 @@ static void limits(void **state)
         const char *many =
             replaced(foreign, "'block': [64]", arena_printf(&arena, "'block': [64], 'args': [%s]", args), &arena);
         assert_int_equal(parse_text(&manifest, many, &arena, &err), extra ? ERR_CONFIG : STATUS_OK);
-        assert_int_equal(!!strstr(err.text, "/launch/args: 65 arguments, more than the 64 a launch can have"), extra);
+        assert_int_equal(!!strstr(err.text, "/launch/args: 129 arguments, more than the 128 a launch can have"), extra);
         err = (struct err){0};
         many = replaced(foreign, "'launch'", arena_printf(&arena, "'setup': [%s], 'launch'", marks), &arena);
         assert_int_equal(parse_text(&manifest, many, &arena, &err), extra ? ERR_CONFIG : STATUS_OK);
@@ -575,7 +659,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(short_form),    cmocka_unit_test(every_head_key),  cmocka_unit_test(every_fill),
-        cmocka_unit_test(every_step),    cmocka_unit_test(foreign_code),    cmocka_unit_test(slots), cmocka_unit_test(implied), cmocka_unit_test(min_llvm),
+        cmocka_unit_test(every_step),    cmocka_unit_test(foreign_code),    cmocka_unit_test(slots), cmocka_unit_test(slots_of_the_unit), cmocka_unit_test(occupancy), cmocka_unit_test(implied), cmocka_unit_test(min_llvm),
         cmocka_unit_test(launch_defines),
         cmocka_unit_test(head_mistakes), cmocka_unit_test(buffer_mistakes), cmocka_unit_test(step_mistakes),
         cmocka_unit_test(untimed_steps), cmocka_unit_test(limits),          cmocka_unit_test(places),

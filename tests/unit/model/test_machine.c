@@ -121,8 +121,25 @@ static void test_round_trip(void **state)
                                                .latency_source = "pointer_chase"};
     machine.levels[1] = (struct machine_level){
         .name = "DRAM", .bandwidth = {.measured = 21e9, .measured_by = "stream_triad", .ci_rel = 0.01, .raised = true}};
-    machine.units[0] = (struct machine_unit){
-        .name = "vector_f32", .peak = {.measured = 1.5e11, .measured_by = "fma_peak"}, .clock_hz = 2.1e9};
+    machine.units[0] = (struct machine_unit){.name = "vector_f32",
+                                             .peak = {.measured = 1.5e11, .measured_by = "fma_peak"},
+                                             .clock_hz = 2.1e9,
+                                             .held_hz = 2e9};
+    machine.levels[0].capacity_low_bytes = 49152;
+    machine.levels[0].traffic[TRAFFIC_COPY] = (struct ceiling){.measured = 1e11, .measured_by = "stream_copy"};
+    machine.latency_count = 2;
+    machine.latencies[0] = (struct machine_latency){.upto_bytes = 32768,
+                                                    .beyond_bytes = 49152,
+                                                    .confidence = 0.999,
+                                                    .latency_ns = 1.9,
+                                                    .ci_rel = 0.01,
+                                                    .source = "pointer_chase/x=1",
+                                                    .level = "L1",
+                                                    .instances = 2};
+    machine.latencies[1] = (struct machine_latency){.latency_ns = 90, .source = "pointer_chase/x=2"};
+    machine.figure_count = 1;
+    machine.figures[0] = (struct machine_figure){
+        .name = "lds_read", .value = 1e12, .unit = "B/s", .ci_rel = 0.02, .source = "lds_read/y=1"};
     char path[] = "/tmp/rooftile-machine-XXXXXX";
     close(mkstemp(path));
     struct err err = {0};
@@ -147,6 +164,13 @@ static void test_round_trip(void **state)
     assert_memory_equal(&read.cus, &machine.cus, sizeof(machine.cus));
     assert_near(read.launch_ns, 1234.5, 0);
     assert_string_equal(read.device_id, "cpu|x|2");
+    assert_near(read.levels[0].traffic[TRAFFIC_COPY].measured, 1e11, 0);
+    assert_near(read.units[0].held_hz, 2e9, 0);
+    assert_int_equal(read.latencies[0].instances, 2);
+    assert_string_equal(read.latencies[0].level, "L1");
+    assert_near(read.latencies[1].latency_ns, 90, 0);
+    assert_near(machine_figure(&read, "lds_read")->value, 1e12, 0);
+    assert_null(machine_figure(&read, "lds"));
 }
 
 #define HEAD "{\"name\":\"m\","
@@ -161,13 +185,21 @@ static const struct {
     {HEAD DRAM ",\"facts\":{\"cus\":1.5}}", "whole number"},
     {HEAD DRAM ",\"facts\":{\"cus\":-4}}", "above 0"},
     {HEAD "\"levels\":[{\"name\":\"DRAM\",\"bandwidth\":{\"claimed\":{\"value\":1e9}}}]}", "'source' is missing"},
-    {HEAD "\"levels\":[{\"name\":\"DRAM\",\"bandwidth\":{\"claimed\":{\"value\":0,\"source\":\"s\"}}}]}", "above 0, not 0"},
-    {HEAD "\"levels\":[{\"name\":\"DRAM\",\"bandwidth\":{\"measured\":{\"value\":1,\"by\":\"k\",\"ci_rel\":2}}}]}", "0 to 1"},
+    {HEAD "\"levels\":[{\"name\":\"DRAM\",\"bandwidth\":{\"claimed\":{\"value\":0,\"source\":\"s\"}}}]}",
+     "above 0, not 0"},
+    {HEAD "\"levels\":[{\"name\":\"DRAM\",\"bandwidth\":{\"measured\":{\"value\":1,\"by\":\"k\",\"ci_rel\":2}}}]}",
+     "0 to 1"},
     {HEAD "\"levels\":[{\"name\":\"L1\"},{\"name\":\"DRAM\"}]}", "no capacity"},
-    {HEAD "\"levels\":[{\"name\":\"L\",\"capacity_bytes\":{\"value\":9,\"source\":\"s\"}},{\"name\":\"L\"}]}", "same name"},
+    {HEAD "\"levels\":[{\"name\":\"L\",\"capacity_bytes\":{\"value\":9,\"source\":\"s\"}},{\"name\":\"L\"}]}",
+     "same name"},
     {HEAD DRAM ",\"units\":[{\"name\":\"a\"},{\"name\":\"a\"}]}", "same name"},
     {HEAD "\"levels\":[{\"name\":\"DRAM\",\"capacity_bytes\":{\"value\":9,\"source\":\"s\"}}]}", "has no capacity"},
     {HEAD "\"levels\":[{\"name\":\"a name that is much longer than any level's\"}]}", "shorter than 32"},
+    {HEAD DRAM ",\"latencies\":[{\"upto_bytes\":9}]}", "latency is not a positive number"},
+    {HEAD DRAM ",\"latencies\":[{\"instances\":1.5}]}", "whole number"},
+    {HEAD DRAM ",\"latencies\":[{},{},{},{},{},{},{}]}", "at most 6"},
+    {HEAD DRAM ",\"figures\":[{\"name\":\"x\",\"value\":-1}]}", "above 0"},
+    {HEAD DRAM ",\"figures\":[{\"name\":\"x\",\"value\":1,\"unit\":\"ns\"}]}", "'source' is missing"},
     {"[]", "must be an object"},
 };
 
@@ -219,12 +251,26 @@ static void test_raise_clock(void **state)
     assert_true(machine.units[0].peak.claimed == 400e9 && machine.core_hz == 4e9);
 }
 
+static void test_unit_rate(void **state)
+{
+    static const struct {
+        const char *name, *rate;
+    } rows[] = {{"vector_f32", "FLOP/s"}, {"matrix_xf32", "FLOP/s"},
+                {"matrix_fp8", "FLOP/s"}, {"matrix_i8", "OP/s"},
+                {"vector_i32", "OP/s"},   {"vector_i4", "OP/s"},
+                {"vector_u8", "OP/s"},    {"int_unit", "FLOP/s"},
+                {"i8", "FLOP/s"},         {"", "FLOP/s"}};
+    (void)state;
+    for (size_t k = 0; k < sizeof(rows) / sizeof(*rows); k++)
+        assert_string_equal(machine_unit_rate(rows[k].name), rows[k].rate);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_raise_clock),
-        cmocka_unit_test(test_shipped), cmocka_unit_test(test_sources), cmocka_unit_test(test_round_trip),
-        cmocka_unit_test(test_bad),     cmocka_unit_test(test_ceiling),
+        cmocka_unit_test(test_raise_clock), cmocka_unit_test(test_unit_rate),  cmocka_unit_test(test_shipped),
+        cmocka_unit_test(test_sources),     cmocka_unit_test(test_round_trip), cmocka_unit_test(test_bad),
+        cmocka_unit_test(test_ceiling),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -38,19 +38,21 @@ static const struct {
     const char *bound;
     const char *ceiling;
 } floors[] = {
-    {"inside L1: every byte crosses L1, nothing else", {64 * KI, 0, 0, 0, 64 * KI, ""}, CACHE_HOT, 65.536, "launch", "L1"},
+    {"inside L1: every byte crosses L1, nothing else", {64 * KI, 0, 0, 0, 64 * KI, .unit = ""}, CACHE_HOT, 65.536, "launch", "L1"},
     /* 4 MiB twice over: (4 Mi - 64 Ki) * 2 / 80e9 against (4 Mi - 1 Mi - 64 Ki) * 2 / 8e9 */
-    {"beyond L2: what cannot stay, each pass", {8 * MI, 0, 0, 0, 4 * MI, ""}, CACHE_HOT, 770048.0, "DRAM", "DRAM"},
-    {"cold, one pass: every byte from memory", {64 * KI, 0, 0, 0, 64 * KI, ""}, CACHE_COLD, 8192.0, "DRAM", "DRAM"},
-    {"cold: what was written may still sit in a cache", {32 * KI, 32 * KI, 0, 0, 64 * KI, ""}, CACHE_COLD, 4096.0, "DRAM", "DRAM"},
+    {"beyond L2: what cannot stay, each pass", {8 * MI, 0, 0, 0, 4 * MI, .unit = ""}, CACHE_HOT, 770048.0, "DRAM", "DRAM"},
+    {"cold, one pass: every byte from memory", {64 * KI, 0, 0, 0, 64 * KI, .unit = ""}, CACHE_COLD, 8192.0, "DRAM", "DRAM"},
+    {"cold: what was written may still sit in a cache", {32 * KI, 32 * KI, 0, 0, 64 * KI, .unit = ""}, CACHE_COLD, 4096.0, "DRAM", "DRAM"},
     /* first pass 4 Mi, second one (4 - 1 - 1/16) Mi */
-    {"cold, two passes", {8 * MI, 0, 0, 0, 4 * MI, ""}, CACHE_COLD, 909312.0, "DRAM", "DRAM"},
-    {"rotate is cold", {64 * KI, 0, 0, 0, 64 * KI, ""}, CACHE_ROTATE, 8192.0, "DRAM", "DRAM"},
-    {"a footprint beyond the bytes moved is cut", {64 * KI, 0, 0, 0, 1024 * MI, ""}, CACHE_HOT, 65.536, "launch", "L1"},
-    {"without footprint only the nearest level is certain", {64 * MI, 0, 0, 0, 0, ""}, CACHE_HOT, 67108.864, "L1", "L1"},
-    {"compute bound", {64, 0, 1e6, 0, 64, "vector_f32"}, CACHE_HOT, 1000, "vector_f32", "vector_f32"},
-    {"an unknown unit has no roof", {640 * KI, 0, 1e6, 0, 64 * KI, "matrix_f16"}, CACHE_HOT, 655.36, "L1", "L1"},
-    {"nothing known", {0, 0, 0, 0, 0, ""}, CACHE_HOT, 0, "launch", ""},
+    {"cold, two passes", {8 * MI, 0, 0, 0, 4 * MI, .unit = ""}, CACHE_COLD, 909312.0, "DRAM", "DRAM"},
+    {"rotate is cold", {64 * KI, 0, 0, 0, 64 * KI, .unit = ""}, CACHE_ROTATE, 8192.0, "DRAM", "DRAM"},
+    {"a footprint beyond the bytes moved is cut", {64 * KI, 0, 0, 0, 1024 * MI, .unit = ""}, CACHE_HOT, 65.536, "launch", "L1"},
+    {"without footprint only the nearest level is certain", {64 * MI, 0, 0, 0, 0, .unit = ""}, CACHE_HOT, 67108.864, "L1", "L1"},
+    {"compute bound", {64, 0, 1e6, 0, 64, .unit = "vector_f32"}, CACHE_HOT, 1000, "vector_f32", "vector_f32"},
+    {"an unknown unit has no roof", {640 * KI, 0, 1e6, 0, 64 * KI, .unit = "matrix_f16"}, CACHE_HOT, 655.36, "L1", "L1"},
+    {"nothing known", {0, 0, 0, 0, 0, .unit = ""}, CACHE_HOT, 0, "launch", ""},
+    {"over a link that the machine does not know", {8 * MI, 0, 0, 0, 8 * MI, .level = "link"}, CACHE_HOT, 0, "link", ""},
+    {"over a level that it knows", {8e6, 0, 0, 0, 8e6, .level = "DRAM"}, CACHE_COLD, 1e6, "DRAM", "DRAM"},
 };
 
 static void test_floor(void **state)
@@ -68,7 +70,7 @@ static void test_floor(void **state)
 static void test_floor_details(void **state)
 {
     (void)state;
-    const struct work work = {8e6, 0, 4e9, 0, 8e6, "vector_f32"};
+    const struct work work = {8e6, 0, 4e9, 0, 8e6, .unit = "vector_f32"};
     struct floor floor;
     floor_compute(&floor, &machine, &work, CACHE_COLD);
     assert_near(floor.intensity, 500, 1e-9);
@@ -93,7 +95,7 @@ static void test_floor_never_steps(void **state)
     (void)state;
     double before = 0;
     for (double bytes = 32 * KI; bytes < 8 * MI; bytes += KI) {
-        const struct work work = {bytes, 0, 0, 0, bytes, ""};
+        const struct work work = {bytes, 0, 0, 0, bytes, .unit = ""};
         struct floor floor;
         floor_compute(&floor, &machine, &work, CACHE_HOT);
         assert_true(floor.time_ns >= before);
@@ -110,16 +112,18 @@ static const struct {
     double time_ns, tick_ns;
     enum plausibility verdict;
 } judged[] = {
-    {"slower than every roof", {8e6, 0, 0, 0, 8e6, ""}, CACHE_COLD, 1.2e6, 0, PLAUSIBLE},
-    {"at the measured roof", {8e6, 0, 0, 0, 8e6, ""}, CACHE_COLD, 1e6, 0, PLAUSIBLE},
-    {"3.9 % above: inside 2 % and twice the interval", {8e6, 0, 0, 0, 8e6, ""}, CACHE_COLD, 1e6 / 1.039, 0, PLAUSIBLE},
-    {"4.1 % above", {8e6, 0, 0, 0, 8e6, ""}, CACHE_COLD, 1e6 / 1.041, 0, ABOVE_MEASURED_ROOF},
-    {"0.9 % above the physical peak", {8e6, 0, 0, 0, 8e6, ""}, CACHE_COLD, 8e5 / 1.009, 0, ABOVE_MEASURED_ROOF},
-    {"1.1 % above the physical peak", {8e6, 0, 0, 0, 8e6, ""}, CACHE_COLD, 8e5 / 1.011, 0, IMPOSSIBLE},
-    {"a coarse timer explains it", {8e6, 0, 0, 0, 8e6, ""}, CACHE_COLD, 8e5 / 1.011, 1e4, ABOVE_MEASURED_ROOF},
-    {"cold writes may stay in the cache", {0, 5e5, 0, 0, 5e5, ""}, CACHE_COLD, 1e4, 0, PLAUSIBLE},
-    {"rotated writes may not", {0, 5e5, 0, 0, 5e5, ""}, CACHE_ROTATE, 1e4, 0, IMPOSSIBLE},
-    {"compute above peak", {64, 0, 1e6, 0, 64, "vector_f32"}, CACHE_HOT, 900, 0, IMPOSSIBLE},
+    {"slower than every roof", {8e6, 0, 0, 0, 8e6, .unit = ""}, CACHE_COLD, 1.2e6, 0, PLAUSIBLE},
+    {"at the measured roof", {8e6, 0, 0, 0, 8e6, .unit = ""}, CACHE_COLD, 1e6, 0, PLAUSIBLE},
+    {"3.9 % above: inside 2 % and twice the interval", {8e6, 0, 0, 0, 8e6, .unit = ""}, CACHE_COLD, 1e6 / 1.039, 0, PLAUSIBLE},
+    {"4.1 % above", {8e6, 0, 0, 0, 8e6, .unit = ""}, CACHE_COLD, 1e6 / 1.041, 0, ABOVE_MEASURED_ROOF},
+    {"0.9 % above the physical peak", {8e6, 0, 0, 0, 8e6, .unit = ""}, CACHE_COLD, 8e5 / 1.009, 0, ABOVE_MEASURED_ROOF},
+    {"1.1 % above the physical peak", {8e6, 0, 0, 0, 8e6, .unit = ""}, CACHE_COLD, 8e5 / 1.011, 0, IMPOSSIBLE},
+    {"a coarse timer explains it", {8e6, 0, 0, 0, 8e6, .unit = ""}, CACHE_COLD, 8e5 / 1.011, 1e4, ABOVE_MEASURED_ROOF},
+    {"cold writes may stay in the cache", {0, 5e5, 0, 0, 5e5, .unit = ""}, CACHE_COLD, 1e4, 0, PLAUSIBLE},
+    {"rotated writes may not", {0, 5e5, 0, 0, 5e5, .unit = ""}, CACHE_ROTATE, 1e4, 0, IMPOSSIBLE},
+    {"a link: what kernels reach on memory says nothing", {8e6, 0, 0, 0, 8e6, .level = "link"}, CACHE_COLD, 9e5, 0, PLAUSIBLE},
+    {"a link: no faster than the memory it ends in", {8e6, 0, 0, 0, 8e6, .level = "link"}, CACHE_COLD, 7e5, 0, IMPOSSIBLE},
+    {"compute above peak", {64, 0, 1e6, 0, 64, .unit = "vector_f32"}, CACHE_HOT, 900, 0, IMPOSSIBLE},
 };
 
 static void test_judge(void **state)
@@ -137,7 +141,7 @@ static void test_judge(void **state)
 static void test_judge_says_why(void **state)
 {
     (void)state;
-    const struct work work = {8e6, 0, 0, 0, 8e6, ""};
+    const struct work work = {8e6, 0, 0, 0, 8e6, .unit = ""};
     char why[256];
     floor_judge(&machine, &work, CACHE_COLD, 4e5, 0, why);
     assert_string_equal(why, "400 us is 2 times as fast as DRAM's claimed 10.0 GB/s allows (at least 800 us)");
@@ -146,7 +150,7 @@ static void test_judge_says_why(void **state)
 static void test_judge_peak(void **state)
 {
     (void)state;
-    const struct work work = {64, 0, 1e9, 0, 64, "vector_f32"};
+    const struct work work = {64, 0, 1e9, 0, 64, .unit = "vector_f32"};
     char why[256];
     assert_int_equal(floor_judge_peak(&machine, &work, CACHE_HOT, 1e6 / 0.61, why), PLAUSIBLE);
     assert_string_equal(why, "");

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -101,6 +102,34 @@ static void test_whole(void **state)
     arena_release(&f.arena);
 }
 
+/* What the manifest claims of the occupancy is a number of the case. */
+static void test_claim(void **state)
+{
+    static const struct {
+        const char *claim;
+        double waves;
+        const char *complaint;
+    } cases[] = {{"{ 'exactly': 'n / block' }", 1000.0 / 256, NULL},
+                 {"{ 'least': 0 }", 0, NULL},
+                 {"{ 'least': 'parts - 2' }", 0, "/occupancy/least: 'parts - 2' is -1, below zero"},
+                 {"{ 'exactly': 'n / (parts - 1)' }", 0, "/occupancy/exactly: 'n / (parts - 1)': "}};
+    (void)state;
+    for (size_t k = 0; k < sizeof(cases) / sizeof(*cases); k++) {
+        struct fixture f;
+        struct arena texts = {0};
+        const size_t head = sizeof(kernel) - 2; /* all but the last brace */
+        fixture_init(&f, arena_printf(&texts, "%.*s, 'occupancy': %s }", (int)head, kernel, cases[k].claim));
+        const enum status status = bind(&f);
+        assert_int_equal(status, cases[k].complaint ? ERR_CONFIG : STATUS_OK);
+        if (status && !strstr(f.err.text, cases[k].complaint))
+            fail_msg("%s: %s", cases[k].claim, f.err.text);
+        if (!status)
+            assert_true(f.bound.waves_claimed == cases[k].waves);
+        arena_release(&f.arena);
+        arena_release(&texts);
+    }
+}
+
 static void test_refuse_values(void **state)
 {
     static const struct {
@@ -188,13 +217,94 @@ static void test_repeat(void **state)
     arena_release(&f.arena);
 }
 
+/* Spaces are words or templates; what a device lacks is a skip that says so. */
+static const struct {
+    const char *from, *to; /* in the manifest's text */
+    const char *word;      /* value of the parameter 'kind' */
+    unsigned lacks, lacks_kernel;
+    double peers;
+    enum status status;
+    enum buffer_space space;
+    const char *says;
+} spaces[] = {
+    {"", "", "pinned", 0, 0, 0, STATUS_OK, BUFFER_PINNED, ""},
+    {"", "", "pinned_coarse", 0, 0, 0, STATUS_OK, BUFFER_PINNED_COARSE, ""},
+    {"", "", "pined", 0, 0, 0, ERR_CONFIG, 0, "/buffers/b/space: 'pined' is no kind of memory"},
+    {"", "", "managed", 1u << BUFFER_MANAGED, 0, 0, ERR_UNSUPPORTED, 0, "the device has no managed memory"},
+    {"", "", "pageable", 0, 1u << BUFFER_PAGEABLE, 0, ERR_UNSUPPORTED, 0,
+     "the device has no way for kernels into pageable memory"},
+    {"'{kind}'", "'device'", "x", ~0u << 1, 0, 0, STATUS_OK, BUFFER_DEVICE, ""},
+    {"'{kind}'", "'peer', 'device': 'n / 500'", "x", 0, 0, 2, STATUS_OK, BUFFER_PEER, ""},
+    {"'{kind}'", "'peer', 'device': 'n / 500'", "x", 0, 0, 1, ERR_UNSUPPORTED, 0, "there is no device 2"},
+    {"'{kind}'", "'peer', 'device': '0 - 1'", "x", 0, 0, 1, ERR_CONFIG, 0, "/buffers/b/device: '0 - 1' is -1"},
+};
+
+static void binds_spaces(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < sizeof(spaces) / sizeof(*spaces); k++) {
+        struct fixture f;
+        struct arena arena = {0};
+        const char *text = replaced(kernel, "'parts': 1 ", "'parts': 1, 'kind': 'pinned' ", &arena);
+        text = replaced(text, "'align_offset': '16'", "'align_offset': '16', 'space': '{kind}'", &arena);
+        if (*spaces[k].from)
+            text = replaced(text, spaces[k].from, spaces[k].to, &arena);
+        fixture_init(&f, text);
+        struct device_facts device = gpu;
+        device.lacks_spaces = spaces[k].lacks;
+        device.lacks_kernel_spaces = spaces[k].lacks_kernel;
+        device.peers = spaces[k].peers;
+        f.values[4] = (struct param_value){.kind = PARAM_STRING, .string = spaces[k].word};
+        const enum status status = bind_manifest(&f.bound, f.manifest, f.values, &device, &f.arena, &f.err);
+        if (status != spaces[k].status || (status && !strstr(f.err.text, spaces[k].says)))
+            fail_msg("%s %s: %d, %s", spaces[k].word, spaces[k].to, (int)status, status ? f.err.text : "");
+        if (!status)
+            assert_int_equal(f.bound.buffers[1].space, spaces[k].space);
+        if (!status && spaces[k].space == BUFFER_PEER)
+            assert_int_equal(f.bound.buffers[1].device, 2);
+        arena_release(&f.arena);
+        arena_release(&arena);
+    }
+}
+
+/* A buffer's dist may be a template; what it becomes must be one that the generator knows. */
+static void binds_dists(void **state)
+{
+    static const struct {
+        const char *word;
+        enum status status;
+        enum fill_dist dist;
+    } cases[] = {{"zipf", STATUS_OK, DIST_ZIPF},
+                 {"blocked", STATUS_OK, DIST_BLOCKED},
+                 {"permutation", STATUS_OK, DIST_PERMUTATION},
+                 {"skewed", ERR_CONFIG, 0},
+                 {"zip", ERR_CONFIG, 0}};
+    (void)state;
+    for (size_t k = 0; k < sizeof(cases) / sizeof(*cases); k++) {
+        struct fixture f;
+        struct arena arena = {0};
+        const char *text = replaced(kernel, "'parts': 1 ", "'parts': 1, 'how': 'uniform' ", &arena);
+        text = replaced(text, "'i % 7'", "{ 'gen': 'index', 'bound': 9, 'dist': '{how}', 's': 1, 'block': 4 }", &arena);
+        text = replaced(text, "'items': 'n',", "'items': 'n', 'item': 'B',", &arena);
+        fixture_init(&f, text);
+        f.values[manifest_param(f.manifest, "how")] = (struct param_value){.kind = PARAM_STRING, .string = cases[k].word};
+        assert_int_equal(bind(&f), cases[k].status);
+        if (cases[k].status)
+            assert_non_null(strstr(f.err.text, "known are uniform, zipf, blocked, permutation"));
+        else
+            assert_int_equal(f.bound.buffers[1].dist, cases[k].dist);
+        if (!cases[k].status)
+            assert_string_equal(f.bound.work.item, "B");
+        arena_release(&f.arena);
+        arena_release(&arena);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_whole),
-        cmocka_unit_test(test_refuse_values),
-        cmocka_unit_test(test_refuse_texts),
-        cmocka_unit_test(test_repeat),
+        cmocka_unit_test(test_whole), cmocka_unit_test(test_claim),   cmocka_unit_test(test_refuse_values), cmocka_unit_test(test_refuse_texts),
+        cmocka_unit_test(binds_spaces), cmocka_unit_test(binds_dists), cmocka_unit_test(test_repeat),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -50,6 +50,10 @@ static const char table_text[] =
     "  copies  1.50 B/s  (geomean of 2 cases)\n"
     "  slow    none: copy/n=3 failed\n"
     "\n"
+    "derived from these cases\n"
+    "  levels dtype=f32: changes between n 1 and 2.50: 30.0 GB/s, then 20.0 GB/s (confidence 97.0 %)\n"
+    "  odd: none: no \"points\"\n"
+    "\n"
     "6 cases: 2 measured, 2 verified, 1 failed, 1 skipped, 1 crashed, 1 timeout, 1 impossible\n"
     "impossible (1): faster than a physical peak allows, so the work, the peak or the clock is wrong\n"
     "disturbed (1): the machine's reference rates moved over 5 % meanwhile (a neighbour, or a clock)\n"
@@ -330,6 +334,11 @@ static void test_case_line(void **state)
     cases[0].timer = TIMED_SIM;
     report_case_line(&out, &cases[0], 1, 1, &options);
     assert_string_equal(out.data, "[1/1] copy n=1: 1.00 us \u00b11.0%, 1.00 ns each, predicted\n");
+    text_clear(&out);
+    memcpy(cases[0].work.item, "B", 2); /* items with a unit are a rate */
+    cases[0].items_per_s = 1e9;
+    report_case_line(&out, &cases[0], 1, 1, &options);
+    assert_string_equal(out.data, "[1/1] copy n=1: 1.00 us \u00b11.0%, 1.00 GB/s, predicted\n");
     text_release(&out);
 }
 

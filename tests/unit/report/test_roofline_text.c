@@ -173,10 +173,10 @@ static void test_machine(void **state)
     struct text out = {0};
     report_machine(&out, &result.machine, &options);
     assert_true(text_starts(out.data, "A \"CPU\", 2 threads\n"));
-    assert_non_null(strstr(out.data, "\nmemory level  capacity      measured       claimed   latency  measured by\n"
-                                     "L1            64.0 KiB     1.00 TB/s             -         -  read\n"
-                                     "DRAM                 -      107 GB/s             -         -  copy\n"));
-    assert_non_null(strstr(out.data, "\nvector_f32               400 GFLOP/s             -         -  fma\n"));
+    assert_non_null(strstr(out.data, "\nmemory         capacity   sure bandwidth  latency\n"
+                                     "L1             64.0 KiB 99.0 % 1.00 TB/s        -\n"
+                                     "DRAM           the rest      -  107 GB/s        -\n"));
+    assert_non_null(strstr(out.data, "\nvector_f32    400 GFLOP/s                -            -       - fma\n"));
     check_width(out.data, 80);
     assert_non_null(strstr(out.data, "an empty launch takes 500 ns\n"));
     assert_null(strchr(out.data, '\033'));

@@ -84,6 +84,7 @@ static void fixture_gpu(struct result_case *c)
     static const float hz[] = {2.1e9F, 2.1e9F, 2.1e9F, 2.1e9F, 2.095e9F, 2.105e9F};
     c->code = (struct result_code){.known = true, .vgprs = 96, .agprs = 0, .sgprs = 32, .lds_bytes = 4096, .vgpr_spills = 3,
                                    .kernarg_bytes = 280, .wave = 64, .waves_per_simd = 5, .occupancy_limit = "vgpr",
+                                   .loop_instruction = "v_pk_fma_f32", .loop_share = 0.96875,
                                    .isa_sha256 = "cccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccc"};
     c->sample_hz = hz;
     c->cycles = 2103;
@@ -112,8 +113,9 @@ static struct result fixture_result(struct result_case cases[static FIXTURE_CASE
     static const char *const argv[] = {"rooftile", "run", "x"}, *const warnings[] = {"W001: something"};
     static const struct result_label labels[] = {{"rack", "7"}}, env[] = {{"OMP_NUM_THREADS", "2"}};
     static const struct result_derived derived[] = {
-        {"levels", "change_points", "copy", "dtype=f32", "{\"changes\":[{\"x_low\":1,\"x_high\":2.5}]}"},
-        {"odd", "max", "", "", "{\"error\":\"no \\\"points\\\"\"}"}};
+        {"levels", "change_points", "copy", "dtype=f32", "n", "bytes_per_s", "",
+         "{\"changes\":[{\"x_low\":1,\"x_high\":2.5,\"before\":30000000000,\"after\":20000000000,\"confidence\":0.97}]}"},
+        {"odd", "max", "", "", "", "", "", "{\"error\":\"no \\\"points\\\"\"}"}};
     static const struct result_part parts[] = {{"00000000-0000-4000-8000-000000000000", "2026-11-21T00:00:00Z", 0},
                                                {"00000000-0000-4000-8000-000000000000", "2026-11-21T00:00:30Z", 1}};
     static const char *const filters[] = {"copy/*", "!*n=3*"};

@@ -64,6 +64,7 @@ static struct result_case compute(const char *kernel, const char *unit, double f
     struct result_case c = at_rate(kernel, 1e5, 1e9);
     c.class = "compute";
     c.flops_per_s = flops;
+    c.core_hz = 2.9e9;
     c.work.flops = 1;
     snprintf(c.work.unit, sizeof(c.work.unit), "%s", unit);
     return c;
@@ -74,6 +75,8 @@ static struct result_case latency(double footprint, double ns)
     struct result_case c = at_rate("pointer_chase", footprint, 1);
     c.class = "latency";
     c.stats.median = ns * c.work.items;
+    c.stats.ci95[0] = c.stats.median * 0.98;
+    c.stats.ci95[1] = c.stats.median * 1.02;
     return c;
 }
 
@@ -150,10 +153,179 @@ static void test_facts(void **state)
     assert_near(machine_unit(&machine, "vector_f16")->peak.claimed, 2 * 128 * 3e9, 1);
     assert_near(machine_unit(&machine, "vector_i8")->peak.claimed, 2 * 256 * 3e9, 1);
     assert_near(machine_unit(&machine, "vector_bf16")->peak.claimed, 0, 0); /* no rate is sure */
+    assert_near(f32->held_hz, 2.9e9, 0);
     assert_near(machine.launch_ns, 450, 0);
     assert_near(machine.levels[0].latency_ns, 1.5, 1e-9);
     assert_near(machine.levels[1].latency_ns, 5, 1e-9);
     assert_near(machine.levels[2].latency_ns, 90, 1e-9);
+}
+
+/* Dependent loads: a plateau up to each capacity of one core, half way to the next one just above it. */
+static size_t chases(const double *capacity, const double *ns, size_t levels_of_chase, double noise, uint64_t seed,
+                     size_t from)
+{
+    size_t count = from;
+    for (double footprint = 4096; footprint < 300e6; footprint *= sqrt(2)) {
+        size_t level = 0;
+        while (level + 1 < levels_of_chase && footprint > capacity[level])
+            level++;
+        double time_ns = ns[level];
+        if (level && footprint < capacity[level - 1] * 1.3)
+            time_ns = sqrt(time_ns * ns[level - 1]);
+        cases[count] = latency(footprint, time_ns * exp(noise * rng_normal_at(seed, count)));
+        count++;
+    }
+    return count;
+}
+
+static const struct machine_latency *latency_of(const struct machine *machine, const char *level)
+{
+    for (uint32_t k = 0; k < machine->latency_count; k++)
+        if (!strcmp(machine->latencies[k].level, level))
+            return &machine->latencies[k];
+    return NULL;
+}
+
+/* Two caches of 64 KiB, one of 4 MiB for both: a chase sees one of the former and the latter whole. */
+static void latency_finds_the_same_levels(void **state)
+{
+    static const double capacity[] = {65536, 4 * 1048576.0}, ns[] = {1.5, 5, 90};
+    (void)state;
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        struct machine machine;
+        struct err err = {0};
+        const double noise = seed < 5 ? 0 : 0.03;
+        const struct result result =
+            a_result(chases(capacity, ns, 3, noise, seed + 7, curve("stream_read", 1, noise, seed, 0)));
+        assert_int_equal(ceilings_find(&machine, &result, 1, &err), STATUS_OK);
+        if (machine.level_count != 3 || machine.latency_count != 3)
+            fail_msg("seed %u: %u levels by bandwidth, %u by latency", (unsigned)seed, machine.level_count,
+                     machine.latency_count);
+        const struct machine_latency *l1 = latency_of(&machine, "L1"), *l2 = latency_of(&machine, "L2");
+        if (!l1 || !l2)
+            fail_msg("seed %u: the borders were not brought together", (unsigned)seed);
+        assert_int_equal(l1->instances, 2);
+        assert_int_equal(l2->instances, 1);
+        assert_true(l1->upto_bytes >= 65536 / 1.5 && l1->beyond_bytes <= 65536 * 2.1);
+        assert_true(l1->confidence > 0.9);
+        assert_true(l1->ci_rel > 0.01 && l1->ci_rel < 0.03);
+        for (uint32_t k = 0; k < 3; k++)
+            if (fabs(machine.levels[k].latency_ns / ns[k] - 1) > 0.05)
+                fail_msg("seed %u: level %u takes %g ns", (unsigned)seed, k, machine.levels[k].latency_ns);
+        assert_non_null(strstr(machine.levels[0].latency_source, "same border"));
+        assert_null(machine_problem(&machine));
+    }
+}
+
+/* The chases see nothing at 4 MiB, but a border at 512 KiB (a TLB, say): neither is made to fit. */
+static void levels_that_disagree(void **state)
+{
+    static const double capacity[] = {65536, 524288}, ns[] = {1.5, 12, 90};
+    struct machine machine;
+    struct err err = {0};
+    (void)state;
+    const struct result result = a_result(chases(capacity, ns, 3, 0.02, 3, curve("stream_read", 1, 0.02, 4, 0)));
+    assert_int_equal(ceilings_find(&machine, &result, 1, &err), STATUS_OK);
+    assert_int_equal(machine.level_count, 3);
+    assert_int_equal(machine.latency_count, 3);
+    assert_non_null(latency_of(&machine, "L1"));
+    assert_null(latency_of(&machine, "L2"));
+    assert_string_equal(machine.latencies[1].level, "");
+    assert_int_equal(machine.latencies[1].instances, 0);
+    assert_true(machine.latencies[1].upto_bytes >= 524288 / 1.5 && machine.latencies[1].beyond_bytes <= 524288 * 2.1);
+    assert_non_null(strstr(machine.levels[1].latency_source, "no border"));
+}
+
+/* A neighbour that hits single cases moves no border, and of two at one footprint the better one counts. */
+static void neighbours_make_no_levels(void **state)
+{
+    static const double capacity[] = {65536, 4 * 1048576.0}, ns[] = {1.5, 5, 90};
+    struct machine machine;
+    struct err err = {0};
+    (void)state;
+    for (uint64_t seed = 1; seed <= 10; seed++) {
+        size_t count = chases(capacity, ns, 3, 0.02, seed, curve("stream_read", 1, 0.02, seed, 0));
+        for (size_t k = 3; k < count; k += 6) { /* every sixth case takes three times as long */
+            cases[k].bytes_per_s /= 3;
+            cases[k].stats.median *= 3;
+        }
+        /* and a third of all have a median that is twice too long, but fast samples among them */
+        for (size_t k = 0; k < count; k++) {
+            cases[k].stats.p05 = cases[k].stats.median;
+            if (k % 3 == 1) {
+                cases[k].bytes_per_s /= 2;
+                cases[k].stats.median *= 2;
+            }
+        }
+        const struct result result = a_result(count);
+        assert_int_equal(ceilings_find(&machine, &result, 1, &err), STATUS_OK);
+        if (machine.level_count != 3 || machine.latency_count != 3)
+            fail_msg("seed %u: %u levels by bandwidth, %u by latency", (unsigned)seed, machine.level_count,
+                     machine.latency_count);
+    }
+}
+
+static void test_traffic(void **state)
+{
+    static const struct {
+        const char *kernel;
+        double read, write, rate;
+    } rows[] = {{"stream_write", 0, 1, 300e9},
+                {"stream_copy", 0.5, 0.5, 400e9},
+                {"stream_triad", 2.0 / 3, 1.0 / 3, 500e9},
+                {"mixed", 0.8, 0.2, 900e9}};
+    struct machine machine;
+    struct err err = {0};
+    size_t count = curve("stream_read", 1, 0, 1, 0);
+    (void)state;
+    for (size_t k = 0; k < 4; k++) {
+        cases[count] = at_rate(rows[k].kernel, 65536, rows[k].rate);
+        cases[count].work.read_bytes = 65536 * rows[k].read;
+        cases[count++].work.write_bytes = 65536 * rows[k].write;
+    }
+    const struct result result = a_result(count);
+    assert_int_equal(ceilings_find(&machine, &result, 1, &err), STATUS_OK);
+    const struct machine_level *l1 = &machine.levels[0];
+    assert_near(l1->bandwidth.measured, 1e12, 1);
+    assert_near(l1->traffic[TRAFFIC_READ].measured, 1e12, 1);
+    assert_near(l1->traffic[TRAFFIC_WRITE].measured, 300e9, 1);
+    assert_near(l1->traffic[TRAFFIC_COPY].measured, 400e9, 1);
+    assert_near(l1->traffic[TRAFFIC_TRIAD].measured, 500e9, 1);
+    assert_near(machine.levels[2].traffic[TRAFFIC_WRITE].measured, 0, 0);
+    assert_near(l1->capacity_low_bytes, 131072, 131072 * 0.5);
+    assert_true(l1->capacity_low_bytes < l1->capacity_bytes);
+}
+
+static void test_figures(void **state)
+{
+    static const struct result_metric per_clock[] = {{"bytes_per_clock_per_cu", "B/clk", 128}};
+    struct machine machine;
+    struct err err = {0};
+    size_t count = curve("stream_read", 1, 0, 1, 0);
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        cases[count] = at_rate("lds_read", 65536, NAN);
+        cases[count].id = k ? "lds_read/WIDTH=16;mode=hot" : "lds_read/WIDTH=4;mode=hot";
+        cases[count].stats = (struct summary){.median = 100, .ci95 = {99, 101}};
+        cases[count].items_per_s = k ? 2e12 : 1e12;
+        cases[count].metrics = per_clock;
+        cases[count++].metric_count = 1;
+    }
+    struct result result = a_result(count);
+    result.calibration.null_batch_ns = 300;
+    result.calibration.timer_tick_ns = 10;
+    result.calibration.null_host_ns = NAN;
+    assert_int_equal(ceilings_find(&machine, &result, 1, &err), STATUS_OK);
+    assert_near(machine_figure(&machine, "lds_read")->value, 2e12, 0);
+    assert_string_equal(machine_figure(&machine, "lds_read")->source, "lds_read/WIDTH=16;mode=hot");
+    assert_near(machine_figure(&machine, "lds_read")->ci_rel, 0.01, 1e-12);
+    assert_near(machine_figure(&machine, "lds_read_per_clock_per_cu")->value, 128, 0);
+    assert_near(machine_figure(&machine, "timer_tick")->value, 10, 0);
+    assert_near(machine_figure(&machine, "null_launch")->value, 450, 0);
+    assert_near(machine_figure(&machine, "null_launch_queued")->value, 300, 0);
+    assert_near(machine_figure(&machine, "marks")->value, 150, 0);
+    assert_null(machine_figure(&machine, "null_launch_host"));
+    assert_null(machine_figure(&machine, "lds_write"));
 }
 
 /* A wrong or failed case must not become a roof, however fast it was. */
@@ -229,6 +401,10 @@ static void unsure_roofs_can_be_read_again(void **state)
     assert_int_equal(machine_write(&machine, path, &err), STATUS_OK);
     assert_int_equal(machine_read(&again, path, &err), STATUS_OK);
     assert_true(again.levels[0].bandwidth.ci_rel == 1);
+    assert_near(again.levels[0].capacity_low_bytes, machine.levels[0].capacity_low_bytes, 0);
+    assert_near(again.levels[0].traffic[TRAFFIC_READ].measured, 1e12, 1);
+    assert_int_equal(again.latency_count, machine.latency_count);
+    assert_int_equal(again.figure_count, machine.figure_count);
     unlink(path);
 }
 
@@ -236,8 +412,16 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(unsure_roofs_can_be_read_again),
-        cmocka_unit_test(test_levels), cmocka_unit_test(test_facts),      cmocka_unit_test(test_only_verified),
-        cmocka_unit_test(test_flat),   cmocka_unit_test(test_too_little),
+        cmocka_unit_test(test_levels),
+        cmocka_unit_test(test_facts),
+        cmocka_unit_test(test_only_verified),
+        cmocka_unit_test(test_flat),
+        cmocka_unit_test(test_too_little),
+        cmocka_unit_test(latency_finds_the_same_levels),
+        cmocka_unit_test(levels_that_disagree),
+        cmocka_unit_test(neighbours_make_no_levels),
+        cmocka_unit_test(test_traffic),
+        cmocka_unit_test(test_figures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -171,13 +171,147 @@ static void test_several(void **state)
     arena_release(&arena);
 }
 
+/* ---- three arms ---- */
+
+struct arm {
+    enum case_status status;
+    double host_ns, event_ns, counted;
+};
+
+/* Three arms of 100 launches: what is said of them. */
+static const struct {
+    struct arm arms[3];
+    const char *verdict, *disagree, *not_compared;
+} threes[] = {
+    {{{CASE_OK, 1000, 900, 100}, {CASE_OK, 9000, 8000, 100}, {CASE_OK, 500, 600, 100}}, "agree", "", ""},
+    {{{CASE_OK, 1000, 900, 100}, {CASE_OK, 9000, 8000, 100}, {CASE_OK, 500, 100, 100}},
+     "disagree",
+     "arm 2: 500 ns by the host's clock, 100 by events (-80 %)",
+     ""},
+    {{{CASE_OK, 1000, 900, 100}, {CASE_OK, 9000, 8000, 99.5}, {CASE_OK, 500, 500, 100}},
+     "disagree",
+     "arm 1: 100 launches, but 99.5 were counted",
+     ""},
+    {{{CASE_OK, 1000, 900, 100}, {CASE_FAILED, 0, 0, 0}, {CASE_OK, 500, 500, 100}},
+     "disagree",
+     "arm 1 failed: why",
+     ""},
+    {{{CASE_OK, 1000, NAN, 100}, {CASE_OK, 9000, NAN, 100}, {CASE_SKIPPED, 0, 0, 0}},
+     "incomplete",
+     "",
+     "2 of 2 ways were timed by one clock only"},
+    {{{CASE_OK, 1000, 900, 100}, {CASE_OK, 9000, 9000, 100}, {CASE_SKIPPED, 0, 0, 0}},
+     "incomplete",
+     "",
+     "arm 2 was skipped: why"},
+    {{{CASE_OK, 1000, 900, NAN}, {CASE_OK, 9000, 9000, 100}, {CASE_OK, 500, 500, 100}},
+     "incomplete",
+     "",
+     "arm 0 was not counted"},
+};
+
+static void check_first(const struct json *root, const char *key, const char *want)
+{
+    const struct json *texts = json_member(root, key);
+    assert_non_null(texts);
+    const char *got = texts->count ? json_at(texts, 0)->string : "";
+    if (strcmp(got, want))
+        fail_msg("%s: '%s', expected '%s'", key, got, want);
+}
+
+static void test_three_arms(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < sizeof(threes) / sizeof(threes[0]); k++) {
+        struct arena arena = {0};
+        struct err err = {0};
+        struct result_param arm_params[3];
+        struct result_metric counts[3];
+        struct result_case arm_cases[3];
+        for (size_t n = 0; n < 3; n++) {
+            const struct arm *arm = &threes[k].arms[n];
+            arm_params[n] = (struct result_param){"arm", {.kind = PARAM_NUMBER, .number = (double)n}};
+            counts[n] = (struct result_metric){"counted", "launches", arm->counted};
+            arm_cases[n] = (struct result_case){.kernel = "arms",
+                                                .params = &arm_params[n],
+                                                .param_count = 1,
+                                                .work = {.items = 100},
+                                                .status = arm->status,
+                                                .reason = "why",
+                                                .sample_count = 9,
+                                                .timer = TIMED_HOST,
+                                                .stats = {.median = arm->host_ns},
+                                                .cross_timer = isnan(arm->event_ns) ? TIMED_NONE : TIMED_EVENT,
+                                                .cross_ns = arm->event_ns,
+                                                .metrics = &counts[n],
+                                                .metric_count = 1};
+        }
+        struct result result = {.cases = arm_cases, .case_count = 3};
+        const struct suite_derive spec = {
+            .name = "a", .method = "three_arm", .kernel = "arms", .x = "arm", .y = "counted"};
+        const struct plan plan = {.derives = &spec, .derive_count = 1};
+        const struct json *root = NULL;
+        result_derive(&result, &plan, 1, &arena);
+        assert_int_equal(result.derived_count, 1);
+        const char *text = result.derived[0].json;
+        assert_int_equal(json_parse(&root, "d", text, strlen(text), &arena, &err), STATUS_OK);
+        if (strcmp(json_member(root, "verdict")->string, threes[k].verdict))
+            fail_msg("%zu: %s", k, text);
+        check_first(root, "disagree", threes[k].disagree);
+        check_first(root, "not_compared", threes[k].not_compared);
+        arena_release(&arena);
+    }
+}
+
+/* A value that two cases have is the later one's; what was not measured, or cannot be right, leaves a hole. */
+static void test_matrix(void **state)
+{
+    static const struct {
+        const char *from, *to;
+        double bytes_per_s;
+        enum case_status status;
+        uint32_t flags;
+    } copies[] = {
+        {"10", "x", 1e9, CASE_OK, 0},     {"9", "x", 2e9, CASE_OK, 0},      {"9", "w", 3e9, CASE_OK, 0},
+        {"10", "w", 4e9, CASE_FAILED, 0}, {"8", "v", 5e9, CASE_SKIPPED, 0}, {"10", "w", 6e9, CASE_OK, FLAG_IMPOSSIBLE},
+    };
+    enum { COPIES = sizeof(copies) / sizeof(copies[0]) };
+    struct result_param named[COPIES][2];
+    struct result_case made[COPIES];
+    struct arena arena = {0};
+    (void)state;
+    for (size_t k = 0; k < COPIES; k++) {
+        named[k][0] = (struct result_param){"from", {.kind = PARAM_NUMBER, .number = strtod(copies[k].from, NULL)}};
+        named[k][1] = (struct result_param){"to", {.kind = PARAM_STRING, .string = copies[k].to}};
+        made[k] = (struct result_case){.kernel = "copy",
+                                       .params = named[k],
+                                       .param_count = 2,
+                                       .status = copies[k].status,
+                                       .flags = copies[k].flags,
+                                       .sample_count = 3,
+                                       .stats = {.median = 1},
+                                       .bytes_per_s = copies[k].bytes_per_s};
+    }
+    struct result result = {.cases = made, .case_count = COPIES};
+    const struct suite_derive spec = {
+        .name = "m", .method = "matrix", .kernel = "copy", .rows = "from", .x = "to", .y = "bytes_per_s"};
+    const struct plan plan = {.derives = &spec, .derive_count = 1};
+    result_derive(&result, &plan, 1, &arena);
+    assert_int_equal(result.derived_count, 1);
+    assert_string_equal(result.derived[0].json, "{\"rows\":[\"9\",\"10\"],\"columns\":[\"x\",\"w\"],"
+                                                "\"cells\":[[2000000000,3000000000],[1000000000,null]]}");
+    assert_string_equal(result.derived[0].rows, "from");
+    made[0].status = made[1].status = made[2].status = CASE_FAILED;
+    result_derive(&result, &plan, 1, &arena);
+    assert_string_equal(result.derived[0].json, "{\"error\":\"no case was measured\"}");
+    arena_release(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_values),
-        cmocka_unit_test(test_one_change_only),
-        cmocka_unit_test(test_errors),
-        cmocka_unit_test(test_several),
+        cmocka_unit_test(test_values), cmocka_unit_test(test_one_change_only), cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_matrix), cmocka_unit_test(test_several),         cmocka_unit_test(test_three_arms),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -183,12 +183,32 @@ static void one_trial(void **state)
     done(world);
 }
 
+static void whole_numbers(void **state)
+{
+    static const struct {
+        const char *of, *first, *second, *unit;
+    } rows[] = {{"flops_per_s", "vector_f32", "vector_f32", "FLOP/s"},
+                {"flops_per_s", "vector_i8", "matrix_i8", "OP/s"},
+                {"flops_per_s", "vector_i8", "vector_f32", "FLOP/s"},
+                {"bytes_per_s", "vector_i8", "vector_i8", "B/s"}};
+    (void)state;
+    for (size_t k = 0; k < sizeof(rows) / sizeof(*rows); k++) {
+        struct world *world = world_of("max", rows[k].of, NULL, 0);
+        world->kpi.unit = !strcmp(rows[k].of, "flops_per_s") ? "FLOP/s" : "B/s";
+        snprintf(world->cases[0].work.unit, sizeof(world->cases[0].work.unit), "%s", rows[k].first);
+        snprintf(world->cases[1].work.unit, sizeof(world->cases[1].work.unit), "%s", rows[k].second);
+        assert_string_equal(evaluated(world)->unit, rows[k].unit);
+        done(world);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(values),           cmocka_unit_test(one_value),
         cmocka_unit_test(incomplete),       cmocka_unit_test(a_trial_without_a_case),
         cmocka_unit_test(no_such_quantity), cmocka_unit_test(one_trial),
+        cmocka_unit_test(whole_numbers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

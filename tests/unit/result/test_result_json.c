@@ -140,6 +140,9 @@ static void test_values_survive(void **state)
     assert_int_equal(c->lds_bytes, 0);
     assert_near(c->code.waves_per_simd, 5, 0);
     assert_string_equal(c->code.occupancy_limit, "vgpr");
+    assert_string_equal(c->code.loop_instruction, "v_pk_fma_f32");
+    assert_near(c->code.loop_share, 0.96875, 0);
+    assert_true(isnan(read->cases[1].code.loop_share));
     assert_false(read->cases[1].code.known);
     assert_near(c->cycles, 2103, 0);
     assert_near(c->core_hz, 2.1e9, 0);
@@ -168,7 +171,7 @@ static void test_values_survive(void **state)
     assert_true(isnan(read->kpis[0].trial_values[1]));
     assert_true(isnan(read->kpis[1].value));
     assert_string_equal(read->kpis[1].reason, "copy/n=3 failed");
-    assert_string_equal(read->derived[0].json, "{\"changes\":[{\"x_low\":1,\"x_high\":2.5}]}");
+    assert_string_equal(read->derived[0].json, "{\"changes\":[{\"x_low\":1,\"x_high\":2.5,\"before\":30000000000,\"after\":20000000000,\"confidence\":0.97}]}");
     arena_release(&arena);
 }
 

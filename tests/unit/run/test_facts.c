@@ -66,8 +66,37 @@ static void numbers_are_handed_on(void **state)
     assert_string_equal(facts.arch, "gfx942");
 }
 
+/* What a workgroup finds in a compute unit, for waves of the device's size. */
+static void the_unit(void **state)
+{
+    static const struct {
+        const char *arch;
+        uint32_t wave;
+        struct device_unit unit;
+        bool pairs;
+    } cases[] = {
+        {"", 64, {8, 1, 1, 0, 0, 0, 0, 4096, 1, 1}, false},
+        {"gfx906", 64, {8, 4, 8, 256, 4, 256, 0, 65536, 512, 16}, false},
+        {"gfx908", 64, {8, 4, 8, 256, 4, 256, 256, 65536, 512, 16}, false},
+        {"gfx942", 64, {8, 4, 8, 512, 8, 256, 256, 65536, 512, 16}, false},
+        {"gfx950", 64, {8, 4, 8, 512, 8, 256, 256, 163840, 1280, 16}, false},
+        {"gfx1030", 32, {8, 2, 16, 1024, 16, 256, 0, 65536, 512, 16}, true},
+        {"gfx1201", 32, {8, 2, 16, 1536, 24, 256, 0, 65536, 512, 16}, true},
+        {"gfx1201", 64, {8, 2, 16, 768, 12, 256, 0, 65536, 512, 16}, true},
+    };
+    (void)state;
+    for (size_t k = 0; k < COUNT_OF(cases); k++) {
+        struct device_info info = {.backend = "hip", .wave = cases[k].wave, .cus = 8, .lds_bytes = 4096};
+        snprintf(info.arch, sizeof(info.arch), "%s", cases[k].arch);
+        const struct device_facts facts = run_device_facts(&info);
+        assert_memory_equal(&facts.unit, &cases[k].unit, sizeof(facts.unit));
+        assert_int_equal(facts.unit_pairs, cases[k].pairs);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(units_of_arithmetic), cmocka_unit_test(numbers_are_handed_on)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(units_of_arithmetic), cmocka_unit_test(numbers_are_handed_on),
+                                       cmocka_unit_test(the_unit)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -165,6 +165,21 @@ static void indices_stay_below_their_bound(void **state)
     }
 }
 
+/* Of those below the bound, as many as there are elements. */
+static void permuted_indices_are_different(void **state)
+{
+    (void)state;
+    struct bench bench = {0};
+    bool seen[1000] = {0};
+    start(&bench, gen_spec(&bench, FILL_INDEX, DIST_PERMUTATION, "1000", NULL), DTYPE_U32, 700, SEED);
+    const double *values = values_of(&bench);
+    for (size_t i = 0; i < 700; i++) {
+        assert_true(values[i] >= 0 && values[i] < 1000 && !seen[(size_t)values[i]]);
+        seen[(size_t)values[i]] = true;
+    }
+    arena_release(&bench.arena);
+}
+
 static void uniform_indices_are_even(void **state)
 {
     (void)state;
@@ -556,6 +571,7 @@ int main(void)
         cmocka_unit_test(ring_is_random),
         cmocka_unit_test(permutation_has_every_index_once),
         cmocka_unit_test(indices_stay_below_their_bound),
+        cmocka_unit_test(permuted_indices_are_different),
         cmocka_unit_test(uniform_indices_are_even),
         cmocka_unit_test(zipf_indices_fall_as_they_should),
         cmocka_unit_test(blocked_indices_run_on_within_a_block),

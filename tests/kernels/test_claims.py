@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: MIT
+"""What manifests claim of occupancy is what the code objects say (`rooftile check`): kernels that limit themselves to so many waves
+per SIMD by LDS, VGPRs or AGPRs, on targets of each kind of register file and in both modes of RDNA. Claims that are off by one
+must be found. Needs no GPU."""
+import json
+import pathlib
+import re
+import shutil
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "cli"))
+import harness  # noqa: E402
+
+# (target, kernel, what is set, how many cases are compared and none differs)
+RIGHT = [
+    ("gfx908", "occupancy_fma", "VGPRS=1 waves=1,4,8", 3),
+    ("gfx908", "occupancy_fma", "AGPRS=1 waves=2,4", 2),
+    ("gfx90a", "occupancy_read", "AGPRS=1 waves=1,4,8", 3),
+    ("gfx942", "occupancy_read", "lds=1 waves=1,2,3,4,5,6,7,8", 8),
+    ("gfx942", "occupancy_read", "VGPRS=1 waves=1,2,5,8", 4),
+    ("gfx942", "placement", "lds=1 waves=1,8", 2),
+    ("gfx1030", "occupancy_read", "lds=1 waves=2,16 wave=32,64 cumode=0,1", 8),
+    ("gfx1100", "occupancy_chase", "VGPRS=1 waves=5,12,16", 3),
+    ("gfx1201", "occupancy_read", "lds=1 waves=2,3,4,6,8,12,16", 7),
+]
+
+# The claim that is off, and the sentence that must come of it.
+WRONG = [
+    ({"exactly": "waves + 1"}, "lds=1 waves=4",
+     "the manifest claims 5 waves per SIMD, gfx942 holds 4 of this launch, limited by LDS (8192 bytes)"),
+    ({"least": "5"}, "VGPRS=1 waves=4",
+     "the manifest claims at least 5 waves per SIMD, gfx942 holds 4 of this launch, limited by VGPRs (128)"),
+    ({"least": "3"}, "VGPRS=1 waves=4", None),
+]
+
+
+def check_claims(home, arch, kernel, settings, *options):
+    words = [word for setting in settings.split() for word in ("--set", setting)]
+    return harness.run("check", kernel, "--arch", arch, *words, *options, home=home)
+
+
+def check_right(home, arch, kernel, settings, count):
+    what = f"{arch} {kernel} {settings}"
+    done = check_claims(home, arch, kernel, settings)
+    harness.check_run(done, 0, what)
+    found = re.search(r"^(\d+) kernels? compared with code for \w+: none differs", done.stdout, re.M)
+    harness.check(found and int(found[1]) == count, f"{what}: not {count} compared: {done.stdout}")
+
+
+def check_wrong(home, claim, settings, sentence):
+    """A copy of a kernel with another claim."""
+    source = harness.ROOT / "kernels/occupancy"
+    folder = pathlib.Path(home) / "kernels"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    manifest = json.loads((source / "occupancy_read.json").read_text(encoding="utf-8"))
+    manifest.update(name="claims", occupancy=claim)
+    (folder / "claims.json").write_text(json.dumps(manifest), encoding="utf-8")
+    for name in ("occupancy_read.hip", "reserve.h"):
+        shutil.copy(source / name, folder)
+    done = check_claims(home, "gfx942", "claims", settings, "--kernels", folder)
+    harness.check(done.returncode == (2 if sentence else 0), f"{claim} {settings}: exit {done.returncode}: {done.stdout}{done.stderr}")
+    harness.check(not sentence or f"differs  claims: {sentence}" in done.stdout, f"{claim} {settings}: {done.stdout}")
+
+
+def main():
+    if not shutil.which("clang++-19"):
+        print("skipped: there is no clang++-19")
+        return 77
+    with harness.scratch() as home:
+        for row in RIGHT:
+            check_right(home, *row)
+        for row in WRONG:
+            check_wrong(home, *row)
+    return harness.finish()
+
+
+sys.exit(main())

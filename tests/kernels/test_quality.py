@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: MIT
+"""How good the code of the best matrix kernels is, told from their disassembly (quality/FAMILY.json): the main loop, that is the
+innermost one with the most matrix work, of each kernel and target of a row.
+
+  set        parameters, as for `rooftile inspect --set`
+  archs      targets
+  share      the least share of the loop's issue clocks that are matrix instructions, or {target: share}. Matrix instructions
+             take what AMD's matrix instruction calculator says (src/kernel/isa_matrix_table.c), others 4 clocks on CDNA (64
+             lanes on 16) and 1 on RDNA, transcendentals four times that, waits none: another wave issues meanwhile
+  loads      bytes of each load from memory
+  lds_reads  bytes of each LDS read, any of these
+  prefetch   how many slabs a turn of the loop works on: between a load and the first wait for it lies at least the matrix work of
+             one slab; with one slab no wait is for a load that the same turn issued
+  occupancy  waves per SIMD, at least
+  lacks      patterns that no instruction of the loop begins with
+
+None of them may spill or use scratch memory. Needs no GPU."""
+import json
+import pathlib
+import re
+import shutil
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "cli"))
+import harness  # noqa: E402
+
+# Address, class as `inspect` prints it, what it does, mnemonic with operands.
+INSTRUCTION = re.compile(r"^ +[0-9a-f]+ ([a-zA-Z][\w-]*(?: [a-z]+)?)(.*?)\s((?:\w+ )*?)([a-z]+[0-9]*_\w+.*)$")
+WIDTHS = {"b128": 16, "dwordx4": 16, "b96": 12, "dwordx3": 12, "b64": 8, "dwordx2": 8, "b32": 4, "dword": 4, "2addr_b64": 16,
+          "2addr_stride64_b64": 16, "2addr_b32": 8, "2addr_stride64_b32": 8}
+WAIT_LOADS = re.compile(r"vmcnt\((\d+)\)|^s_wait_loadcnt(?:_dscnt)? (0x[0-9a-f]+|\d+)")
+
+
+def innermost_loops(text):
+    """[[(clocks of the matrix unit or 0, instruction)]] of the loops that hold no other, from `inspect --isa`."""
+    open_loops, loops = [], []
+    for line in text.splitlines():
+        if re.search(r"; loop \d+ \{", line):
+            for loop in open_loops:
+                loop["innermost"] = False
+            open_loops.append({"innermost": True, "instructions": []})
+        elif re.search(r"; \} loop \d+", line):
+            loop = open_loops.pop()
+            if loop["innermost"]:
+                loops.append(loop["instructions"])
+        elif open_loops and (match := INSTRUCTION.match(line)):
+            clocks = re.search(r"(\d+) clk", match[2]) if match[1] == "matrix" else None
+            open_loops[-1]["instructions"].append((int(clocks[1]) if clocks else 0, match[4]))
+    return loops
+
+
+def other_clocks(instruction, arch):
+    if re.match(r"s_wait|s_nop|s_delay_alu|s_barrier_wait|s_clause", instruction):
+        return 0
+    quarter = re.match(r"v_(exp|log|rcp|rsq|sqrt|sin|cos)_", instruction)
+    return (4 if arch.startswith("gfx9") else 1) * (4 if quarter else 1)
+
+
+def read_bytes(instruction):
+    """Of an LDS read; ds_read2_* takes two of its width."""
+    name = instruction.split()[0]
+    twice = 2 if re.match(r"ds_read2", name) else 1
+    width = name.split("_", 2)[2] if not twice == 2 else name.rsplit("_", 1)[1]
+    return twice * WIDTHS.get(width, 0)
+
+
+def hurried_wait(loop, slabs):
+    """The first wait, in three turns of the loop, for a load with less matrix work since then than one slab has; or None."""
+    whole = sum(clocks for clocks, _ in loop)
+    done, issued = 0, []
+    for turn in range(3):
+        for clocks, instruction in loop:
+            done += clocks
+            if re.match(r"(global|buffer|flat)_load", instruction):
+                issued.append((turn, done))
+            match = WAIT_LOADS.search(instruction)
+            left = int(match[1] or match[2], 0) if match else len(issued)
+            for when, work in issued[:max(len(issued) - left, 0)]:
+                if done - work < 0.9 * whole / slabs or (slabs == 1 and when == turn):
+                    return instruction
+            issued = issued[-left:] if left else []
+    return None
+
+
+def share_of(loop, arch):
+    matrix = sum(clocks for clocks, _ in loop)
+    other = sum(other_clocks(instruction, arch) for clocks, instruction in loop if not clocks)
+    return matrix / (matrix + other) if matrix else 0
+
+
+def check_loop(row, loop, arch, what):
+    share, least = share_of(loop, arch), row["share"][arch] if isinstance(row["share"], dict) else row["share"]
+    listing = "\n    ".join(f"{clocks or other_clocks(instruction, arch):3} {instruction}" for clocks, instruction in loop)
+    harness.check(share >= least, f"{what}: {share:.3f} of the clocks are matrix instructions, not {least}\n    {listing}")
+    names = [instruction.split()[0] for _, instruction in loop]
+    loads = [name for name in names if re.match(r"(global|buffer|flat|scratch)_load", name)]
+    harness.check(bool(loads) and all(WIDTHS.get(name.split("_")[2]) == row["loads"] for name in loads), f"{what}: loads are {loads}")
+    reads = [name for name in names if re.match(r"ds_(read|load)", name)]
+    harness.check(bool(reads) and all(read_bytes(name) in row["lds_reads"] for name in reads), f"{what}: LDS reads are {reads}")
+    wait = hurried_wait(loop, row["prefetch"]) if row.get("prefetch") else None
+    harness.check(not wait, f"{what}: '{wait}' comes too soon after its loads\n    {listing}")
+    for pattern in row.get("lacks", []):
+        harness.check(not any(re.match(pattern, instruction) for _, instruction in loop), f"{what}: {pattern} in the loop\n    {listing}")
+    print(f"{what}: {100 * share:.1f} %", flush=True)
+
+
+def check_registers(row, arch, home, words, what):
+    facts = harness.run("inspect", row["kernel"], "--arch", arch, *words, "--json", "-", home=home)
+    harness.check_run(facts, 0, what)
+    kernel, = [kernel for file in json.loads(facts.stdout)["files"] for made in file["objects"] for kernel in made["kernels"]
+               if kernel["name"] == row["kernel"]][:1]
+    spills = kernel["registers"]["vgpr_spills"], kernel["registers"]["sgpr_spills"], kernel["scratch_bytes"]
+    harness.check(spills == (0, 0, 0), f"{what}: spilled VGPRs, SGPRs, scratch bytes: {spills}")
+    if "occupancy" in row:
+        least = row["occupancy"][arch] if isinstance(row["occupancy"], dict) else row["occupancy"]
+        waves = kernel["occupancy"]["waves_per_simd"]
+        harness.check(waves >= least, f"{what}: {waves} waves per SIMD, not {least}")
+
+
+def check_row(row, arch, home):
+    words = [word for name, value in row.get("set", {}).items() for word in ("--set", f"{name}={value}")]
+    what = " ".join([row["kernel"], *words[1::2], arch])
+    done = harness.run("inspect", row["kernel"], "--arch", arch, *words, "--isa", home=home)
+    harness.check_run(done, 0, what)
+    loops = innermost_loops(done.stdout)
+    harness.check(any(clocks for loop in loops for clocks, _ in loop), f"{what}: no loop with matrix instructions")
+    if loops:
+        # Loops of equal matrix work: the prefetched one waits for less than the one that ends it and is the shorter.
+        loop = min(loops, key=lambda loop: (-sum(clocks for clocks, _ in loop), len(loop)))
+        check_loop(row, loop, arch, what)
+    check_registers(row, arch, home, words, what)
+
+
+def main():
+    if not shutil.which("llvm-objdump-19") and not shutil.which("llvm-objdump"):
+        print("skipped: there is no llvm-objdump")
+        return 77
+    tables = sorted((pathlib.Path(__file__).resolve().parent / "quality").glob("*.json"))
+    rows = [row for table in tables for row in json.loads(table.read_text(encoding="utf-8"))]
+    harness.check(len(rows) > 0, "no rows")
+    with harness.scratch() as home:
+        for row in rows:
+            for arch in row["archs"]:
+                check_row(row, arch, home)
+    return harness.finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "../../../src/report/derived_text.h"
+
+static const struct result_metric metrics[] = {{"cycles", "clocks", 4}};
+static struct result_case cases[] = {{.kernel = "chase", .metrics = metrics, .metric_count = 1}};
+
+/* Values come from files that anybody may have written: what is no value of its method says nothing, or has holes. */
+static const struct {
+    struct result_derived derived;
+    const char *text;
+} lines[] = {
+    {{.method = "startup", .x = "bytes", .y = "time_ns", .json = "{\"startup\":8100,\"rate\":25,\"r2\":0.9994}"},
+     "  d g=1: start-up 8.10 us, then 25.0 GB/s (R2 0.999)\n"},
+    {{.method = "startup", .x = "bytes", .y = "time_ns", .json = "{\"startup\":8100,\"rate\":25,\"r2\":0.5}"},
+     "  d g=1: start-up 8.10 us, then 25.0 GB/s (a poor fit: R2 0.500)\n"},
+    {{.method = "startup", .x = "bytes", .y = "time_ns", .json = "{\"error\":\"2 points\"}"},
+     "  d g=1: none: 2 points\n"},
+    {{.method = "max", .x = "size", .y = "cycles", .json = "{\"x\":65536,\"y\":4}"},
+     "  d g=1: 4 clocks at size 64Ki\n"},
+    {{.method = "knee", .x = "footprint", .y = "time_ns", .json = "{\"x\":1048576}"},
+     "  d g=1: knee at footprint 1.00 MiB\n"},
+    {{.method = "change_points", .x = "n", .y = "ns_per_item", .json = "{\"changes\":[]}"},
+     "  d g=1: no change of level\n"},
+    {{.method = "change_points", .x = "n", .y = "ns_per_item", .json = "{\"changes\":7}"},
+     "  d g=1: no change of level\n"},
+    {{.method = "of the future", .x = "n", .y = "time_ns", .json = "{\"z\":1}"}, ""},
+    {{.method = "startup", .x = "n", .y = "time_ns", .json = "no json"}, ""},
+    {{.method = "matrix",
+      .x = "to",
+      .y = "bytes_per_s",
+      .rows = "from",
+      .json = "{\"rows\":[\"0\",\"65536\"],\"columns\":[\"pinned\",\"1\"],\"cells\":[[1e9,null],[2e10,3e9]]}"},
+     "  d g=1: bytes_per_s by from (rows) and to\n"
+     "    from     pinned          1\n"
+     "    0     1.00 GB/s          -\n"
+     "    64Ki  20.0 GB/s  3.00 GB/s\n"},
+    {{.method = "matrix",
+      .x = "to",
+      .y = "time_ns",
+      .rows = "from",
+      .json = "{\"rows\":[\"0\",7],\"columns\":[\"1\"],\"cells\":[\"x\"]}"},
+     "  d g=1: time_ns by from (rows) and to\n"
+     "    from  1\n"
+     "    0     -\n"
+     "          -\n"},
+};
+
+static void says_each(void **state)
+{
+    const struct report_options options = {.columns = 100};
+    (void)state;
+    for (size_t k = 0; k < sizeof(lines) / sizeof(lines[0]); k++) {
+        struct result_derived derived = lines[k].derived;
+        struct text out = {0}, want = {0};
+        derived.name = "d";
+        derived.group = "g=1";
+        derived.kernel = "chase";
+        derived.rows = derived.rows ? derived.rows : "";
+        const struct result result = {.cases = cases, .case_count = 1, .derived = &derived, .derived_count = 1};
+        derived_lines(&out, &result, &options);
+        text_addf(&want, "\nderived from these cases\n%s", lines[k].text);
+        assert_string_equal(out.data, want.data);
+        text_release(&out);
+        text_release(&want);
+    }
+}
+
+static void says_nothing_of_nothing(void **state)
+{
+    const struct report_options options = {.columns = 100};
+    const struct result result = {.case_count = 0};
+    struct text out = {0};
+    (void)state;
+    derived_lines(&out, &result, &options);
+    assert_int_equal(out.length, 0);
+    text_release(&out);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(says_each), cmocka_unit_test(says_nothing_of_nothing)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
