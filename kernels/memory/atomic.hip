@@ -1,84 +1,225 @@
 /* SPDX-License-Identifier: MIT
  *
  * Atomic operations: how many a device completes, by operation, type, and how the lanes share addresses. Work-item t
- * works on counter t % counters, `spacing` elements from the next, `iterations` times: counters 1 all on one address
+ * works on counter t % counters, `spacing` counters from the next, `iterations` times: counters 1 all on one address
  *     counters 32, spacing 1         all on one line (of 128 bytes, 4 each)
  *     counters many, spacing 1       neighbouring lanes on neighbouring words
  *     counters many, spacing 32      every lane on a line of its own
+ * In memory only each `every`-th workgroup works: they are dealt out to the XCCs of a device in turn, so that with every =
+ * the number of XCCs those that work share one, and with 1 the counters travel between all.
  * No operation returns anything, as in counting and scattering. What the counters end with is known whatever the order:
  *     ADD   adds 1
  *     MAX   offers t plus the iteration
  *     CAS   iteration k makes k + 1 of k. Whoever comes by in iteration k finds k (and changes it) or more: so all end
  *           with `iterations`, without the retries of a loop, whose number nobody could state
  *
- * Defines: T the counter's type; OP; LDS 1 = counters in LDS, one set per workgroup, copied out at the end; BLOCK
- * work-items.
+ * clang takes the hardware's operations on floats only where they are right for every kind of memory, host memory
+ * included, and else makes a loop of compare-and-swap. Counters are in device memory, where the instruction is right, so
+ * on AMD it is named here; the manifest knows which targets have it. The CPU has none and swaps.
+ *
+ * A maximum has no system scope: PCIe has none, so the compiler would swap in a loop.
+ *
+ * Defines: T the counter's type, _Float16 for a packed pair; OP; SCOPE 0 = the device, 1 = the whole system; LDS 1 =
+ * counters in LDS, one set per workgroup, copied out at the end; BLOCK work-items.
  */
 #include "portable.h"
 
 enum { ADD, MAX, CAS };
 
-/* clang takes the hardware's addition of floats only where it is right for every kind of memory, host memory included,
- * and else makes a loop of compare-and-swap. Counters are in device memory: on these targets the instruction is right.
- */
-template <class number_t> __device__ static void add_one(number_t *at)
-{
-#if defined(__gfx90a__) || defined(__gfx908__) || defined(__GFX11__) || defined(__GFX12__)
-    if constexpr (!LDS && __is_same(number_t, float)) {
+template <class number_t> struct counter_of {
+    typedef number_t type;
+};
+template <> struct counter_of<float16> {
+    typedef float16 type __attribute__((ext_vector_type(2)));
+};
+typedef typename counter_of<T>::type counter;
+
+static constexpr bool WHOLE = __is_same(T, uint32_t) || __is_same(T, uint64_t);
+
+#if defined(__AMDGCN__)
+
 #if defined(__GFX12__)
-        asm volatile("global_atomic_add_f32 %0, %1, off scope:SCOPE_DEV" ::"v"(at), "v"(1.0f) : "memory");
+#define SCOPE_WORDS " scope:SCOPE_DEV", " scope:SCOPE_SYS"
+#define MAX_WORD "max_num"
+#elif defined(__gfx940__) || defined(__gfx941__) || defined(__gfx942__) || defined(__gfx950__)
+#define SCOPE_WORDS "", " sc1"
+#define MAX_WORD "max"
 #else
-        asm volatile("global_atomic_add_f32 %0, %1, off" ::"v"(at), "v"(1.0f) : "memory");
+#define SCOPE_WORDS "", ""
+#define MAX_WORD "max"
 #endif
-        return;
+#if defined(__GFX10__)
+#define MEMORY_MAX_32 "global_atomic_fmax"
+#define MEMORY_MAX_64 "global_atomic_fmax_x2"
+#else
+#define MEMORY_MAX_32 "global_atomic_" MAX_WORD "_f32"
+#define MEMORY_MAX_64 "global_atomic_" MAX_WORD "_f64"
+#endif
+
+#define IN_MEMORY_SCOPED(name, device, system)                                                                         \
+    if constexpr (SCOPE)                                                                                               \
+        asm volatile(name " %0, %1, off" system ::"v"(at), "v"(value) : "memory");                                     \
+    else                                                                                                               \
+        asm volatile(name " %0, %1, off" device ::"v"(at), "v"(value) : "memory")
+#define IN_MEMORY_WORDS(name, words) IN_MEMORY_SCOPED(name, words)
+#define IN_MEMORY(name) IN_MEMORY_WORDS(name, SCOPE_WORDS)
+#define IN_LDS(name)                                                                                                   \
+    asm volatile(name " %0, %1" ::"v"((__attribute__((address_space(3))) counter *)at), "v"(value) : "memory")
+
+/* Each branch is compiled only for its type, and so only where the manifest lets that type run. */
+__device__ static void on_float(counter *at, counter value)
+{
+    if constexpr (OP == ADD && LDS) {
+        if constexpr (__is_same(T, float16))
+            IN_LDS("ds_pk_add_f16");
+        else if constexpr (sizeof(T) == 4)
+            IN_LDS("ds_add_f32");
+        else
+            IN_LDS("ds_add_f64");
+    } else if constexpr (OP == ADD) {
+        if constexpr (__is_same(T, float16)) {
+            IN_MEMORY("global_atomic_pk_add_f16");
+        } else if constexpr (sizeof(T) == 4) {
+            IN_MEMORY("global_atomic_add_f32");
+        } else {
+            IN_MEMORY("global_atomic_add_f64");
+        }
+    } else if constexpr (LDS) {
+        if constexpr (sizeof(T) == 4)
+            IN_LDS("ds_" MAX_WORD "_f32");
+        else
+            IN_LDS("ds_" MAX_WORD "_f64");
+    } else if constexpr (sizeof(T) == 4) {
+        IN_MEMORY(MEMORY_MAX_32);
+    } else {
+        IN_MEMORY(MEMORY_MAX_64);
     }
-#endif
-#if defined(__gfx90a__)
-    if constexpr (!LDS && __is_same(number_t, double)) {
-        asm volatile("global_atomic_add_f64 %0, %1, off" ::"v"(at), "v"(1.0) : "memory");
-        return;
-    }
-#endif
-    atomicAdd(at, number_t(1));
 }
 
-template <class number_t> __device__ static void once(number_t *at, unsigned iteration, unsigned self)
+/* The compiler does not count what assembly has under way. */
+__device__ static void settle()
+{
+    if constexpr (!WHOLE && LDS) {
+#if defined(__GFX12__)
+        asm volatile("s_wait_dscnt 0x0" ::: "memory");
+#else
+        asm volatile("s_waitcnt lgkmcnt(0)" ::: "memory");
+#endif
+    }
+}
+
+template <class whole_t> __device__ static void on_whole(whole_t *at, whole_t value, whole_t expected)
+{
+    if constexpr (OP == ADD && SCOPE)
+        __hip_atomic_fetch_add(at, value, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_SYSTEM);
+    else if constexpr (OP == ADD)
+        atomicAdd(at, value);
+    else if constexpr (OP == MAX)
+        atomicMax(at, value);
+    else if constexpr (SCOPE)
+        __hip_atomic_compare_exchange_strong(at, &expected, value, __ATOMIC_RELAXED, __ATOMIC_RELAXED,
+                                             __HIP_MEMORY_SCOPE_SYSTEM);
+    else
+        atomicCAS(at, expected, value);
+}
+
+#else
+
+/* The CPU has one scope. */
+template <class bits_t> __device__ static void swap_in(counter *at, counter value, bits_t *bits)
+{
+    bits_t seen = *bits;
+    for (;;) {
+        const counter old = __builtin_bit_cast(counter, seen);
+        counter next = old + value;
+        if constexpr (OP == MAX && !__is_same(T, float16))
+            next = old < value ? value : old;
+        const bits_t found = atomicCAS(bits, seen, __builtin_bit_cast(bits_t, next));
+        if (found == seen)
+            return;
+        seen = found;
+    }
+}
+
+__device__ static void on_float(counter *at, counter value)
+{
+    if constexpr (sizeof(counter) == 4)
+        swap_in(at, value, reinterpret_cast<uint32_t *>(at));
+    else
+        swap_in(at, value, reinterpret_cast<uint64_t *>(at));
+}
+
+__device__ static void settle() {}
+
+template <class whole_t> __device__ static void on_whole(whole_t *at, whole_t value, whole_t expected)
 {
     if constexpr (OP == ADD)
-        add_one(at);
+        atomicAdd(at, value);
     else if constexpr (OP == MAX)
-        atomicMax(at, static_cast<number_t>(self + iteration));
+        atomicMax(at, value);
     else
-        atomicCAS(at, static_cast<number_t>(iteration), static_cast<number_t>(iteration + 1));
+        atomicCAS(at, expected, value);
 }
 
-KERNEL __launch_bounds__(BLOCK) void atomic_global(T *__restrict out, uint32_t counters, uint32_t spacing,
-                                                   uint32_t iterations)
+#endif
+
+/* A template, so that only what this type needs is compiled. */
+template <class counter_t> __device__ static void once(counter_t *at, unsigned iteration, unsigned self)
 {
-    const unsigned self = blockIdx.x * BLOCK + threadIdx.x;
-    T *const at = out + static_cast<uint64_t>(self % counters) * spacing;
-    UNROLL_BY(4)
-    for (unsigned k = 0; k < iterations; ++k)
+    if constexpr (!WHOLE)
+        on_float(at, static_cast<counter_t>(static_cast<T>(OP == ADD ? 1 : self + iteration)));
+    else if constexpr (OP == ADD)
+        on_whole<counter_t>(at, 1, 0);
+    else if constexpr (OP == MAX)
+        on_whole<counter_t>(at, self + iteration, 0);
+    else
+        on_whole<counter_t>(at, iteration + 1, iteration);
+}
+
+/* Four in a row, so that counting is the least of it. */
+__device__ static void often(counter *at, unsigned iterations, unsigned self)
+{
+    unsigned k = 0;
+    NO_UNROLL
+    for (; k + 4 <= iterations; k += 4)
+        UNROLL
+    for (unsigned j = 0; j < 4; ++j)
+        once(at, k + j, self);
+    NO_UNROLL
+    for (; k < iterations; ++k)
         once(at, k, self);
 }
-KERNEL_EXPORT(atomic_global)
 
-KERNEL __launch_bounds__(BLOCK) void atomic_lds(T *__restrict out, uint32_t counters, uint32_t spacing,
+/* Only one of the two is compiled: the other may lack the instruction. */
+#if !LDS
+KERNEL __launch_bounds__(BLOCK) void atomic_global(counter *__restrict out, uint32_t counters, uint32_t spacing,
+                                                   uint32_t iterations, uint32_t every)
+{
+    if (blockIdx.x % every)
+        return;
+    const unsigned self = blockIdx.x / every * BLOCK + threadIdx.x;
+    counter *const at = out + static_cast<uint64_t>(self % counters) * spacing;
+    often(at, iterations, self);
+}
+KERNEL_EXPORT(atomic_global)
+#else
+
+KERNEL __launch_bounds__(BLOCK) void atomic_lds(counter *__restrict out, uint32_t counters, uint32_t spacing,
                                                 uint32_t iterations)
 {
-    DYNAMIC_SHARED(T, area);
+    DYNAMIC_SHARED(counter, area);
     const unsigned words = counters * spacing;
     NO_UNROLL
     for (unsigned i = threadIdx.x; i < words; i += BLOCK)
         area[i] = 0;
     __syncthreads();
-    T *const at = area + threadIdx.x % counters * spacing;
-    UNROLL_BY(4)
-    for (unsigned k = 0; k < iterations; ++k)
-        once(at, k, threadIdx.x);
+    counter *const at = area + threadIdx.x % counters * spacing;
+    often(at, iterations, threadIdx.x);
+    settle();
     __syncthreads();
     NO_UNROLL
     for (unsigned i = threadIdx.x; i < words; i += BLOCK)
         out[static_cast<uint64_t>(blockIdx.x) * words + i] = area[i];
 }
 KERNEL_EXPORT(atomic_lds)
+#endif

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
  * Streaming kernels: how fast memory can be read, written, and both. copy, scale (BabelStream's mul), add, triad and
- * dot have BabelStream's meaning; read and write are its missing halves.
+ * dot have BabelStream's meaning, init sets three arrays as its preparation does; read and write are its missing halves,
+ * update scales one array in place (every line is read and stored, none is only one of both).
  *
  * All of them walk memory in the same way. Workgroup g owns the slice [g * slice, (g + 1) * slice) of every array and
  * goes over it `passes` times:
  *
  *     one tile per workgroup, one pass       the classic streaming grid: the hardware deals out workgroups
  *     one slice per compute unit, passes     a private footprint per unit, for the bandwidth of caches
+ *
+ * read_shared and write_shared own nothing: every workgroup goes over all of the array, each from a place of its own, so
+ * that they do not meet by marching in step.
  *
  * In a tile the lanes of a workgroup read neighbouring packs (coalescing), and each lane has DEPTH packs on the way
  * before it uses the first: bytes in flight, not instructions, are what bandwidth is made of (Little's law).
@@ -64,14 +68,14 @@ __device__ static inline void put(T *to, uint64_t at, unsigned place, pack value
         *here = value;
 }
 
-/* Walks the slice: whole tiles, then whole rows, then single elements, so any n is right. `PACKS` is done for the pack
+/* Walks a span: whole tiles, then whole rows, then single elements, so any n is right. `PACKS` is done for the pack
  * at (at, place), `ONE` for element `i`. A macro because on the CPU a kernel's body may not hide in a lambda (it would
- * lose its work-item), and six walks that must stay alike should be written once. */
-#define WALK(n, slice, passes, PACKS, ONE)                                                                             \
-    const span mine = slice_of(blockIdx.x, n, slice);                                                                  \
+ * lose its work-item), and all these walks must stay alike. `SPAN` is the span of pass number `pass`. */
+#define WALK_SPANS(passes, SPAN, PACKS, ONE)                                                                           \
     const unsigned lane = lane_of(threadIdx.x);                                                                        \
     for (unsigned pass = 0; pass < (passes); ++pass) {                                                                 \
         memory_fence_compiler(); /* a pass is not the previous one's result */                                         \
+        const span mine = SPAN;                                                                                        \
         uint64_t at = mine.begin;                                                                                      \
         for (; at + TILE <= mine.end; at += TILE) {                                                                    \
             UNROLL                                                                                                     \
@@ -92,12 +96,60 @@ __device__ static inline void put(T *to, uint64_t at, unsigned place, pack value
         }                                                                                                              \
     }
 
+#define WALK(n, slice, passes, PACKS, ONE)                                                                             \
+    const span own = slice_of(blockIdx.x, n, slice);                                                                   \
+    WALK_SPANS(passes, own, PACKS, ONE)
+
+/* Where workgroup `group` begins with an array that all share: whole tiles from its start, evenly spread. */
+__device__ static inline uint64_t entry_of(unsigned group, unsigned groups, uint64_t n)
+{
+    return n / TILE * group / groups * TILE;
+}
+
+/* From the entry to the end, then from the start to the entry. */
+#define WALK_SHARED(n, passes, PACKS, ONE)                                                                             \
+    const uint64_t entry = entry_of(blockIdx.x, gridDim.x, n);                                                         \
+    WALK_SPANS(2 * (passes), (pass % 2 ? span{0, entry} : span{entry, n}), PACKS, ONE)
+
 KERNEL __launch_bounds__(BLOCK) void stream_write(T *__restrict a, T s, uint64_t n, uint64_t slice, uint32_t passes)
 {
     const pack value = static_cast<pack>(s);
     WALK(n, slice, passes, put(a, at, place, value), a[i] = s);
 }
 KERNEL_EXPORT(stream_write)
+
+KERNEL __launch_bounds__(BLOCK) void stream_write_shared(T *__restrict a, T s, uint64_t n, uint32_t passes)
+{
+    const pack value = static_cast<pack>(s);
+    WALK_SHARED(n, passes, put(a, at, place, value), a[i] = s);
+}
+KERNEL_EXPORT(stream_write_shared)
+
+KERNEL __launch_bounds__(BLOCK) void stream_init(T *__restrict a, T *__restrict b, T *__restrict c, T first, T second,
+                                                 T third, uint64_t n, uint64_t slice, uint32_t passes)
+{
+    const pack firsts = static_cast<pack>(first), seconds = static_cast<pack>(second),
+               thirds = static_cast<pack>(third);
+    WALK(
+        n, slice, passes,
+        {
+            put(a, at, place, firsts);
+            put(b, at, place, seconds);
+            put(c, at, place, thirds);
+        },
+        {
+            a[i] = first;
+            b[i] = second;
+            c[i] = third;
+        });
+}
+KERNEL_EXPORT(stream_init)
+
+KERNEL __launch_bounds__(BLOCK) void stream_update(T *__restrict a, T s, uint64_t n, uint64_t slice, uint32_t passes)
+{
+    WALK(n, slice, passes, put(a, at, place, s * get(a, at, place)), a[i] = s * a[i]);
+}
+KERNEL_EXPORT(stream_update)
 
 KERNEL __launch_bounds__(BLOCK) void stream_copy(T *__restrict c, const T *__restrict a, uint64_t n, uint64_t slice,
                                                  uint32_t passes)
@@ -184,6 +236,19 @@ KERNEL __launch_bounds__(BLOCK) void stream_read(T *__restrict sums, const T *__
         sums[blockIdx.x] = total;
 }
 KERNEL_EXPORT(stream_read)
+
+/* Each sum is that of the whole array, over all passes. */
+KERNEL __launch_bounds__(BLOCK) void stream_read_shared(T *__restrict sums, const T *__restrict a, uint64_t n,
+                                                        uint32_t passes)
+{
+    pack sum[DEPTH] = {};
+    T rest = 0;
+    WALK_SHARED(n, passes, sum[d] += get(a, at, place), rest += a[i]);
+    SUM_ALL(sum, rest);
+    if (threadIdx.x == 0)
+        sums[blockIdx.x] = total;
+}
+KERNEL_EXPORT(stream_read_shared)
 
 /* First step of the dot product: partial[g] is the sum over workgroup g's slice. */
 KERNEL __launch_bounds__(BLOCK) void stream_dot(T *__restrict partial, const T *__restrict a, const T *__restrict b,

@@ -1,29 +1,41 @@
 /* SPDX-License-Identifier: MIT
  *
- * What dot_peak's accumulators add up to. A round adds `iterations` times the same sum. For i8 in integers that wrap at
- * 32 bits, so exact; for bf16 in f64.
+ * What dot_peak's accumulators add up to. A round adds `iterations` times the same sum. For i8 and i4 in integers that
+ * wrap at 32 bits, so exact; for f16 and bf16 in f64.
+ *
+ * Defines: BITS of an element; HALF: those of 16 bits are f16, else bf16.
  */
 #include "portable.h"
 
-#if BITS == 8
-typedef int8_t element;
+#if BITS <= 8
 typedef uint32_t total_t;
 #else
-typedef uint16_t element; /* bits of a bfloat16 */
 typedef double total_t;
 #endif
 enum { PER_WORD = 32 / BITS };
 
-__device__ static inline total_t number(element x)
+/* The element's bits stand highest. f16: its exponent is moved to f32's bias by a multiplication. */
+__device__ static inline total_t number(uint32_t bits)
 {
-#if BITS == 8
-    return static_cast<total_t>(x);
+#if BITS <= 8
+    return static_cast<total_t>(static_cast<int32_t>(bits) >> (32 - BITS));
+#elif HALF
+    const float size = __builtin_bit_cast(float, (bits >> 3 & 0x0fffe000u)) * 0x1p112f;
+    return bits >> 31 ? -size : size;
 #else
-    return __builtin_bit_cast(float, static_cast<uint32_t>(x) << 16);
+    return __builtin_bit_cast(float, bits & 0xffff0000u);
 #endif
 }
 
-KERNEL void dot_oracle(double *result, const uint64_t *index, const element *left, const element *right,
+__device__ static inline total_t product(uint32_t a, uint32_t b)
+{
+    total_t sum = 0;
+    for (uint32_t e = 0; e < PER_WORD; ++e)
+        sum += number(a << (32 - BITS - e * BITS)) * number(b << (32 - BITS - e * BITS));
+    return sum;
+}
+
+KERNEL void dot_oracle(double *result, const uint64_t *index, const uint32_t *left, const uint32_t *right,
                        uint32_t iterations, uint32_t rounds, uint32_t chains, uint32_t factors, uint32_t words,
                        uint32_t samples)
 {
@@ -34,9 +46,7 @@ KERNEL void dot_oracle(double *result, const uint64_t *index, const element *lef
     total_t sum = 0;
     for (uint32_t k = 0; k < chains; ++k)
         for (uint32_t j = 0; j < factors; ++j)
-            for (uint32_t e = 0; e < PER_WORD; ++e)
-                sum +=
-                    number(left[(k * words + word) * PER_WORD + e]) * number(right[(j * words + word) * PER_WORD + e]);
+            sum += product(left[k * words + word], right[j * words + word]);
     total_t total = 0;
     for (uint32_t round = 0; round < rounds; ++round)
         total = total / 2 + iterations * sum;

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
  * What matrix_peak's accumulators add up to: elements of M x M matrices, one after the other, all equal. A round adds
- * `iterations` times the products of every matrix of `left` (M x depth) with every one of `right` (depth x M). For i8
- * in integers that wrap at 32 bits, so exact; else in f64. Narrow floats are decoded here by multiplication, on their
- * own.
+ * `iterations` times the products of every matrix of `left` (M x depth) with every one of `right` (depth x M); of
+ * `left` only two of every four along depth may be there. Whole numbers in integers that wrap at 32 bits, so exact;
+ * others in f64. Narrow floats are decoded here by multiplication, on their own. Numbers of 6 and 4 bits are packed
+ * along depth. `beside` is added to every element.
  */
 #include "portable.h"
 
-enum format { f64, f32, f16, bf16, e4m3, e5m2, e4m3fnuz, e5m2fnuz, i8 };
+enum packed { BY_DTYPE, E2M3 = 2, E3M2, E2M1, I4 };
+enum format { f64, f32, f16, bf16, e4m3, e5m2, e4m3fnuz, e5m2fnuz, i8, u8 };
 
 template <int format> struct element_of {
     typedef uint8_t type;
@@ -31,9 +33,16 @@ template <> struct element_of<bf16> {
     typedef uint16_t type;
     static constexpr int mantissa = 7, bias = 127;
 };
-typedef element_of<DTYPE>::type element;
-static constexpr bool is_integer = DTYPE == i8;
+template <bool by_dtype> struct stored {
+    typedef typename element_of<DTYPE>::type type;
+};
+template <> struct stored<false> {
+    typedef uint8_t type;
+};
+typedef stored<FORMAT == BY_DTYPE>::type element;
+static constexpr bool is_integer = FORMAT == I4 || (FORMAT == BY_DTYPE && DTYPE == i8);
 static constexpr bool is_plain = DTYPE == i8 || DTYPE == f32 || DTYPE == f64;
+static constexpr unsigned PACKED_BITS = FORMAT >= E2M1 ? 4 : 6;
 
 template <bool integer> struct total_of {
     typedef double type;
@@ -68,23 +77,59 @@ template <class type_t> __device__ static total_t number(type_t x)
         return decode<element_of<DTYPE>>(x);
 }
 
+/* Of 4 or 6 bits: floats have no infinities and no NaN; e2m3 has a bias of 1, e3m2 of 3, e2m1 of 1. */
+__device__ static inline total_t unpacked(unsigned code)
+{
+    if constexpr (FORMAT == I4) {
+        return static_cast<total_t>(code < 8 ? static_cast<int>(code) : static_cast<int>(code) - 16);
+    } else {
+        constexpr unsigned mantissa = FORMAT == E2M3 ? 3 : FORMAT == E3M2 ? 2 : 1;
+        constexpr int bias = FORMAT == E3M2 ? 3 : 1;
+        constexpr unsigned sign = 1u << (PACKED_BITS - 1);
+        const unsigned exponent = (code & (sign - 1)) >> mantissa, fraction = code & ((1u << mantissa) - 1);
+        const unsigned significand = exponent ? fraction + (1u << mantissa) : fraction;
+        const int power = static_cast<int>(exponent ? exponent : 1) - bias - static_cast<int>(mantissa);
+        const double magnitude = significand * power_of_two(power);
+        return static_cast<total_t>(code & sign ? -magnitude : magnitude);
+    }
+}
+
+/* Number k of those that begin at `from`, whose elements are `stride` apart. */
+__device__ static inline total_t number_at(const element *from, uint64_t stride, uint32_t k)
+{
+    if constexpr (FORMAT == BY_DTYPE) {
+        return number(from[k * stride]);
+    } else {
+        unsigned code = 0;
+        for (unsigned bit = 0; bit < PACKED_BITS; ++bit) {
+            const unsigned at = k * PACKED_BITS + bit;
+            code |= (static_cast<unsigned>(from[at / 8 * stride]) >> at % 8 & 1u) << bit;
+        }
+        return unpacked(code);
+    }
+}
+
 KERNEL void matrix_oracle(double *result, const uint64_t *index, const element *left, const element *right,
                           uint32_t iterations, uint32_t rounds, uint32_t lefts, uint32_t rights, uint32_t m,
-                          uint32_t depth, uint32_t samples)
+                          uint32_t depth, uint32_t sparse, uint32_t pattern, double beside, uint32_t samples)
 {
     const unsigned sample = blockIdx.x * blockDim.x + threadIdx.x;
     if (sample >= samples)
         return;
+    const uint32_t stored_depth = FORMAT == BY_DTYPE ? depth : depth * PACKED_BITS / 8;
     const uint64_t row = index[sample] / m % m, column = index[sample] % m;
     total_t sum = 0;
     for (uint32_t i = 0; i < lefts; ++i)
         for (uint32_t j = 0; j < rights; ++j)
-            for (uint32_t k = 0; k < depth; ++k)
-                sum += number(left[(static_cast<uint64_t>(i) * m + row) * depth + k]) *
-                       number(right[(static_cast<uint64_t>(j) * depth + k) * m + column]);
+            for (uint32_t k = 0; k < depth / sparse; ++k) {
+                const uint32_t position = k % 2 ? pattern / 4 : pattern % 4;
+                sum += number_at(left + (static_cast<uint64_t>(i) * m + row) * (stored_depth / sparse), 1, k) *
+                       number_at(right + static_cast<uint64_t>(j) * stored_depth * m + column, m,
+                                 sparse == 2 ? k / 2 * 4 + position : k);
+            }
     total_t total = 0;
     for (uint32_t round = 0; round < rounds; ++round)
         total = total / 2 + iterations * sum;
-    result[sample] = static_cast<double>(total);
+    result[sample] = static_cast<double>(total) + beside;
 }
 KERNEL_EXPORT(matrix_oracle)

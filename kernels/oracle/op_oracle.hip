@@ -2,7 +2,9 @@
  *
  * What a chain of op_chain ends with, in f64: the operation by its definition, once for every step. After 4,096 steps
  * contractions stand at their fixed point, and pairs that undo each other repeat: from there on only the parity of the
- * number of steps matters. mad alone takes every step.
+ * number of steps matters. Whole numbers take every step.
+ *
+ * Defines: OP; BITS: of the elements of OP=dot where they are whole numbers, else 0.
  */
 #include "portable.h"
 
@@ -63,6 +65,38 @@ __device__ static inline double step_mad(double x, uint64_t)
 {
     const uint64_t bits = static_cast<uint64_t>(x);
     return static_cast<double>(static_cast<uint32_t>((bits & 0xffffff) * 3 + 2863311531u));
+}
+
+/* sin(2 pi x) for |x| < 1/4 by its Taylor series. */
+__device__ static inline double step_fma_sin(double x, uint64_t step)
+{
+    if (step % 2 == 0)
+        return 0.125 - x / 16;
+    const double angle = x * 6.28318530717958647692;
+    double sum = 0, term = angle;
+    for (int k = 1; k < 30; k += 2) {
+        sum += term;
+        term = -term * angle * angle / ((k + 1) * (k + 2));
+    }
+    return sum;
+}
+
+__device__ static inline double step_mad32(double x, uint64_t)
+{
+    return static_cast<double>(static_cast<uint32_t>(x) * 3u + 2863311531u);
+}
+
+/* Two vectors, and the first with another, of BITS each: bytes (1, 2, 3, 4) with themselves and with (-1, -2, -2, -2),
+ * as 0 - 0x01010101 is; four bits (1, 7, 6, 5, 4, 3, 2, 1) likewise; else the pair (1, 2), with (1, -3). */
+__device__ static inline double step_dot(double x, uint64_t step)
+{
+    const bool odd = step % 2;
+    if (BITS == 8)
+        return static_cast<double>(static_cast<uint32_t>(x) + (odd ? 0u - 1 - 2 * (2 + 3 + 4) : 1 + 4 + 9 + 16));
+    if (BITS == 4)
+        return static_cast<double>(static_cast<uint32_t>(x) + (odd ? 0u - 1 - 2 * (7 + 6 + 5 + 4 + 3 + 2 + 1)
+                                                                   : 1 + 49 + 36 + 25 + 16 + 9 + 4 + 1));
+    return x + (odd ? 1 - 6 : 1 + 4);
 }
 
 /* The starts are exact in each type that they pass through, but for i32, which drops the fraction. */

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Stencils on a grid of nx * ny (* nz) elements, x fastest: inside, each element becomes
+ *
+ *     centre * old + side * (sum of the 4 neighbours in 2D, the 6 in 3D)
+ *
+ * and on the rim it stays what it is. The algorithm's minimum is one read and one store of each element; whether a
+ * neighbour comes from a register, a cache or memory again is what the measurement shows.
+ *
+ * A lane owns a pack of VEC elements along x and marches STEPS of them along the slowest axis (y in 2D, z in 3D), so that
+ * the packs behind, at and ahead of it lie in registers and each is loaded once:
+ *
+ *     2D   behind  | . . . . |            3D   the same along z; the neighbours in y are loads of their own,
+ *          here  w |x x x x| e                 which a workgroup of several rows has just brought into its cache
+ *          ahead   | . . . . |
+ *
+ * The neighbours in x of all but the outermost elements of a pack are in the pack itself; w and e are loaded one by one.
+ *
+ * Defines: T element type; VEC elements in a pack; STEPS along the slowest axis; BLOCK_X, BLOCK_Y work-items.
+ */
+#include "portable.h"
+
+/* Rows begin anywhere, so a pack is aligned to its elements only. */
+typedef T pack __attribute__((ext_vector_type(VEC), aligned(sizeof(T))));
+
+__device__ static inline pack get(const T *from)
+{
+    return *reinterpret_cast<const pack *>(from);
+}
+
+/* Row or plane `k` of the march, or the last: that one is rim, so whoever comes there in its place keeps what it is, and
+ * nothing has to ask whether to load or to store. */
+__device__ static inline unsigned nearest(unsigned k, unsigned count)
+{
+    return k < count ? k : count - 1;
+}
+
+/* Each element's neighbours to the left and right, given those beyond the ends. */
+__device__ static inline pack beside(pack here, T west, T east)
+{
+    pack sum;
+    UNROLL
+    for (unsigned e = 0; e < VEC; ++e)
+        sum[e] = (e == 0 ? west : here[e == 0 ? 0 : e - 1]) + (e == VEC - 1 ? east : here[e == VEC - 1 ? e : e + 1]);
+    return sum;
+}
+
+/* Steps k to k + STEPS - 1 of `count`, each `stride` elements on, of the column of packs that begins at element `at`; `x`
+ * is the place in the row of its first element. `rim`: nothing of it is inside. `rows`: there are neighbours in y beside
+ * those of the march. */
+template <bool rows>
+__device__ void march(T *out, const T *old, uint64_t at, uint64_t stride, unsigned k, unsigned count, unsigned x,
+                      unsigned nx, bool rim, T centre, T side)
+{
+    const bool first = x == 0, last = x + VEC == nx;
+    const int west_of = first ? 0 : -1, east_of = last ? VEC - 1 : VEC;
+    const int64_t row = rim ? 0 : nx;
+    pack line[STEPS + 2], north[STEPS], south[STEPS];
+    T west[STEPS], east[STEPS];
+    line[0] = get(old + at + (k == 0 ? 0 : k - 1) * stride);
+    UNROLL
+    for (unsigned s = 0; s <= STEPS; ++s)
+        line[s + 1] = get(old + at + nearest(k + s, count) * stride);
+    UNROLL
+    for (unsigned s = 0; s < STEPS; ++s) {
+        const T *const from = old + at + nearest(k + s, count) * stride;
+        west[s] = from[west_of];
+        east[s] = from[east_of];
+        if constexpr (rows) {
+            north[s] = get(from - row);
+            south[s] = get(from + row);
+        }
+    }
+    UNROLL
+    for (unsigned s = 0; s < STEPS; ++s) {
+        const pack here = line[s + 1];
+        pack sum = beside(here, west[s], east[s]) + line[s] + line[s + 2];
+        if constexpr (rows)
+            sum += north[s] + south[s];
+        pack result = centre * here + side * sum;
+        result[0] = first ? here[0] : result[0];
+        result[VEC - 1] = last ? here[VEC - 1] : result[VEC - 1];
+        const bool inside = !rim && k + s != 0 && k + s + 1 < count;
+        *reinterpret_cast<pack *>(out + at + nearest(k + s, count) * stride) = inside ? result : here;
+    }
+}
+
+KERNEL __launch_bounds__(BLOCK_X *BLOCK_Y) void stencil_2d(T *__restrict out, const T *__restrict old, T centre, T side,
+                                                           uint32_t nx, uint32_t ny)
+{
+    const unsigned x = (blockIdx.x * BLOCK_X + threadIdx.x) * VEC;
+    const unsigned y = (blockIdx.y * BLOCK_Y + threadIdx.y) * STEPS;
+    if (x < nx && y < ny)
+        march<false>(out, old, x, nx, y, ny, x, nx, false, centre, side);
+}
+KERNEL_EXPORT(stencil_2d)
+
+KERNEL __launch_bounds__(BLOCK_X *BLOCK_Y) void stencil_3d(T *__restrict out, const T *__restrict old, T centre, T side,
+                                                           uint32_t nx, uint32_t ny, uint32_t nz)
+{
+    const unsigned x = (blockIdx.x * BLOCK_X + threadIdx.x) * VEC;
+    const unsigned y = blockIdx.y * BLOCK_Y + threadIdx.y;
+    const uint64_t row = static_cast<uint64_t>(y) * nx;
+    if (x < nx && y < ny)
+        march<true>(out, old, row + x, static_cast<uint64_t>(nx) * ny, blockIdx.z * STEPS, nz, x, nx,
+                    y == 0 || y + 1 == ny, centre, side);
+}
+KERNEL_EXPORT(stencil_3d)
