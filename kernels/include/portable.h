@@ -30,6 +30,7 @@
  *   __shared__ float t[256];                   inside a function; no initialiser
  *   DYNAMIC_SHARED(float, t);                  float *t: as many bytes as the launch asked for, aligned to 16
  *   __syncthreads()                            every work-item that has not returned; orders LDS and global memory
+ *   lds_barrier()                              the same for LDS alone: loads from memory may stay on the way
  *
  * Wave operations: every lane of the wave that has not returned must take part. T is any type of 4 or 8 bytes. Reading a
  * lane that has returned gives an unspecified value (poison on the CPU).
@@ -40,6 +41,10 @@
  *   __ballot(p)           uint64_t: bit i = lane i takes part and its p is true
  *   __any(p) __all(p)     bool over the lanes that take part
  *   row_rotate(v)         v of the lane before within each 16 lanes, the last one's for the first; 4 bytes. One DPP move on AMD
+ *   row_permute(v, low, high)        v of any lane of the own 16 lanes: lane l takes that of lane (high:low >> 4 * (l % 16)) % 16;
+ *   row_permute_other(v, low, high)  of the other 16 of 32. Both 4 bytes, low and high equal in all lanes; on AMD gfx10 and newer
+ *   push_lane(v, lane)    sends v to lane `lane` modulo the wave, each to another one; 4 bytes (ds_permute on AMD)
+ *   xor_lane<mask>(v)     __shfl_xor by a constant below 32; 4 bytes (ds_swizzle on AMD)
  *   wave_reduce_add(v) wave_reduce_max(v) wave_reduce_min(v)
  *                         over all lanes (none may have returned), the same bits in every lane: butterfly, widest step first
  *
@@ -53,6 +58,7 @@
  *   fma(a, b, c)          a * b + c rounded once; float, double, and vectors of them
  *   fast_exp2 fast_exp fast_log2 fast_log fast_rsqrt fast_rcp fast_sqrt
  *                         the hardware's approximation, a few units in the last place; denormals may count as 0
+ *   fast_sin_turns(x)     the sine of x whole turns, |x| < 256; the error is absolute, some 1e-6
  *   float16               _Float16
  *
  * Dot products of packed words: acc + a . b for each 32-bit word. r is one register: uint32_t on AMD, a vec of uint32_t of 16,
@@ -61,6 +67,13 @@
  *                         AMD takes them as signed, AVX-512 VNNI as unsigned
  *   dot_bf16(acc, a, b)   two bfloat16 of each word, device.bf16_dot; acc is float, or as many of them as a has words. Each
  *                         product is exact, each addition may round, denormals count as 0
+ *   dot_i4(acc, a, b)     eight signed numbers of four bits of each word; otherwise as dot_i8. device.i8_dot: AMD targets have all of
+ *   dot_f16(acc, a, b)    them or none. Two f16 of each word; otherwise as dot_bf16. A CPU has neither and does them in
+ *                         parts: that proves results and says nothing about speed
+ *
+ * Bytes
+ *   permute_bytes(high, low, selectors)   a word of four bytes, each named by a byte of selectors: 0 .. 3 of low, 4 .. 7 of high,
+ *                         12 is zero
  *
  * Clocks
  *   read_cycles()         uint64_t: shader clocks on AMD (20 bits on gfx11, so only short differences), ticks of the time
@@ -80,6 +93,7 @@
  *   opaque(v)             v, but the compiler must treat it as unknown: stops hoisting and folding. Scalars and pointers
  *   opaque_uniform(v)     the same for a value equal in all lanes (kept in a scalar register on AMD)
  *   memory_fence_compiler()  memory may have changed here as far as the compiler knows: re-reads stay re-reads
+ *   schedule_fence()      what the source has before this is issued before what comes after, as far as the compiler knows how
  *   UNROLL  NO_UNROLL  UNROLL_BY(4)            before a loop
  *
  * What is underneath: simt_amd.h or simt_cpu.h, and simt_common.h for what is the same on both.

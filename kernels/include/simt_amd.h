@@ -105,6 +105,29 @@ __device__ static inline void __syncthreads()
     __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup");
 }
 
+/* As text: what the compiler makes of a barrier waits for every load on the way, on RDNA as two compute units share a
+ * workgroup but no cache, on others in case the barrier is interrupted. */
+__device__ static inline void lds_barrier()
+{
+#if defined(__GFX12__)
+    asm volatile("s_wait_dscnt 0x0\n\ts_barrier_signal -1\n\ts_barrier_wait -1" ::: "memory");
+#else
+    asm volatile("s_waitcnt lgkmcnt(0)\n\ts_barrier" ::: "memory");
+#endif
+}
+
+__device__ static inline uint32_t permute_bytes(uint32_t high, uint32_t low, uint32_t selectors)
+{
+    return __builtin_amdgcn_perm(high, low, selectors);
+}
+
+__device__ static inline void schedule_fence()
+{
+#if __has_builtin(__builtin_amdgcn_sched_barrier)
+    __builtin_amdgcn_sched_barrier(0);
+#endif
+}
+
 struct simt_words {
     int low, high;
 };
@@ -128,6 +151,37 @@ template <class type_t> __device__ type_t row_rotate(type_t value)
     static_assert(sizeof(type_t) == 4, "a DPP move takes 4 bytes");
     return __builtin_bit_cast(
         type_t, __builtin_amdgcn_mov_dpp(__builtin_bit_cast(int, value), 0x121, 0xf, 0xf, true));
+}
+
+#if __has_builtin(__builtin_amdgcn_permlane16)
+template <class type_t> __device__ type_t row_permute(type_t value, uint32_t low, uint32_t high)
+{
+    static_assert(sizeof(type_t) == 4, "a permutation of a row takes 4 bytes");
+    const unsigned bits = __builtin_bit_cast(unsigned, value);
+    return __builtin_bit_cast(type_t, __builtin_amdgcn_permlane16(bits, bits, low, high, false, false));
+}
+
+template <class type_t> __device__ type_t row_permute_other(type_t value, uint32_t low, uint32_t high)
+{
+    static_assert(sizeof(type_t) == 4, "a permutation of a row takes 4 bytes");
+    const unsigned bits = __builtin_bit_cast(unsigned, value);
+    return __builtin_bit_cast(type_t, __builtin_amdgcn_permlanex16(bits, bits, low, high, false, false));
+}
+#endif
+
+template <class type_t> __device__ type_t push_lane(type_t value, unsigned lane)
+{
+    static_assert(sizeof(type_t) == 4, "a lane is sent 4 bytes");
+    const int at = static_cast<int>(lane % ROOFTILE_WAVE * 4);
+    return __builtin_bit_cast(type_t, __builtin_amdgcn_ds_permute(at, __builtin_bit_cast(int, value)));
+}
+
+/* Bits 10 to 14 are the mask of the exclusive or, 0 to 4 that of the bits that are kept: all. */
+template <unsigned mask, class type_t> __device__ type_t xor_lane(type_t value)
+{
+    static_assert(sizeof(type_t) == 4 && mask < 32, "a swizzle takes 4 bytes, within 32 lanes");
+    return __builtin_bit_cast(type_t,
+                              __builtin_amdgcn_ds_swizzle(__builtin_bit_cast(int, value), mask << 10 | 0x1f));
 }
 
 __device__ static inline uint64_t __ballot(bool predicate)
@@ -189,6 +243,11 @@ __device__ static inline float fast_sqrt(float x)
     return __builtin_amdgcn_sqrtf(x);
 }
 
+__device__ static inline float fast_sin_turns(float x)
+{
+    return __builtin_amdgcn_sinf(x);
+}
+
 #if __has_builtin(__builtin_amdgcn_sudot4)
 __device__ static inline uint32_t dot_i8(uint32_t acc, uint32_t a, uint32_t b)
 {
@@ -200,6 +259,28 @@ __device__ static inline uint32_t dot_i8(uint32_t acc, uint32_t a, uint32_t b)
 {
     return static_cast<uint32_t>(
         __builtin_amdgcn_sdot4(static_cast<int>(a), static_cast<int>(b), static_cast<int>(acc), false));
+}
+#endif
+
+#if __has_builtin(__builtin_amdgcn_sudot8)
+__device__ static inline uint32_t dot_i4(uint32_t acc, uint32_t a, uint32_t b)
+{
+    return static_cast<uint32_t>(__builtin_amdgcn_sudot8(true, static_cast<int>(a), true, static_cast<int>(b),
+                                                         static_cast<int>(acc), false));
+}
+#elif __has_builtin(__builtin_amdgcn_sdot8)
+__device__ static inline uint32_t dot_i4(uint32_t acc, uint32_t a, uint32_t b)
+{
+    return static_cast<uint32_t>(
+        __builtin_amdgcn_sdot8(static_cast<int>(a), static_cast<int>(b), static_cast<int>(acc), false));
+}
+#endif
+
+#if __has_builtin(__builtin_amdgcn_fdot2)
+typedef _Float16 simt_f16x2 __attribute__((ext_vector_type(2)));
+__device__ static inline float dot_f16(float acc, uint32_t a, uint32_t b)
+{
+    return __builtin_amdgcn_fdot2(__builtin_bit_cast(simt_f16x2, a), __builtin_bit_cast(simt_f16x2, b), acc, false);
 }
 #endif
 
@@ -278,6 +359,10 @@ template <class type_t> __device__ type_t opaque_uniform(type_t value)
         uint32_t bits = __builtin_amdgcn_readfirstlane(__builtin_bit_cast(uint16_t, value));
         asm volatile("" : "+s"(bits));
         return __builtin_bit_cast(type_t, static_cast<uint16_t>(bits));
+    } else if constexpr (sizeof(type_t) == 4) { /* what was computed in vector registers moves */
+        int bits = __builtin_amdgcn_readfirstlane(__builtin_bit_cast(int, value));
+        asm volatile("" : "+s"(bits));
+        return __builtin_bit_cast(type_t, bits);
     } else {
         asm volatile("" : "+s"(value));
         return value;

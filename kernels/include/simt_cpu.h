@@ -119,6 +119,27 @@ struct simt {
             simt_mark_site();
     }
 
+    __device__ void lds_barrier(unsigned simt_at = SIMT_HERE) const
+    {
+        __syncthreads(simt_at);
+    }
+
+    __device__ static uint32_t permute_bytes(uint32_t high, uint32_t low, uint32_t selectors)
+    {
+        const uint64_t bytes = static_cast<uint64_t>(high) << 32 | low;
+        uint32_t value = 0;
+        for (unsigned i = 0; i < 32; i += 8) {
+            const unsigned selector = selectors >> i & 0xffu;
+            if (selector < 8)
+                value |= static_cast<uint32_t>(bytes >> selector * 8 & 0xffu) << i;
+        }
+        return value;
+    }
+
+    __device__ static void schedule_fence()
+    {
+    }
+
     template <class type_t> __device__ type_t simt_read_lane(type_t value, unsigned lane, unsigned simt_at) const
     {
         static_assert(sizeof(type_t) == 4 || sizeof(type_t) == 8, "wave operations take types of 4 or 8 bytes");
@@ -136,6 +157,44 @@ struct simt {
         static_assert(sizeof(type_t) == 4, "a row rotation takes 4 bytes");
         const unsigned self = lane_id();
         return simt_read_lane(value, self - self % 16 + (self + 15) % 16 SIMT_PASS_SITE);
+    }
+
+    template <class type_t>
+    __device__ type_t row_permute(type_t value, uint32_t low, uint32_t high SIMT_SITE) const
+    {
+        static_assert(sizeof(type_t) == 4, "a permutation of a row takes 4 bytes");
+        const unsigned self = lane_id(), from = (self % 16 < 8 ? low : high) >> 4 * (self % 8) & 15;
+        return simt_read_lane(value, self - self % 16 + from SIMT_PASS_SITE);
+    }
+
+    template <class type_t>
+    __device__ type_t row_permute_other(type_t value, uint32_t low, uint32_t high SIMT_SITE) const
+    {
+        static_assert(sizeof(type_t) == 4, "a permutation of a row takes 4 bytes");
+        const unsigned self = lane_id(), from = (self % 16 < 8 ? low : high) >> 4 * (self % 8) & 15;
+        return simt_read_lane(value, (self - self % 16 ^ 16) + from SIMT_PASS_SITE);
+    }
+
+    template <unsigned mask, class type_t> __device__ type_t xor_lane(type_t value SIMT_SITE) const
+    {
+        static_assert(sizeof(type_t) == 4 && mask < 32, "a swizzle takes 4 bytes, within 32 lanes");
+        return simt_read_lane(value, lane_id() ^ mask SIMT_PASS_SITE);
+    }
+
+    /* Every lane says where its value goes and looks for the one that is meant for itself. */
+    template <class type_t> __device__ type_t push_lane(type_t value, unsigned lane, unsigned simt_at = SIMT_HERE) const
+    {
+        static_assert(sizeof(type_t) == 4, "a lane is sent 4 bytes");
+        if (!simt_self) {
+            simt_mark_site();
+            return value;
+        }
+        const uint64_t sent = uint64_t(lane % ROOFTILE_WAVE) << 32 | simt_to_bits(value);
+        const struct simt_exchange *const exchange = simt_self->wave(simt_self, simt_at, sent);
+        for (unsigned from = 0; from < ROOFTILE_WAVE; ++from)
+            if (exchange->active >> from & 1u && exchange->slot[from] >> 32 == lane_id())
+                return simt_from_bits<type_t>(exchange->slot[from]);
+        return simt_from_bits<type_t>(SIMT_POISON);
     }
 
     template <class type_t> __device__ static uint64_t simt_to_bits(type_t value)
@@ -242,23 +301,21 @@ struct simt {
         return __builtin_sqrtf(x);
     }
 
-    /* Assembly, because compilers disagree on the types of these builtins. */
-#if defined(__AVX512VNNI__) && defined(__AVX512VL__)
-    template <class pack_t> __device__ static pack_t dot_i8(pack_t acc, pack_t a, pack_t b)
+    /* sin(2 pi x): to within half a turn, mirrored to within a quarter, then the Taylor series to the 13th power. */
+    __device__ static float fast_sin_turns(float x)
     {
-        static_assert(sizeof(pack_t) >= 16, "a dot product takes a vector register");
-        asm("vpdpbusd %2, %1, %0" : "+v"(acc) : "v"(a), "v"(b));
-        return acc;
+        const float near = x - ((x + 0x1.8p23f) - 0x1.8p23f), size = __builtin_fabsf(near);
+        const float angle = 6.283185307f * (size > 0.25f ? 0.5f - size : size), square = angle * angle;
+        float series = 1.0f / 6227020800.0f;
+        series = series * square - 1.0f / 39916800.0f;
+        series = series * square + 1.0f / 362880.0f;
+        series = series * square - 1.0f / 5040.0f;
+        series = series * square + 1.0f / 120.0f;
+        series = series * square - 1.0f / 6.0f;
+        return __builtin_copysignf(angle + angle * square * series, near);
     }
-#endif
-#if defined(__AVX512BF16__) && defined(__AVX512VL__)
-    template <class sum_t, class pack_t> __device__ static sum_t dot_bf16(sum_t acc, pack_t a, pack_t b)
-    {
-        static_assert(sizeof(pack_t) >= 16 && sizeof(sum_t) == sizeof(pack_t), "a dot product takes a vector register");
-        asm("vdpbf16ps %2, %1, %0" : "+v"(acc) : "v"(a), "v"(b));
-        return acc;
-    }
-#endif
+
+#include "simt_dot_cpu.h"
 
     __device__ static uint64_t read_cycles()
     {

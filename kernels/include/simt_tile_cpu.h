@@ -12,6 +12,7 @@
 #define SIMT_TILE_GFX11 11
 #define SIMT_TILE_GFX12 12
 #define SIMT_TILE_CONST const
+#define SIMT_TILE_SUM(acc_t) acc_t
 
 #if TILE_LAYOUT == 0 && ROOFTILE_WAVE == 64
 #define SIMT_TILE_LAYOUT SIMT_TILE_MFMA
@@ -28,79 +29,46 @@
 #define SIMT_TILE_INPUT_LANES static_cast<int>(ROOFTILE_WAVE)
 #endif
 #if SIMT_TILE_LAYOUT == SIMT_TILE_GFX12
-#define SIMT_TILE_RUN(count, bytes) (8 / (bytes))
+#define SIMT_TILE_RUN(count, bytes) (8 / (bytes) < (count) ? 8 / (bytes) : (count))
 #else
 #define SIMT_TILE_RUN(count, bytes) (count)
 #endif
 
-/* For which K there is an instruction of 16 x 16 (a bit is a K; 32 x 32 has half of it), and whether WMMA has the type. */
-template <class in, class acc_t> struct simt_tile_depths {
-    static constexpr int mfma = 0;
-    static constexpr bool wmma = false;
+/* For which K there is an instruction of 16 x 16 (a bit is a K; MFMA's 32 x 32 has half of it): dense and sparse. */
+template <class in, class out> struct simt_tile_depths {
+    static constexpr int mfma = 0, wmma = 0, smfmac = 0, swmmac = 0;
 };
-#define SIMT_TILE_ROW(in, acc_t, mfma_depths, has_wmma)                                                                \
-    template <> struct simt_tile_depths<in, acc_t> {                                                                   \
-        static constexpr int mfma = mfma_depths;                                                                       \
-        static constexpr bool wmma = has_wmma;                                                                         \
+#define SIMT_TILE_ROW(in, out, mfma_depths, wmma_depths, smfmac_depths, swmmac_depths)                                 \
+    template <> struct simt_tile_depths<in, out> {                                                                     \
+        static constexpr int mfma = mfma_depths, wmma = wmma_depths, smfmac = smfmac_depths, swmmac = swmmac_depths;   \
     };
-SIMT_TILE_ROW(tile_f64, double, 4, false)
-SIMT_TILE_ROW(tile_f32, float, 4, false)
-SIMT_TILE_ROW(tile_xf32, float, 8, false)
-SIMT_TILE_ROW(tile_f16, float, 16 | 32, true)
-SIMT_TILE_ROW(tile_bf16, float, 8 | 16 | 32, true)
-SIMT_TILE_ROW(tile_e4m3, float, 32, true)
-SIMT_TILE_ROW(tile_e5m2, float, 32, true)
-SIMT_TILE_ROW(tile_e4m3fnuz, float, 32, false)
-SIMT_TILE_ROW(tile_e5m2fnuz, float, 32, false)
-SIMT_TILE_ROW(tile_i8, int32_t, 16 | 32 | 64, true)
+SIMT_TILE_ROW(tile_f64, double, 4, 0, 0, 0)
+SIMT_TILE_ROW(tile_f32, float, 4, 0, 0, 0)
+SIMT_TILE_ROW(tile_xf32, float, 8, 0, 0, 0)
+SIMT_TILE_ROW(tile_f16, float, 16 | 32, 16, 32 | 64, 32)
+SIMT_TILE_ROW(tile_bf16, float, 8 | 16 | 32, 16, 32 | 64, 32)
+SIMT_TILE_ROW(tile_f16, tile_f16, 0, 16, 0, 0)
+SIMT_TILE_ROW(tile_bf16, tile_bf16, 0, 16, 0, 0)
+SIMT_TILE_ROW(tile_e4m3, float, 32 | 128, 16, 128, 32)
+SIMT_TILE_ROW(tile_e5m2, float, 32 | 128, 16, 128, 32)
+SIMT_TILE_ROW(tile_e4m3fnuz, float, 32, 0, 64, 0)
+SIMT_TILE_ROW(tile_e5m2fnuz, float, 32, 0, 64, 0)
+SIMT_TILE_ROW(tile_e2m3, float, 128, 0, 0, 0)
+SIMT_TILE_ROW(tile_e3m2, float, 128, 0, 0, 0)
+SIMT_TILE_ROW(tile_e2m1, float, 128, 0, 0, 0)
+SIMT_TILE_ROW(tile_i8, int32_t, 16 | 32 | 64, 16, 64 | 128, 32)
+SIMT_TILE_ROW(tile_i4, int32_t, 0, 16 | 32, 0, 0)
 
-template <int m, int n, int k, class in, class acc_t> struct simt_tile_has {
-    typedef simt_tile_depths<in, acc_t> depths;
+template <int m, int n, int k, class in, class out, int sparse> struct simt_tile_has {
+    typedef simt_tile_depths<in, out> depths;
     static constexpr int depth_at_16 = k * m / 16;
-    static constexpr bool mfma = m == n && (m == 16 || (m == 32 && sizeof(acc_t) == 4)) &&
-                                 (depths::mfma & depth_at_16) != 0 && (depth_at_16 & (depth_at_16 - 1)) == 0;
-    static constexpr bool wmma = m == 16 && n == 16 && k == 16 && depths::wmma;
+    static constexpr bool is_power = (depth_at_16 & (depth_at_16 - 1)) == 0;
+    static constexpr bool mfma = m == n && (m == 16 || (m == 32 && in::bits < 64)) && is_power &&
+                                 ((sparse == 2 ? depths::smfmac : depths::mfma) & depth_at_16) != 0;
+    static constexpr bool wmma =
+        m == 16 && n == 16 && is_power && ((sparse == 2 ? depths::swmmac : depths::wmma) & k) != 0;
     static constexpr bool value = ROOFTILE_WAVE == 64 ? mfma : wmma;
 };
-
-/* Exact, as dtype.c's decode. Exponent and mantissa in a float's place are the value times 2^(bias - 127). */
-template <class in> __device__ static float simt_tile_number(const in &, typename in::type code)
-{
-    constexpr unsigned sign = 1u << (8 * sizeof(code) - 1);
-    constexpr unsigned steps = 1u << in::mantissa;
-    constexpr unsigned beyond = in::fnuz ? sign : in::infinity ? sign - steps : sign - 1; /* first code of no number */
-    const unsigned magnitude = code & (sign - 1);
-    const float scale = __builtin_bit_cast(float, static_cast<unsigned>(254 - in::bias) << 23);
-    const float scaled = __builtin_bit_cast(float, magnitude << (23 - in::mantissa)) * scale;
-    const bool infinite = in::infinity && magnitude == beyond;
-    const float value = magnitude < beyond ? scaled : infinite ? __builtin_inff() : __builtin_nanf("");
-    if (in::fnuz && code == sign)
-        return __builtin_nanf("");
-    return code & sign ? -value : value;
-}
-
-__device__ static double simt_tile_number(const tile_f64 &, double value)
-{
-    return value;
-}
-
-__device__ static float simt_tile_number(const tile_f32 &, float value)
-{
-    return value;
-}
-
-/* 10 bits of mantissa, nearest even. */
-__device__ static float simt_tile_number(const tile_xf32 &, float value)
-{
-    const unsigned bits = __builtin_bit_cast(unsigned, value);
-    return __builtin_bit_cast(float, (bits + 0xfffu + (bits >> 13 & 1u)) & ~0x1fffu);
-}
-
-/* Unsigned, so that sums wrap. */
-__device__ static uint32_t simt_tile_number(const tile_i8 &, int8_t value)
-{
-    return static_cast<uint32_t>(value);
-}
 
 /* A fragment in words that wave operations move. */
 template <class fragment_t> struct simt_tile_words {
@@ -126,7 +94,8 @@ __device__ void simt_tile_gather(in_t *matrix, fragment_t fragment, unsigned sim
             for (int i = 0; i < per_word && w * per_word + i < count; ++i) {
                 const unsigned e = static_cast<unsigned>(w * per_word + i);
                 if constexpr (is_a)
-                    matrix[simt_tile_a_row<tile_t>(lane, e) * tile_t::k + simt_tile_a_k<tile_t>(lane, e)] = elements[i];
+                    matrix[simt_tile_a_row<tile_t>(lane, e) * tile_t::a_depth + simt_tile_a_k<tile_t>(lane, e)] =
+                        elements[i];
                 else
                     matrix[simt_tile_b_k<tile_t>(lane, e) * tile_t::n + simt_tile_b_column<tile_t>(lane, e)] =
                         elements[i];
@@ -135,26 +104,82 @@ __device__ void simt_tile_gather(in_t *matrix, fragment_t fragment, unsigned sim
     }
 }
 
+/* Number `at` of those that lie along k from `from` on, `stride` elements apart. Sums of whole numbers are unsigned, to
+ * wrap. */
+template <class in> __device__ static auto simt_tile_along(const typename in::type *from, unsigned stride, unsigned at)
+{
+    if constexpr (in::bits % 8 != 0) {
+        const unsigned bit = at * in::bits, low = from[bit / 8 * stride];
+        const unsigned both = low | (bit % 8 + in::bits > 8 ? from[(bit / 8 + 1) * stride] : 0u) << 8;
+        const auto number = simt_tile_number(in(), both >> bit % 8 & ((1u << in::bits) - 1));
+        if constexpr (in::mantissa == 0)
+            return static_cast<uint32_t>(number);
+        else
+            return number;
+    } else if constexpr (in::bits == 8 && in::mantissa == 0) {
+        return static_cast<uint32_t>(from[at * stride]);
+    } else {
+        return simt_tile_number(in(), from[at * stride]);
+    }
+}
+
+/* What one more product makes of a sum that is kept in C's own type. */
+template <class tile_t, class sum_t>
+__device__ static typename tile_t::acc_t simt_tile_add(typename tile_t::acc_t c, sum_t sum)
+{
+    typedef typename tile_t::out out;
+    if constexpr (sizeof(typename tile_t::acc_t) == 2)
+        return tile_encode<out>(tile_decode<out>(c) + sum);
+    else
+        return static_cast<typename tile_t::acc_t>(sum + static_cast<sum_t>(c));
+}
+
+/* Of sparse A: the positions of what is there among every four of k, row by row, as A itself lies. */
+template <class tile_t> __device__ void simt_tile_positions(uint8_t *positions, uint32_t index, unsigned simt_at) const
+{
+    const struct simt_exchange *const exchange = simt_self->wave(simt_self, simt_at, index);
+    for (unsigned lane = 0; lane < ROOFTILE_WAVE; ++lane) {
+        const unsigned bits = static_cast<unsigned>(exchange->active >> lane & 1u ? exchange->slot[lane] : SIMT_POISON);
+        for (unsigned e = 0; e < tile_t::a_count; ++e)
+            positions[simt_tile_a_row<tile_t>(lane, e) * tile_t::a_depth + simt_tile_a_k<tile_t>(lane, e)] =
+                bits >> (2 * e % 32) & 3;
+    }
+}
+
 template <class tile_t>
-__device__ typename tile_t::c_t tile_mma(typename tile_t::a_t a, typename tile_t::b_t b, typename tile_t::c_t c,
-                                         unsigned simt_at = SIMT_HERE) const
+__device__ typename tile_t::c_t tile_mma(typename tile_t::a_t a, uint32_t index, typename tile_t::b_t b,
+                                         typename tile_t::c_t c, unsigned simt_at = SIMT_HERE) const
 {
     static_assert(tile_t::supported, "the target has no such matrix instruction: ask tile_supported");
     if (!simt_self) {
         simt_mark_site();
         return c;
     }
-    typename tile_t::in_t left[tile_t::m * tile_t::k], right[tile_t::k * tile_t::n];
+    typedef typename tile_t::in in;
+    typename tile_t::in_t left[tile_t::m * tile_t::a_depth], right[tile_t::b_depth * tile_t::n];
+    uint8_t positions[tile_t::sparse == 2 ? tile_t::m * tile_t::a_depth : 1] = {};
     simt_tile_gather<tile_t, true>(left, a, simt_at);
     simt_tile_gather<tile_t, false>(right, b, simt_at);
-    const typename tile_t::in type = {};
+    if constexpr (tile_t::sparse == 2)
+        simt_tile_positions<tile_t>(positions, index, simt_at);
+    constexpr unsigned terms = tile_t::k / tile_t::sparse;
     for (unsigned e = 0; e < tile_t::c_count; ++e) {
         const unsigned row = tile_c_row<tile_t>(e), column = tile_c_column<tile_t>(e);
-        auto sum = simt_tile_number(type, left[row * tile_t::k]) * simt_tile_number(type, right[column]);
-        for (unsigned k = 1; k < tile_t::k; ++k)
-            sum += simt_tile_number(type, left[row * tile_t::k + k]) *
-                   simt_tile_number(type, right[k * tile_t::n + column]);
-        c[e] = static_cast<typename tile_t::acc_t>(sum + static_cast<decltype(sum)>(c[e]));
+        decltype(simt_tile_along<in>(left, 1, 0)) sum = 0;
+        for (unsigned i = 0; i < terms; ++i) {
+            const unsigned k = tile_t::sparse == 2 ? i / 2 * 4 + positions[row * terms + i] : i;
+            sum += simt_tile_along<in>(left + row * tile_t::a_depth, 1, i) *
+                   simt_tile_along<in>(right + column, tile_t::n, k);
+        }
+        c[e] = simt_tile_add<tile_t>(c[e], sum);
     }
     return c;
+}
+
+template <class tile_t>
+__device__ typename tile_t::c_t tile_mma(typename tile_t::a_t a, typename tile_t::b_t b, typename tile_t::c_t c,
+                                         unsigned simt_at = SIMT_HERE) const
+{
+    static_assert(tile_t::sparse == 1, "a sparse A needs its index");
+    return tile_mma<tile_t>(a, 0u, b, c, simt_at);
 }

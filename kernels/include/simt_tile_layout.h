@@ -7,8 +7,10 @@
  *           C of f32 and i32: row = 4 * (64 / M) * (e / 4) + 4 * (lane / M) + e % 4, column = lane % M.
  *           C of f64: row = 4 * e + lane / 16, column = lane % 16.
  *   gfx11   A: row = lane % 16, k = e, in both halves of the wave. C: row = 2 * e + lane / 16, column = lane % 16.
- *   gfx12   A: row = lane % 16, k = 2 * R * (e / R) + R * (lane / 16) + e % R, R the elements of 8 bytes.
- *           C: row = 8 * (lane / 16) + e, column = lane % 16.
+ *   gfx12   A: row = lane % 16, k = 2 * R * (e / R) + R * (lane / 16) + e % R, R the elements of 8 bytes (or all, if
+ * fewer). C: row = 8 * (lane / 16) + e, column = lane % 16. Sparse  A as above in what is there of it. B of MFMA the
+ * same; of gfx12 with R the elements of 16 bytes. Packed  k counts bytes. What the scaled instructions of gfx950 hold
+ * is a row of bytes in each lane, here as with MFMA.
  */
 #if SIMT_TILE_LAYOUT == SIMT_TILE_PERMUTED
 /* Odd multipliers permute lanes; those of A, B and C differ, and so does how lanes and elements share k. */
@@ -29,7 +31,7 @@ template <class tile_t> __device__ static unsigned simt_tile_b_column(unsigned l
 
 template <class tile_t> __device__ static unsigned simt_tile_b_k(unsigned lane, unsigned e)
 {
-    return (tile_t::k / tile_t::b_count - 1 - (lane * 3 + 1) % ROOFTILE_WAVE / tile_t::n) * tile_t::b_count + e;
+    return (tile_t::b_depth / tile_t::b_count - 1 - (lane * 3 + 1) % ROOFTILE_WAVE / tile_t::n) * tile_t::b_count + e;
 }
 
 template <class tile_t> __device__ static unsigned simt_tile_c_row(unsigned lane, unsigned)
@@ -57,22 +59,27 @@ template <class tile_t> __device__ static unsigned simt_tile_c_column(unsigned l
     return lane % tile_t::n;
 }
 
-template <class tile_t> __device__ static unsigned simt_tile_a_k(unsigned lane, unsigned e)
+/* Of `count` elements per lane, in runs. */
+template <class tile_t> __device__ static unsigned simt_tile_k(unsigned lane, unsigned e, unsigned count, unsigned run)
 {
 #if SIMT_TILE_LAYOUT == SIMT_TILE_MFMA
-    return tile_t::a_count * (lane / tile_t::m) + e;
+    return count * (lane / tile_t::m) + e;
 #elif SIMT_TILE_LAYOUT == SIMT_TILE_GFX11
     return e;
 #else
-    constexpr unsigned run = tile_t::run;
     return 2 * run * (e / run) + run * (lane / 16) + e % run;
 #endif
+}
+
+template <class tile_t> __device__ static unsigned simt_tile_a_k(unsigned lane, unsigned e)
+{
+    return simt_tile_k<tile_t>(lane, e, tile_t::a_count, tile_t::run);
 }
 
 template <class tile_t> __device__ static unsigned simt_tile_b_k(unsigned lane, unsigned e)
 {
     static_assert(tile_t::m == tile_t::n, "the shapes of these instructions are square in M and N");
-    return simt_tile_a_k<tile_t>(lane, e);
+    return simt_tile_k<tile_t>(lane, e, tile_t::b_count, tile_t::b_run);
 }
 
 template <class tile_t> __device__ static unsigned simt_tile_c_row(unsigned lane, unsigned e)

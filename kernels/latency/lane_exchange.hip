@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
  * Latency of moving a value between lanes: a chain in which each move passes on what the one before brought. The ways
- * are rotate_OP below: a shuffle through the LDS hardware (ds_bpermute on AMD), and a rotation within 16 lanes in the
- * vector unit (DPP on AMD). After n steps lane l holds the value that began n lanes away: a move that was skipped
- * shows.
+ * are the functions below. Through the LDS hardware on AMD: a shuffle (ds_bpermute: each lane says from where), a push
+ * (ds_permute: each says where to) and a fixed exchange (ds_swizzle). In the vector unit: a rotation within 16 lanes
+ * (DPP) and a permutation of 16 lanes (v_permlane16, v_permlanex16). All are rotations, or exchanges of which the next
+ * undoes only a part: a move that was skipped shows.
  *
  * Defines: OP.
  */
@@ -12,21 +13,44 @@
 /* Steps between two looks at the loop counter. */
 static constexpr unsigned UNROLLED = 32;
 
-template <class value_t> __device__ value_t rotate_shuffle(value_t value, unsigned from)
+/* Lane l of 16 takes that of lane l - 1: as four bits each, lane 0's first. */
+static constexpr uint32_t BEFORE_LOW = 0x6543210fu, BEFORE_HIGH = 0xedcba987u;
+
+template <class value_t> __device__ value_t move_shuffle(value_t value, unsigned next, unsigned)
 {
-    return __shfl(value, from);
+    return __shfl(value, next);
 }
 
-template <class value_t> __device__ value_t rotate_row(value_t value, unsigned)
+template <class value_t> __device__ value_t move_push(value_t value, unsigned next, unsigned)
+{
+    return push_lane(value, next);
+}
+
+template <class value_t> __device__ value_t move_swizzle(value_t value, unsigned, unsigned step)
+{
+    return step % 2 ? xor_lane<5>(value) : xor_lane<26>(value);
+}
+
+template <class value_t> __device__ value_t move_dpp(value_t value, unsigned, unsigned)
 {
     return row_rotate(value);
+}
+
+template <class value_t> __device__ value_t move_permlane(value_t value, unsigned, unsigned)
+{
+    return row_permute(value, BEFORE_LOW, BEFORE_HIGH);
+}
+
+template <class value_t> __device__ value_t move_permlanex(value_t value, unsigned, unsigned)
+{
+    return row_permute_other(value, BEFORE_LOW, BEFORE_HIGH);
 }
 
 KERNEL __launch_bounds__(64) void lane_exchange(uint32_t *__restrict out, uint64_t *__restrict cycles,
                                                 const uint32_t *__restrict start, uint32_t phases, uint32_t loops)
 {
     constexpr uint64_t mask = ~static_cast<uint64_t>(0) >> (64 - cycle_counter_bits());
-    const unsigned from = lane_id() + 1;
+    const unsigned next = lane_id() + 1;
     uint32_t value = opaque(start[threadIdx.x]);
     uint64_t shortest = mask;
     NO_UNROLL
@@ -37,14 +61,14 @@ KERNEL __launch_bounds__(64) void lane_exchange(uint32_t *__restrict out, uint64
         for (uint32_t loop = 0; loop < loops; ++loop) {
             UNROLL
             for (unsigned step = 0; step < UNROLLED; ++step)
-                value = opaque(OP(value, from));
+                value = opaque(OP(value, next, step));
         }
         const uint64_t end = read_cycles();
         const uint64_t taken = ((end - begin) & mask) - ((begin - before) & mask);
         shortest = taken < shortest ? taken : shortest;
     }
-    /* One more, because 32 steps bring all rows back to where they began. */
-    out[threadIdx.x] = OP(value, from);
+    /* One more, because 32 steps of most of them bring all values back to where they began. */
+    out[threadIdx.x] = OP(value, next, 0);
     cycles[threadIdx.x] = shortest;
 }
 KERNEL_EXPORT(lane_exchange)

@@ -8,13 +8,14 @@
  * an s_nop, which one chain then shows, as any code that they compile.
  *
  * The operations are chosen so that values stay of ordinary size however long the chain is: contractions with one fixed
- * point (fma: x = 2 - x / 2; exp2 of -x; sqrt; rsqrt), or pairs that undo each other (x + 2, x + -2; x * 2, x / 2; 1 /
- * x twice; to another type and back). Whole numbers wrap: mad is 3 * x + c of the low 24 bits, mul by 3 and by its
- * inverse. No value is denormal, so data has no influence on time.
+ * point (fma: x = 2 - x / 2; exp2 of -x; sqrt; rsqrt; the sine of 1/8 - x/16 turns), or pairs that undo each other (x +
+ * 2, x + -2; x * 2, x / 2; 1 / x twice; to another type and back; two . two and two . -half are opposite numbers).
+ * Whole numbers wrap: mad is 3 * x + c of the low 24 bits, mad32 of all, mul by 3 and by its inverse. No value is
+ * denormal, so data has no influence on time.
  *
  * Clocks are read inside the kernel around loops * UNROLLED steps, few enough for a counter of 20 bits, and the
  * shortest of all phases counts: the first ones still load the loop into the instruction cache. What two reads in a row
- * take is subtracted.
+ * take is subtracted. Several workgroups do the same: the peak of a pipe.
  *
  * Defines: T, the type of the values; OP, the operation, step_OP below; VEC elements per operand (2: packed); CHAINS;
  * UNROLLED steps between two looks at the loop counter (even).
@@ -76,6 +77,41 @@ template <class pack_t, class operands_t> __device__ static pack_t step_mad(pack
     return (x & 0xffffff) * (c.two & 0xffffff) + c.half;
 }
 
+template <class pack_t> __device__ static pack_t step_fma_sin(pack_t x, int step, const operands &c)
+{
+    return step % 2 ? fast_sin_turns(x) : fma(c.minus_half, x, c.two);
+}
+
+template <class pack_t> __device__ static pack_t step_mad32(pack_t x, int, const operands &c)
+{
+    return x * c.two + c.half;
+}
+
+/* The value is the accumulator; `two` and `half` are packed words. */
+template <class pack_t, class operands_t> __device__ static pack_t step_dot_i8(pack_t x, int step, const operands_t &c)
+{
+    return dot_i8(x, c.two, step % 2 ? c.minus_half : c.two);
+}
+
+template <class pack_t, class operands_t> __device__ static pack_t step_dot_i4(pack_t x, int step, const operands_t &c)
+{
+    return dot_i4(x, c.two, step % 2 ? c.minus_half : c.two);
+}
+
+typedef typename vec<uint32_t, VEC>::type words;
+
+/* 0 - half turns the sign of a pair's high half. */
+template <class pack_t, class operands_t> __device__ static pack_t step_dot_f16(pack_t x, int step, const operands_t &c)
+{
+    return dot_f16(x, __builtin_bit_cast(words, c.two), __builtin_bit_cast(words, step % 2 ? c.minus_half : c.two));
+}
+
+template <class pack_t, class operands_t>
+__device__ static pack_t step_dot_bf16(pack_t x, int step, const operands_t &c)
+{
+    return dot_bf16(x, __builtin_bit_cast(words, c.two), __builtin_bit_cast(words, step % 2 ? c.minus_half : c.two));
+}
+
 /* There and back: two instructions. */
 template <class pack_t> __device__ static pack_t step_f32_i32(pack_t x, int, const operands &)
 {
@@ -103,7 +139,7 @@ KERNEL __launch_bounds__(1024) void op_chain(T *__restrict out, uint64_t *__rest
                                              T two, T half, uint32_t phases, uint32_t loops)
 {
     constexpr uint64_t mask = ~static_cast<uint64_t>(0) >> (64 - cycle_counter_bits());
-    const unsigned lane = threadIdx.x;
+    const uint64_t lane = blockIdx.x * static_cast<uint64_t>(blockDim.x) + threadIdx.x;
     const operands c = {opaque(static_cast<pack>(two)), opaque(static_cast<pack>(T(0) - two)),
                         opaque(static_cast<pack>(half)), opaque(static_cast<pack>(T(0) - half))};
     pack x[CHAINS];
@@ -123,7 +159,7 @@ KERNEL __launch_bounds__(1024) void op_chain(T *__restrict out, uint64_t *__rest
                 UNROLL
                 for (int k = 0; k < CHAINS; ++k) {
                     x[k] = OP(x[k], step, c);
-                    if constexpr (VEC == 1)
+                    if constexpr (VEC == 1 || __is_integral(T))
                         x[k] = opaque(x[k]);
                 }
             }
