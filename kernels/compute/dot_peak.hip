@@ -1,33 +1,24 @@
 /* SPDX-License-Identifier: MIT
  *
- * Peak rate of the dot products of packed words: four i8 into i32, or two bf16 into f32, on registers.
+ * Peak rate of the dot products of packed words: eight i4 or four i8 into i32, two f16 or bf16 into f32, on registers.
  *
  * Each lane has CHAINS independent accumulators, acc[k] += a[k] . b[j], j turning over FACTORS operands so that the
  * inputs of the multipliers change with every instruction, as those of real data do. As in fma_peak, CHAINS has to
  * cover latency times issue width, and accumulators and operands must fit the registers. Work is done in rounds, each
  * of which starts from zero: f32 sums that only grew would in the end no longer change. Totals halve what came before.
  *
- * Defines: BITS of an element: 8 is i8, 16 is bf16; VEC words per operand (AMD: 1; CPU: one register); CHAINS, FACTORS;
- * BLOCK work-items.
+ * Defines: DOT, the function; BITS of an element: 4 and 8 are whole numbers; VEC words per operand (AMD: 1; CPU: one
+ * register); CHAINS, FACTORS; BLOCK work-items.
  */
 #include "portable.h"
 
 typedef typename vec<uint32_t, VEC>::type pack;
-#if BITS == 8
+#if BITS <= 8
 typedef uint32_t sum_t; /* wraps, as the instruction does */
 #else
 typedef float sum_t;
 #endif
 typedef typename vec<sum_t, VEC>::type sums;
-
-__device__ static inline sums dot(sums acc, pack a, pack b)
-{
-#if BITS == 8
-    return dot_i8(acc, a, b);
-#else
-    return dot_bf16(acc, a, b);
-#endif
-}
 
 KERNEL __launch_bounds__(BLOCK) void dot_peak(double *__restrict out, const uint32_t *__restrict left,
                                               const uint32_t *__restrict right, uint32_t iterations, uint32_t rounds)
@@ -53,7 +44,7 @@ KERNEL __launch_bounds__(BLOCK) void dot_peak(double *__restrict out, const uint
             for (int j = 0; j < FACTORS; ++j) {
                 UNROLL
                 for (int k = 0; k < CHAINS; ++k)
-                    acc[k] = dot(acc[k], a[k], b[j]);
+                    acc[k] = DOT(acc[k], a[k], b[j]);
             }
         }
         sums sum = acc[0];

@@ -12,12 +12,17 @@
  * be checked any more. So the work is done in rounds, each of which starts afresh; the sums that they end with are
  * added up, the older the less they weigh.
  *
- * Defines: T element type; VEC elements per operand (AMD: 2 x f32 is one packed instruction on CDNA; CPU: one
- * register); PAIRS oscillators per lane; BLOCK work-items.
+ * Defines: T element type; VEC elements per operand (AMD: 2 x f32 is one packed instruction on CDNA, 2 x f16
+ * everywhere; 1 is the plain instruction, as the compiler is told to pair nothing by itself; CPU: one register); PAIRS
+ * oscillators per lane; BLOCK work-items.
  */
 #include "portable.h"
 
 typedef typename vec<T, VEC>::type pack;
+
+/* Steps between two looks at the loop counter. Many for single f16: compilers put two into one register there, and take
+ * them apart again. */
+static constexpr int UNROLLED = VEC == 1 && sizeof(T) == 2 ? 32 : 4;
 
 KERNEL __launch_bounds__(BLOCK) void fma_peak(T *__restrict out, const T *__restrict start, const T *__restrict rate,
                                               uint32_t iterations, uint32_t rounds)
@@ -38,7 +43,7 @@ KERNEL __launch_bounds__(BLOCK) void fma_peak(T *__restrict out, const T *__rest
             u[k] = first;
             v[k] = static_cast<pack>(T(k) / PAIRS);
         }
-        UNROLL_BY(4)
+        UNROLL_BY(UNROLLED)
         for (uint32_t i = 0; i < iterations; ++i) {
             UNROLL
             for (int k = 0; k < PAIRS; ++k)

@@ -6,42 +6,61 @@
  * of the multipliers change with every instruction, as those of real data do. ACC has to cover the latency of the
  * instruction (on CDNA passes + 4 of 4 clocks, that is two to four instructions), and accumulators and operands must
  * fit the registers. Work is done in rounds, each of which starts from zero: sums that only grew would in the end no
- * longer change. Totals halve what came before; those of i8 wrap. Every wave does the same, and its total is one M x M
- * matrix of the output.
+ * longer change. Totals halve what came before; those of whole numbers wrap. Every wave does the same, and its total is
+ * one M x M matrix of the output.
  *
- * Defines: IN element type of tile.h; M rows and columns, K depth of the instruction; ACC, FACTORS; BLOCK work-items;
- * WAVES per SIMD for which there must be registers; TILE_LAYOUT.
+ * Defines: IN element type of tile.h; OUT what it adds up in; M rows and columns, K depth of the instruction; SPARSE 2
+ * where A has two of every four, else 1; ACC, FACTORS; BLOCK work-items; WAVES per SIMD for which there must be
+ * registers; TILE_LAYOUT.
  */
 #include "portable.h"
 #include "tile.h"
 
-using fragment = tile<M, M, K, IN, IN::acc_t>;
+using fragment = tile<M, M, K, IN, OUT, SPARSE>;
 typedef fragment::in_t element;
 
-/* Unsigned where sums wrap. */
+/* What C's elements add up in: unsigned where sums wrap, float where C holds bits. */
 template <class type_t> struct total_of {
     typedef type_t type;
 };
 template <> struct total_of<int32_t> {
     typedef uint32_t type;
 };
+template <> struct total_of<uint16_t> {
+    typedef float type;
+};
 typedef total_of<fragment::acc_t>::type total_t;
 typedef simt_tile_vector<total_t, fragment::c_count>::type totals;
+
+template <class out_t, class c_t> __device__ totals read_totals(c_t c)
+{
+    if constexpr (sizeof(typename simt_tile_sum<out_t>::type) == 2) {
+        totals values = {};
+        UNROLL
+        for (int e = 0; e < fragment::c_count; ++e)
+            values[e] = tile_decode<out_t>(static_cast<fragment::acc_t>(c[e]));
+        return values;
+    } else {
+        return __builtin_bit_cast(totals, c);
+    }
+}
 
 /* Registers for two waves per SIMD: with those of one alone LLVM moves gfx90a's accumulators for f64 back and forth
  * between the two halves of the register file in every step. Those of gfx908 are always in the other half. */
 KERNEL __launch_bounds__(BLOCK, WAVES) void matrix_peak(double *__restrict out, const element *__restrict left,
-                                                        const element *__restrict right, uint32_t iterations,
-                                                        uint32_t rounds)
+                                                        const element *__restrict right, uint32_t index,
+                                                        uint32_t iterations, uint32_t rounds)
 {
     fragment::a_t a[ACC];
     fragment::b_t b[FACTORS];
     UNROLL
     for (int i = 0; i < ACC; ++i)
-        a[i] = tile_load_a<fragment>(left + i * M * K, K, 1);
+        a[i] = tile_load_a<fragment>(left + i * M * fragment::a_depth, fragment::a_depth, 1);
     UNROLL
     for (int j = 0; j < FACTORS; ++j)
-        b[j] = tile_load_b<fragment>(right + j * K * M, M, 1);
+        b[j] = tile_load_b<fragment>(right + j * fragment::b_depth * M, M, 1);
+    /* From a lane, so that it stays in a vector register. */
+    const uint32_t positions = SPARSE == 2 ? __shfl(index, lane_id()) : 0;
     totals total = static_cast<totals>(total_t(0));
     NO_UNROLL
     for (uint32_t round = 0; round < rounds; ++round) {
@@ -55,13 +74,13 @@ KERNEL __launch_bounds__(BLOCK, WAVES) void matrix_peak(double *__restrict out, 
             for (int j = 0; j < FACTORS; ++j) {
                 UNROLL
                 for (int i = 0; i < ACC; ++i)
-                    acc[i] = tile_mma<fragment>(a[i], b[j], acc[i]);
+                    acc[i] = tile_mma<fragment>(a[i], positions, b[j], acc[i]);
             }
         }
-        totals sum = __builtin_bit_cast(totals, acc[0]);
+        totals sum = read_totals<fragment::out>(acc[0]);
         UNROLL
         for (int i = 1; i < ACC; ++i)
-            sum += __builtin_bit_cast(totals, acc[i]);
+            sum += read_totals<fragment::out>(acc[i]);
         total = total / static_cast<totals>(total_t(2)) + sum;
     }
     /* All kinds of sums are exact in f64, so the output has one type. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Matrix fragments: D = A * B + C by one wave, over the matrix instructions of the target (MFMA of gfx908, gfx90a, gfx94x,
- * gfx950; WMMA of gfx11, gfx12) and over plain loops on the CPU device. A kernel includes it after portable.h.
+ * Matrix fragments: D = A * B + C by one wave, over the matrix instructions of the target (MFMA of gfx908, gfx90a,
+ * gfx94x, gfx950; WMMA of gfx11, gfx12) and over plain loops on the CPU device. A kernel includes it after portable.h.
  *
  *     using F = tile<16, 16, 16, tile_f16, float>;              M, N, K: A is M x K, B is K x N, C and D are M x N
  *     F::c_t c = tile_fill<F>(0);
@@ -15,36 +15,57 @@
  *   tile_f16 tile_bf16    uint16_t, its bits
  *   tile_e4m3 tile_e5m2 tile_e4m3fnuz tile_e5m2fnuz           uint8_t, its bits: OCP's formats and FNUZ
  *   tile_i8               int8_t
- *   The names are the manifests' dtypes, so a define may be "IN": "tile_{dtype}". IN::acc_t, which F::acc_t has to be, is
- *   double for f64, int32_t for i8 (sums wrap) and float for the others. Products of f16 and narrower are exact. In which
- *   order the K products are added, and what is rounded between, is the hardware's; gfx908 and gfx90a may take denormals
- *   of f16 and bf16 as 0.
+ *   tile_i4 tile_e2m1 tile_e2m3 tile_e3m2      numbers of 4, 4, 6, 6 bits, packed: uint8_t, a byte of a stream of bits
+ * that begins with the lowest bit of the first byte, along k in A and in B The names are the manifests' dtypes, so a
+ * define may be "IN": "tile_{dtype}". tile_mx<n> are the types of the scaled instructions by their numbers there: e4m3,
+ * e5m2, e2m3, e3m2, e2m1. IN::acc_t, which F::acc_t has to be, is double for f64, int32_t for i8 and i4 (sums wrap) and
+ * float for the others; or for f16 and bf16 that type itself, with F::acc_t its bits. Products of f16 and narrower are
+ * exact. In which order the K products are added, and what is rounded between, is the hardware's; gfx908 and gfx90a may
+ * take denormals of f16 and bf16 as 0.
  *
  * Is there one?
  *   tile_supported<M, N, K, in, acc>   a constant: the target has that instruction. The CPU device has at wave 64 all
- *   shapes of MFMA, at wave 32 those of gfx12. Of a tile that is not supported only tile_mma does not compile. Manifests
- *   tell targets apart by variants and say `require`, see matrix_peak.json.
+ *   shapes of MFMA, at wave 32 those of gfx12. Of a tile that is not supported only tile_mma does not compile.
+ * Manifests tell targets apart by variants and say `require`, see matrix_peak.json.
  *
  * What a lane holds
- *   F::a_t b_t c_t        vectors of F::a_count, b_count, c_count elements, with [e] and element-wise operators. Each element
- *                         of a matrix is in one place (lane, e); on gfx11 each of A and B is in two, and both must be there.
- *   tile_a_row<F>(e)  tile_a_k<F>(e)         where element e of this lane stands in A
- *   tile_b_k<F>(e)    tile_b_column<F>(e)    in B
- *   tile_c_row<F>(e)  tile_c_column<F>(e)    in C and D
- *   F::run                elements e .. e + run - 1, where run divides e, have consecutive k: one load where memory has them
- *                         side by side. Beyond that a kernel knows nothing but these functions: layouts differ between
- *                         targets, and the CPU has one that is nobody's.
+ *   F::a_t b_t c_t        vectors of F::a_count, b_count, c_count elements, with [e] and element-wise operators. Each
+ * element of a matrix is in one place (lane, e); on gfx11 each of A and B is in two, and both must be there. On gfx11 a
+ * C of f16 has elements of 32 bits, whose upper half is nobody's. tile_a_row<F>(e)  tile_a_k<F>(e)         where
+ * element e of this lane stands in A; k counts elements (bytes, of packed types) tile_b_k<F>(e)    tile_b_column<F>(e)
+ * in B tile_c_row<F>(e)  tile_c_column<F>(e)    in C and D F::run                elements e .. e + run - 1, where run
+ * divides e, have consecutive k: one load where memory has them side by side. F::b_run of B, which differs where A is
+ * sparse. Beyond that a kernel knows nothing but these functions: layouts differ between targets, and the CPU has one
+ * that is nobody's. tile_k_place<F>(k)    another order of 0 .. K - 1: with it all elements of a lane stand in a row,
+ * the first at a multiple of a_count. Which k is where only has to agree between A and B, so both may be laid out by
+ * place, and a lane's part is then one piece of memory.
  *
  * Work. Every lane of the wave takes part in tile_mma; none may have returned. Strides are in elements.
  *   tile_fill<F>(value)                      a C of equal elements
  *   tile_load_a<F>(from, row, k)             element (r, q) is from[r * row + q * k]
  *   tile_load_b<F>(from, k, column)          element (q, s) is from[q * k + s * column]
- *   tile_load_c<F>(from, row, column)        of acc_t
- *   tile_store_c<F>(to, row, column, c)
- *   tile_mma<F>(a, b, c)                     A * B + C: on a GPU one instruction
+ *   tile_load_a<F>(from, row)                with k = 1: a run in loads of up to 16 bytes, to which `from` and `row`
+ * are aligned tile_load_b<F>(from, column) tile_load_c<F>(from, row, column)        of acc_t tile_store_c<F>(to, row,
+ * column, c) tile_mma<F>(a, b, c)                     A * B + C: on a GPU one instruction
  *
- * TILE_LAYOUT, a define, for the CPU: 0 is MFMA's layout at wave 64 and gfx12's at wave 32; 1 a permuted one, in which A, B
- * and C each have an order of lanes of their own, for kernels that ignore coordinates to fail; 11 is gfx11's, at wave 32.
+ * Sparse A, two of four: tile<M, N, K, in, acc, 2>, over SMFMAC (gfx94x, gfx950) and SWMMAC (gfx12). Of every four
+ * consecutive k A has two elements, so it is M x K/2 and tile_a_k counts what is there; B and C are as ever.
+ *   tile_mma<F>(a, index, b, c)              index: 4 bits for each two elements of the lane, in their order from the
+ * lowest bit; the positions of the two among the four, ascending, 2 bits each, the first low So positions p < q
+ * everywhere are an index of (p + 4 * q) * 0x11111111 in every lane, whatever the layout.
+ *
+ * Numbers and codes, of all types but the packed
+ *   tile_decode<in>(code)   its value, exactly: float, of f64 double, of i8 int32_t
+ *   tile_encode<in>(x)      the code nearest to a float, ties to even. f16 and bf16 overflow to infinity; 8-bit floats
+ *                           saturate: a finite x becomes a finite number. Infinity stays what it is, or is NaN in types
+ * that have none. i8 saturates, its NaN is 0. Any NaN gives a NaN. v_cvt_pk_fp8_f32 and its like where the target has
+ *                           one for the type; else the same by arithmetic
+ *   tile_encode4<in>(x)     the same of four floats in a vector: two instructions for 8-bit floats
+ *   tile_quantise(x, rate)  i8 of x * rate, for the rate 127 / largest magnitude
+ *
+ * TILE_LAYOUT, a define, for the CPU: 0 is MFMA's layout at wave 64 and gfx12's at wave 32; 1 a permuted one, in which
+ * A, B and C each have an order of lanes of their own, for kernels that ignore coordinates to fail; 11 is gfx11's, at
+ * wave 32.
  */
 #ifndef ROOFTILE_TILE_H
 #define ROOFTILE_TILE_H
@@ -52,24 +73,64 @@
 template <class element_t, class sum_t> struct simt_tile_plain {
     typedef element_t type;
     typedef sum_t acc_t;
+    static constexpr int bits = 8 * sizeof(element_t), mantissa = 0;
 };
 struct tile_f64 : simt_tile_plain<double, double> {};
 struct tile_f32 : simt_tile_plain<float, float> {};
 struct tile_xf32 : simt_tile_plain<float, float> {};
 struct tile_i8 : simt_tile_plain<int8_t, int32_t> {};
 
-/* Formats as in the table of src/kernel/dtype.c: stored bits of the mantissa, bias, and what the largest codes mean. */
-template <class bits_t, int mantissa_bits, int exponent_bias, bool has_infinity, bool is_fnuz>
-struct simt_tile_float : simt_tile_plain<bits_t, float> {
-    static constexpr int mantissa = mantissa_bits, bias = exponent_bias;
-    static constexpr bool infinity = has_infinity, fnuz = is_fnuz;
+/* Formats as in the table of src/kernel/dtype.c: bits in all and of the mantissa, bias, and what the largest codes
+ * mean. */
+enum simt_tile_top { SIMT_TILE_INFINITY, SIMT_TILE_NAN, SIMT_TILE_FNUZ, SIMT_TILE_FINITE };
+template <class element_t, int all_bits, int mantissa_bits, int exponent_bias, simt_tile_top top>
+struct simt_tile_float : simt_tile_plain<element_t, float> {
+    static constexpr int bits = all_bits, mantissa = mantissa_bits, bias = exponent_bias;
+    static constexpr bool infinity = top == SIMT_TILE_INFINITY, fnuz = top == SIMT_TILE_FNUZ,
+                          finite = top == SIMT_TILE_FINITE;
 };
-struct tile_f16 : simt_tile_float<uint16_t, 10, 15, true, false> {};
-struct tile_bf16 : simt_tile_float<uint16_t, 7, 127, true, false> {};
-struct tile_e4m3 : simt_tile_float<uint8_t, 3, 7, false, false> {};
-struct tile_e5m2 : simt_tile_float<uint8_t, 2, 15, true, false> {};
-struct tile_e4m3fnuz : simt_tile_float<uint8_t, 3, 8, false, true> {};
-struct tile_e5m2fnuz : simt_tile_float<uint8_t, 2, 16, false, true> {};
+struct tile_f16 : simt_tile_float<uint16_t, 16, 10, 15, SIMT_TILE_INFINITY> {};
+struct tile_bf16 : simt_tile_float<uint16_t, 16, 7, 127, SIMT_TILE_INFINITY> {};
+struct tile_e4m3 : simt_tile_float<uint8_t, 8, 3, 7, SIMT_TILE_NAN> {};
+struct tile_e5m2 : simt_tile_float<uint8_t, 8, 2, 15, SIMT_TILE_INFINITY> {};
+struct tile_e4m3fnuz : simt_tile_float<uint8_t, 8, 3, 8, SIMT_TILE_FNUZ> {};
+struct tile_e5m2fnuz : simt_tile_float<uint8_t, 8, 2, 16, SIMT_TILE_FNUZ> {};
+/* OCP Microscaling Formats 1.0 */
+struct tile_e2m3 : simt_tile_float<uint8_t, 6, 3, 1, SIMT_TILE_FINITE> {};
+struct tile_e3m2 : simt_tile_float<uint8_t, 6, 2, 3, SIMT_TILE_FINITE> {};
+struct tile_e2m1 : simt_tile_float<uint8_t, 4, 1, 1, SIMT_TILE_FINITE> {};
+struct tile_i4 : simt_tile_plain<uint8_t, int32_t> {
+    static constexpr int bits = 4;
+};
+
+template <int number> struct simt_tile_mx;
+template <> struct simt_tile_mx<0> {
+    typedef tile_e4m3 type;
+};
+template <> struct simt_tile_mx<1> {
+    typedef tile_e5m2 type;
+};
+template <> struct simt_tile_mx<2> {
+    typedef tile_e2m3 type;
+};
+template <> struct simt_tile_mx<3> {
+    typedef tile_e3m2 type;
+};
+template <> struct simt_tile_mx<4> {
+    typedef tile_e2m1 type;
+};
+template <int number> using tile_mx = typename simt_tile_mx<number>::type;
+
+/* What C is made of: a number, or the bits of one. */
+template <class sum_t> struct simt_tile_sum {
+    typedef sum_t type;
+};
+template <> struct simt_tile_sum<tile_f16> {
+    typedef uint16_t type;
+};
+template <> struct simt_tile_sum<tile_bf16> {
+    typedef uint16_t type;
+};
 
 /* ext_vector_type, not vec: a vector of one element has [0] too. */
 template <class element_t, int count> struct simt_tile_vector {
@@ -83,25 +144,30 @@ template <class element_t, int count> struct simt_tile_vector {
 #include "simt_tile_cpu.h"
 #endif
 #include "simt_tile_layout.h"
+#include "simt_tile_number.h"
 
-template <int rows, int columns, int depth, class input, class sum> struct tile {
+template <int rows, int columns, int depth, class input, class sum, int sparsity = 1> struct tile {
     typedef input in;
     typedef typename input::type in_t;
-    typedef sum acc_t;
-    typedef simt_tile_has<rows, columns, depth, input, sum> has;
-    static constexpr int m = rows, n = columns, k = depth;
+    typedef sum out;
+    typedef typename simt_tile_sum<sum>::type acc_t;
+    typedef simt_tile_has<rows, columns, depth, input, sum, sparsity> has;
+    static constexpr int m = rows, n = columns, k = depth, sparse = sparsity;
     static constexpr bool supported = has::value;
-    static constexpr int a_count = rows * depth / SIMT_TILE_INPUT_LANES;
-    static constexpr int b_count = depth * columns / SIMT_TILE_INPUT_LANES;
+    static constexpr int in_bytes = sizeof(in_t);
+    /* Elements along k, in memory. */
+    static constexpr int b_depth = depth * input::bits / (8 * in_bytes), a_depth = b_depth / sparsity;
+    static constexpr int a_count = rows * a_depth / SIMT_TILE_INPUT_LANES;
+    static constexpr int b_count = b_depth * columns / SIMT_TILE_INPUT_LANES;
     static constexpr int c_count = rows * columns / static_cast<int>(ROOFTILE_WAVE);
-    static constexpr int run = SIMT_TILE_RUN(a_count, static_cast<int>(sizeof(in_t)));
+    static constexpr int run = SIMT_TILE_RUN(a_count, in_bytes), b_run = run * sparsity;
     typedef typename simt_tile_vector<in_t, a_count>::type a_t;
     typedef typename simt_tile_vector<in_t, b_count>::type b_t;
-    typedef typename simt_tile_vector<acc_t, c_count>::type c_t;
+    typedef typename simt_tile_vector<SIMT_TILE_SUM(acc_t), c_count>::type c_t;
 };
 
-template <int m, int n, int k, class in, class acc_t>
-static constexpr bool tile_supported = simt_tile_has<m, n, k, in, acc_t>::value;
+template <int m, int n, int k, class in, class acc_t, int sparsity = 1>
+static constexpr bool tile_supported = simt_tile_has<m, n, k, in, acc_t, sparsity>::value;
 
 template <class tile_t> __device__ unsigned tile_a_row(unsigned e) SIMT_TILE_CONST
 {
@@ -133,6 +199,14 @@ template <class tile_t> __device__ unsigned tile_c_column(unsigned e) SIMT_TILE_
     return simt_tile_c_column<tile_t>(lane_id(), e);
 }
 
+template <class tile_t> __device__ unsigned tile_k_place(unsigned k) SIMT_TILE_CONST
+{
+    constexpr unsigned runs = tile_t::a_count / tile_t::run, blocks = tile_t::a_depth / tile_t::run;
+    constexpr unsigned apart = blocks / runs; /* between a lane's runs */
+    const unsigned block = k / tile_t::run;
+    return (block % apart * runs + block / apart) * tile_t::run + k % tile_t::run;
+}
+
 template <class tile_t> __device__ typename tile_t::c_t tile_fill(typename tile_t::acc_t value) SIMT_TILE_CONST
 {
     return static_cast<typename tile_t::c_t>(value);
@@ -158,6 +232,50 @@ __device__ typename tile_t::b_t tile_load_b(const typename tile_t::in_t *from, s
     return b;
 }
 
+/* Elements of a fragment whose k lie side by side, in pieces of up to 16 bytes. */
+template <class fragment_t, int run, class in_t>
+__device__ static void simt_tile_copy(fragment_t &to, int at, const in_t *from)
+{
+    constexpr int whole = run * static_cast<int>(sizeof(in_t));
+    constexpr int bytes = whole % 16 == 0 ? 16 : whole % 8 == 0 ? 8 : whole;
+    constexpr int each = bytes / static_cast<int>(sizeof(in_t));
+    UNROLL
+    for (int e = 0; e < run; e += each) {
+        typename simt_tile_vector<in_t, each>::type piece;
+        __builtin_memcpy(&piece, __builtin_assume_aligned(from + e, bytes), bytes);
+        UNROLL
+        for (int i = 0; i < each; ++i)
+            to[at + e + i] = piece[i];
+    }
+}
+
+template <class tile_t>
+__device__ typename tile_t::a_t tile_load_a(const typename tile_t::in_t *from, size_t row) SIMT_TILE_CONST
+{
+    typename tile_t::a_t a = {};
+    UNROLL
+    for (int e = 0; e < tile_t::a_count; e += tile_t::run)
+        simt_tile_copy<typename tile_t::a_t, tile_t::run>(a, e,
+                                                          from + tile_a_row<tile_t>(e) * row + tile_a_k<tile_t>(e));
+    return a;
+}
+
+template <class tile_t>
+__device__ typename tile_t::b_t tile_load_b(const typename tile_t::in_t *from, size_t column) SIMT_TILE_CONST
+{
+    typename tile_t::b_t b = {};
+    UNROLL
+    for (int e = 0; e < tile_t::b_count; e += tile_t::b_run)
+        simt_tile_copy<typename tile_t::b_t, tile_t::b_run>(
+            b, e, from + tile_b_column<tile_t>(e) * column + tile_b_k<tile_t>(e));
+    return b;
+}
+
+__device__ static inline int8_t tile_quantise(float value, float rate)
+{
+    return tile_encode<tile_i8>(value * rate);
+}
+
 template <class tile_t>
 __device__ typename tile_t::c_t tile_load_c(const typename tile_t::acc_t *from, size_t row,
                                             size_t column) SIMT_TILE_CONST
@@ -175,7 +293,7 @@ __device__ void tile_store_c(typename tile_t::acc_t *to, size_t row, size_t colu
 {
     UNROLL
     for (int e = 0; e < tile_t::c_count; ++e)
-        to[tile_c_row<tile_t>(e) * row + tile_c_column<tile_t>(e) * column] = c[e];
+        to[tile_c_row<tile_t>(e) * row + tile_c_column<tile_t>(e) * column] = static_cast<typename tile_t::acc_t>(c[e]);
 }
 
 #endif

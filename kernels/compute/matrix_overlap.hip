@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What runs beside the matrix unit. A step has ACC matrix instructions, each followed by BESIDE others that have
+ * nothing to do with it: fused multiply-adds (matrix_vector) or 16-byte loads from LDS (matrix_lds). If the two units
+ * work at the same time, a step takes as long as the slower of them, else as long as both.
+ *
+ * SPLIT 0 has both kinds in every wave: can one wave's instructions overlap? SPLIT 1 gives them to different waves,
+ * waves 4 .. 7 of every eight what is beside and the others the matrix instructions: as waves go to SIMDs in turn, of
+ * which a compute unit has 4 (2 on RDNA), each SIMD has both kinds. Fences keep the order of the source; the results of
+ * what is beside are used by nobody in the loop.
+ *
+ * Every wave with matrix instructions has one M x M matrix in `out`: the sum of its accumulators, to which the sum over
+ * the lanes of what ran beside is added, its own or, with SPLIT 1, the one of wave w + 4. Multiply-adds count steps, x
+ * * one + one, exactly; of LDS it is what the last loads gave.
+ *
+ * Defines: IN, M, K, TILE_LAYOUT as in matrix_peak; ACC; BESIDE; SPLIT; BLOCK work-items.
+ */
+#include "portable.h"
+#include "tile.h"
+
+using fragment = tile<M, M, K, IN, IN::acc_t>;
+typedef fragment::in_t element;
+
+static constexpr int CHAINS = 16; /* independent multiply-adds, or loads on the way */
+static constexpr unsigned WAVES = BLOCK / ROOFTILE_WAVE, GROUP = 4;
+static constexpr unsigned MATRIX_WAVES = SPLIT ? WAVES / 2 : WAVES;
+typedef uint32_t words __attribute__((ext_vector_type(4)));
+
+struct operands {
+    fragment::a_t a[ACC];
+    fragment::b_t b;
+};
+struct sums {
+    fragment::c_t c[ACC];
+};
+
+__device__ operands load_operands(const element *left, const element *right)
+{
+    operands from;
+    UNROLL
+    for (int i = 0; i < ACC; ++i)
+        from.a[i] = tile_load_a<fragment>(left + i * M * K, K, 1);
+    from.b = tile_load_b<fragment>(right, M, 1);
+    return from;
+}
+
+/* `beside` is of this work-item; the sums of whole numbers are exact. */
+__device__ void store_sums(double *out, const sums &acc, double beside)
+{
+    __shared__ double of_wave[WAVES];
+    const double together = wave_reduce_add(beside);
+    if (lane_id() == 0)
+        of_wave[wave_id()] = together;
+    __syncthreads();
+    if (SPLIT && wave_id() / GROUP % 2 == 1)
+        return;
+    const unsigned mine = SPLIT ? wave_id() / (2 * GROUP) * GROUP + wave_id() % GROUP : wave_id();
+    const double other = of_wave[SPLIT ? wave_id() + GROUP : wave_id()];
+    double *const to = out + (blockIdx.x * static_cast<size_t>(MATRIX_WAVES) + mine) * (M * M);
+    UNROLL
+    for (int e = 0; e < fragment::c_count; ++e) {
+        double sum = other;
+        UNROLL
+        for (int i = 0; i < ACC; ++i)
+            sum += static_cast<double>(acc.c[i][e]);
+        to[tile_c_row<fragment>(e) * M + tile_c_column<fragment>(e)] = sum;
+    }
+}
+
+/* The role is the same in all lanes, and the compiler has to know: matrix instructions ignore which lanes are active.
+ */
+__device__ bool has_role(unsigned second)
+{
+    return !SPLIT || opaque_uniform(wave_id() / GROUP % 2) == second;
+}
+
+__device__ sums no_sums()
+{
+    sums acc;
+    UNROLL
+    for (int i = 0; i < ACC; ++i)
+        acc.c[i] = tile_fill<fragment>(0);
+    return acc;
+}
+
+KERNEL __launch_bounds__(BLOCK) void matrix_vector(double *__restrict out, const element *__restrict left,
+                                                   const element *__restrict right, float one, uint32_t iterations)
+{
+    float x[CHAINS];
+    UNROLL
+    for (int i = 0; i < CHAINS; ++i)
+        x[i] = 0;
+    const float step = opaque(one);
+    sums acc = no_sums();
+    if (has_role(0)) {
+        const operands from = load_operands(left, right);
+        NO_UNROLL
+        for (uint32_t count = 0; count < iterations; ++count) {
+            UNROLL
+            for (int i = 0; i < ACC; ++i) {
+                acc.c[i] = tile_mma<fragment>(from.a[i], from.b, acc.c[i]);
+                UNROLL
+                for (int r = 0; r < (SPLIT ? 0 : BESIDE); ++r) {
+                    float &chain = x[(i * BESIDE + r) % CHAINS];
+                    chain = opaque(fma(chain, step, step));
+                }
+                schedule_fence();
+            }
+        }
+    }
+    if (SPLIT && has_role(1)) {
+        NO_UNROLL
+        for (uint32_t count = 0; count < iterations; ++count) {
+            UNROLL
+            for (int r = 0; r < ACC * BESIDE; ++r)
+                x[r % CHAINS] = opaque(fma(x[r % CHAINS], step, step));
+        }
+    }
+    float sum = 0;
+    UNROLL
+    for (int i = 0; i < CHAINS; ++i)
+        sum += x[i];
+    store_sums(out, acc, static_cast<double>(sum));
+}
+
+/* Every work-item loads its own column of two packs, in turn, into as many registers as there are loads on the way. */
+KERNEL __launch_bounds__(BLOCK) void matrix_lds(double *__restrict out, const element *__restrict left,
+                                                const element *__restrict right, const uint32_t *__restrict data,
+                                                uint32_t iterations)
+{
+    __shared__ words tile_words[2 * BLOCK];
+    UNROLL
+    for (int i = 0; i < 2; ++i) {
+        const uint32_t first = (i * BLOCK + thread_id()) * 4;
+        tile_words[i * BLOCK + thread_id()] = words{data[first], data[first + 1], data[first + 2], data[first + 3]};
+    }
+    __syncthreads();
+    const words *const column = tile_words + thread_id();
+    words value[CHAINS];
+    UNROLL
+    for (int i = 0; i < CHAINS; ++i)
+        value[i] = column[i % 2 * BLOCK];
+    sums acc = no_sums();
+    if (has_role(0)) {
+        const operands from = load_operands(left, right);
+        NO_UNROLL
+        for (uint32_t count = 0; count < iterations; ++count) {
+            UNROLL
+            for (int i = 0; i < ACC; ++i) {
+                acc.c[i] = tile_mma<fragment>(from.a[i], from.b, acc.c[i]);
+                UNROLL
+                for (int r = 0; r < (SPLIT ? 0 : BESIDE); ++r) {
+                    words &slot = value[(i * BESIDE + r) % CHAINS];
+                    keep(slot);
+                    memory_fence_compiler();
+                    slot = column[(i * BESIDE + r) % 2 * BLOCK];
+                }
+                schedule_fence();
+            }
+        }
+    }
+    if (SPLIT && has_role(1)) {
+        NO_UNROLL
+        for (uint32_t count = 0; count < iterations; ++count) {
+            UNROLL
+            for (int r = 0; r < ACC * BESIDE; ++r) {
+                keep(value[r % CHAINS]);
+                memory_fence_compiler();
+                value[r % CHAINS] = column[r % 2 * BLOCK];
+            }
+        }
+    }
+    uint32_t sum = 0;
+    UNROLL
+    for (int i = 0; i < CHAINS; ++i)
+        sum += value[i][0] + 3 * value[i][1] + 5 * value[i][2] + 7 * value[i][3];
+    store_sums(out, acc, static_cast<double>(sum));
+}
+KERNEL_EXPORT(matrix_vector)
+KERNEL_EXPORT(matrix_lds)
