@@ -31,18 +31,22 @@ struct compiler {
     const char *version;  /* first line of --version */
     unsigned llvm;        /* major version, 0 unknown */
     bool is_hipcc;        /* a wrapper that writes offload bundles */
+    bool is_nvcc;
     const char *identity; /* changes with the compiler: hash of real path, size, mtime and all of --version */
 };
 
-enum build_kind { BUILD_CPU, BUILD_AMD };
+enum build_kind { BUILD_CPU, BUILD_AMD, BUILD_NVIDIA };
 
 /* What to compile for. */
 struct build_target {
     enum build_kind kind;
-    const char *arch; /* "gfx942"; CPU: the feature list of device_info.target */
+    const char *arch; /* "gfx942" "sm_90a"; CPU: the feature list of device_info.target */
     uint32_t wave;    /* 64 or 32 */
     bool cumode;      /* RDNA: CU mode; else WGP mode, LLVM's default. Other targets have no such choice */
 };
+
+/* Of a GPU, by its name, in its usual mode. */
+struct build_target build_target_of(const char *arch);
 
 struct build_define {
     const char *name;
@@ -50,8 +54,9 @@ struct build_define {
 };
 
 struct build_request {
-    const char *source; /* path; NULL: `image` is used as it is */
+    const char *source; /* path; NULL: `image` is used as it is, or nothing is to be built for a `library` */
     const char *image;
+    const char *library; /* name of a library that the device opens: there is nothing to build, and no object */
     const struct build_define *defines; /* sorted by name */
     size_t define_count;
     const char *const *flags;
@@ -67,7 +72,8 @@ struct build_result {
     const char *object; /* path of the code object */
     char sha256[65];    /* of the object */
     const char
-        *message; /* BUILD_FAILED: the compiler's own words; BUILD_SKIPPED: the reason (min_llvm, unknown target) */
+        *message; /* BUILD_FAILED: the compiler's own words; BUILD_SKIPPED: the reason (min_llvm, unknown target); of a
+                   * library, which has no code to look at, these words */
     const char
         *command;      /* the command line, quoted for a shell, for messages and -v; NULL when it never came to that */
     const struct compiler *compiler; /* that made the object; its path is "" when it is not here. NULL for images */
@@ -76,7 +82,8 @@ struct build_result {
 
 /* Finds the compiler for a target: ROOFTILE_KERNEL_COMPILER alone when it is set (a hipcc: for AMD only), else the first
  * that knows the target and is no older than `min_llvm` (0: any). AMD: $ROCM_PATH/llvm/bin/amdclang++ (/opt/rocm without
- * ROCM_PATH), hipcc, then as for the CPU the newest LLVM of clang++ and clang++-25 down to clang++-14. Probed by
+ * ROCM_PATH), hipcc, then as for the CPU the newest LLVM of clang++ and clang++-25 down to clang++-14. NVIDIA:
+ * $CUDA_HOME/bin/nvcc, the nvcc on PATH, /usr/local/cuda/bin/nvcc, or ROOFTILE_KERNEL_COMPILER where that is an nvcc. Probed by
  * compiling an empty file; what was learned is kept in path_cache_dir()/compilers. ERR_BUILD names what was tried and
  * what to install; ERR_UNSUPPORTED: there are compilers but none knows the target ("never compiled: ..."), or all that
  * do are too old. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Devices: one table of functions per backend (hip, cpu, sim; cuda later). A backend knows memory, code objects,
+ * Devices: one table of functions per backend (hip, cuda, cpu, sim). A backend knows memory, code objects,
  * launches and marks; it knows no JSON, no parameters, no statistics and no policy (warm-up, batching, cold caches and
  * repeat counts are run/measure.c's). Everything here runs in the worker process; the parent never opens a device.
  *
@@ -22,6 +22,7 @@
 #define DEVICE_MAX_MARKS 64
 #define DEVICE_MAX_STREAMS 16
 #define DEVICE_MAX_ARGS 128
+#define DEVICE_LIBRARY_TEXT 192
 
 /* Kinds of memory:
  *   device         the device's own: coarse-grained, others see what a kernel wrote when it has ended
@@ -87,7 +88,8 @@ struct device_info {
     uint64_t memory_free_bytes;
     double core_hz;      /* maximum the driver names; the CPU device: measured clock of one core */
     double memory_hz;
-    double timer_tick_ns;
+    double timer_tick_ns; /* smallest step of the marks' clock; 0 unknown */
+    double counter_hz;    /* rate of the constant counter that kernels read; 0: that of the marks, one in timer_tick_ns */
     double flops_per_clock_f32; /* physical limit of the vector units per CU and clock, 0 = unknown: CPU lanes * 2 * FMA pipes */
     double flops_per_clock_f64;
     uint32_t cache_count;
@@ -120,7 +122,12 @@ struct kernel_info {
     uint32_t arg_count;
     struct kernel_arg args[DEVICE_MAX_ARGS];
     uint32_t lds_bytes;  /* static LDS */
+    bool sizes_only;     /* which arguments are pointers is unknown (cuda) */
     bool uses_lanes;     /* cpu: barriers or wave operations, so each work-item is a fiber */
+    /* A function of a library: what the library says it is ("OpenBLAS 0.3.21 ..., 16 threads"), and the file's SHA-256 as hex;
+     * else "". */
+    char library[DEVICE_LIBRARY_TEXT];
+    char library_sha256[65];
 };
 
 struct device;        /* begins with `const struct device_ops *ops` in every backend */
@@ -172,8 +179,8 @@ struct device_ops {
     /* Launches return before they have run, marks are the device's own time stamps, and host and kernels see each other's
      * writes to SPACE_PINNED at once, under one address. Only there do timers differ, and can a start be held back. */
     bool asynchronous;
-    /* Its kernels can read a counter of core clocks and one of constant rate (the one behind timer_tick_ns): how fast it
-     * ran is worth asking. */
+    /* Its kernels can read a counter of core clocks and one of constant rate (counter_hz): how fast it ran is worth
+     * asking. */
     bool has_clock_probe;
 
     /* How many devices; when 0, `why` says exactly why (driver missing, no permission, ...). Never fails, and may be called
@@ -196,6 +203,10 @@ struct device_ops {
     enum status (*read)(struct device *device, void *to, const void *from, uint64_t size_bytes, struct err *err);
 
     enum status (*load)(struct device_module **module, struct device *device, const char *path, struct err *err);
+    /* Optional: a library of somebody's functions, by the name that manifests give it. Its kernels are functions of this backend
+     * that pass their arguments on to the library's own; what symbols there are and what they take stands beside the table of
+     * libraries (cpu_library.c). A launch of one ignores grid and block. ERR_UNSUPPORTED when it is not installed, or not known. */
+    enum status (*load_library)(struct device_module **module, struct device *device, const char *name, struct err *err);
     void (*unload)(struct device *device, struct device_module *module);
     enum status (*kernel)(const struct device_kernel **kernel, struct kernel_info *info, struct device *device,
                           struct device_module *module, const char *symbol, struct err *err);
@@ -248,10 +259,11 @@ struct device {
 };
 
 extern const struct device_ops device_hip;
+extern const struct device_ops device_cuda;
 extern const struct device_ops device_cpu;
 extern const struct device_ops device_sim;
 
-/* The table of backends in order of preference (hip, cuda, cpu, sim as they exist), NULL-terminated. */
+/* The table of backends in order of preference (hip, cuda, cpu, sim), NULL-terminated. */
 extern const struct device_ops *const device_backends[];
 const struct device_ops *device_backend(const char *name); /* NULL: unknown */
 

@@ -7,9 +7,12 @@
  * { "name": "stream_triad", "summary": "a = b + s*c", "tags": ["memory"], "class": "memory",
  *   "params":   { "n": 268435456, "dtype": "f32", "block": 256, "lens": [1, 2, 3], "layout": "nt" },
  *   "limits":   { "dtype": ["f32", "f64"], "VEC": [1, 2, 4] },                 values a parameter may take
+ *   "let":      { "tile": "block * VEC" },      names for sub-expressions, each may use those before it; they stand for their text
+ *                                               in every expression and placeholder of this manifest, and cannot be set
  *   "code":     { "source": "stream.hip", "symbol": "stream_triad", "min_llvm": 17,
  *                 "defines": { "T": "{ctype(dtype)}", "VEC": "{VEC}" }, "flags": ["-ffast-math"] },
  *               or { "image": "my_flash_{D}.hsaco", "symbol": "..." }
+ *               or { "library": "openblas", "symbol": "gemm_{dtype}" },     a function of a library that the device opens (device.h)
  *   "variants": [ { "backend": "cpu", "params": { "VEC": 16 } }, { "arch": "gfx11*", "wave": 32, "params": { ... } } ],
  *   "require":  [ { "expr": "device.lds_bytes >= tile * 4", "reason": "the tile needs {tile*4} bytes of LDS" } ],
  *   "buffers":  { "a": { "type": "{dtype}", "count": "n", "role": "out", "reset": "none",
@@ -128,8 +131,9 @@ extern const char *const buffer_space_names[BUFFER_SPACES]; /* "device" "pinned"
 /* Generators are rows of one C table (generator_table in manifest_fill.c gives names and options; run/fill.c makes them):
  *   expr                     a value per element, expression in i
  *   zeros
- *   uniform  low high        [low, high), float or integer
- *   normal   mean sd
+ *   uniform  low high pairs  [low, high), float or integer
+ *   normal   mean sd pairs   of both: with pairs 1 an odd element equals the even one before it, with -1 it is its negative, so
+ *                            that sums of products cancel; 0: all are drawn
  *   ring     stride          one random cycle through all slots of `stride` bytes (pointer chase). The element at slot s holds
  *                            the ELEMENT index of the next slot; elements between slots are 0. Sattolo's algorithm.
  *   permutation              0..count-1 shuffled
@@ -149,6 +153,7 @@ enum fill_dist { DIST_UNIFORM, DIST_ZIPF, DIST_BLOCKED, DIST_EQUAL, DIST_SKEWED,
 enum {
     FILL_LOW = 0, FILL_HIGH = 1,                /* uniform */
     FILL_MEAN = 0, FILL_SD = 1,                 /* normal */
+    FILL_PAIRS = 2,                             /* uniform, normal */
     FILL_STRIDE = 0,                            /* ring */
     FILL_BOUND = 0, FILL_S = 1, FILL_BLOCK = 2, /* index */
     FILL_TOTAL = 0, FILL_SKEW = 1               /* offsets: lengths fall as rank^-skew with dist skewed */
@@ -281,7 +286,8 @@ struct expectation {
 /* Another kernel computes what is right, on the CPU device, in f64. The oracle's manifest has a buffer "index" (u64, in): which
  * output elements to compute, and a buffer "result" (f64, out) of the same count, and a parameter "samples" (the count). All
  * its other buffers take the contents of ours with the same name (or as `map` says); parameters of the same name are passed on, and
- * `params` sets others: "params": { "total": "{dtype}", "groups": "{device.cus * 2}" } in our parameters and device facts. */
+ * `params` sets others: "params": { "total": "{dtype}", "groups": "{device.cus * 2}" } in our parameters and device facts.
+ * What else there is to expect of other outputs is checked besides. */
 struct oracle_spec {
     const char *kernel; /* NULL: none */
     int output;         /* our buffer that is checked */
@@ -317,7 +323,8 @@ struct manifest {
     size_t variant_count;
     const struct manifest_require *require;
     size_t require_count;
-    const char *source;                /* resolved path of the .hip; NULL when image is set */
+    const char *source;                /* resolved path of the .hip; NULL when image or library is set */
+    const char *library;               /* name of a library, "openblas"; its functions are the symbols */
     const struct text_template *image; /* path relative to the manifest */
     const struct define *defines; /* of code; launches have theirs */
     size_t define_count;

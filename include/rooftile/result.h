@@ -89,7 +89,8 @@ struct result_case {
     size_t param_count;
     struct work work;
     bool has_work;
-    char object_sha256[65]; /* "" unknown */
+    char object_sha256[65]; /* "" unknown; of a library's file when that is what ran */
+    const char *library;    /* what it says it is; "" or NULL: code of a source or image ran */
     uint32_t grid[3], block[3], lds_bytes; /* of the first timed launch */
     /* measurement */
     enum timer timer;

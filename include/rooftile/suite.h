@@ -16,6 +16,7 @@
  *       "measure": { "cache": "cold", "min_time": "0.5 s" }, "tags": ["dram"] } ],
  *   "derive": [ { "name": "cache_levels", "method": "change_points", "kernel": "pointer_chase",
  *                 "x": "bytes", "y": "ns_per_item", "group": ["dtype"] } ],
+ *               with "method": "ratio" and "to": "gemm_library", or "method": "shares" with "layers" and "parts": see below
  *   "kpis":   [ { "name": "stream", "method": "geomean", "of": "bytes_per_s", "cases": ["stream_*"] } ] }
  *
  * Shapes are named sets of parameters, data that several suites share: { "shapes": [ { "name": "llama3-8b.down",
@@ -107,10 +108,24 @@ struct suite_case {
     const struct json *at; /* NULL: from the command line */
 };
 
-/* A quantity computed from several cases' results (derive.h has the methods). */
+/* A quantity computed from several cases' results. Curves (change_points, startup, knee, max, min), three_arm and matrix take
+ * kernel, x and y, a matrix rows as well. Two are of another kind:
+ *
+ * { "name": "of library", "method": "ratio", "kernel": "gemm_register", "to": "gemm_library", "y": "flops_per_s" }
+ * divides each case's y by that of the other kernel's case whose parameters are equal, as far as both kernels have them.
+ *
+ * { "name": "layer", "method": "shares", "layers": "*.*", "parts": { "qkv": 1, "rope": 1, "down": 1 } }
+ * adds up time. The cases whose shapes are LAYER.qkv, LAYER.rope and so on are one layer, for each LAYER that matches the
+ * glob; a part's time counts as often as its number says. Without exactly one measured case for each part there is no sum. */
 struct suite_derive {
-    const char *name, *method, *kernel;
-    const char *x, *y; /* a parameter, a metric, or: time_ns bytes_per_s flops_per_s ns_per_item bytes intensity */
+    const char *name, *method;
+    const char *kernel; /* NULL: of shares */
+    const char *to;     /* method ratio; else NULL */
+    const char *layers; /* method shares; else NULL */
+    const struct suite_part { const char *name; uint64_t times; } *parts;
+    size_t part_count;
+    const char *x; /* as y; "" for ratio and shares */
+    const char *y; /* a parameter, a metric, or: time_ns bytes_per_s flops_per_s ns_per_item bytes intensity */
     const char *rows;  /* method matrix: the parameter of its rows; x is that of its columns. Else NULL */
     const char *const *group; /* parameters; one derived value per combination */
     size_t group_count;

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * Targets: what is known about AMD's GPU architectures without a compiler or a device. `targets` is the one place that
+ * Targets: what is known about GPU architectures without a compiler or a device. `targets` is the one place that
  * names the targets kernels are written and tested for, the products that have them, and the LLVM that first compiles
  * for them; the facts about waves hold for every name of the same family ("gfx1036", "gfx11-generic", with features
  * behind a colon too). Sources: LLVM's AMDGPUUsage (processors, target features) and the LLVM releases that
- * added each (gfx942, gfx1151: 17; gfx1200: 18; gfx950: 20; gfx1250: a stub in 21, complete in 22).
+ * added each (gfx942, gfx1151: 17; gfx1200: 18; gfx950: 20; gfx1250: a stub in 21, complete in 22). NVIDIA's are named as nvcc
+ * names them; the CUDA that first knows each is in the release notes of nvcc and PTX. An "a" behind the number: with the
+ * instructions that no later architecture keeps; such code runs on that one alone.
  */
 #ifndef ROOFTILE_TARGETS_H
 #define ROOFTILE_TARGETS_H
@@ -18,10 +20,14 @@
 struct target {
     const char *arch;     /* "gfx942" */
     const char *products; /* a few that have it, for people */
-    unsigned llvm; /* oldest major version that compiles kernels for it; never below 14, which they need themselves */
+    unsigned llvm; /* oldest major version that compiles kernels for it; never below 14, which they need themselves; 0: nvcc */
+    const char *cuda; /* oldest CUDA whose nvcc does, "12.8"; NULL: clang */
 };
-#define TARGET_COUNT 13
+#define TARGET_COUNT 18
 extern const struct target targets[TARGET_COUNT];
+
+/* "sm_90a": nvcc's. */
+bool target_is_nvidia(const char *arch);
 
 /* NULL when it is not one of them. Features ("gfx90a:xnack-") are no part of the name. */
 const struct target *target_find(const char *arch);

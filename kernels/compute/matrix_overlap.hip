@@ -24,7 +24,7 @@ typedef fragment::in_t element;
 static constexpr int CHAINS = 16; /* independent multiply-adds, or loads on the way */
 static constexpr unsigned WAVES = BLOCK / ROOFTILE_WAVE, GROUP = 4;
 static constexpr unsigned MATRIX_WAVES = SPLIT ? WAVES / 2 : WAVES;
-typedef uint32_t words __attribute__((ext_vector_type(4)));
+typedef vec<uint32_t, 4>::type words;
 
 struct operands {
     fragment::a_t a[ACC];

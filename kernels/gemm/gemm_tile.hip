@@ -51,7 +51,7 @@ struct __attribute__((packed, aligned(sizeof(T)))) loose_pack {
 struct __attribute__((packed, aligned(sizeof(T)))) loose_quad {
     quad_t values;
 };
-typedef T run_t __attribute__((ext_vector_type(ONE_LANE || VA < 2 ? 2 : VA)));
+typedef vec<T, (ONE_LANE || VA < 2 ? 2 : VA)>::type run_t;
 
 /* One operand's slab. WIDE rows or columns; a panel is what stands together for each k. */
 template <unsigned wide, unsigned panel, bool turned, unsigned straight> struct slab_of {

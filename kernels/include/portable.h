@@ -4,6 +4,7 @@
  *   for an AMD GPU by any clang that has the target (no ROCm needed, compiler builtins only):
  *       clang++ -x hip --cuda-device-only --no-gpu-bundle-output -nogpulib -nogpuinc --offload-arch=gfx942 -O3 -std=c++17
  *               -I kernels/include -DT=float -o stream.hsaco stream.hip
+ *   for an NVIDIA GPU by nvcc: nvcc -x cu -cubin -arch=sm_90a -O3 -std=c++17 -I kernels/include -DT=float -o stream.cubin stream.hip
  *   for the CPU device through cpu_unit.cpp, whose head has the command.
  *
  * Every name below means the same on each of them. C++17, no standard headers, no exceptions, no run-time initialisers.
@@ -50,6 +51,9 @@
  *
  * Vectors and memory access
  *   vec<T, N>::type       N elements with element-wise operators and [i]; N = 1 is T itself
+ *   pick(m, a, b)         of each element a's where m's is true (comparing vectors gives one), else b's
+ *   loose_vec<T, N>::type the same where only its elements are aligned (a third parameter: to so many bytes instead; NVIDIA
+ *                         has no access that is aligned to less than an element: there such a one is to be aligned whole)
  *   load_nt(p) store_nt(v, p)   non-temporal (streaming) access of scalars and vectors, p aligned to its type
  *   atomicAdd atomicSub atomicMin atomicMax atomicAnd atomicOr atomicXor atomicExch (p, v), atomicCAS(p, expected, v)
  *                         relaxed, device scope, return the old value; int, unsigned, uint64_t; atomicAdd also float, double
@@ -96,14 +100,18 @@
  *   schedule_fence()      what the source has before this is issued before what comes after, as far as the compiler knows how
  *   UNROLL  NO_UNROLL  UNROLL_BY(4)            before a loop
  *
- * What is underneath: simt_amd.h or simt_cpu.h, and simt_common.h for what is the same on both.
+ * What is underneath: simt_amd.h, simt_nvidia.h or simt_cpu.h, and simt_common.h for what is the same on all.
  */
 #ifndef ROOFTILE_PORTABLE_H
 #define ROOFTILE_PORTABLE_H
 
 /* Names in these headers are lower case or begin with SIMT_: a manifest may define T, N, VEC, TILE and the like. */
 #define UNROLL _Pragma("unroll")
+#if defined(__CUDACC__)
+#define NO_UNROLL _Pragma("unroll 1")
+#else
 #define NO_UNROLL _Pragma("nounroll")
+#endif
 #define SIMT_PRAGMA(text) _Pragma(#text)
 #define UNROLL_BY(count) SIMT_PRAGMA(unroll count)
 
@@ -116,7 +124,7 @@ typedef __UINT16_TYPE__ uint16_t;
 typedef __UINT32_TYPE__ uint32_t;
 typedef __UINT64_TYPE__ uint64_t;
 typedef __SIZE_TYPE__ size_t;
-#if defined(__AMDGCN__) || defined(__FLT16_MANT_DIG__)
+#if !defined(__CUDACC__) && (defined(__AMDGCN__) || defined(__FLT16_MANT_DIG__))
 typedef _Float16 float16;
 #endif
 
@@ -124,6 +132,7 @@ struct simt_dim3 {
     unsigned x, y, z;
 };
 
+#if !defined(__CUDACC__)
 /* N elements of T in one register (or as many as they take). */
 template <class element_t, int count> struct vec {
     typedef element_t type __attribute__((ext_vector_type(count)));
@@ -131,13 +140,23 @@ template <class element_t, int count> struct vec {
 template <class element_t> struct vec<element_t, 1> {
     typedef element_t type;
 };
+/* A vector of one element too, and aligned to its elements alone. */
+template <class element_t, int count> struct simt_vec_of {
+    typedef element_t type __attribute__((ext_vector_type(count)));
+};
+template <class element_t, int count, int alignment = sizeof(element_t)> struct loose_vec {
+    typedef element_t type __attribute__((ext_vector_type(count), aligned(alignment)));
+};
+#endif
 
-#if defined(__AMDGCN__)
+#if defined(__CUDACC__)
+#include "simt_nvidia.h"
+#elif defined(__AMDGCN__)
 #include "simt_amd.h"
 #elif defined(ROOFTILE_SOURCE)
 #include "simt_cpu.h"
 #else
-#error "compile kernels for an AMD GPU with --cuda-device-only, for the CPU device through cpu_unit.cpp"
+#error "compile kernels for a GPU with --cuda-device-only or nvcc -cubin, for the CPU device through cpu_unit.cpp"
 #endif
 
 #endif

@@ -9,6 +9,7 @@ __device__ static constexpr unsigned wave_size()
     return ROOFTILE_WAVE;
 }
 
+#ifndef SIMT_OWN_SHUFFLES
 /* Shuffles move 32-bit words; SIMT_SITE (the caller's place in the source) is empty where nobody asks for it. */
 template <class type_t> __device__ type_t __shfl(type_t value, unsigned lane SIMT_SITE)
 {
@@ -31,6 +32,8 @@ template <class type_t> __device__ type_t __shfl_down(type_t value, unsigned del
     const unsigned self = lane_id();
     return simt_read_lane(value, delta >= ROOFTILE_WAVE - self ? self : self + delta SIMT_PASS_SITE);
 }
+
+#endif
 
 template <class type_t> __device__ type_t wave_reduce_add(type_t value SIMT_SITE)
 {
@@ -60,6 +63,12 @@ template <class type_t> __device__ type_t wave_reduce_min(type_t value SIMT_SITE
     return value;
 }
 
+#ifndef SIMT_OWN_ACCESS
+template <class mask_t, class type_t> __device__ static type_t pick(mask_t mask, type_t a, type_t b)
+{
+    return mask ? a : b;
+}
+
 template <class type_t> __device__ static type_t load_nt(const type_t *from)
 {
     return __builtin_nontemporal_load(from);
@@ -69,7 +78,9 @@ template <class type_t> __device__ static void store_nt(type_t value, type_t *to
 {
     __builtin_nontemporal_store(value, to);
 }
+#endif
 
+#ifndef SIMT_OWN_FMA
 __device__ static inline float fma(float a, float b, float c)
 {
     return __builtin_fmaf(a, b, c);
@@ -86,6 +97,7 @@ template <class type_t> __device__ static type_t fma(type_t a, type_t b, type_t 
 #pragma clang fp contract(fast)
     return a * b + c;
 }
+#endif
 
 __device__ static inline float fast_exp(float x)
 {

@@ -7,6 +7,7 @@
 #endif
 
 #define SIMT_TILE_MFMA 2
+#define SIMT_TILE_NVIDIA 3
 #define SIMT_TILE_GFX11 11
 #define SIMT_TILE_GFX12 12
 #define SIMT_TILE_PERMUTED 1

@@ -9,6 +9,7 @@
 #endif
 #define SIMT_TILE_PERMUTED 1
 #define SIMT_TILE_MFMA 2
+#define SIMT_TILE_NVIDIA 3
 #define SIMT_TILE_GFX11 11
 #define SIMT_TILE_GFX12 12
 #define SIMT_TILE_CONST const
@@ -18,10 +19,10 @@
 #define SIMT_TILE_LAYOUT SIMT_TILE_MFMA
 #elif TILE_LAYOUT == 0
 #define SIMT_TILE_LAYOUT SIMT_TILE_GFX12
-#elif TILE_LAYOUT == 1 || (TILE_LAYOUT == 11 && ROOFTILE_WAVE == 32)
+#elif TILE_LAYOUT == 1 || ((TILE_LAYOUT == 3 || TILE_LAYOUT == 11) && ROOFTILE_WAVE == 32)
 #define SIMT_TILE_LAYOUT TILE_LAYOUT
 #else
-#error "TILE_LAYOUT is 0, 1, or at wave 32 11"
+#error "TILE_LAYOUT is 0, 1, or at wave 32 3 or 11"
 #endif
 #if SIMT_TILE_LAYOUT == SIMT_TILE_GFX11
 #define SIMT_TILE_INPUT_LANES 16 /* the other 16 hold copies */
@@ -30,34 +31,37 @@
 #endif
 #if SIMT_TILE_LAYOUT == SIMT_TILE_GFX12
 #define SIMT_TILE_RUN(count, bytes) (8 / (bytes) < (count) ? 8 / (bytes) : (count))
+#elif SIMT_TILE_LAYOUT == SIMT_TILE_NVIDIA
+#define SIMT_TILE_RUN(count, bytes) ((count) / 2)
 #else
 #define SIMT_TILE_RUN(count, bytes) (count)
 #endif
 
 /* For which K there is an instruction of 16 x 16 (a bit is a K; MFMA's 32 x 32 has half of it): dense and sparse. */
 template <class in, class out> struct simt_tile_depths {
-    static constexpr int mfma = 0, wmma = 0, smfmac = 0, swmmac = 0;
+    static constexpr int mfma = 0, wmma = 0, smfmac = 0, swmmac = 0, nvidia = 0;
 };
-#define SIMT_TILE_ROW(in, out, mfma_depths, wmma_depths, smfmac_depths, swmmac_depths)                                 \
+#define SIMT_TILE_ROW(in, out, mfma_depths, wmma_depths, smfmac_depths, swmmac_depths, nvidia_depths)                  \
     template <> struct simt_tile_depths<in, out> {                                                                     \
-        static constexpr int mfma = mfma_depths, wmma = wmma_depths, smfmac = smfmac_depths, swmmac = swmmac_depths;   \
+        static constexpr int mfma = mfma_depths, wmma = wmma_depths, smfmac = smfmac_depths, swmmac = swmmac_depths,   \
+                             nvidia = nvidia_depths;                                                                   \
     };
-SIMT_TILE_ROW(tile_f64, double, 4, 0, 0, 0)
-SIMT_TILE_ROW(tile_f32, float, 4, 0, 0, 0)
-SIMT_TILE_ROW(tile_xf32, float, 8, 0, 0, 0)
-SIMT_TILE_ROW(tile_f16, float, 16 | 32, 16, 32 | 64, 32)
-SIMT_TILE_ROW(tile_bf16, float, 8 | 16 | 32, 16, 32 | 64, 32)
-SIMT_TILE_ROW(tile_f16, tile_f16, 0, 16, 0, 0)
-SIMT_TILE_ROW(tile_bf16, tile_bf16, 0, 16, 0, 0)
-SIMT_TILE_ROW(tile_e4m3, float, 32 | 128, 16, 128, 32)
-SIMT_TILE_ROW(tile_e5m2, float, 32 | 128, 16, 128, 32)
-SIMT_TILE_ROW(tile_e4m3fnuz, float, 32, 0, 64, 0)
-SIMT_TILE_ROW(tile_e5m2fnuz, float, 32, 0, 64, 0)
-SIMT_TILE_ROW(tile_e2m3, float, 128, 0, 0, 0)
-SIMT_TILE_ROW(tile_e3m2, float, 128, 0, 0, 0)
-SIMT_TILE_ROW(tile_e2m1, float, 128, 0, 0, 0)
-SIMT_TILE_ROW(tile_i8, int32_t, 16 | 32 | 64, 16, 64 | 128, 32)
-SIMT_TILE_ROW(tile_i4, int32_t, 0, 16 | 32, 0, 0)
+SIMT_TILE_ROW(tile_f64, double, 4, 0, 0, 0, 4)
+SIMT_TILE_ROW(tile_f32, float, 4, 0, 0, 0, 0)
+SIMT_TILE_ROW(tile_xf32, float, 8, 0, 0, 0, 8)
+SIMT_TILE_ROW(tile_f16, float, 16 | 32, 16, 32 | 64, 32, 16)
+SIMT_TILE_ROW(tile_bf16, float, 8 | 16 | 32, 16, 32 | 64, 32, 16)
+SIMT_TILE_ROW(tile_f16, tile_f16, 0, 16, 0, 0, 16)
+SIMT_TILE_ROW(tile_bf16, tile_bf16, 0, 16, 0, 0, 0)
+SIMT_TILE_ROW(tile_e4m3, float, 32 | 128, 16, 128, 32, 32)
+SIMT_TILE_ROW(tile_e5m2, float, 32 | 128, 16, 128, 32, 32)
+SIMT_TILE_ROW(tile_e4m3fnuz, float, 32, 0, 64, 0, 0)
+SIMT_TILE_ROW(tile_e5m2fnuz, float, 32, 0, 64, 0, 0)
+SIMT_TILE_ROW(tile_e2m3, float, 128, 0, 0, 0, 0)
+SIMT_TILE_ROW(tile_e3m2, float, 128, 0, 0, 0, 0)
+SIMT_TILE_ROW(tile_e2m1, float, 128, 0, 0, 0, 0)
+SIMT_TILE_ROW(tile_i8, int32_t, 16 | 32 | 64, 16, 64 | 128, 32, 32)
+SIMT_TILE_ROW(tile_i4, int32_t, 0, 16 | 32, 0, 0, 64)
 
 template <int m, int n, int k, class in, class out, int sparse> struct simt_tile_has {
     typedef simt_tile_depths<in, out> depths;
@@ -67,7 +71,8 @@ template <int m, int n, int k, class in, class out, int sparse> struct simt_tile
                                  ((sparse == 2 ? depths::smfmac : depths::mfma) & depth_at_16) != 0;
     static constexpr bool wmma =
         m == 16 && n == 16 && is_power && ((sparse == 2 ? depths::swmmac : depths::wmma) & k) != 0;
-    static constexpr bool value = ROOFTILE_WAVE == 64 ? mfma : wmma;
+    static constexpr bool nvidia = m == 16 && n == 16 && sparse == 1 && depths::nvidia == k;
+    static constexpr bool value = SIMT_TILE_LAYOUT == SIMT_TILE_NVIDIA ? nvidia : ROOFTILE_WAVE == 64 ? mfma : wmma;
 };
 
 /* A fragment in words that wave operations move. */

@@ -7,6 +7,7 @@
  *           C of f32 and i32: row = 4 * (64 / M) * (e / 4) + 4 * (lane / M) + e % 4, column = lane % M.
  *           C of f64: row = 4 * e + lane / 16, column = lane % 16.
  *   gfx11   A: row = lane % 16, k = e, in both halves of the wave. C: row = 2 * e + lane / 16, column = lane % 16.
+ *   NVIDIA  simt_tile_nvidia.h has it.
  *   gfx12   A: row = lane % 16, k = 2 * R * (e / R) + R * (lane / 16) + e % R, R the elements of 8 bytes (or all, if
  * fewer). C: row = 8 * (lane / 16) + e, column = lane % 16. Sparse  A as above in what is there of it. B of MFMA the
  * same; of gfx12 with R the elements of 16 bytes. Packed  k counts bytes. What the scaled instructions of gfx950 hold
@@ -42,6 +43,37 @@ template <class tile_t> __device__ static unsigned simt_tile_c_row(unsigned lane
 template <class tile_t> __device__ static unsigned simt_tile_c_column(unsigned lane, unsigned e)
 {
     return (lane * 7 + 5) % ROOFTILE_WAVE / tile_t::m * tile_t::c_count + tile_t::c_count - 1 - e;
+}
+#elif SIMT_TILE_LAYOUT == SIMT_TILE_NVIDIA
+/* Half of the elements in each of two rows of A, two columns of B, and two halves of C's columns. */
+template <class tile_t> __device__ static unsigned simt_tile_a_row(unsigned lane, unsigned e)
+{
+    return lane / 4 + e / (tile_t::a_count / 2) * 8;
+}
+
+template <class tile_t> __device__ static unsigned simt_tile_a_k(unsigned lane, unsigned e)
+{
+    return lane % 4 * (tile_t::a_count / 2) + e % (tile_t::a_count / 2);
+}
+
+template <class tile_t> __device__ static unsigned simt_tile_b_column(unsigned lane, unsigned e)
+{
+    return lane / 4 + e / (tile_t::b_count / 2) * 8;
+}
+
+template <class tile_t> __device__ static unsigned simt_tile_b_k(unsigned lane, unsigned e)
+{
+    return lane % 4 * (tile_t::b_count / 2) + e % (tile_t::b_count / 2);
+}
+
+template <class tile_t> __device__ static unsigned simt_tile_c_row(unsigned lane, unsigned e)
+{
+    return lane / 4 + e / 2 % 2 * 8;
+}
+
+template <class tile_t> __device__ static unsigned simt_tile_c_column(unsigned lane, unsigned e)
+{
+    return lane % 4 * 2 + e % 2 + e / 4 * 8;
 }
 #else
 template <class tile_t> __device__ static unsigned simt_tile_a_row(unsigned lane, unsigned)

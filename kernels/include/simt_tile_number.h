@@ -68,7 +68,7 @@ __device__ static inline float simt_tile_number(const tile_xf32 &, float value)
 
 template <class in> __device__ static auto tile_decode(typename in::type code)
 {
-#if defined(__AMDGCN__)
+#if defined(__AMDGCN__) || defined(__CUDACC__)
     if constexpr (in::bits == 16 && in::mantissa == 10)
         return static_cast<float>(__builtin_bit_cast(float16, code));
 #endif
@@ -159,7 +159,7 @@ template <class in> __device__ static typename in::type tile_encode(float value)
     } else if constexpr (in::mantissa == 7) {
         return static_cast<typename in::type>(simt_tile_upper_half(value));
     } else {
-#if defined(__AMDGCN__)
+#if defined(__AMDGCN__) || defined(__CUDACC__)
         if constexpr (in::mantissa == 10)
             return __builtin_bit_cast(typename in::type, static_cast<float16>(value));
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Matrix fragments: D = A * B + C by one wave, over the matrix instructions of the target (MFMA of gfx908, gfx90a,
- * gfx94x, gfx950; WMMA of gfx11, gfx12) and over plain loops on the CPU device. A kernel includes it after portable.h.
+ * gfx94x, gfx950; WMMA of gfx11, gfx12; mma.sync of NVIDIA) and over plain loops on the CPU device. A kernel includes it
+ * after portable.h.
  *
  *     using F = tile<16, 16, 16, tile_f16, float>;              M, N, K: A is M x K, B is K x N, C and D are M x N
  *     F::c_t c = tile_fill<F>(0);
@@ -38,7 +39,8 @@
  * sparse. Beyond that a kernel knows nothing but these functions: layouts differ between targets, and the CPU has one
  * that is nobody's. tile_k_place<F>(k)    another order of 0 .. K - 1: with it all elements of a lane stand in a row,
  * the first at a multiple of a_count. Which k is where only has to agree between A and B, so both may be laid out by
- * place, and a lane's part is then one piece of memory.
+ * place, and a lane's part is then one piece of memory. Only where F::a_rows is 1: NVIDIA's lanes have elements of 2 rows
+ * of A and of 2 columns of B (F::b_columns), the first half of the elements and the second; there it does not compile.
  *
  * Work. Every lane of the wave takes part in tile_mma; none may have returned. Strides are in elements.
  *   tile_fill<F>(value)                      a C of equal elements
@@ -65,7 +67,7 @@
  *
  * TILE_LAYOUT, a define, for the CPU: 0 is MFMA's layout at wave 64 and gfx12's at wave 32; 1 a permuted one, in which
  * A, B and C each have an order of lanes of their own, for kernels that ignore coordinates to fail; 11 is gfx11's, at
- * wave 32.
+ * wave 32; 3 is NVIDIA's, at wave 32.
  */
 #ifndef ROOFTILE_TILE_H
 #define ROOFTILE_TILE_H
@@ -74,6 +76,7 @@ template <class element_t, class sum_t> struct simt_tile_plain {
     typedef element_t type;
     typedef sum_t acc_t;
     static constexpr int bits = 8 * sizeof(element_t), mantissa = 0;
+    static constexpr bool fnuz = false;
 };
 struct tile_f64 : simt_tile_plain<double, double> {};
 struct tile_f32 : simt_tile_plain<float, float> {};
@@ -132,14 +135,14 @@ template <> struct simt_tile_sum<tile_bf16> {
     typedef uint16_t type;
 };
 
-/* ext_vector_type, not vec: a vector of one element has [0] too. */
-template <class element_t, int count> struct simt_tile_vector {
-    typedef element_t type __attribute__((ext_vector_type(count)));
-};
+/* Not vec: a vector of one element has [0] too. */
+template <class element_t, int count> struct simt_tile_vector : simt_vec_of<element_t, count> {};
 
 /* Which instruction there is: value, and on AMD how it is called. */
 #if defined(__AMDGCN__)
 #include "simt_tile_amd.h"
+#elif defined(__CUDACC__)
+#include "simt_tile_nvidia.h"
 #else
 #include "simt_tile_cpu.h"
 #endif
@@ -160,6 +163,7 @@ template <int rows, int columns, int depth, class input, class sum, int sparsity
     static constexpr int a_count = rows * a_depth / SIMT_TILE_INPUT_LANES;
     static constexpr int b_count = b_depth * columns / SIMT_TILE_INPUT_LANES;
     static constexpr int c_count = rows * columns / static_cast<int>(ROOFTILE_WAVE);
+    static constexpr int a_rows = SIMT_TILE_LAYOUT == SIMT_TILE_NVIDIA ? 2 : 1, b_columns = a_rows;
     static constexpr int run = SIMT_TILE_RUN(a_count, in_bytes), b_run = run * sparsity;
     typedef typename simt_tile_vector<in_t, a_count>::type a_t;
     typedef typename simt_tile_vector<in_t, b_count>::type b_t;
@@ -201,6 +205,7 @@ template <class tile_t> __device__ unsigned tile_c_column(unsigned e) SIMT_TILE_
 
 template <class tile_t> __device__ unsigned tile_k_place(unsigned k) SIMT_TILE_CONST
 {
+    static_assert(tile_t::a_rows == 1, "a lane has elements of several rows: load them by tile_load_a and tile_load_b");
     constexpr unsigned runs = tile_t::a_count / tile_t::run, blocks = tile_t::a_depth / tile_t::run;
     constexpr unsigned apart = blocks / runs; /* between a lane's runs */
     const unsigned block = k / tile_t::run;

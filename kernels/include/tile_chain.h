@@ -23,6 +23,10 @@
 #ifndef ROOFTILE_TILE_CHAIN_H
 #define ROOFTILE_TILE_CHAIN_H
 
+#if SIMT_TILE_LAYOUT == SIMT_TILE_NVIDIA
+#error "C and B of NVIDIA's lanes are of other columns: nothing here knows how to get from one to the other"
+#endif
+
 #if SIMT_TILE_LAYOUT == SIMT_TILE_PERMUTED
 template <class tile_t> static constexpr unsigned tile_columns = tile_t::c_count;
 #else
@@ -57,7 +61,7 @@ __device__ static unsigned simt_tile_c_lane(unsigned x)
     return (x + ROOFTILE_WAVE - 5) * 55 % ROOFTILE_WAVE;
 }
 
-template <class tile_t, class pair_t> __device__ tile_column_t<tile_t> simt_tile_over(tile_column_t<tile_t> x) SIMT_TILE_CONST
+template <class tile_t, class pair_t> __device__ tile_column_t<tile_t> simt_tile_over(tile_column_t<tile_t> x)
 {
     const unsigned self = (lane_id() * 7 + 5) % ROOFTILE_WAVE;
     for (unsigned mask = 1; mask < tile_t::m; mask *= 2)
@@ -66,24 +70,24 @@ template <class tile_t, class pair_t> __device__ tile_column_t<tile_t> simt_tile
     return x;
 }
 #else
-template <class tile_t, class pair_t> __device__ tile_column_t<tile_t> simt_tile_over(tile_column_t<tile_t> x) SIMT_TILE_CONST
+template <class tile_t, class pair_t> __device__ tile_column_t<tile_t> simt_tile_over(tile_column_t<tile_t> x)
 {
     if constexpr (tile_t::n == 16 && ROOFTILE_WAVE == 32)
         x[0] = pair_t{x[0], row_permute_other(x[0], 0x76543210u, 0xfedcba98u)}.result();
     if constexpr (tile_t::n == 16 && ROOFTILE_WAVE == 64)
-        x[0] = pair_t{x[0], xor_lane<16>(x[0])}.result();
+        x[0] = pair_t{x[0], __shfl_xor(x[0], 16)}.result();
     if constexpr (ROOFTILE_WAVE == 64)
         x[0] = pair_t{x[0], __shfl_xor(x[0], 32)}.result();
     return x;
 }
 #endif
 
-template <class tile_t> __device__ tile_column_t<tile_t> tile_column_max(tile_column_t<tile_t> x) SIMT_TILE_CONST
+template <class tile_t> __device__ tile_column_t<tile_t> tile_column_max(tile_column_t<tile_t> x)
 {
     return simt_tile_over<tile_t, simt_tile_larger>(x);
 }
 
-template <class tile_t> __device__ tile_column_t<tile_t> tile_column_sum(tile_column_t<tile_t> x) SIMT_TILE_CONST
+template <class tile_t> __device__ tile_column_t<tile_t> tile_column_sum(tile_column_t<tile_t> x)
 {
     return simt_tile_over<tile_t, simt_tile_added>(x);
 }
@@ -117,7 +121,7 @@ template <class tile_t> __device__ static unsigned tile_chain_row(unsigned step,
 
 #if SIMT_TILE_LAYOUT == SIMT_TILE_PERMUTED
 template <class tile_t, unsigned steps, unsigned tiles>
-__device__ void tile_chain_b(typename tile_t::b_t (&b)[steps], const typename tile_t::c_t (&c)[tiles]) SIMT_TILE_CONST
+__device__ void tile_chain_b(typename tile_t::b_t (&b)[steps], const typename tile_t::c_t (&c)[tiles])
 {
     static_assert(steps * tile_t::k == tiles * tile_t::m, "rows of C are k of B");
     for (unsigned step = 0; step < steps; ++step)
@@ -136,7 +140,7 @@ __device__ void tile_chain_b(typename tile_t::b_t (&b)[steps], const typename ti
 }
 #else
 template <class tile_t, unsigned steps, unsigned tiles>
-__device__ void tile_chain_b(typename tile_t::b_t (&b)[steps], const typename tile_t::c_t (&c)[tiles]) SIMT_TILE_CONST
+__device__ void tile_chain_b(typename tile_t::b_t (&b)[steps], const typename tile_t::c_t (&c)[tiles])
 {
     static_assert(steps * tile_t::k == tiles * tile_t::m && sizeof(typename tile_t::b_t) % 4 == 0, "rows of C are k of B");
     constexpr unsigned pack = 4 / sizeof(typename tile_t::in_t), step_words = sizeof(typename tile_t::b_t) / 4;

@@ -21,10 +21,12 @@ template <class value_t> __device__ value_t move_shuffle(value_t value, unsigned
     return __shfl(value, next);
 }
 
+#if !defined(__CUDACC__)
 template <class value_t> __device__ value_t move_push(value_t value, unsigned next, unsigned)
 {
     return push_lane(value, next);
 }
+#endif
 
 template <class value_t> __device__ value_t move_swizzle(value_t value, unsigned, unsigned step)
 {

@@ -26,12 +26,12 @@ template <> struct part<2> {
 };
 typedef typename part<WIDTH>::type part_t;
 static constexpr unsigned PARTS = WIDTH / sizeof(part_t);
-typedef part_t element __attribute__((ext_vector_type(PARTS), aligned(1)));
+typedef loose_vec<part_t, PARTS, 1>::type element;
 
 __device__ static inline element get(const element *from)
 {
     if constexpr (NT)
-        return __builtin_nontemporal_load(from);
+        return load_nt(from);
     else
         return *from;
 }
@@ -39,7 +39,7 @@ __device__ static inline element get(const element *from)
 __device__ static inline void put(element *to, element value)
 {
     if constexpr (NT)
-        __builtin_nontemporal_store(value, to);
+        store_nt(value, to);
     else
         *to = value;
 }

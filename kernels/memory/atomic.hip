@@ -30,7 +30,7 @@ template <class number_t> struct counter_of {
     typedef number_t type;
 };
 template <> struct counter_of<float16> {
-    typedef float16 type __attribute__((ext_vector_type(2)));
+    typedef vec<float16, 2>::type type;
 };
 typedef typename counter_of<T>::type counter;
 

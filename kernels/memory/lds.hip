@@ -27,7 +27,7 @@ static constexpr unsigned APART = WIDTH == 12 ? 4 : WORDS;     /* words from pac
 static constexpr unsigned COUNT = 4096 / APART;                /* packs */
 static constexpr unsigned AREA = (COUNT + 64 * DEPTH) * APART; /* words that a workgroup owns */
 
-typedef uint32_t words_t __attribute__((ext_vector_type(WORDS), aligned(4 * APART)));
+typedef loose_vec<uint32_t, WORDS, 4 * APART>::type words_t;
 
 __device__ static inline unsigned hash(unsigned x)
 {

@@ -21,7 +21,7 @@
 #include "portable.h"
 
 /* Rows begin anywhere, so a pack is aligned to its elements only. */
-typedef T pack __attribute__((ext_vector_type(VEC), aligned(sizeof(T))));
+typedef loose_vec<T, VEC>::type pack;
 
 __device__ static inline pack get(const T *from)
 {

@@ -57,6 +57,15 @@ __device__ static inline uint32_t place()
 #endif
     return xcc << 10 | engine << 7 | array << 6 | unit << 2 | simd;
 }
+#elif defined(__CUDACC__)
+/* No register names the SIMD: a multiprocessor's warps take turns on its four. */
+__device__ static inline uint32_t place()
+{
+    uint32_t unit, warp;
+    asm volatile("mov.u32 %0, %%smid;" : "=r"(unit));
+    asm volatile("mov.u32 %0, %%warpid;" : "=r"(warp));
+    return unit << 2 | warp % 4;
+}
 #elif defined(__x86_64__)
 /* Linux keeps the processor's number in the low 12 bits of what rdtscp reads beside the time. */
 __device__ static inline uint32_t place()

@@ -141,6 +141,8 @@ const char *units_bytes(char *out, double size_bytes)
 
 const char *units_rate(char *out, double per_second, const char *unit)
 {
+    if (!strcmp(unit, "1/s"))
+        unit = "/s"; /* a count per second: "1.87 M/s" */
     return put_scaled(out, per_second, prefixes, COUNT_OF(prefixes), " ", unit);
 }
 

@@ -97,7 +97,7 @@ static enum status check_target(struct session *session, const char *arch, bool 
 
 static bool compiler_knows(const char *arch, struct arena *arena)
 {
-    const struct build_target target = {.kind = BUILD_AMD, .arch = arch, .wave = target_modes(arch).wave};
+    const struct build_target target = build_target_of(arch);
     struct compiler compiler;
     struct err err = {0};
     return !build_find_compiler(&compiler, &target, 0, arena, &err);

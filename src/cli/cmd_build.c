@@ -84,7 +84,7 @@ static enum status build_target_codes(struct session *session, struct tally *tot
 /* A target that nobody here knows is said once, not for every kernel. */
 static enum status build_arch(struct session *session, const char *arch, struct tally *total, struct err *err)
 {
-    const struct build_target target = {.kind = BUILD_AMD, .arch = arch, .wave = target_modes(arch).wave};
+    const struct build_target target = build_target_of(arch);
     struct compiler compiler;
     if (build_find_compiler(&compiler, &target, 0, session->arena, err) == ERR_UNSUPPORTED) {
         printf("%s: %s\n", arch, err->text);

@@ -21,7 +21,9 @@ void codes_open(struct codes *codes, const struct session *session)
         /* An image for other targets can still be compared, though not launched. */
         const char *path = built ? build->object : build->state == BUILD_SKIPPED ? plan->codes[k].image : NULL;
         struct err err = {0};
-        if (plan->codes[k].target.kind == BUILD_AMD && path && codeobj_read(&codes->files[k], path, arena, &err))
+        if (plan->codes[k].library)
+            continue;
+        if (plan->codes[k].target.kind != BUILD_CPU && path && codeobj_read(&codes->files[k], path, arena, &err))
             codes->problems[k] = arena_strdup(arena, err.text);
     }
 }

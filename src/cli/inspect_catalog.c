@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "inspect.h"
+#include "rooftile/targets.h"
 #include "session.h"
 
 #define FALLBACK_ARCH "gfx942"
@@ -20,7 +21,8 @@ static enum status choose_archs(const char *const **archs, size_t *count, const 
     const char **arch = arena_array(arena, 1, sizeof(*arch));
     *archs = arch;
     *count = 1;
-    if (!session_device(&session, err) && text_starts(session.info.arch, "gfx")) {
+    if (!session_device(&session, err) &&
+        (text_starts(session.info.arch, "gfx") || target_is_nvidia(session.info.arch))) {
         *arch = arena_strdup(arena, session.info.arch);
         return STATUS_OK;
     }
@@ -88,19 +90,19 @@ static const struct plan_case *user_of(struct launches *launches, const struct p
 }
 
 /* Oracles run on the CPU: their code is not of interest here. */
-struct amd_codes {
+struct gpu_codes {
     struct plan plan;      /* with these codes alone */
     const size_t *numbers; /* of each in the whole plan */
 };
 
-static struct amd_codes amd_codes(const struct plan *plan, struct arena *arena)
+static struct gpu_codes gpu_codes(const struct plan *plan, struct arena *arena)
 {
-    struct amd_codes amd = {.plan = *plan};
+    struct gpu_codes amd = {.plan = *plan};
     struct build_request *codes = arena_array(arena, plan->code_count + 1, sizeof(*codes));
     size_t *numbers = arena_array(arena, plan->code_count + 1, sizeof(*numbers));
     amd.plan.code_count = 0;
     for (size_t k = 0; k < plan->code_count; k++) {
-        if (plan->codes[k].target.kind != BUILD_AMD)
+        if (plan->codes[k].target.kind == BUILD_CPU)
             continue;
         numbers[amd.plan.code_count] = k;
         codes[amd.plan.code_count++] = plan->codes[k];
@@ -122,7 +124,7 @@ static enum status inspect_build(struct inspection *inspection, struct session *
     if (result->state == BUILD_FAILED)
         return err_set(err, ERR_BUILD, "%s: does not compile for %s\n%s", inspection->label, request->target.arch,
                        result->message);
-    if (result->state == BUILD_SKIPPED)
+    if (result->state == BUILD_SKIPPED || request->library)
         return err_set(err, ERR_UNSUPPORTED, "%s: %s", inspection->label, result->message);
     enum status status = inspect_file(inspection, result->object, &choice, session->arena, err);
     if (status || !session->options->ir)
@@ -153,7 +155,7 @@ static enum status inspect_target(struct inspection **list, size_t *count, struc
         status = session_plan(session, false, err);
     if (status)
         return status;
-    const struct amd_codes amd = amd_codes(session->plan, session->arena);
+    const struct gpu_codes amd = gpu_codes(session->plan, session->arena);
     if (!amd.plan.code_count)
         return nothing_built(session->plan, arch, err);
     status = session_build_plan(&builds, session, &amd.plan, &session_stop, err);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * `rooftile list --targets`: the AMD GPUs that kernels are written for, and which of them the compilers here can build.
+ * `rooftile list --targets`: the GPUs that kernels are written for, and which of them the compilers here can build.
  */
 #include "list.h"
 
@@ -21,7 +21,7 @@ static void probe(struct listed_target listed[static TARGET_COUNT], struct arena
 {
     for (size_t k = 0; k < TARGET_COUNT; k++) {
         const struct target_modes modes = target_modes(targets[k].arch);
-        const struct build_target target = {.kind = BUILD_AMD, .arch = targets[k].arch, .wave = modes.wave};
+        const struct build_target target = build_target_of(targets[k].arch);
         struct err err = {0};
         listed[k] = (struct listed_target){.target = &targets[k], .modes = modes};
         const enum status status = build_find_compiler(&listed[k].compiler, &target, 0, arena, &err);
@@ -38,9 +38,12 @@ static const char *waves_text(const struct target_modes *modes)
 static void add_text(struct text *out, const struct listed_target *listed, struct arena *arena)
 {
     const struct target *target = listed->target;
-    text_addf(out, "  %-8s  %-42s  %-6s  LLVM %u  ", target->arch, target->products, waves_text(&listed->modes),
-              target->llvm);
-    if (!listed->problem)
+    const char *needs = target->cuda ? arena_printf(arena, "CUDA %s", target->cuda)
+                                     : arena_printf(arena, "LLVM %u", target->llvm);
+    text_addf(out, "  %-8s  %-42s  %-6s  %-9s  ", target->arch, target->products, waves_text(&listed->modes), needs);
+    if (!listed->problem && listed->compiler.is_nvcc)
+        text_addf(out, "%s (%s)\n", listed->compiler.path, listed->compiler.version);
+    else if (!listed->problem)
         text_addf(out, "%s%s\n", listed->compiler.path,
                   listed->compiler.llvm ? arena_printf(arena, " (LLVM %u)", listed->compiler.llvm) : "");
     else
@@ -50,7 +53,7 @@ static void add_text(struct text *out, const struct listed_target *listed, struc
 static void list_targets_text(struct text *out, const struct listed_target listed[static TARGET_COUNT], bool color,
                               struct arena *arena)
 {
-    layout_heading(out, "  target    products                                    waves   needs    compiler at hand",
+    layout_heading(out, "  target    products                                    waves   needs      compiler at hand",
                    color);
     for (size_t k = 0; k < TARGET_COUNT; k++)
         add_text(out, &listed[k], arena);
@@ -64,6 +67,7 @@ static void add_json(struct json_out *out, const struct listed_target *listed)
     json_out_string(out, "target", listed->target->arch);
     json_out_string(out, "products", listed->target->products);
     json_out_u64(out, "needs_llvm", listed->target->llvm);
+    json_out_string(out, "needs_cuda", listed->target->cuda);
     json_out_bool(out, "wave32", listed->modes.wave32);
     json_out_bool(out, "wave64", listed->modes.wave64);
     json_out_bool(out, "wgp", listed->modes.wgp);

@@ -138,6 +138,7 @@ static const struct {
     {"ROOFTILE_HISTORY", "the history's file, when there is no --db"},
     {"ROOFTILE_BUSY_MS", "how long to wait while another program writes to the history; 10000"},
     {"ROOFTILE_HIP_LIBRARY", "the libamdhip64 to load, instead of the newest found"},
+    {"ROOFTILE_OPENBLAS", "the OpenBLAS to load on the CPU device, instead of libopenblas.so.0"},
     {"ROOFTILE_SYSFS", "where the kernel's files about GPUs are, instead of /sys"},
     {"ROOFTILE_ROCTX_LIBRARY", "the library that marks ranges for a profiler, with --profile"},
     {"NO_COLOR", "when not empty: no colours"},

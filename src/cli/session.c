@@ -263,7 +263,7 @@ static struct plan_options plan_options_of(const struct session *session)
                                  .filters = options->filters,
                                  .filter_count = options->filter_count,
                                  .target_arch = cpu ? session->info.target : session->info.arch,
-                                 .target_kind = cpu ? BUILD_CPU : BUILD_AMD,
+                                 .target_kind = cpu ? BUILD_CPU : build_target_of(session->info.arch).kind,
                                  .wave = session->info.wave,
                                  .cpu_target = session->cpu_target,
                                  .cpu_wave = cpu ? session->info.wave : 64};

@@ -44,7 +44,7 @@ static void family_facts(struct device_info *info, const char *arch)
                                  .cooperative = true,
                                  .lds_bytes = 65536,
                                  .memory_bytes = 8ull << 30};
-    snprintf(info->backend, sizeof(info->backend), "hip");
+    snprintf(info->backend, sizeof(info->backend), "%s", target_is_nvidia(arch) ? "cuda" : "hip");
     snprintf(info->name, sizeof(info->name), "any %s", arch);
     snprintf(info->arch, sizeof(info->arch), "%s", arch);
     snprintf(info->target, sizeof(info->target), "%s", arch);

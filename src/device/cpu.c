@@ -25,6 +25,7 @@ static void cpu_close(struct device *device)
     }
     free(cpu->threads);
     cpu_free_all(cpu);
+    cpu_libraries_close(cpu);
     cpu_sense_release(&cpu->senses);
     pool_close(cpu->pool);
     free(cpu);
@@ -151,6 +152,7 @@ const struct device_ops device_cpu = {
     .write = cpu_write,
     .read = cpu_write, /* both sides are host memory */
     .load = cpu_module_load,
+    .load_library = cpu_library_load,
     .unload = cpu_module_unload,
     .kernel = cpu_module_kernel,
     .resident_blocks = cpu_resident_blocks,

@@ -10,8 +10,8 @@
 #include "cpu_pool.h"
 #include "rooftile/device.h"
 
-/* As on GPUs, so that a suite that fits here fits there. LDS is more: it is ordinary memory of a thread, and what a core blocks
- * its work for is its L2 cache, which has about as much. */
+/* As on GPUs, so that a suite that fits here fits there. LDS is more: it is ordinary memory of a thread, and what a
+ * core blocks its work for is its L2 cache, which has about as much. */
 #define CPU_MAX_BLOCK 1024u
 #define CPU_MAX_GRID 2147483647u
 #define CPU_LDS_BYTES 2097152u
@@ -39,6 +39,9 @@ struct cpu_senses {
     uint64_t stream_count;
 };
 
+struct cpu_library; /* cpu_library.c */
+struct library_function;
+
 struct cpu {
     struct device device; /* first */
     struct pool *pool;
@@ -51,10 +54,14 @@ struct cpu {
     struct cpu_allocation *allocations;
     uint64_t marks_ns[DEVICE_MAX_MARKS];
     struct cpu_senses senses;
+    struct cpu_library *libraries; /* a list of those that were opened */
+    bool library_ran;              /* since they last settled */
 };
 
 struct device_kernel {
-    const struct simt_kernel *code;
+    const struct simt_kernel *code;          /* NULL: a function of a library, */
+    const struct library_function *function; /* ... this one, */
+    void (*target)(void);                    /* ... and where the library has it */
     const struct device_module *module;
     bool uses_lanes;
 };
@@ -66,6 +73,7 @@ struct device_module {
     uint64_t lds_bytes; /* of all __shared__ variables of the source */
     struct device_kernel *kernels;
     size_t kernel_count;
+    const struct cpu_library *library; /* whose functions its kernels are; NULL: it was compiled */
 };
 
 /* The calling thread's __shared__ variables; NULL when the module has none. */
@@ -74,6 +82,16 @@ enum status cpu_module_load(struct device_module **module, struct device *device
 void cpu_module_unload(struct device *device, struct device_module *module);
 enum status cpu_module_kernel(const struct device_kernel **kernel, struct kernel_info *info, struct device *device,
                               struct device_module *module, const char *symbol, struct err *err);
+
+/* Libraries: opened at first use, for as long as the device is. */
+enum status cpu_library_load(struct device_module **module, struct device *device, const char *name, struct err *err);
+enum status cpu_library_kernel(const struct device_kernel **kernel, struct kernel_info *info,
+                               struct device_module *module, const char *symbol, struct err *err);
+void cpu_library_launch(struct cpu *cpu, const struct device_launch *launch);
+/* Waits until the threads of libraries that ran have gone to sleep: they spin for a while and would disturb what comes
+ * next. */
+void cpu_libraries_settle(struct cpu *cpu);
+void cpu_libraries_close(struct cpu *cpu);
 
 enum status cpu_launch(struct device *device, const struct device_launch *launch, struct err *err);
 

@@ -140,6 +140,10 @@ enum status cpu_launch(struct device *device, const struct device_launch *launch
 {
     struct cpu *cpu = (struct cpu *)device;
     struct job job = {.cpu = cpu, .launch = launch};
+    if (launch->kernel->function) {
+        cpu_library_launch(cpu, launch);
+        return STATUS_OK;
+    }
     const enum status status = check_shape(&job.groups, launch, err);
     if (status)
         return status;

@@ -110,9 +110,9 @@ out:
 
 void cpu_module_unload(struct device *device, struct device_module *module)
 {
-    (void)device;
     if (!module)
         return;
+    cpu_libraries_settle((struct cpu *)device);
     if (module->handle)
         dlclose(module->handle);
     free(module->kernels);
@@ -136,6 +136,8 @@ enum status cpu_module_kernel(const struct device_kernel **kernel, struct kernel
                               struct device_module *module, const char *symbol, struct err *err)
 {
     (void)device;
+    if (module->library)
+        return cpu_library_kernel(kernel, info, module, symbol, err);
     for (size_t i = 0; i < module->kernel_count; ++i) {
         if (strcmp(module->kernels[i].code->name, symbol) != 0)
             continue;

@@ -176,6 +176,23 @@ static enum status pin_caller(struct pool *pool, struct err *err)
     return STATUS_OK;
 }
 
+void pool_release_caller(const struct pool *pool)
+{
+    cpu_set_t cores;
+    CPU_ZERO(&cores);
+    for (uint32_t part = 0; part < pool->parts; ++part) {
+        const cpu_set_t core = nth_core(&pool->caller_before, part);
+        CPU_OR(&cores, &cores, &core);
+    }
+    sched_setaffinity(0, sizeof(cores), &cores);
+}
+
+void pool_hold_caller(const struct pool *pool)
+{
+    const cpu_set_t core = nth_core(&pool->caller_before, 0);
+    sched_setaffinity(0, sizeof(core), &core);
+}
+
 static struct pool *pool_new(uint32_t parts)
 {
     struct pool *pool = aligned_alloc(LINE, sizeof(*pool)); /* a multiple of LINE: its members are aligned to it */

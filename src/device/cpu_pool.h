@@ -21,6 +21,10 @@ uint32_t pool_threads(const struct pool *pool);
  * re-entrant. */
 void pool_run(struct pool *pool, void (*work)(void *context, uint32_t part, uint32_t parts), void *context);
 
+/* What the caller starts meanwhile may run on all of the pool's cores, as threads of a library must. */
+void pool_release_caller(const struct pool *pool);
+void pool_hold_caller(const struct pool *pool); /* back to its own core */
+
 /* Cores this process may use (its affinity mask). */
 uint32_t pool_allowed_cores(void);
 

@@ -12,9 +12,9 @@
 #define STREAM_LEAST_BYTES ((uint64_t)8 << 20)
 #define STREAM_ARRAYS 3u
 #define FMA_ROUNDS 200000u
-/* The best of a few: the first ones wake the cores, raise the clock of the caches and bring the arrays back from wherever the
- * case has pushed them (seen: 44 GB/s at first, 59 from the fifth on), and one timer interrupt must not look like a neighbour.
- * What stays away for all of them does. */
+/* The best of a few: the first ones wake the cores, raise the clock of the caches and bring the arrays back from
+ * wherever the case has pushed them (seen: 44 GB/s at first, 59 from the fifth on), and one timer interrupt must not
+ * look like a neighbour. What stays away for all of them does. */
 #define STREAM_TRIES 10
 #define FMA_TRIES 5
 
@@ -129,6 +129,7 @@ enum status cpu_sense(struct device *device, struct device_sense *sense, bool qu
     if (getrusage(RUSAGE_SELF, &usage) == 0)
         now.involuntary_switches = (uint64_t)usage.ru_nivcsw;
     if (!quick) {
+        cpu_libraries_settle(cpu);
         now.stream_bps = stream_bps(cpu);
         now.fma_flops = fma_flops(cpu);
         now.core_hz = reference_core_hz();

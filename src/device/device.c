@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const struct device_ops *const device_backends[] = {&device_hip, &device_cpu, &device_sim, NULL};
+const struct device_ops *const device_backends[] = {&device_hip, &device_cuda, &device_cpu, &device_sim, NULL};
 
 const struct device_sense device_sense_unknown = {.stream_bps = NAN,
                                                   .fma_flops = NAN,

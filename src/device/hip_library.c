@@ -6,17 +6,14 @@
 #include <string.h>
 
 #include "hip.h"
+#include "vendor.h"
 
 #define STEM "libamdhip64.so"
 
 /* Of the names that the loader is asked for: Debian 12 has 5, and the newest must not be a matter of a new release. */
 enum { NEWEST_MAJOR = 30, OLDEST_MAJOR = 5 };
 
-static const struct symbol {
-    const char *name;
-    size_t offset; /* in struct hip_api */
-    bool required;
-} symbols[] = {
+static const struct vendor_symbol symbols[] = {
 #define REQUIRED(function, parameters) {#function, offsetof(struct hip_api, function), true},
 #define OPTIONAL(function, parameters) {#function, offsetof(struct hip_api, function), false},
     HIP_REQUIRED(REQUIRED) HIP_OPTIONAL(OPTIONAL){"hipGetErrorName", offsetof(struct hip_api, hipGetErrorName), false},
@@ -37,27 +34,6 @@ static void add_problem(struct search *search, const char *problem)
     text_addf(&search->problems, "%s%s", search->problems.length ? "; " : "", problem);
 }
 
-/* Looks every function up; false, with the names, when required ones are missing. */
-static bool find_symbols(struct hip_api *api, void *handle, struct text *missing)
-{
-    size_t required = 0, found = 0;
-    *api = (struct hip_api){0};
-    for (size_t i = 0; i < SYMBOL_COUNT; ++i) {
-        void *address = dlsym(handle, symbols[i].name);
-        required += symbols[i].required;
-        found += symbols[i].required && address;
-        if (address) /* a function pointer, which ISO C cannot convert */
-            memcpy((char *)api + symbols[i].offset, &address, sizeof(address));
-        else if (symbols[i].required)
-            text_addf(missing, "%s%s", missing->length ? ", " : "", symbols[i].name);
-    }
-    if (!found) {
-        text_clear(missing);
-        text_add(missing, "all functions of HIP");
-    }
-    return found == required;
-}
-
 /* Visible to what it loads itself, as in a program that is linked with it: its plug-ins may need its symbols, or those
  * of its own libraries. */
 static bool try_library(struct search *search, const char *name)
@@ -68,7 +44,8 @@ static bool try_library(struct search *search, const char *name)
         return false;
     }
     struct text missing = {0};
-    const bool usable = find_symbols(&search->library.api, handle, &missing);
+    search->library.api = (struct hip_api){0};
+    const bool usable = vendor_find_symbols(&search->library.api, handle, symbols, SYMBOL_COUNT, "HIP", &missing);
     if (usable) {
         Dl_info file = {0};
         dladdr((const void *)(uintptr_t)search->library.api.hipInit, &file);

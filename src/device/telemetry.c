@@ -127,13 +127,20 @@ static bool is_hex(const char *text)
     return *text && strspn(text, "0123456789abcdefABCDEF") == strlen(text);
 }
 
+void telemetry_pci_id(struct device_info *info, const struct telemetry *telemetry, const char *vendor)
+{
+    char found[16], device[16];
+    telemetry_text(found, sizeof(found), telemetry->card, "vendor");
+    telemetry_text(device, sizeof(device), telemetry->card, "device");
+    if (strncmp(found, "0x", 2) == 0 && strcmp(found + 2, vendor) == 0 && text_starts(device, "0x") &&
+        strlen(device) == 6 && is_hex(device + 2))
+        snprintf(info->pci_id, sizeof(info->pci_id), "%.4s:%.4s", vendor, device + strlen("0x"));
+}
+
 void telemetry_describe(struct device_info *info, const struct telemetry *telemetry)
 {
-    char vendor[16], device[16], text[64];
-    telemetry_text(vendor, sizeof(vendor), telemetry->card, "vendor");
-    telemetry_text(device, sizeof(device), telemetry->card, "device");
-    if (strcmp(vendor, "0x1002") == 0 && text_starts(device, "0x") && strlen(device) == 6 && is_hex(device + 2))
-        snprintf(info->pci_id, sizeof(info->pci_id), "1002:%.4s", device + strlen("0x"));
+    char text[64];
+    telemetry_pci_id(info, telemetry, "1002");
     describe_partition(info, telemetry);
     describe_settings(info, telemetry);
     if (!info->uuid[0] && telemetry_text(text, sizeof(text), telemetry->card, "unique_id") && is_hex(text))

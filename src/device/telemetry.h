@@ -29,6 +29,9 @@ struct telemetry {
  * function 0 has files. */
 void telemetry_open(struct telemetry *telemetry, const char *pci_bdf);
 
+/* PCI id, "10de:2330"; nothing for a card of another vendor ("10de") than expected. */
+void telemetry_pci_id(struct device_info *info, const struct telemetry *telemetry, const char *vendor);
+
 /* What does not change while a run lasts: PCI id, partition mode ("SPX/NPS1"; "" where the card knows none), and uuid
  * and hashed serial number where `info` lacks them. */
 void telemetry_describe(struct device_info *info, const struct telemetry *telemetry);

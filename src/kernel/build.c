@@ -89,7 +89,7 @@ static void settle_work(struct build *build, struct work *work, struct build_res
     }
 }
 
-static struct build_result refuse(enum build_state state, const char *message)
+static struct build_result settled(enum build_state state, const char *message)
 {
     return (struct build_result){.state = state, .message = message};
 }
@@ -174,17 +174,20 @@ static void admit(struct build *build, size_t index)
     struct build_unit unit = {.request = request};
     struct err err = {0};
     struct build_result result = {0};
-    if (!request->source) {
+    if (request->library) {
+        result = settled(BUILD_CACHED, arena_printf(build->arena, "it calls the library %s", request->library));
+        result.object = "";
+    } else if (!request->source) {
         if (image_use(&result, &build->cache, request, &err))
-            result = refuse(err.status == ERR_UNSUPPORTED ? BUILD_SKIPPED : BUILD_FAILED,
-                            arena_strdup(build->arena, err.text));
+            result = settled(err.status == ERR_UNSUPPORTED ? BUILD_SKIPPED : BUILD_FAILED,
+                             arena_strdup(build->arena, err.text));
     } else if (!prepare(build, &unit, &err)) {
         cache_key(&build->cache, &unit);
         add_work(build, index, &unit);
         return;
     } else if (!find_prebuilt(&result, build, &unit)) {
         result =
-            refuse(err.status == ERR_UNSUPPORTED ? BUILD_SKIPPED : BUILD_FAILED, arena_strdup(build->arena, err.text));
+            settled(err.status == ERR_UNSUPPORTED ? BUILD_SKIPPED : BUILD_FAILED, arena_strdup(build->arena, err.text));
     }
     settle_request(build, index, &result);
 }
@@ -215,7 +218,7 @@ static void start(struct build *build, struct work *work)
     if (settle_cached(build, work)) {
         cache_unlock(&build->cache, work->unit.key);
     } else if (child_start(&job->child, &work->unit, build->scratch, build->started++, build->arena, &err)) {
-        struct build_result result = refuse(BUILD_FAILED, arena_strdup(build->arena, err.text));
+        struct build_result result = settled(BUILD_FAILED, arena_strdup(build->arena, err.text));
         cache_unlock(&build->cache, work->unit.key);
         settle_work(build, work, &result);
     } else {

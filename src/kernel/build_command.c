@@ -35,6 +35,11 @@ static const char *const amd_flags[] = {
     "-nogpulib", "-nogpuinc", "-std=c++17", "-O3", "-fuse-cuid=none", "-ffile-compilation-dir=.",
 };
 
+/* CUDA's own header is said to be there already: simt_nvidia.h takes what it needs of it. */
+static const char *const nvidia_flags[] = {
+    "-x",   "cu",  "-cubin", "-std=c++17", "-O3", "-D__CUDA_RUNTIME_H__", "--expt-relaxed-constexpr", "-frandom-seed=rooftile",
+};
+
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
 
 static enum status add_amd(struct argv *argv, const struct compiler *compiler, const struct build_target *target,
@@ -70,10 +75,28 @@ static enum status add_cpu(struct argv *argv, const struct build_target *target,
     return STATUS_OK;
 }
 
+static enum status add_nvidia(struct argv *argv, const struct build_target *target, struct err *err)
+{
+    if (target_check_modes(target->arch, target->wave, target->cumode, err))
+        return err->status;
+    argv_add_all(argv, nvidia_flags, COUNT(nvidia_flags));
+    argv_addf(argv, "-arch=%s", target->arch);
+    return STATUS_OK;
+}
+
+struct build_target build_target_of(const char *arch)
+{
+    return (struct build_target){.kind = target_is_nvidia(arch) ? BUILD_NVIDIA : BUILD_AMD,
+                                 .arch = arch,
+                                 .wave = target_modes(arch).wave};
+}
+
 enum status command_for_target(struct argv *argv, const struct compiler *compiler, const struct build_target *target,
                                struct err *err)
 {
     argv_add(argv, compiler->path);
+    if (target->kind == BUILD_NVIDIA)
+        return add_nvidia(argv, target, err);
     return target->kind == BUILD_AMD ? add_amd(argv, compiler, target, err) : add_cpu(argv, target, err);
 }
 
@@ -118,8 +141,10 @@ static void add_paths(struct build_unit *unit)
 {
     struct argv *argv = &unit->command;
     argv_addf(argv, "-I%s", unit->include_dir);
-    argv_addf(argv, "-ffile-prefix-map=%s=include", unit->include_dir);
-    argv_addf(argv, "-ffile-prefix-map=%s=source", unit->source_dir);
+    if (unit->request->target.kind != BUILD_NVIDIA) {
+        argv_addf(argv, "-ffile-prefix-map=%s=include", unit->include_dir);
+        argv_addf(argv, "-ffile-prefix-map=%s=source", unit->source_dir);
+    }
     if (unit->request->target.kind == BUILD_CPU) {
         argv_addf(argv, "-DROOFTILE_SOURCE=\"%s\"", unit->source);
         argv_add(argv, path_join(argv->arena, unit->include_dir, CPU_UNIT));

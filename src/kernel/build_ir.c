@@ -33,7 +33,8 @@ enum status build_ir(char **ir, const struct build_request *request, const struc
     char *scratch = NULL;
     size_t length = 0;
     if (!request->source)
-        return err_set(err, ERR_UNSUPPORTED, "%s comes compiled: there is no LLVM IR", request->image);
+        return err_set(err, ERR_UNSUPPORTED, "%s comes compiled: there is no LLVM IR",
+                       request->image ? request->image : request->library);
     enum status status = build_find_compiler(&compiler, &request->target, request->min_llvm, arena, err);
     if (!status)
         status = command_include_dir(&include_dir, options->include_dir, arena, err);

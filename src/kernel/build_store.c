@@ -62,6 +62,8 @@ static bool list_inputs(struct build_record *record, struct build_cache *cache, 
             return false;
         if (strcmp(paths[i], unit->source) == 0)
             continue; /* in the key */
+        if (unit->compiler->is_nvcc && !text_starts(paths[i], unit->include_dir) && !text_starts(paths[i], unit->source_dir))
+            continue; /* CUDA's headers, which go with the compiler, and those of libc that they include */
         struct build_input *input = &record->inputs[record->input_count++];
         *input = (struct build_input){.path = paths[i], .digest = cache_digest(cache, paths[i])};
         if (!input->digest)
@@ -103,8 +105,9 @@ static enum status write_records(const struct build_record *record, const struct
 static char *object_name(const struct build_cache *cache, const struct build_unit *unit, const char *sha256)
 {
     const char *base = path_base(unit->source);
+    static const char *const suffixes[] = {[BUILD_CPU] = "so", [BUILD_AMD] = "hsaco", [BUILD_NVIDIA] = "cubin"};
     return arena_printf(cache->arena, "%.*s-%.32s.%s", (int)strcspn(base, "."), base, sha256,
-                        unit->request->target.kind == BUILD_AMD ? "hsaco" : "so");
+                        suffixes[unit->request->target.kind]);
 }
 
 enum status cache_store(struct build_result *result, struct build_cache *cache, const struct build_unit *unit,

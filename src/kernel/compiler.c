@@ -22,7 +22,7 @@
 static const char *const unknown_target[] = {
     "invalid target ID",    "nsupported HIP gpu architecture", "nsupported CUDA gpu architecture",
     "unknown target CPU",   "unknown argument: '-m",           "unsupported option '-m",
-    "unsupported argument",
+    "unsupported argument", "nsupported gpu architecture", "is not defined for option 'gpu-architecture'",
 };
 
 struct search {
@@ -169,6 +169,18 @@ static void add_sorted(struct search *search, struct compiler compiler)
     search->found[at] = compiler;
 }
 
+static bool is_nvcc(const char *path)
+{
+    return strstr(path_base(path), "nvcc") != NULL;
+}
+
+/* nvcc's first line is its name alone. */
+static const char *version_line(const char *version)
+{
+    const char *line = strstr(version, "Cuda compilation tools, ");
+    return line ? line : version;
+}
+
 static bool is_hipcc(const char *path)
 {
     return strstr(path_base(path), "hipcc") != NULL;
@@ -187,9 +199,10 @@ static void try_name(struct search *search, const char *name)
     }
     add_sorted(search, (struct compiler){
                            .path = path,
-                           .version = arena_strndup(arena, version, strcspn(version, "\n")),
+                           .version = arena_strndup(arena, version_line(version), strcspn(version_line(version), "\n")),
                            .llvm = compiler_llvm(version),
                            .is_hipcc = is_hipcc(path),
+                           .is_nvcc = is_nvcc(path),
                            .identity = identity_of(path, version, arena),
                        });
 }
@@ -204,7 +217,11 @@ static bool is_unknown_target(const char *errors)
 
 static void add_name(struct text *list, const struct compiler *compiler)
 {
-    text_addf(list, "%s%s (LLVM %u)", list->length ? ", " : "", compiler->path, compiler->llvm);
+    text_addf(list, "%s%s (", list->length ? ", " : "", compiler->path);
+    if (compiler->is_nvcc)
+        text_addf(list, "%s)", compiler->version);
+    else
+        text_addf(list, "LLVM %u)", compiler->llvm);
 }
 
 static void note_refusal(struct search *search, const struct compiler *compiler, const char *errors)
@@ -225,12 +242,12 @@ static void note_refusal(struct search *search, const struct compiler *compiler,
 static enum status probe(bool *ok, struct search *search, const struct compiler *compiler, struct argv *argv,
                          struct err *err)
 {
-    const bool is_amd = search->target->kind == BUILD_AMD;
+    const bool is_gpu = search->target->kind != BUILD_CPU;
     struct spawn_result ran = {0};
     char *scratch = NULL;
     if (scratch_make(&scratch, search->arena, err))
         return err->status;
-    const char *source = path_join(search->arena, scratch, is_amd ? "empty.hip" : "empty.cpp");
+    const char *source = path_join(search->arena, scratch, is_gpu ? "empty.hip" : "empty.cpp");
     argv_add_all(argv, (const char *const[]){"-o", path_join(search->arena, scratch, "empty.o"), source}, 3);
     enum status status = file_write(source, "\n", 1, err);
     if (!status)
@@ -288,6 +305,15 @@ static void try_clangs(struct search *search)
         try_name(search, arena_printf(search->arena, "clang++-%u", version));
 }
 
+static void try_nvccs(struct search *search)
+{
+    const char *home = getenv("CUDA_HOME");
+    if (home && *home)
+        try_name(search, path_join(search->arena, home, "bin/nvcc"));
+    try_name(search, "nvcc");
+    try_name(search, "/usr/local/cuda/bin/nvcc");
+}
+
 /* A ROCm that is installed comes before the distribution's clang: what its runtime loads is what its compiler writes.
  */
 static enum status choose(struct compiler *compiler, struct search *search, const char *own, struct err *err)
@@ -297,6 +323,10 @@ static enum status choose(struct compiler *compiler, struct search *search, cons
         return ask(compiler, search, err);
     }
     enum status status = STATUS_OK;
+    if (search->target->kind == BUILD_NVIDIA) {
+        try_nvccs(search);
+        return ask(compiler, search, err);
+    }
     if (search->target->kind == BUILD_AMD) {
         const char *rocm = getenv("ROCM_PATH");
         try_name(search, path_join(search->arena, rocm && *rocm ? rocm : "/opt/rocm", "llvm/bin/amdclang++"));
@@ -313,22 +343,28 @@ static enum status choose(struct compiler *compiler, struct search *search, cons
     return status;
 }
 
+static const char *target_needs(const struct target *target, struct arena *arena)
+{
+    return target->cuda ? arena_printf(arena, "needs CUDA %s", target->cuda)
+                        : arena_printf(arena, "needs LLVM %u", target->llvm);
+}
+
 static enum status fail_search(const struct search *search, const char *own, struct err *err)
 {
     const char *arch = search->target->arch;
-    const struct target *known = search->target->kind == BUILD_AMD ? target_find(arch) : NULL;
+    const struct target *known = search->target->kind == BUILD_CPU ? NULL : target_find(arch);
+    const char *hint = search->target->kind == BUILD_NVIDIA ? NVCC_HINT : COMPILER_HINT;
     if (!search->count && own)
         return err_set(err, ERR_BUILD, "ROOFTILE_KERNEL_COMPILER: %s is not a program that runs", own);
     if (!search->count)
-        return err_set(err, ERR_BUILD, "no compiler found, tried %s; " COMPILER_HINT, search->tried.data);
+        return err_set(err, ERR_BUILD, "no compiler found, tried %s; %s", search->tried.data, hint);
     if (search->failed.length)
-        return err_set(err, ERR_BUILD, "no compiler here compiles for %s: %s; " COMPILER_HINT, arch,
-                       search->failed.data);
+        return err_set(err, ERR_BUILD, "no compiler here compiles for %s: %s; %s", arch, search->failed.data, hint);
     if (search->old.length)
         return err_set(err, ERR_UNSUPPORTED, "needs LLVM %u, but what compiles for %s here is %s", search->min_llvm,
                        arch, search->old.data);
     return err_set(err, ERR_UNSUPPORTED, "never compiled: no compiler at hand knows %s (%s%s); asked: %s", arch,
-                   known ? arena_printf(search->arena, "needs LLVM %u", known->llvm) : "no target that rooftile knows",
+                   known ? target_needs(known, search->arena) : "no target that rooftile knows",
                    known ? "" : ": 'rooftile list --targets'", search->unaware.data);
 }
 
@@ -336,7 +372,7 @@ enum status build_find_compiler(struct compiler *compiler, const struct build_ta
                                 struct arena *arena, struct err *err)
 {
     const char *own = getenv("ROOFTILE_KERNEL_COMPILER");
-    if (own && (!*own || (is_hipcc(own) && target->kind == BUILD_CPU)))
+    if (own && (!*own || (is_hipcc(own) && target->kind == BUILD_CPU) || is_nvcc(own) != (target->kind == BUILD_NVIDIA)))
         own = NULL;
     struct search search = {.arena = arena, .target = target, .min_llvm = min_llvm};
     struct compiler found = {0};

@@ -38,9 +38,9 @@ static enum status name_parse(struct manifest *manifest, const struct json *root
 
 static enum status head_parse(struct manifest_parser *parser, const struct json *root, struct err *err)
 {
-    static const char *const keys[] = {"name",  "summary",  "tags",      "class",   "params", "limits",
-                                       "code",  "variants", "require",   "buffers", "launch", "steps",
-                                       "setup", "work",     "occupancy", "metrics", "check"};
+    static const char *const keys[] = {"name",  "summary", "tags",     "class",     "params",  "limits",
+                                       "let",   "code",    "variants", "require",   "buffers", "launch",
+                                       "steps", "setup",   "work",     "occupancy", "metrics", "check"};
     struct manifest *manifest = parser->manifest;
     enum status status = json_check_keys(root, keys, COUNT_OF(keys), err);
     if (!status)
@@ -59,10 +59,17 @@ static enum status source_parse(struct manifest_parser *parser, const struct jso
         status = get_template(&manifest->image, parser, code, "image", JSON_OPTIONAL, err);
     if (status)
         return status;
-    if (!source == !manifest->image)
-        return json_fail(code, err,
-                         source ? "has both 'source' and 'image'" : "the key 'source' (or 'image') is missing");
-    if (manifest->image)
+    status = json_get_string(&manifest->library, code, "library", JSON_OPTIONAL, err);
+    if (status)
+        return status;
+    const int given = !!source + !!manifest->image + !!manifest->library;
+    if (given > 1)
+        return json_fail(code, err, "has more than one of 'source', 'image' and 'library'");
+    if (!given)
+        return json_fail(code, err, "the key 'source' (or 'image' or 'library') is missing");
+    if (manifest->library && !*manifest->library)
+        return json_fail(json_member(code, "library"), err, "is empty");
+    if (!source)
         return STATUS_OK;
     if (!*source)
         return json_fail(json_member(code, "source"), err, "is empty");
@@ -110,7 +117,7 @@ unsigned manifest_min_llvm(const struct manifest *manifest, const char *arch)
 
 static enum status code_parse(struct manifest_parser *parser, const struct json *root, struct err *err)
 {
-    static const char *const keys[] = {"source", "image", "symbol", "min_llvm", "defines", "flags"};
+    static const char *const keys[] = {"source", "image", "library", "symbol", "min_llvm", "defines", "flags"};
     static const char *const source_keys[] = {"min_llvm", "defines", "flags"};
     struct manifest *manifest = parser->manifest;
     const struct json *code = NULL;
@@ -120,10 +127,10 @@ static enum status code_parse(struct manifest_parser *parser, const struct json 
     status = json_check_keys(code, keys, COUNT_OF(keys), err);
     if (!status)
         status = source_parse(parser, code, err);
-    for (size_t i = 0; !status && manifest->image && i < COUNT_OF(source_keys); i++)
+    for (size_t i = 0; !status && !manifest->source && i < COUNT_OF(source_keys); i++)
         if (json_member(code, source_keys[i]))
-            status =
-                json_fail_key(json_member(code, source_keys[i]), err, "an image is not compiled: this has no effect");
+            status = json_fail_key(json_member(code, source_keys[i]), err, "%s is not compiled: this has no effect",
+                                   manifest->image ? "an image" : "a library");
     if (!status)
         status = get_template(&parser->symbol, parser, code, "symbol", JSON_OPTIONAL, err);
     if (!status)
@@ -275,8 +282,8 @@ enum status manifest_parse(const struct manifest **out, const char *path, const 
     manifest->dir = path_dir(arena, path);
     manifest->at = root;
     enum status (*const parts[])(struct manifest_parser *, const struct json *, struct err *) = {
-        head_parse,  params_parse, code_parse,      variants_parse, require_parse, buffers_parse,
-        steps_parse, work_parse,   occupancy_parse, metrics_parse,  check_parse,
+        head_parse,    params_parse, lets_parse, code_parse,      variants_parse, require_parse,
+        buffers_parse, steps_parse,  work_parse, occupancy_parse, metrics_parse,  check_parse,
     };
     enum status status = STATUS_OK;
     for (size_t i = 0; i < COUNT_OF(parts) && !status; i++)

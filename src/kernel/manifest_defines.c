@@ -39,8 +39,9 @@ enum status launch_defines_parse(struct manifest_launch *launch, const struct ma
     size_t own_count = 0;
     launch->defines = manifest->defines;
     launch->define_count = manifest->define_count;
-    if (member && manifest->image)
-        return json_fail_key(member, err, "an image is not compiled: this has no effect");
+    if (member && (manifest->image || manifest->library))
+        return json_fail_key(member, err, "%s is not compiled: this has no effect",
+                             manifest->image ? "an image" : "a library");
     enum status status = defines_parse(&own, &own_count, parser, object, err);
     if (status || !own_count)
         return status;

@@ -10,10 +10,16 @@
 
 #define COUNT_OF(array) (sizeof(array) / sizeof(*(array)))
 
+struct manifest_let {
+    const char *name, *text; /* text: with earlier ones put in */
+};
+
 struct manifest_parser {
     struct manifest *manifest; /* filled part by part, in the order of manifest_parse */
     struct arena *arena;
     struct expr_names names;               /* complete once the parameters are read */
+    const struct manifest_let *lets;       /* read once the parameters are */
+    size_t let_count;
     const char *const *param_names;        /* for did-you-mean; as many as there are parameters */
     const char *const *buffer_names;       /* likewise */
     const struct text_template *symbol;    /* code.symbol, or NULL */
@@ -62,6 +68,12 @@ enum status get_expr(const struct expr **out, const struct manifest_parser *pars
                      const char *key, enum json_need need, enum expr_scope scope, struct err *err);
 /* Slots of the sum, max and len of a list parameter start here. */
 size_t list_slot(const struct manifest *manifest, size_t param);
+
+/* ---- manifest_let.c ---- */
+
+enum status lets_parse(struct manifest_parser *parser, const struct json *root, struct err *err);
+/* The source with what stands for each name of "let" put in; in the parser's arena where anything changed. */
+const char *lets_expand(const struct manifest_parser *parser, const char *source);
 
 /* ---- template.c ---- */
 

@@ -30,7 +30,8 @@ static bool is_verified(const struct manifest *manifest, int buffer)
 static bool needs_code(const struct manifest_step *steps, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        if (steps[i].kind == STEP_LAUNCH || steps[i].kind == STEP_LOAD || needs_code(steps[i].steps, steps[i].step_count))
+        if (steps[i].kind == STEP_LAUNCH || steps[i].kind == STEP_LOAD ||
+            needs_code(steps[i].steps, steps[i].step_count))
             return true;
     return false;
 }
@@ -60,7 +61,7 @@ static enum status check_outputs(const struct manifest *manifest, const struct j
 enum status manifest_check_whole(const struct manifest_parser *parser, const struct json *root, struct err *err)
 {
     const struct manifest *manifest = parser->manifest;
-    if (!manifest->source && !manifest->image &&
+    if (!manifest->source && !manifest->image && !manifest->library &&
         (needs_code(manifest->steps, manifest->step_count) || needs_code(manifest->setup, manifest->setup_count)))
         return json_fail(root, err, "the key 'code' is missing");
     bool *set_up = arena_array(parser->arena, manifest->buffer_count, sizeof(*set_up));

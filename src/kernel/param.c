@@ -225,7 +225,7 @@ enum status params_parse(struct manifest_parser *parser, const struct json *root
     if (status)
         return status;
     const struct json *code = json_member(root, "code");
-    const bool is_compiled = code && !json_member(code, "image");
+    const bool is_compiled = code && json_member(code, "source");
     const size_t own_count = object ? entry_count(object) : 0;
     struct param *params = arena_array(parser->arena, own_count + COUNT_OF(implied_params), sizeof(*params));
     size_t count = 0;

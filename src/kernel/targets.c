@@ -7,20 +7,30 @@
 #include "rooftile/text.h"
 
 const struct target targets[TARGET_COUNT] = {
-    {"gfx906", "Radeon VII, Instinct MI50, MI60", 14},
-    {"gfx908", "Instinct MI100", 14},
-    {"gfx90a", "Instinct MI210, MI250, MI250X", 14},
-    {"gfx942", "Instinct MI300A, MI300X, MI325X", 17},
-    {"gfx950", "Instinct MI350X, MI355X", 20},
-    {"gfx1030", "Radeon RX 6800, RX 6900 XT, PRO W6800", 14},
-    {"gfx1100", "Radeon RX 7900 XT, RX 7900 XTX, PRO W7900", 15},
-    {"gfx1101", "Radeon RX 7700 XT, RX 7800 XT, PRO W7700", 15},
-    {"gfx1102", "Radeon RX 7600", 15},
-    {"gfx1151", "Ryzen AI Max (Radeon 8060S)", 17},
-    {"gfx1200", "Radeon RX 9060 XT", 18},
-    {"gfx1201", "Radeon RX 9070, RX 9070 XT, AI PRO R9700", 18},
-    {"gfx1250", "Instinct MI400 series", 22},
+    {"gfx906", "Radeon VII, Instinct MI50, MI60", 14, NULL},
+    {"gfx908", "Instinct MI100", 14, NULL},
+    {"gfx90a", "Instinct MI210, MI250, MI250X", 14, NULL},
+    {"gfx942", "Instinct MI300A, MI300X, MI325X", 17, NULL},
+    {"gfx950", "Instinct MI350X, MI355X", 20, NULL},
+    {"gfx1030", "Radeon RX 6800, RX 6900 XT, PRO W6800", 14, NULL},
+    {"gfx1100", "Radeon RX 7900 XT, RX 7900 XTX, PRO W7900", 15, NULL},
+    {"gfx1101", "Radeon RX 7700 XT, RX 7800 XT, PRO W7700", 15, NULL},
+    {"gfx1102", "Radeon RX 7600", 15, NULL},
+    {"gfx1151", "Ryzen AI Max (Radeon 8060S)", 17, NULL},
+    {"gfx1200", "Radeon RX 9060 XT", 18, NULL},
+    {"gfx1201", "Radeon RX 9070, RX 9070 XT, AI PRO R9700", 18, NULL},
+    {"gfx1250", "Instinct MI400 series", 22, NULL},
+    {"sm_80", "A100, A30", 0, "11.0"},
+    {"sm_89", "GeForce RTX 4090, L4, L40, L40S", 0, "11.8"},
+    {"sm_90a", "H100, H200, GH200", 0, "12.0"},
+    {"sm_100a", "B200, GB200", 0, "12.8"},
+    {"sm_120a", "GeForce RTX 5090, RTX PRO 6000 Blackwell", 0, "12.8"},
 };
+
+bool target_is_nvidia(const char *arch)
+{
+    return text_starts(arch, "sm_");
+}
 
 const struct target *target_find(const char *arch)
 {
@@ -49,6 +59,8 @@ static unsigned long gfx_major(const char *arch)
 struct target_modes target_modes(const char *arch)
 {
     if (text_starts(arch, "gfx125")) /* CDNA again: 320 KiB of LDS in one compute unit, waves of 32 only */
+        return (struct target_modes){.wave32 = true, .wave = 32};
+    if (target_is_nvidia(arch))
         return (struct target_modes){.wave32 = true, .wave = 32};
     if (gfx_major(arch) >= 10)
         return (struct target_modes){.wave32 = true, .wave64 = true, .wgp = true, .wave = 32};

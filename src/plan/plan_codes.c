@@ -69,6 +69,7 @@ static uint64_t add_string(uint64_t hash, const char *string)
 static uint64_t request_hash(const struct build_request *request)
 {
     uint64_t hash = add_string(add_string(request->define_count, request->source), request->image);
+    hash = add_string(hash, request->library);
     for (size_t k = 0; k < request->define_count; k++)
         hash = add_string(add_string(hash, request->defines[k].name), request->defines[k].value);
     for (size_t k = 0; k < request->flag_count; k++)
@@ -97,8 +98,8 @@ static bool request_equals(const void *context, size_t index)
     const struct build_request *a = query->request;
     const struct build_request *b = &query->codes->requests[index];
     bool equal = same_text(a->source, b->source) && same_text(a->image, b->image) &&
-                 a->define_count == b->define_count && a->flag_count == b->flag_count && a->min_llvm == b->min_llvm &&
-                 same_target(&a->target, &b->target);
+                 same_text(a->library, b->library) && a->define_count == b->define_count &&
+                 a->flag_count == b->flag_count && a->min_llvm == b->min_llvm && same_target(&a->target, &b->target);
     for (size_t k = 0; equal && k < a->define_count; k++)
         equal =
             same_text(a->defines[k].name, b->defines[k].name) && same_text(a->defines[k].value, b->defines[k].value);
@@ -148,6 +149,7 @@ static enum status render(struct build_request *request, const struct bind *bind
         request->image = path_join(bind->arena, manifest->dir, image);
     }
     request->source = manifest->source;
+    request->library = manifest->library;
     request->flags = manifest->flags;
     request->flag_count = manifest->flag_count;
     return STATUS_OK;

@@ -40,11 +40,18 @@ static enum status check_name(const struct manifest *manifest, const char *name,
 
 static enum status check_derive(const struct suite_derive *derive, const struct catalog *catalog, struct err *err)
 {
-    const struct manifest *manifest = NULL;
+    const struct manifest *manifest = NULL, *to = NULL;
     struct err inner;
+    if (!derive->kernel) /* shares: of shapes, whatever the kernels */
+        return STATUS_OK;
     if (catalog_get(&manifest, catalog, derive->kernel, &inner))
         return json_fail(json_member(derive->at, "kernel"), err, "%s", inner.text);
-    enum status status = check_name(manifest, derive->x, false, json_member(derive->at, "x"), err);
+    if (derive->to && catalog_get(&to, catalog, derive->to, &inner))
+        return json_fail(json_member(derive->at, "to"), err, "%s", inner.text);
+    enum status status =
+        derive->to ? STATUS_OK : check_name(manifest, derive->x, false, json_member(derive->at, "x"), err);
+    if (!status && derive->to)
+        status = check_name(to, derive->y, false, json_member(derive->at, "y"), err);
     if (!status)
         status = check_name(manifest, derive->y, false, json_member(derive->at, "y"), err);
     if (!status && derive->rows)

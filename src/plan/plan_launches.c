@@ -64,7 +64,8 @@ enum status codes_add(struct planner *planner, struct bound *bound, bool for_cpu
     enum status status = search_steps(&search, bound->steps, bound->step_count);
     if (!status)
         status = search_steps(&search, bound->setup, bound->setup_count);
-    if (!status && !launches && (manifest->source || manifest->image)) /* the code is there to be loaded */
+    if (!status && !launches &&
+        (manifest->source || manifest->image || manifest->library)) /* the code is there to be loaded */
         status = search_code(&(size_t){0}, &search, manifest->defines, manifest->define_count);
     if (status)
         return status;

@@ -121,7 +121,5 @@ enum status verify_choose(struct planner *planner, struct plan_case *plan_case, 
 {
     const struct manifest_check *check = &plan_case->bound.manifest->check;
     plan_case->verify = check->expect_count ? VERIFY_EXPECT : VERIFY_NONE;
-    if (check->expect_count || !check->oracle.kernel)
-        return STATUS_OK;
-    return choose_oracle(planner, plan_case, err);
+    return check->oracle.kernel ? choose_oracle(planner, plan_case, err) : STATUS_OK;
 }

@@ -96,48 +96,6 @@ static enum status read_cases(struct suite *suite, const struct json *root, cons
     return status;
 }
 
-static enum status read_derive(struct suite_derive *derive, const struct json *json, struct arena *arena,
-                               struct err *err)
-{
-    static const char *const keys[] = {"name", "method", "kernel", "x", "y", "group", "rows"};
-    struct suite_derive read = {.at = json};
-    const char **const members[] = {&read.name, &read.method, &read.kernel, &read.x, &read.y};
-    enum status status = json_check_keys(json, keys, COUNT_OF(keys), err);
-    for (size_t k = 0; k < COUNT_OF(members) && !status; k++)
-        status = json_get_string(members[k], json, keys[k], JSON_REQUIRED, err);
-    if (!status)
-        status = suite_read_strings(&read.group, &read.group_count, json, "group", arena, err);
-    if (!status)
-        status = json_get_string(&read.rows, json, "rows", JSON_OPTIONAL, err);
-    if (!status && !read.rows != (strcmp(read.method, "matrix") != 0))
-        status = read.rows ? json_fail(json_member(json, "rows"), err, "only the method 'matrix' has rows")
-                           : json_fail(json, err, "the key 'rows' is missing: a parameter for the rows of the matrix");
-    if (!status)
-        *derive = read;
-    return status;
-}
-
-static enum status read_derives(struct suite *suite, const struct json *root, struct arena *arena, struct err *err)
-{
-    const struct json *array = NULL;
-    enum status status = json_get_array(&array, root, "derive", JSON_OPTIONAL, err);
-    if (status || !array)
-        return status;
-    struct suite_derive *derives = arena_array(arena, array->count, sizeof(*derives));
-    size_t at = 0;
-    for (const struct json *child = array->first; child; child = child->next, at++) {
-        status = read_derive(&derives[at], child, arena, err);
-        if (status)
-            return status;
-        for (size_t k = 0; k < at; k++)
-            if (strcmp(derives[k].name, derives[at].name) == 0)
-                return json_fail(json_member(child, "name"), err, "'%s' is derived twice", derives[at].name);
-    }
-    suite->derives = derives;
-    suite->derive_count = array->count;
-    return STATUS_OK;
-}
-
 enum status suite_parse(const struct suite **suite, const char *path, const char *data, size_t length,
                         const struct measure_options *base, struct arena *arena, struct err *err)
 {
@@ -163,7 +121,7 @@ enum status suite_parse(const struct suite **suite, const char *path, const char
     if (!status)
         status = read_cases(read, root, &defaults, arena, err);
     if (!status)
-        status = read_derives(read, root, arena, err);
+        status = suite_read_derives(read, root, arena, err);
     if (!status)
         status = suite_read_kpis(read, root, arena, err);
     if (!status)

@@ -50,9 +50,14 @@ struct suite_shape {
  * becomes part of the suite's hash. */
 enum status suite_read_shapes(const struct suite_shape **shapes, size_t *count, const struct json *json,
                               struct suite *suite, struct arena *arena, struct err *err);
-/* The case for one shape: with its parameters, and its name among the tags. ERR_CONFIG when the case sets one of them. */
+/* The case for one shape: with its parameters, and its name among the tags. ERR_CONFIG when the case sets one of them.
+ */
 enum status suite_apply_shape(struct suite_case *out, const struct suite_case *from, const struct suite_shape *shape,
                               struct arena *arena, struct err *err);
+
+/* ---- suite_derive.c ---- */
+
+enum status suite_read_derives(struct suite *suite, const struct json *root, struct arena *arena, struct err *err);
 
 /* ---- suite_kpi.c ---- */
 

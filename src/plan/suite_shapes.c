@@ -68,8 +68,8 @@ static enum status read_file(struct suite_shape **shapes, size_t *count, const c
 }
 
 /* Keeps those that a glob names, in the file's order. A glob that names none is a mistake. */
-static enum status choose(struct suite_shape *shapes, size_t *count, const struct json *object, const char *const *globs,
-                          size_t glob_count, struct err *err)
+static enum status choose(struct suite_shape *shapes, size_t *count, const struct json *object,
+                          const char *const *globs, size_t glob_count, struct err *err)
 {
     for (size_t g = 0; g < glob_count; g++) {
         bool used = false;

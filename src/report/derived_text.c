@@ -121,12 +121,30 @@ static void say_arms(struct text *out, const struct curve_value *value)
     say_list(out, "; not compared: ", json_member(value->json, "not_compared"));
 }
 
+static void say_ratio(struct text *out, const struct curve_value *value)
+{
+    const struct json *to = json_member(value->json, "to"), *points = json_member(value->json, "points");
+    const double unmatched = number_at(value->json, "unmatched");
+    text_addf(out, "%s %s", value->derived->kernel, strcmp(value->derived->y, "time_ns") != 0 ? "reaches" : "takes");
+    for (const struct json *one = points && points->type == JSON_ARRAY ? points->first : NULL; one; one = one->next) {
+        const struct json *at = json_member(one, "at");
+        const char *where = at && at->type == JSON_STRING ? at->string : "";
+        char own[UNITS_TEXT];
+        text_addf(out, "%s %.2f", one == points->first ? "" : ",", number_at(one, "ratio"));
+        if (one == points->first)
+            text_addf(out, " of %s", to && to->type == JSON_STRING ? to->string : "?");
+        text_addf(out, "%s%s (%s)", *where ? " at " : "", where, quantity_text(own, number_at(one, "value"), value->y));
+    }
+    if (unmatched > 0)
+        text_addf(out, "; %.0f without a counterpart", unmatched);
+}
+
 static const struct {
     const char *method;
     void (*say)(struct text *out, const struct curve_value *value);
 } methods[] = {
-    {"startup", say_startup}, {"change_points", say_changes}, {"knee", say_knee},
-    {"max", say_extreme},     {"min", say_extreme},           {"three_arm", say_arms},
+    {"startup", say_startup}, {"change_points", say_changes}, {"knee", say_knee},   {"max", say_extreme},
+    {"min", say_extreme},     {"three_arm", say_arms},        {"ratio", say_ratio},
 };
 
 bool derived_line(struct text *out, const struct result *result, const struct result_derived *derived,
@@ -237,12 +255,18 @@ void derived_lines(struct text *out, const struct result *result, const struct r
         const struct result_derived *derived = &result->derived[k];
         const struct json *json = derived_value(derived, &arena);
         struct derived_matrix matrix;
+        struct derived_shares shares;
         struct text line = {0};
+        char sum[UNITS_TEXT];
         text_addf(&line, "%s%s%s", derived->name, *derived->group ? " " : "", derived->group);
         if (json && derived_matrix(&matrix, result, derived, json)) {
             text_addf(&line, ": %s by %s (rows) and %s", derived->y, derived->rows, derived->x);
             wrapped(out, printable(&arena, line.data), INDENT, report_columns(options));
             add_matrix(out, &matrix, derived, &arena);
+        } else if (json && derived_shares(&shares, json)) {
+            text_addf(&line, ": %s", units_quantity(sum, shares.sum_ns, "ns"));
+            wrapped(out, printable(&arena, line.data), INDENT, report_columns(options));
+            add_shares(out, &shares, 2 * INDENT, &arena);
         } else {
             text_add(&line, ": ");
             if (json && derived_line(&line, result, derived, json))

@@ -29,4 +29,16 @@ bool derived_matrix(struct derived_matrix *matrix, const struct result *result, 
 const char *derived_label(char out[static UNITS_TEXT], const struct json *axis, size_t place);
 const char *derived_cell(char out[static UNITS_TEXT], const struct derived_matrix *matrix, size_t row, size_t column);
 
+/* Shares of a sum, a row for each part: its name, kernel, time and share. */
+enum { SHARE_COLUMNS = 4 };
+extern const char *const share_heads[SHARE_COLUMNS];
+struct derived_shares {
+    const struct json *parts;
+    double sum_ns;
+};
+/* False: the value is none. */
+bool derived_shares(struct derived_shares *shares, const struct json *json);
+const char *share_cell(char out[static UNITS_TEXT], const struct derived_shares *shares, size_t row, size_t column);
+void add_shares(struct text *out, const struct derived_shares *shares, unsigned indent, struct arena *arena);
+
 #endif

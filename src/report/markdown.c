@@ -113,15 +113,41 @@ static void matrix_table(struct text *out, const struct derived_matrix *matrix, 
     text_add(out, "\n");
 }
 
+static void share_table(struct text *out, const struct derived_shares *shares, const struct result_derived *derived)
+{
+    char text[UNITS_TEXT];
+    text_add(out, "\n**");
+    text_add_markdown(out, derived->name);
+    text_add(out, "** ");
+    text_add_markdown(out, derived->group);
+    text_addf(out, ": %s\n\n", units_quantity(text, shares->sum_ns, "ns"));
+    for (size_t column = 0; column < SHARE_COLUMNS; column++)
+        text_addf(out, "| %s ", share_heads[column]);
+    text_add(out, "|\n|---|---|---:|---:|");
+    for (size_t row = 0; row < shares->parts->count; row++) {
+        text_add(out, "\n");
+        for (size_t column = 0; column < SHARE_COLUMNS; column++) {
+            text_add(out, "| ");
+            text_add_markdown(out, share_cell(text, shares, row, column));
+            text_add(out, " ");
+        }
+        text_add(out, "|");
+    }
+    text_add(out, "\n");
+}
+
 static void derived_values(struct text *out, const struct result *result, struct arena *arena)
 {
     for (size_t k = 0; k < result->derived_count && out->length < MOST_BYTES; k++) {
         const struct result_derived *derived = &result->derived[k];
         const struct json *json = derived_value(derived, arena);
         struct derived_matrix matrix;
+        struct derived_shares shares;
         struct text line = {0};
         if (json && derived_matrix(&matrix, result, derived, json)) {
             matrix_table(out, &matrix, derived);
+        } else if (json && derived_shares(&shares, json)) {
+            share_table(out, &shares, derived);
         } else if (json && derived_line(&line, result, derived, json)) {
             text_add(out, "- **");
             text_add_markdown(out, derived->name);

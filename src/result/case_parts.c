@@ -66,6 +66,8 @@ void case_put_code(struct json_out *out, const struct result_case *c)
         json_out_string(out, "loop_instruction", code->loop_instruction);
         json_out_number(out, "loop_share", code->loop_share);
     }
+    if (c->library && *c->library)
+        json_out_string(out, "library", c->library);
     json_out_end(out);
 }
 
@@ -74,6 +76,7 @@ enum status case_get_code(struct result_case *c, const struct json *json, struct
     static const struct field fields[] = {
         {"object_sha256", FIELD_CHARS, offsetof(struct result_case, object_sha256), sizeof(c->object_sha256), NULL},
         {"grid", FIELD_U32S, offsetof(struct result_case, grid), 3, NULL},
+        {"library", FIELD_STRING, offsetof(struct result_case, library), 0, NULL},
     };
     /* 1.0 had one size of LDS, the launch's. */
     const struct json *object = json_member(json, "code"), *vgpr = json_member(object, "vgpr");

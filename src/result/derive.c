@@ -194,14 +194,18 @@ static void derive_curve(struct json_out *out, const struct curve *curve, const 
         method->derive(out, curve);
 }
 
-static const char *value_of(const struct result *result, const struct suite_derive *spec,
-                            const struct members *members, size_t group, uint64_t seed, struct arena *arena)
+static const char *value_of(const struct result *result, const struct suite_derive *spec, const struct members *members,
+                            size_t group, uint64_t seed, struct arena *arena)
 {
     struct json_out *out = json_out_new();
     struct text text = {0};
     struct curve curve = {.seed = seed};
     if (spec->rows) {
         derive_matrix(out, result, spec, members, group, arena);
+    } else if (spec->to) {
+        derive_ratio(out, result, spec, members, group, arena);
+    } else if (spec->layers) {
+        derive_shares(out, result, spec, members->names[group], arena);
     } else if (!strcmp(spec->method, "three_arm")) {
         derive_arms(out, result, spec, members, group, arena);
     } else {
@@ -247,7 +251,10 @@ void result_derive(struct result *result, const struct plan *plan, uint64_t seed
     for (size_t d = 0; d < plan->derive_count; d++) {
         const struct suite_derive *spec = &plan->derives[d];
         struct members members;
-        find_members(&members, result, spec, arena);
+        if (spec->layers)
+            derive_layers(&members, result, spec, MAX_GROUPS, arena);
+        else
+            find_members(&members, result, spec, arena);
         struct result_derived *more = arena_array(arena, count + members.group_count + 1, sizeof(*more));
         if (count)
             memcpy(more, derived, count * sizeof(*more));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What derive.c, derive_matrix.c and derive_arms.c share: which cases a derived value is made of, and their quantities.
+ * What the files of derive share: which cases a derived value is made of, and their quantities.
  */
 #ifndef ROOFTILE_DERIVE_INTERNAL_H
 #define ROOFTILE_DERIVE_INTERNAL_H
@@ -33,5 +33,18 @@ void derive_matrix(struct json_out *out, const struct result *result, const stru
  * "disagree" and "not_compared". */
 void derive_arms(struct json_out *out, const struct result *result, const struct suite_derive *spec,
                  const struct members *members, size_t group, struct arena *arena);
+
+/* Method "ratio": y of each case over that of the kernel spec->to with equal parameters, as far as both have them. Adds "to"
+ * and "points" (at: what tells the case from the kernel's others; value, of: the other kernel's value; ratio), and
+ * "unmatched": how many cases have no counterpart; or an error. */
+void derive_ratio(struct json_out *out, const struct result *result, const struct suite_derive *spec,
+                  const struct members *members, size_t group, struct arena *arena);
+
+/* Method "shares": the layers that the cases' shapes name, as groups without members; and of one layer "sum_ns" and "parts"
+ * (part, kernel, times, time_ns of one, share of the sum), or an error. */
+void derive_layers(struct members *members, const struct result *result, const struct suite_derive *spec, size_t most,
+                   struct arena *arena);
+void derive_shares(struct json_out *out, const struct result *result, const struct suite_derive *spec,
+                   const char *layer, struct arena *arena);
 
 #endif

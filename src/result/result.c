@@ -92,6 +92,9 @@ static void take_measurement(struct result_case *out, const struct measurement *
     out->cross_ns = measured->cross_timer != TIMED_NONE ? measured->cross_ns : NAN;
     if (out->before.core_hz > 0 && out->after.core_hz > 0)
         out->core_hz = (out->before.core_hz + out->after.core_hz) / 2;
+    out->library = arena_strdup(arena, measured->library);
+    if (measured->library_sha256[0])
+        memcpy(out->object_sha256, measured->library_sha256, sizeof(out->object_sha256));
     out->verification = measured->verification;
     out->status = measured->status;
     out->flags = measured->flags;
@@ -167,7 +170,8 @@ void result_case_build(struct result_case *out, const struct plan_case *plan, co
         return;
     out->work = plan->bound.work;
     out->has_work = out->work.flops > 0 || out->work.read_bytes + out->work.write_bytes > 0 || out->work.items > 0;
-    memcpy(out->object_sha256, object_sha256, strnlen(object_sha256, sizeof(out->object_sha256) - 1));
+    if (!out->object_sha256[0])
+        memcpy(out->object_sha256, object_sha256, strnlen(object_sha256, sizeof(out->object_sha256) - 1));
     take_shape(out, &plan->bound);
     floor_compute(&out->floor, machine, &out->work, plan->measure.cache);
     out->predicted_ns = plan->forecast_ns;

@@ -10,16 +10,16 @@
 
 /* What a unit of arithmetic beyond f32 and f64 needs: a feature of the CPU target, or one of these architectures
  * (LLVM's AMDGPU.td: packed f16 since GFX9; v_dot4 in FeatureDot1Insts and FeatureDot8Insts; v_dot2_f32_bf16 in
- * FeatureDot12Insts). */
+ * FeatureDot12Insts; NVIDIA: PTX's fma.f16x2 and dp4a). */
 struct unit_support {
     const char *cpu_feature;
-    const char *archs[10];
+    const char *archs[12];
 };
-static const struct unit_support f16 = {"avx512fp16", {"gfx9*", "gfx10*", "gfx11*", "gfx12*"}};
+static const struct unit_support f16 = {"avx512fp16", {"gfx9*", "gfx10*", "gfx11*", "gfx12*", "sm_*"}};
 static const struct unit_support bf16_dot = {"avx512bf16", {"gfx950", "gfx11*", "gfx12*"}};
 static const struct unit_support i8_dot = {
     "avx512vnni",
-    {"gfx906", "gfx908", "gfx90a", "gfx94*", "gfx950", "gfx1011", "gfx1012", "gfx103*", "gfx11*", "gfx12*"}};
+    {"gfx906", "gfx908", "gfx90a", "gfx94*", "gfx950", "gfx1011", "gfx1012", "gfx103*", "gfx11*", "gfx12*", "sm_*"}};
 
 static double has_unit(const struct device_info *info, const struct unit_support *unit)
 {

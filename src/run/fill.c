@@ -204,16 +204,23 @@ static double index_value(const struct fill *fill, uint64_t i)
     return fmin(floor(x) - 1, bound - 1);
 }
 
+static double drawn_value(const struct fill *fill, uint64_t i)
+{
+    const double pairs = fill->options[FILL_PAIRS], sign = i % 2 && pairs < 0 ? -1 : 1;
+    const uint64_t at = pairs != 0 ? i - i % 2 : i;
+    if (fill->kind == FILL_NORMAL)
+        return sign * (fill->options[FILL_MEAN] + fill->options[FILL_SD] * rng_normal_at(fill->seed, at));
+    const double low = fill->options[FILL_LOW], high = fill->options[FILL_HIGH];
+    const double value = low + rng_uniform_at(fill->seed, at) * (high - low);
+    return sign * (dtype_is_float(fill->dtype) ? value : floor(value));
+}
+
 static double element_value(const struct fill *fill, uint64_t i)
 {
     switch (fill->kind) {
-    case FILL_UNIFORM: {
-        const double low = fill->options[FILL_LOW], high = fill->options[FILL_HIGH];
-        const double value = low + rng_uniform_at(fill->seed, i) * (high - low);
-        return dtype_is_float(fill->dtype) ? value : floor(value);
-    }
+    case FILL_UNIFORM:
     case FILL_NORMAL:
-        return fill->options[FILL_MEAN] + fill->options[FILL_SD] * rng_normal_at(fill->seed, i);
+        return drawn_value(fill, i);
     case FILL_RING: {
         const uint64_t per_slot = (uint64_t)fill->options[FILL_STRIDE] / dtype_bytes(fill->dtype);
         const uint64_t slots = fill->count / per_slot;

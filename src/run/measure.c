@@ -328,6 +328,9 @@ static enum status run_stages(struct worker *worker, const struct plan_case *pla
             out->status = CASE_OK;
     }
     since_ns = clock_now_ns();
+    _Static_assert(sizeof(out->library) == sizeof(ready.library), "what a library says");
+    memcpy(out->library, ready.library, sizeof(out->library));
+    memcpy(out->library_sha256, ready.library_sha256, sizeof(out->library_sha256));
     ready_release(&ready);
     spent(out, SPENT_FILLING, &since_ns);
     return status;

@@ -67,6 +67,8 @@ static double find_counter_hz(struct worker *worker, struct probe *probe)
 
 double probe_counter_hz(const struct worker *worker)
 {
+    if (worker->info.counter_hz > 0)
+        return worker->info.counter_hz;
     return worker->info.timer_tick_ns > 0 ? 1e9 / worker->info.timer_tick_ns : 0;
 }
 
@@ -132,7 +134,7 @@ static bool try_it(struct worker *worker, struct probe *probe)
         }
     }
     double found_hz = 0;
-    if (!(worker->info.timer_tick_ns > 0))
+    if (!(probe_counter_hz(worker) > 0))
         found_hz = find_counter_hz(worker, probe);
     if (found_hz > 0)
         worker->info.timer_tick_ns = 1e9 / found_hz;

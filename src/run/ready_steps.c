@@ -10,6 +10,17 @@
 
 /* ---- code ---- */
 
+static enum status load_one(struct device_module **module, const struct ready *ready, size_t code, struct err *err)
+{
+    const struct device_ops *ops = ready->device->ops;
+    const char *library = ready->bound->manifest->library;
+    if (!library)
+        return ops->load(module, ready->device, ready->builds[code].object, err);
+    if (ops->load_library)
+        return ops->load_library(module, ready->device, library, err);
+    return err_set(err, ERR_UNSUPPORTED, "the device has no %s: libraries are opened on the CPU device only", library);
+}
+
 enum status ready_load(struct ready *ready, struct err *err)
 {
     const struct bound *bound = ready->bound;
@@ -18,8 +29,7 @@ enum status ready_load(struct ready *ready, struct err *err)
         ready->modules = arena_array(&ready->arena, bound->code_count + 1, sizeof(*ready->modules));
     for (size_t k = 0; k < bound->code_count && !status; k++)
         if (!ready->modules[k])
-            status =
-                ready->device->ops->load(&ready->modules[k], ready->device, ready->builds[bound->codes[k]].object, err);
+            status = load_one(&ready->modules[k], ready, bound->codes[k], err);
     return status;
 }
 
@@ -54,6 +64,11 @@ static enum status check_args(const struct kernel_info *info, const struct bound
     for (size_t k = 0; k < launch->arg_count; k++) {
         const struct bound_arg *arg = &launch->args[k];
         const uint32_t size = arg->buffer >= 0 ? (uint32_t)sizeof(void *) : arg->size_bytes;
+        if (info->sizes_only && info->args[k].size_bytes != size)
+            return err_set(err, ERR_CONFIG, "argument %zu of kernel '%s' has %u bytes, the manifest gives %u", k,
+                           launch->symbol, info->args[k].size_bytes, size);
+        if (info->sizes_only)
+            continue;
         if (info->args[k].size_bytes != size || info->args[k].is_pointer != (arg->buffer >= 0))
             return err_set(err, ERR_CONFIG,
                            "argument %zu of kernel '%s' is %s of %u bytes, the manifest gives %s of %u", k,
@@ -99,6 +114,10 @@ static enum status point_launch(struct ready_step *step, struct ready *ready, ui
         status = check_args(&info, bound, err);
     if (status)
         return status;
+    if (info.library[0]) {
+        memcpy(ready->library, info.library, sizeof(ready->library));
+        memcpy(ready->library_sha256, info.library_sha256, sizeof(ready->library_sha256));
+    }
     point_args(step, ready, rotation);
     memcpy(step->launch.grid, bound->grid, sizeof(bound->grid));
     memcpy(step->launch.block, bound->block, sizeof(bound->block));

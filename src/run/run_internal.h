@@ -41,6 +41,8 @@ struct ready {
     double host_ns;                    /* of the last run under MARKS_HOST */
     uint64_t runs;                     /* of the steps of rotation 0 since buffers were last filled or reset */
     uint64_t stream_launches;          /* launches of one pass, when it is nothing but launches on stream 0; else 0 */
+    char library[DEVICE_LIBRARY_TEXT]; /* what runs in place of code of ours (struct kernel_info); "" */
+    char library_sha256[65];
     struct arena arena;
 };
 

@@ -277,10 +277,10 @@ static enum status verify_launch(struct worker *worker, struct ready *ready, con
     enum status status = launch_once(worker, ready, output, err);
     if (status)
         return status;
-    if (oracle)
-        return check_oracle(worker, ready, oracle, builds, out, err);
     for (size_t k = 0; k < check->expect_count && !status; k++)
         status = check_expectation(ready, &check->expect[k], worker->options->seed, out, err);
+    if (!status && oracle)
+        status = check_oracle(worker, ready, oracle, builds, out, err);
     return status;
 }
 

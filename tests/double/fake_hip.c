@@ -1,13 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "fake_hip.h"
 
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-#include <unistd.h>
-
 #include "../../src/device/hip_api.h"
 
 #define DECLARE(name, parameters) hip_error name parameters;
@@ -21,22 +14,8 @@ struct ihipStream_t {
 struct ihipModule_t {
     int unused;
 };
-struct ihipModuleSymbol_t {
-    const char *name;
-    void (*run)(void **args); /* NULL: has no effect */
-    double (*takes_ns)(void **args);
-};
 struct ihipEvent_t {
     double time_ns; /* 0: not recorded */
-};
-struct graph_node {
-    struct ihipModuleSymbol_t *function;
-    void *args[2];   /* values */
-    uint32_t places; /* work-items */
-};
-struct ihipGraph {
-    struct graph_node *nodes;
-    size_t count;
 };
 struct hipGraphExec {
     const struct ihipGraph *graph;
@@ -49,58 +28,16 @@ enum { COUNTER_MHZ = 25 };
 enum { COUNTER_MHZ = 100 };
 #endif
 static struct fake_hip_state state = {.now_ns = EVENT_NS};
-static struct ihipGraph *capture;
-static uint32_t *held; /* control of a service_hold that waits */
-static int flushed;
-static uint32_t places; /* work-items of the launch that runs */
+
+#define FAKE_PREFIX "FAKE_HIP_"
+#define FAKE_ERROR hip_error
+#define FAKE_FUNCTION ihipModuleSymbol_t
+#define FAKE_GRAPH ihipGraph
+#include "fake_kernels.h"
 
 struct fake_hip_state *fake_hip_state(void)
 {
     return &state;
-}
-
-/* True when no process has failed yet, as far as FAKE_HIP_ONCE tells. */
-static int first_time(void)
-{
-    const char *mark = getenv("FAKE_HIP_ONCE");
-    const int file = mark ? open(mark, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600) : -1;
-    if (file >= 0)
-        close(file);
-    return !mark || file >= 0;
-}
-
-static hip_error told_to_fail(const char *function)
-{
-    const char *told = getenv("FAKE_HIP_FAIL");
-    const size_t length = strlen(function);
-    char what[16];
-    unsigned nth;
-    if (!told || strncmp(told, function, length) != 0 || sscanf(told + length, ":%u:%15s", &nth, what) != 2)
-        return HIP_SUCCESS;
-    if (++state.seen != nth || !first_time())
-        return HIP_SUCCESS;
-    ++state.failed;
-    if (strcmp(what, "abort") == 0)
-        abort();
-    if (strcmp(what, "hang") == 0)
-        for (;;)
-            pause();
-    return (hip_error)strtoul(what, NULL, 10);
-}
-
-#define MAY_FAIL()                                                                                                     \
-    do {                                                                                                               \
-        const hip_error told = told_to_fail(__func__);                                                                 \
-        if (told)                                                                                                      \
-            return told;                                                                                               \
-    } while (0)
-
-static int device_count(void)
-{
-    const char *devices = getenv("FAKE_HIP_DEVICES"), *gone = getenv("FAKE_HIP_GONE");
-    if (gone && access(gone, F_OK) == 0)
-        return 0;
-    return devices ? (int)strtol(devices, NULL, 10) : 1;
 }
 
 hip_error hipInit(unsigned flags)
@@ -248,132 +185,6 @@ hip_error hipModuleUnload(struct ihipModule_t *module)
     free(module);
     MAY_FAIL();
     return HIP_SUCCESS;
-}
-
-static void run_store(void **args)
-{
-    uint32_t *to, value;
-    memcpy(&to, args[0], sizeof(to));
-    memcpy(&value, args[1], sizeof(value));
-    for (uint32_t i = 0; i < places; ++i)
-        to[i] = value;
-}
-
-static double kernel_ns(void **args)
-{
-    const char *told = getenv("FAKE_HIP_KERNEL_NS");
-    (void)args;
-    return told ? strtod(told, NULL) : 12000;
-}
-
-static void run_empty(void **args)
-{
-    uint32_t *flag;
-    memcpy(&flag, args[0], sizeof(flag));
-    if (flag)
-        flag[0] = 1;
-}
-
-static double no_time(void **args)
-{
-    (void)args;
-    return 0;
-}
-
-/* Words of its control: released, most looks, outcome (1 released, 2 gave up), looks. */
-static void run_hold(void **args)
-{
-    memcpy(&held, args[0], sizeof(held));
-    if (!getenv("FAKE_HIP_SYNC"))
-        return;
-    held[2] = 2;
-    held = NULL;
-}
-
-static double core_mhz(unsigned probe)
-{
-    const char *told = getenv("FAKE_HIP_CLOCK");
-    double mhz = 2100, other_mhz = 0;
-    unsigned from = 0, count = 0;
-    if (told)
-        sscanf(told, "%lf,%u,%lf,%u", &mhz, &from, &other_mhz, &count);
-    return probe >= from && probe < from + count ? other_mhz : mhz;
-}
-
-/* Words of its report: wanted ticks, most loops, cycles, ticks, loops, longest step, bits of the cycle counter, done.
- */
-static void run_clock(void **args)
-{
-    static unsigned probe;
-    const char *told = getenv("FAKE_HIP_CLOCK");
-    uint64_t *report;
-    memcpy(&report, args[0], sizeof(report));
-    const uint64_t ticks = told && strcmp(told, "stuck") == 0 ? 0 : report[0];
-    const int wraps = told && strcmp(told, "wrap") == 0;
-    report[2] = (uint64_t)((double)ticks * core_mhz(probe++) / (double)COUNTER_MHZ);
-    report[3] = ticks;
-    report[4] = 100;
-    report[5] = wraps ? 100000 : 20;
-    report[6] = wraps ? 20 : 64;
-    report[7] = 1;
-}
-
-static double clock_ns(void **args)
-{
-    uint64_t *report;
-    memcpy(&report, args[0], sizeof(report));
-    return (double)report[0] * 1e3 / (double)COUNTER_MHZ;
-}
-
-/* FAKE_HIP_LOSE: one launch of so many counts nothing. */
-static void run_count(void **args)
-{
-    static unsigned long launches;
-    const char *told = getenv("FAKE_HIP_LOSE");
-    uint32_t *counter;
-    memcpy(&counter, args[0], sizeof(counter));
-    *counter += !told || ++launches % strtoul(told, NULL, 10) != 0;
-}
-
-static void run_flush(void **args)
-{
-    const char *told = getenv("FAKE_HIP_FLUSH");
-    (void)args;
-    flushed = !told || strcmp(told, "0") != 0;
-}
-
-static double chase_ns(void **args)
-{
-    const double time_ns = flushed ? 200e3 : 100e3;
-    (void)args;
-    flushed = 0;
-    return time_ns;
-}
-
-static struct ihipModuleSymbol_t functions[] = {
-    {"store", run_store, kernel_ns},        {"launch_empty", run_empty, kernel_ns}, {"service_hold", run_hold, no_time},
-    {"service_clock", run_clock, clock_ns}, {"service_flush", run_flush, no_time},  {"pointer_chase", NULL, chase_ns},
-    {"launch_count", run_count, kernel_ns},
-};
-
-static void execute(const struct ihipModuleSymbol_t *function, void **args)
-{
-    if (function->run)
-        function->run(args);
-    state.now_ns += function->takes_ns(args);
-    ++state.launches;
-}
-
-static void add_node(struct ihipModuleSymbol_t *function, uint32_t work_items, void **args)
-{
-    capture->nodes = realloc(capture->nodes, (capture->count + 1) * sizeof(*capture->nodes));
-    struct graph_node *node = &capture->nodes[capture->count++];
-    node->function = function;
-    node->places = work_items;
-    memcpy(&node->args[0], args[0], sizeof(node->args[0])); /* all kernels here take a pointer first ... */
-    node->args[1] = NULL;
-    if (function->run == run_store)
-        memcpy(&node->args[1], args[1], sizeof(uint32_t)); /* ... and this one a value */
 }
 
 hip_error hipModuleGetFunction(struct ihipModuleSymbol_t **function, struct ihipModule_t *module, const char *name)

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * A ROCTX library that writes what it is told into the file FAKE_ROCTX_LOG: "push NAME" and "pop", one a line.
+ * A ROCTX and NVTX library that writes what it is told into the file FAKE_ROCTX_LOG: "push NAME" and "pop", one a line.
  */
 #include <stdio.h>
 #include <stdlib.h>
 
 int roctxRangePushA(const char *name);
 int roctxRangePop(void);
+int nvtxRangePushA(const char *name);
+int nvtxRangePop(void);
 
 static int depth;
 
@@ -30,4 +32,14 @@ int roctxRangePop(void)
 {
     write_line("pop", "");
     return depth--;
+}
+
+int nvtxRangePushA(const char *name)
+{
+    return roctxRangePushA(name);
+}
+
+int nvtxRangePop(void)
+{
+    return roctxRangePop();
 }

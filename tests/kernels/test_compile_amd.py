@@ -33,7 +33,7 @@ def read_kernels():
     groups, sources, scratch, partial, picky = {}, {}, set(), set(), set()
     for path in sorted((harness.ROOT / "kernels").glob("*/*.json")):
         manifest = json.loads(path.read_text(encoding="utf-8"))
-        if "oracle" in manifest.get("tags", []):
+        if "oracle" in manifest.get("tags", []) or "library" in manifest.get("code", {}):
             continue
         dtypes = manifest.get("limits", {}).get("dtype", [])
         groups.setdefault(",".join(dtypes), []).append(manifest["name"])

@@ -49,6 +49,7 @@ static inline void use_fake(const char *name)
 {
     clear_environment();
     setenv("ROOFTILE_HIP_LIBRARY", fake_path(name), 1);
+    setenv("ROOFTILE_CUDA_LIBRARY", "/nonexistent.so", 1);
 }
 
 /* The inside of a stand-in that the backend has loaded, or will. */

@@ -26,6 +26,7 @@ static void parses_requests(void **state)
         {"sim:mi300x", {.backend = "sim", .model = "mi300x"}},
         {"hip", {.backend = "hip"}},
         {"hip:1", {.backend = "hip", .index = 1}},
+        {"cuda:2", {.backend = "cuda", .index = 2}},
     };
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); ++i) {
@@ -43,7 +44,7 @@ static void refuses_requests(void **state)
     } cases[] = {
         {"", "unknown device ''"},
         {"cpi", "did you mean 'cpu'?"},
-        {"vulkan", "this build has hip, cpu, sim"},
+        {"vulkan", "this build has hip, cuda, cpu, sim"},
         {"cpu:", "unknown device option ''"},
         {"cpu:-1", "unknown device option '-1'"},
         {"cpu:wave=16", "wave=16: it takes 64 or 32"},
@@ -77,6 +78,7 @@ static void chooses_the_cpu_without_a_gpu(void **state)
     struct text reason = {0};
     (void)state;
     setenv("ROOFTILE_HIP_LIBRARY", "/nonexistent.so", 1);
+    setenv("ROOFTILE_CUDA_LIBRARY", "/nonexistent.so", 1);
     device_default(&request, &reason);
     assert_string_equal(request.backend, "cpu");
     assert_non_null(strstr(reason.data, "cpu: "));

@@ -31,6 +31,24 @@ static const struct {
      "  d g=1: no change of level\n"},
     {{.method = "change_points", .x = "n", .y = "ns_per_item", .json = "{\"changes\":7}"},
      "  d g=1: no change of level\n"},
+    {{.method = "ratio",
+      .x = "",
+      .y = "flops_per_s",
+      .json = "{\"to\":\"fast\",\"points\":[{\"at\":\"m=1\",\"value\":9e9,\"of\":1e10,\"ratio\":0.9},"
+              "{\"at\":\"\",\"value\":1e9,\"of\":2e9,\"ratio\":0.5}],\"unmatched\":2}"},
+     "  d g=1: chase reaches 0.90 of fast at m=1 (9.00 GFLOP/s), 0.50 (1.00 GFLOP/s); 2 without a\n"
+     "  counterpart\n"},
+    {{.method = "shares",
+      .x = "",
+      .y = "time_ns",
+      .json = "{\"sum_ns\":4000,\"parts\":[{\"part\":\"qkv\",\"kernel\":\"gemm\",\"times\":1,\"time_ns\":1000,"
+              "\"share\":0.25},"
+              "{\"part\":\"gate\",\"kernel\":\"silu\",\"times\":3,\"time_ns\":1000,\"share\":0.75}]}"},
+     "  d g=1: 4.00 us\n"
+     "    part  kernel         time   share\n"
+     "    qkv   gemm        1.00 us  25.0 %\n"
+     "    gate  silu    3 x 1.00 us  75.0 %\n"},
+    {{.method = "shares", .x = "", .y = "time_ns", .json = "{\"sum_ns\":4000,\"parts\":7}"}, ""},
     {{.method = "of the future", .x = "n", .y = "time_ns", .json = "{\"z\":1}"}, ""},
     {{.method = "startup", .x = "n", .y = "time_ns", .json = "no json"}, ""},
     {{.method = "matrix",

@@ -326,6 +326,36 @@ static void uniform_and_normal_have_their_moments(void **state)
     }
 }
 
+/* Odd elements follow the even ones before them, whichever part is filled. */
+static void pairs_agree_or_cancel(void **state)
+{
+    (void)state;
+    static const struct {
+        enum fill_kind kind;
+        enum dtype dtype;
+        const char *pairs;
+        double sign;
+    } cases[] = {{FILL_UNIFORM, DTYPE_F32, "1", 1},
+                 {FILL_UNIFORM, DTYPE_I8, "-1", -1},
+                 {FILL_NORMAL, DTYPE_F16, "-1", -1},
+                 {FILL_NORMAL, DTYPE_F64, "2 - 1", 1}};
+    const size_t count = 2001;
+    for (size_t c = 0; c < COUNT_OF(cases); c++) {
+        struct bench bench = {0};
+        struct fill_spec spec = gen_spec(&bench, cases[c].kind, DIST_UNIFORM, "-9", "90");
+        spec.options[FILL_PAIRS] = compiled(&bench, cases[c].pairs);
+        start(&bench, spec, cases[c].dtype, count, SEED);
+        const double *values = values_of(&bench);
+        size_t different = 0;
+        for (size_t i = 0; i + 1 < count; i += 2) {
+            assert_true(values[i + 1] == cases[c].sign * values[i]);
+            different += values[i + 2 < count ? i + 2 : 0] != values[i];
+        }
+        assert_true(different > count / 4);
+        arena_release(&bench.arena);
+    }
+}
+
 static void whole_numbers_stay_below_high(void **state)
 {
     (void)state;
@@ -578,6 +608,7 @@ int main(void)
         cmocka_unit_test(offsets_rise_to_the_total),
         cmocka_unit_test(offset_lengths_follow_their_distribution),
         cmocka_unit_test(uniform_and_normal_have_their_moments),
+        cmocka_unit_test(pairs_agree_or_cancel),
         cmocka_unit_test(whole_numbers_stay_below_high),
         cmocka_unit_test(values_repeat),
         cmocka_unit_test(file_gives_its_bytes),

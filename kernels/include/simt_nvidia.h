@@ -1,0 +1,482 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * portable.h on NVIDIA GPUs, sm_80 and later, for nvcc. Private: the contract is in portable.h. Instructions are named as in
+ * "Parallel Thread Execution ISA" 9.0.
+ */
+#ifndef ROOFTILE_SIMT_NVIDIA_H
+#define ROOFTILE_SIMT_NVIDIA_H
+
+/* Of CUDA's headers those that declare what the compiler knows by name, and nothing with templates: a manifest's T or N would
+ * be replaced in them. For the same reason nvcc is told that it has its cuda_runtime.h already (-D__CUDA_RUNTIME_H__). */
+#define __CUDA_INCLUDE_COMPILER_INTERNAL_HEADERS__
+#define __CUDA_DEVICE_RUNTIME_API_H__
+#include "crt/host_defines.h"
+#include "device_launch_parameters.h"
+#include "device_atomic_functions.h"
+#include "sm_20_atomic_functions.h"
+#include "sm_32_atomic_functions.h"
+#include "sm_60_atomic_functions.h"
+#undef __CUDA_INCLUDE_COMPILER_INTERNAL_HEADERS__
+
+#include "simt_nvidia_vec.h"
+
+#define SIMT_ARCH __CUDA_ARCH__
+#define KERNEL extern "C" __global__
+#define KERNEL_EXPORT(f)
+/* One array for all of them: in one source two of another type would clash. */
+#define DYNAMIC_SHARED(type, name)                                                                                     \
+    extern __shared__ __attribute__((aligned(16))) unsigned char simt_dynamic_shared[];                                \
+    type *const name = reinterpret_cast<type *>(simt_dynamic_shared)
+
+/* A multiprocessor has four SIMDs; CUDA's second number is workgroups on it. */
+#undef __launch_bounds__
+#define SIMT_LANES(lanes) __attribute__((launch_bounds(lanes)))
+#define SIMT_LANES_WAVES(lanes, waves)                                                                                 \
+    __attribute__((launch_bounds(lanes, (waves) * 128 > (lanes) ? (waves) * 128 / (lanes) : 1)))
+#define SIMT_THIRD(first, second, third, ...) third
+#define __launch_bounds__(...) SIMT_THIRD(__VA_ARGS__, SIMT_LANES_WAVES, SIMT_LANES, )(__VA_ARGS__)
+
+#define ROOFTILE_WAVE 32u
+#define SIMT_SITE
+#define SIMT_PASS_SITE
+
+/* The host compiler's, which device code may not call. */
+__device__ static inline int simt_trailing_zeros(uint64_t bits)
+{
+    uint64_t reversed;
+    int count;
+    asm("brev.b64 %0, %1;" : "=l"(reversed) : "l"(bits));
+    asm("clz.b64 %0, %1;" : "=r"(count) : "l"(reversed));
+    return count;
+}
+#define __builtin_ctz(x) simt_trailing_zeros(x)
+#define __builtin_ctzll(x) simt_trailing_zeros(x)
+
+__device__ static inline unsigned thread_id()
+{
+    return (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;
+}
+
+__device__ static inline unsigned lane_id()
+{
+    unsigned lane;
+    asm("mov.u32 %0, %%laneid;" : "=r"(lane));
+    return lane;
+}
+
+__device__ static inline unsigned wave_id()
+{
+    return thread_id() / ROOFTILE_WAVE;
+}
+
+/* By its name nvcc knows what it is. */
+extern "C" __device__ __device_builtin__ void __syncthreads();
+
+/* There is one kind of barrier; loads that nobody has asked for yet stay on the way across it. */
+__device__ static inline void lds_barrier()
+{
+    __syncthreads();
+}
+
+/* PRMT takes four bits for each byte: three of the number, and one that repeats the sign. */
+__device__ static inline uint32_t permute_bytes(uint32_t high, uint32_t low, uint32_t selectors)
+{
+    const uint32_t three = selectors & 0x07070707u, zero = selectors >> 3 & 0x01010101u;
+    const uint32_t digits = (three & 0x7u) | (three >> 4 & 0x70u) | (three >> 8 & 0x700u) | (three >> 12 & 0x7000u);
+    uint32_t bytes;
+    asm("prmt.b32 %0, %1, %2, %3;" : "=r"(bytes) : "r"(low), "r"(high), "r"(digits));
+    return bytes & ~(zero * 0xffu);
+}
+
+/* Nothing that PTX can say. */
+__device__ static inline void schedule_fence()
+{
+}
+
+/* ---- lanes ---- */
+
+struct simt_words {
+    unsigned low, high;
+};
+
+/* `source` is a lane, a mask or a distance. */
+#define SIMT_SHUFFLE(name, mode, clamp)                                                                                \
+    __device__ static inline unsigned simt_##name(unsigned word, unsigned source)                                      \
+    {                                                                                                                  \
+        unsigned moved;                                                                                                \
+        asm volatile("shfl.sync." mode ".b32 %0, %1, %2, " clamp ", 0xffffffff;" : "=r"(moved) : "r"(word), "r"(source)); \
+        return moved;                                                                                                  \
+    }
+SIMT_SHUFFLE(shuffle, "idx", "31")
+SIMT_SHUFFLE(shuffle_xor, "bfly", "31")
+SIMT_SHUFFLE(shuffle_up, "up", "0")
+SIMT_SHUFFLE(shuffle_down, "down", "31")
+
+#define SIMT_MOVE_LANES(value, call)                                                                                   \
+    if constexpr (sizeof(type_t) == 4) {                                                                               \
+        const unsigned word = __builtin_bit_cast(unsigned, value);                                                     \
+        return __builtin_bit_cast(type_t, call);                                                                       \
+    } else {                                                                                                           \
+        static_assert(sizeof(type_t) == 8, "wave operations take types of 4 or 8 bytes");                              \
+        const simt_words words = __builtin_bit_cast(simt_words, value);                                                \
+        simt_words moved = {};                                                                                         \
+        {                                                                                                              \
+            const unsigned word = words.low;                                                                           \
+            moved.low = call;                                                                                          \
+        }                                                                                                              \
+        {                                                                                                              \
+            const unsigned word = words.high;                                                                          \
+            moved.high = call;                                                                                         \
+        }                                                                                                              \
+        return __builtin_bit_cast(type_t, moved);                                                                      \
+    }
+
+/* Lanes that take part: all that have not returned, which the hardware does not wait for. */
+template <class type_t> __device__ type_t __shfl(type_t value, unsigned lane)
+{
+    SIMT_MOVE_LANES(value, simt_shuffle(word, lane))
+}
+
+template <class type_t> __device__ type_t __shfl_xor(type_t value, unsigned mask)
+{
+    SIMT_MOVE_LANES(value, simt_shuffle_xor(word, mask))
+}
+
+template <class type_t> __device__ type_t __shfl_up(type_t value, unsigned delta)
+{
+    SIMT_MOVE_LANES(value, simt_shuffle_up(word, delta))
+}
+
+template <class type_t> __device__ type_t __shfl_down(type_t value, unsigned delta)
+{
+    SIMT_MOVE_LANES(value, simt_shuffle_down(word, delta))
+}
+
+template <class type_t> __device__ type_t row_rotate(type_t value)
+{
+    static_assert(sizeof(type_t) == 4, "a row is rotated 4 bytes at a time");
+    const unsigned lane = lane_id();
+    return __shfl(value, (lane & 16u) | ((lane - 1) & 15u));
+}
+
+__device__ static inline unsigned simt_row_source(uint32_t low, uint32_t high)
+{
+    const unsigned at = lane_id() % 16;
+    return (at < 8 ? low >> 4 * at : high >> 4 * (at - 8)) & 15u;
+}
+
+template <class type_t> __device__ type_t row_permute(type_t value, uint32_t low, uint32_t high)
+{
+    static_assert(sizeof(type_t) == 4, "a permutation of a row takes 4 bytes");
+    return __shfl(value, (lane_id() & 16u) | simt_row_source(low, high));
+}
+
+template <class type_t> __device__ type_t row_permute_other(type_t value, uint32_t low, uint32_t high)
+{
+    static_assert(sizeof(type_t) == 4, "a permutation of a row takes 4 bytes");
+    return __shfl(value, (~lane_id() & 16u) | simt_row_source(low, high));
+}
+
+template <unsigned mask, class type_t> __device__ type_t xor_lane(type_t value)
+{
+    static_assert(sizeof(type_t) == 4 && mask < 32, "an exchange takes 4 bytes, within 32 lanes");
+    return __shfl_xor(value, mask);
+}
+
+__device__ static inline uint64_t __ballot(bool predicate)
+{
+    unsigned lanes;
+    asm volatile("{ .reg .pred p; setp.ne.u32 p, %1, 0; vote.sync.ballot.b32 %0, p, 0xffffffff; }"
+                 : "=r"(lanes)
+                 : "r"(static_cast<unsigned>(predicate)));
+    return lanes;
+}
+
+__device__ static inline bool __any(bool predicate)
+{
+    return __ballot(predicate) != 0;
+}
+
+__device__ static inline bool __all(bool predicate)
+{
+    return __ballot(!predicate) == 0;
+}
+
+/* ---- memory ---- */
+
+/* CUDA names its types; ours of the same size are others (unsigned long). */
+template <class type_t> struct simt_atomic_word {
+    typedef type_t type;
+};
+template <> struct simt_atomic_word<unsigned long> {
+    typedef unsigned long long type;
+};
+template <> struct simt_atomic_word<long> {
+    typedef long long type;
+};
+
+#define SIMT_CUDA_ATOMIC(name, call)                                                                                   \
+    template <class type_t, class... rest_t> __device__ static type_t simt_cuda_##name(type_t *at, type_t value, rest_t...) \
+    {                                                                                                                  \
+        typedef typename simt_atomic_word<type_t>::type word_t;                                                        \
+        return static_cast<type_t>(call(reinterpret_cast<word_t *>(at), static_cast<word_t>(value)));                  \
+    }
+SIMT_CUDA_ATOMIC(fetch_add, ::atomicAdd)
+SIMT_CUDA_ATOMIC(fetch_add_system, ::atomicAdd_system)
+SIMT_CUDA_ATOMIC(fetch_min, ::atomicMin)
+SIMT_CUDA_ATOMIC(fetch_max, ::atomicMax)
+SIMT_CUDA_ATOMIC(fetch_and, ::atomicAnd)
+SIMT_CUDA_ATOMIC(fetch_or, ::atomicOr)
+SIMT_CUDA_ATOMIC(fetch_xor, ::atomicXor)
+SIMT_CUDA_ATOMIC(exchange, ::atomicExch)
+
+template <class type_t> __device__ static type_t simt_fetch_add(type_t *at, type_t value)
+{
+    return simt_cuda_fetch_add(at, value);
+}
+
+template <class type_t> __device__ static type_t simt_cuda_swap(type_t *at, type_t expected, type_t value)
+{
+    typedef typename simt_atomic_word<type_t>::type word_t;
+    return static_cast<type_t>(::atomicCAS(reinterpret_cast<word_t *>(at), static_cast<word_t>(expected), static_cast<word_t>(value)));
+}
+
+template <class type_t> __device__ static type_t simt_cuda_swap_system(type_t *at, type_t expected, type_t value)
+{
+    typedef typename simt_atomic_word<type_t>::type word_t;
+    return static_cast<type_t>(
+        ::atomicCAS_system(reinterpret_cast<word_t *>(at), static_cast<word_t>(expected), static_cast<word_t>(value)));
+}
+#define SIMT_ATOMIC(operation) simt_cuda_##operation
+#define SIMT_EXCHANGE simt_cuda_exchange
+#define SIMT_COMPARE_EXCHANGE(at, expected, value, order) (*(expected) = simt_cuda_swap(at, *(expected), value))
+#define SIMT_RELAXED 0
+
+/* One access: ld.global.cs and st.global.cs say that it is likely to be the only one. */
+#define SIMT_STREAM(bytes, word_t, load, store, words, list, in, out, address)                                          \
+    template <> struct simt_stream<bytes> {                                                                            \
+        __device__ static void get(void *to, const void *from)                                                         \
+        {                                                                                                              \
+            word_t w[words];                                                                                           \
+            asm volatile(load " " list ", [" address "];" : SIMT_ARGS out : "l"(from) : "memory");                     \
+            __builtin_memcpy(to, w, bytes);                                                                            \
+        }                                                                                                              \
+        __device__ static void put(void *to, const void *from)                                                         \
+        {                                                                                                              \
+            word_t w[words];                                                                                           \
+            __builtin_memcpy(w, from, bytes);                                                                          \
+            asm volatile(store " [" address "], " list ";" ::SIMT_ARGS in, "l"(to) : "memory");                        \
+        }                                                                                                              \
+    };
+#define SIMT_ARGS(...) __VA_ARGS__
+template <int bytes> struct simt_stream;
+SIMT_STREAM(1, uint16_t, "ld.global.cs.u8", "st.global.cs.u8", 1, "%0", ("h"(w[0])), ("=h"(w[0])), "%1")
+SIMT_STREAM(2, uint16_t, "ld.global.cs.u16", "st.global.cs.u16", 1, "%0", ("h"(w[0])), ("=h"(w[0])), "%1")
+SIMT_STREAM(4, uint32_t, "ld.global.cs.u32", "st.global.cs.u32", 1, "%0", ("r"(w[0])), ("=r"(w[0])), "%1")
+SIMT_STREAM(8, uint32_t, "ld.global.cs.v2.u32", "st.global.cs.v2.u32", 2, "{%0, %1}", ("r"(w[0]), "r"(w[1])),
+            ("=r"(w[0]), "=r"(w[1])), "%2")
+SIMT_STREAM(16, uint32_t, "ld.global.cs.v4.u32", "st.global.cs.v4.u32", 4, "{%0, %1, %2, %3}",
+            ("r"(w[0]), "r"(w[1]), "r"(w[2]), "r"(w[3])), ("=r"(w[0]), "=r"(w[1]), "=r"(w[2]), "=r"(w[3])), "%4")
+
+template <class type_t> __device__ static type_t load_nt(const type_t *from)
+{
+    constexpr unsigned each = sizeof(type_t) < 16 ? sizeof(type_t) : 16;
+    type_t value;
+    UNROLL
+    for (unsigned at = 0; at < sizeof(type_t); at += each)
+        simt_stream<each>::get(reinterpret_cast<char *>(&value) + at, reinterpret_cast<const char *>(from) + at);
+    return value;
+}
+
+template <class type_t> __device__ static void store_nt(type_t value, type_t *to)
+{
+    constexpr unsigned each = sizeof(type_t) < 16 ? sizeof(type_t) : 16;
+    UNROLL
+    for (unsigned at = 0; at < sizeof(type_t); at += each)
+        simt_stream<each>::put(reinterpret_cast<char *>(to) + at, reinterpret_cast<const char *>(&value) + at);
+}
+
+template <class type_t> __device__ type_t load_host(const type_t *at)
+{
+    if constexpr (sizeof(type_t) == 4) {
+        uint32_t word;
+        asm volatile("ld.relaxed.sys.u32 %0, [%1];" : "=r"(word) : "l"(at) : "memory");
+        return __builtin_bit_cast(type_t, word);
+    } else {
+        uint64_t word;
+        asm volatile("ld.relaxed.sys.u64 %0, [%1];" : "=l"(word) : "l"(at) : "memory");
+        return __builtin_bit_cast(type_t, word);
+    }
+}
+
+template <class type_t> __device__ void store_host(type_t *at, type_t value)
+{
+    if constexpr (sizeof(type_t) == 4)
+        asm volatile("st.release.sys.u32 [%0], %1;" ::"l"(at), "r"(__builtin_bit_cast(uint32_t, value)) : "memory");
+    else
+        asm volatile("st.release.sys.u64 [%0], %1;" ::"l"(at), "l"(__builtin_bit_cast(uint64_t, value)) : "memory");
+}
+
+/* Nanoseconds, of which the hardware may make twice as many or none. */
+__device__ static inline void nap()
+{
+    asm volatile("nanosleep.u32 4000;");
+}
+
+/* ---- arithmetic ---- */
+
+#define SIMT_APPROXIMATE(name, instruction)                                                                            \
+    __device__ static inline float name(float x)                                                                       \
+    {                                                                                                                  \
+        float result;                                                                                                  \
+        asm(instruction ".approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(x));                                            \
+        return result;                                                                                                 \
+    }
+SIMT_APPROXIMATE(fast_exp2, "ex2")
+SIMT_APPROXIMATE(fast_log2, "lg2")
+SIMT_APPROXIMATE(fast_rsqrt, "rsqrt")
+SIMT_APPROXIMATE(fast_rcp, "rcp")
+SIMT_APPROXIMATE(fast_sqrt, "sqrt")
+SIMT_APPROXIMATE(simt_fast_sin, "sin")
+
+/* The instruction takes radians, and is good to 2^-20.5 between -pi and pi. */
+__device__ static inline float fast_sin_turns(float x)
+{
+    float whole;
+    asm("cvt.rni.f32.f32 %0, %1;" : "=f"(whole) : "f"(x));
+    return simt_fast_sin((x - whole) * 6.28318530717958648f);
+}
+
+__device__ static inline float fma(float a, float b, float c)
+{
+    return __builtin_fmaf(a, b, c);
+}
+
+__device__ static inline double fma(double a, double b, double c)
+{
+    return __builtin_fma(a, b, c);
+}
+
+__device__ static inline float16 fma(float16 a, float16 b, float16 c)
+{
+    float16 result;
+    asm("fma.rn.f16 %0, %1, %2, %3;" : "=h"(result.bits) : "h"(a.bits), "h"(b.bits), "h"(c.bits));
+    return result;
+}
+
+template <class element_t, int count, int alignment>
+__device__ static simt_vec<element_t, count, alignment> fma(simt_vec<element_t, count, alignment> a,
+                                                                 simt_vec<element_t, count, alignment> b,
+                                                                 simt_vec<element_t, count, alignment> c)
+{
+    simt_vec<element_t, count, alignment> result;
+    if constexpr (simt_is_half<element_t>::value && count % 2 == 0) {
+        uint32_t words[3][count / 2];
+        __builtin_memcpy(words[0], a.at, sizeof(words[0]));
+        __builtin_memcpy(words[1], b.at, sizeof(words[1]));
+        __builtin_memcpy(words[2], c.at, sizeof(words[2]));
+        UNROLL
+        for (int w = 0; w < count / 2; ++w)
+            asm("fma.rn.f16x2 %0, %1, %2, %3;"
+                : "=r"(words[0][w])
+                : "r"(words[0][w]), "r"(words[1][w]), "r"(words[2][w]));
+        __builtin_memcpy(result.at, words[0], sizeof(words[0]));
+    } else {
+        UNROLL
+        for (int e = 0; e < count; ++e) {
+            if constexpr (simt_is_whole<element_t>::value)
+                result.at[e] = static_cast<element_t>(a.at[e] * b.at[e] + c.at[e]);
+            else
+                result.at[e] = fma(a.at[e], b.at[e], c.at[e]);
+        }
+    }
+    return result;
+}
+
+/* DP4A. There are no dot products of other types outside of the matrix units. */
+__device__ static inline uint32_t dot_i8(uint32_t acc, uint32_t a, uint32_t b)
+{
+    uint32_t sum;
+    asm("dp4a.s32.s32 %0, %1, %2, %3;" : "=r"(sum) : "r"(a), "r"(b), "r"(acc));
+    return sum;
+}
+
+/* ---- clocks ---- */
+
+__device__ static inline uint64_t read_cycles()
+{
+    uint64_t clocks;
+    asm volatile("mov.u64 %0, %%clock64;" : "=l"(clocks)::"memory");
+    return clocks;
+}
+
+/* Nanoseconds; it moves on in steps, of 32 ns on recent devices. */
+__device__ static inline uint64_t read_realtime()
+{
+    uint64_t ticks;
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(ticks)::"memory");
+    return ticks;
+}
+
+__device__ static constexpr unsigned cycle_counter_bits()
+{
+    return 64;
+}
+
+/* ---- against the optimiser ---- */
+
+/* In words of up to 8 bytes; PTX has no registers of 8 bits. */
+template <class type_t> __device__ type_t opaque(type_t value)
+{
+    if constexpr (sizeof(type_t) < 4) {
+        uint32_t word = 0;
+        __builtin_memcpy(&word, &value, sizeof(value));
+        asm volatile("" : "+r"(word));
+        __builtin_memcpy(&value, &word, sizeof(value));
+    } else if constexpr (sizeof(type_t) == 4) {
+        uint32_t word = __builtin_bit_cast(uint32_t, value);
+        asm volatile("" : "+r"(word));
+        value = __builtin_bit_cast(type_t, word);
+    } else if constexpr (sizeof(type_t) == 8) {
+        uint64_t word = __builtin_bit_cast(uint64_t, value);
+        asm volatile("" : "+l"(word));
+        value = __builtin_bit_cast(type_t, word);
+    } else {
+        uint32_t words[sizeof(type_t) / 4];
+        __builtin_memcpy(words, &value, sizeof(value));
+        UNROLL
+        for (unsigned w = 0; w < sizeof(type_t) / 4; ++w)
+            asm volatile("" : "+r"(words[w]));
+        __builtin_memcpy(&value, words, sizeof(value));
+    }
+    return value;
+}
+
+template <class type_t> __device__ type_t opaque_uniform(type_t value)
+{
+    return opaque(value);
+}
+
+template <class type_t> __device__ void keep(type_t value)
+{
+    opaque(value);
+}
+
+/* CUDA's headers have these names for other types. */
+#define atomicAdd simt_atomic_add
+#define atomicSub simt_atomic_sub
+#define atomicMin simt_atomic_min
+#define atomicMax simt_atomic_max
+#define atomicAnd simt_atomic_and
+#define atomicOr simt_atomic_or
+#define atomicXor simt_atomic_xor
+#define atomicExch simt_atomic_exchange
+#define atomicCAS simt_atomic_compare_exchange
+
+
+#define SIMT_OWN_SHUFFLES
+#define SIMT_OWN_ACCESS
+#define SIMT_OWN_FMA
+#include "simt_common.h"
+
+#endif

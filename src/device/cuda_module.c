@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+#include <string.h>
+
+#include "cuda.h"
+#include "rooftile/file.h"
+
+/* What the compiler of PTX said, its first line. */
+static enum status explain_image(const char *log, const char *path, struct err *err)
+{
+    const struct err cause = *err;
+    if (log[0])
+        return err_set(err, cause.status, "%s: %s: %.*s", path, cause.text, (int)strcspn(log, "\n"), log);
+    return err_within(err, "%s", path);
+}
+
+enum status cuda_module_load(struct CUmod_st **module, const struct cuda_api *api, const char *path, struct err *err)
+{
+    struct arena arena = {0};
+    struct CUmod_st *loaded = NULL;
+    char *image = NULL, log[512] = "";
+    size_t length;
+    unsigned options[] = {CUDA_JIT_ERROR_LOG, CUDA_JIT_ERROR_LOG_BYTES};
+    void *values[] = {log, (void *)(uintptr_t)(sizeof(log) - 1)};
+    struct err reading = {0};
+    enum status status = STATUS_OK;
+    /* PTX ends with the zero that file_read puts behind it; a cubin knows its own length. */
+    if (file_read(&image, &length, path, FILE_LIMIT_BYTES, &arena, &reading))
+        status = err_set(err, ERR_DEVICE, "%s", reading.text);
+    else if (CUDA_TRY(api, err, cuModuleLoadDataEx, &loaded, image, 2, options, values))
+        status = explain_image(log, path, err);
+    if (!status)
+        *module = loaded;
+    arena_release(&arena);
+    return status;
+}
+
+/* Which of them are pointers, no driver tells. */
+static void read_parameters(struct kernel_info *info, const struct cuda_api *api, struct CUfunc_st *function)
+{
+    size_t offset, size;
+    info->sizes_only = true;
+    while (api->cuFuncGetParamInfo && info->arg_count < DEVICE_MAX_ARGS &&
+           api->cuFuncGetParamInfo(function, info->arg_count, &offset, &size) == CUDA_OK)
+        info->args[info->arg_count++].size_bytes = (uint32_t)size;
+}
+
+enum status cuda_module_function(struct CUfunc_st **function, struct kernel_info *info, const struct cuda_api *api,
+                                 struct CUmod_st *module, const char *symbol, uint64_t most_lds_bytes, struct err *err)
+{
+    struct CUfunc_st *found = NULL;
+    struct kernel_info facts = {0};
+    int lds_bytes = 0;
+    const cuda_error code = api->cuModuleGetFunction(&found, module, symbol);
+    if (code == CUDA_NOT_FOUND)
+        return err_set(err, ERR_DEVICE, "no kernel '%s' in the module", symbol);
+    enum status status = cuda_check(api, code, "cuModuleGetFunction", err);
+    if (!status)
+        status = CUDA_TRY(api, err, cuFuncGetAttribute, &lds_bytes, CUDA_FUNCTION_SHARED_BYTES, found);
+    /* Beyond 48 KiB a function must be told; what it then takes is still each launch's own. */
+    if (!status && (uint64_t)lds_bytes < most_lds_bytes)
+        status = CUDA_TRY(api, err, cuFuncSetAttribute, found, CUDA_FUNCTION_MAX_DYNAMIC_SHARED_BYTES,
+                          (int)(most_lds_bytes - (uint64_t)lds_bytes));
+    if (status)
+        return err_within(err, "kernel '%s'", symbol);
+    facts.lds_bytes = (uint32_t)lds_bytes;
+    read_parameters(&facts, api, found);
+    *info = facts;
+    *function = found;
+    return STATUS_OK;
+}

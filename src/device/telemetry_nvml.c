@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+#include "telemetry_nvml.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "rooftile/hash.h"
+#include "telemetry.h"
+#include "vendor.h"
+
+enum { SUCCESS = 0 };
+enum { SENSOR_GPU = 0 };
+enum { CLOCK_SM = 1, CLOCK_MEMORY = 2 };
+enum { POLICY_POWER = 0, POLICY_THERMAL = 1 };
+enum { MAX_PROCESSES = 64, VENDOR_NVIDIA = 0x10de };
+
+/* Of the reasons for which a clock is below the highest, those that nobody asked for: power cap, hardware slowdown, sync
+ * boost of a neighbour, software and hardware thermal slowdown, power brake. Not: idle, application and display clocks. */
+static const unsigned long long throttling = 0x4 | 0x8 | 0x10 | 0x20 | 0x40 | 0x80;
+
+static const struct vendor_symbol symbols[] = {
+#define REQUIRED(function, parameters) {#function, offsetof(struct nvml_api, function), true},
+#define OPTIONAL(function, parameters) {#function, offsetof(struct nvml_api, function), false},
+    NVML_REQUIRED(REQUIRED) NVML_OPTIONAL(OPTIONAL)};
+
+#define ASK(nvml, function, ...) ((nvml)->api.function && (nvml)->api.function((nvml)->card, __VA_ARGS__) == SUCCESS)
+
+void nvml_open(struct nvml *nvml, const char *pci_bdf)
+{
+    const char *named = getenv("ROOFTILE_NVML_LIBRARY");
+    struct text missing = {0};
+    *nvml = (struct nvml){.library = dlopen(named && *named ? named : "libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL)};
+    if (nvml->library && vendor_find_symbols(&nvml->api, nvml->library, symbols, sizeof(symbols) / sizeof(symbols[0]),
+                                             "NVML", &missing))
+        nvml->started = nvml->api.nvmlInit_v2() == SUCCESS;
+    if (nvml->started && nvml->api.nvmlDeviceGetHandleByPciBusId_v2(pci_bdf, &nvml->card) != SUCCESS)
+        nvml->card = NULL;
+    text_release(&missing);
+}
+
+void nvml_close(struct nvml *nvml)
+{
+    if (nvml->started && nvml->api.nvmlShutdown)
+        nvml->api.nvmlShutdown();
+    if (nvml->library)
+        dlclose(nvml->library);
+    *nvml = (struct nvml){0};
+}
+
+/* Where NVML is missing the kernel's module still tells its release. */
+static void describe_driver(struct device_info *info, const struct nvml *nvml)
+{
+    char release[80] = "";
+    const size_t used = strlen(info->driver);
+    if (!nvml->started || !nvml->api.nvmlSystemGetDriverVersion ||
+        nvml->api.nvmlSystemGetDriverVersion(release, sizeof(release)) != SUCCESS)
+        telemetry_text(release, sizeof(release), "/sys/module/nvidia", "version");
+    if (release[0])
+        snprintf(info->driver + used, sizeof(info->driver) - used, "%sdriver %s", used ? ", " : "", release);
+}
+
+void nvml_describe(struct device_info *info, const struct nvml *nvml)
+{
+    char text[96];
+    unsigned limit_mw;
+    struct nvml_pci pci;
+    describe_driver(info, nvml);
+    if (!nvml->card)
+        return;
+    if (!info->pci_id[0] && ASK(nvml, nvmlDeviceGetPciInfo_v3, &pci) && (pci.id & 0xffff) == VENDOR_NVIDIA)
+        snprintf(info->pci_id, sizeof(info->pci_id), "%04x:%04x", pci.id & 0xffff, pci.id >> 16);
+    if (ASK(nvml, nvmlDeviceGetVbiosVersion, text, sizeof(text)))
+        snprintf(info->vbios, sizeof(info->vbios), "%.47s", text);
+    if (ASK(nvml, nvmlDeviceGetSerial, text, sizeof(text)) && text[0])
+        hash_sha256(info->serial_hash, text, strlen(text));
+    if (ASK(nvml, nvmlDeviceGetEnforcedPowerLimit, &limit_mw))
+        info->power_cap_w = limit_mw / 1e3;
+}
+
+/* In a container NVML may count this process under the host's number: then one of those that are not it is. */
+static void sense_processes(struct device_sense *sense, const struct nvml *nvml)
+{
+    struct nvml_process processes[MAX_PROCESSES];
+    unsigned count = MAX_PROCESSES, others = 0;
+    bool listed = false;
+    if (!ASK(nvml, nvmlDeviceGetComputeRunningProcesses_v3, &count, processes))
+        return;
+    for (unsigned i = 0; i < count && i < MAX_PROCESSES; ++i) {
+        const bool own = processes[i].pid == (unsigned)getpid();
+        others += !own;
+        listed = listed || own;
+        if (own && processes[i].memory_bytes != ~0ull)
+            sense->vram_own_bytes = (double)processes[i].memory_bytes;
+    }
+    sense->other_processes = others - (!listed && others);
+}
+
+static void sense_throttling(struct device_sense *sense, const struct nvml *nvml)
+{
+    struct nvml_violation violation;
+    unsigned long long reasons;
+    if (ASK(nvml, nvmlDeviceGetCurrentClocksThrottleReasons, &reasons))
+        sense->throttle_bits = reasons & throttling;
+    if (ASK(nvml, nvmlDeviceGetViolationStatus, POLICY_POWER, &violation))
+        sense->violation_power = (double)violation.violation_ns;
+    if (ASK(nvml, nvmlDeviceGetViolationStatus, POLICY_THERMAL, &violation))
+        sense->violation_thermal = (double)violation.violation_ns;
+}
+
+void nvml_sense(struct device_sense *sense, const struct nvml *nvml)
+{
+    struct nvml_memory memory;
+    unsigned value;
+    if (!nvml->card)
+        return;
+    if (ASK(nvml, nvmlDeviceGetPowerUsage, &value))
+        sense->power_w = value / 1e3;
+    if (ASK(nvml, nvmlDeviceGetTemperature, SENSOR_GPU, &value))
+        sense->temp_c = value;
+    if (ASK(nvml, nvmlDeviceGetClockInfo, CLOCK_SM, &value))
+        sense->core_hz = value * 1e6;
+    if (ASK(nvml, nvmlDeviceGetClockInfo, CLOCK_MEMORY, &value))
+        sense->memory_hz = value * 1e6;
+    if (ASK(nvml, nvmlDeviceGetMemoryInfo, &memory))
+        sense->vram_used_bytes = (double)memory.used_bytes;
+    sense_throttling(sense, nvml);
+    sense_processes(sense, nvml);
+}
