@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * Code objects: what a compiler made of AMD GPU kernels, read without a GPU and without ROCm. Any file that holds some will do:
+ * Code objects: what a compiler made of GPU kernels, read without a GPU, ROCm or CUDA. Any file that holds some of AMD's will do:
  * a plain code object (.co, .hsaco), a clang offload bundle, a compressed one, or an executable, library or object of the host
- * with bundles inside its .hip_fatbin section (several, one after the other, compressed or not).
+ * with bundles inside its .hip_fatbin section (several, one after the other, compressed or not). Of NVIDIA's: a cubin.
  *
  * Sources: the AMDGPU metadata note (msgpack; "Code Object V3+ Metadata" in LLVM's AMDGPUUsage) for what the compiler says,
  * the 64-byte kernel descriptor NAME.kd ("Kernel Descriptor") for what the hardware is told, the symbol table for where the
  * instructions are. Compiler and hardware may disagree: launch bounds can allocate 169 VGPRs where .vgpr_count says 2.
+ *
+ * A cubin has no metadata note. vgpr_count is then registers per thread, private_segment_bytes the stack frame (spilled
+ * registers are in it and counted nowhere), group_segment_bytes static shared memory, kernarg_bytes and the arguments those
+ * of constant bank 0; which arguments are pointers is not said. All that is AMD's alone is 0.
  *
  * Input may be hostile: every offset and size is checked, and a broken file is ERR_CONFIG with the reason. Everything lives
  * in the arena. Sizes are bytes, registers count 32-bit registers per lane.
@@ -82,9 +86,9 @@ struct codeobj {
     const unsigned char *bytes; /* the ELF image alone */
     size_t size_bytes;
     const char *id;            /* the bundle's entry id "hipv4-amdgcn-amd-amdhsa--gfx942:xnack-"; "" when there is no bundle */
-    const char *target;        /* "gfx942", "gfx9-4-generic"; from the metadata, else from the ELF header's flags */
+    const char *target;        /* "gfx942", "gfx9-4-generic", "sm_90a"; from the metadata, else from the ELF header's flags */
     const char *features;      /* "sramecc+:xnack-"; "" any */
-    unsigned abi;              /* code object version: 3, 4, 5 or 6 */
+    unsigned abi;              /* code object version: 3, 4, 5 or 6; of a cubin 7 or 8 */
     uint64_t bundle_offset;    /* of its bundle in the file; 0 when there is no bundle */
     const struct codeobj_kernel *kernels; /* in the order of the metadata */
     size_t kernel_count;

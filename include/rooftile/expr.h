@@ -51,6 +51,7 @@ struct expr_names {
     const struct expr_function *functions;
     size_t function_count;
     bool has_index;
+    const char *written; /* what expr_source gives, where `source` was made from it; NULL: the source itself */
 };
 
 struct expr; /* immutable, in an arena */

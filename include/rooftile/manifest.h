@@ -258,6 +258,13 @@ struct manifest_metric {
     const char *unit;
 };
 
+/* A named sub-expression. */
+struct manifest_let {
+    const char *name;
+    const char *written; /* as in the manifest */
+    const char *text;    /* with the names before it put in */
+};
+
 struct manifest_variant {
     const char *backend, *arch; /* glob; NULL = any */
     uint32_t wave;              /* 0 = any */
@@ -319,6 +326,8 @@ struct manifest {
     const struct param *params;
     size_t param_count;
     size_t implied_count; /* the last two parameters, wave and cumode; 0 when the code is an image */
+    const struct manifest_let *lets;
+    size_t let_count;
     const struct manifest_variant *variants;
     size_t variant_count;
     const struct manifest_require *require;

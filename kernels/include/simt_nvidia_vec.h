@@ -11,7 +11,7 @@ struct float16 {
     uint16_t bits;
 
     float16() = default;
-    template <class number_t> __device__ float16(number_t value)
+    template <class number_t, class = decltype(+number_t())> __device__ float16(number_t value)
     {
         asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(static_cast<float>(value)));
     }
@@ -59,20 +59,37 @@ SIMT_OPERATION(xor, ^, SIMT_NO_HALVES)
 SIMT_OPERATION(left, <<, SIMT_NO_HALVES)
 SIMT_OPERATION(right, >>, SIMT_NO_HALVES)
 
-__device__ static inline float16 operator+(float16 a, float16 b)
-{
-    return simt_add::one(a, b);
-}
-
-__device__ static inline float16 operator-(float16 a, float16 b)
-{
-    return simt_sub::one(a, b);
-}
-
-__device__ static inline float16 operator*(float16 a, float16 b)
-{
-    return simt_mul::one(a, b);
-}
+/* With a number of another type: what clang makes of it, half precision with whole numbers and that type with others. */
+template <class number_t> struct simt_beside_half {
+    typedef float16 type;
+};
+template <> struct simt_beside_half<float> {
+    typedef float type;
+};
+template <> struct simt_beside_half<double> {
+    typedef double type;
+};
+#define SIMT_HALF_OPERATOR(sign, both)                                                                                 \
+    __device__ static inline float16 operator sign(float16 a, float16 b)                                               \
+    {                                                                                                                  \
+        return both;                                                                                                   \
+    }                                                                                                                  \
+    template <class number_t, class = decltype(+number_t())>                                                           \
+    __device__ static auto operator sign(float16 a, number_t b)                                                        \
+    {                                                                                                                  \
+        typedef typename simt_beside_half<number_t>::type common_t;                                                    \
+        return static_cast<common_t>(a) sign static_cast<common_t>(b);                                                 \
+    }                                                                                                                  \
+    template <class number_t, class = decltype(+number_t())>                                                           \
+    __device__ static auto operator sign(number_t a, float16 b)                                                        \
+    {                                                                                                                  \
+        typedef typename simt_beside_half<number_t>::type common_t;                                                    \
+        return static_cast<common_t>(a) sign static_cast<common_t>(b);                                                 \
+    }
+SIMT_HALF_OPERATOR(+, simt_add::one(a, b))
+SIMT_HALF_OPERATOR(-, simt_sub::one(a, b))
+SIMT_HALF_OPERATOR(*, simt_mul::one(a, b))
+SIMT_HALF_OPERATOR(/, static_cast<float>(a) / static_cast<float>(b))
 
 /* clang has this one as a builtin. */
 template <class element_t> struct simt_is_whole {
@@ -139,11 +156,11 @@ template <class element_t, int count, int alignment> struct alignas(alignment) s
     element_t at[count];
 
     simt_vec() = default;
-    __device__ simt_vec(element_t value)
+    template <class number_t, class = decltype(+number_t())> __device__ simt_vec(number_t value)
     {
         UNROLL
         for (int e = 0; e < count; ++e)
-            at[e] = value;
+            at[e] = static_cast<element_t>(value);
     }
     template <class first_t, class second_t, class... rest_t>
     __device__ simt_vec(first_t first, second_t second, rest_t... rest)

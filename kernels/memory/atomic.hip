@@ -123,6 +123,43 @@ template <class whole_t> __device__ static void on_whole(whole_t *at, whole_t va
         atomicCAS(at, expected, value);
 }
 
+#elif defined(__CUDACC__)
+
+#define IN_MEMORY(type, registers, bits)                                                                               \
+    if constexpr (SCOPE)                                                                                               \
+        asm volatile("red.relaxed.sys.global.add." type " [%0], %1;" ::"l"(at), registers(bits) : "memory");           \
+    else                                                                                                               \
+        asm volatile("red.relaxed.gpu.global.add." type " [%0], %1;" ::"l"(at), registers(bits) : "memory")
+
+/* Additions in memory: the manifests let nothing else run, of which there is no instruction. */
+__device__ static void on_float(counter *at, counter value)
+{
+    static_assert(OP == ADD && !LDS, "the device has no such instruction");
+    if constexpr (__is_same(T, float16)) {
+        IN_MEMORY("noftz.f16x2", "r", __builtin_bit_cast(uint32_t, value));
+    } else if constexpr (sizeof(T) == 4) {
+        IN_MEMORY("f32", "f", value);
+    } else {
+        IN_MEMORY("f64", "d", value);
+    }
+}
+
+__device__ static void settle() {}
+
+template <class whole_t> __device__ static void on_whole(whole_t *at, whole_t value, whole_t expected)
+{
+    if constexpr (OP == ADD && SCOPE)
+        simt_cuda_fetch_add_system(at, value);
+    else if constexpr (OP == ADD)
+        atomicAdd(at, value);
+    else if constexpr (OP == MAX)
+        atomicMax(at, value);
+    else if constexpr (SCOPE)
+        simt_cuda_swap_system(at, expected, value);
+    else
+        atomicCAS(at, expected, value);
+}
+
 #else
 
 /* The CPU has one scope. */

@@ -27,6 +27,8 @@ enum status expr_compile(const struct expr **out, const char *source, const stru
     if (status)
         return status;
     note_names(expr);
+    if (names->written)
+        expr->source = arena_strdup(arena, names->written);
     *out = expr;
     return STATUS_OK;
 }

@@ -5,6 +5,7 @@
 
 #include "inspect_view.h"
 #include "layout.h"
+#include "rooftile/targets.h"
 
 #define DETAILS_FEW 4u /* so many kernels are shown in full */
 #define VALUE_COLUMN 14u
@@ -31,6 +32,11 @@ static void registers_part(const struct inspect_view *view, const struct inspect
     const struct codeobj_kernel *code = kernel->code;
     const struct inspect_registers registers = inspect_registers(object, code);
     struct text text = {0};
+    if (target_is_nvidia(object->target)) { /* what spills is in the stack frame and not counted apart */
+        line(view, "registers", "%u per thread%s", code->vgpr_count,
+             code->private_segment_bytes ? "" : ", none spilled");
+        return;
+    }
     text_addf(&text, "%u VGPRs", code->vgpr_count);
     if (code->agpr_count)
         text_addf(&text, ", of them %u AGPRs", code->agpr_count);

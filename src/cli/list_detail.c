@@ -134,6 +134,15 @@ static void work_part(const struct list_view *view, const struct manifest *manif
                                  manifest->metrics[k].unit ? manifest->metrics[k].unit : "plain numbers"));
 }
 
+static void lets_part(const struct list_view *view, const struct manifest *manifest)
+{
+    if (!manifest->let_count)
+        return;
+    part(view, "names used here");
+    for (size_t k = 0; k < manifest->let_count; k++)
+        layout_item(view->out, 2, DETAIL_COLUMN, view->columns, manifest->lets[k].name, manifest->lets[k].written);
+}
+
 static void check_part(const struct list_view *view, const struct manifest *manifest)
 {
     const struct manifest_check *check = &manifest->check;
@@ -180,6 +189,7 @@ void list_kernel(const struct list_view *view, const struct manifest *manifest)
     work_part(view, manifest);
     check_part(view, manifest);
     require_part(view, manifest);
+    lets_part(view, manifest);
 }
 
 /* ---- one suite ---- */

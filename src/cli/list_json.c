@@ -76,6 +76,14 @@ static void work_json(struct json_out *out, const struct manifest *manifest)
     json_out_end(out);
 }
 
+static void lets_json(struct json_out *out, const struct manifest *manifest)
+{
+    json_out_object(out, "let");
+    for (size_t k = 0; k < manifest->let_count; k++)
+        json_out_string(out, manifest->lets[k].name, manifest->lets[k].written);
+    json_out_end(out);
+}
+
 static void check_json(struct json_out *out, const struct manifest *manifest)
 {
     const struct manifest_check *check = &manifest->check;
@@ -108,6 +116,7 @@ static void kernel_json(struct json_out *out, const struct manifest *manifest)
     json_out_end(out);
     params_json(out, manifest);
     buffers_json(out, manifest);
+    lets_json(out, manifest);
     work_json(out, manifest);
     check_json(out, manifest);
     json_out_end(out);

@@ -103,7 +103,9 @@ void services_warn(const struct session *session, const struct calibration *cali
 {
     char size[UNITS_TEXT];
     bool known;
-    if (calibration->dispatch_reason[0])
+    const struct device_ops *ops = device_backend(session->info.backend);
+    /* Where no library can, there is nothing to be done about it. */
+    if (calibration->dispatch_reason[0] && ops && ops->launch_marked)
         log_warn("W010",
                  "no kernel can be timed by itself: %s. Pairs of events are used instead, which see the gaps "
                  "between packets too",

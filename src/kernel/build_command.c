@@ -129,9 +129,11 @@ static enum status find_source(struct build_unit *unit, struct arena *arena, str
     return STATUS_OK;
 }
 
+/* A manifest's flags are clang's. */
 static void add_request(struct argv *argv, const struct build_request *request)
 {
-    argv_add_all(argv, request->flags, request->flag_count);
+    if (request->target.kind != BUILD_NVIDIA)
+        argv_add_all(argv, request->flags, request->flag_count);
     for (size_t i = 0; i < request->define_count; i++)
         argv_addf(argv, "-D%s=%s", request->defines[i].name, request->defines[i].value);
 }

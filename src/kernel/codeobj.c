@@ -84,6 +84,8 @@ static enum status name_target(struct codeobj *object, const struct elf_image *i
 static enum status read_object(struct codeobj *object, struct bytes bytes, struct arena *arena, struct err *err)
 {
     struct elf_image image = {0};
+    if (elf_machine(bytes) == ELF_MACHINE_CUDA)
+        return cubin_read(object, bytes, arena, err);
     enum status status = elf_image_read(&image, bytes, arena, err);
     if (!status)
         status = note_read(object, image.note, arena, err);
@@ -143,7 +145,8 @@ static enum status walk(struct codeobj_list *list, enum codeobj_container *conta
     }
     if (!elf_is(bytes))
         return not_code(bytes, err);
-    *container = elf_machine(bytes) == ELF_MACHINE_AMDGPU ? CODEOBJ_PLAIN : CODEOBJ_EXECUTABLE;
+    const unsigned machine = elf_machine(bytes);
+    *container = machine == ELF_MACHINE_AMDGPU || machine == ELF_MACHINE_CUDA ? CODEOBJ_PLAIN : CODEOBJ_EXECUTABLE;
     if (*container == CODEOBJ_PLAIN)
         return list_add_object(list, bytes, "", 0, err);
     return elf_walk_fatbins(list, bytes, err);

@@ -48,7 +48,7 @@ const char *elf_machine_name(unsigned machine, struct arena *arena)
 }
 
 /* libelf wants bytes it may write to; read-only use of a file in its own byte order never does. */
-static enum status open_elf(Elf **elf, struct bytes bytes, struct err *err)
+enum status elf_open(Elf **elf, struct bytes bytes, struct err *err)
 {
     elf_version(EV_CURRENT);
     *elf = elf_memory((char *)(uintptr_t)bytes.data, bytes.size);
@@ -253,7 +253,7 @@ enum status elf_image_read(struct elf_image *image, struct bytes bytes, struct a
     if (!elf_is(bytes) || elf_machine(bytes) != ELF_MACHINE_AMDGPU)
         return err_set(err, ERR_CONFIG, "not a code object: %s",
                        elf_is(bytes) ? elf_machine_name(elf_machine(bytes), arena) : "not an ELF file");
-    enum status status = open_elf(&elf, bytes, err);
+    enum status status = elf_open(&elf, bytes, err);
     if (!status)
         status = check_header(&found, elf, err);
     if (!status)
@@ -300,7 +300,7 @@ enum status elf_walk_fatbins(struct codeobj_list *list, struct bytes bytes, stru
 {
     Elf *elf = NULL;
     bool found = false;
-    enum status status = open_elf(&elf, bytes, err);
+    enum status status = elf_open(&elf, bytes, err);
     if (!status)
         status = walk_sections(list, bytes, elf, &found, err);
     elf_end(elf);

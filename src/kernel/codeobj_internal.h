@@ -53,6 +53,10 @@ enum status bundle_walk(struct codeobj_list *list, struct bytes bytes, uint64_t 
 /* ---- codeobj_elf.c ---- */
 
 #define ELF_MACHINE_AMDGPU 224u
+#define ELF_MACHINE_CUDA 190u
+/* libelf's handle on bytes that stay where they are; elf_end() is the caller's. */
+struct Elf;
+enum status elf_open(struct Elf **elf, struct bytes bytes, struct err *err);
 bool elf_is(struct bytes bytes);
 unsigned elf_machine(struct bytes bytes); /* 0: too short */
 const char *elf_machine_name(unsigned machine, struct arena *arena);
@@ -87,6 +91,11 @@ uint64_t elf_image_extent(const struct elf_image *image, uint64_t address);
 
 /* Calls bundle_walk for every .hip_fatbin section of a host's ELF file. */
 enum status elf_walk_fatbins(struct codeobj_list *list, struct bytes bytes, struct err *err);
+
+/* ---- codeobj_cubin.c ---- */
+
+/* A whole object of NVIDIA's: target and kernels. */
+enum status cubin_read(struct codeobj *object, struct bytes bytes, struct arena *arena, struct err *err);
 
 /* ---- codeobj_note.c ---- */
 

@@ -12,6 +12,7 @@
 #include "isa_internal.h"
 #include "rooftile/file.h"
 #include "rooftile/spawn.h"
+#include "rooftile/targets.h"
 
 #define LLVM_NEWEST 25u
 #define LLVM_OLDEST 14u
@@ -188,6 +189,8 @@ enum status isa_read(struct isa *isa, const void *bytes, size_t size, const char
     int fd = -1;
     if (!symbol_count)
         return isa_parse(isa, target, "", symbols, 0, arena, err);
+    if (target_is_nvidia(target))
+        return err_set(err, ERR_UNSUPPORTED, "NVIDIA's instructions are not read here: 'cuobjdump --dump-sass FILE' shows them");
     find_tools(&tools, arena);
     enum status status = open_image(&fd, bytes, size, err);
     if (status)

@@ -10,16 +10,10 @@
 
 #define COUNT_OF(array) (sizeof(array) / sizeof(*(array)))
 
-struct manifest_let {
-    const char *name, *text; /* text: with earlier ones put in */
-};
-
 struct manifest_parser {
     struct manifest *manifest; /* filled part by part, in the order of manifest_parse */
     struct arena *arena;
     struct expr_names names;               /* complete once the parameters are read */
-    const struct manifest_let *lets;       /* read once the parameters are */
-    size_t let_count;
     const char *const *param_names;        /* for did-you-mean; as many as there are parameters */
     const char *const *buffer_names;       /* likewise */
     const struct text_template *symbol;    /* code.symbol, or NULL */

@@ -11,9 +11,10 @@
 
 static const struct manifest_let *let_named(const struct manifest_parser *parser, const char *name, size_t length)
 {
-    for (size_t i = 0; i < parser->let_count; i++)
-        if (strlen(parser->lets[i].name) == length && !memcmp(parser->lets[i].name, name, length))
-            return &parser->lets[i];
+    const struct manifest *manifest = parser->manifest;
+    for (size_t i = 0; i < manifest->let_count; i++)
+        if (strlen(manifest->lets[i].name) == length && !memcmp(manifest->lets[i].name, name, length))
+            return &manifest->lets[i];
     return NULL;
 }
 
@@ -28,7 +29,7 @@ static size_t word_length(const char *at)
 
 const char *lets_expand(const struct manifest_parser *parser, const char *source)
 {
-    if (!parser->let_count)
+    if (!parser->manifest->let_count)
         return source;
     struct text out = {0};
     for (const char *at = source; *at;) {
@@ -58,7 +59,8 @@ static enum status let_parse(struct manifest_let *let, const struct manifest_par
         status =
             get_expr_value(&unused, parser, member, SCOPE_INDEX, err); /* tells errors here, not where it is used */
     if (!status)
-        *let = (struct manifest_let){.name = member->key, .text = lets_expand(parser, member->string)};
+        *let = (struct manifest_let){
+            .name = member->key, .written = member->string, .text = lets_expand(parser, member->string)};
     return status;
 }
 
@@ -70,12 +72,12 @@ enum status lets_parse(struct manifest_parser *parser, const struct json *root, 
         return status;
     status = check_entry_names(object, "sub-expression", err);
     struct manifest_let *lets = arena_array(parser->arena, entry_count(object) + 1, sizeof(*lets));
-    parser->lets = lets;
+    parser->manifest->lets = lets;
     for (const struct json *member = entry_first(object); member && !status; member = entry_next(member)) {
         struct manifest_let let = {0};
         status = let_parse(&let, parser, member, err);
-        lets[parser->let_count] = let;
-        parser->let_count += !status;
+        lets[parser->manifest->let_count] = let;
+        parser->manifest->let_count += !status;
     }
     return status;
 }

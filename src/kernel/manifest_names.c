@@ -147,6 +147,7 @@ enum status names_compile(const struct expr **out, const struct manifest_parser 
     struct expr_names names = parser->names;
     names.has_index = scope == SCOPE_INDEX;
     const struct expr *expr;
+    names.written = source;
     const enum status status = expr_compile(&expr, lets_expand(parser, source), &names, parser->arena, err);
     if (status)
         return status;

@@ -80,6 +80,23 @@ static void add_kpis(struct text *out, const struct result *result, const struct
     arena_release(&scratch);
 }
 
+/* Which library the cases of one kernel called, once. */
+static void add_libraries(struct text *out, const struct result *result, unsigned columns)
+{
+    struct arena scratch = {0};
+    const struct result_case *last = NULL;
+    for (size_t k = 0; k < result->case_count; k++) {
+        const struct result_case *c = &result->cases[k];
+        if (!c->library || !*c->library || (last && !strcmp(last->kernel, c->kernel)))
+            continue;
+        wrapped(out,
+                arena_printf(&scratch, "%s is %s", printable(&scratch, c->kernel), printable(&scratch, c->library)), 0,
+                columns);
+        last = c;
+    }
+    arena_release(&scratch);
+}
+
 void summary_lines(struct text *out, const struct result *result, const struct report_options *options, bool marks)
 {
     struct arena scratch = {0};
@@ -90,6 +107,7 @@ void summary_lines(struct text *out, const struct result *result, const struct r
     text_addf(out, "on %s, %u %s, wave %u; seed %llu\n", printable(&scratch, result->device.name), result->device.cus,
               !strcmp(result->device.backend, "cpu") ? "threads" : "CUs", result->device.wave,
               (unsigned long long)result->seed);
+    add_libraries(out, result, report_columns(options));
     if (result->status && !strcmp(result->status, "interrupted"))
         styled(out, options, STYLE_YELLOW, "interrupted: this is a partial result\n");
     arena_release(&scratch);

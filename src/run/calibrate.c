@@ -97,5 +97,9 @@ enum status calibrate(struct worker *worker, struct err *err)
         time_unqueued(worker, ready, out);
     if (ops->asynchronous && !ops->evict && has_cold_case(worker->plan))
         cold_self_test(worker, out);
+    /* A fault in all this may have cost the context, of which the first case would hear. */
+    if (ops->asynchronous && ops->wait(worker->device, err) == ERR_DEVICE_LOST)
+        return err_within(err, "after calibrating");
+    *err = (struct err){0};
     return STATUS_OK;
 }

@@ -85,7 +85,9 @@ def broken_suites():
              "cases": [{"kernel": "k", "params": {"n": 1}, "sweep": {"a": "1..4*2", "b": [1, 2], "c": {"min": 1, "max": 4, "step": 1, "exclude": [2]},
                                                                       "d": {"values": ["f32"]}},
                         "zip": [["a", "b"]], "exclude": ["n > 3"], "measure": {"cache": "cold", "precision": 0.01}, "tags": ["y"]}],
-             "derive": [{"name": "levels", "method": "change_points", "kernel": "k", "x": "bytes", "y": "ns_per_item", "group": ["dtype"]}]}
+             "derive": [{"name": "levels", "method": "change_points", "kernel": "k", "x": "bytes", "y": "ns_per_item", "group": ["dtype"]},
+                        {"name": "of", "method": "ratio", "kernel": "k", "to": "l", "y": "flops_per_s", "group": ["dtype"]},
+                        {"name": "layer", "method": "shares", "layers": "*.*", "parts": {"qkv": 1, "rope": 2}}]}
     valid("suite", suite, "a suite that uses everything")
     for what, path, change in (
             ("unknown key", (), put("case", [])), ("no cases", (), drop("cases")), ("no name", (), drop("name")),
@@ -95,7 +97,10 @@ def broken_suites():
             ("unknown cache mode", ("cases", 0, "measure"), put("cache", "warm")), ("precision of two", ("cases", 0, "measure"), put("precision", 2)),
             ("zip of one", ("cases", 0), put("zip", [["a"]])), ("exclude as text", ("cases", 0), put("exclude", "n > 3")),
             ("unknown key of a sweep", ("cases", 0, "sweep", "c"), put("stop", 4)), ("tags as text", ("cases", 0), put("tags", "dram")),
-            ("null parameter", ("cases", 0, "params"), put("n", None)), ("derive without method", ("derive", 0), drop("method"))):
+            ("null parameter", ("cases", 0, "params"), put("n", None)), ("derive without method", ("derive", 0), drop("method")),
+            ("a curve without x", ("derive", 0), drop("x")), ("a curve with parts", ("derive", 0), put("parts", {"a": 1})),
+            ("a ratio to nothing", ("derive", 1), drop("to")), ("a ratio with x", ("derive", 1), put("x", "n")),
+            ("shares without parts", ("derive", 2), drop("parts")), ("shares of a kernel", ("derive", 2), put("kernel", "k"))):
         invalid("suite", suite, path, change, what)
 
 
@@ -104,6 +109,7 @@ def broken_manifests():
     for what, path, change in (
             ("unknown key", (), put("sumary", "x")), ("no name", (), drop("name")), ("name with a slash", (), put("name", "a/b")),
             ("no code", (), drop("code")), ("no launch", (), drop("launch")), ("source and image", ("code",), put("image", "x.hsaco")),
+            ("source and library", ("code",), put("library", "openblas")),
             ("unknown role", ("buffers", "a"), put("role", "output")), ("no type", ("buffers", "a"), drop("type")),
             ("unknown key of a buffer", ("buffers", "b"), put("fil", "i")), ("unknown generator", ("buffers", "b"), put("fill", {"gen": "unifrom"})),
             ("ring without stride", ("buffers", "b"), put("fill", {"gen": "ring"})), ("four dimensions", ("launch",), put("grid", ["1", "1", "1", "1"])),

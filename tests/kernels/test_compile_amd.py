@@ -33,7 +33,7 @@ def read_kernels():
     groups, sources, scratch, partial, picky = {}, {}, set(), set(), set()
     for path in sorted((harness.ROOT / "kernels").glob("*/*.json")):
         manifest = json.loads(path.read_text(encoding="utf-8"))
-        if "oracle" in manifest.get("tags", []) or "library" in manifest.get("code", {}):
+        if "oracle" in manifest.get("tags", []) or "source" not in manifest.get("code", {}):
             continue
         dtypes = manifest.get("limits", {}).get("dtype", [])
         groups.setdefault(",".join(dtypes), []).append(manifest["name"])
@@ -51,7 +51,7 @@ def targets_of(compiler, home):
     """The rows of `rooftile list --targets --json -` for one compiler."""
     done = harness.run("list", "--targets", "--json", "-", home=home, ROOFTILE_KERNEL_COMPILER=compiler)
     harness.check_run(done, 0, f"list --targets with {compiler}")
-    return json.loads(done.stdout)
+    return [row for row in json.loads(done.stdout) if row["target"].startswith("gfx")]
 
 
 def facts_of(readelf, path):
@@ -190,7 +190,7 @@ def main():
             return 77
         done = harness.run("list", "--targets", "--json", "-", home=home)
         for row in json.loads(done.stdout):
-            if not row["compiler"]:
+            if not row["compiler"] and row["target"].startswith("gfx"):
                 never_compiled(row, home)
     return harness.finish()
 

@@ -22,7 +22,8 @@ def read_kernels():
     kernels = {}
     for path in (harness.ROOT / "kernels").glob("*/*.json"):
         manifest = json.loads(path.read_text(encoding="utf-8"))
-        text = path.read_text(encoding="utf-8") + (path.parent / manifest["code"]["source"]).read_text(encoding="utf-8")
+        source = manifest.get("code", {}).get("source")
+        text = path.read_text(encoding="utf-8") + ((path.parent / source).read_text(encoding="utf-8") if source else "")
         kernels[manifest["name"]] = {"waves": bool(KNOWS_WAVES.search(text)), "require": json.dumps(manifest.get("require", ""))}
     return kernels
 

@@ -25,7 +25,9 @@ static void finds_names(void **state)
     }
     for (size_t k = 0; k < TARGET_COUNT; k++) {
         assert_ptr_equal(target_find(targets[k].arch), &targets[k]);
-        assert_true(targets[k].llvm >= 14 && *targets[k].products);
+        assert_true(*targets[k].products);
+        assert_true(target_is_nvidia(targets[k].arch) ? !targets[k].llvm && targets[k].cuda
+                                                      : targets[k].llvm >= 14 && !targets[k].cuda);
     }
 }
 
@@ -41,7 +43,7 @@ static void knows_families(void **state)
         {"gfx942:xnack-", {false, true, false, 64}}, {"gfx1030", {true, true, true, 32}},
         {"gfx1036", {true, true, true, 32}},         {"gfx11-generic", {true, true, true, 32}},
         {"gfx1201", {true, true, true, 32}},         {"gfx1250", {true, false, false, 32}},
-        {"gfx1251", {true, false, false, 32}},
+        {"gfx1251", {true, false, false, 32}},        {"sm_90a", {true, false, false, 32}},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         const struct target_modes modes = target_modes(cases[i].arch);
@@ -68,6 +70,7 @@ static void checks_modes(void **state)
         {"gfx1100", 32, false, NULL},
         {"gfx1100", 16, false, "no device has waves of 16 lanes"},
         {"gfx1250", 64, false, "gfx1250 has waves of 32 lanes only"},
+        {"sm_80", 64, false, "sm_80 has waves of 32 lanes only"},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         struct err err = {0};

@@ -29,6 +29,11 @@ static const struct {
     {"mi300a.json", 228, 64, 4, 5.3e12, 122.6e12},
     {"mi210.json", 104, 64, 3, 1.6384e12, 45.2608e12},
     {"rx7900xtx.json", 96, 32, 4, 0.96e12, 61.4e12},
+    {"a100.json", 108, 32, 3, 2.039e12, 19.49184e12},
+    {"h100.json", 132, 32, 3, 3.35e12, 66.90816e12},
+    {"h200.json", 132, 32, 3, 4.8e12, 66.90816e12},
+    {"b200.json", 148, 32, 3, 8e12, 75.01824e12},
+    {"rtx4090.json", 128, 32, 3, 1.008e12, 82.57536e12},
 };
 
 static void test_shipped(void **state)
@@ -53,6 +58,32 @@ static void test_shipped(void **state)
         assert_non_null(unit);
         assert_near(unit->peak.claimed, shipped[k].f32, 1e8);
         assert_null(machine_unit(&machine, "vector_f128"));
+    }
+}
+
+/* A peak with 2:4 sparsity, as data sheets name it first, is twice that. */
+static void test_dense_peaks(void **state)
+{
+    static const struct {
+        const char *file, *unit;
+        double sheet; /* FLOP/s, dense, in the data sheet, at a clock at most a tenth below the highest */
+    } cases[] = {
+        {"a100.json", "matrix_f16", 312e12},    {"a100.json", "matrix_i8", 624e12},    {"h100.json", "matrix_bf16", 989.4e12},
+        {"h200.json", "matrix_f16", 989.4e12},  {"h200.json", "matrix_fp8", 1978.9e12}, {"h200.json", "matrix_xf32", 494.7e12},
+        {"b200.json", "matrix_f16", 2250e12},   {"b200.json", "matrix_fp4", 9000e12},  {"rtx4090.json", "matrix_f16", 165.2e12},
+        {"rtx4090.json", "matrix_i8", 660.6e12}};
+    (void)state;
+    for (size_t k = 0; k < sizeof(cases) / sizeof(cases[0]); k++) {
+        struct machine machine;
+        struct err err = {0};
+        char path[512];
+        snprintf(path, sizeof(path), MACHINES "%s", cases[k].file);
+        assert_int_equal(machine_read(&machine, path, &err), STATUS_OK);
+        const struct machine_unit *unit = machine_unit(&machine, cases[k].unit);
+        assert_non_null(unit);
+        const double part = unit->peak.claimed / cases[k].sheet;
+        if (!(part > 0.999 && part < 1.1))
+            fail_msg("%s %s: %g of the data sheet", cases[k].file, cases[k].unit, part);
     }
 }
 
@@ -269,6 +300,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_raise_clock), cmocka_unit_test(test_unit_rate),  cmocka_unit_test(test_shipped),
+        cmocka_unit_test(test_dense_peaks),
         cmocka_unit_test(test_sources),     cmocka_unit_test(test_round_trip), cmocka_unit_test(test_bad),
         cmocka_unit_test(test_ceiling),
     };

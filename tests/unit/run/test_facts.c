@@ -29,6 +29,8 @@ static void units_of_arithmetic(void **state)
         {"hip", "gfx1030", "gfx1030", 1, 0, 1},
         {"hip", "gfx1100", "gfx1100", 1, 1, 1},
         {"hip", "gfx1201", "gfx1201", 1, 1, 1},
+        {"cuda", "sm_80", "sm_80", 1, 0, 1},
+        {"sim", "sm_90a", "sm_90a", 1, 0, 1},
         {"hip", "", "", 0, 0, 0},
     };
     (void)state;

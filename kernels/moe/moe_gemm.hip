@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Grouped GEMM of a mixture of experts, on matrix cores: rows of A, sorted by expert, times that expert's own B.
+ *
+ *     D[r][c] = sum over q of A[r][q] * B[expert of r][c][q]
+ *
+ * Rows offsets[e] .. offsets[e + 1] - 1 are expert e's. How many rows an expert has is known only on the device. So the grid is as large as it can need to be: whole tiles of
+ * all rows, and one more per expert for its last, partial tile. Each workgroup looks up whose tile it is (tile_owner),
+ * and those beyond the last leave. Tiles never mix experts: an expert with one row pays for BM of them, which is why
+ * decoding wants a small BM.
+ *
+ * Defines: those of gemm_rows.h; OUT type of D; WAVES per SIMD for which there must be registers; TILE_LAYOUT.
+ */
+#include "portable.h"
+#include "tile.h"
+#include "../gemm/gemm_slab.h"
+#include "../gemm/gemm_rows.h"
+
+struct walk {
+    static constexpr bool masked = false;
+    uint32_t count, whole, left; /* left: of k, from the next slab on */
+    const element *a, *b;        /* of the next slab */
+    uint32_t a_offset[slab_a::moves], b_offset[slab_b::moves];
+};
+
+__device__ static void go_on(walk &at)
+{
+    at.a += BK;
+    at.b += BK;
+    at.left -= BK;
+}
+
+__device__ static void fetch_whole(walk &at, fetched &next)
+{
+    fetch_rows<slab_a>(next.a, at.a, at.a_offset);
+    fetch_rows<slab_b>(next.b, at.b, at.b_offset);
+    go_on(at);
+}
+
+__device__ static void fetch_any(walk &at, fetched &next, unsigned lane)
+{
+    if (at.left >= BK) {
+        fetch_whole(at, next);
+        return;
+    }
+    fetch_rows_cut<slab_a>(next.a, at.a, at.a_offset, at.left, lane);
+    fetch_rows_cut<slab_b>(next.b, at.b, at.b_offset, at.left, lane);
+    go_on(at);
+}
+
+/* Rows begin .. end - 1 are those of the tile; without any there is no such tile. */
+struct owned {
+    uint32_t expert, begin, end;
+};
+
+/* Each lane looks at an expert: how many tiles it has, and by a prefix sum over the wave, where they begin. */
+__device__ owned tile_owner(const uint32_t *offsets, uint32_t experts, uint32_t tile_number)
+{
+    uint32_t before = 0; /* tiles of the experts that were looked at */
+    for (uint32_t first = 0; first < experts; first += wave_size()) {
+        const uint32_t expert = first + lane_id();
+        const uint32_t begin = offsets[expert < experts ? expert : experts];
+        const uint32_t end = offsets[expert < experts ? expert + 1 : experts];
+        const uint32_t tiles = (end - begin + BM - 1) / BM;
+        uint32_t sum = tiles;
+        UNROLL
+        for (unsigned step = 1; step < wave_size(); step *= 2) {
+            const uint32_t other = __shfl_up(sum, step);
+            sum += lane_id() >= step ? other : 0;
+        }
+        const uint64_t beyond = __ballot(before + sum > tile_number);
+        if (beyond) {
+            const unsigned lane = static_cast<unsigned>(__builtin_ctzll(beyond));
+            const uint32_t row = begin + (tile_number - (before + sum - tiles)) * BM;
+            return {first + lane, __shfl(row, lane), __shfl(end, lane)};
+        }
+        before += __shfl(sum, wave_size() - 1);
+    }
+    return {0, 0, 0};
+}
+
+KERNEL __launch_bounds__(WM *WN *ROOFTILE_WAVE,
+                         WAVES) void moe_gemm(OUT::type *__restrict d, const element *__restrict a,
+                                              const element *__restrict b, const uint32_t *__restrict offsets,
+                                              uint32_t experts, uint32_t n, uint32_t k, uint32_t row_tiles,
+                                              uint32_t group, uint32_t spread)
+{
+    unsigned tile_row, tile_column;
+    tile_of(tile_row, tile_column, blockIdx.x, row_tiles, (n + BN - 1) / BN, group, spread);
+    const owned found = tile_owner(offsets, experts, tile_row);
+    /* In scalar registers, where neither divisions nor shuffles have their results. */
+    const uint32_t begin = opaque_uniform(found.begin), end = opaque_uniform(found.end);
+    const uint32_t expert = opaque_uniform(found.expert), column = opaque_uniform(tile_column) * BN;
+    if (begin == end)
+        return;
+    const unsigned lane = threadIdx.x, wave = lane / ROOFTILE_WAVE;
+    const unsigned wave_row = wave / WN * (BM / WM), wave_column = wave % WN * (BN / WN);
+    walk at;
+    at.left = k;
+    at.count = (k + BK - 1) / BK;
+    at.whole = k / BK;
+    at.a = a + static_cast<uint64_t>(begin) * k;
+    at.b = b + (static_cast<uint64_t>(expert) * n + column) * k;
+    find_offsets<slab_a>(at.a_offset, k, end - begin, lane);
+    find_offsets<slab_b>(at.b_offset, k, n - column, lane);
+    totals total;
+    clear(total);
+    __shared__ quad slabs[SLABS];
+    add_slabs(total, slabs, at, places_of(wave_row, wave_column), lane);
+    store_tile<OUT>(d + static_cast<uint64_t>(begin) * n + column, total, n, end - begin, n - column, wave_row,
+                    wave_column);
+}
+KERNEL_EXPORT(moe_gemm)

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * NVIDIA's code objects (cubin): ELF files whose sections are named after their kernels, .text.K, .nv.info.K (attributes)
+ * and .nv.shared.K. NVIDIA documents none of it; the numbers are those of cuda-gdb's cuda-elf headers and LLVM's
+ * BinaryFormat/ELF.h (EF_CUDA_*), and hold for what CUDA 11 to 13 write. An attribute is a byte of format, a byte that
+ * names it and two bytes, which are its value or the size of the value that follows.
+ */
+#include <gelf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "codeobj_internal.h"
+#include "rooftile/hash.h"
+#include "rooftile/text.h"
+
+#define ABI_NEW 8u         /* e_ident[EI_ABIVERSION]: from CUDA 12.8 on, the flags have the architecture in another place */
+#define SYMBOL_ENTRY 0x10u /* st_other: a kernel, not a function that kernels call */
+#define SYSTEM_SHARED_BYTES 1024u
+#define FORMAT_SIZED 4u
+#define INFO_MAX_THREADS 0x05u
+#define INFO_REQUIRED_THREADS 0x10u
+#define INFO_FRAME_BYTES 0x11u
+#define INFO_ARGUMENT 0x17u
+#define INFO_ARGUMENTS_BYTES 0x19u
+#define INFO_REGISTERS 0x2fu
+
+struct cubin {
+    struct bytes bytes;
+    struct Elf *elf;
+    size_t names;
+    unsigned number; /* of the architecture: 90 */
+    struct arena *arena;
+};
+
+/* What is in the file of a section; false when there is none of the name. A section without bytes has its size alone. */
+static bool find_section(GElf_Shdr *header, struct bytes *part, const struct cubin *cubin, const char *name)
+{
+    Elf_Scn *section = NULL;
+    while ((section = elf_nextscn(cubin->elf, section))) {
+        const char *own = gelf_getshdr(section, header) ? elf_strptr(cubin->elf, cubin->names, header->sh_name) : NULL;
+        if (!own || strcmp(own, name))
+            continue;
+        *part = (struct bytes){0};
+        return header->sh_type == SHT_NOBITS || bytes_part(part, cubin->bytes, header->sh_offset, header->sh_size);
+    }
+    return false;
+}
+
+struct attribute {
+    unsigned name;
+    unsigned half;      /* the two bytes */
+    struct bytes value; /* of FORMAT_SIZED */
+};
+
+/* The next of a list; false at its end, or where it is damaged. */
+static bool next_attribute(struct attribute *attribute, struct bytes *rest)
+{
+    if (rest->size < 4)
+        return false;
+    *attribute = (struct attribute){.name = rest->data[1], .half = load_u16(rest->data + 2)};
+    const size_t size = rest->data[0] == FORMAT_SIZED ? attribute->half : 0;
+    if (!bytes_part(&attribute->value, *rest, 4, size))
+        return false;
+    return bytes_part(rest, *rest, 4 + size, rest->size - 4 - size);
+}
+
+/* ---- arguments ---- */
+
+/* Number, offset, and the size in the upper bits; whether it is a pointer is not said. */
+static void add_argument(struct codeobj_kernel *kernel, struct codeobj_arg *args, size_t count, struct bytes value)
+{
+    if (value.size < 12)
+        return;
+    const size_t number = load_u16(value.data + 4);
+    if (number >= count)
+        return;
+    args[number] = (struct codeobj_arg){.name = "",
+                                        .type = "",
+                                        .offset_bytes = load_u16(value.data + 6),
+                                        .size_bytes = load_u32(value.data + 8) >> 18,
+                                        .value_kind = "by_value",
+                                        .address_space = "",
+                                        .access = ""};
+    kernel->arg_count = kernel->arg_count > number + 1 ? kernel->arg_count : number + 1;
+}
+
+static uint32_t product(struct bytes value, uint32_t sizes[3])
+{
+    if (value.size < 12)
+        return 0;
+    uint64_t threads = 1;
+    for (size_t k = 0; k < 3; k++) {
+        const uint32_t size = load_u32(value.data + 4 * k);
+        if (sizes)
+            sizes[k] = size;
+        threads = threads > 65536 ? 65536 : threads * size; /* no block has so many */
+    }
+    return (uint32_t)threads;
+}
+
+static void read_own_info(struct codeobj_kernel *kernel, struct bytes info, struct arena *arena)
+{
+    struct attribute attribute;
+    size_t count = 0;
+    for (struct bytes rest = info; next_attribute(&attribute, &rest);)
+        count += attribute.name == INFO_ARGUMENT;
+    struct codeobj_arg *args = arena_array(arena, count + 1, sizeof(*args));
+    for (size_t k = 0; k < count; k++)
+        args[k] = (struct codeobj_arg){.name = "", .type = "", .value_kind = "by_value", .address_space = "", .access = ""};
+    for (struct bytes rest = info; next_attribute(&attribute, &rest);) {
+        if (attribute.name == INFO_ARGUMENT)
+            add_argument(kernel, args, count, attribute.value);
+        else if (attribute.name == INFO_ARGUMENTS_BYTES)
+            kernel->kernarg_bytes = attribute.half;
+        else if (attribute.name == INFO_MAX_THREADS)
+            kernel->max_block = product(attribute.value, NULL);
+        else if (attribute.name == INFO_REQUIRED_THREADS)
+            kernel->max_block = product(attribute.value, kernel->required_block);
+    }
+    kernel->args = args;
+    kernel->explicit_count = kernel->arg_count;
+}
+
+/* ---- kernels ---- */
+
+/* The attributes of the whole object name a symbol and have a number each. */
+static void read_common_info(struct codeobj_kernel *kernel, struct bytes info, size_t symbol)
+{
+    struct attribute attribute;
+    while (next_attribute(&attribute, &info)) {
+        if (attribute.value.size < 8 || load_u32(attribute.value.data) != symbol)
+            continue;
+        const uint32_t number = load_u32(attribute.value.data + 4);
+        if (attribute.name == INFO_REGISTERS)
+            kernel->vgpr_count = number;
+        else if (attribute.name == INFO_FRAME_BYTES)
+            kernel->private_segment_bytes = number;
+    }
+}
+
+/* From sm_90 on the section begins with the 1,024 bytes that the system keeps of every workgroup's. */
+static uint32_t own_shared_bytes(const struct cubin *cubin, uint64_t size)
+{
+    const uint64_t kept = cubin->number >= 90 && size >= SYSTEM_SHARED_BYTES ? SYSTEM_SHARED_BYTES : 0;
+    return size - kept > UINT32_MAX ? UINT32_MAX : (uint32_t)(size - kept);
+}
+
+static enum status read_kernel(struct codeobj_kernel *kernel, const struct cubin *cubin, const char *name, size_t symbol,
+                               struct err *err)
+{
+    GElf_Shdr header;
+    struct bytes part;
+    *kernel = (struct codeobj_kernel){.wave = 32, .kernarg_align = 8};
+    if (codeobj_string(&kernel->name, name, strlen(name), "a kernel's name", cubin->arena, err))
+        return err->status;
+    kernel->symbol = kernel->name;
+    if (find_section(&header, &part, cubin, ".nv.info"))
+        read_common_info(kernel, part, symbol);
+    part = (struct bytes){0};
+    find_section(&header, &part, cubin, arena_printf(cubin->arena, ".nv.info.%s", name));
+    read_own_info(kernel, part, cubin->arena);
+    if (find_section(&header, &part, cubin, arena_printf(cubin->arena, ".nv.shared.%s", name)))
+        kernel->group_segment_bytes = own_shared_bytes(cubin, header.sh_size);
+    if (!find_section(&header, &part, cubin, arena_printf(cubin->arena, ".text.%s", name)) || !part.size)
+        return err_set(err, ERR_CONFIG, "kernel %s has no code, or it is truncated", kernel->name);
+    kernel->code = part.data;
+    kernel->code_bytes = part.size;
+    kernel->code_offset = header.sh_offset;
+    hash_sha256(kernel->code_sha256, part.data, part.size);
+    return STATUS_OK;
+}
+
+static enum status read_symbols(struct codeobj *object, const struct cubin *cubin, Elf_Scn *section, struct err *err)
+{
+    GElf_Shdr header;
+    Elf_Data *data = elf_getdata(section, NULL);
+    if (!data || !gelf_getshdr(section, &header) || !header.sh_entsize)
+        return err_set(err, ERR_CONFIG, "truncated: its table of symbols is not there");
+    const size_t count = data->d_size / header.sh_entsize;
+    struct codeobj_kernel *kernels = arena_array(cubin->arena, count + 1, sizeof(*kernels));
+    for (size_t k = 0; k < count; k++) {
+        GElf_Sym symbol;
+        if (!gelf_getsym(data, (int)k, &symbol) || GELF_ST_TYPE(symbol.st_info) != STT_FUNC ||
+            !(symbol.st_other & SYMBOL_ENTRY))
+            continue;
+        const char *name = elf_strptr(cubin->elf, header.sh_link, symbol.st_name);
+        if (name && read_kernel(&kernels[object->kernel_count], cubin, name, k, err))
+            return err->status;
+        object->kernel_count += name != NULL;
+    }
+    object->kernels = kernels;
+    return STATUS_OK;
+}
+
+/* ---- the object ---- */
+
+/* Only a note of the tools, which quotes ptxas' command line, tells sm_90a from sm_90. */
+static const char *name_target(const struct cubin *cubin)
+{
+    static const char key[] = "-arch sm_";
+    char *plain = arena_printf(cubin->arena, "sm_%u", cubin->number);
+    GElf_Shdr header;
+    struct bytes note;
+    if (!find_section(&header, &note, cubin, ".note.nv.tkinfo"))
+        return plain;
+    const char *at = note.size ? memmem(note.data, note.size, key, sizeof(key) - 1) : NULL;
+    if (!at)
+        return plain;
+    at += sizeof(key) - 1 - 3;
+    size_t length = 3;
+    while ((size_t)(at - (const char *)note.data) + length < note.size && strchr("0123456789af", at[length]) && at[length])
+        length++;
+    char *quoted = arena_strndup(cubin->arena, at, length);
+    return text_starts(quoted, plain) ? quoted : plain;
+}
+
+enum status cubin_read(struct codeobj *object, struct bytes bytes, struct arena *arena, struct err *err)
+{
+    struct cubin cubin = {.bytes = bytes, .arena = arena};
+    GElf_Ehdr header;
+    Elf_Scn *section = NULL;
+    bool has_symbols = false;
+    enum status status = elf_open(&cubin.elf, bytes, err);
+    if (!status && (!gelf_getehdr(cubin.elf, &header) || elf_getshdrstrndx(cubin.elf, &cubin.names)))
+        status = err_set(err, ERR_CONFIG, "not a code object: a truncated cubin");
+    if (!status && header.e_type == ET_REL)
+        status = err_set(err, ERR_CONFIG, "a relocatable object: link it first (nvcc -dlink, or nvlink)");
+    if (status)
+        goto out;
+    object->abi = header.e_ident[EI_ABIVERSION];
+    cubin.number = object->abi >= ABI_NEW ? header.e_flags >> 8 & 0xff : header.e_flags & 0xff;
+    object->target = name_target(&cubin);
+    while (!status && (section = elf_nextscn(cubin.elf, section))) {
+        GElf_Shdr symbols;
+        if (!gelf_getshdr(section, &symbols) || symbols.sh_type != SHT_SYMTAB)
+            continue;
+        status = read_symbols(object, &cubin, section, err);
+        has_symbols = true;
+    }
+    if (!status && !has_symbols)
+        status = err_set(err, ERR_CONFIG, "truncated: its table of symbols is not there");
+out:
+    elf_end(cubin.elf);
+    return status;
+}
