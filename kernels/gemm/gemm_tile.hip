@@ -26,6 +26,8 @@
  * is contiguous along k in memory is turned on the way, in blocks of Q x Q that a lane has in registers. With one lane
  * the rows of a register tile stand together ([tile][k][TM]), which is the packing that BLAS libraries do.
  *
+ * With one lane a workgroup may have fewer `rows` than BM, so that a small matrix is shared out among all cores.
+ *
  * Any m, n, k, any leading dimension: blocks that reach over the edge are loaded element by element with zeros beyond
  * it, and tiles of D stored so. blockIdx.z is the matrix of a batch.
  */
@@ -189,12 +191,17 @@ __device__ static inline void store_slab(T *lds, const cargo<slab, turned> (&car
             store_move<slab, turned>(lds, cargos[t], t * LANES + lane);
 }
 
-/* The same without keeping anything in registers. */
+/* The same without keeping anything in registers. One lane leaves out what nobody will use. */
 template <class slab, bool turned>
 __device__ static inline void move_slab(T *lds, const operand &from, uint64_t k_begin, uint64_t k_end, unsigned lane)
 {
+    constexpr unsigned across = turned ? BK / Q : slab::packs / BK;
     UNROLL_BY(ONE_LANE ? 1 : slab::moves)
     for (unsigned number = lane; number < slab::packs; number += LANES) {
+        const unsigned where = turned ? number / across * Q : number % across * slab::pack;
+        const unsigned k = turned ? number % across * Q : number / across;
+        if (ONE_LANE && (where >= from.wide || k_begin + k >= k_end))
+            continue;
         cargo<slab, turned> cargo;
         load_move<slab, turned>(cargo, from, k_begin, k_end, number);
         store_move<slab, turned>(lds, cargo, number);
@@ -266,13 +273,15 @@ __device__ static inline void store_tile(T *d, const T *c, const pack_t (&sum)[T
 
 KERNEL __launch_bounds__(LANES, 2) void gemm_tile(T *__restrict d, const T *__restrict a, const T *__restrict b,
                                                   const T *c, uint32_t m, uint32_t n, uint32_t k, uint32_t a_stride,
-                                                  uint32_t b_stride, uint32_t d_stride, uint64_t a_batch,
+                                                  uint32_t b_stride, uint32_t d_stride, uint32_t rows, uint64_t a_batch,
                                                   uint64_t b_batch, uint64_t d_batch, T alpha, T beta)
 {
     __shared__ T slabs[STAGES * SLABS] __attribute__((aligned(64)));
     const unsigned x = threadIdx.x, y = threadIdx.y, lane = y * LX + x;
-    const uint64_t row = blockIdx.y * static_cast<uint64_t>(BM), column = blockIdx.x * static_cast<uint64_t>(BN);
-    const operand from_a = {a + blockIdx.z * a_batch + (TA ? row : row * a_stride), a_stride, left(m, row)};
+    const uint64_t row = blockIdx.y * static_cast<uint64_t>(ONE_LANE ? rows : BM),
+                   column = blockIdx.x * static_cast<uint64_t>(BN);
+    const operand from_a = {a + blockIdx.z * a_batch + (TA ? row : row * a_stride), a_stride,
+                            ONE_LANE && rows < left(m, row) ? rows : left(m, row)};
     const operand from_b = {b + blockIdx.z * b_batch + (TB ? column * b_stride : column), b_stride, left(n, column)};
     const uint64_t tile = blockIdx.z * d_batch + row * d_stride + column; /* C lies as D does */
 

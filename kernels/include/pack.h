@@ -80,12 +80,12 @@ __device__ static typename pack_any<typename in::type, count>::type pack_encode(
 
 template <class in, unsigned count> __device__ static pack_floats<count> pack_load(const typename in::type *from)
 {
-    return pack_decode<in, count>(*reinterpret_cast<const typename pack_memory<typename in::type, count>::type *>(from));
+    return pack_decode<in, count>(load_loose<typename in::type, count>(from));
 }
 
 template <class in, unsigned count> __device__ static void pack_store(typename in::type *to, pack_floats<count> values)
 {
-    *reinterpret_cast<typename pack_memory<typename in::type, count>::type *>(to) = pack_encode<in, count>(values);
+    store_loose<typename in::type, count>(pack_encode<in, count>(values), to);
 }
 
 template <class in, unsigned count> __device__ static pack_floats<count> pack_round(pack_floats<count> values)

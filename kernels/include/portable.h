@@ -54,6 +54,8 @@
  *   pick(m, a, b)         of each element a's where m's is true (comparing vectors gives one), else b's
  *   loose_vec<T, N>::type the same where only its elements are aligned (a third parameter: to so many bytes instead; NVIDIA
  *                         has no access that is aligned to less than an element: there such a one is to be aligned whole)
+ *   load_loose<T, N>(p) store_loose<T, N>(v, p)   N elements from p, which is aligned to one: one access, but on NVIDIA, where it is
+ *                         one if p happens to be aligned to all
  *   load_nt(p) store_nt(v, p)   non-temporal (streaming) access of scalars and vectors, p aligned to its type
  *   atomicAdd atomicSub atomicMin atomicMax atomicAnd atomicOr atomicXor atomicExch (p, v), atomicCAS(p, expected, v)
  *                         relaxed, device scope, return the old value; int, unsigned, uint64_t; atomicAdd also float, double

@@ -64,6 +64,17 @@ template <class type_t> __device__ type_t wave_reduce_min(type_t value SIMT_SITE
 }
 
 #ifndef SIMT_OWN_ACCESS
+template <class element_t, int count> __device__ static typename simt_vec_of<element_t, count>::type load_loose(const element_t *from)
+{
+    return *reinterpret_cast<const typename loose_vec<element_t, count>::type *>(from);
+}
+
+template <class element_t, int count>
+__device__ static void store_loose(typename simt_vec_of<element_t, count>::type value, element_t *to)
+{
+    *reinterpret_cast<typename loose_vec<element_t, count>::type *>(to) = value;
+}
+
 template <class mask_t, class type_t> __device__ static type_t pick(mask_t mask, type_t a, type_t b)
 {
     return mask ? a : b;

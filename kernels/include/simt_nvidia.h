@@ -36,6 +36,9 @@
 #define SIMT_THIRD(first, second, third, ...) third
 #define __launch_bounds__(...) SIMT_THIRD(__VA_ARGS__, SIMT_LANES_WAVES, SIMT_LANES, )(__VA_ARGS__)
 
+/* clang's word for a vector, which nvcc would ignore and make one element of: this one it refuses in device code. */
+#define ext_vector_type(count) vector_size(16)
+
 #define ROOFTILE_WAVE 32u
 #define SIMT_SITE
 #define SIMT_PASS_SITE

@@ -132,12 +132,12 @@ template <class whole_t> __device__ static void on_whole(whole_t *at, whole_t va
         asm volatile("red.relaxed.gpu.global.add." type " [%0], %1;" ::"l"(at), registers(bits) : "memory")
 
 /* Additions in memory: the manifests let nothing else run, of which there is no instruction. */
-__device__ static void on_float(counter *at, counter value)
+template <class counter_t> __device__ static void on_float(counter_t *at, counter_t value)
 {
     static_assert(OP == ADD && !LDS, "the device has no such instruction");
-    if constexpr (__is_same(T, float16)) {
+    if constexpr (__is_same(counter_t, vec<float16, 2>::type)) {
         IN_MEMORY("noftz.f16x2", "r", __builtin_bit_cast(uint32_t, value));
-    } else if constexpr (sizeof(T) == 4) {
+    } else if constexpr (sizeof(counter_t) == 4) {
         IN_MEMORY("f32", "f", value);
     } else {
         IN_MEMORY("f64", "d", value);

@@ -25,7 +25,7 @@ typedef loose_vec<T, VEC>::type pack;
 
 __device__ static inline pack get(const T *from)
 {
-    return *reinterpret_cast<const pack *>(from);
+    return load_loose<T, VEC>(from);
 }
 
 /* Row or plane `k` of the march, or the last: that one is rim, so whoever comes there in its place keeps what it is, and
@@ -81,7 +81,7 @@ __device__ void march(T *out, const T *old, uint64_t at, uint64_t stride, unsign
         result[0] = first ? here[0] : result[0];
         result[VEC - 1] = last ? here[VEC - 1] : result[VEC - 1];
         const bool inside = !rim && k + s != 0 && k + s + 1 < count;
-        *reinterpret_cast<pack *>(out + at + nearest(k + s, count) * stride) = inside ? result : here;
+        store_loose<T, VEC>(inside ? result : here, out + at + nearest(k + s, count) * stride);
     }
 }
 

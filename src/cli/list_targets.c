@@ -38,8 +38,8 @@ static const char *waves_text(const struct target_modes *modes)
 static void add_text(struct text *out, const struct listed_target *listed, struct arena *arena)
 {
     const struct target *target = listed->target;
-    const char *needs = target->cuda ? arena_printf(arena, "CUDA %s", target->cuda)
-                                     : arena_printf(arena, "LLVM %u", target->llvm);
+    const char *needs =
+        target->cuda ? arena_printf(arena, "CUDA %s", target->cuda) : arena_printf(arena, "LLVM %u", target->llvm);
     text_addf(out, "  %-8s  %-42s  %-6s  %-9s  ", target->arch, target->products, waves_text(&listed->modes), needs);
     if (!listed->problem && listed->compiler.is_nvcc)
         text_addf(out, "%s (%s)\n", listed->compiler.path, listed->compiler.version);

@@ -140,6 +140,9 @@ static const struct {
     {"ROOFTILE_HIP_LIBRARY", "the libamdhip64 to load, instead of the newest found"},
     {"ROOFTILE_OPENBLAS", "the OpenBLAS to load on the CPU device, instead of libopenblas.so.0"},
     {"ROOFTILE_SYSFS", "where the kernel's files about GPUs are, instead of /sys"},
+    {"ROOFTILE_CUDA_LIBRARY", "the libcuda.so.1 to load, instead of the driver's"},
+    {"ROOFTILE_NVML_LIBRARY", "the libnvidia-ml.so.1 to load, for power, clocks and temperature of NVIDIA GPUs"},
+    {"ROOFTILE_NVTX_LIBRARY", "the library that marks ranges for a profiler, with --profile, on NVIDIA GPUs"},
     {"ROOFTILE_ROCTX_LIBRARY", "the library that marks ranges for a profiler, with --profile"},
     {"NO_COLOR", "when not empty: no colours"},
 };

@@ -68,8 +68,9 @@ static uint64_t common_divisor(uint64_t a, uint64_t b)
     return a;
 }
 
-/* The clock behind events steps by 32 ns on some GPUs and by 1024 ns on others, and no attribute tells: what divides the time
- * between all marks, one recorded after the other, is the step. When that cannot be had, what CUDA promises. */
+/* The clock behind events steps by 32 ns on some GPUs and by 1024 ns on others, and no attribute tells: what divides
+ * the time between all marks, one recorded after the other, is the step. When that cannot be had, what CUDA promises.
+ */
 static double find_tick_ns(const struct cuda *cuda)
 {
     const struct cuda_api *api = &cuda->library.api;
@@ -282,9 +283,9 @@ static enum status launch_together(const struct cuda_library *library, const str
     const struct cuda_api *api = &library->api;
     if (!api->cuLaunchCooperativeKernel)
         return err_set(err, ERR_UNSUPPORTED, "%s lacks cuLaunchCooperativeKernel", library->path);
-    const cuda_error code = api->cuLaunchCooperativeKernel(
-        function_of(launch), launch->grid[0], launch->grid[1], launch->grid[2], launch->block[0], launch->block[1],
-        launch->block[2], launch->lds_bytes, stream, launch->args);
+    const cuda_error code = api->cuLaunchCooperativeKernel(function_of(launch), launch->grid[0], launch->grid[1],
+                                                           launch->grid[2], launch->block[0], launch->block[1],
+                                                           launch->block[2], launch->lds_bytes, stream, launch->args);
     if (code == CUDA_COOPERATIVE_LAUNCH_TOO_LARGE)
         return err_set(err, ERR_UNSUPPORTED, "%u x %u x %u workgroups cannot run at once on this device",
                        launch->grid[0], launch->grid[1], launch->grid[2]);

@@ -19,8 +19,8 @@ struct cuda_library {
  * never unloaded: the driver has threads of its own. */
 enum status cuda_library_open(struct cuda_library *library, struct err *err);
 
-/* The status and text of an error code; STATUS_OK for CUDA_OK. After an error of a kernel the context is lost, and every
- * call fails with it: that is ERR_DEVICE_LOST. */
+/* The status and text of an error code; STATUS_OK for CUDA_OK. After an error of a kernel the context is lost, and
+ * every call fails with it: that is ERR_DEVICE_LOST. */
 enum status cuda_check(const struct cuda_api *api, cuda_error code, const char *function, struct err *err);
 #define CUDA_TRY(api, err, function, ...) cuda_check((api), (api)->function(__VA_ARGS__), #function, (err))
 
@@ -33,7 +33,8 @@ enum status cuda_describe(struct device_info *info, const struct cuda_library *l
 /* As device_ops.count. The library is loaded in a child process, which gets `timeout_ms`. */
 int cuda_count(struct text *why, int timeout_ms);
 
-/* Adds what keeps the driver from seeing a GPU, as far as the device files below `dev` ("/dev") and the environment tell. */
+/* Adds what keeps the driver from seeing a GPU, as far as the device files below `dev` ("/dev") and the environment
+ * tell. */
 void cuda_explain_absence(struct text *why, const char *dev);
 
 /* ---- contexts and memory ---- */
@@ -70,8 +71,8 @@ enum status cuda_module_load(struct CUmod_st **module, const struct cuda_api *ap
 enum status cuda_module_function(struct CUfunc_st **function, struct kernel_info *info, const struct cuda_api *api,
                                  struct CUmod_st *module, const char *symbol, uint64_t most_lds_bytes, struct err *err);
 
-/* The operations on graphs (device_ops). `capture` is a stream of their own, made at its first use: launches are captured
- * rather than made nodes of by hand, because then the driver copies their arguments as for any launch. */
+/* The operations on graphs (device_ops). `capture` is a stream of their own, made at its first use: launches are
+ * captured rather than made nodes of by hand, because then the driver copies their arguments as for any launch. */
 enum status cuda_graph_make(struct device_graph **graph, const struct cuda_library *library,
                             struct CUstream_st **capture, const struct device_launch *launches, size_t count,
                             uint32_t repeat, struct err *err);

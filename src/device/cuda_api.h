@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The part of CUDA's driver interface that rooftile uses, in our own prototypes, so that one binary is built without CUDA and
- * runs with any driver. Members have the names of the library's symbols, whose endings (_v2) name the revision of an
- * interface: a driver keeps all old ones. Tags of structures are NVIDIA's; enumerations have no negative values and are
- * unsigned, as in C they are.
+ * The part of CUDA's driver interface that rooftile uses, in our own prototypes, so that one binary is built without
+ * CUDA and runs with any driver. Members have the names of the library's symbols, whose endings (_v2) name the revision
+ * of an interface: a driver keeps all old ones. Tags of structures are NVIDIA's; enumerations have no negative values
+ * and are unsigned, as in C they are.
  */
 #ifndef ROOFTILE_DEVICE_CUDA_API_H
 #define ROOFTILE_DEVICE_CUDA_API_H
@@ -47,10 +47,10 @@ enum {
     CUDA_UNKNOWN = 999,
 };
 
-enum { CUDA_STREAM_NON_BLOCKING = 1 };                       /* does not wait for the null stream */
-enum { CUDA_MEM_ATTACH_GLOBAL = 1 };                         /* managed memory that every stream may use */
-enum { CUDA_HOST_PORTABLE = 1, CUDA_HOST_DEVICE_MAP = 2 };   /* pinned for all contexts; reached by kernels */
-enum { CUDA_CAPTURE_THREAD_LOCAL = 1 };                      /* what other threads call meanwhile is their affair */
+enum { CUDA_STREAM_NON_BLOCKING = 1 };                     /* does not wait for the null stream */
+enum { CUDA_MEM_ATTACH_GLOBAL = 1 };                       /* managed memory that every stream may use */
+enum { CUDA_HOST_PORTABLE = 1, CUDA_HOST_DEVICE_MAP = 2 }; /* pinned for all contexts; reached by kernels */
+enum { CUDA_CAPTURE_THREAD_LOCAL = 1 };                    /* what other threads call meanwhile is their affair */
 enum { CUDA_FUNCTION_SHARED_BYTES = 1, CUDA_FUNCTION_MAX_DYNAMIC_SHARED_BYTES = 8 };
 enum { CUDA_JIT_ERROR_LOG = 5, CUDA_JIT_ERROR_LOG_BYTES = 6 };
 

@@ -76,8 +76,8 @@ static void explain_failure(struct text *why, cuda_error code)
     }
 }
 
-/* Code is loaded with its module, not at a first launch, which would then wait for the whole device: behind a kernel that
- * holds a stream back, that is forever. */
+/* Code is loaded with its module, not at a first launch, which would then wait for the whole device: behind a kernel
+ * that holds a stream back, that is forever. */
 enum status cuda_start(int *count, const struct cuda_library *library, struct err *err)
 {
     struct err cause = {0};

@@ -9,8 +9,8 @@
 
 #define NAME "libcuda.so.1"
 
-/* First the loader's own folders. The others are where containers and WSL mount the driver; the toolkit's folder "stubs" has a
- * library to link with, which must not be found. */
+/* First the loader's own folders. The others are where containers and WSL mount the driver; the toolkit's folder
+ * "stubs" has a library to link with, which must not be found. */
 static const char *const places[] = {NAME, "/usr/local/nvidia/lib64/" NAME, "/usr/lib/wsl/lib/" NAME};
 
 static const struct vendor_symbol symbols[] = {
@@ -65,17 +65,18 @@ enum status cuda_library_open(struct cuda_library *library, struct err *err)
     struct text problems = {0};
     enum status status = STATUS_OK;
     if (!search(library, &problems))
-        status = err_set(err, ERR_DEVICE_LOST, "%s",
-                         problems.length
-                             ? problems.data
-                             : "no " NAME ", which NVIDIA's driver brings, in the loader's path, /usr/local/nvidia/lib64 or "
-                               "/usr/lib/wsl/lib (ROOFTILE_CUDA_LIBRARY names another place)");
+        status =
+            err_set(err, ERR_DEVICE_LOST, "%s",
+                    problems.length
+                        ? problems.data
+                        : "no " NAME ", which NVIDIA's driver brings, in the loader's path, /usr/local/nvidia/lib64 or "
+                          "/usr/lib/wsl/lib (ROOFTILE_CUDA_LIBRARY names another place)");
     text_release(&problems);
     return status;
 }
 
-/* After these nothing works any more in this process; a new one may open the device again. Any fault of a kernel ends its
- * context for good. */
+/* After these nothing works any more in this process; a new one may open the device again. Any fault of a kernel ends
+ * its context for good. */
 static enum status status_of(cuda_error code)
 {
     switch (code) {

@@ -22,9 +22,8 @@ static enum status context_of(struct CUctx_st **context, struct cuda_memory *mem
 {
     const struct cuda_api *api = api_of(memory);
     int device = 0;
-    if (!memory->contexts[index] &&
-        (CUDA_TRY(api, err, cuDeviceGet, &device, index) ||
-         CUDA_TRY(api, err, cuDevicePrimaryCtxRetain, &memory->contexts[index], device))) {
+    if (!memory->contexts[index] && (CUDA_TRY(api, err, cuDeviceGet, &device, index) ||
+                                     CUDA_TRY(api, err, cuDevicePrimaryCtxRetain, &memory->contexts[index], device))) {
         memory->contexts[index] = NULL;
         return err->status;
     }

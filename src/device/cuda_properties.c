@@ -43,7 +43,8 @@ static const struct {
     [COOPERATIVE] = {CUDA_COOPERATIVE_LAUNCH, false, true},
 };
 
-static enum status read_facts(uint32_t facts[static FACT_COUNT], const struct cuda_api *api, int device, struct err *err)
+static enum status read_facts(uint32_t facts[static FACT_COUNT], const struct cuda_api *api, int device,
+                              struct err *err)
 {
     for (size_t i = 0; i < FACT_COUNT; ++i) {
         int value = 0;

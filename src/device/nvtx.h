@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * NVTX: named ranges that Nsight Systems shows beside the kernels, through the library of CUDA 12 and older. (Newer ones have
- * a header only, which would have to be compiled in.) The library is looked for when the first range begins.
+ * NVTX: named ranges that Nsight Systems shows beside the kernels, through the library of CUDA 12 and older. (Newer
+ * ones have a header only, which would have to be compiled in.) The library is looked for when the first range begins.
  */
 #ifndef ROOFTILE_DEVICE_NVTX_H
 #define ROOFTILE_DEVICE_NVTX_H

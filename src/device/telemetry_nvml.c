@@ -17,8 +17,9 @@ enum { CLOCK_SM = 1, CLOCK_MEMORY = 2 };
 enum { POLICY_POWER = 0, POLICY_THERMAL = 1 };
 enum { MAX_PROCESSES = 64, VENDOR_NVIDIA = 0x10de };
 
-/* Of the reasons for which a clock is below the highest, those that nobody asked for: power cap, hardware slowdown, sync
- * boost of a neighbour, software and hardware thermal slowdown, power brake. Not: idle, application and display clocks. */
+/* Of the reasons for which a clock is below the highest, those that nobody asked for: power cap, hardware slowdown,
+ * sync boost of a neighbour, software and hardware thermal slowdown, power brake. Not: idle, application and display
+ * clocks. */
 static const unsigned long long throttling = 0x4 | 0x8 | 0x10 | 0x20 | 0x40 | 0x80;
 
 static const struct vendor_symbol symbols[] = {
@@ -33,8 +34,8 @@ void nvml_open(struct nvml *nvml, const char *pci_bdf)
     const char *named = getenv("ROOFTILE_NVML_LIBRARY");
     struct text missing = {0};
     *nvml = (struct nvml){.library = dlopen(named && *named ? named : "libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL)};
-    if (nvml->library && vendor_find_symbols(&nvml->api, nvml->library, symbols, sizeof(symbols) / sizeof(symbols[0]),
-                                             "NVML", &missing))
+    if (nvml->library &&
+        vendor_find_symbols(&nvml->api, nvml->library, symbols, sizeof(symbols) / sizeof(symbols[0]), "NVML", &missing))
         nvml->started = nvml->api.nvmlInit_v2() == SUCCESS;
     if (nvml->started && nvml->api.nvmlDeviceGetHandleByPciBusId_v2(pci_bdf, &nvml->card) != SUCCESS)
         nvml->card = NULL;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * What NVIDIA's management library (NVML, libnvidia-ml.so.1, part of the driver) knows about a GPU while it runs: clocks,
- * power, temperature, throttling, memory in use and who else has it open. Loaded with dlopen, in our own prototypes; the
- * card is found by PCI address, because NVML's numbering is not CUDA's. Nothing here fails: what is absent, refused or
- * nonsense is unknown. ROOFTILE_NVML_LIBRARY names another library.
+ * What NVIDIA's management library (NVML, libnvidia-ml.so.1, part of the driver) knows about a GPU while it runs:
+ * clocks, power, temperature, throttling, memory in use and who else has it open. Loaded with dlopen, in our own
+ * prototypes; the card is found by PCI address, because NVML's numbering is not CUDA's. Nothing here fails: what is
+ * absent, refused or nonsense is unknown. ROOFTILE_NVML_LIBRARY names another library.
  */
 #ifndef ROOFTILE_DEVICE_TELEMETRY_NVML_H
 #define ROOFTILE_DEVICE_TELEMETRY_NVML_H
@@ -31,7 +31,8 @@ struct nvml_pci {
     char bus_id[32];
 };
 
-/* X(symbol, parameters): all may be NULL but nvmlInit_v2 and nvmlDeviceGetHandleByPciBusId_v2. Enumerations are unsigned. */
+/* X(symbol, parameters): all may be NULL but nvmlInit_v2 and nvmlDeviceGetHandleByPciBusId_v2. Enumerations are
+ * unsigned. */
 /* clang-format off */
 #define NVML_REQUIRED(X)                                                                                               \
     X(nvmlInit_v2, (void))                                                                                             \
@@ -71,8 +72,8 @@ struct nvml {
 void nvml_open(struct nvml *nvml, const char *pci_bdf);
 void nvml_close(struct nvml *nvml);
 
-/* What does not change while a run lasts: release of the driver, firmware, power limit, hashed serial number, and PCI id
- * where `info` lacks it. */
+/* What does not change while a run lasts: release of the driver, firmware, power limit, hashed serial number, and PCI
+ * id where `info` lacks it. */
 void nvml_describe(struct device_info *info, const struct nvml *nvml);
 
 /* Everything that is known now; the rest of *sense stays as it is. */

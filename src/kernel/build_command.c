@@ -37,7 +37,14 @@ static const char *const amd_flags[] = {
 
 /* CUDA's own header is said to be there already: simt_nvidia.h takes what it needs of it. */
 static const char *const nvidia_flags[] = {
-    "-x",   "cu",  "-cubin", "-std=c++17", "-O3", "-D__CUDA_RUNTIME_H__", "--expt-relaxed-constexpr", "-frandom-seed=rooftile",
+    "-x",
+    "cu",
+    "-cubin",
+    "-std=c++17",
+    "-O3",
+    "-D__CUDA_RUNTIME_H__",
+    "--expt-relaxed-constexpr",
+    "-frandom-seed=rooftile",
 };
 
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
@@ -86,9 +93,8 @@ static enum status add_nvidia(struct argv *argv, const struct build_target *targ
 
 struct build_target build_target_of(const char *arch)
 {
-    return (struct build_target){.kind = target_is_nvidia(arch) ? BUILD_NVIDIA : BUILD_AMD,
-                                 .arch = arch,
-                                 .wave = target_modes(arch).wave};
+    return (struct build_target){
+        .kind = target_is_nvidia(arch) ? BUILD_NVIDIA : BUILD_AMD, .arch = arch, .wave = target_modes(arch).wave};
 }
 
 enum status command_for_target(struct argv *argv, const struct compiler *compiler, const struct build_target *target,

@@ -62,7 +62,8 @@ static bool list_inputs(struct build_record *record, struct build_cache *cache, 
             return false;
         if (strcmp(paths[i], unit->source) == 0)
             continue; /* in the key */
-        if (unit->compiler->is_nvcc && !text_starts(paths[i], unit->include_dir) && !text_starts(paths[i], unit->source_dir))
+        if (unit->compiler->is_nvcc && !text_starts(paths[i], unit->include_dir) &&
+            !text_starts(paths[i], unit->source_dir))
             continue; /* CUDA's headers, which go with the compiler, and those of libc that they include */
         struct build_input *input = &record->inputs[record->input_count++];
         *input = (struct build_input){.path = paths[i], .digest = cache_digest(cache, paths[i])};

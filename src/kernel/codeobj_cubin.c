@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * NVIDIA's code objects (cubin): ELF files whose sections are named after their kernels, .text.K, .nv.info.K (attributes)
- * and .nv.shared.K. NVIDIA documents none of it; the numbers are those of cuda-gdb's cuda-elf headers and LLVM's
- * BinaryFormat/ELF.h (EF_CUDA_*), and hold for what CUDA 11 to 13 write. An attribute is a byte of format, a byte that
- * names it and two bytes, which are its value or the size of the value that follows.
+ * NVIDIA's code objects (cubin): ELF files whose sections are named after their kernels, .text.K, .nv.info.K
+ * (attributes) and .nv.shared.K. NVIDIA documents none of it; the numbers are those of cuda-gdb's cuda-elf headers and
+ * LLVM's BinaryFormat/ELF.h (EF_CUDA_*), and hold for what CUDA 11 to 13 write. An attribute is a byte of format, a
+ * byte that names it and two bytes, which are its value or the size of the value that follows.
  */
 #include <gelf.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 #include "rooftile/hash.h"
 #include "rooftile/text.h"
 
-#define ABI_NEW 8u         /* e_ident[EI_ABIVERSION]: from CUDA 12.8 on, the flags have the architecture in another place */
+#define ABI_NEW 8u /* e_ident[EI_ABIVERSION]: from CUDA 12.8 on, the flags have the architecture in another place */
 #define SYMBOL_ENTRY 0x10u /* st_other: a kernel, not a function that kernels call */
 #define SYSTEM_SHARED_BYTES 1024u
 #define FORMAT_SIZED 4u
@@ -32,7 +32,8 @@ struct cubin {
     struct arena *arena;
 };
 
-/* What is in the file of a section; false when there is none of the name. A section without bytes has its size alone. */
+/* What is in the file of a section; false when there is none of the name. A section without bytes has its size alone.
+ */
 static bool find_section(GElf_Shdr *header, struct bytes *part, const struct cubin *cubin, const char *name)
 {
     Elf_Scn *section = NULL;
@@ -106,7 +107,8 @@ static void read_own_info(struct codeobj_kernel *kernel, struct bytes info, stru
         count += attribute.name == INFO_ARGUMENT;
     struct codeobj_arg *args = arena_array(arena, count + 1, sizeof(*args));
     for (size_t k = 0; k < count; k++)
-        args[k] = (struct codeobj_arg){.name = "", .type = "", .value_kind = "by_value", .address_space = "", .access = ""};
+        args[k] =
+            (struct codeobj_arg){.name = "", .type = "", .value_kind = "by_value", .address_space = "", .access = ""};
     for (struct bytes rest = info; next_attribute(&attribute, &rest);) {
         if (attribute.name == INFO_ARGUMENT)
             add_argument(kernel, args, count, attribute.value);
@@ -145,8 +147,8 @@ static uint32_t own_shared_bytes(const struct cubin *cubin, uint64_t size)
     return size - kept > UINT32_MAX ? UINT32_MAX : (uint32_t)(size - kept);
 }
 
-static enum status read_kernel(struct codeobj_kernel *kernel, const struct cubin *cubin, const char *name, size_t symbol,
-                               struct err *err)
+static enum status read_kernel(struct codeobj_kernel *kernel, const struct cubin *cubin, const char *name,
+                               size_t symbol, struct err *err)
 {
     GElf_Shdr header;
     struct bytes part;
@@ -208,7 +210,8 @@ static const char *name_target(const struct cubin *cubin)
         return plain;
     at += sizeof(key) - 1 - 3;
     size_t length = 3;
-    while ((size_t)(at - (const char *)note.data) + length < note.size && strchr("0123456789af", at[length]) && at[length])
+    while ((size_t)(at - (const char *)note.data) + length < note.size && strchr("0123456789af", at[length]) &&
+           at[length])
         length++;
     char *quoted = arena_strndup(cubin->arena, at, length);
     return text_starts(quoted, plain) ? quoted : plain;

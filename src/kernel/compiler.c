@@ -22,7 +22,7 @@
 static const char *const unknown_target[] = {
     "invalid target ID",    "nsupported HIP gpu architecture", "nsupported CUDA gpu architecture",
     "unknown target CPU",   "unknown argument: '-m",           "unsupported option '-m",
-    "unsupported argument", "nsupported gpu architecture", "is not defined for option 'gpu-architecture'",
+    "unsupported argument", "nsupported gpu architecture",     "is not defined for option 'gpu-architecture'",
 };
 
 struct search {
@@ -372,7 +372,8 @@ enum status build_find_compiler(struct compiler *compiler, const struct build_ta
                                 struct arena *arena, struct err *err)
 {
     const char *own = getenv("ROOFTILE_KERNEL_COMPILER");
-    if (own && (!*own || (is_hipcc(own) && target->kind == BUILD_CPU) || is_nvcc(own) != (target->kind == BUILD_NVIDIA)))
+    if (own &&
+        (!*own || (is_hipcc(own) && target->kind == BUILD_CPU) || is_nvcc(own) != (target->kind == BUILD_NVIDIA)))
         own = NULL;
     struct search search = {.arena = arena, .target = target, .min_llvm = min_llvm};
     struct compiler found = {0};

@@ -190,7 +190,8 @@ enum status isa_read(struct isa *isa, const void *bytes, size_t size, const char
     if (!symbol_count)
         return isa_parse(isa, target, "", symbols, 0, arena, err);
     if (target_is_nvidia(target))
-        return err_set(err, ERR_UNSUPPORTED, "NVIDIA's instructions are not read here: 'cuobjdump --dump-sass FILE' shows them");
+        return err_set(err, ERR_UNSUPPORTED,
+                       "NVIDIA's instructions are not read here: 'cuobjdump --dump-sass FILE' shows them");
     find_tools(&tools, arena);
     enum status status = open_image(&fd, bytes, size, err);
     if (status)

@@ -161,7 +161,7 @@ COMMANDS = {
     "unknown kernel": (["run", "stream_triat", *DEVICE], "unknown kernel 'stream_triat'; did you mean 'stream_triad'?"),
     "unknown backend": (["run", "probe", "--device", "gpu"], "gpu"),
     "backend nearly right": (["run", "probe", "--device", "cpuu"], "cpu"),
-    "unknown machine of sim": (["run", "probe", "--device", "sim:mi300y"], "there is no machine 'mi300y'; known: mi210, mi300a, mi300x, rx7900xtx"),
+    "unknown machine of sim": (["run", "probe", "--device", "sim:mi300y"], "there is no machine 'mi300y'; known: a100, b200, h100, h200, mi210, mi300a, mi300x, rtx4090, rx7900xtx"),
     "wave of 48": (["run", "probe", "--device", "cpu:wave=48"], "48"),
     "nothing left by the filter": (["run", "probe", *DEVICE, "--filter", "zzz*"], "no case matches the filter 'zzz*'"),
     "missing suite": (["run", "nowhere.json", *DEVICE], "nowhere.json: No such file or directory"),

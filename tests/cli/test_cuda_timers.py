@@ -99,7 +99,7 @@ def arguments(home):
         "launch": {"grid": ["n / 16"], "block": [16], "args": ["to", {"value": "42", "type": "u32"}]}, "check": {"expect": {"to": "42"}}}))
     case, _, _ = measure(home, "--kernels", "k", kernel="store")
     check(case["status"] == "ok", f"right sizes: {case['status_reason']}")
-    case, _, _ = measure(home, "--kernels", "k", kernel="store", code=1, SECOND_ARGUMENT=8)
+    case, _, _ = measure(home, "--kernels", "k", kernel="store", code=3, SECOND_ARGUMENT=8)
     check("argument 1 of kernel 'store' has 8 bytes, the manifest gives 4" in (case["status_reason"] or ""), f"a wrong size: {case['status_reason']}")
 
 

@@ -494,8 +494,8 @@ cuda_error cuLaunchCooperativeKernel(struct CUfunc_st *function, unsigned grid_x
     NEEDS_CONTEXT();
     if (grid_x * grid_y * grid_z > UNITS)
         return CUDA_COOPERATIVE_LAUNCH_TOO_LARGE;
-    const cuda_error code = cuLaunchKernel(function, grid_x, grid_y, grid_z, block_x, block_y, block_z, lds_bytes,
-                                           stream, args, NULL);
+    const cuda_error code =
+        cuLaunchKernel(function, grid_x, grid_y, grid_z, block_x, block_y, block_z, lds_bytes, stream, args, NULL);
     state.launch_cooperative = 1;
     return code;
 }

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * The inside of a vendor's library of host memory: its kernels, its virtual clock, its graphs, and failing on demand. fake_hip.c and
- * fake_cuda.c include it, each with its own names:
- *   FAKE_PREFIX                  of the environment variables, "FAKE_HIP_"
- *   FAKE_ERROR                   type of an error code; 0 is success
- *   FAKE_FUNCTION, FAKE_GRAPH    tags of the structures that handles point to
- *   COUNTER_MHZ                  rate of the constant counter
- *   state                        a variable with seen, failed, now_ns, launches (struct fake_hip_state)
+ * The inside of a vendor's library of host memory: its kernels, its virtual clock, its graphs, and failing on demand.
+ * fake_hip.c and fake_cuda.c include it, each with its own names: FAKE_PREFIX                  of the environment
+ * variables, "FAKE_HIP_" FAKE_ERROR                   type of an error code; 0 is success FAKE_FUNCTION, FAKE_GRAPH
+ * tags of the structures that handles point to COUNTER_MHZ                  rate of the constant counter state a
+ * variable with seen, failed, now_ns, launches (struct fake_hip_state)
  */
 #ifndef FAKE_KERNELS_H
 #define FAKE_KERNELS_H
@@ -68,9 +66,9 @@ static FAKE_ERROR told_to_fail(const char *function)
 
 #define MAY_FAIL()                                                                                                     \
     do {                                                                                                               \
-        const FAKE_ERROR failing = told_to_fail(__func__);                                                              \
+        const FAKE_ERROR failing = told_to_fail(__func__);                                                             \
         if (failing)                                                                                                   \
-            return failing;                                                                                               \
+            return failing;                                                                                            \
     } while (0)
 
 static int device_count(void)

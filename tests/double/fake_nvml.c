@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * A libnvidia-ml for tests: one card at FFFF:00:00.0, busy and too hot. FAKE_NVML_PROCESSES=n lists n processes, of which the
- * first is this one unless FAKE_NVML_CONTAINER is set, when all numbers are the host's. FAKE_NVML_REFUSES=1: every question about
- * the card is refused.
+ * A libnvidia-ml for tests: one card at FFFF:00:00.0, busy and too hot. FAKE_NVML_PROCESSES=n lists n processes, of
+ * which the first is this one unless FAKE_NVML_CONTAINER is set, when all numbers are the host's. FAKE_NVML_REFUSES=1:
+ * every question about the card is refused.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -84,7 +84,10 @@ TELLS(nvmlDeviceGetEnforcedPowerLimit, unsigned, 700000, (struct nvmlDevice_st *
 TELLS(nvmlDeviceGetPowerUsage, unsigned, 512345, (struct nvmlDevice_st * card, unsigned *out))
 TELLS(nvmlDeviceGetTemperature, unsigned, sensor == 0 ? 61 : 0,
       (struct nvmlDevice_st * card, unsigned sensor, unsigned *out))
-TELLS(nvmlDeviceGetClockInfo, unsigned, which == 1 ? 1755 : which == 2 ? 3201 : 1,
+TELLS(nvmlDeviceGetClockInfo, unsigned,
+      which == 1   ? 1755
+      : which == 2 ? 3201
+                   : 1,
       (struct nvmlDevice_st * card, unsigned which, unsigned *out))
 /* Idle, application clocks, power cap and software thermal slowdown at once. */
 TELLS(nvmlDeviceGetCurrentClocksThrottleReasons, unsigned long long, 0x1 | 0x2 | 0x4 | 0x20,
@@ -93,7 +96,10 @@ TELLS(nvmlDeviceGetCurrentClocksThrottleReasons, unsigned long long, 0x1 | 0x2 |
 unsigned nvmlDeviceGetViolationStatus(struct nvmlDevice_st *card, unsigned policy, struct nvml_violation *status)
 {
     MAY_REFUSE();
-    *status = (struct nvml_violation){.reference_us = 1, .violation_ns = policy == 0 ? 5000000 : policy == 1 ? 7000 : 1};
+    *status = (struct nvml_violation){.reference_us = 1,
+                                      .violation_ns = policy == 0   ? 5000000
+                                                      : policy == 1 ? 7000
+                                                                    : 1};
     return SUCCESS;
 }
 

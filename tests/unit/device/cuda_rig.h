@@ -36,9 +36,10 @@ static inline const char *fake_path(const char *name)
 /* What the user's environment says about CUDA must not reach the tests. */
 static inline void clear_environment(void)
 {
-    static const char *const names[] = {
-        "ROOFTILE_CUDA_LIBRARY", "ROOFTILE_NVML_LIBRARY", "LD_LIBRARY_PATH",         "FAKE_CUDA_DEVICES",      "FAKE_CUDA_FAIL",
-        "FAKE_CUDA_NAME",        "FAKE_CUDA_CAPABILITY",  "CUDA_VISIBLE_DEVICES",    "NVIDIA_VISIBLE_DEVICES", "FAKE_CUDA_NO_PEER"};
+    static const char *const names[] = {"ROOFTILE_CUDA_LIBRARY", "ROOFTILE_NVML_LIBRARY", "LD_LIBRARY_PATH",
+                                        "FAKE_CUDA_DEVICES",     "FAKE_CUDA_FAIL",        "FAKE_CUDA_NAME",
+                                        "FAKE_CUDA_CAPABILITY",  "CUDA_VISIBLE_DEVICES",  "NVIDIA_VISIBLE_DEVICES",
+                                        "FAKE_CUDA_NO_PEER"};
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); ++i)
         unsetenv(names[i]);
 }

@@ -175,8 +175,8 @@ static void does_everything(void **state)
     }
 }
 
-/* Every required function, told to fail at its last call in all of the above: the error is passed on with its words, and
- * nothing is left behind. */
+/* Every required function, told to fail at its last call in all of the above: the error is passed on with its words,
+ * and nothing is left behind. */
 static void passes_errors_on(void **state)
 {
     static const char *const cleaning[] = {"cuMemFree_v2", "cuModuleUnload", "cuStreamDestroy_v2", "cuEventDestroy_v2",
@@ -291,7 +291,8 @@ static void loads_code(void **state)
     close(file);
     struct device *device = open_fake(FULL, &info), *bare;
     assert_int_equal(device->ops->load(&module, device, path, &err), ERR_DEVICE);
-    assert_says(err.text, "CUDA_ERROR_INVALID_IMAGE (200): device kernel image is invalid: ptxas line 1; fatal: no version");
+    assert_says(err.text,
+                "CUDA_ERROR_INVALID_IMAGE (200): device kernel image is invalid: ptxas line 1; fatal: no version");
     assert_null(strstr(err.text, "and more"));
     assert_int_equal(device->ops->load(&module, device, "/nonexistent.cubin", &err), ERR_DEVICE);
     assert_says(err.text, "/nonexistent.cubin");
@@ -351,7 +352,8 @@ static void has_most_spaces(void **state)
     }
     struct err err = {0};
     void *memory = NULL;
-    assert_int_equal(full->ops->alloc(&memory, full, FAKE_CUDA_MEMORY_BYTES + 1, SPACE_DEVICE, &err), ERR_DEVICE_MEMORY);
+    assert_int_equal(full->ops->alloc(&memory, full, FAKE_CUDA_MEMORY_BYTES + 1, SPACE_DEVICE, &err),
+                     ERR_DEVICE_MEMORY);
     assert_says(err.text, "1073741825 bytes asked for");
     full->ops->close(full);
     bare->ops->close(bare);
@@ -359,7 +361,8 @@ static void has_most_spaces(void **state)
     nothing_is_left(fake_state(BARE));
 }
 
-/* Three devices, of which the second is opened: where memory lies, who reaches it, and which device is current after. */
+/* Three devices, of which the second is opened: where memory lies, who reaches it, and which device is current after.
+ */
 static void has_memory_of_peers(void **state)
 {
     static const unsigned enabled[] = {1u << (1 * 4 + 0) | 1u << (2 * 4 + 0), 1u << (0 * 4 + 1) | 1u << (2 * 4 + 1),

@@ -30,10 +30,19 @@ static void says_why_there_is_none(void **state)
         const char *library, *variable, *value;
         const char *says[2];
     } cases[] = {
-        {FULL, "FAKE_CUDA_DEVICES", "0", {"libfake_cuda.so finds no GPU", "cuDeviceGetCount: CUDA_ERROR_NO_DEVICE (100)"}},
+        {FULL,
+         "FAKE_CUDA_DEVICES",
+         "0",
+         {"libfake_cuda.so finds no GPU", "cuDeviceGetCount: CUDA_ERROR_NO_DEVICE (100)"}},
         {FULL, "FAKE_CUDA_FAIL", "cuInit:1:100", {"finds no GPU, cuInit: CUDA_ERROR_NO_DEVICE (100): no CUDA-capable"}},
-        {FULL, "FAKE_CUDA_FAIL", "cuInit:1:34", {"CUDA driver is a stub library: this is the toolkit's stub to link with"}},
-        {FULL, "FAKE_CUDA_FAIL", "cuInit:1:802", {"cuInit: error 802: NVSwitch systems need the service nvidia-fabricmanager"}},
+        {FULL,
+         "FAKE_CUDA_FAIL",
+         "cuInit:1:34",
+         {"CUDA driver is a stub library: this is the toolkit's stub to link with"}},
+        {FULL,
+         "FAKE_CUDA_FAIL",
+         "cuInit:1:802",
+         {"cuInit: error 802: NVSwitch systems need the service nvidia-fabricmanager"}},
         {FULL, "FAKE_CUDA_FAIL", "cuInit:1:803", {"the library and the kernel's module are of different releases"}},
         {FULL, "FAKE_CUDA_FAIL", "cuInit:1:1054", {"finds no GPU, cuInit: error 1054"}},
         {BARE, "FAKE_CUDA_FAIL", "cuInit:1:2", {"finds no GPU, cuInit: error 2"}},

@@ -65,10 +65,8 @@ static void knows_nothing_without_trouble(void **state)
         const char *library, *bdf;
         bool refuses;
     } cases[] = {
-        {"/nonexistent.so", "ffff:00:00.0", false},
-        {fake_path(FULL), "ffff:00:00.0", false},
-        {fake_path("fake_nvml"), "0000:01:00.0", false},
-        {fake_path("fake_nvml"), "", false},
+        {"/nonexistent.so", "ffff:00:00.0", false},      {fake_path(FULL), "ffff:00:00.0", false},
+        {fake_path("fake_nvml"), "0000:01:00.0", false}, {fake_path("fake_nvml"), "", false},
         {fake_path("fake_nvml"), "ffff:00:00.0", true},
     };
     (void)state;

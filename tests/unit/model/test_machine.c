@@ -25,14 +25,10 @@ static const struct {
     uint32_t cus, wave, levels;
     double memory_bps, f32;
 } shipped[] = {
-    {"mi300x.json", 304, 64, 4, 5.325e12, 163.4e12},
-    {"mi300a.json", 228, 64, 4, 5.3e12, 122.6e12},
-    {"mi210.json", 104, 64, 3, 1.6384e12, 45.2608e12},
-    {"rx7900xtx.json", 96, 32, 4, 0.96e12, 61.4e12},
-    {"a100.json", 108, 32, 3, 2.039e12, 19.49184e12},
-    {"h100.json", 132, 32, 3, 3.35e12, 66.90816e12},
-    {"h200.json", 132, 32, 3, 4.8e12, 66.90816e12},
-    {"b200.json", 148, 32, 3, 8e12, 75.01824e12},
+    {"mi300x.json", 304, 64, 4, 5.325e12, 163.4e12},     {"mi300a.json", 228, 64, 4, 5.3e12, 122.6e12},
+    {"mi210.json", 104, 64, 3, 1.6384e12, 45.2608e12},   {"rx7900xtx.json", 96, 32, 4, 0.96e12, 61.4e12},
+    {"a100.json", 108, 32, 3, 2.039e12, 19.49184e12},    {"h100.json", 132, 32, 3, 3.35e12, 66.90816e12},
+    {"h200.json", 132, 32, 3, 4.8e12, 66.90816e12},      {"b200.json", 148, 32, 3, 8e12, 75.01824e12},
     {"rtx4090.json", 128, 32, 3, 1.008e12, 82.57536e12},
 };
 
@@ -67,11 +63,11 @@ static void test_dense_peaks(void **state)
     static const struct {
         const char *file, *unit;
         double sheet; /* FLOP/s, dense, in the data sheet, at a clock at most a tenth below the highest */
-    } cases[] = {
-        {"a100.json", "matrix_f16", 312e12},    {"a100.json", "matrix_i8", 624e12},    {"h100.json", "matrix_bf16", 989.4e12},
-        {"h200.json", "matrix_f16", 989.4e12},  {"h200.json", "matrix_fp8", 1978.9e12}, {"h200.json", "matrix_xf32", 494.7e12},
-        {"b200.json", "matrix_f16", 2250e12},   {"b200.json", "matrix_fp4", 9000e12},  {"rtx4090.json", "matrix_f16", 165.2e12},
-        {"rtx4090.json", "matrix_i8", 660.6e12}};
+    } cases[] = {{"a100.json", "matrix_f16", 312e12},      {"a100.json", "matrix_i8", 624e12},
+                 {"h100.json", "matrix_bf16", 989.4e12},   {"h200.json", "matrix_f16", 989.4e12},
+                 {"h200.json", "matrix_fp8", 1978.9e12},   {"h200.json", "matrix_xf32", 494.7e12},
+                 {"b200.json", "matrix_f16", 2250e12},     {"b200.json", "matrix_fp4", 9000e12},
+                 {"rtx4090.json", "matrix_f16", 165.2e12}, {"rtx4090.json", "matrix_i8", 660.6e12}};
     (void)state;
     for (size_t k = 0; k < sizeof(cases) / sizeof(cases[0]); k++) {
         struct machine machine;
@@ -299,10 +295,9 @@ static void test_unit_rate(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_raise_clock), cmocka_unit_test(test_unit_rate),  cmocka_unit_test(test_shipped),
-        cmocka_unit_test(test_dense_peaks),
-        cmocka_unit_test(test_sources),     cmocka_unit_test(test_round_trip), cmocka_unit_test(test_bad),
-        cmocka_unit_test(test_ceiling),
+        cmocka_unit_test(test_raise_clock), cmocka_unit_test(test_unit_rate), cmocka_unit_test(test_shipped),
+        cmocka_unit_test(test_dense_peaks), cmocka_unit_test(test_sources),   cmocka_unit_test(test_round_trip),
+        cmocka_unit_test(test_bad),         cmocka_unit_test(test_ceiling),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
