@@ -17,6 +17,8 @@ WITHOUT_SCRATCH = {"private_segment_fixed_size": "0", "sgpr_spill_count": "0", "
 # The targets of each RDNA generation that are compiled in every way.
 ALL_MODES = ["gfx1030", "gfx1100", "gfx1201"]
 MODES = [(32, 0), (64, 0), (32, 1)]  # wave, CU mode; the first is the default
+# Targets whose code is that of a neighbour but for the name: clang compiles them, an old hipcc need not.
+TWINS = ["gfx1101", "gfx1102"]
 # Those that kernels are compiled for in every dtype they know; for the others in their default one.
 ALL_DTYPES = {"clang++": ["gfx906", "gfx90a", "gfx942", "gfx1100", "gfx1201"], "hipcc": ["gfx90a", "gfx1100"]}
 
@@ -153,7 +155,7 @@ def never_compiled(row, home):
 def check_compiler(compiler, readelf, groups, sources, scratch, partial, picky, home):
     """Every target, some in every dtype; the ways of RDNA at the defaults."""
     names = [name for group in groups.values() for name in group]
-    known = [row for row in targets_of(compiler, home) if row["compiler"]]
+    known = [row for row in targets_of(compiler, home) if row["compiler"] and not (compiler == "hipcc" and row["target"] in TWINS)]
     for row in known:
         target, wave = row["target"], 32 if row["wave32"] else 64
         cache = pathlib.Path(home) / compiler / target
