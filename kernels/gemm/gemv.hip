@@ -1,28 +1,29 @@
 /* SPDX-License-Identifier: MIT
  *
- * Matrix times vector, y = alpha * A * x + beta * y0: what is left of a product of matrices when one token is decoded. Each element of
- * A is used once, so memory is the roof whatever the arithmetic does: 16 bytes per load, enough of them on the way.
+ * Matrix times vector, y = alpha * A * x + beta * y0: what is left of a product of matrices when one token is decoded.
+ * Each element of A is used once, so memory is the roof whatever the arithmetic does: 16 bytes per load, enough of them
+ * on the way.
  *
- *   gemv              A is m x k, k innermost. LANES lanes (a wave) go along RUN rows at a time: a pack of x from a cache serves RUN
- *                     packs of A from memory. Shuffles add up at the end.
- *   gemv_transposed   A is k x m, m innermost. A lane has columns of its own and adds them up in registers, row after row; nothing
- *                     is shuffled. The rows are shared out instead: between the BLOCK / LANES slices of a workgroup, which meet in LDS,
- *                     and between SPLIT workgroups, whose partial sums a second launch adds in a fixed order.
+ *   gemv              A is m x k, k innermost. LANES lanes (a wave) go along RUN rows at a time: a pack of x from a
+ * cache serves RUN packs of A from memory. Shuffles add up at the end. gemv_transposed   A is k x m, m innermost. A
+ * lane has columns of its own and adds them up in registers, row after row; nothing is shuffled. The rows are shared
+ * out instead: between the BLOCK / LANES slices of a workgroup, which meet in LDS, and between SPLIT workgroups, whose
+ * partial sums a second launch adds in a fixed order.
  *
  * Weights of 8 bits have a scale per output. Sums are f32.
  *
- * Defines: IN the type of A, XY of x, y0 and y; WIDTH bytes of a pack of A; LANES; BLOCK; RUN rows, or packs of columns, of a lane;
- * SPLIT; SCALED 1: outputs have scales.
+ * Defines: IN the type of A, XY of x, y0 and y; WIDTH bytes of a pack of A; LANES; BLOCK; RUN rows, or packs of
+ * columns, of a lane; SPLIT; SCALED 1: outputs have scales.
  */
+#include "pack.h"
 #include "portable.h"
 #include "tile.h"
-#include "pack.h"
 
 typedef IN::type weight;
 typedef XY::type element;
 static constexpr unsigned VEC = WIDTH / sizeof(weight), TEAMS = BLOCK / LANES;
-static constexpr unsigned STRIDE = SPLIT * TEAMS;              /* between the rows of A of a slice */
-static constexpr unsigned PLENTY = 64 / VEC / RUN;             /* registers for so many: ... */
+static constexpr unsigned STRIDE = SPLIT * TEAMS;                             /* between the rows of A of a slice */
+static constexpr unsigned PLENTY = 64 / VEC / RUN;                            /* registers for so many: ... */
 static constexpr unsigned AT_ONCE = PLENTY > 8 ? 8 : PLENTY > 1 ? PLENTY : 1; /* ... they are on the way together */
 typedef pack_floats<VEC> floats;
 
@@ -37,9 +38,10 @@ __device__ static inline void store_result(element *y, const element *y0, const 
     y[at] = tile_encode<XY>(value);
 }
 
-KERNEL __launch_bounds__(BLOCK) void gemv(element *__restrict y, const weight *__restrict a, const element *__restrict x,
-                                          const element *__restrict y0, const float *__restrict scale, uint32_t m,
-                                          uint32_t k, float alpha, float beta)
+KERNEL __launch_bounds__(BLOCK) void gemv(element *__restrict y, const weight *__restrict a,
+                                          const element *__restrict x, const element *__restrict y0,
+                                          const float *__restrict scale, uint32_t m, uint32_t k, float alpha,
+                                          float beta)
 {
     const unsigned thread = BLOCK == 1 ? 0 : threadIdx.x, lane = thread % LANES;
     const unsigned first = (blockIdx.x * TEAMS + thread / LANES) * RUN;
@@ -62,7 +64,8 @@ KERNEL __launch_bounds__(BLOCK) void gemv(element *__restrict y, const weight *_
     for (unsigned r = 0; r < RUN; ++r) {
         float sum = pack_sum<VEC>(sums[r]);
         for (unsigned at = whole + lane; at < k; at += LANES)
-            sum = fma(static_cast<float>(tile_decode<IN>(rows[r][at])), static_cast<float>(tile_decode<XY>(x[at])), sum);
+            sum =
+                fma(static_cast<float>(tile_decode<IN>(rows[r][at])), static_cast<float>(tile_decode<XY>(x[at])), sum);
         UNROLL
         for (unsigned apart = 1; apart < LANES; apart *= 2)
             sum += __shfl_xor(sum, apart);
@@ -72,11 +75,11 @@ KERNEL __launch_bounds__(BLOCK) void gemv(element *__restrict y, const weight *_
 }
 KERNEL_EXPORT(gemv)
 
-/* `count` rows of A from `row` on, STRIDE apart: all loads first, then the sums. Where the matrix ends inside the workgroup's columns,
- * `whole` is false and elements beyond it are zeros. */
+/* `count` rows of A from `row` on, STRIDE apart: all loads first, then the sums. Where the matrix ends inside the
+ * workgroup's columns, `whole` is false and elements beyond it are zeros. */
 template <unsigned count, bool whole>
-__device__ static inline void add_rows(floats (&sums)[RUN], const weight *a, const element *x, unsigned row, unsigned left,
-                                       unsigned m)
+__device__ static inline void add_rows(floats (&sums)[RUN], const weight *a, const element *x, unsigned row,
+                                       unsigned left, unsigned m)
 {
     floats values[count][RUN];
     float factors[count];
@@ -157,8 +160,8 @@ KERNEL __launch_bounds__(BLOCK) void gemv_transposed(element *__restrict y, floa
 KERNEL_EXPORT(gemv_transposed)
 
 KERNEL __launch_bounds__(BLOCK) void gemv_finish(element *__restrict y, const float *__restrict partial,
-                                                 const element *__restrict y0, const float *__restrict scale, uint32_t m,
-                                                 float alpha, float beta)
+                                                 const element *__restrict y0, const float *__restrict scale,
+                                                 uint32_t m, float alpha, float beta)
 {
     const unsigned at = blockIdx.x * BLOCK + (BLOCK == 1 ? 0 : threadIdx.x);
     if (at >= m)

@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: MIT
  *
- * Packs: neighbouring elements of memory, of any type of tile.h that is not packed itself, as a vector of float. For kernels that
- * are bound by memory and compute in f32. Include it after tile.h.
+ * Packs: neighbouring elements of memory, of any type of tile.h that is not packed itself, as a vector of float. For
+ * kernels that are bound by memory and compute in f32. Include it after tile.h.
  *
- *   pack_load<in, n>(from)            n elements as vec<float, n>: one access of n * sizeof(in::type) bytes, 16 on a GPU
- *   pack_store<in, n>(to, values)     nearest even, as tile_encode
- *   pack_round<in, n>(values)         what a load would give after such a store
- *   pack_sum<n>(values)               of the n elements
- *   pack_larger(a, b)                 element by element
+ *   pack_load<in, n>(from)            n elements as vec<float, n>: one access of n * sizeof(in::type) bytes, 16 on a
+ * GPU pack_store<in, n>(to, values)     nearest even, as tile_encode pack_round<in, n>(values)         what a load
+ * would give after such a store pack_sum<n>(values)               of the n elements pack_larger(a, b) element by
+ * element
  *
- * Pointers need the alignment of one element only: rows may have any length. Whole vectors are converted at once, so that the CPU
- * does it with its vector instructions too.
+ * Pointers need the alignment of one element only: rows may have any length. Whole vectors are converted at once, so
+ * that the CPU does it with its vector instructions too.
  */
 #ifndef ROOFTILE_PACK_H
 #define ROOFTILE_PACK_H
 
-template <class element_t, unsigned count> struct pack_any : simt_vec_of<element_t, count> {};
-template <class element_t, unsigned count> struct pack_memory : loose_vec<element_t, count> {};
+template <class element_t, unsigned count> struct pack_any : simt_vec_of<element_t, count> {
+};
+template <class element_t, unsigned count> struct pack_memory : loose_vec<element_t, count> {
+};
 template <unsigned count> using pack_floats = typename pack_any<float, count>::type;
 
 template <class in, unsigned count>
@@ -64,7 +65,8 @@ __device__ static typename pack_any<typename in::type, count>::type pack_encode(
         if constexpr (count % 4 == 0) {
             UNROLL
             for (unsigned e = 0; e < count; e += 4) {
-                const auto four = tile_encode4<in>(pack_floats<4>{values[e], values[e + 1], values[e + 2], values[e + 3]});
+                const auto four =
+                    tile_encode4<in>(pack_floats<4>{values[e], values[e + 1], values[e + 2], values[e + 3]});
                 UNROLL
                 for (unsigned k = 0; k < 4; ++k)
                     codes[e + k] = four[k];

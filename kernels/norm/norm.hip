@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Normalisations of every row of a matrix; row.h has the rows, README.md what is counted.
+ *
+ *   layernorm    y = (x - mean) / sqrt(variance + epsilon) * gain + bias
+ *   rmsnorm      y = x / sqrt(mean of x^2 + epsilon) * gain
+ *   add_rmsnorm  total = x + residual, rounded to its type, then y = rmsnorm of total: what stands between two blocks
+ * of a transformer. Fused it reads and writes each of the four arrays once; apart, total is read once more
+ *
+ * Sums are of f32. Squares overflow where elements reach 2^64 / sqrt(columns), as in every implementation in f32.
+ */
+#include "pack.h"
+#include "portable.h"
+#include "row.h"
+#include "tile.h"
+
+typedef pack_any<float, 2>::type floats_2;
+
+/* y[at ...] = (x - center - rest) * scale * gain + bias for the lane's part of the row. */
+template <bool with_bias>
+__device__ static void store_scaled(element *__restrict y, const row &x, float center, float rest, float scale,
+                                    const element *__restrict gain, const element *__restrict bias)
+{
+    element *const to = y + x.begin;
+    if (!x.lives)
+        return;
+    UNROLL_BY(STEPS_AT_ONCE)
+    for (unsigned step = 0; step < row_steps(x); ++step) {
+        if (!row_has(x, step))
+            continue;
+        const unsigned at = row_at(x, step);
+        floats value = row_pack(x, step);
+        if constexpr (with_bias)
+            value = fma((value - center - rest) * scale, pack_load<IN, VEC>(gain + at), pack_load<IN, VEC>(bias + at));
+        else
+            value = value * scale * pack_load<IN, VEC>(gain + at);
+        pack_store<IN, VEC>(to + at, value);
+    }
+    for (unsigned at = row_tail(x); at < x.columns; at += LANES) {
+        float value = tile_decode<IN>(x.from[at]);
+        if constexpr (with_bias)
+            value = fma((value - center - rest) * scale, tile_decode<IN>(gain[at]), tile_decode<IN>(bias[at]));
+        else
+            value = value * scale * tile_decode<IN>(gain[at]);
+        to[at] = tile_encode<IN>(value);
+    }
+}
+
+/* Two passes over what is held. Rounding leaves the mean wrong by up to |mean| * 2^-24, which is much where the mean is
+ * large and the spread small; but the differences are small numbers again, and their mean, `rest`, is what it is wrong
+ * by. */
+KERNEL __launch_bounds__(BLOCK) void layernorm(element *__restrict y, const element *__restrict x,
+                                               const element *__restrict gain, const element *__restrict bias,
+                                               uint32_t rows, uint32_t columns, float epsilon)
+{
+    row own = row_open(x, rows, columns);
+    row_load(own);
+    floats sums = 0.0f;
+    UNROLL_BY(STEPS_AT_ONCE)
+    for (unsigned step = 0; step < row_steps(own); ++step)
+        if (row_has(own, step))
+            sums += row_pack(own, step);
+    float sum = pack_sum<VEC>(sums);
+    for (unsigned at = row_tail(own); at < columns; at += LANES)
+        sum += tile_decode<IN>(own.from[at]);
+    const float share = 1.0f / static_cast<float>(columns);
+    const float mean = row_sum<0>(sum) * share;
+
+    floats rests = 0.0f, squares = 0.0f;
+    UNROLL_BY(STEPS_AT_ONCE)
+    for (unsigned step = 0; step < row_steps(own); ++step) {
+        if (row_has(own, step)) {
+            const floats apart = row_pack(own, step) - mean;
+            rests += apart;
+            squares = fma(apart, apart, squares);
+        }
+    }
+    floats_2 both = {pack_sum<VEC>(rests), pack_sum<VEC>(squares)};
+    for (unsigned at = row_tail(own); at < columns; at += LANES) {
+        const float apart = tile_decode<IN>(own.from[at]) - mean;
+        both += floats_2{apart, apart * apart};
+    }
+    both = row_sum<1>(both) * share;
+    const float rest = both[0], variance = both[1] - rest * rest;
+    const float scale = fast_rsqrt((variance > 0.0f ? variance : 0.0f) + epsilon);
+    store_scaled<true>(y, own, mean, rest, scale, gain, bias);
+}
+KERNEL_EXPORT(layernorm)
+
+KERNEL __launch_bounds__(BLOCK) void rmsnorm(element *__restrict y, const element *__restrict x,
+                                             const element *__restrict gain, uint32_t rows, uint32_t columns,
+                                             float epsilon)
+{
+    row own = row_open(x, rows, columns);
+    row_load(own);
+    floats squares = 0.0f;
+    UNROLL_BY(STEPS_AT_ONCE)
+    for (unsigned step = 0; step < row_steps(own); ++step) {
+        if (row_has(own, step)) {
+            const floats value = row_pack(own, step);
+            squares = fma(value, value, squares);
+        }
+    }
+    float sum = pack_sum<VEC>(squares);
+    for (unsigned at = row_tail(own); at < columns; at += LANES) {
+        const float value = tile_decode<IN>(own.from[at]);
+        sum = fma(value, value, sum);
+    }
+    const float scale = fast_rsqrt(row_sum<2>(sum) / static_cast<float>(columns) + epsilon);
+    store_scaled<false>(y, own, 0, 0, scale, gain, gain);
+}
+KERNEL_EXPORT(rmsnorm)
+
+KERNEL __launch_bounds__(BLOCK) void add_rmsnorm(element *__restrict y, element *__restrict total,
+                                                 const element *__restrict x, const element *__restrict residual,
+                                                 const element *__restrict gain, uint32_t rows, uint32_t columns,
+                                                 float epsilon)
+{
+    row own = row_open(total, rows, columns);
+    element *const to = total + own.begin;
+    const element *const left = x + own.begin, *const right = residual + own.begin;
+    floats squares = 0.0f;
+    UNROLL_BY(STEPS_AT_ONCE)
+    for (unsigned step = 0; step < row_steps(own); ++step) {
+        if (row_has(own, step)) {
+            const unsigned at = row_at(own, step);
+            const floats value = pack_round<IN, VEC>(pack_load<IN, VEC>(left + at) + pack_load<IN, VEC>(right + at));
+            if (own.lives)
+                pack_store<IN, VEC>(to + at, value);
+            if constexpr (HOLD != 0)
+                own.held[step] = value;
+            squares = fma(value, value, squares);
+        }
+    }
+    float sum = pack_sum<VEC>(squares);
+    for (unsigned at = row_tail(own); at < columns; at += LANES) {
+        const element code = tile_encode<IN>(tile_decode<IN>(left[at]) + tile_decode<IN>(right[at]));
+        const float value = tile_decode<IN>(code);
+        if (own.lives)
+            to[at] = code;
+        sum = fma(value, value, sum);
+    }
+    const float scale = fast_rsqrt(row_sum<3>(sum) / static_cast<float>(columns) + epsilon);
+    store_scaled<false>(y, own, 0, 0, scale, gain, gain);
+}
+KERNEL_EXPORT(add_rmsnorm)

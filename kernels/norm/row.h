@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the kernels of rows have in common: LANES lanes own a row of a matrix, go over it once or several times, and
+ * agree on sums and maxima between. BLOCK / LANES rows to a workgroup.
+ *
+ *     row:    | pack of lane 0 | lane 1 | ... | lane LANES-1 |   step 0
+ *             | pack of lane 0 | lane 1 | ... | lane LANES-1 |   step 1 ...            a few elements are left: the
+ * tail
+ *
+ * HOLD packs per lane stay in registers, as floats, so that memory is read once: rows of up to HOLD * LANES packs. HOLD
+ * 0 holds nothing, and every pass reads the row again, from a cache if it fits one: the way of a CPU, whose registers
+ * are few and whose first cache is near, and of rows too long for registers.
+ *
+ * Lanes beyond the last row go along with it, because wave operations need all of them, and store nothing.
+ *
+ * Defines: IN the type of elements, tile_f32 and the like; WIDTH bytes of a pack; LANES of a row: within a wave a power
+ * of two, or whole waves; BLOCK work-items; HOLD; WHOLE 1: the row is HOLD * LANES packs exactly, nothing needs a test.
+ */
+typedef IN::type element;
+static constexpr unsigned VEC = WIDTH / sizeof(element);
+typedef pack_floats<VEC> floats;
+static constexpr int STEPS_AT_ONCE = HOLD ? HOLD : 4;
+
+struct row {
+    const element *from; /* its first element */
+    uint64_t begin;      /* that element's number in the matrix */
+    uint32_t number;     /* of the row */
+    unsigned columns, packs;
+    unsigned lane; /* of the row's lanes */
+    bool lives;    /* false beyond the last row */
+    floats held[HOLD ? HOLD : 1];
+};
+
+__device__ static inline unsigned row_steps(const row &own)
+{
+    return HOLD ? HOLD : (own.packs + LANES - 1 - own.lane) / LANES;
+}
+
+__device__ static inline bool row_has(const row &own, unsigned step)
+{
+    return !HOLD || WHOLE || step * LANES + own.lane < own.packs;
+}
+
+/* Where the lane's pack begins in the row. */
+__device__ static inline unsigned row_at(const row &own, unsigned step)
+{
+    return (step * LANES + own.lane) * VEC;
+}
+
+/* The lane's first element of the tail; the next are LANES further. */
+__device__ static inline unsigned row_tail(const row &own)
+{
+    return WHOLE ? own.columns : own.packs * VEC + own.lane;
+}
+
+/* The row of this lane, not loaded yet. */
+__device__ inline row row_open(const element *matrix, uint32_t rows, uint32_t columns)
+{
+    const unsigned number = blockIdx.x * (BLOCK / LANES) + (BLOCK == 1 ? 0 : threadIdx.x / LANES);
+    row own;
+    own.lives = number < rows;
+    own.number = own.lives ? number : rows - 1;
+    own.begin = static_cast<uint64_t>(own.number) * columns;
+    own.from = matrix + own.begin;
+    own.columns = columns;
+    own.packs = columns / VEC;
+    own.lane = LANES == 1 ? 0 : threadIdx.x % LANES;
+    return own;
+}
+
+__device__ static inline void row_load(row &own)
+{
+    if constexpr (HOLD != 0) {
+        UNROLL
+        for (unsigned step = 0; step < HOLD; ++step)
+            if (row_has(own, step))
+                own.held[step] = pack_load<IN, VEC>(own.from + row_at(own, step));
+    }
+}
+
+__device__ static inline floats row_pack(const row &own, unsigned step)
+{
+    if constexpr (HOLD != 0)
+        return own.held[step];
+    else
+        return pack_load<IN, VEC>(own.from + row_at(own, step));
+}
+
+/* ---- what the lanes of a row agree on: the same bits in each. Every `place` of the source has LDS of its own, so that
+ * one barrier is enough ---- */
+
+enum row_operation { ROW_SUM, ROW_MAX };
+
+template <row_operation operation, class value_t> __device__ static value_t row_join(value_t a, value_t b)
+{
+    if constexpr (operation == ROW_SUM)
+        return a + b;
+    else
+        return a > b ? a : b;
+}
+
+template <row_operation operation, int place, class value_t> __device__ value_t row_reduce(value_t value)
+{
+    UNROLL
+    for (unsigned apart = 1; apart < LANES && apart < wave_size(); apart *= 2)
+        value = row_join<operation>(value, __shfl_xor(value, apart));
+    if constexpr (LANES > wave_size()) {
+        constexpr unsigned waves = LANES > wave_size() ? LANES / wave_size() : 1; /* of a row */
+        __shared__ value_t parts[BLOCK / wave_size()];
+        if (lane_id() == 0)
+            parts[wave_id()] = value;
+        __syncthreads();
+        const unsigned first = wave_id() / waves * waves;
+        value = parts[first];
+        UNROLL
+        for (unsigned w = 1; w < waves; ++w)
+            value = row_join<operation>(value, parts[first + w]);
+    }
+    return value;
+}
+
+template <int place, class value_t> __device__ value_t row_sum(value_t value)
+{
+    return row_reduce<ROW_SUM, place>(value);
+}
+
+template <int place> __device__ float row_max(float value)
+{
+    return row_reduce<ROW_MAX, place>(value);
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The gate of SwiGLU: y = gate / (1 + e^-gate) * up. Gate and up stand side by side in each row of x, as the matrix
+ * product that makes both in one leaves them: columns of gate, then columns of up.
+ *
+ * Defines: IN; WIDTH bytes of a pack; BLOCK. blockIdx.y is the row, the workgroups of a row share its packs.
+ */
+#include "pack.h"
+#include "portable.h"
+#include "tile.h"
+
+typedef IN::type element;
+static constexpr unsigned VEC = WIDTH / sizeof(element);
+typedef pack_floats<VEC> floats;
+
+/* e^-x beyond f32 is infinity, whose reciprocal is 0: a large negative gate gives -0. */
+__device__ static inline float silu(float x)
+{
+    return x * fast_rcp(1.0f + fast_exp(-x));
+}
+
+KERNEL __launch_bounds__(BLOCK) void silu_mul(element *__restrict y, const element *__restrict x, uint32_t columns)
+{
+    const element *const gate = x + blockIdx.y * 2 * static_cast<uint64_t>(columns), *const up = gate + columns;
+    element *const to = y + blockIdx.y * static_cast<uint64_t>(columns);
+    const unsigned lane = blockIdx.x * BLOCK + (BLOCK == 1 ? 0 : threadIdx.x), lanes = gridDim.x * BLOCK;
+    const unsigned packs = columns / VEC;
+    UNROLL_BY(2)
+    for (unsigned pack = lane; pack < packs; pack += lanes) {
+        const floats from = pack_load<IN, VEC>(gate + pack * VEC);
+        floats value = {};
+        UNROLL
+        for (unsigned e = 0; e < VEC; ++e)
+            value[e] = silu(from[e]);
+        pack_store<IN, VEC>(to + pack * VEC, value * pack_load<IN, VEC>(up + pack * VEC));
+    }
+    for (unsigned at = packs * VEC + lane; at < columns; at += lanes)
+        to[at] = tile_encode<IN>(silu(tile_decode<IN>(gate[at])) * tile_decode<IN>(up[at]));
+}
+KERNEL_EXPORT(silu_mul)
