@@ -14,9 +14,9 @@
  *
  * Defines: those of attention.h, WAVES_M 1; OUT type of o; SPLIT; WAVES per SIMD for which there must be registers.
  */
-#include "attention.h"
 #include "portable.h"
 #include "tile.h"
+#include "attention.h"
 
 /* `sums` has the O of each part, not divided by its sum; `tops` its largest score, in powers of two, and its sum. A
  * part is [sequence][head]. */

@@ -6,9 +6,9 @@
  *
  * Defines: those of attention.h; OUT type of o; WAVES per SIMD for which there must be registers.
  */
-#include "attention.h"
 #include "portable.h"
 #include "tile.h"
+#include "attention.h"
 
 /* Tiles of queries are numbered through all sequences; those past the last one have none. */
 struct place {

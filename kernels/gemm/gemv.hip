@@ -15,9 +15,9 @@
  * Defines: IN the type of A, XY of x, y0 and y; WIDTH bytes of a pack of A; LANES; BLOCK; RUN rows, or packs of
  * columns, of a lane; SPLIT; SCALED 1: outputs have scales.
  */
-#include "pack.h"
 #include "portable.h"
 #include "tile.h"
+#include "pack.h"
 
 typedef IN::type weight;
 typedef XY::type element;

@@ -9,10 +9,10 @@
  *
  * Sums are of f32. Squares overflow where elements reach 2^64 / sqrt(columns), as in every implementation in f32.
  */
-#include "pack.h"
 #include "portable.h"
-#include "row.h"
 #include "tile.h"
+#include "pack.h"
+#include "row.h"
 
 typedef pack_any<float, 2>::type floats_2;
 

@@ -7,10 +7,10 @@
  *
  * Defines: those of row.h; OUT the type of q.
  */
-#include "pack.h"
 #include "portable.h"
-#include "row.h"
 #include "tile.h"
+#include "pack.h"
+#include "row.h"
 
 __device__ static inline floats magnitudes(floats value)
 {

@@ -9,9 +9,9 @@
  *
  * Defines: IN; WIDTH bytes of a pack; DEPTH; BLOCK; LARGEST 1: the maximum.
  */
-#include "pack.h"
 #include "portable.h"
 #include "tile.h"
+#include "pack.h"
 
 typedef IN::type element;
 static constexpr unsigned VEC = WIDTH / sizeof(element), CHUNK = BLOCK * VEC * DEPTH, RUN = 256;

@@ -12,9 +12,9 @@
  *
  * Defines: IN; WIDTH bytes of a pack; DIM elements of a head, a multiple of two packs; BLOCK; PAIRING.
  */
-#include "pack.h"
 #include "portable.h"
 #include "tile.h"
+#include "pack.h"
 
 typedef IN::type element;
 static constexpr unsigned VEC = WIDTH / sizeof(element), PACKS = DIM / 2 / VEC; /* packs of pairs in a head */

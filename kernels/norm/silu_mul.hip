@@ -5,9 +5,9 @@
  *
  * Defines: IN; WIDTH bytes of a pack; BLOCK. blockIdx.y is the row, the workgroups of a row share its packs.
  */
-#include "pack.h"
 #include "portable.h"
 #include "tile.h"
+#include "pack.h"
 
 typedef IN::type element;
 static constexpr unsigned VEC = WIDTH / sizeof(element);

@@ -7,10 +7,10 @@
  *
  * An element of -inf has no share. A row of nothing else, all of it masked, becomes zeros, as attention wants it.
  */
-#include "pack.h"
 #include "portable.h"
-#include "row.h"
 #include "tile.h"
+#include "pack.h"
+#include "row.h"
 
 static constexpr float LOG2_E = 1.44269504088896341f;
 static constexpr float LOWEST = -3.0e38f; /* the maximum of nothing: -inf would make inf - inf */

@@ -13,9 +13,9 @@
  *
  * Defines: IN the type, tile_f32 and the like; WIDTH bytes of a pack; TILE; BLOCK.
  */
-#include "pack.h"
 #include "portable.h"
 #include "tile.h"
+#include "pack.h"
 
 typedef IN::type element;
 static constexpr unsigned VEC = WIDTH / sizeof(element), CHUNKS = TILE / VEC; /* packs of a tile's row */
