@@ -26,7 +26,9 @@ static const char *rate_cell(char out[static UNITS_TEXT], double value, const ch
 /* "+-0.3%". */
 static const char *interval(char out[static CELL], double ci_rel)
 {
-    snprintf(out, CELL, ci_rel > 0 ? "\302\261%.1f%%" : "", ci_rel * 100);
+    out[0] = '\0';
+    if (ci_rel > 0)
+        snprintf(out, CELL, "\302\261%.1f%%", ci_rel * 100);
     return out;
 }
 

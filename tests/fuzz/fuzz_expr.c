@@ -24,7 +24,7 @@ static const struct expr_function functions[] = {{"f", 2, product}};
 
 static struct expr_names names_with(bool has_index)
 {
-    return (struct expr_names){variables, 3, lists, 1, constants, 1, functions, 1, has_index};
+    return (struct expr_names){variables, 3, lists, 1, constants, 1, functions, 1, has_index, NULL};
 }
 
 static void compare(const struct expr *indexed, const struct expr *plain, struct err *err)

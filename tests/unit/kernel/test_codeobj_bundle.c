@@ -232,7 +232,7 @@ static void test_images(void **state)
         unsigned width;
         const char *wanted;
     } cases[] = {
-        {18, 190, 2, "an ELF file for NVIDIA CUDA without HIP kernels"},
+        {18, 190, 2, "truncated: its table of symbols is not there"},
         {18, 62, 2, "an ELF file for x86-64 without HIP kernels"},
         {7, 65, 1, "PAL (a graphics shader)"},
         {8, 0, 1, "code object version 2"},

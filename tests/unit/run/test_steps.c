@@ -205,6 +205,8 @@ static const struct {
      "S0 x0 a0 S0 L1 S0 "},
 };
 
+static const struct manifest manifest = {.name = "steps", .source = "steps.hip"};
+
 static struct bound bound_of(size_t k, struct bound_step *steps, const struct bound_buffer *buffers)
 {
     static const size_t codes[] = {0};
@@ -214,7 +216,8 @@ static struct bound bound_of(size_t k, struct bound_step *steps, const struct bo
                           .steps = steps,
                           .step_count = cases[k].count,
                           .codes = codes,
-                          .code_count = 1};
+                          .code_count = 1,
+                          .manifest = &manifest};
 }
 
 static void asks_in_order(void **state)
