@@ -117,7 +117,8 @@ static void copy_c(const struct gemm *gemm, size_t element_bytes)
 
 static void gemm_f32(void (*target)(void), void *const *args)
 {
-    typedef void sgemm(int, int, int, int, int, int, float, const void *, int, const void *, int, float, void *, int);
+    typedef void sgemm(int, int, int, int, int, int, float, const float *, int, const float *, int, float, float *,
+                       int);
     struct gemm gemm = read_gemm(args);
     float alpha, beta;
     memcpy(&alpha, args[13], sizeof(alpha));
@@ -125,14 +126,16 @@ static void gemm_f32(void (*target)(void), void *const *args)
     for (uint32_t i = 0; i < gemm.batch; ++i, next_product(&gemm, sizeof(alpha))) {
         if (beta != 0)
             copy_c(&gemm, sizeof(alpha));
-        ((sgemm *)target)(ROW_MAJOR, gemm.ta, gemm.tb, gemm.m, gemm.n, gemm.k, alpha, gemm.a, gemm.lda, gemm.b,
-                          gemm.ldb, beta, gemm.d, gemm.ldd);
+        ((sgemm *)target)(ROW_MAJOR, gemm.ta, gemm.tb, gemm.m, gemm.n, gemm.k, alpha,
+                          (const float *)(const void *)gemm.a, gemm.lda, (const float *)(const void *)gemm.b, gemm.ldb,
+                          beta, (float *)(void *)gemm.d, gemm.ldd);
     }
 }
 
 static void gemm_f64(void (*target)(void), void *const *args)
 {
-    typedef void dgemm(int, int, int, int, int, int, double, const void *, int, const void *, int, double, void *, int);
+    typedef void dgemm(int, int, int, int, int, int, double, const double *, int, const double *, int, double, double *,
+                       int);
     struct gemm gemm = read_gemm(args);
     double alpha, beta;
     memcpy(&alpha, args[13], sizeof(alpha));
@@ -140,8 +143,9 @@ static void gemm_f64(void (*target)(void), void *const *args)
     for (uint32_t i = 0; i < gemm.batch; ++i, next_product(&gemm, sizeof(alpha))) {
         if (beta != 0)
             copy_c(&gemm, sizeof(alpha));
-        ((dgemm *)target)(ROW_MAJOR, gemm.ta, gemm.tb, gemm.m, gemm.n, gemm.k, alpha, gemm.a, gemm.lda, gemm.b,
-                          gemm.ldb, beta, gemm.d, gemm.ldd);
+        ((dgemm *)target)(ROW_MAJOR, gemm.ta, gemm.tb, gemm.m, gemm.n, gemm.k, alpha,
+                          (const double *)(const void *)gemm.a, gemm.lda, (const double *)(const void *)gemm.b,
+                          gemm.ldb, beta, (double *)(void *)gemm.d, gemm.ldd);
     }
 }
 

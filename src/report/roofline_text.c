@@ -57,14 +57,13 @@ static bool unit_is_used(const struct result *result, const char *unit)
     return false;
 }
 
-/* One axis for both, where a run has both. */
+/* One axis for both, where a run has both: of operations. */
 static const char *axis_unit(const struct result *result)
 {
-    bool whole = false, real = false;
+    bool whole = false;
     for (size_t k = 0; k < result->case_count; k++)
-        if (on_roofline(&result->cases[k]))
-            *(strcmp(machine_unit_rate(result->cases[k].work.unit), "OP/s") ? &real : &whole) = true;
-    return whole && real ? "FLOP/s, OP/s" : whole ? "OP/s" : "FLOP/s";
+        whole |= on_roofline(&result->cases[k]) && !strcmp(machine_unit_rate(result->cases[k].work.unit), "OP/s");
+    return whole ? "OP/s" : "FLOP/s"; /* an operation on real numbers is one as well */
 }
 
 /* Of the units that the cases use: a matrix unit's peak says nothing about a vector kernel. */
