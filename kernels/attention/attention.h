@@ -353,8 +353,8 @@ __device__ static void fetch(quad (&into)[slab_t::moves], const element *from, c
     for (unsigned move = 0; move < slab_t::moves; ++move) {
         uint64_t at = begin[0];
         UNROLL
-        for (unsigned i = 1; i < PIECES; ++i)
-            at = piece[move] == i ? begin[i] : at;
+        for (unsigned i = 1; i < PIECES; ++i) /* a choice among loads would become an array in scratch memory */
+            at ^= (begin[i] ^ begin[0]) & -static_cast<uint64_t>(piece[move] == i);
         into[move] = *reinterpret_cast<const quad *>(reinterpret_cast<const char *>(from + at) + offset[move]);
     }
 }
