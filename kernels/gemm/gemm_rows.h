@@ -115,55 +115,9 @@ template <class walk_t> __device__ static void put_both(quad *slabs, fetched &ne
     put<slab_b>(slabs + slab_a::units, next.b, lane);
 }
 
-/* ---- LDS to fragments to products ---- */
+/* ---- LDS to fragments to products, and which tile ---- */
 
-/* The units of slabs that a lane reads for the wave's first tile, in each step: other tiles are constants away. They
- * are worked out once, and opaque, so that no compiler thinks of doing it again in the loop. */
-struct places {
-    unsigned a[STEPS * group_of::lane_units], b[STEPS * group_of::lane_units];
-};
-
-template <class slab_t>
-__device__ static void find_places(unsigned (&into)[STEPS * group_of::lane_units], unsigned row, unsigned place)
-{
-    const unsigned first = slab_unit<slab_t>(row, place / fragment::a_count * group_of::lane_units);
-    UNROLL
-    for (unsigned step = 0; step < STEPS; ++step) {
-        UNROLL
-        for (unsigned c = 0; c < group_of::lane_units; ++c)
-            into[step * group_of::lane_units + c] =
-                opaque(slab_unit_beyond<slab_t>(first, 0, step * (group_of::depth / slab_t::pack) + c));
-    }
-}
-
-__device__ places places_of(unsigned wave_row, unsigned wave_column)
-{
-    places at;
-    find_places<slab_a>(at.a, wave_row + tile_a_row<fragment>(0), tile_k_place<fragment>(tile_a_k<fragment>(0)));
-    find_places<slab_b>(at.b, wave_column + tile_b_column<fragment>(0), tile_k_place<fragment>(tile_b_k<fragment>(0)));
-    return at;
-}
-
-/* What a lane needs of tile `number` for GROUP instructions; `at` is its place in the first tile. Words move, whatever
- * the elements are. */
-template <class slab_t, class part_t>
-__device__ static void read_parts(part_t (&into)[GROUP], const quad *slab_at, const unsigned *at, unsigned number)
-{
-    constexpr unsigned part_words = sizeof(part_t) / 4;
-    typename simt_tile_vector<uint32_t, static_cast<int>(part_words)>::type parts[GROUP];
-    UNROLL
-    for (unsigned c = 0; c < group_of::lane_units; ++c) {
-        const quad value = slab_at[slab_unit_beyond<slab_t>(at[c], number * M, 0)];
-        UNROLL
-        for (unsigned w = 0; w < 4; ++w)
-            parts[w / part_words % GROUP][c * 4 % part_words + w % part_words] = value[w];
-    }
-    UNROLL
-    for (unsigned g = 0; g < GROUP; ++g)
-        into[g] = __builtin_bit_cast(part_t, parts[g]);
-}
-
-typedef fragment::c_t totals[TILES_M][TILES_N];
+#include "gemm_tiles.h"
 
 __device__ void clear(totals &total)
 {
@@ -172,31 +126,6 @@ __device__ void clear(totals &total)
         UNROLL
         for (unsigned j = 0; j < TILES_N; ++j)
             total[i][j] = tile_fill<fragment>(0);
-    }
-}
-
-/* One slab in LDS. */
-__device__ void multiply(totals &total, const quad *slabs, const places &at)
-{
-    UNROLL
-    for (unsigned step = 0; step < STEPS; ++step) {
-        fragment::a_t a[TILES_M][GROUP];
-        fragment::b_t b[TILES_N][GROUP];
-        UNROLL
-        for (unsigned i = 0; i < TILES_M; ++i)
-            read_parts<slab_a>(a[i], slabs, at.a + step * group_of::lane_units, i);
-        UNROLL
-        for (unsigned j = 0; j < TILES_N; ++j)
-            read_parts<slab_b>(b[j], slabs + slab_a::units, at.b + step * group_of::lane_units, j);
-        UNROLL
-        for (unsigned g = 0; g < GROUP; ++g) {
-            UNROLL
-            for (unsigned i = 0; i < TILES_M; ++i) {
-                UNROLL
-                for (unsigned j = 0; j < TILES_N; ++j)
-                    total[i][j] = tile_mma<fragment>(a[i][g], b[j][g], total[i][j]);
-            }
-        }
     }
 }
 
@@ -229,22 +158,7 @@ __device__ void add_slabs(totals &total, quad *slabs, walk_t &walk, const places
     }
 }
 
-/* ---- which tile, and what becomes of it ---- */
-
-/* Workgroups are dealt out to the `spread` dies in turn, each of which has an L2 of its own: neighbours are put back
- * together first. Then they go down `group` rows of tiles before they go on to the next column, so that those which run
- * at once use few rows of A and few columns of B. */
-__device__ static void tile_of(unsigned &row, unsigned &column, unsigned number, unsigned rows, unsigned columns,
-                               unsigned group, unsigned spread)
-{
-    const unsigned share = rows * columns / spread;
-    if (number < share * spread)
-        number = number % spread * share + number / spread;
-    const unsigned band = number / (group * columns), within = number % (group * columns);
-    const unsigned height = rows - band * group < group ? rows - band * group : group;
-    row = band * group + within % height;
-    column = within / height;
-}
+/* ---- what becomes of it ---- */
 
 /* Rows and columns that exist of the tile at `d`, as OUT, a type of tile.h. */
 template <class out_t>

@@ -21,28 +21,9 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "cli"))
 import harness  # noqa: E402
-
-# Address, class, what it does, then the instruction: the mnemonic is the first word with an underscore.
-INSTRUCTION = re.compile(r"^ +[0-9a-f]+ [a-zA-Z].*?\s((?:\w+ )*?)([a-z]+[0-9]*_\w+.*)$")
+from disassembly import innermost_loops, instructions  # noqa: E402
 
 WORK = r"(v|ds|global|buffer|flat|scratch|s_load|s_buffer_load)_"
-
-
-def innermost_loops(text):
-    """[[instruction]] of the loops that hold no other, from the output of `inspect --isa`."""
-    open_loops, loops = [], []
-    for line in text.splitlines():
-        if re.search(r"; loop \d+ \{", line):
-            for loop in open_loops:
-                loop["innermost"] = False
-            open_loops.append({"innermost": True, "instructions": []})
-        elif re.search(r"; \} loop \d+", line):
-            loop = open_loops.pop()
-            if loop["innermost"]:
-                loops.append(loop["instructions"])
-        elif open_loops and (match := INSTRUCTION.match(line)):
-            open_loops[-1]["instructions"].append(match[2])
-    return loops
 
 
 def count(pattern, loop):
@@ -86,10 +67,10 @@ def check_row(row, arch, home):
     what = " ".join([row["kernel"], *words[1::2], arch])
     done = harness.run("inspect", row["kernel"], "--arch", arch, *words, "--isa", home=home)
     harness.check_run(done, 0, what)
-    loops = innermost_loops(done.stdout)
+    loops = [[instruction for _, instruction in loop] for loop in innermost_loops(done.stdout)]
     if row.get("straight"):
         harness.check(not loops, f"{what}: there is a loop")
-        loops = [[match[2] for line in done.stdout.splitlines() if (match := INSTRUCTION.match(line))]]
+        loops = [instructions(done.stdout)]
     harness.check(bool(loops), f"{what}: no loop")
     if not loops:
         return

@@ -23,30 +23,11 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "cli"))
 import harness  # noqa: E402
+from disassembly import innermost_loops  # noqa: E402
 
-# Address, class as `inspect` prints it, what it does, mnemonic with operands.
-INSTRUCTION = re.compile(r"^ +[0-9a-f]+ ([a-zA-Z][\w-]*(?: [a-z]+)?)(.*?)\s((?:\w+ )*?)([a-z]+[0-9]*_\w+.*)$")
 WIDTHS = {"b128": 16, "dwordx4": 16, "b96": 12, "dwordx3": 12, "b64": 8, "dwordx2": 8, "b32": 4, "dword": 4, "2addr_b64": 16,
           "2addr_stride64_b64": 16, "2addr_b32": 8, "2addr_stride64_b32": 8}
 WAIT_LOADS = re.compile(r"vmcnt\((\d+)\)|^s_wait_loadcnt(?:_dscnt)? (0x[0-9a-f]+|\d+)")
-
-
-def innermost_loops(text):
-    """[[(clocks of the matrix unit or 0, instruction)]] of the loops that hold no other, from `inspect --isa`."""
-    open_loops, loops = [], []
-    for line in text.splitlines():
-        if re.search(r"; loop \d+ \{", line):
-            for loop in open_loops:
-                loop["innermost"] = False
-            open_loops.append({"innermost": True, "instructions": []})
-        elif re.search(r"; \} loop \d+", line):
-            loop = open_loops.pop()
-            if loop["innermost"]:
-                loops.append(loop["instructions"])
-        elif open_loops and (match := INSTRUCTION.match(line)):
-            clocks = re.search(r"(\d+) clk", match[2]) if match[1] == "matrix" else None
-            open_loops[-1]["instructions"].append((int(clocks[1]) if clocks else 0, match[4]))
-    return loops
 
 
 def other_clocks(instruction, arch):

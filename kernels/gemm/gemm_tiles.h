@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What every tiled product on matrix cores does with slabs that lie in LDS (gemm_slab.h): units to fragments, fragments to
+ * products; and which tile a workgroup makes. The source that includes it defines before: fragment, group_of, GROUP, STEPS,
+ * TILES_M, TILES_N, slab_a, slab_b (B behind A) and quad, 16 bytes of LDS.
+ */
+/* Words move, whatever the elements are. */
+template <class vector_t> struct words_of {
+    typedef typename simt_tile_vector<uint32_t, static_cast<int>(sizeof(vector_t) / 4)>::type type;
+};
+
+/* The units of slabs that a lane reads first: what it reads of other tiles and in later steps is constants away.
+ * Opaque, so that no compiler thinks of working them out in the loop. */
+struct places {
+    unsigned a, b;
+};
+
+__device__ places places_of(unsigned wave_row, unsigned wave_column)
+{
+    const unsigned a_place = tile_k_place<fragment>(tile_a_k<fragment>(0)) / fragment::a_count;
+    const unsigned b_place = tile_k_place<fragment>(tile_b_k<fragment>(0)) / fragment::b_count;
+    return {opaque(slab_unit<slab_a>(wave_row + tile_a_row<fragment>(0), a_place * group_of::lane_units)),
+            opaque(slab_unit<slab_b>(wave_column + tile_b_column<fragment>(0), b_place * group_of::lane_units))};
+}
+
+/* What a lane needs of tile `number` for GROUP instructions, of step `step`. */
+template <class slab_t, class part_t>
+__device__ static void read_parts(part_t (&into)[GROUP], const quad *slab_at, unsigned place, unsigned number,
+                                  unsigned step)
+{
+    typedef typename words_of<part_t>::type words;
+    constexpr unsigned part_words = sizeof(part_t) / 4;
+    words parts[GROUP];
+    UNROLL
+    for (unsigned c = 0; c < group_of::lane_units; ++c) {
+        const unsigned chunk = step * (group_of::depth / slab_t::pack) + c;
+        const quad value = slab_at[slab_unit_beyond<slab_t>(place, number * M, chunk)];
+        UNROLL
+        for (unsigned w = 0; w < 4; ++w)
+            parts[w / part_words % GROUP][c * 4 % part_words + w % part_words] = value[w];
+    }
+    UNROLL
+    for (unsigned g = 0; g < GROUP; ++g)
+        into[g] = __builtin_bit_cast(part_t, parts[g]);
+}
+
+typedef fragment::c_t totals[TILES_M][TILES_N];
+
+/* One slab in LDS. */
+__device__ void multiply(totals &total, const quad *slabs, const places &at)
+{
+    UNROLL
+    for (unsigned step = 0; step < STEPS; ++step) {
+        fragment::a_t a[TILES_M][GROUP];
+        fragment::b_t b[TILES_N][GROUP];
+        UNROLL
+        for (unsigned i = 0; i < TILES_M; ++i)
+            read_parts<slab_a>(a[i], slabs, at.a, i, step);
+        UNROLL
+        for (unsigned j = 0; j < TILES_N; ++j)
+            read_parts<slab_b>(b[j], slabs + slab_a::units, at.b, j, step);
+        UNROLL
+        for (unsigned g = 0; g < GROUP; ++g) {
+            UNROLL
+            for (unsigned i = 0; i < TILES_M; ++i) {
+                UNROLL
+                for (unsigned j = 0; j < TILES_N; ++j)
+                    total[i][j] = tile_mma<fragment>(a[i][g], b[j][g], total[i][j]);
+            }
+        }
+    }
+}
+
+/* Which tile a workgroup makes. Workgroups are dealt out to the `spread` dies in turn, each of which has an L2 of its
+ * own: neighbours are put back together first. Then they go down `group` rows of tiles before they go on to the next
+ * column, so that those which run at once use few rows of A and few columns of B. */
+__device__ static void tile_of(unsigned &row, unsigned &column, unsigned number, unsigned rows, unsigned columns,
+                               unsigned group, unsigned spread)
+{
+    const unsigned share = rows * columns / spread;
+    if (number < share * spread)
+        number = number % spread * share + number / spread;
+    const unsigned band = number / (group * columns), within = number % (group * columns);
+    const unsigned height = rows - band * group < group ? rows - band * group : group;
+    row = band * group + within % height;
+    column = within / height;
+}
