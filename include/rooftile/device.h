@@ -204,8 +204,9 @@ struct device_ops {
 
     enum status (*load)(struct device_module **module, struct device *device, const char *path, struct err *err);
     /* Optional: a library of somebody's functions, by the name that manifests give it. Its kernels are functions of this backend
-     * that pass their arguments on to the library's own; what symbols there are and what they take stands beside the table of
-     * libraries (cpu_library.c). A launch of one ignores grid and block. ERR_UNSUPPORTED when it is not installed, or not known. */
+     * that pass their arguments on to the library's own; what there are and what they take, src/device/library.h says. A launch
+     * of one ignores grid and block, may be more launches than one, and the first of a shape may find out how to go about it.
+     * ERR_UNSUPPORTED when it is not installed, or not known. */
     enum status (*load_library)(struct device_module **module, struct device *device, const char *name, struct err *err);
     void (*unload)(struct device *device, struct device_module *module);
     enum status (*kernel)(const struct device_kernel **kernel, struct kernel_info *info, struct device *device,

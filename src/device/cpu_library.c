@@ -1,39 +1,31 @@
 /* SPDX-License-Identifier: MIT
  *
- * Libraries that the CPU device opens when they are installed: what they reach is what a kernel of ours is set against.
- * A library is a row of `known`, a function of one a row of its `functions` with an adapter. Nothing here is linked.
+ * Libraries that the CPU device opens when they are installed (library.h). A library is a row of `known`, a function of
+ * one a row of its `functions` with an adapter.
  *
- *   gemm_f32, gemm_f64   D = alpha * A * B + beta * C by cblas_?gemm, batch by batch. Arguments: d, a, b, c; u32 m, n,
- * k, lda, ldb, ldd (row to row); u64 from one batch to the next of a, b, c and d; alpha, beta; u32 TA, TB, batch. BLAS
- * writes over its C: with beta C is copied to D first, which is part of the time.
+ * BLAS writes over its C: with beta C is copied to D first, which is part of the time.
  *
  * The library's threads, as many as the device has, take the cores of the device's own, which sleep meanwhile.
  */
-#include <dlfcn.h>
-#include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "cpu.h"
-#include "rooftile/hash.h"
+#include "library.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof(*(array)))
 
 struct library_function {
     const char *symbol, *target; /* as manifests and as the library name it */
     void (*call)(void (*target)(void), void *const *args);
-    const struct kernel_arg *args;
-    uint32_t arg_count;
 };
 
 struct known_library {
-    const char *name;
-    const char *variable;     /* of the environment: a file to be opened in place of these */
-    const char *const *files; /* what to try; NULL-terminated */
-    const char *set_threads;  /* void (int) */
-    const char *describe;     /* char *(void) */
+    struct library_place place;
+    const char *set_threads; /* void (int) */
+    const char *describe;    /* char *(void) */
     const struct library_function *functions;
     size_t function_count;
 };
@@ -41,94 +33,48 @@ struct known_library {
 struct cpu_library {
     struct cpu_library *next;
     const struct known_library *known;
-    void *handle;
+    struct library_file file;
     char says[DEVICE_LIBRARY_TEXT];
-    char sha256[HASH_TEXT];
 };
 
 /* ---- BLAS ---- */
 
 enum { ROW_MAJOR = 101, NO_TRANS = 111, TRANS = 112 }; /* of the CBLAS interface */
 
-struct gemm {
-    const char *a, *b, *c;
-    char *d;
-    int m, n, k, lda, ldb, ldd, ta, tb;
-    uint32_t batch;
-    uint64_t next_a, next_b, next_d; /* in elements */
+/* The operands of one product of the batch. */
+struct operands {
+    const void *a, *b, *c;
+    void *d;
 };
 
-static void *pointer_at(void *const *args, size_t at)
+static struct operands product_at(const struct library_gemm *gemm, uint32_t i, size_t element_bytes)
 {
-    void *pointer;
-    memcpy(&pointer, args[at], sizeof(pointer));
-    return pointer;
-}
-
-static uint32_t u32_at(void *const *args, size_t at)
-{
-    uint32_t value;
-    memcpy(&value, args[at], sizeof(value));
-    return value;
-}
-
-static uint64_t u64_at(void *const *args, size_t at)
-{
-    uint64_t value;
-    memcpy(&value, args[at], sizeof(value));
-    return value;
-}
-
-static struct gemm read_gemm(void *const *args)
-{
-    return (struct gemm){
-        .d = pointer_at(args, 0),
-        .a = pointer_at(args, 1),
-        .b = pointer_at(args, 2),
-        .c = pointer_at(args, 3),
-        .m = (int)u32_at(args, 4),
-        .n = (int)u32_at(args, 5),
-        .k = (int)u32_at(args, 6),
-        .lda = (int)u32_at(args, 7),
-        .ldb = (int)u32_at(args, 8),
-        .ldd = (int)u32_at(args, 9),
-        .next_a = u64_at(args, 10),
-        .next_b = u64_at(args, 11),
-        .next_d = u64_at(args, 12),
-        .ta = u32_at(args, 15) ? TRANS : NO_TRANS,
-        .tb = u32_at(args, 16) ? TRANS : NO_TRANS,
-        .batch = u32_at(args, 17),
+    return (struct operands){
+        .a = (const char *)gemm->a + i * gemm->next_a * element_bytes,
+        .b = (const char *)gemm->b + i * gemm->next_b * element_bytes,
+        .c = (const char *)gemm->c + i * gemm->next_d * element_bytes,
+        .d = (char *)gemm->d + i * gemm->next_d * element_bytes,
     };
 }
 
-/* Operands of the next product of the batch. */
-static void next_product(struct gemm *gemm, size_t element_bytes)
+static void copy_c(const struct operands *operands, const struct library_gemm *gemm, size_t element_bytes)
 {
-    gemm->a += gemm->next_a * element_bytes;
-    gemm->b += gemm->next_b * element_bytes;
-    gemm->c += gemm->next_d * element_bytes;
-    gemm->d += gemm->next_d * element_bytes;
-}
-
-static void copy_c(const struct gemm *gemm, size_t element_bytes)
-{
-    memcpy(gemm->d, gemm->c, (size_t)gemm->m * (size_t)gemm->ldd * element_bytes);
+    memcpy(operands->d, operands->c, (size_t)gemm->m * gemm->ldd * element_bytes);
 }
 
 static void gemm_f32(void (*target)(void), void *const *args)
 {
     typedef void sgemm(int, int, int, int, int, int, float, const float *, int, const float *, int, float, float *,
                        int);
-    struct gemm gemm = read_gemm(args);
-    float alpha, beta;
-    memcpy(&alpha, args[13], sizeof(alpha));
-    memcpy(&beta, args[14], sizeof(beta));
-    for (uint32_t i = 0; i < gemm.batch; ++i, next_product(&gemm, sizeof(alpha))) {
-        if (beta != 0)
-            copy_c(&gemm, sizeof(alpha));
-        ((sgemm *)target)(ROW_MAJOR, gemm.ta, gemm.tb, gemm.m, gemm.n, gemm.k, alpha,
-                          (const float *)(const void *)gemm.a, gemm.lda, (const float *)(const void *)gemm.b, gemm.ldb,
-                          beta, (float *)(void *)gemm.d, gemm.ldd);
+    struct library_gemm gemm;
+    library_read_gemm(&gemm, args);
+    for (uint32_t i = 0; i < gemm.batch; ++i) {
+        const struct operands of = product_at(&gemm, i, sizeof(float));
+        if (gemm.beta != 0)
+            copy_c(&of, &gemm, sizeof(float));
+        ((sgemm *)target)(ROW_MAJOR, gemm.ta ? TRANS : NO_TRANS, gemm.tb ? TRANS : NO_TRANS, (int)gemm.m, (int)gemm.n,
+                          (int)gemm.k, (float)gemm.alpha, of.a, (int)gemm.lda, of.b, (int)gemm.ldb, (float)gemm.beta,
+                          of.d, (int)gemm.ldd);
     }
 }
 
@@ -136,94 +82,53 @@ static void gemm_f64(void (*target)(void), void *const *args)
 {
     typedef void dgemm(int, int, int, int, int, int, double, const double *, int, const double *, int, double, double *,
                        int);
-    struct gemm gemm = read_gemm(args);
-    double alpha, beta;
-    memcpy(&alpha, args[13], sizeof(alpha));
-    memcpy(&beta, args[14], sizeof(beta));
-    for (uint32_t i = 0; i < gemm.batch; ++i, next_product(&gemm, sizeof(alpha))) {
-        if (beta != 0)
-            copy_c(&gemm, sizeof(alpha));
-        ((dgemm *)target)(ROW_MAJOR, gemm.ta, gemm.tb, gemm.m, gemm.n, gemm.k, alpha,
-                          (const double *)(const void *)gemm.a, gemm.lda, (const double *)(const void *)gemm.b,
-                          gemm.ldb, beta, (double *)(void *)gemm.d, gemm.ldd);
+    struct library_gemm gemm;
+    library_read_gemm(&gemm, args);
+    for (uint32_t i = 0; i < gemm.batch; ++i) {
+        const struct operands of = product_at(&gemm, i, sizeof(double));
+        if (gemm.beta != 0)
+            copy_c(&of, &gemm, sizeof(double));
+        ((dgemm *)target)(ROW_MAJOR, gemm.ta ? TRANS : NO_TRANS, gemm.tb ? TRANS : NO_TRANS, (int)gemm.m, (int)gemm.n,
+                          (int)gemm.k, gemm.alpha, of.a, (int)gemm.lda, of.b, (int)gemm.ldb, gemm.beta, of.d,
+                          (int)gemm.ldd);
     }
 }
 
-/* clang-format off */
-#define GEMM_ARGS(scalar) { {8, true}, {8, true}, {8, true}, {8, true}, \
-                            {4, false}, {4, false}, {4, false}, {4, false}, {4, false}, {4, false}, \
-                            {8, false}, {8, false}, {8, false}, {scalar, false}, {scalar, false}, \
-                            {4, false}, {4, false}, {4, false} }
-/* clang-format on */
-static const struct kernel_arg gemm_f32_args[] = GEMM_ARGS(sizeof(float));
-static const struct kernel_arg gemm_f64_args[] = GEMM_ARGS(sizeof(double));
-
 static const struct library_function blas_functions[] = {
-    {"gemm_f32", "cblas_sgemm", gemm_f32, gemm_f32_args, COUNT_OF(gemm_f32_args)},
-    {"gemm_f64", "cblas_dgemm", gemm_f64, gemm_f64_args, COUNT_OF(gemm_f64_args)},
+    {"gemm_f32_f32", "cblas_sgemm", gemm_f32},
+    {"gemm_f64_f64", "cblas_dgemm", gemm_f64},
 };
 
 /* ---- the libraries ---- */
 
-static const char *const openblas_files[] = {"libopenblas.so.0", "libopenblas.so", NULL};
-
 static const struct known_library known[] = {
-    {"openblas", "ROOFTILE_OPENBLAS", openblas_files, "openblas_set_num_threads", "openblas_get_config", blas_functions,
+    {{"openblas", "ROOFTILE_OPENBLAS", (const char *const[]){"libopenblas.so.0", "libopenblas.so", NULL}},
+     "openblas_set_num_threads",
+     "openblas_get_config",
+     blas_functions,
      COUNT_OF(blas_functions)},
 };
 
 static const struct known_library *find_known(const char *name)
 {
     for (size_t i = 0; i < COUNT_OF(known); ++i)
-        if (!strcmp(known[i].name, name))
+        if (!strcmp(known[i].place.name, name))
             return &known[i];
     return NULL;
 }
 
-/* ISO C has no conversion from dlsym's pointer to a function's; POSIX has. */
-static void (*find_function(void *handle, const char *symbol))(void)
-{
-    void *const found = dlsym(handle, symbol);
-    void (*function)(void) = NULL;
-    memcpy(&function, &found, sizeof(function));
-    return function;
-}
-
-static void *open_files(const struct known_library *library, struct err *err)
-{
-    const char *asked = getenv(library->variable);
-    const char *const own[] = {asked, NULL};
-    const char *const *files = asked && *asked ? own : library->files;
-    struct text tried = {0};
-    void *handle = NULL;
-    for (size_t i = 0; files[i] && !handle; ++i) {
-        handle = dlopen(files[i], RTLD_NOW | RTLD_LOCAL);
-        const char *why = handle ? NULL : dlerror();
-        if (why)
-            text_addf(&tried, "%s%s", tried.length ? "; " : "", why);
-    }
-    if (!handle)
-        err_set(err, ERR_UNSUPPORTED, "the device has no %s (%s)", library->name, tried.data);
-    text_release(&tried);
-    return handle;
-}
-
-/* Its threads, its version, its file. */
+/* Its threads and its version. */
 static enum status prepare(struct cpu_library *library, uint32_t threads, struct err *err)
 {
-    void (*const set_threads)(void) = find_function(library->handle, library->known->set_threads);
-    void (*const describe)(void) = find_function(library->handle, library->known->describe);
-    const char *name = library->known->name;
-    struct link_map *file = NULL;
+    const struct known_library *row = library->known;
+    void (*const set_threads)(void) = library_function(&library->file, row->set_threads);
+    void (*const describe)(void) = library_function(&library->file, row->describe);
     if (!set_threads || !describe)
-        return err_set(err, ERR_UNSUPPORTED, "the device has no %s: what was opened in its place lacks %s", name,
-                       set_threads ? library->known->describe : library->known->set_threads);
+        return library_lacks(&row->place, set_threads ? row->describe : row->set_threads, err);
     ((void (*)(int))set_threads)((int)threads);
     snprintf(library->says, sizeof(library->says), "%s, %u thread%s", ((char *(*)(void))describe)(), threads,
              threads == 1 ? "" : "s");
-    if (dlinfo(library->handle, RTLD_DI_LINKMAP, &file))
-        return err_set(err, ERR_DEVICE, "%s: %s", name, dlerror());
-    return hash_sha256_file(library->sha256, file->l_name, err);
+    return STATUS_OK;
 }
 
 /* Threads inherit the caller's cores, and a library counts them when it is loaded. */
@@ -231,17 +136,16 @@ static enum status open_library(struct cpu_library **opened, struct cpu *cpu, co
                                 struct err *err)
 {
     struct cpu_library *library = calloc(1, sizeof(*library));
-    enum status status = STATUS_OK;
     if (!library)
         arena_out_of_memory(sizeof(*library));
     library->known = row;
     pool_release_caller(cpu->pool);
-    library->handle = open_files(row, err);
-    status = library->handle ? prepare(library, pool_threads(cpu->pool), err) : err->status;
+    enum status status = library_open(&library->file, &row->place, err);
+    if (!status)
+        status = prepare(library, pool_threads(cpu->pool), err);
     pool_hold_caller(cpu->pool);
     if (status) {
-        if (library->handle)
-            dlclose(library->handle);
+        library_close(&library->file);
         free(library);
         return status;
     }
@@ -264,7 +168,7 @@ void cpu_libraries_close(struct cpu *cpu)
     while (cpu->libraries) {
         struct cpu_library *library = cpu->libraries;
         cpu->libraries = library->next;
-        dlclose(library->handle);
+        library_close(&library->file);
         free(library);
     }
 }
@@ -290,28 +194,20 @@ enum status cpu_library_load(struct device_module **loaded, struct device *devic
     if (!module->kernels)
         arena_out_of_memory(row->function_count * sizeof(*module->kernels));
     for (size_t i = 0; i < row->function_count; ++i)
-        module->kernels[i] = (struct device_kernel){.function = &row->functions[i],
-                                                    .target = find_function(library->handle, row->functions[i].target),
-                                                    .module = module};
+        module->kernels[i] =
+            (struct device_kernel){.function = &row->functions[i],
+                                   .target = library_function(&library->file, row->functions[i].target),
+                                   .module = module};
     module->kernel_count = row->function_count;
     module->library = library;
     *loaded = module;
     return STATUS_OK;
 }
 
-static void describe_function(struct kernel_info *info, const struct library_function *function,
-                              const struct cpu_library *library)
-{
-    *info = (struct kernel_info){.arg_count = function->arg_count};
-    memcpy(info->args, function->args, function->arg_count * sizeof(*function->args));
-    memcpy(info->library, library->says, sizeof(info->library));
-    memcpy(info->library_sha256, library->sha256, sizeof(info->library_sha256));
-}
-
 enum status cpu_library_kernel(const struct device_kernel **kernel, struct kernel_info *info,
                                struct device_module *module, const char *symbol, struct err *err)
 {
-    const char *name = module->library->known->name;
+    const char *name = module->library->known->place.name;
     struct text names = {0};
     for (size_t i = 0; i < module->kernel_count; ++i) {
         const struct device_kernel *own = &module->kernels[i];
@@ -321,7 +217,7 @@ enum status cpu_library_kernel(const struct device_kernel **kernel, struct kerne
         text_release(&names);
         if (!own->target)
             return err_set(err, ERR_UNSUPPORTED, "the device has no %s: its %s lacks it", own->function->target, name);
-        describe_function(info, own->function, module->library);
+        library_describe_gemm(info, &module->library->file, module->library->says);
         *kernel = own;
         return STATUS_OK;
     }

@@ -1,63 +1,13 @@
 /* SPDX-License-Identifier: MIT */
+#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cuda.h"
 #include "telemetry.h"
 
-enum fact {
-    MAJOR,
-    MINOR,
-    WAVE,
-    UNITS,
-    BLOCK,
-    GRID_X,
-    GRID_Y,
-    GRID_Z,
-    LDS,
-    CORE_KHZ,
-    MEMORY_KHZ,
-    L2,
-    COOPERATIVE,
-    FACT_COUNT
-};
-
-static const struct {
-    unsigned attribute;
-    bool required; /* else 0 where the driver does not tell */
-    bool may_be_0;
-} attributes[FACT_COUNT] = {
-    [MAJOR] = {CUDA_CAPABILITY_MAJOR, true, false},
-    [MINOR] = {CUDA_CAPABILITY_MINOR, true, true},
-    [WAVE] = {CUDA_WARP_SIZE, true, false},
-    [UNITS] = {CUDA_MULTIPROCESSOR_COUNT, true, false},
-    [BLOCK] = {CUDA_MAX_THREADS_PER_BLOCK, true, false},
-    [GRID_X] = {CUDA_MAX_GRID_X, true, false},
-    [GRID_Y] = {CUDA_MAX_GRID_Y, true, false},
-    [GRID_Z] = {CUDA_MAX_GRID_Z, true, false},
-    [LDS] = {CUDA_MAX_SHARED_MEMORY_OPTIN, true, false},
-    [CORE_KHZ] = {CUDA_CLOCK_RATE, false, true},
-    [MEMORY_KHZ] = {CUDA_MEMORY_CLOCK_RATE, false, true},
-    [L2] = {CUDA_L2_CACHE_SIZE, false, true},
-    [COOPERATIVE] = {CUDA_COOPERATIVE_LAUNCH, false, true},
-};
-
-static enum status read_facts(uint32_t facts[static FACT_COUNT], const struct cuda_api *api, int device,
-                              struct err *err)
-{
-    for (size_t i = 0; i < FACT_COUNT; ++i) {
-        int value = 0;
-        struct err why = {0};
-        const enum status status = CUDA_TRY(api, &why, cuDeviceGetAttribute, &value, attributes[i].attribute, device);
-        if (attributes[i].required && status)
-            return err_set(err, status, "%s of attribute %u", why.text, attributes[i].attribute);
-        if (attributes[i].required && (value < 0 || (!value && !attributes[i].may_be_0)))
-            return err_set(err, ERR_DEVICE, "cuDeviceGetAttribute: attribute %u is %d", attributes[i].attribute, value);
-        facts[i] = status || value < 0 ? 0 : (uint32_t)value;
-    }
-    return STATUS_OK;
-}
+/* What CUDA promises of events: "a resolution of around 0.5 microseconds". */
+static const double promised_tick_ns = 500;
 
 /* From Hopper on, a device has instructions of no other (wgmma, tcgen05), which only code for "sm_90a" may use. */
 static void name_arch(struct device_info *info, uint32_t major, uint32_t minor)
@@ -67,12 +17,13 @@ static void name_arch(struct device_info *info, uint32_t major, uint32_t minor)
 }
 
 /* As nvidia-smi writes it: "GPU-" or, for a part of a card, "MIG-", and 16 bytes in five groups. */
-static void read_uuid(struct device_info *info, const struct cuda_api *api, int device)
+static void read_uuid(struct device_info *info, const struct gpu *gpu)
 {
     uint8_t bytes[16];
     struct err ignored = {0};
     size_t used;
-    if (!api->cuDeviceGetUuid_v2 || CUDA_TRY(api, &ignored, cuDeviceGetUuid_v2, (struct CUuuid_st *)bytes, device))
+    if (!cuda_api_of(gpu)->cuDeviceGetUuid_v2 ||
+        CUDA_TRY(gpu, &ignored, cuDeviceGetUuid_v2, (struct CUuuid_st *)bytes, cuda_handle_of(gpu)))
         return;
     used = (size_t)snprintf(info->uuid, sizeof(info->uuid), "%s", info->partition[0] ? "MIG" : "GPU");
     for (size_t i = 0; i < sizeof(bytes); ++i)
@@ -81,12 +32,12 @@ static void read_uuid(struct device_info *info, const struct cuda_api *api, int 
 }
 
 /* The address by which the operating system knows the card, and what it is. */
-static void read_pci(struct device_info *info, const struct cuda_api *api, int device)
+static void read_pci(struct device_info *info, const struct gpu *gpu)
 {
     struct telemetry telemetry;
     struct err ignored = {0};
-    if (!api->cuDeviceGetPCIBusId ||
-        CUDA_TRY(api, &ignored, cuDeviceGetPCIBusId, info->pci_bdf, (int)sizeof(info->pci_bdf), device)) {
+    if (!cuda_api_of(gpu)->cuDeviceGetPCIBusId ||
+        CUDA_TRY(gpu, &ignored, cuDeviceGetPCIBusId, info->pci_bdf, (int)sizeof(info->pci_bdf), cuda_handle_of(gpu))) {
         info->pci_bdf[0] = '\0';
         return;
     }
@@ -94,30 +45,12 @@ static void read_pci(struct device_info *info, const struct cuda_api *api, int d
     telemetry_pci_id(info, &telemetry, "10de");
 }
 
-static void read_version(struct device_info *info, const struct cuda_api *api)
+static void read_version(struct device_info *info, const struct gpu *gpu)
 {
     int version = 0;
     struct err ignored = {0};
-    if (!CUDA_TRY(api, &ignored, cuDriverGetVersion, &version) && version > 0)
+    if (!CUDA_TRY(gpu, &ignored, cuDriverGetVersion, &version) && version > 0)
         snprintf(info->driver, sizeof(info->driver), "CUDA %d.%d", version / 1000, version % 1000 / 10);
-}
-
-static void fill_facts(struct device_info *info, const uint32_t facts[static FACT_COUNT])
-{
-    name_arch(info, facts[MAJOR], facts[MINOR]);
-    info->wave = facts[WAVE];
-    info->cus = facts[UNITS];
-    info->max_block = facts[BLOCK];
-    for (int i = 0; i < 3; ++i)
-        info->max_grid[i] = facts[GRID_X + i];
-    info->cooperative = facts[COOPERATIVE] != 0;
-    info->lds_bytes = facts[LDS];
-    info->core_hz = facts[CORE_KHZ] * 1e3;
-    info->memory_hz = facts[MEMORY_KHZ] * 1e3;
-    info->counter_hz = 1e9; /* %globaltimer is in nanoseconds, whatever its step */
-    if (facts[L2])
-        info->caches[info->cache_count++] =
-            (struct device_cache){.name = "L2", .size_bytes = facts[L2], .instances = 1};
 }
 
 /* "NVIDIA H100 80GB HBM3 MIG 1g.10gb" is a seventh of a card. */
@@ -128,32 +61,50 @@ static void read_partition(struct device_info *info)
         snprintf(info->partition, sizeof(info->partition), "%.31s", part + 1);
 }
 
-enum status cuda_describe(struct device_info *info, const struct cuda_library *library, int index, struct err *err)
+static uint64_t common_divisor(uint64_t a, uint64_t b)
 {
-    const struct cuda_api *api = &library->api;
-    struct device_info found = {.backend = "cuda"};
-    uint32_t facts[FACT_COUNT];
-    size_t free_bytes, total_bytes;
-    int device = 0;
-    enum status status = CUDA_TRY(api, err, cuDeviceGet, &device, index);
-    if (!status)
-        status = read_facts(facts, api, device, err);
-    if (!status)
-        status = CUDA_TRY(api, err, cuDeviceGetName, found.name, (int)sizeof(found.name), device);
-    if (!status)
-        status = CUDA_TRY(api, err, cuMemGetInfo_v2, &free_bytes, &total_bytes);
-    if (status)
-        return status;
-    fill_facts(&found, facts);
-    found.memory_bytes = total_bytes;
-    found.memory_free_bytes = free_bytes;
-    snprintf(found.id, sizeof(found.id), "cuda:%d", index);
-    if (!found.name[0])
-        snprintf(found.name, sizeof(found.name), "%s", found.arch);
-    read_partition(&found);
-    read_uuid(&found, api, device);
-    read_pci(&found, api, device);
-    read_version(&found, api);
-    *info = found;
+    while (b) {
+        const uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* The clock behind events steps by 32 ns on some GPUs and by 1024 ns on others, and no attribute tells: what divides
+ * the time between all marks, one recorded after the other, is the step. When that cannot be had, what CUDA promises.
+ */
+static double find_tick_ns(struct gpu *gpu)
+{
+    struct err ignored = {0};
+    uint64_t step_ns = 0;
+    for (uint32_t k = 0; k < DEVICE_MAX_MARKS; ++k)
+        if (gpu_mark(&gpu->device, k, 0, &ignored))
+            return promised_tick_ns;
+    if (gpu_wait(&gpu->device, &ignored))
+        return promised_tick_ns;
+    for (uint32_t k = 1; k < DEVICE_MAX_MARKS; ++k) {
+        double time_ns = 0;
+        if (gpu_elapsed(&time_ns, &gpu->device, 0, k, &ignored))
+            return promised_tick_ns;
+        step_ns = common_divisor(step_ns, (uint64_t)llround(fabs(time_ns)));
+    }
+    return step_ns ? (double)step_ns : promised_tick_ns;
+}
+
+enum status cuda_describe(struct device_info *info, struct gpu *gpu, const uint32_t facts[static GPU_FACTS],
+                          struct err *err)
+{
+    struct nvml *nvml = &((struct cuda *)gpu)->nvml;
+    (void)err;
+    name_arch(info, facts[GPU_CAPABILITY_MAJOR], facts[GPU_CAPABILITY_MINOR]);
+    info->counter_hz = 1e9; /* %globaltimer is in nanoseconds, whatever its step */
+    info->timer_tick_ns = find_tick_ns(gpu);
+    read_partition(info);
+    read_uuid(info, gpu);
+    read_pci(info, gpu);
+    read_version(info, gpu);
+    nvml_open(nvml, info->pci_bdf);
+    nvml_describe(info, nvml);
     return STATUS_OK;
 }

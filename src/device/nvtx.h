@@ -1,23 +1,40 @@
 /* SPDX-License-Identifier: MIT
  *
- * NVTX: named ranges that Nsight Systems shows beside the kernels, through the library of CUDA 12 and older. (Newer
- * ones have a header only, which would have to be compiled in.) The library is looked for when the first range begins.
+ * NVTX: named ranges that NVIDIA's tools show beside the kernels. Since version 3 it is no library: the program itself
+ * has a table of functions, empty at first, and a tool (Nsight Systems, Compute) names a library of its own in
+ * NVTX_INJECTION64_PATH that fills it. Up to CUDA 12 there was libnvToolsExt, too, which does the same inside. Numbers
+ * and layouts are those of nvtxTypes.h of NVTX 3.
  */
 #ifndef ROOFTILE_DEVICE_NVTX_H
 #define ROOFTILE_DEVICE_NVTX_H
 
-#include <stdbool.h>
+#include "gpu.h"
 
-#include "rooftile/err.h"
+#define NVTX_MISSING "no tool listens to NVTX (NVTX_INJECTION64_PATH), and there is no libnvToolsExt.so.1 (CUDA 12)"
 
-struct nvtx {
-    bool tried;
-    int (*push)(const char *name);
-    int (*pop)(void);
+/* gpu_vendor.find_ranges: through the library that ROOFTILE_NVTX_LIBRARY names, else the tool, else libnvToolsExt. */
+void nvtx_find(struct gpu_ranges *ranges);
+
+/* ---- what a tool's library is given ---- */
+
+enum nvtx_module { NVTX_CORE = 1, NVTX_CUDA, NVTX_OPENCL, NVTX_CUDART, NVTX_CORE2, NVTX_SYNC, NVTX_MODULES };
+enum nvtx_core { NVTX_RANGE_PUSH = 9, NVTX_RANGE_POP = 11, NVTX_CORE_FUNCTIONS = 16 };
+enum nvtx_table { NVTX_CALLBACKS = 1, NVTX_VERSION_INFO = 3 };
+
+typedef void (*nvtx_function)(void);
+struct nvtx_callbacks {
+    size_t size;
+    /* Where the functions of a module are to be put: `count` places, of which the first is nobody's. 1: there are such.
+     */
+    int (*functions_of)(int module, nvtx_function ***places, unsigned *count);
 };
-
-/* ERR_UNSUPPORTED, naming the library looked for, where there is none. ROOFTILE_NVTX_LIBRARY names another. */
-enum status nvtx_push(struct nvtx *nvtx, const char *name, struct err *err);
-void nvtx_pop(struct nvtx *nvtx); /* nothing without a library */
+struct nvtx_version_info {
+    size_t size;
+    uint32_t version, reserved;
+    void (*set_tool_version)(uint32_t version);
+};
+typedef const void *(*nvtx_get_table)(uint32_t table);
+/* What a tool's library exports as InitializeInjectionNvtx2; 0: it failed. */
+typedef int (*nvtx_start_tool)(nvtx_get_table get_table);
 
 #endif

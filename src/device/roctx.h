@@ -1,23 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
- * ROCTX: named ranges that rocprofv3 shows beside the kernels, through whichever of ROCm's libraries is there. The
- * library is looked for when the first range begins: a process that marks nothing never loads it.
+ * ROCTX: named ranges that rocprofv3 shows beside the kernels, through whichever of ROCm's libraries is there, or
+ * through the one that ROOFTILE_ROCTX_LIBRARY names.
  */
 #ifndef ROOFTILE_DEVICE_ROCTX_H
 #define ROOFTILE_DEVICE_ROCTX_H
 
-#include <stdbool.h>
+#include "gpu.h"
 
-#include "rooftile/err.h"
+/* The profiler of ROCm 6.2 and later knows ranges of the first, older ones those of the second. */
+#define ROCTX_NEW "librocprofiler-sdk-roctx.so"
+#define ROCTX_OLD "libroctx64.so"
+#define ROCTX_MISSING "neither " ROCTX_NEW " nor " ROCTX_OLD " can be loaded"
 
-struct roctx {
-    bool tried;
-    int (*push)(const char *name);
-    int (*pop)(void);
-};
-
-/* ERR_UNSUPPORTED, naming the libraries looked for, where there is none. ROOFTILE_ROCTX_LIBRARY names another. */
-enum status roctx_push(struct roctx *roctx, const char *name, struct err *err);
-void roctx_pop(struct roctx *roctx); /* nothing without a library */
+void roctx_find(struct gpu_ranges *ranges); /* gpu_vendor.find_ranges */
 
 #endif

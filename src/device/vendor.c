@@ -55,12 +55,13 @@ struct answer {
     char why[2000];
 };
 
-_Noreturn static void child_main(int answers, int (*count_here)(struct text *why))
+_Noreturn static void child_main(int answers, int (*count_here)(struct text *why, const void *context),
+                                 const void *context)
 {
     struct answer answer = {0};
     struct text why = {0};
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    answer.count = count_here(&why);
+    answer.count = count_here(&why, context);
     snprintf(answer.why, sizeof(answer.why), "%s", why.data ? why.data : "");
     const ssize_t written = write(answers, &answer, sizeof(answer));
     _exit(written == (ssize_t)sizeof(answer) ? 0 : 1); /* without the destructors of the library */
@@ -92,7 +93,8 @@ static void explain_death(struct text *why, const char *library, int wait_status
                   WEXITSTATUS(wait_status));
 }
 
-int vendor_count(struct text *why, const char *library, int (*count_here)(struct text *why), int timeout_ms)
+int vendor_count(struct text *why, const char *library, int (*count_here)(struct text *why, const void *context),
+                 const void *context, int timeout_ms)
 {
     int answers[2], wait_status = 0;
     struct answer answer = {0};
@@ -102,7 +104,7 @@ int vendor_count(struct text *why, const char *library, int (*count_here)(struct
     }
     const pid_t child = fork();
     if (child == 0)
-        child_main(answers[1], count_here);
+        child_main(answers[1], count_here, context);
     close(answers[1]);
     if (child < 0) {
         text_addf(why, "cannot start a process: %s", strerror(errno));

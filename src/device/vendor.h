@@ -22,9 +22,10 @@ struct vendor_symbol {
 bool vendor_find_symbols(void *api, void *handle, const struct vendor_symbol *symbols, size_t count, const char *whole,
                          struct text *missing);
 
-/* Counts in a child process, which gets `timeout_ms`; `count_here` says why when it finds none. 0, with the reason, for
- * a child that dies or is late; `library` names what it was busy with. */
-int vendor_count(struct text *why, const char *library, int (*count_here)(struct text *why), int timeout_ms);
+/* Counts in a child process, which gets `timeout_ms`; `count_here`, given `context`, says why when it finds none. 0,
+ * with the reason, for a child that dies or is late; `library` names what it was busy with. */
+int vendor_count(struct text *why, const char *library, int (*count_here)(struct text *why, const void *context),
+                 const void *context, int timeout_ms);
 
 /* True when a device file is there and this user may not use it, which is then added to `why`. */
 bool vendor_explain_permission(struct text *why, const char *path);

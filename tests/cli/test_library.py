@@ -37,12 +37,62 @@ def library(home):
 
 def missing(home):
     for device, extra, why in (("cpu", {"ROOFTILE_OPENBLAS": "/nowhere.so"}, "the device has no openblas (/nowhere.so: "),
-                               ("sim:mi300x", {}, "the device has no openblas: libraries are opened on the CPU device only")):
+                               ("sim:mi300x", {}, "the device has no libraries of functions")):
         done = run("run", "gemm_library", "--device", device, "--quick", "-q", home=home, **extra)
         check_run(done, 0, f"without a library on {device}")
         check(why in done.stdout and "1 skipped" in done.stdout, done.stdout)
     done = run("inspect", "gemm_library", "--arch", "gfx942", home=home)
-    check(done.returncode != 0 and "it calls the library openblas" in done.stderr, done.stderr)
+    check(done.returncode != 0 and "it calls the library hipblaslt" in done.stderr, done.stderr)
+
+
+# Library, its variable and stand-in, the backend, and pairs of types: of operands, and of the result.
+GPU_LIBRARIES = (("cublas", "CUBLAS", "cuda", (("f16", "f32"), ("i8", "i32"))),
+                 ("cublaslt", "CUBLASLT", "cuda", (("f16", "f32"), ("e4m3", "f16"))),
+                 ("rocblas", "ROCBLAS", "hip", (("f16", "f32"), ("xf32", "f32"))),
+                 ("hipblaslt", "HIPBLASLT", "hip", (("f16", "f32"), ("e4m3", "f16"))))
+
+
+def on_gpu(backend, *libraries):
+    """Environment of a GPU that is a stand-in, with stand-ins for these libraries."""
+    return {"ROOFTILE_HIP_LIBRARY": "/nowhere.so", "ROOFTILE_CUDA_LIBRARY": "/nowhere.so", "ROOFTILE_NVML_LIBRARY": "/nowhere.so",
+            f"ROOFTILE_{backend.upper()}_LIBRARY": str(DOUBLES / f"libfake_{backend}.so"),
+            **{f"ROOFTILE_{name}": str(DOUBLES / f"libfake_{name.lower()}.so") for name in libraries}}
+
+
+def gpus(home):
+    """The whole way on stand-ins for GPU and library: every layout, odd sizes, with and without C, checked by the oracle."""
+    for name, variable, backend, types in GPU_LIBRARIES:
+        case = {"kernel": "gemm_library", "params": {"library": name, "m": 37, "n": 53, "k": 19, "gap": 1, "batch": 2, "alpha": 2},
+                "sweep": {"dtype": [t[0] for t in types], "total": [t[1] for t in types], "TA": [0, 1], "TB": [0, 1], "beta": [0, -1]},
+                "zip": [["dtype", "total"]]}
+        (home / "gpu.json").write_text(json.dumps({"name": "gpu", "cases": [case]}))
+        done = run("run", home / "gpu.json", *SHORT, "--timer", "host", "--device", f"{backend}:0", "--out", home / "out.json", home=home,
+                   **on_gpu(backend, variable))
+        check_run(done, 0, f"run on the stand-in for {name}")
+        cases = load(home / "out.json")["cases"]
+        wrong = [case["id"] for case in cases if case["verification"]["status"] != "pass"]
+        check(len(cases) == 16 and not wrong, f"{name}: {len(cases)} cases, not verified: {wrong}")
+        said = {case["code"].get("library") for case in cases}
+        check(len(said) == 1 and said.pop().startswith(f"{name} ") and all(len(case["code"]["object_sha256"]) == 64 for case in cases), f"{name}: {said}")
+    for timer in ("batch", "graph", "event"):
+        done = run("run", "gemm_library", "--set", "m=8", "--set", "n=8", "--set", "k=8", *SHORT, "--timer", timer, "--device", "cuda:0", home=home,
+                   **on_gpu("cuda", "CUBLASLT"))
+        check_run(done, 0, f"timer {timer}")
+        check("1 measured, 1 verified" in done.stdout, f"timer {timer}: {done.stdout}")
+
+
+def gpus_without(home):
+    """What a library, or the device, does not have is a case that is skipped, with the reason; what fails is an error."""
+    sizes = ("--set", "m=8", "--set", "n=8", "--set", "k=8")
+    for extra, told, outcome, why in (
+            ((), {"ROOFTILE_CUBLASLT": "/nowhere.so"}, "1 skipped", "the device has no cublaslt (/nowhere.so: "),
+            (("--set", "library=rocblas"), {}, "1 skipped", "the device has no library 'rocblas'; it may have cublas, cublaslt"),
+            (("--set", "dtype=e4m3fnuz"), {}, "1 skipped", "the device has no gemm_e4m3fnuz_f16: cublaslt knows no e4m3fnuz"),
+            ((), {"FAKE_BLAS_NONE": "1"}, "1 skipped", "the device has no algorithm of cublaslt for f16 to f16"),
+            ((), {"FAKE_BLAS_VERSION": "100200"}, "1 skipped", "the device has no cublaslt that is new enough"),
+            ((), {"FAKE_BLAS_FAIL": "cublasLtMatmul:1:14"}, "1 error", "cublasLtMatmul: a fake error (14)")):
+        done = run("run", "gemm_library", *sizes, *extra, *SHORT, "--device", "cuda:0", home=home, **(on_gpu("cuda", "CUBLASLT") | told))
+        check(why in " ".join(done.stdout.split()) and outcome in done.stdout, f"{told}: {done.stdout}{done.stderr}")
 
 
 def layers(home):
@@ -62,6 +112,8 @@ def main():
         home = pathlib.Path(folder)
         library(home)
         missing(home)
+        gpus(home)
+        gpus_without(home)
         layers(home)
     finish()
 

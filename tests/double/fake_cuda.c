@@ -1,47 +1,31 @@
 /* SPDX-License-Identifier: MIT */
-#include "fake_cuda.h"
-
 #include "../../src/device/cuda_api.h"
 
 #define DECLARE(name, parameters) cuda_error name parameters;
 CUDA_REQUIRED(DECLARE)
 CUDA_OPTIONAL(DECLARE)
 
-enum { INVALID_VALUE = 1, INVALID_DEVICE = 101, INVALID_IMAGE = 200, INVALID_HANDLE = 400, CAPTURE_UNSUPPORTED = 900 };
-enum { EVENT_NS = 3000, STEP_NS = 8, WAKING_EVENTS = 64 };
-enum { COUNTER_MHZ = 1000 };
-enum { UNITS = 132, MAX_DEVICES = 4 };
-
-struct CUctx_st {
-    int device, uses;
-};
-struct CUstream_st {
-    int unused;
-};
-struct CUmod_st {
-    int unused;
-};
-struct CUevent_st {
-    double time_ns; /* 0: not recorded */
-};
-
-static struct fake_cuda_state state = {.now_ns = EVENT_NS, .current_device = -1};
-static struct CUctx_st contexts[MAX_DEVICES];
-static unsigned events; /* recorded since a context was made */
+enum { COUNTER_MHZ = 1000, STEP_NS = 8, INVALID_IMAGE = 200, MAX_DEVICES = 4 };
 
 #define FAKE_PREFIX "FAKE_CUDA_"
 #define FAKE_ERROR cuda_error
 #define FAKE_FUNCTION CUfunc_st
+#define FAKE_STREAM CUstream_st
+#define FAKE_EVENT CUevent_st
+#define FAKE_MODULE CUmod_st
 #define FAKE_GRAPH CUgraph_st
-#include "fake_kernels.h"
+#define FAKE_EXEC CUgraphExec_st
+#define FAKE_UNITS 132
+#include "fake_gpu_body.h"
 
-struct CUgraphExec_st {
-    struct CUgraph_st graph;
+struct CUctx_st {
+    int device, uses;
 };
+static struct CUctx_st contexts[MAX_DEVICES];
 
-struct fake_cuda_state *fake_cuda_state(void)
+__attribute__((constructor)) static void without_a_context(void)
 {
-    return &state;
+    state.current_device = -1;
 }
 
 static cuda_error told_or_lost(const char *function)
@@ -112,7 +96,7 @@ cuda_error cuDeviceGetAttribute(int *value, unsigned attribute, int device)
         {CUDA_CAPABILITY_MAJOR, capability / 10},
         {CUDA_CAPABILITY_MINOR, capability % 10},
         {CUDA_WARP_SIZE, 32},
-        {CUDA_MULTIPROCESSOR_COUNT, UNITS},
+        {CUDA_MULTIPROCESSOR_COUNT, FAKE_UNITS},
         {CUDA_MAX_THREADS_PER_BLOCK, 1024},
         {CUDA_MAX_GRID_X, 2147483647},
         {CUDA_MAX_GRID_Y, 65535},
@@ -171,9 +155,7 @@ cuda_error cuCtxSetCurrent(struct CUctx_st *context)
 cuda_error cuCtxSynchronize(void)
 {
     NEEDS_CONTEXT();
-    if (held)
-        held[2] = held[0] ? 1 : 2;
-    held = NULL;
+    let_go();
     return CUDA_OK;
 }
 
@@ -182,17 +164,8 @@ cuda_error cuCtxSynchronize(void)
 cuda_error cuMemGetInfo_v2(size_t *free_bytes, size_t *total_bytes)
 {
     NEEDS_CONTEXT();
-    *total_bytes = FAKE_CUDA_MEMORY_BYTES;
-    *free_bytes = FAKE_CUDA_MEMORY_BYTES / 2;
-    return CUDA_OK;
-}
-
-static cuda_error allocate(void **pointer, size_t size, int *live)
-{
-    if (size > FAKE_CUDA_MEMORY_BYTES)
-        return CUDA_OUT_OF_MEMORY;
-    *pointer = malloc(size);
-    ++*live;
+    *total_bytes = FAKE_GPU_MEMORY_BYTES;
+    *free_bytes = FAKE_GPU_MEMORY_BYTES / 2;
     return CUDA_OK;
 }
 
@@ -218,8 +191,7 @@ cuda_error cuMemAlloc_v2(cuda_address *address, size_t size)
 
 cuda_error cuMemFree_v2(cuda_address address)
 {
-    state.live_memory -= address != 0;
-    free(memory_at(address));
+    release(memory_at(address), &state.live_memory);
     NEEDS_CONTEXT();
     return CUDA_OK;
 }
@@ -235,12 +207,10 @@ cuda_error cuMemcpyAsync(cuda_address to, cuda_address from, size_t size, struct
 {
     (void)stream;
     NEEDS_CONTEXT();
-    state.now_ns += 8000 + (double)size / 25;
-    memcpy(memory_at(to), memory_at(from), size);
-    return CUDA_OK;
+    return copy_in_stream(memory_at(to), memory_at(from), size);
 }
 
-#ifndef FAKE_CUDA_BROKEN
+#ifndef FAKE_BROKEN
 cuda_error cuMemsetD8Async(cuda_address to, unsigned char byte, size_t size, struct CUstream_st *stream)
 {
     (void)stream;
@@ -262,15 +232,12 @@ cuda_error cuModuleLoadDataEx(struct CUmod_st **module, const void *image, unsig
                 snprintf(values[i], 64, "ptxas line 1; fatal: no version\nand more\n");
         return INVALID_IMAGE;
     }
-    *module = calloc(1, sizeof(**module));
-    ++state.live_modules;
-    return CUDA_OK;
+    return make_module(module);
 }
 
 cuda_error cuModuleUnload(struct CUmod_st *module)
 {
-    --state.live_modules;
-    free(module);
+    free_module(module);
     NEEDS_CONTEXT();
     return CUDA_OK;
 }
@@ -279,12 +246,7 @@ cuda_error cuModuleGetFunction(struct CUfunc_st **function, struct CUmod_st *mod
 {
     (void)module;
     NEEDS_CONTEXT();
-    for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); ++i)
-        if (strcmp(name, functions[i].name) == 0) {
-            *function = &functions[i];
-            return CUDA_OK;
-        }
-    return CUDA_NOT_FOUND;
+    return find_function(function, name);
 }
 
 cuda_error cuFuncGetAttribute(int *value, unsigned attribute, struct CUfunc_st *function)
@@ -311,22 +273,10 @@ cuda_error cuLaunchKernel(struct CUfunc_st *function, unsigned grid_x, unsigned 
 {
     (void)stream;
     NEEDS_CONTEXT();
-    if (function < functions || function >= functions + sizeof(functions) / sizeof(functions[0]) || extra)
-        return INVALID_HANDLE;
+    const struct shape shape = {{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, lds_bytes};
     if ((int)lds_bytes > 48 * 1024 - 4096 && (int)lds_bytes > state.most_lds_bytes)
         return INVALID_VALUE;
-    if (capture) {
-        add_node(function, grid_x * block_x, args);
-        return CUDA_OK;
-    }
-    const struct fake_cuda_state launched = {.grid = {grid_x, grid_y, grid_z}, .block = {block_x, block_y, block_z}};
-    memcpy(state.grid, launched.grid, sizeof(state.grid));
-    memcpy(state.block, launched.block, sizeof(state.block));
-    state.lds_bytes = lds_bytes;
-    state.launch_cooperative = 0;
-    places = grid_x * block_x;
-    execute(function, args);
-    return CUDA_OK;
+    return extra ? INVALID_HANDLE : run_launch(function, &shape, args, 0);
 }
 
 /* ---- streams and events ---- */
@@ -336,15 +286,12 @@ cuda_error cuStreamCreate(struct CUstream_st **stream, unsigned flags)
     NEEDS_CONTEXT();
     if (flags != CUDA_STREAM_NON_BLOCKING)
         return INVALID_VALUE;
-    *stream = calloc(1, sizeof(**stream));
-    ++state.live_streams;
-    return CUDA_OK;
+    return make_stream(stream);
 }
 
 cuda_error cuStreamDestroy_v2(struct CUstream_st *stream)
 {
-    --state.live_streams;
-    free(stream);
+    free_stream(stream);
     NEEDS_CONTEXT();
     return CUDA_OK;
 }
@@ -370,15 +317,12 @@ cuda_error cuEventCreate(struct CUevent_st **event, unsigned flags)
     NEEDS_CONTEXT();
     if (flags)
         return INVALID_VALUE; /* 2 takes no time stamps */
-    *event = calloc(1, sizeof(**event));
-    ++state.live_events;
-    return CUDA_OK;
+    return make_event(event);
 }
 
 cuda_error cuEventDestroy_v2(struct CUevent_st *event)
 {
-    --state.live_events;
-    free(event);
+    free_event(event);
     NEEDS_CONTEXT();
     return CUDA_OK;
 }
@@ -387,24 +331,18 @@ cuda_error cuEventRecord(struct CUevent_st *event, struct CUstream_st *stream)
 {
     (void)stream;
     NEEDS_CONTEXT();
-    state.now_ns += EVENT_NS + (events < WAKING_EVENTS && events % 2 ? STEP_NS : 0);
-    ++events;
-    event->time_ns = state.now_ns;
-    return CUDA_OK;
+    return record(event);
 }
 
 cuda_error cuEventElapsedTime(float *time_ms, struct CUevent_st *from, struct CUevent_st *to)
 {
     NEEDS_CONTEXT();
-    if (from->time_ns <= 0 || to->time_ns <= 0)
-        return INVALID_HANDLE;
-    *time_ms = (float)((to->time_ns - from->time_ns) * 1e-6);
-    return CUDA_OK;
+    return elapsed(time_ms, from, to);
 }
 
 /* ---- what a driver may lack ---- */
 
-#ifndef FAKE_CUDA_BARE
+#ifndef FAKE_BARE
 cuda_error cuDeviceGetPCIBusId(char *bdf, int size, int device)
 {
     MAY_FAIL();
@@ -425,13 +363,13 @@ cuda_error cuMemHostAlloc(void **pointer, size_t size, unsigned flags)
     NEEDS_CONTEXT();
     if (flags != (CUDA_HOST_PORTABLE | CUDA_HOST_DEVICE_MAP))
         return INVALID_VALUE;
+    state.host_flags = flags;
     return allocate(pointer, size, &state.live_host);
 }
 
 cuda_error cuMemFreeHost(void *pointer)
 {
-    state.live_host -= pointer != NULL;
-    free(pointer);
+    release(pointer, &state.live_host);
     NEEDS_CONTEXT();
     return CUDA_OK;
 }
@@ -447,22 +385,13 @@ cuda_error cuMemAllocManaged(cuda_address *address, size_t size, unsigned flags)
 cuda_error cuDeviceCanAccessPeer(int *can, int device, int peer)
 {
     MAY_FAIL();
-    if (device == peer || peer >= device_count() || device >= device_count())
-        return INVALID_DEVICE;
-    *can = !getenv("FAKE_CUDA_NO_PEER");
-    return CUDA_OK;
+    return can_reach(can, device, peer);
 }
 
 cuda_error cuCtxEnablePeerAccess(struct CUctx_st *peer, unsigned flags)
 {
     NEEDS_CONTEXT();
-    const unsigned bit = 1u << (state.current_device * 4 + peer->device);
-    if (flags || !peer->uses)
-        return INVALID_VALUE;
-    if (state.peer_enabled & bit)
-        return CUDA_PEER_ACCESS_ALREADY_ENABLED;
-    state.peer_enabled |= bit;
-    return CUDA_OK;
+    return flags || !peer->uses ? INVALID_VALUE : enable_peer(peer->device);
 }
 
 /* Only store tells its arguments. */
@@ -486,18 +415,14 @@ cuda_error cuOccupancyMaxActiveBlocksPerMultiprocessor(int *count, struct CUfunc
     return CUDA_OK;
 }
 
-/* As many workgroups as there are units. */
 cuda_error cuLaunchCooperativeKernel(struct CUfunc_st *function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
                                      unsigned block_x, unsigned block_y, unsigned block_z, unsigned lds_bytes,
                                      struct CUstream_st *stream, void **args)
 {
+    (void)stream;
     NEEDS_CONTEXT();
-    if (grid_x * grid_y * grid_z > UNITS)
-        return CUDA_COOPERATIVE_LAUNCH_TOO_LARGE;
-    const cuda_error code =
-        cuLaunchKernel(function, grid_x, grid_y, grid_z, block_x, block_y, block_z, lds_bytes, stream, args, NULL);
-    state.launch_cooperative = 1;
-    return code;
+    const struct shape shape = {{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, lds_bytes};
+    return run_launch(function, &shape, args, 1);
 }
 
 /* ---- graphs ---- */
@@ -505,20 +430,13 @@ cuda_error cuLaunchCooperativeKernel(struct CUfunc_st *function, unsigned grid_x
 cuda_error cuStreamBeginCapture_v2(struct CUstream_st *stream, unsigned mode)
 {
     NEEDS_CONTEXT();
-    if (!stream || mode != CUDA_CAPTURE_THREAD_LOCAL || capture)
-        return CAPTURE_UNSUPPORTED;
-    capture = calloc(1, sizeof(*capture));
-    state.capturing = 1;
-    return CUDA_OK;
+    return begin_capture(stream, mode);
 }
 
 cuda_error cuStreamEndCapture(struct CUstream_st *stream, struct CUgraph_st **graph)
 {
     (void)stream;
-    *graph = capture;
-    capture = NULL;
-    state.capturing = 0;
-    ++state.live_graphs;
+    end_capture(graph);
     NEEDS_CONTEXT();
     return CUDA_OK;
 }
@@ -526,43 +444,26 @@ cuda_error cuStreamEndCapture(struct CUstream_st *stream, struct CUgraph_st **gr
 cuda_error cuGraphInstantiateWithFlags(struct CUgraphExec_st **exec, struct CUgraph_st *graph, unsigned long long flags)
 {
     NEEDS_CONTEXT();
-    if (flags)
-        return INVALID_VALUE;
-    const size_t size = graph->count * sizeof(*graph->nodes);
-    *exec = calloc(1, sizeof(**exec));
-    (*exec)->graph.count = graph->count;
-    (*exec)->graph.nodes = malloc(size);
-    memcpy((*exec)->graph.nodes, graph->nodes, size);
-    ++state.live_graphs;
-    return CUDA_OK;
+    return flags ? INVALID_VALUE : make_exec(exec, graph);
 }
 
 cuda_error cuGraphLaunch(struct CUgraphExec_st *exec, struct CUstream_st *stream)
 {
     (void)stream;
     NEEDS_CONTEXT();
-    for (size_t i = 0; i < exec->graph.count; ++i) {
-        struct graph_node *node = &exec->graph.nodes[i];
-        places = node->places;
-        execute(node->function, (void *[]){&node->args[0], &node->args[1]});
-    }
-    return CUDA_OK;
+    return launch_exec(exec);
 }
 
 cuda_error cuGraphExecDestroy(struct CUgraphExec_st *exec)
 {
-    --state.live_graphs;
-    free(exec->graph.nodes);
-    free(exec);
+    free_exec(exec);
     NEEDS_CONTEXT();
     return CUDA_OK;
 }
 
 cuda_error cuGraphDestroy(struct CUgraph_st *graph)
 {
-    --state.live_graphs;
-    free(graph->nodes);
-    free(graph);
+    free_graph(graph);
     NEEDS_CONTEXT();
     return CUDA_OK;
 }

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "fake_hip.h"
-
 #include "../../src/device/hip_api.h"
 
 #define DECLARE(name, parameters) hip_error name parameters;
@@ -8,37 +6,23 @@ HIP_REQUIRED(DECLARE)
 HIP_OPTIONAL(DECLARE)
 const char *hipGetErrorName(hip_error code);
 
-struct ihipStream_t {
-    int unused;
-};
-struct ihipModule_t {
-    int unused;
-};
-struct ihipEvent_t {
-    double time_ns; /* 0: not recorded */
-};
-struct hipGraphExec {
-    const struct ihipGraph *graph;
-};
-
-enum { EVENT_NS = 3000 };
 #ifdef FAKE_HIP_OLD
 enum { COUNTER_MHZ = 25 };
 #else
 enum { COUNTER_MHZ = 100 };
 #endif
-static struct fake_hip_state state = {.now_ns = EVENT_NS};
+enum { STEP_NS = 0 };
 
 #define FAKE_PREFIX "FAKE_HIP_"
 #define FAKE_ERROR hip_error
 #define FAKE_FUNCTION ihipModuleSymbol_t
+#define FAKE_STREAM ihipStream_t
+#define FAKE_EVENT ihipEvent_t
+#define FAKE_MODULE ihipModule_t
 #define FAKE_GRAPH ihipGraph
-#include "fake_kernels.h"
-
-struct fake_hip_state *fake_hip_state(void)
-{
-    return &state;
-}
+#define FAKE_EXEC hipGraphExec
+#define FAKE_UNITS 304
+#include "fake_gpu_body.h"
 
 hip_error hipInit(unsigned flags)
 {
@@ -91,14 +75,14 @@ hip_error hipDeviceGetAttribute(int *value, unsigned attribute, int device)
     (void)device;
     MAY_FAIL();
     if (getenv("FAKE_HIP_NO_RATE") && (attribute == HIP_WALL_CLOCK_RATE || attribute == HIP_CLOCK_INSTRUCTION_RATE))
-        return 1; /* invalid value */
+        return INVALID_VALUE;
     for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); ++i) {
         if (values[i].attribute == attribute) {
             *value = values[i].value;
             return HIP_SUCCESS;
         }
     }
-    return 1; /* invalid value */
+    return INVALID_VALUE;
 }
 
 hip_error hipDeviceGetName(char *name, int size, int device)
@@ -111,17 +95,8 @@ hip_error hipDeviceGetName(char *name, int size, int device)
 hip_error hipMemGetInfo(size_t *free_bytes, size_t *total_bytes)
 {
     MAY_FAIL();
-    *total_bytes = FAKE_HIP_MEMORY_BYTES;
-    *free_bytes = FAKE_HIP_MEMORY_BYTES / 2;
-    return HIP_SUCCESS;
-}
-
-static hip_error allocate(void **pointer, size_t size, int *live)
-{
-    if (size > FAKE_HIP_MEMORY_BYTES)
-        return HIP_OUT_OF_MEMORY;
-    *pointer = malloc(size);
-    ++*live;
+    *total_bytes = FAKE_GPU_MEMORY_BYTES;
+    *free_bytes = FAKE_GPU_MEMORY_BYTES / 2;
     return HIP_SUCCESS;
 }
 
@@ -134,8 +109,7 @@ hip_error hipMalloc(void **pointer, size_t size)
 
 hip_error hipFree(void *pointer)
 {
-    state.live_memory -= pointer != NULL;
-    free(pointer);
+    release(pointer, &state.live_memory);
     MAY_FAIL();
     return HIP_SUCCESS;
 }
@@ -154,12 +128,10 @@ hip_error hipMemcpyAsync(void *to, const void *from, size_t size, unsigned kind,
     (void)stream;
     (void)kind;
     MAY_FAIL();
-    state.now_ns += 8000 + (double)size / 25;
-    memcpy(to, from, size);
-    return HIP_SUCCESS;
+    return copy_in_stream(to, from, size);
 }
 
-#ifndef FAKE_HIP_BROKEN
+#ifndef FAKE_BROKEN
 hip_error hipMemsetAsync(void *to, int byte, size_t size, struct ihipStream_t *stream)
 {
     (void)stream;
@@ -174,15 +146,12 @@ hip_error hipModuleLoad(struct ihipModule_t **module, const char *path)
     MAY_FAIL();
     if (access(path, R_OK))
         return 301; /* file not found */
-    *module = calloc(1, sizeof(**module));
-    ++state.live_modules;
-    return HIP_SUCCESS;
+    return make_module(module);
 }
 
 hip_error hipModuleUnload(struct ihipModule_t *module)
 {
-    --state.live_modules;
-    free(module);
+    free_module(module);
     MAY_FAIL();
     return HIP_SUCCESS;
 }
@@ -191,12 +160,7 @@ hip_error hipModuleGetFunction(struct ihipModuleSymbol_t **function, struct ihip
 {
     (void)module;
     MAY_FAIL();
-    for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); ++i)
-        if (strcmp(name, functions[i].name) == 0) {
-            *function = &functions[i];
-            return HIP_SUCCESS;
-        }
-    return HIP_NOT_FOUND;
+    return find_function(function, name);
 }
 
 hip_error hipModuleLaunchKernel(struct ihipModuleSymbol_t *function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
@@ -205,36 +169,20 @@ hip_error hipModuleLaunchKernel(struct ihipModuleSymbol_t *function, unsigned gr
 {
     (void)stream;
     MAY_FAIL();
-    if (function < functions || function >= functions + sizeof(functions) / sizeof(functions[0]) || extra)
-        return 400; /* invalid handle */
-    if (capture) {
-        add_node(function, grid_x * block_x, args);
-        return HIP_SUCCESS;
-    }
-    const struct fake_hip_state launched = {.grid = {grid_x, grid_y, grid_z}, .block = {block_x, block_y, block_z}};
-    memcpy(state.grid, launched.grid, sizeof(state.grid));
-    memcpy(state.block, launched.block, sizeof(state.block));
-    state.lds_bytes = lds_bytes;
-    state.launch_extended = 0;
-    state.launch_cooperative = 0;
-    places = grid_x * block_x;
-    execute(function, args);
-    return HIP_SUCCESS;
+    const struct shape shape = {{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, lds_bytes};
+    return extra ? INVALID_HANDLE : run_launch(function, &shape, args, 0);
 }
 
 hip_error hipStreamCreateWithFlags(struct ihipStream_t **stream, unsigned flags)
 {
     (void)flags;
     MAY_FAIL();
-    *stream = calloc(1, sizeof(**stream));
-    ++state.live_streams;
-    return HIP_SUCCESS;
+    return make_stream(stream);
 }
 
 hip_error hipStreamDestroy(struct ihipStream_t *stream)
 {
-    --state.live_streams;
-    free(stream);
+    free_stream(stream);
     MAY_FAIL();
     return HIP_SUCCESS;
 }
@@ -251,15 +199,12 @@ hip_error hipStreamWaitEvent(struct ihipStream_t *stream, struct ihipEvent_t *ev
 hip_error hipEventCreate(struct ihipEvent_t **event)
 {
     MAY_FAIL();
-    *event = calloc(1, sizeof(**event));
-    ++state.live_events;
-    return HIP_SUCCESS;
+    return make_event(event);
 }
 
 hip_error hipEventDestroy(struct ihipEvent_t *event)
 {
-    --state.live_events;
-    free(event);
+    free_event(event);
     MAY_FAIL();
     return HIP_SUCCESS;
 }
@@ -268,26 +213,19 @@ hip_error hipEventRecord(struct ihipEvent_t *event, struct ihipStream_t *stream)
 {
     (void)stream;
     MAY_FAIL();
-    state.now_ns += (double)EVENT_NS;
-    event->time_ns = state.now_ns;
-    return HIP_SUCCESS;
+    return record(event);
 }
 
 hip_error hipEventElapsedTime(float *time_ms, struct ihipEvent_t *from, struct ihipEvent_t *to)
 {
     MAY_FAIL();
-    if (from->time_ns <= 0 || to->time_ns <= 0)
-        return 400; /* invalid handle */
-    *time_ms = (float)((to->time_ns - from->time_ns) * 1e-6);
-    return HIP_SUCCESS;
+    return elapsed(time_ms, from, to);
 }
 
 hip_error hipDeviceSynchronize(void)
 {
     MAY_FAIL();
-    if (held)
-        held[2] = held[0] ? 1 : 2;
-    held = NULL;
+    let_go();
     return HIP_SUCCESS;
 }
 
@@ -315,7 +253,7 @@ hip_error hipGetDevicePropertiesR0600(void *to, int device)
 }
 #endif
 
-#ifndef FAKE_HIP_BARE
+#ifndef FAKE_BARE
 hip_error hipDeviceGetPCIBusId(char *bdf, int size, int device)
 {
     MAY_FAIL();
@@ -347,8 +285,7 @@ hip_error hipHostMalloc(void **pointer, size_t size, unsigned flags)
 
 hip_error hipHostFree(void *pointer)
 {
-    state.live_host -= pointer != NULL;
-    free(pointer);
+    release(pointer, &state.live_host);
     MAY_FAIL();
     return HIP_SUCCESS;
 }
@@ -370,22 +307,13 @@ hip_error hipExtMallocWithFlags(void **pointer, size_t size, unsigned flags)
 hip_error hipDeviceCanAccessPeer(int *can, int device, int peer)
 {
     MAY_FAIL();
-    if (device == peer || peer >= device_count() || device >= device_count())
-        return HIP_INVALID_DEVICE;
-    *can = !getenv("FAKE_HIP_NO_PEER");
-    return HIP_SUCCESS;
+    return can_reach(can, device, peer);
 }
 
 hip_error hipDeviceEnablePeerAccess(int peer, unsigned flags)
 {
     MAY_FAIL();
-    const unsigned bit = 1u << (state.current_device * 4 + peer);
-    if (flags || peer >= 4 || state.current_device >= 4)
-        return 1; /* invalid value */
-    if (state.peer_enabled & bit)
-        return HIP_PEER_ACCESS_ALREADY_ENABLED;
-    state.peer_enabled |= bit;
-    return HIP_SUCCESS;
+    return flags ? INVALID_VALUE : enable_peer(peer);
 }
 
 hip_error hipFuncGetAttribute(int *value, unsigned attribute, struct ihipModuleSymbol_t *function)
@@ -448,38 +376,27 @@ hip_error hipExtModuleLaunchKernel(struct ihipModuleSymbol_t *function, uint32_t
 }
 
 #ifndef FAKE_HIP_OLD
-/* As many workgroups as there are units. */
 hip_error hipModuleLaunchCooperativeKernel(struct ihipModuleSymbol_t *function, unsigned grid_x, unsigned grid_y,
                                            unsigned grid_z, unsigned block_x, unsigned block_y, unsigned block_z,
                                            unsigned lds_bytes, struct ihipStream_t *stream, void **args)
 {
+    (void)stream;
     MAY_FAIL();
-    if (grid_x * grid_y * grid_z > 304)
-        return HIP_COOPERATIVE_LAUNCH_TOO_LARGE;
-    const hip_error code = hipModuleLaunchKernel(function, grid_x, grid_y, grid_z, block_x, block_y, block_z, lds_bytes,
-                                                 stream, args, NULL);
-    state.launch_cooperative = 1;
-    return code;
+    const struct shape shape = {{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, lds_bytes};
+    return run_launch(function, &shape, args, 1);
 }
 #endif
 
 hip_error hipStreamBeginCapture(struct ihipStream_t *stream, unsigned mode)
 {
     MAY_FAIL();
-    if (!stream || mode != HIP_CAPTURE_THREAD_LOCAL || capture)
-        return 900; /* stream capture unsupported */
-    capture = calloc(1, sizeof(*capture));
-    state.capturing = 1;
-    return HIP_SUCCESS;
+    return begin_capture(stream, mode);
 }
 
 hip_error hipStreamEndCapture(struct ihipStream_t *stream, struct ihipGraph **graph)
 {
     (void)stream;
-    *graph = capture;
-    capture = NULL;
-    state.capturing = 0;
-    ++state.live_graphs;
+    end_capture(graph);
     MAY_FAIL();
     return HIP_SUCCESS;
 }
@@ -491,37 +408,26 @@ hip_error hipGraphInstantiate(struct hipGraphExec **exec, struct ihipGraph *grap
     (void)log;
     (void)log_bytes;
     MAY_FAIL();
-    *exec = calloc(1, sizeof(**exec));
-    (*exec)->graph = graph;
-    ++state.live_graphs;
-    return HIP_SUCCESS;
+    return make_exec(exec, graph);
 }
 
 hip_error hipGraphLaunch(struct hipGraphExec *exec, struct ihipStream_t *stream)
 {
     (void)stream;
     MAY_FAIL();
-    for (size_t i = 0; i < exec->graph->count; ++i) {
-        struct graph_node *node = &exec->graph->nodes[i];
-        places = node->places;
-        execute(node->function, (void *[]){&node->args[0], &node->args[1]});
-    }
-    return HIP_SUCCESS;
+    return launch_exec(exec);
 }
 
 hip_error hipGraphExecDestroy(struct hipGraphExec *exec)
 {
-    --state.live_graphs;
-    free(exec);
+    free_exec(exec);
     MAY_FAIL();
     return HIP_SUCCESS;
 }
 
 hip_error hipGraphDestroy(struct ihipGraph *graph)
 {
-    --state.live_graphs;
-    free(graph->nodes);
-    free(graph);
+    free_graph(graph);
     MAY_FAIL();
     return HIP_SUCCESS;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cuda_rig.h"
+#include "gpu_rig.h"
 
 #include <math.h>
 
@@ -65,7 +65,7 @@ static void knows_nothing_without_trouble(void **state)
         const char *library, *bdf;
         bool refuses;
     } cases[] = {
-        {"/nonexistent.so", "ffff:00:00.0", false},      {fake_path(FULL), "ffff:00:00.0", false},
+        {"/nonexistent.so", "ffff:00:00.0", false},      {fake_path("fake_cuda"), "ffff:00:00.0", false},
         {fake_path("fake_nvml"), "0000:01:00.0", false}, {fake_path("fake_nvml"), "", false},
         {fake_path("fake_nvml"), "ffff:00:00.0", true},
     };

@@ -13,7 +13,7 @@ static enum status explain_image(const char *log, const char *path, struct err *
     return err_within(err, "%s", path);
 }
 
-enum status cuda_module_load(struct CUmod_st **module, const struct cuda_api *api, const char *path, struct err *err)
+enum status cuda_load(struct gpu_code **code, const struct gpu *gpu, const char *path, struct err *err)
 {
     struct arena arena = {0};
     struct CUmod_st *loaded = NULL;
@@ -26,12 +26,27 @@ enum status cuda_module_load(struct CUmod_st **module, const struct cuda_api *ap
     /* PTX ends with the zero that file_read puts behind it; a cubin knows its own length. */
     if (file_read(&image, &length, path, FILE_LIMIT_BYTES, &arena, &reading))
         status = err_set(err, ERR_DEVICE, "%s", reading.text);
-    else if (CUDA_TRY(api, err, cuModuleLoadDataEx, &loaded, image, 2, options, values))
+    else if (CUDA_TRY(gpu, err, cuModuleLoadDataEx, &loaded, image, 2, options, values))
         status = explain_image(log, path, err);
     if (!status)
-        *module = loaded;
+        *code = (struct gpu_code *)loaded;
     arena_release(&arena);
     return status;
+}
+
+void cuda_unload(const struct gpu *gpu, struct gpu_code *code)
+{
+    cuda_api_of(gpu)->cuModuleUnload((struct CUmod_st *)code);
+}
+
+enum status cuda_find(struct gpu_function **function, const struct gpu *gpu, struct gpu_code *code, const char *symbol,
+                      struct err *err)
+{
+    const struct cuda_api *api = cuda_api_of(gpu);
+    struct CUfunc_st *found = NULL;
+    const cuda_error error = api->cuModuleGetFunction(&found, (struct CUmod_st *)code, symbol);
+    *function = error ? NULL : (struct gpu_function *)found;
+    return error == CUDA_NOT_FOUND ? STATUS_OK : cuda_check(api, error, "cuModuleGetFunction", err);
 }
 
 /* Which of them are pointers, no driver tells. */
@@ -44,27 +59,18 @@ static void read_parameters(struct kernel_info *info, const struct cuda_api *api
         info->args[info->arg_count++].size_bytes = (uint32_t)size;
 }
 
-enum status cuda_module_function(struct CUfunc_st **function, struct kernel_info *info, const struct cuda_api *api,
-                                 struct CUmod_st *module, const char *symbol, uint64_t most_lds_bytes, struct err *err)
+enum status cuda_prepare(struct kernel_info *info, const struct gpu *gpu, struct gpu_function *handle, struct err *err)
 {
-    struct CUfunc_st *found = NULL;
-    struct kernel_info facts = {0};
+    struct CUfunc_st *function = (struct CUfunc_st *)handle;
     int lds_bytes = 0;
-    const cuda_error code = api->cuModuleGetFunction(&found, module, symbol);
-    if (code == CUDA_NOT_FOUND)
-        return err_set(err, ERR_DEVICE, "no kernel '%s' in the module", symbol);
-    enum status status = cuda_check(api, code, "cuModuleGetFunction", err);
-    if (!status)
-        status = CUDA_TRY(api, err, cuFuncGetAttribute, &lds_bytes, CUDA_FUNCTION_SHARED_BYTES, found);
+    enum status status = CUDA_TRY(gpu, err, cuFuncGetAttribute, &lds_bytes, CUDA_FUNCTION_SHARED_BYTES, function);
     /* Beyond 48 KiB a function must be told; what it then takes is still each launch's own. */
-    if (!status && (uint64_t)lds_bytes < most_lds_bytes)
-        status = CUDA_TRY(api, err, cuFuncSetAttribute, found, CUDA_FUNCTION_MAX_DYNAMIC_SHARED_BYTES,
-                          (int)(most_lds_bytes - (uint64_t)lds_bytes));
+    if (!status && (uint64_t)lds_bytes < gpu->lds_bytes)
+        status = CUDA_TRY(gpu, err, cuFuncSetAttribute, function, CUDA_FUNCTION_MAX_DYNAMIC_SHARED_BYTES,
+                          (int)(gpu->lds_bytes - (uint64_t)lds_bytes));
     if (status)
-        return err_within(err, "kernel '%s'", symbol);
-    facts.lds_bytes = (uint32_t)lds_bytes;
-    read_parameters(&facts, api, found);
-    *info = facts;
-    *function = found;
+        return status;
+    info->lds_bytes = (uint32_t)lds_bytes;
+    read_parameters(info, cuda_api_of(gpu), function);
     return STATUS_OK;
 }

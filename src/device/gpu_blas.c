@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: MIT */
+#include "gpu_blas.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COUNT_OF(array) (sizeof(array) / sizeof(*(array)))
+
+static const struct gpu_blas *const known[] = {&blas_cublas, &blas_cublaslt, &blas_rocblas, &blas_hipblaslt};
+
+static const struct function {
+    const char *symbol;
+    enum blas_type in, out;
+} functions[] = {
+    {"gemm_f64_f64", BLAS_F64, BLAS_F64},
+    {"gemm_f32_f32", BLAS_F32, BLAS_F32},
+    {"gemm_xf32_f32", BLAS_XF32, BLAS_F32},
+    {"gemm_f16_f16", BLAS_F16, BLAS_F16},
+    {"gemm_f16_f32", BLAS_F16, BLAS_F32},
+    {"gemm_bf16_bf16", BLAS_BF16, BLAS_BF16},
+    {"gemm_bf16_f32", BLAS_BF16, BLAS_F32},
+    {"gemm_i8_i32", BLAS_I8, BLAS_I32},
+    {"gemm_e4m3_f16", BLAS_E4M3, BLAS_F16},
+    {"gemm_e4m3_bf16", BLAS_E4M3, BLAS_BF16},
+    {"gemm_e4m3_f32", BLAS_E4M3, BLAS_F32},
+    {"gemm_e5m2_f16", BLAS_E5M2, BLAS_F16},
+    {"gemm_e5m2_bf16", BLAS_E5M2, BLAS_BF16},
+    {"gemm_e5m2_f32", BLAS_E5M2, BLAS_F32},
+    {"gemm_e4m3fnuz_f16", BLAS_E4M3FNUZ, BLAS_F16},
+    {"gemm_e4m3fnuz_bf16", BLAS_E4M3FNUZ, BLAS_BF16},
+    {"gemm_e4m3fnuz_f32", BLAS_E4M3FNUZ, BLAS_F32},
+    {"gemm_e5m2fnuz_f16", BLAS_E5M2FNUZ, BLAS_F16},
+    {"gemm_e5m2fnuz_bf16", BLAS_E5M2FNUZ, BLAS_BF16},
+    {"gemm_e5m2fnuz_f32", BLAS_E5M2FNUZ, BLAS_F32},
+};
+
+/* ---- for the adapters ---- */
+
+const char *const blas_type_names[BLAS_TYPES] = {
+    [BLAS_F64] = "f64",           [BLAS_F32] = "f32",           [BLAS_XF32] = "xf32",
+    [BLAS_F16] = "f16",           [BLAS_BF16] = "bf16",         [BLAS_I8] = "i8",
+    [BLAS_I32] = "i32",           [BLAS_E4M3] = "e4m3",         [BLAS_E5M2] = "e5m2",
+    [BLAS_E4M3FNUZ] = "e4m3fnuz", [BLAS_E5M2FNUZ] = "e5m2fnuz",
+};
+
+enum blas_type blas_sum_type(enum blas_type in)
+{
+    return in == BLAS_F64 ? BLAS_F64 : in == BLAS_I8 ? BLAS_I32 : BLAS_F32;
+}
+
+union blas_scalar blas_scalar(double value, enum blas_type sum)
+{
+    if (sum == BLAS_F64)
+        return (union blas_scalar){.f64 = value};
+    if (sum == BLAS_I32)
+        return (union blas_scalar){.i32 = (int32_t)value};
+    return (union blas_scalar){.f32 = (float)value};
+}
+
+enum status blas_failed(enum status status, const char *function, const char *text, int code, struct err *err)
+{
+    return err_set(err, status, "%s: %s (%d)", function, text ? text : "error", code);
+}
+
+/* What the library itself calls unsupported, as a reason to skip a case. */
+static enum status lacks(const char *what, const char *name, struct err *err)
+{
+    static const char *const begin = "the device has no ";
+    if (err->status == ERR_UNSUPPORTED && !text_starts(err->text, begin))
+        err_within(err, "%s%s %s", begin, what, name);
+    return err->status;
+}
+
+/* ---- libraries ---- */
+
+/* The file stays loaded: its kernels are known to the driver. */
+static void close_library(struct gpu_libraries *library, struct gpu *gpu)
+{
+    library->blas->close(library);
+    gpu->device.ops->free(&gpu->device, library->workspace);
+    free(library);
+}
+
+static void close_libraries(struct gpu *gpu)
+{
+    while (gpu->libraries) {
+        struct gpu_libraries *library = gpu->libraries;
+        gpu->libraries = library->next;
+        close_library(library, gpu);
+    }
+}
+
+/* "cublaslt 13.1.0, /usr/local/cuda/lib64/libcublasLt.so.13, NVIDIA_TF32_OVERRIDE=1" */
+static void introduce(struct gpu_libraries *library, const char *version)
+{
+    struct text says = {0};
+    text_addf(&says, "%s %s, %s", library->blas->place.name, version, library->file.path);
+    for (const char *const *name = library->blas->overrides; *name; ++name) {
+        const char *value = getenv(*name);
+        if (value && *value)
+            text_addf(&says, ", %s=%s", *name, value);
+    }
+    snprintf(library->says, sizeof(library->says), "%s", says.data);
+    text_release(&says);
+}
+
+static enum status prepare(struct gpu_libraries *library, struct gpu *gpu, struct err *err)
+{
+    const struct gpu_blas *blas = library->blas;
+    struct text missing = {0};
+    char version[64] = "";
+    enum status status = library_open(&library->file, &blas->place, err);
+    if (status)
+        return status;
+    if (!vendor_find_symbols(library, library->file.handle, blas->symbols, blas->symbol_count, blas->place.name,
+                             &missing))
+        status = library_lacks(&blas->place, missing.data, err);
+    text_release(&missing);
+    if (!status)
+        status = gpu->device.ops->alloc(&library->workspace, &gpu->device, blas->workspace_bytes, SPACE_DEVICE, err);
+    if (!status)
+        status =
+            blas->open(library, version, sizeof(version), err) ? lacks("usable", blas->place.name, err) : STATUS_OK;
+    if (!status)
+        introduce(library, version);
+    return status;
+}
+
+static enum status open_library(struct gpu_libraries **opened, struct gpu *gpu, const struct gpu_blas *blas,
+                                struct err *err)
+{
+    struct gpu_libraries *library = calloc(1, blas->size_bytes);
+    if (!library)
+        arena_out_of_memory(blas->size_bytes);
+    library->blas = blas;
+    const enum status status = prepare(library, gpu, err);
+    if (status) {
+        close_library(library, gpu);
+        return status;
+    }
+    library->next = gpu->libraries;
+    gpu->close_libraries = close_libraries;
+    *opened = gpu->libraries = library;
+    return STATUS_OK;
+}
+
+/* ---- functions ---- */
+
+/* BLAS counts down columns: a matrix that lies row by row is its transpose there, and D = A * B is D' = B' * A'. */
+static struct blas_product turn(const struct library_gemm *gemm, const struct function *function)
+{
+    return (struct blas_product){
+        .in = function->in,
+        .out = function->out,
+        .ta = gemm->tb,
+        .tb = gemm->ta,
+        .m = gemm->n,
+        .n = gemm->m,
+        .k = gemm->k,
+        .lda = gemm->ldb,
+        .ldb = gemm->lda,
+        .ldd = gemm->ldd,
+        .next_a = (int64_t)gemm->next_b,
+        .next_b = (int64_t)gemm->next_a,
+        .next_d = (int64_t)gemm->next_d,
+        .batch = gemm->batch,
+        .a = gemm->b,
+        .b = gemm->a,
+        .c = gemm->beta != 0 ? gemm->c : gemm->d, /* with beta 0 there need be no C */
+        .d = gemm->d,
+        .alpha = gemm->alpha,
+        .beta = gemm->beta,
+    };
+}
+
+static enum status call_gemm(const struct device_kernel *kernel, struct gpu *gpu, void *const *args,
+                             struct gpu_stream *stream, struct err *err)
+{
+    struct gpu_libraries *library = gpu->libraries;
+    struct library_gemm gemm;
+    while (library != kernel->module->library)
+        library = library->next;
+    library_read_gemm(&gemm, args);
+    const struct blas_product product = turn(&gemm, kernel->target);
+    return library->blas->multiply(library, gpu, &product, stream, err)
+               ? lacks("such product of", library->blas->place.name, err)
+               : STATUS_OK;
+}
+
+static const struct function *find_function(const char *symbol)
+{
+    for (size_t i = 0; i < COUNT_OF(functions); ++i)
+        if (!strcmp(functions[i].symbol, symbol))
+            return &functions[i];
+    return NULL;
+}
+
+static enum status unknown_function(const struct gpu_blas *blas, const char *symbol, struct err *err)
+{
+    struct text names = {0};
+    for (size_t i = 0; i < COUNT_OF(functions); ++i)
+        if (blas->knows(blas, functions[i].in) && blas->knows(blas, functions[i].out))
+            text_addf(&names, "%s%s", names.length ? ", " : "", functions[i].symbol);
+    err_set(err, ERR_DEVICE, "no function '%s' of %s; there are %s", symbol, blas->place.name, names.data);
+    text_release(&names);
+    return ERR_DEVICE;
+}
+
+static enum status find_kernel(const struct device_kernel **kernel, struct kernel_info *info, struct gpu *gpu,
+                               struct device_module *module, const char *symbol, struct err *err)
+{
+    const struct gpu_libraries *library = module->library;
+    const struct gpu_blas *blas = library->blas;
+    const struct function *function = find_function(symbol);
+    (void)gpu;
+    if (!function)
+        return unknown_function(blas, symbol, err);
+    if (!blas->knows(blas, function->in) || !blas->knows(blas, function->out))
+        return err_set(err, ERR_UNSUPPORTED, "the device has no %s: %s knows no %s", symbol, blas->place.name,
+                       blas_type_names[blas->knows(blas, function->in) ? function->out : function->in]);
+    struct device_kernel *found = calloc(1, sizeof(*found));
+    if (!found)
+        arena_out_of_memory(sizeof(*found));
+    *found = (struct device_kernel){.next = module->kernels, .call = call_gemm, .target = function, .module = module};
+    module->kernels = found;
+    library_describe_gemm(info, &library->file, library->says);
+    *kernel = found;
+    return STATUS_OK;
+}
+
+/* The device's own libraries, for a message. */
+static enum status unknown_library(const struct gpu *gpu, const char *name, struct err *err)
+{
+    struct text names = {0};
+    for (size_t i = 0; i < COUNT_OF(known); ++i)
+        if (!strcmp(known[i]->backend, gpu->device.ops->name))
+            text_addf(&names, "%s%s", names.length ? ", " : "", known[i]->place.name);
+    err_set(err, ERR_UNSUPPORTED, "the device has no library '%s'; it may have %s", name, names.data);
+    text_release(&names);
+    return ERR_UNSUPPORTED;
+}
+
+enum status gpu_blas_load(struct device_module **module, struct device *device, const char *name, struct err *err)
+{
+    struct gpu *gpu = (struct gpu *)device;
+    const struct gpu_blas *blas = NULL;
+    for (size_t i = 0; i < COUNT_OF(known) && !blas; ++i)
+        if (!strcmp(known[i]->place.name, name) && !strcmp(known[i]->backend, device->ops->name))
+            blas = known[i];
+    if (!blas)
+        return unknown_library(gpu, name, err);
+    struct gpu_libraries *library = gpu->libraries;
+    while (library && library->blas != blas)
+        library = library->next;
+    const enum status status = library ? STATUS_OK : open_library(&library, gpu, blas, err);
+    if (status)
+        return status;
+    struct device_module *loaded = calloc(1, sizeof(*loaded));
+    if (!loaded)
+        arena_out_of_memory(sizeof(*loaded));
+    loaded->find = find_kernel;
+    loaded->library = library;
+    *module = loaded;
+    return STATUS_OK;
+}

@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * cuBLASLt and hipBLASLt: a product is described once (operation, layouts), a heuristic of the library's own names its
+ * best algorithm for it, and that runs. The first of its proposals is taken, as programs do that do not tune.
+ *
+ * Numbers are those of cublasLt.h and cublas_api.h (CUDA 13.0; tests/unit/device/test_gpu_blas_numbers.c compares) and
+ * of hipblaslt.h, hipblas-common.h and hip/library_types.h (ROCm 6.0 to 7.0).
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gpu_blas_lt.h"
+
+#define COUNT_OF(array) (sizeof(array) / sizeof(*(array)))
+
+/* ---- the two of them ---- */
+
+#define SYMBOL(member, name, required)                                                                                 \
+    {                                                                                                                  \
+        name, offsetof(struct blas_lt, api.member), required                                                           \
+    }
+#define SYMBOLS(prefix)                                                                                                \
+    SYMBOL(create, prefix "Create", true), SYMBOL(destroy, prefix "Destroy", true),                                    \
+        SYMBOL(desc_create, prefix "MatmulDescCreate", true), SYMBOL(desc_destroy, prefix "MatmulDescDestroy", true),  \
+        SYMBOL(desc_set, prefix "MatmulDescSetAttribute", true),                                                       \
+        SYMBOL(layout_create, prefix "MatrixLayoutCreate", true),                                                      \
+        SYMBOL(layout_destroy, prefix "MatrixLayoutDestroy", true),                                                    \
+        SYMBOL(layout_set, prefix "MatrixLayoutSetAttribute", true),                                                   \
+        SYMBOL(pref_create, prefix "MatmulPreferenceCreate", true),                                                    \
+        SYMBOL(pref_destroy, prefix "MatmulPreferenceDestroy", true),                                                  \
+        SYMBOL(pref_set, prefix "MatmulPreferenceSetAttribute", true),                                                 \
+        SYMBOL(heuristic, prefix "MatmulAlgoGetHeuristic", true), SYMBOL(matmul, prefix "Matmul", true)
+
+static const struct vendor_symbol cuda_symbols[] = {
+    SYMBOLS("cublasLt"),
+    SYMBOL(property, "cublasLtGetProperty", true),
+    SYMBOL(text, "cublasLtGetStatusString", false),
+};
+static const struct vendor_symbol hip_symbols[] = {
+    SYMBOLS("hipblasLt"),
+    SYMBOL(version, "hipblasLtGetVersion", true),
+};
+
+static const struct blas_lt_dialect cuda_dialect = {
+    .prefix = "cublasLt",
+    .types = {[BLAS_F32] = BLAS_TYPE(0),
+              [BLAS_XF32] = BLAS_TYPE(0),
+              [BLAS_F64] = BLAS_TYPE(1),
+              [BLAS_F16] = BLAS_TYPE(2),
+              [BLAS_I8] = BLAS_TYPE(3),
+              [BLAS_I32] = BLAS_TYPE(10),
+              [BLAS_BF16] = BLAS_TYPE(14),
+              [BLAS_E4M3] = BLAS_TYPE(28),
+              [BLAS_E5M2] = BLAS_TYPE(29)},
+    .straight = 0,
+    .turned = 1,
+    .sum_f32 = 68,
+    .sum_xf32 = 77,
+    .sum_f64 = 70,
+    .sum_i32 = 72,
+    .turn_a = 3,
+    .turn_b = 4,
+    .batch_count = 5,
+    .batch_stride = 6,
+    .workspace = 1,
+    .reductions = 3,
+    .alignments = {5, 6, 7, 8},
+    .not_initialized = 1,
+    .unsupported = {15, 8}, /* NOT_SUPPORTED, ARCH_MISMATCH */
+    .least = 110000,
+};
+static const struct blas_lt_dialect hip_dialect = {
+    .prefix = "hipblasLt",
+    .types = {[BLAS_F32] = BLAS_TYPE(0),
+              [BLAS_XF32] = BLAS_TYPE(0),
+              [BLAS_F64] = BLAS_TYPE(1),
+              [BLAS_F16] = BLAS_TYPE(2),
+              [BLAS_I8] = BLAS_TYPE(3),
+              [BLAS_I32] = BLAS_TYPE(10),
+              [BLAS_BF16] = BLAS_TYPE(14),
+              [BLAS_E4M3] = BLAS_TYPE(28),
+              [BLAS_E5M2] = BLAS_TYPE(29),
+              [BLAS_E4M3FNUZ] = BLAS_TYPE(1000),
+              [BLAS_E5M2FNUZ] = BLAS_TYPE(1001)},
+    .straight = 111,
+    .turned = 112,
+    .sum_f32 = 2,
+    .sum_xf32 = 6,
+    .sum_f64 = 7,
+    .sum_i32 = 9,
+    .turn_a = 0,
+    .turn_b = 1,
+    .batch_count = 0,
+    .batch_stride = 1,
+    .workspace = 1,
+    .not_initialized = 1,
+    .unsupported = {7, 8}, /* NOT_SUPPORTED, ARCH_MISMATCH */
+    .least = 600,          /* of ROCm 6.0: the first with these types */
+};
+
+/* ---- errors ---- */
+
+static enum status check(const struct blas_lt *lt, int code, const char *function, struct err *err)
+{
+    const struct blas_lt_dialect *dialect = lt->library.blas->dialect;
+    char name[64];
+    if (!code)
+        return STATUS_OK;
+    const bool lacks = code == dialect->unsupported[0] || code == dialect->unsupported[1];
+    snprintf(name, sizeof(name), "%s%s", dialect->prefix, function);
+    return blas_failed(lacks ? ERR_UNSUPPORTED : ERR_DEVICE, name, lt->api.text ? lt->api.text(code) : NULL, code, err);
+}
+#define TRY(lt, err, member, name, ...) check((lt), (lt)->api.member(__VA_ARGS__), (name), (err))
+
+/* ---- opening ---- */
+
+static enum status read_version(int *packed, char *version, size_t version_bytes, struct blas_lt *lt, struct err *err)
+{
+    enum { MAJOR, MINOR, PATCH, PARTS };
+    int parts[PARTS] = {0};
+    enum status status = STATUS_OK;
+    if (lt->api.property) {
+        for (int i = 0; i < PARTS && !status; ++i)
+            status = TRY(lt, err, property, "GetProperty", i, &parts[i]);
+        *packed = parts[MAJOR] * 10000 + parts[MINOR] * 100 + parts[PATCH];
+    } else {
+        status = TRY(lt, err, version, "GetVersion", lt->handle, packed);
+        parts[MAJOR] = *packed / 100000;
+        parts[MINOR] = *packed / 100 % 1000;
+        parts[PATCH] = *packed % 100;
+    }
+    if (!status)
+        snprintf(version, version_bytes, "%d.%d.%d", parts[MAJOR], parts[MINOR], parts[PATCH]);
+    return status;
+}
+
+/* A library that is too new for its driver, or that has nothing for the device, says so here. */
+static enum status open_lt(struct gpu_libraries *library, char *version, size_t version_bytes, struct err *err)
+{
+    struct blas_lt *lt = (struct blas_lt *)library;
+    const struct blas_lt_dialect *dialect = library->blas->dialect;
+    int packed = 0;
+    const int code = lt->api.create(&lt->handle);
+    if (code)
+        lt->handle = NULL;
+    enum status status = check(lt, code, "Create", err);
+    if (code && code == dialect->not_initialized)
+        err->status = status = ERR_UNSUPPORTED;
+    if (!status)
+        status = read_version(&packed, version, version_bytes, lt, err);
+    if (!status && packed < dialect->least)
+        return err_set(err, ERR_UNSUPPORTED, "the device has no %s that is new enough: %s is version %s",
+                       library->blas->place.name, library->file.path, version);
+    return status;
+}
+
+static bool knows(const struct gpu_blas *blas, enum blas_type type)
+{
+    return ((const struct blas_lt_dialect *)blas->dialect)->types[type] != 0;
+}
+
+/* ---- what a product needs, found out once ---- */
+
+void blas_lt_forget(struct blas_lt *lt)
+{
+    struct blas_lt_plan *plan = &lt->plan;
+    if (plan->desc)
+        lt->api.desc_destroy(plan->desc);
+    for (size_t i = 0; i < COUNT_OF(plan->layouts); ++i)
+        if (plan->layouts[i])
+            lt->api.layout_destroy(plan->layouts[i]);
+    if (plan->preference)
+        lt->api.pref_destroy(plan->preference);
+    *plan = (struct blas_lt_plan){0};
+}
+
+static int sum_of(const struct blas_lt_dialect *dialect, enum blas_type in)
+{
+    return in == BLAS_F64    ? dialect->sum_f64
+           : in == BLAS_I8   ? dialect->sum_i32
+           : in == BLAS_XF32 ? dialect->sum_xf32
+                             : dialect->sum_f32;
+}
+
+static enum status describe_operation(struct blas_lt *lt, const struct blas_product *product, struct err *err)
+{
+    const struct blas_lt_dialect *dialect = lt->library.blas->dialect;
+    const int32_t turns[] = {product->ta ? dialect->turned : dialect->straight,
+                             product->tb ? dialect->turned : dialect->straight};
+    enum status status = TRY(lt, err, desc_create, "MatmulDescCreate", &lt->plan.desc, sum_of(dialect, product->in),
+                             BLAS_NUMBER(dialect->types[blas_sum_type(product->in)]));
+    if (!status)
+        status = TRY(lt, err, desc_set, "MatmulDescSetAttribute", lt->plan.desc, dialect->turn_a, &turns[0],
+                     sizeof(turns[0]));
+    return status ? status
+                  : TRY(lt, err, desc_set, "MatmulDescSetAttribute", lt->plan.desc, dialect->turn_b, &turns[1],
+                        sizeof(turns[1]));
+}
+
+static enum status describe_matrix(void **layout, const struct blas_lt *lt, enum blas_type type, int64_t rows,
+                                   int64_t columns, int64_t ld, int64_t next, int64_t batch, struct err *err)
+{
+    const struct blas_lt_dialect *dialect = lt->library.blas->dialect;
+    const int32_t count = (int32_t)batch;
+    enum status status = TRY(lt, err, layout_create, "MatrixLayoutCreate", layout, BLAS_NUMBER(dialect->types[type]),
+                             (uint64_t)rows, (uint64_t)columns, ld);
+    if (!status)
+        status =
+            TRY(lt, err, layout_set, "MatrixLayoutSetAttribute", *layout, dialect->batch_count, &count, sizeof(count));
+    return status ? status
+                  : TRY(lt, err, layout_set, "MatrixLayoutSetAttribute", *layout, dialect->batch_stride, &next,
+                        sizeof(next));
+}
+
+static enum status describe_wishes(struct blas_lt *lt, struct err *err)
+{
+    enum { NOT_IN_THE_RESULTS_TYPE = 3 }; /* CUBLASLT_REDUCTION_SCHEME_INPLACE | _COMPUTE_TYPE */
+    const struct blas_lt_dialect *dialect = lt->library.blas->dialect;
+    const uint64_t workspace_bytes = lt->library.blas->workspace_bytes;
+    const uint32_t reductions = NOT_IN_THE_RESULTS_TYPE;
+    enum status status = TRY(lt, err, pref_create, "MatmulPreferenceCreate", &lt->plan.preference);
+    if (!status)
+        status = TRY(lt, err, pref_set, "MatmulPreferenceSetAttribute", lt->plan.preference, dialect->workspace,
+                     &workspace_bytes, sizeof(workspace_bytes));
+    if (!status && dialect->reductions)
+        status = TRY(lt, err, pref_set, "MatmulPreferenceSetAttribute", lt->plan.preference, dialect->reductions,
+                     &reductions, sizeof(reductions));
+    for (size_t i = 0; i < BLAS_LT_OPERANDS && dialect->alignments[i] && !status; ++i)
+        status = TRY(lt, err, pref_set, "MatmulPreferenceSetAttribute", lt->plan.preference, dialect->alignments[i],
+                     &lt->plan.alignments[i], sizeof(lt->plan.alignments[i]));
+    return status;
+}
+
+/* What a pointer is aligned to, as far as the libraries care. */
+static uint32_t alignment_of(const void *pointer)
+{
+    const uintptr_t most = 256, address = (uintptr_t)pointer | most;
+    return (uint32_t)(address & (~address + 1));
+}
+
+static void read_alignments(uint32_t alignments[static BLAS_LT_OPERANDS], const struct blas_product *product)
+{
+    const void *const operands[BLAS_LT_OPERANDS] = {product->a, product->b, product->c, product->d};
+    for (size_t i = 0; i < BLAS_LT_OPERANDS; ++i)
+        alignments[i] = alignment_of(operands[i]);
+}
+
+enum status blas_lt_describe(struct blas_lt *lt, const struct blas_product *product, struct err *err)
+{
+    const struct blas_product *p = product;
+    void **const layouts = lt->plan.layouts;
+    lt->plan.shape = *p;
+    read_alignments(lt->plan.alignments, p);
+    enum status status = describe_operation(lt, p, err);
+    if (!status)
+        status = describe_matrix(&layouts[0], lt, p->in, p->ta ? p->k : p->m, p->ta ? p->m : p->k, p->lda, p->next_a,
+                                 p->batch, err);
+    if (!status)
+        status = describe_matrix(&layouts[1], lt, p->in, p->tb ? p->n : p->k, p->tb ? p->k : p->n, p->ldb, p->next_b,
+                                 p->batch, err);
+    if (!status)
+        status = describe_matrix(&layouts[2], lt, p->out, p->m, p->n, p->ldd, p->next_d, p->batch, err);
+    return status ? status : describe_wishes(lt, err);
+}
+
+static enum status choose(struct blas_lt *lt, const struct blas_product *p, struct err *err)
+{
+    struct blas_lt_plan *plan = &lt->plan;
+    void **const layouts = plan->layouts;
+    int count = 0;
+    const enum status status = TRY(lt, err, heuristic, "MatmulAlgoGetHeuristic", lt->handle, plan->desc, layouts[0],
+                                   layouts[1], layouts[2], layouts[2], plan->preference, 1, plan->result, &count);
+    if (status == ERR_UNSUPPORTED || (!status && !count))
+        return err_set(err, ERR_UNSUPPORTED,
+                       "the device has no algorithm of %s for %s to %s, m %lld, n %lld, k %lld, rows of %lld, %lld and "
+                       "%lld, TA %d, TB %d",
+                       lt->library.blas->place.name, blas_type_names[p->in], blas_type_names[p->out], (long long)p->n,
+                       (long long)p->m, (long long)p->k, (long long)p->ldb, (long long)p->lda, (long long)p->ldd, p->tb,
+                       p->ta);
+    return status;
+}
+
+/* By all that a description, and the choice of an algorithm, look at. */
+static bool is_planned(const struct blas_lt_plan *plan, const struct blas_product *p)
+{
+    const struct blas_product *q = &plan->shape;
+    uint32_t alignments[BLAS_LT_OPERANDS];
+    read_alignments(alignments, p);
+    return plan->is_chosen && p->in == q->in && p->out == q->out && p->ta == q->ta && p->tb == q->tb && p->m == q->m &&
+           p->n == q->n && p->k == q->k && p->lda == q->lda && p->ldb == q->ldb && p->ldd == q->ldd &&
+           p->next_a == q->next_a && p->next_b == q->next_b && p->next_d == q->next_d && p->batch == q->batch &&
+           !memcmp(alignments, plan->alignments, sizeof(alignments));
+}
+
+static enum status make_plan(struct blas_lt *lt, const struct blas_product *product, struct err *err)
+{
+    blas_lt_forget(lt);
+    enum status status = blas_lt_describe(lt, product, err);
+    if (!status)
+        status = choose(lt, product, err);
+    lt->plan.is_chosen = !status;
+    return status;
+}
+
+/* ---- multiplying ---- */
+
+static enum status multiply(struct gpu_libraries *library, struct gpu *gpu, const struct blas_product *p,
+                            struct gpu_stream *stream, struct err *err)
+{
+    struct blas_lt *lt = (struct blas_lt *)library;
+    const struct blas_lt_plan *plan = &lt->plan;
+    void *const *layouts = plan->layouts;
+    const enum blas_type sum = blas_sum_type(p->in);
+    const union blas_scalar alpha = blas_scalar(p->alpha, sum), beta = blas_scalar(p->beta, sum);
+    (void)gpu;
+    if (!is_planned(plan, p) && make_plan(lt, p, err))
+        return err->status;
+    return TRY(lt, err, matmul, "Matmul", lt->handle, plan->desc, &alpha, p->a, layouts[0], p->b, layouts[1], &beta,
+               p->c, layouts[2], p->d, layouts[2], plan->result, library->workspace, library->blas->workspace_bytes,
+               stream);
+}
+
+static void close_lt(struct gpu_libraries *library)
+{
+    struct blas_lt *lt = (struct blas_lt *)library;
+    blas_lt_forget(lt);
+    if (lt->handle)
+        lt->api.destroy(lt->handle);
+}
+
+/* ---- the rows ---- */
+
+/* 32 MiB is what NVIDIA recommends for Hopper, the most of all (cuBLAS, "cublasSetWorkspace"); AMD recommends no size.
+ */
+const struct gpu_blas blas_cublaslt = {
+    .backend = "cuda",
+    .place = {"cublaslt", "ROOFTILE_CUBLASLT",
+              (const char *const[]){"libcublasLt.so.13", "libcublasLt.so.12", "libcublasLt.so.11",
+                                    "/usr/local/cuda/lib64/libcublasLt.so.13",
+                                    "/usr/local/cuda/lib64/libcublasLt.so.12",
+                                    "/usr/local/cuda/lib64/libcublasLt.so.11", NULL}},
+    .workspace_bytes = (uint64_t)32 << 20,
+    .size_bytes = sizeof(struct blas_lt),
+    .symbols = cuda_symbols,
+    .symbol_count = COUNT_OF(cuda_symbols),
+    .dialect = &cuda_dialect,
+    .overrides = (const char *const[]){"NVIDIA_TF32_OVERRIDE", "CUBLAS_EMULATE_SINGLE_PRECISION",
+                                       "CUBLAS_EMULATE_DOUBLE_PRECISION", NULL},
+    .open = open_lt,
+    .knows = knows,
+    .multiply = multiply,
+    .close = close_lt,
+};
+const struct gpu_blas blas_hipblaslt = {
+    .backend = "hip",
+    .place = {"hipblaslt", "ROOFTILE_HIPBLASLT",
+              (const char *const[]){"libhipblaslt.so.1", "libhipblaslt.so.0", "/opt/rocm/lib/libhipblaslt.so.1",
+                                    "/opt/rocm/lib/libhipblaslt.so.0", NULL}},
+    .workspace_bytes = (uint64_t)128 << 20,
+    .size_bytes = sizeof(struct blas_lt),
+    .symbols = hip_symbols,
+    .symbol_count = COUNT_OF(hip_symbols),
+    .dialect = &hip_dialect,
+    .overrides = (const char *const[]){"HIPBLASLT_OVERRIDE_COMPUTE_TYPE_XF32", "HIPBLASLT_TENSILE_LIBPATH", NULL},
+    .open = open_lt,
+    .knows = knows,
+    .multiply = multiply,
+    .close = close_lt,
+};
