@@ -70,6 +70,7 @@ enum build_state { BUILD_PENDING, BUILD_CACHED, BUILD_COMPILED, BUILD_FAILED, BU
 struct build_result {
     enum build_state state;
     const char *object; /* path of the code object */
+    const char *library; /* of a request for one: its name, and no object; else NULL */
     char sha256[65];    /* of the object */
     const char
         *message; /* BUILD_FAILED: the compiler's own words; BUILD_SKIPPED: the reason (min_llvm, unknown target); of a
@@ -83,10 +84,11 @@ struct build_result {
 /* Finds the compiler for a target: ROOFTILE_KERNEL_COMPILER alone when it is set (a hipcc: for AMD only), else the first
  * that knows the target and is no older than `min_llvm` (0: any). AMD: $ROCM_PATH/llvm/bin/amdclang++ (/opt/rocm without
  * ROCM_PATH), hipcc, then as for the CPU the newest LLVM of clang++ and clang++-25 down to clang++-14. NVIDIA:
- * $CUDA_HOME/bin/nvcc, the nvcc on PATH, /usr/local/cuda/bin/nvcc, or ROOFTILE_KERNEL_COMPILER where that is an nvcc. Probed by
- * compiling an empty file; what was learned is kept in path_cache_dir()/compilers. ERR_BUILD names what was tried and
- * what to install; ERR_UNSUPPORTED: there are compilers but none knows the target ("never compiled: ..."), or all that
- * do are too old. */
+ * $CUDA_HOME/bin/nvcc, the nvcc on PATH, without CUDA_HOME /usr/local/cuda/bin/nvcc, which write cubins; where there is none that
+ * knows the target, the same clangs, from LLVM 19 on, which write PTX that the driver compiles when it loads it. Probed by
+ * compiling an empty file; what was learned is kept in path_cache_dir()/compilers. ERR_BUILD names what was tried and what
+ * to install; ERR_UNSUPPORTED: there are compilers but none knows the target ("never compiled: ..."), or all that do are
+ * too old. */
 enum status build_find_compiler(struct compiler *compiler, const struct build_target *target, unsigned min_llvm,
                                 struct arena *arena, struct err *err);
 

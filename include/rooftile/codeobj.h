@@ -2,15 +2,19 @@
  *
  * Code objects: what a compiler made of GPU kernels, read without a GPU, ROCm or CUDA. Any file that holds some of AMD's will do:
  * a plain code object (.co, .hsaco), a clang offload bundle, a compressed one, or an executable, library or object of the host
- * with bundles inside its .hip_fatbin section (several, one after the other, compressed or not). Of NVIDIA's: a cubin.
+ * with bundles inside its .hip_fatbin section (several, one after the other, compressed or not). Of NVIDIA's: a cubin, or PTX.
  *
  * Sources: the AMDGPU metadata note (msgpack; "Code Object V3+ Metadata" in LLVM's AMDGPUUsage) for what the compiler says,
  * the 64-byte kernel descriptor NAME.kd ("Kernel Descriptor") for what the hardware is told, the symbol table for where the
  * instructions are. Compiler and hardware may disagree: launch bounds can allocate 169 VGPRs where .vgpr_count says 2.
  *
  * A cubin has no metadata note. vgpr_count is then registers per thread, private_segment_bytes the stack frame (spilled
- * registers are in it and counted nowhere), group_segment_bytes static shared memory, kernarg_bytes and the arguments those
- * of constant bank 0; which arguments are pointers is not said. All that is AMD's alone is 0.
+ * registers, arrays without registers, what calls need), group_segment_bytes static shared memory, kernarg_bytes and the
+ * arguments those of constant bank 0; which arguments are pointers is not said. All that is AMD's alone is 0. ptxas marks the
+ * instructions that spill: their bytes are spill_store_bytes and spill_load_bytes, the same that `ptxas -v` prints.
+ *
+ * PTX is no code yet: the driver compiles it when it loads it, and chooses the registers (is_ptx). Known are the arguments, without
+ * which of them are pointers, static shared memory and the launch bounds; `code` is the kernel's text.
  *
  * Input may be hostile: every offset and size is checked, and a broken file is ERR_CONFIG with the reason. Everything lives
  * in the arena. Sizes are bytes, registers count 32-bit registers per lane.
@@ -52,10 +56,14 @@ struct codeobj_kernel {
     uint32_t agpr_count;       /* 0 where there are none */
     uint32_t sgpr_count;       /* with VCC, flat_scratch and XNACK extras */
     uint32_t vgpr_spills, sgpr_spills;
+    bool spill_bytes_known;    /* a cubin of CUDA 13 or later, or one that marks spills; AMD's never */
+    uint64_t spill_store_bytes, spill_load_bytes; /* of a thread, each instruction once */
+    uint32_t barriers;         /* that a block of a cubin's names; 0 for AMD */
     uint32_t group_segment_bytes;   /* static LDS; a launch adds its dynamic LDS */
     uint32_t private_segment_bytes; /* scratch of each lane; a lower bound when uses_dynamic_stack */
     uint32_t kernarg_bytes, kernarg_align;
     uint32_t wave;             /* 64 or 32 */
+    bool is_ptx;               /* registers, stack and spills are the driver's choice: 0 here is "not known" */
     uint32_t max_block;        /* .max_flat_workgroup_size, lanes; 0 unknown */
     uint32_t required_block[3]; /* .reqd_workgroup_size; 0 0 0 when any will do */
     bool uses_dynamic_stack;
@@ -100,7 +108,7 @@ struct codeobj_other {
     uint64_t size_bytes;
 };
 
-enum codeobj_container { CODEOBJ_PLAIN, CODEOBJ_BUNDLE, CODEOBJ_COMPRESSED, CODEOBJ_EXECUTABLE };
+enum codeobj_container { CODEOBJ_PLAIN, CODEOBJ_BUNDLE, CODEOBJ_COMPRESSED, CODEOBJ_EXECUTABLE, CODEOBJ_PTX };
 
 struct codeobj_file {
     const char *path;
@@ -119,7 +127,7 @@ enum status codeobj_read(const struct codeobj_file **file, const char *path, str
 enum status codeobj_parse(const struct codeobj_file **file, const char *path, const void *bytes, size_t size_bytes,
                           struct arena *arena, struct err *err);
 
-/* "code object" "offload bundle" "compressed offload bundle" "executable": for messages. */
+/* "code object" "offload bundle" "compressed offload bundle" "executable" "PTX": for messages. */
 const char *codeobj_container_name(enum codeobj_container container);
 
 /* The object that the AMD runtime would load on a device "gfx942" or "gfx942:sramecc+:xnack-": the same processor, and every

@@ -11,14 +11,16 @@
 
 enum dtype {
     DTYPE_NONE, /* not a type */
-    DTYPE_F64, DTYPE_F32, DTYPE_F16, DTYPE_BF16,
+    DTYPE_F64, DTYPE_F32,
+    DTYPE_XF32,                     /* an f32 of which matrix instructions read 10 bits of the mantissa; the others are 0 (TF32) */
+    DTYPE_F16, DTYPE_BF16,
     DTYPE_E4M3, DTYPE_E5M2,         /* OCP fp8 (gfx950, gfx12, CPU) */
     DTYPE_E4M3FNUZ, DTYPE_E5M2FNUZ, /* gfx942 */
     DTYPE_I64, DTYPE_U64, DTYPE_I32, DTYPE_U32, DTYPE_I16, DTYPE_U16, DTYPE_I8, DTYPE_U8,
     DTYPE_COUNT
 };
 
-/* Names as in manifests: f64 f32 f16 bf16 e4m3 e5m2 e4m3fnuz e5m2fnuz i64 u64 i32 u32 i16 u16 i8 u8. */
+/* Names as in manifests: f64 f32 xf32 f16 bf16 e4m3 e5m2 e4m3fnuz e5m2fnuz i64 u64 i32 u32 i16 u16 i8 u8. */
 enum dtype dtype_from_name(const char *name); /* DTYPE_NONE: unknown */
 const char *dtype_name(enum dtype dtype);
 const char *dtype_ctype(enum dtype dtype);    /* "float", "_Float16", "__bf16", "uint64_t", "unsigned char" for fp8 */

@@ -13,7 +13,8 @@
  * comparisons do not chain (1 < n < 3 is an error). Nesting is limited to 200 levels, the source to 64 KiB.
  *
  * Built-in functions: min max (any count), abs floor ceil round sqrt exp log log2 log10 sin cos pow ceil_div(a, b)
- * round_up(a, b) is_pow2(a) clamp(x, lo, hi); and of a list parameter: sum(list) max(list) len(list).
+ * round_up(a, b) is_pow2(a) clamp(x, lo, hi) harmonic(n, s), which is 1 + 2^-s + ... + n^-s for whole n up to a million; and
+ * of a list parameter: sum(list) max(list) len(list).
  *
  * One grammar, one program, two evaluators: expr_eval for one set of values, expr_block for runs of the variable `i`,
  * which works on blocks of elements per operation so that fills and expectations reach memory speed.

@@ -7,6 +7,9 @@
  *
  * isa_parse is pure: objdump's text in, structs in the caller's arena out, so it is tested without any tool.
  *
+ * Cubins go the same way through nvdisasm or cuobjdump. In this header's words an NVIDIA warp is a wave, shared memory LDS, local
+ * memory scratch, and the uniform datapath scalar; addresses count from the start of the kernel.
+ *
  * All numbers are STATIC: they say what one pass through every instruction of a kernel or of a loop's body would do.
  * Both sides of a branch are counted, a branch around code does not take it away, an inner loop counts once in its
  * outer loop's inclusive sum however often it turns, and lanes switched off in EXEC count as if they were on. For a
@@ -32,8 +35,8 @@ enum isa_kind {
     ISA_VECTOR,         /* vector ALU, one operation per lane (moves, compares and AGPR moves too) */
     ISA_PACKED,         /* v_pk_*: two or more values per lane */
     ISA_DUAL,           /* VOPD, v_dual_* :: v_dual_*: two vector ALU operations in one instruction */
-    ISA_MATRIX,         /* MFMA, SMFMAC, WMMA, SWMMAC */
-    ISA_TRANSCENDENTAL, /* exp log rcp rsq sqrt sin cos tanh: a quarter of the rate or less */
+    ISA_MATRIX,         /* MFMA, SMFMAC, WMMA, SWMMAC; HMMA, IMMA, DMMA, QMMA, HGMMA, UTCHMMA ... */
+    ISA_TRANSCENDENTAL, /* exp log rcp rsq sqrt sin cos tanh, MUFU: a quarter of the rate or less */
     ISA_CONVERSION,     /* v_cvt_*: between number formats */
     ISA_CROSS_LANE,     /* lanes exchange: ds_bpermute, ds_swizzle, v_mov with DPP, readlane, permlane */
     ISA_SCALAR,         /* scalar ALU */
@@ -65,6 +68,7 @@ unsigned isa_width_bytes(enum isa_width width);
 struct isa_instruction {
     uint64_t address;
     uint64_t target;      /* where a direct branch goes; 0: no branch, or not known (s_setpc) */
+    const char *guard;    /* NVIDIA: "@!P0", the predicate that it depends on; "" none */
     const char *mnemonic; /* as objdump spells it, with suffix; both names of a VOPD: "v_dual_a :: v_dual_b" */
     const char *operands; /* both operand lists of a VOPD: "v0, v1, v2 :: v3, v4, v5"; "" without any */
     enum isa_kind kind;
@@ -76,6 +80,7 @@ struct isa_instruction {
     uint32_t matrix_ops;    /* 2*M*N*K*blocks per wave; sparse forms: those of the dense form they replace */
     uint32_t matrix_cycles; /* clocks that it occupies the matrix unit of its SIMD; 0: not known for this target */
     bool is_integer;        /* matrix_ops are integer operations */
+    bool ends_block;        /* the next one does not run after it: s_endpgm, s_branch, EXIT, BRA without a condition */
     size_t loop;            /* the innermost loop it is in, or ISA_NO_LOOP */
 };
 
@@ -133,7 +138,10 @@ enum isa_severity { ISA_NOTE, ISA_HINT, ISA_PROBLEM };
  *   barrier-per-step     a barrier in an innermost loop every few vector instructions             note
  *   accumulator-copies   an innermost loop copies between AGPRs and VGPRs more often than it
  *                        multiplies                                                               hint
+ *   lanes-off            WMMA or v_permlane16 behind a branch that may switch lanes off           hint
  *   calls                calls of functions, whose instructions are not counted                   note
+ *   matrix-shape         matrix instructions whose shape is not in the code (tcgen05), not counted note
+ * Of cubins only scratch-in-loop, scratch, barrier-per-step, calls and matrix-shape are looked for.
  * Loops that do the remainder of a larger one, and conversions or transcendentals that memory hides, are left alone. */
 /* clang-format on */
 struct isa_finding {
@@ -177,7 +185,9 @@ struct isa {
 
 /* Disassembles `bytes` (one ELF code object) and analyses the kernels named by `symbols`. One child process for all of
  * them. The disassembler is the first that knows the target of: ROOFTILE_OBJDUMP (then only that), $ROCM_PATH/llvm/bin/
- * llvm-objdump, /opt/rocm/llvm/bin/llvm-objdump, llvm-objdump-25 ... -14, llvm-objdump.
+ * llvm-objdump, /opt/rocm/llvm/bin/llvm-objdump, llvm-objdump-25 ... -14, llvm-objdump. A cubin's is the first there is of
+ * ROOFTILE_NVDISASM (then only that; nvdisasm or cuobjdump), $CUDA_HOME/bin/nvdisasm, nvdisasm, /usr/local/cuda/bin/nvdisasm, and
+ * cuobjdump in the same places.
  * ERR_UNSUPPORTED: there is no disassembler, or none at hand knows the target; the sentence names the LLVM needed, and
  * a caller goes on with the metadata alone. ERR_IO: it failed otherwise. */
 enum status isa_read(struct isa *isa, const void *bytes, size_t size, const char *target,
@@ -188,8 +198,8 @@ enum status isa_read(struct isa *isa, const void *bytes, size_t size, const char
 enum status isa_read_codeobj(struct isa *isa, const struct codeobj *object, const struct codeobj_kernel *only,
                              struct arena *arena, struct err *err);
 
-/* The analysis alone, over what `llvm-objdump -d` wrote. Lines that are no instructions are skipped; a kernel of which
- * no instruction is there is ERR_CONFIG. */
+/* The analysis alone, over what `llvm-objdump -d` wrote, or nvdisasm, or `cuobjdump --dump-sass`. Lines that are no
+ * instructions are skipped; a kernel of which no instruction is there is ERR_CONFIG. */
 enum status isa_parse(struct isa *isa, const char *target, const char *text, const struct isa_symbol *symbols,
                       size_t symbol_count, struct arena *arena, struct err *err);
 

@@ -22,7 +22,7 @@ size_t launch_fit(struct text *out, const struct bound *bound, const struct boun
                   const struct codeobj_kernel *kernel, uint64_t lds_limit_bytes);
 
 /* How many workgroups and waves of a launch live on a compute unit of `target`, from its kernel's registers and LDS and the
- * launch's workgroup and dynamic LDS. ERR_UNSUPPORTED without a kernel descriptor, else as occupancy_compute. */
+ * launch's workgroup and dynamic LDS. ERR_UNSUPPORTED for AMD code without a kernel descriptor, else as occupancy_compute. */
 enum status launch_occupancy(struct occupancy *occupancy, const struct bound_launch *launch, const char *target,
                              const struct codeobj_kernel *kernel, struct err *err);
 

@@ -90,6 +90,7 @@ struct machine_unit {
     struct ceiling peak; /* FLOP per second (integer units: OP per second) */
     double clock_hz;     /* the clock that the claimed peak holds at; 0 unknown */
     double held_hz;      /* the clock during the measurement; 0 unknown */
+    double limit_hz;     /* the highest clock that the device has named or was seen at in this run, where above clock_hz; else 0 */
 };
 
 struct machine {
@@ -140,13 +141,18 @@ const char *machine_unit_rate(const char *name);
 /* The figure of that name; NULL when there is none. */
 const struct machine_figure *machine_figure(const struct machine *machine, const char *name);
 
-/* NULL when the machine has no such unit. */
+/* NULL when the machine has no such unit. All 8-bit floats ("matrix_e4m3", "matrix_e5m2fnuz", ...) have that of "matrix_fp8"
+ * where they have none of their own. */
 const struct machine_unit *machine_unit(const struct machine *machine, const char *name);
 
 /* A measured machine's claimed peaks are derived from the clock seen when it was measured. When the device is now seen at a
- * higher clock, they rise with it: a clock that went up must not make an honest result impossible. Data sheets stay as they
- * are, and a lower or unknown (NaN) clock changes nothing. */
+ * higher clock, they rise with it: a clock that went up must not make an honest result impossible. A data sheet's numbers stay as
+ * they are, but cards run above the boost clock that it names (a GeForce at light load): what is possible then is machine_unit_limit.
+ * A lower or unknown (NaN) clock changes nothing. */
 void machine_raise_clock(struct machine *machine, double core_hz);
+
+/* The claimed peak at limit_hz: only what is above it is impossible. */
+double machine_unit_limit(const struct machine_unit *unit);
 
 /* The roof that counts: measured where there is one, else claimed; 0 when unknown. */
 double ceiling_value(const struct ceiling *ceiling);

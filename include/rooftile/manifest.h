@@ -12,7 +12,8 @@
  *   "code":     { "source": "stream.hip", "symbol": "stream_triad", "min_llvm": 17,
  *                 "defines": { "T": "{ctype(dtype)}", "VEC": "{VEC}" }, "flags": ["-ffast-math"] },
  *               or { "image": "my_flash_{D}.hsaco", "symbol": "..." }
- *               or { "library": "openblas", "symbol": "gemm_{dtype}" },     a function of a library that the device opens (device.h)
+ *               or { "library": "{library}", "symbol": "gemm_{dtype}" },    a function of a library that the device opens (device.h),
+ *                                                                           such as "openblas"; variants may choose it
  *   "variants": [ { "backend": "cpu", "params": { "VEC": 16 } }, { "arch": "gfx11*", "wave": 32, "params": { ... } } ],
  *   "require":  [ { "expr": "device.lds_bytes >= tile * 4", "reason": "the tile needs {tile*4} bytes of LDS" } ],
  *   "buffers":  { "a": { "type": "{dtype}", "count": "n", "role": "out", "reset": "none",
@@ -28,7 +29,7 @@
  *   "setup":    [ ... steps run once, untimed, before the first launch ... ],
  *   "work":     { "read": "2*n*bytes(dtype)", "write": "n*bytes(dtype)", "flops": "2*n", "items": "n", "unit": "vector_{dtype}",
  *                 "footprint": "...", "item": "B", "level": "link" },
- *   "occupancy": { "exactly": "waves" } or { "least": "2" },       waves per SIMD of the first timed launch, on AMD targets
+ *   "occupancy": { "exactly": "waves" } or { "least": "2" },       waves per SIMD of the first timed launch, on GPUs
  *   "metrics":  { "cycles_per_step": { "buffer": "out", "reduce": "median", "expr": "x / steps", "unit": "cycles",
  *                                    "expect": "steps" } },
  *   "check":    { "params": { "n": 4099 },
@@ -333,7 +334,7 @@ struct manifest {
     const struct manifest_require *require;
     size_t require_count;
     const char *source;                /* resolved path of the .hip; NULL when image or library is set */
-    const char *library;               /* name of a library, "openblas"; its functions are the symbols */
+    const struct text_template *library; /* name of a library, "openblas"; its functions are the symbols */
     const struct text_template *image; /* path relative to the manifest */
     const struct define *defines; /* of code; launches have theirs */
     size_t define_count;
@@ -371,7 +372,9 @@ struct device_unit {
     double simd_vgprs, vgpr_granule;    /* VGPRs of a SIMD for each lane of the case's waves, handed out in granules */
     double wave_vgprs, wave_agprs;      /* that one wave can name; both come from simd_vgprs where that is more than wave_vgprs */
     double unit_lds, lds_granule;       /* bytes of LDS of a unit, handed out in granules */
-    double unit_groups;                 /* workgroups of more than one wave that a unit holds at most */
+    double lds_reserved;                /* bytes of it that each workgroup takes beside its own */
+    double unit_lone_groups;            /* workgroups of one wave that a unit holds at most */
+    double unit_groups;                 /* and of more than one */
 };
 struct device_facts { /* filled from struct device_info by plan; all numbers so that expressions can use them */
     double wave, cus, xccs, max_block, lds_bytes, memory_bytes, l2_bytes, core_hz;
@@ -384,7 +387,7 @@ struct device_facts { /* filled from struct device_info by plan; all numbers so 
     bool unit_pairs;              /* two compute units are one unit without CU mode */
     const char *backend, *arch;
 };
-#define MANIFEST_UNIT_NAMES 10 /* fields of device_unit: the last of the device's names */
+#define MANIFEST_UNIT_NAMES 12 /* fields of device_unit: the last of the device's names */
 #define MANIFEST_DEVICE_NAMES (15 + MANIFEST_UNIT_NAMES)
 extern const char *const manifest_device_names[MANIFEST_DEVICE_NAMES]; /* "device.wave" "device.cus" ... */
 /* What every expression knows besides its variables: the dtypes by name, bytes(dtype) and eps(dtype). For suites too. */
@@ -404,7 +407,7 @@ enum status template_render(char **out, const struct text_template *template, co
                             const struct param_value *values, const double *slots, struct arena *arena, struct err *err);
 /* Does the template mention this parameter (by index)? Decides which parameters are compile-time. */
 bool template_uses(const struct text_template *template, size_t param);
-/* Is the parameter used in any define (of code or of a launch), image or symbol? Then its value is baked into the code object. */
+/* Is the parameter used in any define (of code or of a launch), image, library or symbol? Then its value is baked into the code object. */
 bool manifest_param_is_compiled(const struct manifest *manifest, size_t param);
 
 /* Reads and checks one manifest. Everything lives in `arena`. ERR_CONFIG with file:line:column and pointer. */

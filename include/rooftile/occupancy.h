@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Occupancy of AMD GPUs: how many workgroups and waves of a kernel live on a compute unit at once, what limits them,
- * and what would raise it. Pure: a function of the target's name and of what a kernel and its launch ask for.
+ * Occupancy of GPUs: how many workgroups and waves of a kernel live on a compute unit at once, what limits them, and
+ * what would raise it. Pure: a function of the target's name and of what a kernel and its launch ask for.
  *
  * The unit is a CU, or on RDNA in WGP mode (the compilers' default) a WGP: the part of the device that one workgroup
  * lives in. Per unit there are `simds` SIMDs, each with a vector register file and slots for waves; LDS and barriers
@@ -21,6 +21,14 @@
  *     - up to version 19, LLVM's "; Occupancy:" does not round LDS to its granule, and it never knows of dynamic LDS;
  *     - the HIP runtime counts one CU's LDS in WGP mode and knows no limit by barriers.
  * Scratch memory does not limit occupancy in this sense (the runtime's scratch ring may).
+ *
+ * NVIDIA's GPUs follow the same rules under other names: the unit is an SM with four partitions (SIMDs), a workgroup is
+ * a block, a wave a warp of 32. 65,536 registers per SM are 512 for each lane of a partition's warps, handed out in 8
+ * per lane (256 per warp); the driver keeps 1 KiB of shared memory of every block (lds_reserved); a block of any size
+ * takes one of the block slots, and from compute capability 9.0 on of the barriers as many as it names. Shared memory is
+ * taken to be at its largest share of L1, which the driver chooses where a kernel needs it. Sources: CUDA C++
+ * Programming Guide, "Technical Specifications per Compute Capability"; cuda_occupancy.h of CUDA 13.0, which these rules
+ * were compared with (tests/data/occupancy_cuda.json).
  */
 #ifndef ROOFTILE_OCCUPANCY_H
 #define ROOFTILE_OCCUPANCY_H
@@ -32,13 +40,21 @@
 #include "rooftile/err.h"
 #include "rooftile/text.h"
 
+/* How the family's vendor calls things: for people, and so that nobody has to translate. */
+struct occupancy_words {
+    const char *unit, *group, *wave, *registers,
+        *lds;      /* "CU" "workgroup" "wave" "VGPR" "LDS"; all but LDS take an 's' */
+    bool per_unit; /* waves are counted per unit ("32 of 64 warps per SM"), not per SIMD */
+};
+
 /* What the hardware of a family of targets has. Registers are counted per lane, for the family's usual wave size: in
  * waves of 64 where 32 is usual, file and granule are half as large. */
 struct occupancy_limits {
     const char *targets; /* names with a space after each: "gfx1100 gfx1101 " */
-    uint32_t wave;       /* the usual size */
-    bool has_wave64;     /* next to 32 */
-    bool has_wgp;        /* WGP mode: twice the CU's SIMDs, LDS and barriers */
+    const struct occupancy_words *words;
+    uint32_t wave;   /* the usual size */
+    bool has_wave64; /* next to 32 */
+    bool has_wgp;    /* WGP mode: twice the CU's SIMDs, LDS and barriers */
     uint32_t simds_cu;
     uint32_t vgpr_file; /* VGPRs per SIMD */
     uint32_t vgpr_granule;
@@ -50,7 +66,9 @@ struct occupancy_limits {
     uint32_t lds_cu;     /* bytes of a CU's pool */
     uint32_t lds_max;    /* bytes that one workgroup can have */
     uint32_t lds_granule;
-    uint32_t barriers_cu; /* workgroups of several waves per CU */
+    uint32_t lds_reserved; /* bytes that the driver takes of the pool for each workgroup, beside what it can have */
+    uint32_t barriers_cu;  /* AMD: workgroups of several waves per CU; NVIDIA: barriers per SM, 0: enough */
+    uint32_t groups_cu;    /* NVIDIA: blocks per SM; 0: no such limit */
 };
 
 #define OCCUPANCY_AGPRS_MAX 256u  /* of a wave, where there are any */
@@ -70,6 +88,7 @@ struct occupancy_use {
     uint32_t sgprs;     /* with VCC and the like, as `.sgpr_count` counts them */
     uint64_t lds_bytes; /* static and dynamic */
     uint32_t block;     /* threads of a workgroup */
+    uint32_t barriers;  /* NVIDIA: that a block names; 0 counts as 1 */
     bool llvm_waves;    /* as LLVM counts waves, not as the runtime does */
 };
 
@@ -81,7 +100,6 @@ enum occupancy_limiter {
     LIMITER_BARRIERS, /* workgroups per unit: no more exist */
     LIMITER_COUNT
 };
-const char *occupancy_limiter_name(enum occupancy_limiter limiter); /* "VGPRs" "SGPRs" "LDS" "wave slots" "barriers" */
 
 #define OCCUPANCY_UNLIMITED UINT32_MAX
 
@@ -110,8 +128,8 @@ struct occupancy {
         double waves_per_simd;
     } raise;
 
-    /* A smaller power of two of threads that gives more waves, where only the workgroup's size leaves slots empty; 0:
-     * none. Never with LDS, whose need would change with the size. */
+    /* A power of two of threads that gives more waves, where only the workgroup's size leaves slots empty: smaller, or
+     * larger where workgroups are too many; 0: none. Never with LDS, whose need would change with the size. */
     uint32_t better_block;
     double better_block_waves_per_simd;
 };
@@ -120,8 +138,17 @@ struct occupancy {
  * workgroup of 0 or over OCCUPANCY_BLOCK_MAX threads, more registers than a wave can address). */
 enum status occupancy_compute(struct occupancy *occupancy, const struct occupancy_use *use, struct err *err);
 
-/* Appends "VGPRs and LDS", or "wave slots". */
+/* Appends "VGPRs", "SGPRs", "LDS", "wave slots" or "barriers"; for NVIDIA "registers", "shared memory", "warp slots",
+ * "block slots" or "barriers". */
+void occupancy_limiter(struct text *text, const struct occupancy *occupancy, enum occupancy_limiter limiter);
+
+/* Appends all that limit: "VGPRs and LDS", or "wave slots". */
 void occupancy_limiters(struct text *text, const struct occupancy *occupancy);
+
+/* Waves as the vendor counts them: per SIMD, or per SM. occupancy_waves_unit: "waves per SIMD" | "warps per SM", of one
+ * wave per SIMD "wave per SIMD". */
+double occupancy_waves(const struct occupancy *occupancy, double waves_per_simd);
+const char *occupancy_waves_unit(const struct occupancy *occupancy, bool one_per_simd);
 
 /* Appends what would raise it, in words: "4 VGPRs fewer gives 6 waves per SIMD instead of 5"; nothing when nothing
  * would. */

@@ -245,6 +245,8 @@ enum status result_merge(struct result *out, const struct result *const *parts, 
 
 /* It was timed, nothing about it is wrong or impossible: its time may be compared and shown to others. */
 bool result_case_counts(const struct result_case *result_case);
+/* How the reason of a case begins that was skipped because time ran out (--budget), and not because of what it is. */
+#define RESULT_LATE_REASON "the time budget of "
 /* Why a case is a finding: "verification" "impossible" "failed" "crashed" "timeout"; "" when it is none (ok, skipped, error). */
 const char *result_case_finding(const struct result_case *result_case);
 

@@ -5,7 +5,8 @@
  * for them; the facts about waves hold for every name of the same family ("gfx1036", "gfx11-generic", with features
  * behind a colon too). Sources: LLVM's AMDGPUUsage (processors, target features) and the LLVM releases that
  * added each (gfx942, gfx1151: 17; gfx1200: 18; gfx950: 20; gfx1250: a stub in 21, complete in 22). NVIDIA's are named as nvcc
- * names them; the CUDA that first knows each is in the release notes of nvcc and PTX. An "a" behind the number: with the
+ * names them; the CUDA that first knows each is in the release notes of nvcc and PTX, the LLVM that does in those of LLVM (sm_100
+ * and sm_120: 20), but never below 19, the first that writes the PTX of mma's 8-bit floats. An "a" behind the number: with the
  * instructions that no later architecture keeps; such code runs on that one alone.
  */
 #ifndef ROOFTILE_TARGETS_H
@@ -20,14 +21,18 @@
 struct target {
     const char *arch;     /* "gfx942" */
     const char *products; /* a few that have it, for people */
-    unsigned llvm; /* oldest major version that compiles kernels for it; never below 14, which they need themselves; 0: nvcc */
-    const char *cuda; /* oldest CUDA whose nvcc does, "12.8"; NULL: clang */
+    unsigned llvm; /* oldest major version that compiles kernels for it (to PTX, for NVIDIA's); below 14 none does */
+    const char *cuda; /* oldest CUDA whose nvcc does, "12.8"; NULL: only clang */
 };
 #define TARGET_COUNT 18
 extern const struct target targets[TARGET_COUNT];
 
 /* "sm_90a": nvcc's. */
 bool target_is_nvidia(const char *arch);
+
+/* The PTX that code for a target of NVIDIA's is written in, 84 for 8.4: the lowest that has all that kernels use there, because a
+ * driver takes no newer one than it knows. */
+unsigned target_ptx(const char *arch);
 
 /* NULL when it is not one of them. Features ("gfx90a:xnack-") are no part of the name. */
 const struct target *target_find(const char *arch);

@@ -69,6 +69,17 @@ static double call_clamp(const double *args)
     return raised > args[2] ? args[2] : raised;
 }
 
+/* In the order of a generator's prefix sums (offsets, dist skewed), so that both have the same bits. */
+static double call_harmonic(const double *args)
+{
+    if (!(args[0] >= 0) || args[0] > 1e6 || args[0] != floor(args[0]))
+        return (double)NAN;
+    double sum = 0;
+    for (double k = 1; k <= args[0]; k++)
+        sum += pow(k, -args[1]);
+    return sum;
+}
+
 const struct expr_builtin expr_builtins[] = {
     {OP_MIN, true, {"min", 1, NULL}},
     {OP_MAX, true, {"max", 1, NULL}},
@@ -88,5 +99,6 @@ const struct expr_builtin expr_builtins[] = {
     {OP_CALL, false, {"round_up", 2, call_round_up}},
     {OP_CALL, false, {"is_pow2", 1, call_is_pow2}},
     {OP_CALL, false, {"clamp", 3, call_clamp}},
+    {OP_CALL, false, {"harmonic", 2, call_harmonic}},
 };
 const size_t expr_builtin_count = sizeof(expr_builtins) / sizeof(expr_builtins[0]);

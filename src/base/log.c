@@ -23,6 +23,7 @@ static const struct {
     {"W009", "profile not marked"},     {"W010", "no dispatch timer"},
     {"W011", "caches not known"},       {"W012", "flush in doubt"},
     {"W013", "calibration failed"},     {"W014", "not confirmed"},
+    {"W015", "out of time"},
 };
 
 static struct {

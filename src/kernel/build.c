@@ -177,6 +177,7 @@ static void admit(struct build *build, size_t index)
     if (request->library) {
         result = settled(BUILD_CACHED, arena_printf(build->arena, "it calls the library %s", request->library));
         result.object = "";
+        result.library = request->library;
     } else if (!request->source) {
         if (image_use(&result, &build->cache, request, &err))
             result = settled(err.status == ERR_UNSUPPORTED ? BUILD_SKIPPED : BUILD_FAILED,

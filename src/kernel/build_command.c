@@ -36,7 +36,7 @@ static const char *const amd_flags[] = {
 };
 
 /* CUDA's own header is said to be there already: simt_nvidia.h takes what it needs of it. */
-static const char *const nvidia_flags[] = {
+static const char *const nvcc_flags[] = {
     "-x",
     "cu",
     "-cubin",
@@ -45,6 +45,25 @@ static const char *const nvidia_flags[] = {
     "-D__CUDA_RUNTIME_H__",
     "--expt-relaxed-constexpr",
     "-frandom-seed=rooftile",
+};
+
+/* PTX, as text: nothing of a CUDA toolkit that may be there is taken, so that every machine makes the same of it. */
+static const char *const clang_nvidia_flags[] = {
+    "-x",
+    "cuda",
+    "--cuda-device-only",
+    "-nocudainc",
+    "-nocudalib",
+    "-S",
+    "-std=c++17",
+    "-fuse-cuid=none",
+    "-ffile-compilation-dir=.",
+    "-Wno-unknown-cuda-version",
+    "-O3",
+    "-Xclang",
+    "-fcuda-short-ptr",
+    "-mllvm",
+    "--nvptx-short-ptr",
 };
 
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
@@ -82,12 +101,19 @@ static enum status add_cpu(struct argv *argv, const struct build_target *target,
     return STATUS_OK;
 }
 
-static enum status add_nvidia(struct argv *argv, const struct build_target *target, struct err *err)
+static enum status add_nvidia(struct argv *argv, const struct compiler *compiler, const struct build_target *target,
+                              struct err *err)
 {
     if (target_check_modes(target->arch, target->wave, target->cumode, err))
         return err->status;
-    argv_add_all(argv, nvidia_flags, COUNT(nvidia_flags));
-    argv_addf(argv, "-arch=%s", target->arch);
+    if (compiler->is_nvcc) {
+        argv_add_all(argv, nvcc_flags, COUNT(nvcc_flags));
+        argv_addf(argv, "-arch=%s", target->arch);
+        return STATUS_OK;
+    }
+    argv_add_all(argv, clang_nvidia_flags, COUNT(clang_nvidia_flags));
+    argv_addf(argv, "--cuda-gpu-arch=%s", target->arch);
+    argv_addf(argv, "--cuda-feature=+ptx%u", target_ptx(target->arch));
     return STATUS_OK;
 }
 
@@ -102,7 +128,7 @@ enum status command_for_target(struct argv *argv, const struct compiler *compile
 {
     argv_add(argv, compiler->path);
     if (target->kind == BUILD_NVIDIA)
-        return add_nvidia(argv, target, err);
+        return add_nvidia(argv, compiler, target, err);
     return target->kind == BUILD_AMD ? add_amd(argv, compiler, target, err) : add_cpu(argv, target, err);
 }
 
@@ -136,9 +162,9 @@ static enum status find_source(struct build_unit *unit, struct arena *arena, str
 }
 
 /* A manifest's flags are clang's. */
-static void add_request(struct argv *argv, const struct build_request *request)
+static void add_request(struct argv *argv, const struct compiler *compiler, const struct build_request *request)
 {
-    if (request->target.kind != BUILD_NVIDIA)
+    if (!compiler->is_nvcc)
         argv_add_all(argv, request->flags, request->flag_count);
     for (size_t i = 0; i < request->define_count; i++)
         argv_addf(argv, "-D%s=%s", request->defines[i].name, request->defines[i].value);
@@ -149,7 +175,7 @@ static void add_paths(struct build_unit *unit)
 {
     struct argv *argv = &unit->command;
     argv_addf(argv, "-I%s", unit->include_dir);
-    if (unit->request->target.kind != BUILD_NVIDIA) {
+    if (!unit->compiler->is_nvcc) {
         argv_addf(argv, "-ffile-prefix-map=%s=include", unit->include_dir);
         argv_addf(argv, "-ffile-prefix-map=%s=source", unit->source_dir);
     }
@@ -174,7 +200,7 @@ enum status unit_prepare(struct build_unit *unit, const struct compiler *compile
     unit->command = (struct argv){.arena = arena};
     if (command_for_target(&unit->fixed, unit->compiler, &unit->request->target, err))
         return err->status;
-    add_request(&unit->fixed, unit->request);
+    add_request(&unit->fixed, compiler, unit->request);
     argv_add_all(&unit->command, unit->fixed.items, unit->fixed.count);
     add_paths(unit);
     return STATUS_OK;

@@ -48,7 +48,7 @@ static enum status use_code(struct build_result *result, struct build_cache *cac
     const struct codeobj *object = codeobj_for_target(file, request->target.arch);
     if (!object)
         return refuse_target(request, file, arena, err);
-    if (file->container != CODEOBJ_PLAIN)
+    if (file->container != CODEOBJ_PLAIN && file->container != CODEOBJ_PTX)
         return extract(result, cache, request->image, object, err);
     result->object = request->image;
     hash_sha256(result->sha256, object->bytes, object->size_bytes);

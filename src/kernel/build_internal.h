@@ -16,7 +16,9 @@
 #include "rooftile/text.h"
 
 #define COMPILER_HINT "install clang (Debian and Ubuntu: apt install clang-19 lld-19) or set ROOFTILE_KERNEL_COMPILER"
-#define NVCC_HINT "install CUDA's nvcc and set CUDA_HOME, or set ROOFTILE_KERNEL_COMPILER to it"
+#define NVIDIA_HINT                                                                                                    \
+    "install CUDA's nvcc and set CUDA_HOME, or clang 19 or later (Debian and Ubuntu: apt install clang-19), or set "    \
+    "ROOFTILE_KERNEL_COMPILER to one of them"
 
 /* An argument vector that grows in an arena; `items` always ends with NULL once something was added. */
 struct argv {

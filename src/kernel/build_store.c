@@ -106,9 +106,9 @@ static enum status write_records(const struct build_record *record, const struct
 static char *object_name(const struct build_cache *cache, const struct build_unit *unit, const char *sha256)
 {
     const char *base = path_base(unit->source);
-    static const char *const suffixes[] = {[BUILD_CPU] = "so", [BUILD_AMD] = "hsaco", [BUILD_NVIDIA] = "cubin"};
+    static const char *const suffixes[] = {[BUILD_CPU] = "so", [BUILD_AMD] = "hsaco", [BUILD_NVIDIA] = "ptx"};
     return arena_printf(cache->arena, "%.*s-%.32s.%s", (int)strcspn(base, "."), base, sha256,
-                        suffixes[unit->request->target.kind]);
+                        unit->compiler->is_nvcc ? "cubin" : suffixes[unit->request->target.kind]);
 }
 
 enum status cache_store(struct build_result *result, struct build_cache *cache, const struct build_unit *unit,

@@ -86,6 +86,8 @@ static enum status read_object(struct codeobj *object, struct bytes bytes, struc
     struct elf_image image = {0};
     if (elf_machine(bytes) == ELF_MACHINE_CUDA)
         return cubin_read(object, bytes, arena, err);
+    if (ptx_is(bytes))
+        return ptx_read(object, bytes, arena, err);
     enum status status = elf_image_read(&image, bytes, arena, err);
     if (!status)
         status = note_read(object, image.note, arena, err);
@@ -133,7 +135,7 @@ static enum status not_code(struct bytes bytes, struct err *err)
     for (size_t k = 0; k < 4 && k < bytes.size; k++)
         head[k] = isprint(bytes.data[k]) ? (char)bytes.data[k] : '.';
     return err_set(err, ERR_CONFIG,
-                   "not a code object: neither an ELF file nor an offload bundle (it begins with '%s')", head);
+                   "not a code object: neither an ELF file nor an offload bundle nor PTX (it begins with '%s')", head);
 }
 
 static enum status walk(struct codeobj_list *list, enum codeobj_container *container, struct bytes bytes,
@@ -142,6 +144,10 @@ static enum status walk(struct codeobj_list *list, enum codeobj_container *conta
     if (bundle_is_plain(bytes) || bundle_is_compressed(bytes)) {
         *container = bundle_is_plain(bytes) ? CODEOBJ_BUNDLE : CODEOBJ_COMPRESSED;
         return bundle_walk(list, bytes, 0, err);
+    }
+    if (ptx_is(bytes)) {
+        *container = CODEOBJ_PTX;
+        return list_add_object(list, bytes, "", 0, err);
     }
     if (!elf_is(bytes))
         return not_code(bytes, err);
@@ -201,7 +207,8 @@ const char *codeobj_container_name(enum codeobj_container container)
     static const char *const names[] = {[CODEOBJ_PLAIN] = "code object",
                                         [CODEOBJ_BUNDLE] = "offload bundle",
                                         [CODEOBJ_COMPRESSED] = "compressed offload bundle",
-                                        [CODEOBJ_EXECUTABLE] = "executable"};
+                                        [CODEOBJ_EXECUTABLE] = "executable",
+                                        [CODEOBJ_PTX] = "PTX"};
     return names[container];
 }
 

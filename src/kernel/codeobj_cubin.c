@@ -23,12 +23,17 @@
 #define INFO_ARGUMENT 0x17u
 #define INFO_ARGUMENTS_BYTES 0x19u
 #define INFO_REGISTERS 0x2fu
+#define INFO_BARRIERS 0x4cu
+#define INFO_MARKS 0x55u
+#define MARK_SPILL 1u
+#define CUDA_MARKS_SPILLS 13ul /* first release that is known to mark every one; earlier ones may */
 
 struct cubin {
     struct bytes bytes;
     struct Elf *elf;
     size_t names;
     unsigned number; /* of the architecture: 90 */
+    bool marks_spills;
     struct arena *arena;
 };
 
@@ -63,6 +68,37 @@ static bool next_attribute(struct attribute *attribute, struct bytes *rest)
     if (!bytes_part(&attribute->value, *rest, 4, size))
         return false;
     return bytes_part(rest, *rest, 4 + size, rest->size - 4 - size);
+}
+
+/* ---- spills ---- */
+
+/* Local loads and stores as they are encoded since compute capability 7.0: 16 bytes, of which the lowest twelve bits
+ * are the operation, and three name the size of an access. */
+#define CODE_BYTES 16u
+#define CODE_LOCAL_LOAD 0x983u
+#define CODE_LOCAL_STORE 0x387u
+#define CODE_SIZE_AT 9u /* in the upper eight bytes */
+
+static uint32_t access_bytes(uint64_t upper)
+{
+    static const uint32_t sizes[8] = {1, 1, 2, 2, 4, 8, 16, 16};
+    return sizes[upper >> CODE_SIZE_AT & 7];
+}
+
+/* Pairs of a kind and the offset of an instruction. */
+static void read_marks(struct codeobj_kernel *kernel, struct bytes marks)
+{
+    struct bytes mark, code;
+    const struct bytes text = {kernel->code, kernel->code_bytes};
+    for (uint64_t at = 0; bytes_part(&mark, marks, at, 8); at += 8) {
+        if (load_u32(mark.data) != MARK_SPILL || !bytes_part(&code, text, load_u32(mark.data + 4), CODE_BYTES))
+            continue;
+        const unsigned operation = load_u16(code.data) & 0xfff;
+        const uint32_t bytes = access_bytes(load_u64(code.data + 8));
+        kernel->spill_bytes_known = true;
+        kernel->spill_store_bytes += operation == CODE_LOCAL_STORE ? bytes : 0;
+        kernel->spill_load_bytes += operation == CODE_LOCAL_LOAD ? bytes : 0;
+    }
 }
 
 /* ---- arguments ---- */
@@ -118,6 +154,10 @@ static void read_own_info(struct codeobj_kernel *kernel, struct bytes info, stru
             kernel->max_block = product(attribute.value, NULL);
         else if (attribute.name == INFO_REQUIRED_THREADS)
             kernel->max_block = product(attribute.value, kernel->required_block);
+        else if (attribute.name == INFO_BARRIERS)
+            kernel->barriers = attribute.half & 0xff;
+        else if (attribute.name == INFO_MARKS)
+            read_marks(kernel, attribute.value);
     }
     kernel->args = args;
     kernel->explicit_count = kernel->arg_count;
@@ -152,10 +192,16 @@ static enum status read_kernel(struct codeobj_kernel *kernel, const struct cubin
 {
     GElf_Shdr header;
     struct bytes part;
-    *kernel = (struct codeobj_kernel){.wave = 32, .kernarg_align = 8};
+    *kernel = (struct codeobj_kernel){.wave = 32, .kernarg_align = 8, .spill_bytes_known = cubin->marks_spills};
     if (codeobj_string(&kernel->name, name, strlen(name), "a kernel's name", cubin->arena, err))
         return err->status;
     kernel->symbol = kernel->name;
+    if (!find_section(&header, &part, cubin, arena_printf(cubin->arena, ".text.%s", name)) || !part.size)
+        return err_set(err, ERR_CONFIG, "kernel %s has no code, or it is truncated", kernel->name);
+    kernel->code = part.data;
+    kernel->code_bytes = part.size;
+    kernel->code_offset = header.sh_offset;
+    hash_sha256(kernel->code_sha256, part.data, part.size);
     if (find_section(&header, &part, cubin, ".nv.info"))
         read_common_info(kernel, part, symbol);
     part = (struct bytes){0};
@@ -163,12 +209,6 @@ static enum status read_kernel(struct codeobj_kernel *kernel, const struct cubin
     read_own_info(kernel, part, cubin->arena);
     if (find_section(&header, &part, cubin, arena_printf(cubin->arena, ".nv.shared.%s", name)))
         kernel->group_segment_bytes = own_shared_bytes(cubin, header.sh_size);
-    if (!find_section(&header, &part, cubin, arena_printf(cubin->arena, ".text.%s", name)) || !part.size)
-        return err_set(err, ERR_CONFIG, "kernel %s has no code, or it is truncated", kernel->name);
-    kernel->code = part.data;
-    kernel->code_bytes = part.size;
-    kernel->code_offset = header.sh_offset;
-    hash_sha256(kernel->code_sha256, part.data, part.size);
     return STATUS_OK;
 }
 
@@ -196,25 +236,36 @@ static enum status read_symbols(struct codeobj *object, const struct cubin *cubi
 
 /* ---- the object ---- */
 
-/* Only a note of the tools, which quotes ptxas' command line, tells sm_90a from sm_90. */
-static const char *name_target(const struct cubin *cubin)
+/* Only a note of the tools, which quotes ptxas' version and command line, tells sm_90a from sm_90. What follows `key`
+ * in it; NULL: nothing does. */
+static const char *note_word(const struct cubin *cubin, const char *key, const char *alphabet)
 {
-    static const char key[] = "-arch sm_";
-    char *plain = arena_printf(cubin->arena, "sm_%u", cubin->number);
     GElf_Shdr header;
     struct bytes note;
-    if (!find_section(&header, &note, cubin, ".note.nv.tkinfo"))
-        return plain;
-    const char *at = note.size ? memmem(note.data, note.size, key, sizeof(key) - 1) : NULL;
+    if (!find_section(&header, &note, cubin, ".note.nv.tkinfo") || !note.size)
+        return NULL;
+    const char *at = memmem(note.data, note.size, key, strlen(key));
     if (!at)
-        return plain;
-    at += sizeof(key) - 1 - 3;
-    size_t length = 3;
-    while ((size_t)(at - (const char *)note.data) + length < note.size && strchr("0123456789af", at[length]) &&
-           at[length])
+        return NULL;
+    at += strlen(key);
+    const size_t rest = note.size - (size_t)(at - (const char *)note.data);
+    size_t length = 0;
+    while (length < rest && at[length] && strchr(alphabet, at[length]))
         length++;
-    char *quoted = arena_strndup(cubin->arena, at, length);
-    return text_starts(quoted, plain) ? quoted : plain;
+    return arena_strndup(cubin->arena, at, length);
+}
+
+static const char *name_target(const struct cubin *cubin)
+{
+    const char *plain = arena_printf(cubin->arena, "sm_%u", cubin->number);
+    const char *quoted = note_word(cubin, "-arch ", "sm_0123456789af");
+    return quoted && text_starts(quoted, plain) ? quoted : plain;
+}
+
+static bool marks_spills(const struct cubin *cubin)
+{
+    const char *release = note_word(cubin, "release ", "0123456789.");
+    return release && strtoul(release, NULL, 10) >= CUDA_MARKS_SPILLS;
 }
 
 enum status cubin_read(struct codeobj *object, struct bytes bytes, struct arena *arena, struct err *err)
@@ -233,6 +284,7 @@ enum status cubin_read(struct codeobj *object, struct bytes bytes, struct arena 
     object->abi = header.e_ident[EI_ABIVERSION];
     cubin.number = object->abi >= ABI_NEW ? header.e_flags >> 8 & 0xff : header.e_flags & 0xff;
     object->target = name_target(&cubin);
+    cubin.marks_spills = marks_spills(&cubin);
     while (!status && (section = elf_nextscn(cubin.elf, section))) {
         GElf_Shdr symbols;
         if (!gelf_getshdr(section, &symbols) || symbols.sh_type != SHT_SYMTAB)

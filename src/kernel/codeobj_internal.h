@@ -97,6 +97,12 @@ enum status elf_walk_fatbins(struct codeobj_list *list, struct bytes bytes, stru
 /* A whole object of NVIDIA's: target and kernels. */
 enum status cubin_read(struct codeobj *object, struct bytes bytes, struct arena *arena, struct err *err);
 
+/* ---- codeobj_ptx.c ---- */
+
+bool ptx_is(struct bytes bytes);
+/* All of a text: target and kernels. */
+enum status ptx_read(struct codeobj *object, struct bytes bytes, struct arena *arena, struct err *err);
+
 /* ---- codeobj_note.c ---- */
 
 /* Target, features and kernels as the compiler says. `target` stays NULL when the note has none (version 3). */

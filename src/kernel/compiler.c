@@ -12,7 +12,10 @@
 /* clang 14 is the oldest that kernels compile with. */
 #define CLANG_NEWEST 25u
 #define CLANG_OLDEST 14u
-#define MAX_CANDIDATES (CLANG_NEWEST - CLANG_OLDEST + 4u)
+#define MAX_CANDIDATES (CLANG_NEWEST - CLANG_OLDEST + 5u)
+
+/* The oldest that writes the PTX of a target that is not in the table. */
+#define PTX_OLDEST 19u
 
 /* An empty file compiles in 0.1 s; a cold file server may need much longer. */
 #define PROBE_TIMEOUT_MS 120000
@@ -282,12 +285,23 @@ static enum status knows_target(bool *ok, struct search *search, const struct co
     return STATUS_OK;
 }
 
+/* An older clang takes an empty file for a target of NVIDIA's that it cannot write our kernels for. */
+static bool lacks_ptx(const struct compiler *compiler, const struct build_target *target)
+{
+    const struct target *known = target_find(target->arch);
+    return target->kind == BUILD_NVIDIA && !compiler->is_nvcc && compiler->llvm < (known ? known->llvm : PTX_OLDEST);
+}
+
 /* Asks those that were found since the last call; `compiler` gets a path when one of them can do it. */
 static enum status ask(struct compiler *compiler, struct search *search, struct err *err)
 {
     while (search->asked < search->count && !compiler->path) {
         const struct compiler *next = &search->found[search->asked++];
         bool ok = false;
+        if (lacks_ptx(next, search->target)) {
+            add_name(&search->unaware, next);
+            continue;
+        }
         if (knows_target(&ok, search, next, err))
             return err->status;
         if (ok && next->llvm && next->llvm < search->min_llvm)
@@ -308,14 +322,16 @@ static void try_clangs(struct search *search)
 static void try_nvccs(struct search *search)
 {
     const char *home = getenv("CUDA_HOME");
-    if (home && *home)
+    const bool is_set = home && *home;
+    if (is_set)
         try_name(search, path_join(search->arena, home, "bin/nvcc"));
     try_name(search, "nvcc");
-    try_name(search, "/usr/local/cuda/bin/nvcc");
+    if (!is_set)
+        try_name(search, "/usr/local/cuda/bin/nvcc");
 }
 
-/* A ROCm that is installed comes before the distribution's clang: what its runtime loads is what its compiler writes.
- */
+/* A ROCm or CUDA that is installed comes before the distribution's clang: what its runtime loads is what its compiler
+ * writes. */
 static enum status choose(struct compiler *compiler, struct search *search, const char *own, struct err *err)
 {
     if (own) {
@@ -325,7 +341,7 @@ static enum status choose(struct compiler *compiler, struct search *search, cons
     enum status status = STATUS_OK;
     if (search->target->kind == BUILD_NVIDIA) {
         try_nvccs(search);
-        return ask(compiler, search, err);
+        status = ask(compiler, search, err);
     }
     if (search->target->kind == BUILD_AMD) {
         const char *rocm = getenv("ROCM_PATH");
@@ -345,7 +361,7 @@ static enum status choose(struct compiler *compiler, struct search *search, cons
 
 static const char *target_needs(const struct target *target, struct arena *arena)
 {
-    return target->cuda ? arena_printf(arena, "needs CUDA %s", target->cuda)
+    return target->cuda ? arena_printf(arena, "needs CUDA %s or LLVM %u", target->cuda, target->llvm)
                         : arena_printf(arena, "needs LLVM %u", target->llvm);
 }
 
@@ -353,7 +369,7 @@ static enum status fail_search(const struct search *search, const char *own, str
 {
     const char *arch = search->target->arch;
     const struct target *known = search->target->kind == BUILD_CPU ? NULL : target_find(arch);
-    const char *hint = search->target->kind == BUILD_NVIDIA ? NVCC_HINT : COMPILER_HINT;
+    const char *hint = search->target->kind == BUILD_NVIDIA ? NVIDIA_HINT : COMPILER_HINT;
     if (!search->count && own)
         return err_set(err, ERR_BUILD, "ROOFTILE_KERNEL_COMPILER: %s is not a program that runs", own);
     if (!search->count)
@@ -373,7 +389,7 @@ enum status build_find_compiler(struct compiler *compiler, const struct build_ta
 {
     const char *own = getenv("ROOFTILE_KERNEL_COMPILER");
     if (own &&
-        (!*own || (is_hipcc(own) && target->kind == BUILD_CPU) || is_nvcc(own) != (target->kind == BUILD_NVIDIA)))
+        (!*own || (is_hipcc(own) && target->kind != BUILD_AMD) || (is_nvcc(own) && target->kind != BUILD_NVIDIA)))
         own = NULL;
     struct search search = {.arena = arena, .target = target, .min_llvm = min_llvm};
     struct compiler found = {0};

@@ -23,6 +23,8 @@ struct float_format {
  * implements. */
 static const struct float_format format_f16 = {10, 15, 0x8000, 65504, 0x7bff, 0x7c00, 0x7e00, true, false};
 static const struct float_format format_bf16 = {7, 127, 0x8000, 0x1.fep127, 0x7f7f, 0x7f80, 0x7fc0, true, false};
+/* Of the upper bits of an f32. */
+static const struct float_format format_xf32 = {10, 127, 0x40000, 0x1.ffcp127, 0x3fbff, 0x3fc00, 0x3fe00, true, false};
 static const struct float_format format_e4m3 = {3, 7, 0x80, 448, 0x7e, 0x7f, 0x7f, false, false};
 static const struct float_format format_e5m2 = {2, 15, 0x80, 57344, 0x7b, 0x7c, 0x7e, true, false};
 static const struct float_format format_e4m3fnuz = {3, 8, 0x80, 240, 0x7f, 0x80, 0x80, false, true};
@@ -177,6 +179,15 @@ static bool store_f32(void *restrict out, const double *restrict values, size_t 
     return true;
 }
 
+static bool store_xf32(void *restrict out, const double *restrict values, size_t count)
+{
+    uint32_t *restrict stored = out;
+    const struct float_format format = format_xf32;
+    for (size_t i = 0; i < count; i++)
+        stored[i] = (uint32_t)encode(values[i], format) << 13;
+    return true;
+}
+
 /* The upper half of an f32. */
 static inline double double_of_bf16(uint32_t code)
 {
@@ -232,6 +243,7 @@ struct dtype_row {
 static const struct dtype_row rows[DTYPE_COUNT] = {
     [DTYPE_F64] = {"f64", "double", 8, DBL_EPSILON, DBL_MAX, store_f64, load_f64},
     [DTYPE_F32] = {"f32", "float", 4, 0x1p-23, 0x1.fffffep127, store_f32, load_f32},
+    [DTYPE_XF32] = {"xf32", "float", 4, 0x1p-10, 0x1.ffcp127, store_xf32, load_f32},
     [DTYPE_F16] = {"f16", "_Float16", 2, 0x1p-10, 65504, store_f16, load_f16},
     [DTYPE_BF16] = {"bf16", "__bf16", 2, 0x1p-7, 0x1.fep127, store_bf16, load_bf16},
     [DTYPE_E4M3] = {"e4m3", "unsigned char", 1, 0x1p-3, 448, store_e4m3, load_e4m3},

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "isa_internal.h"
+#include "rooftile/targets.h"
 
 static const struct {
     const char *name, *label;
@@ -58,7 +59,10 @@ const char *isa_severity_name(enum isa_severity severity)
 
 static unsigned default_wave(const char *target)
 {
-    return text_starts(target, "gfx10") || text_starts(target, "gfx11") || text_starts(target, "gfx12") ? 32 : 64;
+    return text_starts(target, "gfx10") || text_starts(target, "gfx11") || text_starts(target, "gfx12") ||
+                   target_is_nvidia(target)
+               ? 32
+               : 64;
 }
 
 /* First item at or behind an address. */
@@ -77,7 +81,9 @@ static size_t lower_bound(const struct isa_listing *listing, uint64_t address)
 
 static bool is_padding(const struct isa_instruction *in)
 {
-    return strcmp(in->mnemonic, "s_nop") == 0 || strcmp(in->mnemonic, "s_code_end") == 0;
+    const bool traps = in->ends_block && in->target == in->address && in->target; /* NVIDIA's: BRA to itself */
+    return traps || strcmp(in->mnemonic, "s_nop") == 0 || strcmp(in->mnemonic, "s_code_end") == 0 ||
+           strcmp(in->mnemonic, "NOP") == 0;
 }
 
 /* First scalar registers of the descriptors in s[0:3] and wherever the kernel copied it to. */
@@ -124,6 +130,12 @@ static void mark_scratch(struct isa_kernel *kernel)
     }
 }
 
+bool isa_is_call(const struct isa_instruction *in)
+{
+    return text_starts(in->mnemonic, "s_swappc") || text_starts(in->mnemonic, "s_call") ||
+           (text_starts(in->mnemonic, "CALL") && !in->target);
+}
+
 static unsigned count_unknown(const struct isa_listing *listing, uint64_t from, uint64_t end)
 {
     unsigned count = 0;
@@ -151,8 +163,7 @@ static enum status read_kernel(struct isa_kernel *kernel, const struct isa_listi
     if (kernel->symbol.scratch_bytes)
         mark_scratch(kernel);
     for (size_t i = 0; i < kernel->instruction_count; i++)
-        kernel->calls += text_starts(kernel->instructions[i].mnemonic, "s_swappc") ||
-                         text_starts(kernel->instructions[i].mnemonic, "s_call");
+        kernel->calls += isa_is_call(&kernel->instructions[i]);
     isa_loops_find(kernel, arena);
     isa_mix_fill(kernel);
     isa_findings_fill(kernel, target, arena);
@@ -164,10 +175,14 @@ enum status isa_parse(struct isa *isa, const char *target, const char *text, con
 {
     struct isa_listing listing;
     struct isa found = {.target = arena_strndup(arena, target, strcspn(target, ":")), .kernel_count = symbol_count};
-    isa_listing_read(&listing, found.target, text, arena);
+    const bool is_sass = target_is_nvidia(found.target);
+    if (!is_sass)
+        isa_listing_read(&listing, found.target, text, arena);
     found.kernels = arena_array(arena, symbol_count, sizeof(*found.kernels));
     for (size_t i = 0; i < symbol_count; i++) {
         found.kernels[i].symbol = symbols[i];
+        if (is_sass)
+            isa_sass_read(&listing, symbols[i].name, found.target, text, arena);
         const enum status status = read_kernel(&found.kernels[i], &listing, found.target, arena, err);
         if (status)
             return status;
@@ -181,6 +196,8 @@ enum status isa_read_codeobj(struct isa *isa, const struct codeobj *object, cons
 {
     const struct codeobj_kernel *kernels = only ? only : object->kernels;
     const size_t count = only ? 1 : object->kernel_count;
+    if (count && kernels[0].is_ptx)
+        return err_set(err, ERR_UNSUPPORTED, "%s: it is PTX, text that the driver makes instructions of", kernels[0].name);
     struct isa_symbol *symbols = arena_array(arena, count, sizeof(*symbols));
     for (size_t i = 0; i < count; i++)
         symbols[i] = (struct isa_symbol){

@@ -125,9 +125,17 @@ void isa_classify_operands(struct isa_instruction *in, const char *target)
         isa_matrix_fill(in, target);
 }
 
+static bool ends_block(const char *mnemonic)
+{
+    return text_starts(mnemonic, "s_endpgm") || strcmp(mnemonic, "s_branch") == 0 || text_starts(mnemonic, "s_setpc") ||
+           text_starts(mnemonic, "s_rfe");
+}
+
 void isa_classify(struct isa_instruction *in, const char *target)
 {
     in->kind = ISA_OTHER;
+    in->guard = "";
+    in->ends_block = ends_block(in->mnemonic);
     for (size_t i = 0; i < isa_family_count; i++) {
         if (!text_starts(in->mnemonic, isa_families[i].prefix))
             continue;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "isa_internal.h"
+#include "rooftile/targets.h"
 
 /* A transcendental takes four times as long as a plain vector instruction (a quarter of the rate on CDNA and RDNA). */
 #define TRANSCENDENTAL_COST 4.0
@@ -135,7 +136,7 @@ static void check_kernel(struct isa_report *report)
                 "fewer values that are the same for all lanes: arguments, pointers, masks of nested branches"});
     for (size_t i = 0; i < kernel->instruction_count && kernel->calls; i++) {
         const struct isa_instruction *in = &kernel->instructions[i];
-        if (!text_starts(in->mnemonic, "s_swappc") && !text_starts(in->mnemonic, "s_call"))
+        if (!isa_is_call(in))
             continue;
         isa_report_add(
             report, (struct isa_finding){
@@ -144,6 +145,29 @@ static void check_kernel(struct isa_report *report)
                         "force inlining (__forceinline__, templates instead of function pointers)"});
         return;
     }
+}
+
+/* tcgen05's take M, N and K from a descriptor in a register. */
+static void check_shapes(struct isa_report *report)
+{
+    const struct isa_kernel *kernel = report->kernel;
+    const struct isa_instruction *first = NULL;
+    unsigned count = 0;
+    for (size_t i = 0; i < kernel->instruction_count; i++) {
+        const struct isa_instruction *in = &kernel->instructions[i];
+        if (in->kind != ISA_MATRIX || in->matrix_ops)
+            continue;
+        first = first ? first : in;
+        count++;
+    }
+    if (first)
+        isa_report_add(
+            report, (struct isa_finding){"matrix-shape", ISA_NOTE, first->address, first->loop,
+                                         arena_printf(report->arena,
+                                                      "the shape of %u matrix instruction%s is not in the code: their "
+                                                      "operations are not counted",
+                                                      count, count > 1 ? "s" : ""),
+                                         ""});
 }
 
 /* LLVM's integer division estimates the quotient with these two and corrects it. */
@@ -285,11 +309,19 @@ void isa_findings_fill(struct isa_kernel *kernel, const char *target, struct are
 {
     struct isa_report report = {.kernel = kernel, .arena = arena};
     struct isa_body *bodies = arena_array(arena, kernel->loop_count, sizeof(*bodies));
+    const bool is_sass = target_is_nvidia(target); /* the other checks know LLVM's code and AMD's rates */
     check_kernel(&report);
-    check_division(&report);
+    check_shapes(&report);
+    if (!is_sass) {
+        check_division(&report);
+        isa_check_lanes(&report);
+    }
     fill_bodies(bodies, kernel, target, arena);
     for (size_t loop = 0; loop < kernel->loop_count; loop++)
-        check_loop(&report, &bodies[loop]);
+        if (is_sass)
+            check_barriers(&report, &bodies[loop]);
+        else
+            check_loop(&report, &bodies[loop]);
     if (kernel->finding_count)
         qsort(kernel->findings, kernel->finding_count, sizeof(*kernel->findings), by_weight);
 }

@@ -19,6 +19,39 @@ struct isa_listing {
 
 void isa_listing_read(struct isa_listing *listing, const char *target, const char *text, struct arena *arena);
 
+/* --- isa_sass_*.c: NVIDIA's ---------------------------------------------------------------------------------------- */
+
+/* The instructions of one kernel out of nvdisasm's or cuobjdump's text, addresses from 0; none when it is not there. */
+void isa_sass_read(struct isa_listing *listing, const char *kernel, const char *target, const char *text,
+                   struct arena *arena);
+
+/* What an opcode is, its name up to the first '.': "IMAD" of IMAD.WIDE.U32. Work as in struct isa_instruction. */
+struct isa_sass_opcode {
+    const char *name;
+    enum isa_kind kind;
+    enum isa_space space;
+    uint8_t flops, ops;
+};
+extern const struct isa_sass_opcode isa_sass_opcodes[];
+extern const size_t isa_sass_opcode_count;
+
+/* Fills kind, space, bytes and work from mnemonic and operands. */
+void isa_sass_classify(struct isa_instruction *in, const char *target);
+
+/* Runs a disassembler over the cubin behind `fd`: its text and path. ERR_UNSUPPORTED: there is none. */
+enum status isa_sass_disassemble(char **text, const char **tool, int fd, const char *target, struct arena *arena,
+                                 struct err *err);
+
+/* --- isa_tool.c --------------------------------------------------------------------------------------------------- */
+
+/* Runs a disassembler to its end. ERR_IO: it failed, or wrote that it could not. */
+struct spawn_result;
+enum status isa_tool_run(struct spawn_result *ran, const char *const *argv, struct arena *arena, struct err *err);
+enum status isa_tool_failed(const struct spawn_result *ran, const char *tool, struct err *err);
+
+/* A call whose instructions are not among the kernel's. */
+bool isa_is_call(const struct isa_instruction *in);
+
 /* --- isa_classify.c, isa_opcodes.c, isa_work.c -------------------------------------------------------------------- */
 
 /* What a mnemonic starts with, and what that makes it; the first row that fits counts. */
@@ -64,9 +97,6 @@ void isa_matrix_fill(struct isa_instruction *in, const char *target);
 
 /* Finds the loops and sets `loop` of every instruction. */
 void isa_loops_find(struct isa_kernel *kernel, struct arena *arena);
-
-/* True for instructions behind which the next one does not run: s_endpgm, s_branch, s_setpc. */
-bool isa_ends_block(const struct isa_instruction *in);
 
 void isa_mix_add(struct isa_mix *mix, const struct isa_instruction *in);
 void isa_mix_fill(struct isa_kernel *kernel);
@@ -117,6 +147,9 @@ void isa_findings_fill(struct isa_kernel *kernel, const char *target, struct are
 
 /* `what` is the arena's or static. */
 void isa_report_add(struct isa_report *report, struct isa_finding finding);
+
+/* Of the whole kernel: instructions of all lanes together where some may be off. */
+void isa_check_lanes(struct isa_report *report);
 
 /* One check each: looks at one loop and reports. */
 void isa_check_memory(struct isa_report *report, const struct isa_body *body);

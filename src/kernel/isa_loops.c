@@ -53,12 +53,6 @@ struct queue {
     struct arena *arena;
 };
 
-bool isa_ends_block(const struct isa_instruction *in)
-{
-    return text_starts(in->mnemonic, "s_endpgm") || strcmp(in->mnemonic, "s_branch") == 0 ||
-           text_starts(in->mnemonic, "s_setpc") || text_starts(in->mnemonic, "s_rfe");
-}
-
 /* The instruction at an address, or NONE: branches may leave the kernel. */
 static size_t find_instruction(const struct isa_kernel *kernel, uint64_t address)
 {
@@ -84,7 +78,7 @@ static void make_blocks(struct graph *graph, const struct isa_kernel *kernel, si
         const size_t to = in->target ? find_instruction(kernel, in->target) : NONE;
         if (to != NONE)
             starts[to] = true;
-        if (in->target || isa_ends_block(in))
+        if (in->target || in->ends_block)
             starts[i + 1] = true;
     }
     graph->blocks = arena_array(arena, count + 1, sizeof(*graph->blocks));
@@ -102,7 +96,7 @@ static void connect(struct graph *graph, const struct isa_kernel *kernel, const 
         struct block *block = &graph->blocks[b];
         const struct isa_instruction *last = &kernel->instructions[block->end - 1];
         const size_t to = last->target ? find_instruction(kernel, last->target) : NONE;
-        const bool falls = !isa_ends_block(last) && b + 1 < graph->count;
+        const bool falls = !last->ends_block && b + 1 < graph->count;
         block->next[0] = falls ? b + 1 : NONE;
         block->next[1] = to == NONE ? NONE : block_of[to];
     }

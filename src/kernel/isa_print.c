@@ -117,6 +117,7 @@ static void print_instruction(struct text *out, const struct isa_kernel *kernel,
     print_column(out, isa_kind_label(in->kind), KIND_COLUMNS);
     print_column(out, work.length ? work.data : "", WORK_COLUMNS);
     add_margin(out, depth_of(kernel, in->loop));
+    text_addf(out, "%s%s", in->guard, *in->guard ? " " : "");
     if (in->target)
         text_addf(out, "%s -> %llx", in->mnemonic, (unsigned long long)in->target);
     else

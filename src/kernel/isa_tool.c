@@ -136,6 +136,21 @@ static enum status open_image(int *fd, const void *bytes, size_t size, struct er
     return STATUS_OK;
 }
 
+enum status isa_tool_run(struct spawn_result *ran, const char *const *argv, struct arena *arena, struct err *err)
+{
+    return spawn_run(ran, argv, NULL, OUTPUT_LIMIT_BYTES, TOOL_TIMEOUT_MS, arena, err);
+}
+
+enum status isa_tool_failed(const struct spawn_result *ran, const char *tool, struct err *err)
+{
+    if (ran->timed_out)
+        return err_set(err, ERR_IO, "%s: gave no answer in %d s", tool, TOOL_TIMEOUT_MS / 1000);
+    if (ran->exit_code != 0)
+        return err_set(err, ERR_IO, "%s: exit code %d: %.*s", tool, ran->exit_code, (int)strcspn(ran->errors, "\n"),
+                       ran->errors);
+    return STATUS_OK;
+}
+
 struct range {
     uint64_t from, end;
 };
@@ -164,59 +179,61 @@ static enum status run_tool(char **text, const struct tool *tool, int fd, struct
         arena_printf(arena, "/proc/%ld/fd/%d", (long)getpid(), fd),
         NULL,
     };
-    const enum status status = spawn_run(&ran, argv, NULL, OUTPUT_LIMIT_BYTES, TOOL_TIMEOUT_MS, arena, err);
+    const enum status status = isa_tool_run(&ran, argv, arena, err);
     if (status)
         return status;
     if (is_unknown_target(ran.errors))
         return ERR_UNSUPPORTED;
-    if (ran.timed_out)
-        return err_set(err, ERR_IO, "%s: gave no answer in %d s", tool->path, TOOL_TIMEOUT_MS / 1000);
-    if (ran.exit_code != 0)
-        return err_set(err, ERR_IO, "%s: exit code %d: %.*s", tool->path, ran.exit_code, (int)strcspn(ran.errors, "\n"),
-                       ran.errors);
+    if (isa_tool_failed(&ran, tool->path, err))
+        return err->status;
     *text = ran.output;
     return STATUS_OK;
 }
 
-enum status isa_read(struct isa *isa, const void *bytes, size_t size, const char *target,
-                     const struct isa_symbol *symbols, size_t symbol_count, struct arena *arena, struct err *err)
+/* The first LLVM that knows the target. */
+static enum status disassemble(char **text, const char **path, int fd, const char *target, struct range range,
+                               struct arena *arena, struct err *err)
 {
     struct tools tools = {0};
     struct text tried = {0};
     const unsigned needed = isa_llvm_needed(target);
-    char *text = NULL;
-    size_t used = 0;
-    int fd = -1;
-    if (!symbol_count)
-        return isa_parse(isa, target, "", symbols, 0, arena, err);
-    if (target_is_nvidia(target))
-        return err_set(err, ERR_UNSUPPORTED,
-                       "NVIDIA's instructions are not read here: 'cuobjdump --dump-sass FILE' shows them");
+    enum status status = ERR_UNSUPPORTED;
     find_tools(&tools, arena);
-    enum status status = open_image(&fd, bytes, size, err);
-    if (status)
-        goto out;
-    status = ERR_UNSUPPORTED;
-    for (; used < tools.count && status == ERR_UNSUPPORTED; used++) {
-        const struct tool *tool = &tools.items[used];
+    for (size_t k = 0; k < tools.count && status == ERR_UNSUPPORTED; k++) {
+        const struct tool *tool = &tools.items[k];
+        *path = tool->path;
         /* An LLVM that does not know the target aborts with a stack dump, which takes a while. */
         if (!tool->llvm || tool->llvm >= needed)
-            status = run_tool(&text, tool, fd, range_of(symbols, symbol_count), arena, err);
+            status = run_tool(text, tool, fd, range, arena, err);
         if (status == ERR_UNSUPPORTED)
             text_addf(&tried, "%s%s", tried.length ? ", " : "", path_base(tool->path));
     }
     if (status == ERR_UNSUPPORTED)
         status = no_tool(target, tried.length ? tried.data : "", err);
-    if (status)
-        goto out;
-    struct isa found;
-    status = isa_parse(&found, target, text, symbols, symbol_count, arena, err);
-    if (status)
-        goto out;
-    found.tool = tools.items[used - 1].path;
-    *isa = found;
-out:
     text_release(&tried);
+    return status;
+}
+
+enum status isa_read(struct isa *isa, const void *bytes, size_t size, const char *target,
+                     const struct isa_symbol *symbols, size_t symbol_count, struct arena *arena, struct err *err)
+{
+    char *text = NULL;
+    const char *tool = NULL;
+    struct isa found;
+    int fd = -1;
+    if (!symbol_count)
+        return isa_parse(isa, target, "", symbols, 0, arena, err);
+    enum status status = open_image(&fd, bytes, size, err);
+    if (!status && target_is_nvidia(target))
+        status = isa_sass_disassemble(&text, &tool, fd, target, arena, err);
+    else if (!status)
+        status = disassemble(&text, &tool, fd, target, range_of(symbols, symbol_count), arena, err);
+    if (!status)
+        status = isa_parse(&found, target, text, symbols, symbol_count, arena, err);
+    if (!status) {
+        found.tool = tool;
+        *isa = found;
+    }
     if (fd >= 0)
         close(fd);
     return status;

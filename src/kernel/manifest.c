@@ -57,9 +57,8 @@ static enum status source_parse(struct manifest_parser *parser, const struct jso
     enum status status = json_get_string(&source, code, "source", JSON_OPTIONAL, err);
     if (!status)
         status = get_template(&manifest->image, parser, code, "image", JSON_OPTIONAL, err);
-    if (status)
-        return status;
-    status = json_get_string(&manifest->library, code, "library", JSON_OPTIONAL, err);
+    if (!status)
+        status = get_template(&manifest->library, parser, code, "library", JSON_OPTIONAL, err);
     if (status)
         return status;
     const int given = !!source + !!manifest->image + !!manifest->library;
@@ -67,8 +66,6 @@ static enum status source_parse(struct manifest_parser *parser, const struct jso
         return json_fail(code, err, "has more than one of 'source', 'image' and 'library'");
     if (!given)
         return json_fail(code, err, "the key 'source' (or 'image' or 'library') is missing");
-    if (manifest->library && !*manifest->library)
-        return json_fail(json_member(code, "library"), err, "is empty");
     if (!source)
         return STATUS_OK;
     if (!*source)

@@ -6,25 +6,27 @@
 #include "manifest_internal.h"
 
 #define UNIT_NAMES(NAME)                                                                                               \
-    NAME(units) NAME(simds) NAME(simd_waves) NAME(simd_vgprs) NAME(vgpr_granule) NAME(wave_vgprs) NAME(wave_agprs)     \
-        NAME(unit_lds) NAME(lds_granule) NAME(unit_groups)
+    NAME(units)                                                                                                        \
+    NAME(simds) NAME(simd_waves) NAME(simd_vgprs) NAME(vgpr_granule) NAME(wave_vgprs) NAME(wave_agprs) NAME(unit_lds)  \
+        NAME(lds_granule) NAME(lds_reserved) NAME(unit_lone_groups) NAME(unit_groups)
 #define NAME_OF(field) "device." #field,
 #define OFFSET_OF(field) offsetof(struct device_facts, unit.field),
 
 const char *const manifest_device_names[MANIFEST_DEVICE_NAMES] = {
-    "device.wave",     "device.cus",     "device.xccs", "device.max_block", "device.lds_bytes", "device.memory_bytes",
-    "device.l2_bytes", "device.core_hz", "device.f16",  "device.bf16_dot",  "device.i8_dot",    "device.cooperative",
-    "device.index",    "device.peers",   "device.host_memory", UNIT_NAMES(NAME_OF)};
+    "device.wave",      "device.cus",          "device.xccs",        "device.max_block",
+    "device.lds_bytes", "device.memory_bytes", "device.l2_bytes",    "device.core_hz",
+    "device.f16",       "device.bf16_dot",     "device.i8_dot",      "device.cooperative",
+    "device.index",     "device.peers",        "device.host_memory", UNIT_NAMES(NAME_OF)};
 
 /* Where the value of each of these names stands. */
 static const size_t device_offsets[MANIFEST_DEVICE_NAMES] = {
-    offsetof(struct device_facts, wave),      offsetof(struct device_facts, cus),
-    offsetof(struct device_facts, xccs),      offsetof(struct device_facts, max_block),
-    offsetof(struct device_facts, lds_bytes), offsetof(struct device_facts, memory_bytes),
-    offsetof(struct device_facts, l2_bytes),  offsetof(struct device_facts, core_hz),
-    offsetof(struct device_facts, f16),       offsetof(struct device_facts, bf16_dot),
-    offsetof(struct device_facts, i8_dot),    offsetof(struct device_facts, cooperative),
-    offsetof(struct device_facts, index),     offsetof(struct device_facts, peers),
+    offsetof(struct device_facts, wave),        offsetof(struct device_facts, cus),
+    offsetof(struct device_facts, xccs),        offsetof(struct device_facts, max_block),
+    offsetof(struct device_facts, lds_bytes),   offsetof(struct device_facts, memory_bytes),
+    offsetof(struct device_facts, l2_bytes),    offsetof(struct device_facts, core_hz),
+    offsetof(struct device_facts, f16),         offsetof(struct device_facts, bf16_dot),
+    offsetof(struct device_facts, i8_dot),      offsetof(struct device_facts, cooperative),
+    offsetof(struct device_facts, index),       offsetof(struct device_facts, peers),
     offsetof(struct device_facts, host_memory), UNIT_NAMES(OFFSET_OF)};
 
 /* NaN makes expr say that the function is not defined there. */
@@ -49,10 +51,11 @@ static double call_eps(const double *args)
 static const struct expr_function functions[] = {{"bytes", 1, call_bytes}, {"eps", 1, call_eps}};
 
 static const struct expr_constant dtype_codes[] = {
-    {"f64", DTYPE_F64},   {"f32", DTYPE_F32},   {"f16", DTYPE_F16},           {"bf16", DTYPE_BF16},
-    {"e4m3", DTYPE_E4M3}, {"e5m2", DTYPE_E5M2}, {"i64", DTYPE_I64},           {"u64", DTYPE_U64},
-    {"i32", DTYPE_I32},   {"u32", DTYPE_U32},   {"i16", DTYPE_I16},           {"u16", DTYPE_U16},
-    {"i8", DTYPE_I8},     {"u8", DTYPE_U8},     {"e4m3fnuz", DTYPE_E4M3FNUZ}, {"e5m2fnuz", DTYPE_E5M2FNUZ},
+    {"f64", DTYPE_F64},           {"f32", DTYPE_F32},   {"xf32", DTYPE_XF32}, {"f16", DTYPE_F16},
+    {"bf16", DTYPE_BF16},         {"e4m3", DTYPE_E4M3}, {"e5m2", DTYPE_E5M2}, {"i64", DTYPE_I64},
+    {"u64", DTYPE_U64},           {"i32", DTYPE_I32},   {"u32", DTYPE_U32},   {"i16", DTYPE_I16},
+    {"u16", DTYPE_U16},           {"i8", DTYPE_I8},     {"u8", DTYPE_U8},     {"e4m3fnuz", DTYPE_E4M3FNUZ},
+    {"e5m2fnuz", DTYPE_E5M2FNUZ},
 };
 _Static_assert(COUNT_OF(dtype_codes) == DTYPE_COUNT - 1, "one constant per dtype");
 
@@ -66,9 +69,9 @@ void manifest_expr_basics(struct expr_names *names)
 
 /* What else a name means to expressions or templates: a parameter of that name would hide it or be hidden. */
 static const char *const taken_names[] = {
-    "i",     "x",   "device", "ctype", "bytes",    "eps",      "sum",     "len",   "min",
-    "max",   "abs", "floor",  "ceil",  "round",    "sqrt",     "exp",     "log",   "log2",
-    "log10", "sin", "cos",    "pow",   "ceil_div", "round_up", "is_pow2", "clamp",   "runs",
+    "i",   "x",     "device",   "ctype",    "bytes",   "eps",   "sum",  "len",      "min",   "max",
+    "abs", "floor", "ceil",     "round",    "sqrt",    "exp",   "log",  "log2",     "log10", "sin",
+    "cos", "pow",   "ceil_div", "round_up", "is_pow2", "clamp", "runs", "harmonic",
 };
 
 static const char *const implied_names[] = {"wave", "cumode"};
@@ -225,6 +228,7 @@ static struct device_unit case_unit(const struct device_facts *device, double wa
     unit.simds *= 2;
     unit.unit_lds *= 2;
     unit.unit_groups *= 2;
+    unit.unit_lone_groups *= 2;
     return unit;
 }
 

@@ -20,16 +20,31 @@ const struct target targets[TARGET_COUNT] = {
     {"gfx1200", "Radeon RX 9060 XT", 18, NULL},
     {"gfx1201", "Radeon RX 9070, RX 9070 XT, AI PRO R9700", 18, NULL},
     {"gfx1250", "Instinct MI400 series", 22, NULL},
-    {"sm_80", "A100, A30", 0, "11.0"},
-    {"sm_89", "GeForce RTX 4090, L4, L40, L40S", 0, "11.8"},
-    {"sm_90a", "H100, H200, GH200", 0, "12.0"},
-    {"sm_100a", "B200, GB200", 0, "12.8"},
-    {"sm_120a", "GeForce RTX 5090, RTX PRO 6000 Blackwell", 0, "12.8"},
+    {"sm_80", "A100, A30", 19, "11.0"},
+    {"sm_89", "GeForce RTX 4090, L4, L40, L40S", 19, "11.8"},
+    {"sm_90a", "H100, H200, GH200", 19, "12.0"},
+    {"sm_100a", "B200, GB200", 20, "12.8"},
+    {"sm_120a", "GeForce RTX 5090, RTX PRO 6000 Blackwell", 20, "12.8"},
 };
 
 bool target_is_nvidia(const char *arch)
 {
     return text_starts(arch, "sm_");
+}
+
+/* PTX ISA's "Release Notes": the version that first knows each target; for 89 and 90 that of mma's 8-bit floats. */
+unsigned target_ptx(const char *arch)
+{
+    static const struct {
+        unsigned long sm;
+        unsigned version;
+    } firsts[] = {{80, 70}, {86, 71}, {87, 74}, {89, 84}, {100, 86}, {103, 88}, {120, 87}, {121, 88}};
+    const unsigned long sm = target_is_nvidia(arch) ? strtoul(arch + strlen("sm_"), NULL, 10) : 0;
+    unsigned version = firsts[0].version;
+    for (size_t k = 0; k < sizeof(firsts) / sizeof(*firsts); k++)
+        if (firsts[k].sm <= sm)
+            version = firsts[k].version;
+    return version;
 }
 
 const struct target *target_find(const char *arch)

@@ -265,6 +265,7 @@ static bool steps_use(const struct manifest_step *steps, size_t count, size_t pa
 bool manifest_param_is_compiled(const struct manifest *manifest, size_t param)
 {
     return manifest->params[param].implied || defines_use(manifest->defines, manifest->define_count, param) ||
-           uses(manifest->image, param) || steps_use(manifest->steps, manifest->step_count, param) ||
+           uses(manifest->image, param) || uses(manifest->library, param) ||
+           steps_use(manifest->steps, manifest->step_count, param) ||
            steps_use(manifest->setup, manifest->setup_count, param);
 }

@@ -65,12 +65,23 @@ const struct machine_figure *machine_figure(const struct machine *machine, const
     return NULL;
 }
 
+/* What a unit of this name is looked for as when there is none: data sheets have one peak for all 8-bit floats. */
+static const char *unit_family(const char *name)
+{
+    static const char *const fp8[] = {"matrix_e4m3", "matrix_e5m2", "matrix_e4m3fnuz", "matrix_e5m2fnuz"};
+    for (size_t k = 0; k < sizeof(fp8) / sizeof(*fp8); k++)
+        if (strcmp(fp8[k], name) == 0)
+            return "matrix_fp8";
+    return NULL;
+}
+
 const struct machine_unit *machine_unit(const struct machine *machine, const char *name)
 {
     for (uint32_t k = 0; k < machine->unit_count; k++)
         if (strcmp(machine->units[k].name, name) == 0)
             return &machine->units[k];
-    return NULL;
+    const char *family = unit_family(name);
+    return family ? machine_unit(machine, family) : NULL;
 }
 
 double ceiling_value(const struct ceiling *ceiling)
@@ -151,15 +162,24 @@ const char *machine_problem(const struct machine *machine)
 
 void machine_raise_clock(struct machine *machine, double core_hz)
 {
-    if (!machine->measured || !(core_hz > 0))
+    if (!(core_hz > 0) || !isfinite(core_hz))
         return;
     for (uint32_t k = 0; k < machine->unit_count; k++) {
         struct machine_unit *unit = &machine->units[k];
         if (unit->peak.claimed <= 0 || unit->clock_hz <= 0 || core_hz <= unit->clock_hz)
             continue;
-        unit->peak.claimed *= core_hz / unit->clock_hz;
-        unit->clock_hz = core_hz;
+        if (machine->measured) {
+            unit->peak.claimed *= core_hz / unit->clock_hz;
+            unit->clock_hz = core_hz;
+        } else if (core_hz > unit->limit_hz) {
+            unit->limit_hz = core_hz;
+        }
     }
-    if (core_hz > machine->core_hz)
+    if (machine->measured && core_hz > machine->core_hz)
         machine->core_hz = core_hz;
+}
+
+double machine_unit_limit(const struct machine_unit *unit)
+{
+    return unit->limit_hz > unit->clock_hz ? unit->peak.claimed * unit->limit_hz / unit->clock_hz : unit->peak.claimed;
 }

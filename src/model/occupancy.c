@@ -7,32 +7,50 @@
 #define SGPR_GRANULE 16u
 #define ACC_GRANULE 4u /* where AGPRs may start in a unified file */
 
+static const struct occupancy_words amd = {"CU", "workgroup", "wave", "VGPR", "LDS", false};
+static const struct occupancy_words nvidia = {"SM", "block", "warp", "register", "shared memory", true};
+
+/* What all of NVIDIA's since compute capability 8.0 have in common. */
+#define NVIDIA_SM                                                                                                      \
+    .words = &nvidia, .wave = 32, .simds_cu = 4, .vgpr_file = 512, .vgpr_granule = 8, .vgprs_max = 255,                \
+    .lds_granule = 128, .lds_reserved = KIB
+
 /* LLVM gives the gfx10+ LDS a granule of 512 bytes, the RDNA 2 manual (3.6.6) of 1024; allocation follows LLVM. */
 static const struct occupancy_limits rows[] = {
-    {"gfx900 gfx902 gfx904 gfx906 gfx909 gfx90c ", .wave = 64, .simds_cu = 4, .vgpr_file = 256, .vgpr_granule = 4,
-     .vgprs_max = 256, .sgpr_file = 800, .waves = 8, .waves_llvm = 10, .lds_cu = 64 * KIB, .lds_max = 64 * KIB,
-     .lds_granule = 512, .barriers_cu = 16},
-    {"gfx908 ", .wave = 64, .simds_cu = 4, .vgpr_file = 256, .vgpr_granule = 4, .vgprs_max = 256,
+    {"gfx900 gfx902 gfx904 gfx906 gfx909 gfx90c ", .words = &amd, .wave = 64, .simds_cu = 4, .vgpr_file = 256,
+     .vgpr_granule = 4, .vgprs_max = 256, .sgpr_file = 800, .waves = 8, .waves_llvm = 10, .lds_cu = 64 * KIB,
+     .lds_max = 64 * KIB, .lds_granule = 512, .barriers_cu = 16},
+    {"gfx908 ", .words = &amd, .wave = 64, .simds_cu = 4, .vgpr_file = 256, .vgpr_granule = 4, .vgprs_max = 256,
      .agprs = AGPRS_SEPARATE, .sgpr_file = 800, .waves = 8, .waves_llvm = 10, .lds_cu = 64 * KIB, .lds_max = 64 * KIB,
      .lds_granule = 512, .barriers_cu = 16},
-    {"gfx90a gfx940 gfx941 gfx942 ", .wave = 64, .simds_cu = 4, .vgpr_file = 512, .vgpr_granule = 8, .vgprs_max = 512,
-     .agprs = AGPRS_UNIFIED, .sgpr_file = 800, .waves = 8, .waves_llvm = 8, .lds_cu = 64 * KIB, .lds_max = 64 * KIB,
-     .lds_granule = 512, .barriers_cu = 16},
-    {"gfx950 ", .wave = 64, .simds_cu = 4, .vgpr_file = 512, .vgpr_granule = 8, .vgprs_max = 512,
+    {"gfx90a gfx940 gfx941 gfx942 ", .words = &amd, .wave = 64, .simds_cu = 4, .vgpr_file = 512, .vgpr_granule = 8,
+     .vgprs_max = 512, .agprs = AGPRS_UNIFIED, .sgpr_file = 800, .waves = 8, .waves_llvm = 8, .lds_cu = 64 * KIB,
+     .lds_max = 64 * KIB, .lds_granule = 512, .barriers_cu = 16},
+    {"gfx950 ", .words = &amd, .wave = 64, .simds_cu = 4, .vgpr_file = 512, .vgpr_granule = 8, .vgprs_max = 512,
      .agprs = AGPRS_UNIFIED, .sgpr_file = 800, .waves = 8, .waves_llvm = 8, .lds_cu = 160 * KIB, .lds_max = 160 * KIB,
      .lds_granule = 1280, .barriers_cu = 16},
-    {"gfx1010 gfx1011 gfx1012 gfx1013 ", .wave = 32, .has_wave64 = true, .has_wgp = true, .simds_cu = 2,
+    {"gfx1010 gfx1011 gfx1012 gfx1013 ", .words = &amd, .wave = 32, .has_wave64 = true, .has_wgp = true, .simds_cu = 2,
      .vgpr_file = 1024, .vgpr_granule = 8, .vgprs_max = 256, .waves = 20, .waves_llvm = 20, .lds_cu = 64 * KIB,
      .lds_max = 64 * KIB, .lds_granule = 512, .barriers_cu = 16},
-    {"gfx1030 gfx1031 gfx1032 gfx1033 gfx1034 gfx1035 gfx1036 gfx1102 gfx1103 gfx1150 gfx1152 ", .wave = 32,
-     .has_wave64 = true, .has_wgp = true, .simds_cu = 2, .vgpr_file = 1024, .vgpr_granule = 16, .vgprs_max = 256,
-     .waves = 16, .waves_llvm = 16, .lds_cu = 64 * KIB, .lds_max = 64 * KIB, .lds_granule = 512, .barriers_cu = 16},
-    {"gfx1100 gfx1101 gfx1151 gfx1200 gfx1201 ", .wave = 32, .has_wave64 = true, .has_wgp = true, .simds_cu = 2,
-     .vgpr_file = 1536, .vgpr_granule = 24, .vgprs_max = 256, .waves = 16, .waves_llvm = 16, .lds_cu = 64 * KIB,
-     .lds_max = 64 * KIB, .lds_granule = 512, .barriers_cu = 16},
+    {"gfx1030 gfx1031 gfx1032 gfx1033 gfx1034 gfx1035 gfx1036 gfx1102 gfx1103 gfx1150 gfx1152 ", .words = &amd,
+     .wave = 32, .has_wave64 = true, .has_wgp = true, .simds_cu = 2, .vgpr_file = 1024, .vgpr_granule = 16,
+     .vgprs_max = 256, .waves = 16, .waves_llvm = 16, .lds_cu = 64 * KIB, .lds_max = 64 * KIB, .lds_granule = 512,
+     .barriers_cu = 16},
+    {"gfx1100 gfx1101 gfx1151 gfx1200 gfx1201 ", .words = &amd, .wave = 32, .has_wave64 = true, .has_wgp = true,
+     .simds_cu = 2, .vgpr_file = 1536, .vgpr_granule = 24, .vgprs_max = 256, .waves = 16, .waves_llvm = 16,
+     .lds_cu = 64 * KIB, .lds_max = 64 * KIB, .lds_granule = 512, .barriers_cu = 16},
     /* What AMD calls a CU here has the four SIMDs of a WGP, and no mode. */
-    {"gfx1250 gfx1251 ", .wave = 32, .simds_cu = 4, .vgpr_file = 1024, .vgpr_granule = 16, .vgprs_max = 1024,
-     .waves = 16, .waves_llvm = 16, .lds_cu = 320 * KIB, .lds_max = 320 * KIB, .lds_granule = 2048, .barriers_cu = 16},
+    {"gfx1250 gfx1251 ", .words = &amd, .wave = 32, .simds_cu = 4, .vgpr_file = 1024, .vgpr_granule = 16,
+     .vgprs_max = 1024, .waves = 16, .waves_llvm = 16, .lds_cu = 320 * KIB, .lds_max = 320 * KIB, .lds_granule = 2048,
+     .barriers_cu = 16},
+    {"sm_80 ", NVIDIA_SM, .waves = 16, .waves_llvm = 16, .lds_cu = 164 * KIB, .lds_max = 163 * KIB, .groups_cu = 32},
+    {"sm_86 ", NVIDIA_SM, .waves = 12, .waves_llvm = 12, .lds_cu = 100 * KIB, .lds_max = 99 * KIB, .groups_cu = 16},
+    {"sm_87 ", NVIDIA_SM, .waves = 12, .waves_llvm = 12, .lds_cu = 164 * KIB, .lds_max = 163 * KIB, .groups_cu = 16},
+    {"sm_89 ", NVIDIA_SM, .waves = 12, .waves_llvm = 12, .lds_cu = 100 * KIB, .lds_max = 99 * KIB, .groups_cu = 24},
+    {"sm_90 sm_90a sm_100 sm_100a sm_100f sm_103 sm_103a sm_103f ", NVIDIA_SM, .waves = 16, .waves_llvm = 16,
+     .lds_cu = 228 * KIB, .lds_max = 227 * KIB, .barriers_cu = 64, .groups_cu = 32},
+    {"sm_120 sm_120a sm_120f sm_121 sm_121a sm_121f ", NVIDIA_SM, .waves = 12, .waves_llvm = 12, .lds_cu = 100 * KIB,
+     .lds_max = 99 * KIB, .barriers_cu = 24, .groups_cu = 24},
 };
 
 const struct occupancy_limits *occupancy_limits(const char *target)
@@ -79,19 +97,29 @@ static uint32_t waves_of(uint32_t file, uint32_t allocated, uint32_t waves_max)
 static uint32_t workgroups_by_lds(const struct occupancy *o, const struct occupancy_use *use)
 {
     const uint64_t pool = (uint64_t)o->limits->lds_cu * (o->wgp_mode ? 2 : 1);
-    if (!use->lds_bytes)
+    if (!o->lds_allocated)
         return OCCUPANCY_UNLIMITED;
     return use->lds_bytes > o->limits->lds_max ? 0 : (uint32_t)(pool / o->lds_allocated);
 }
 
-static void count_workgroups(struct occupancy *o, const struct occupancy_use *use)
+/* Of AMD's, a lone wave needs no barrier. */
+static uint32_t workgroups_by_barriers(const struct occupancy *o, const struct occupancy_use *use)
 {
     const uint32_t barriers = o->limits->barriers_cu * (o->wgp_mode ? 2 : 1);
+    if (o->limits->groups_cu && !barriers)
+        return o->limits->groups_cu;
+    if (o->limits->groups_cu)
+        return smaller(o->limits->groups_cu, barriers / (use->barriers ? use->barriers : 1));
+    return o->waves_per_workgroup > 1 ? barriers : OCCUPANCY_UNLIMITED;
+}
+
+static void count_workgroups(struct occupancy *o, const struct occupancy_use *use)
+{
     o->workgroups_by[LIMITER_VGPRS] = o->waves_by_vgprs * o->simds / o->waves_per_workgroup;
     o->workgroups_by[LIMITER_SGPRS] = o->waves_by_sgprs * o->simds / o->waves_per_workgroup;
     o->workgroups_by[LIMITER_LDS] = workgroups_by_lds(o, use);
     o->workgroups_by[LIMITER_WAVES] = o->waves_max * o->simds / o->waves_per_workgroup;
-    o->workgroups_by[LIMITER_BARRIERS] = o->waves_per_workgroup > 1 ? barriers : OCCUPANCY_UNLIMITED;
+    o->workgroups_by[LIMITER_BARRIERS] = workgroups_by_barriers(o, use);
     o->workgroups = OCCUPANCY_UNLIMITED;
     for (int k = 0; k < LIMITER_COUNT; k++)
         o->workgroups = smaller(o->workgroups, o->workgroups_by[k]);
@@ -112,7 +140,7 @@ static void compute(struct occupancy *o, const struct occupancy_limits *limits, 
     o->waves_max = use->llvm_waves ? limits->waves_llvm : limits->waves;
     o->vgprs = total_vgprs(limits, use);
     o->vgprs_allocated = (uint32_t)round_up(o->vgprs, per_wave(limits->vgpr_granule, o));
-    o->lds_allocated = round_up(use->lds_bytes, limits->lds_granule);
+    o->lds_allocated = round_up(use->lds_bytes + limits->lds_reserved, limits->lds_granule);
     o->waves_by_vgprs = waves_of(per_wave(limits->vgpr_file, o), o->vgprs_allocated, o->waves_max);
     o->waves_by_sgprs = o->waves_max;
     if (limits->sgpr_file)
@@ -143,7 +171,8 @@ static bool lighten(struct occupancy_use *use, const struct occupancy *o)
         use->sgprs = (uint32_t)share(limits->sgpr_file, waves, SGPR_GRANULE);
     if (o->limited_by[LIMITER_LDS]) {
         const uint64_t most = share((uint64_t)limits->lds_cu * (o->wgp_mode ? 2 : 1), wanted, limits->lds_granule);
-        use->lds_bytes = most < limits->lds_max ? most : limits->lds_max;
+        const uint64_t own = most > limits->lds_reserved ? most - limits->lds_reserved : 0;
+        use->lds_bytes = own < limits->lds_max ? own : limits->lds_max;
     }
     return true;
 }
@@ -162,13 +191,20 @@ static void find_raise(struct occupancy *o, const struct occupancy_use *use)
     o->raise.waves_per_simd = then.waves_per_simd;
 }
 
+/* Where workgroups are too many, larger ones; else smaller ones. */
 static void find_better_block(struct occupancy *o, const struct occupancy_use *use)
 {
+    const bool larger = o->limited_by[LIMITER_BARRIERS];
     struct occupancy_use other = *use;
     struct occupancy then;
-    for (other.block = OCCUPANCY_BLOCK_MAX; !use->lds_bytes && other.block >= o->wave; other.block /= 2) {
+    if (use->lds_bytes)
+        return;
+    other.block = larger ? o->wave : OCCUPANCY_BLOCK_MAX;
+    for (; other.block >= o->wave && other.block <= OCCUPANCY_BLOCK_MAX;
+         other.block = larger ? other.block * 2 : other.block / 2) {
         compute(&then, o->limits, &other);
-        if (other.block >= use->block || then.waves_per_simd <= o->waves_per_simd)
+        if ((larger ? other.block <= use->block : other.block >= use->block) ||
+            then.waves_per_simd <= o->waves_per_simd)
             continue;
         o->better_block = other.block;
         o->better_block_waves_per_simd = then.waves_per_simd;
@@ -181,9 +217,13 @@ static enum status refuse(const struct occupancy_limits *limits, const struct oc
     if (!limits)
         return err_set(err, ERR_UNSUPPORTED, "the occupancy rules of %s are not known", use->target);
     if (use->wave && use->wave != limits->wave && !(use->wave == 64 && limits->has_wave64))
-        return err_set(err, ERR_UNSUPPORTED, "%s has no waves of %u lanes", use->target, use->wave);
+        return err_set(err, ERR_UNSUPPORTED, "%s has no %ss of %u lanes", use->target, limits->words->wave, use->wave);
     if (!use->block || use->block > OCCUPANCY_BLOCK_MAX)
-        return err_set(err, ERR_CONFIG, "a workgroup of %u threads: it has 1 to %u", use->block, OCCUPANCY_BLOCK_MAX);
+        return err_set(err, ERR_CONFIG, "a %s of %u threads: it has 1 to %u", limits->words->group, use->block,
+                       OCCUPANCY_BLOCK_MAX);
+    if (limits->words->per_unit && use->vgprs > limits->vgprs_max)
+        return err_set(err, ERR_CONFIG, "%u registers: a thread of %s has at most %u", use->vgprs, use->target,
+                       limits->vgprs_max);
     if (use->vgprs > limits->vgprs_max || use->agprs > limits->vgprs_max ||
         total_vgprs(limits, use) > limits->vgprs_max)
         return err_set(err, ERR_CONFIG, "%u VGPRs and %u AGPRs: a wave of %s has at most %u", use->vgprs, use->agprs,
@@ -201,56 +241,4 @@ enum status occupancy_compute(struct occupancy *occupancy, const struct occupanc
     find_raise(occupancy, use);
     find_better_block(occupancy, use);
     return STATUS_OK;
-}
-
-/* ---- in words ---- */
-
-const char *occupancy_limiter_name(enum occupancy_limiter limiter)
-{
-    static const char *const names[LIMITER_COUNT] = {[LIMITER_VGPRS] = "VGPRs",
-                                                     [LIMITER_SGPRS] = "SGPRs",
-                                                     [LIMITER_LDS] = "LDS",
-                                                     [LIMITER_WAVES] = "wave slots",
-                                                     [LIMITER_BARRIERS] = "barriers"};
-    return names[limiter];
-}
-
-void occupancy_limiters(struct text *text, const struct occupancy *occupancy)
-{
-    const char *between = "";
-    for (int k = 0; k < LIMITER_COUNT; k++) {
-        if (!occupancy->limited_by[k])
-            continue;
-        text_addf(text, "%s%s", between, occupancy_limiter_name((enum occupancy_limiter)k));
-        between = " and ";
-    }
-}
-
-static void add_part(struct text *text, const char **between, uint64_t amount, const char *what)
-{
-    if (!amount)
-        return;
-    text_addf(text, "%s%llu %s", *between, (unsigned long long)amount, what);
-    *between = " and ";
-}
-
-void occupancy_advice(struct text *text, const struct occupancy *o)
-{
-    const char *between = "";
-    if (o->raise.workgroups > o->workgroups) {
-        const bool lds_only = !o->raise.vgprs && !o->raise.sgprs;
-        add_part(text, &between, o->raise.vgprs, o->raise.vgprs == 1 ? "VGPR" : "VGPRs");
-        add_part(text, &between, o->raise.sgprs, o->raise.sgprs == 1 ? "SGPR" : "SGPRs");
-        add_part(text, &between, o->raise.lds_bytes, o->raise.lds_bytes == 1 ? "byte of LDS" : "bytes of LDS");
-        text_add(text, o->raise.lds_bytes ? " less gives " : " fewer gives ");
-        if (lds_only)
-            text_addf(text, "%u workgroup%s per %s instead of %u", o->raise.workgroups,
-                      o->raise.workgroups == 1 ? "" : "s", o->wgp_mode ? "WGP" : "CU", o->workgroups);
-        else
-            text_addf(text, "%.3g waves per SIMD instead of %.3g", o->raise.waves_per_simd, o->waves_per_simd);
-        between = "; ";
-    }
-    if (o->better_block)
-        text_addf(text, "%sworkgroups of %u threads give %.3g waves per SIMD instead of %.3g", between, o->better_block,
-                  o->better_block_waves_per_simd, o->waves_per_simd);
 }

@@ -27,7 +27,8 @@ static double capacity_before(const struct machine *machine, uint32_t level)
 }
 
 /* The least that must cross `level` in one launch; see the header. */
-static double traffic_bytes(const struct machine *machine, const struct work *work, enum cache_mode cache, uint32_t level)
+static double traffic_bytes(const struct machine *machine, const struct work *work, enum cache_mode cache,
+                            uint32_t level)
 {
     const double bytes = total_bytes(work);
     const double footprint = fmin(work->footprint_bytes, bytes);
@@ -120,7 +121,8 @@ static void say(char why[static 256], const struct roof *roof, const char *kind,
     char took[UNITS_TEXT], least[UNITS_TEXT], limit[UNITS_TEXT];
     const double least_ns = roof->amount / rate * 1e9;
     snprintf(why, 256, "%s is %.3g times as fast as %s's %s %s allows (at least %s)", units_time(took, time_ns),
-             least_ns / time_ns, roof->name, kind, units_rate(limit, rate, roof->rate_unit), units_time(least, least_ns));
+             least_ns / time_ns, roof->name, kind, units_rate(limit, rate, roof->rate_unit),
+             units_time(least, least_ns));
 }
 
 static enum plausibility judge_roof(const struct roof *roof, double time_ns, double tick_ns, char why[static 256])
@@ -139,8 +141,8 @@ static enum plausibility judge_roof(const struct roof *roof, double time_ns, dou
     return PLAUSIBLE;
 }
 
-enum plausibility floor_judge(const struct machine *machine, const struct work *work, enum cache_mode cache, double time_ns,
-                              double tick_ns, char why[static 256])
+enum plausibility floor_judge(const struct machine *machine, const struct work *work, enum cache_mode cache,
+                              double time_ns, double tick_ns, char why[static 256])
 {
     enum plausibility worst = PLAUSIBLE;
     const struct machine_unit *unit = work->flops > 0 ? machine_unit(machine, work->unit) : NULL;
@@ -148,16 +150,20 @@ enum plausibility floor_judge(const struct machine *machine, const struct work *
     why[0] = '\0';
     for (uint32_t k = 0; k <= machine->level_count; k++) {
         struct roof roof;
-        struct ceiling bandwidth;
+        struct ceiling bandwidth, peak;
         if (k < machine->level_count) {
             bandwidth = machine->levels[k].bandwidth;
-            if (!applies(&machine->levels[k], work)) /* what a kernel reached on its own memory says nothing of a link */
+            if (!applies(&machine->levels[k],
+                         work)) /* what a kernel reached on its own memory says nothing of a link */
                 bandwidth.measured = 0;
             roof = (struct roof){machine->levels[k].name, &bandwidth, traffic_bytes(machine, work, cache, k), "B/s"};
-        } else if (unit)
-            roof = (struct roof){unit->name, &unit->peak, work->flops, machine_unit_rate(unit->name)};
-        else
+        } else if (unit) {
+            peak = unit->peak;
+            peak.claimed = machine_unit_limit(unit);
+            roof = (struct roof){unit->name, &peak, work->flops, machine_unit_rate(unit->name)};
+        } else {
             break;
+        }
         const enum plausibility found = judge_roof(&roof, time_ns, tick_ns, text);
         if (found <= worst)
             continue;

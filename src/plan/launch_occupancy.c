@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "rooftile/launch_fit.h"
+#include "rooftile/targets.h"
 
 /* Waves per SIMD are quotients of small whole numbers, which manifests may write in another order. */
 #define ROUNDING 1e-6
@@ -12,12 +13,15 @@ enum status launch_occupancy(struct occupancy *occupancy, const struct bound_lau
     const struct occupancy_use use = {.target = target,
                                       .wave = kernel->wave,
                                       .wgp_mode = codeobj_wgp_mode(kernel),
-                                      .vgprs = kernel->arch_vgprs,
+                                      .vgprs = kernel->has_descriptor ? kernel->arch_vgprs : kernel->vgpr_count,
                                       .agprs = kernel->acc_vgprs,
                                       .sgprs = kernel->sgpr_count,
                                       .lds_bytes = (uint64_t)kernel->group_segment_bytes + launch->lds_bytes,
-                                      .block = launch->block[0] * launch->block[1] * launch->block[2]};
-    if (!kernel->has_descriptor)
+                                      .block = launch->block[0] * launch->block[1] * launch->block[2],
+                                      .barriers = kernel->barriers};
+    if (kernel->is_ptx)
+        return err_set(err, ERR_UNSUPPORTED, "'%s' is PTX: registers are the driver's choice", kernel->name);
+    if (!kernel->has_descriptor && !target_is_nvidia(target))
         return err_set(err, ERR_UNSUPPORTED, "'%s' has no kernel descriptor", kernel->name);
     return occupancy_compute(occupancy, &use, err);
 }
@@ -38,8 +42,9 @@ static void add_limits(struct text *out, const struct occupancy *occupancy, cons
     for (size_t k = 0; k < sizeof(amounts) / sizeof(*amounts); k++) {
         if (!occupancy->limited_by[amounts[k].limiter])
             continue;
-        text_addf(out, "%s%s (%llu%s)", between, occupancy_limiter_name(amounts[k].limiter), amounts[k].amount,
-                  amounts[k].unit);
+        text_add(out, between);
+        occupancy_limiter(out, occupancy, amounts[k].limiter);
+        text_addf(out, " (%llu%s)", amounts[k].amount, amounts[k].unit);
         between = " and ";
     }
 }
@@ -57,8 +62,9 @@ bool launch_claim_differs(struct text *out, const struct bound *bound, const str
     const double got = occupancy.waves_per_simd;
     if (fabs(got - claimed) <= ROUNDING * claimed || (!exactly && got > claimed))
         return false;
-    text_addf(out, "the manifest claims %s%.4g wave%s per SIMD, %s holds %.4g of this launch",
-              exactly ? "" : "at least ", claimed, claimed == 1 ? "" : "s", target, got);
+    text_addf(out, "the manifest claims %s%.4g %s, %s holds %.4g of this launch", exactly ? "" : "at least ",
+              occupancy_waves(&occupancy, claimed), occupancy_waves_unit(&occupancy, claimed == 1), target,
+              occupancy_waves(&occupancy, got));
     add_limits(out, &occupancy, kernel);
     if (got < claimed)
         occupancy_advice(&advice, &occupancy);

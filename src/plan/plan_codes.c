@@ -138,6 +138,7 @@ static enum status render(struct build_request *request, const struct bind *bind
 {
     const struct manifest *manifest = query->manifest;
     const struct place image_place = {json_member(manifest->at, "code"), "image", -1};
+    const struct place library_place = {json_member(manifest->at, "code"), "library", -1};
     enum status status = render_defines(request, bind, query);
     if (status)
         return status;
@@ -148,8 +149,14 @@ static enum status render(struct build_request *request, const struct bind *bind
             return status;
         request->image = path_join(bind->arena, manifest->dir, image);
     }
+    if (manifest->library) {
+        char *library = NULL;
+        status = bind_text(&library, bind, manifest->library, &library_place);
+        if (status)
+            return status;
+        request->library = library;
+    }
     request->source = manifest->source;
-    request->library = manifest->library;
     request->flags = manifest->flags;
     request->flag_count = manifest->flag_count;
     return STATUS_OK;

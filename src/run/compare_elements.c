@@ -13,7 +13,7 @@ void comparison_add(struct comparison *comparison, const double *got, const doub
     double max_abs = 0;
     for (size_t k = 0; k < count; k++) {
         const double difference = fabs(got[k] - want[k]);
-        wrong += !(difference <= abs + rel * fabs(want[k])); /* NaN is wrong */
+        wrong += !(difference <= abs + rel * fabs(want[k])) | !(difference < INFINITY); /* NaN is wrong */
         max_abs = difference > max_abs ? difference : max_abs;
     }
     comparison->checked += count;
@@ -23,7 +23,7 @@ void comparison_add(struct comparison *comparison, const double *got, const doub
         const double difference = fabs(got[k] - want[k]);
         if (difference == 0)
             continue;
-        const bool bad = !(difference <= abs + rel * fabs(want[k]));
+        const bool bad = !(difference <= abs + rel * fabs(want[k])) || !(difference < INFINITY);
         if (bad && !comparison->wrong++) {
             comparison->index = index ? index[k] : first + k;
             comparison->got = got[k];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Comparing outputs with what they should be: |got - want| <= abs + rel * |want|, NaN always wrong.
+ * Comparing outputs with what they should be: |got - want| <= abs + rel * |want|, NaN and infinities always wrong.
  */
 #ifndef ROOFTILE_COMPARE_ELEMENTS_H
 #define ROOFTILE_COMPARE_ELEMENTS_H

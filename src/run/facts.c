@@ -49,6 +49,7 @@ static struct device_unit unit_facts(const struct device_info *info, const struc
                                     .simd_waves = 1,
                                     .unit_lds = (double)info->lds_bytes,
                                     .lds_granule = 1,
+                                    .unit_lone_groups = 1,
                                     .unit_groups = 1};
     const double places = info->wave ? (double)limits->wave / info->wave : 1;
     const uint32_t agprs = limits->agprs == AGPRS_NONE ? 0 : OCCUPANCY_AGPRS_MAX;
@@ -61,7 +62,10 @@ static struct device_unit unit_facts(const struct device_info *info, const struc
                                 .wave_agprs = agprs,
                                 .unit_lds = limits->lds_cu,
                                 .lds_granule = limits->lds_granule,
-                                .unit_groups = limits->barriers_cu};
+                                .lds_reserved = limits->lds_reserved,
+                                .unit_lone_groups =
+                                    limits->groups_cu ? limits->groups_cu : limits->simds_cu * limits->waves,
+                                .unit_groups = limits->groups_cu ? limits->groups_cu : limits->barriers_cu};
 }
 
 struct device_facts run_device_facts(const struct device_info *info)

@@ -268,6 +268,7 @@ static enum status time_case(struct worker *worker, struct ready *ready, const s
     if (status)
         return status;
     sense(worker, &out->after, out);
+    machine_raise_clock(&worker->shared->machine, worker->info.core_hz);
     machine_raise_clock(&worker->shared->machine, out->before.core_hz);
     machine_raise_clock(&worker->shared->machine, out->after.core_hz);
     flag_disturbance(out);

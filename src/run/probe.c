@@ -9,7 +9,8 @@
 enum { WANTED_TICKS, MOST_LOOPS, CYCLES, TICKS, LOOPS, LONGEST_STEP, COUNTER_BITS, DONE, WORDS };
 
 /* A probe takes at least 20 us and 2000 ticks: one tick is then 0.05 %. That is 80 us at 25 MHz (MI200), 20 us at 100
- * MHz. */
+ * MHz. A counter that steps by more than its unit (NVIDIA's, up to 1 us) costs no more: the kernel begins and ends at a
+ * step. */
 static const double least_ns = 20e3;
 enum { LEAST_TICKS = 2000 };
 /* A pass of its loop takes over 20 ns, so that 80 us are fewer; a counter that stands still ends the probe here. */

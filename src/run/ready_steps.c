@@ -13,12 +13,12 @@
 static enum status load_one(struct device_module **module, const struct ready *ready, size_t code, struct err *err)
 {
     const struct device_ops *ops = ready->device->ops;
-    const char *library = ready->bound->manifest->library;
-    if (!library)
-        return ops->load(module, ready->device, ready->builds[code].object, err);
+    const struct build_result *build = &ready->builds[code];
+    if (!ready->bound->manifest->library)
+        return ops->load(module, ready->device, build->object, err);
     if (ops->load_library)
-        return ops->load_library(module, ready->device, library, err);
-    return err_set(err, ERR_UNSUPPORTED, "the device has no %s: libraries are opened on the CPU device only", library);
+        return ops->load_library(module, ready->device, build->library, err);
+    return err_set(err, ERR_UNSUPPORTED, "the device has no libraries of functions");
 }
 
 enum status ready_load(struct ready *ready, struct err *err)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the cubins here are made of, by nvcc of CUDA 13.0 for ARCH sm_80 and sm_90a; with -Xptxas -v it says what the tests expect:
+ * What the cubins here are made of, by nvcc of CUDA 13.0 for ARCH sm_80, sm_90a and sm_100a; with -Xptxas -v it says what the tests expect:
  *   nvcc -D__CUDA_RUNTIME_H__ -cubin -std=c++17 -arch=ARCH -o ARCH.cubin kernels.cu
  */
 #define KERNEL extern "C" __attribute__((global))
@@ -23,4 +23,29 @@ KERNEL void on_stack(unsigned *to, unsigned count)
         kept[to[k] % 40] += kept[(k * 7) % 40];
     for (unsigned k = 0; k < 40; ++k)
         to[k] = kept[k];
+}
+
+/* More values than registers: spilled, and no array. */
+KERNEL __attribute__((maxnreg(24))) void spilled(float *to, unsigned count)
+{
+    float kept[28];
+#pragma unroll
+    for (unsigned k = 0; k < 28; ++k)
+        kept[k] = to[k];
+    for (unsigned turn = 0; turn < count; ++turn)
+#pragma unroll
+        for (unsigned k = 0; k < 28; ++k)
+            kept[k] = kept[(k * 7 + 3) % 28] * kept[k] + 1;
+#pragma unroll
+    for (unsigned k = 0; k < 28; ++k)
+        to[k] = kept[k];
+}
+
+/* Barriers 0 to 5: the highest counts. */
+KERNEL void named_barriers(unsigned *to)
+{
+    asm volatile("bar.sync 1, 64;" ::: "memory");
+    to[0] = 1;
+    asm volatile("bar.sync 5, 64;" ::: "memory");
+    to[1] = 2;
 }

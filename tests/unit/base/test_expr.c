@@ -82,6 +82,10 @@ static void evaluates(void **state)
         {"clamp(5, 1, 3)", 3},
         {"clamp(-5, 1, 3)", 1},
         {"clamp(2, 1, 3)", 2},
+        {"harmonic(0, 1)", 0},
+        {"harmonic(4, 0)", 4},
+        {"harmonic(2, 1)", 1.5},
+        {"harmonic(4, -2)", 30},
         {"n * block", 25600},
         {"device.arch == gfx942", 1},
         {"bytes(f16) + 1", 5},
@@ -217,6 +221,9 @@ static void refuses_at_evaluation(void **state)
         {"ceil_div(1, 0)", "ceil_div(...) is not defined here at column 1"},
         {"round_up(1, zero)", "round_up(...) is not defined here at column 1"},
         {"clamp(1, 3, 2)", "clamp(...) is not defined here at column 1"},
+        {"harmonic(0.5, 1)", "harmonic(...) is not defined here at column 1"},
+        {"harmonic(-1, 1)", "harmonic(...) is not defined here at column 1"},
+        {"harmonic(2e6, 1)", "harmonic(...) is not defined here at column 1"},
         {"four(0, 1, 1, 1)", "four(...) is not defined here at column 1"},
     };
     struct fixture *f = *state;

@@ -23,12 +23,14 @@ static const char *path_of(const char *arch, struct arena *arena)
 
 static const struct {
     const char *arch, *name;
-    uint32_t registers, stack_bytes, shared_bytes, max_block, args_bytes;
+    uint32_t registers, stack_bytes, shared_bytes, max_block, args_bytes, barriers, spill_store_bytes, spill_load_bytes;
 } kernels[] = {
-    {"sm_80", "in_shared", 12, 0, 384, 128, 32},
-    {"sm_80", "on_stack", 38, 160, 0, 0, 12},
-    {"sm_90a", "in_shared", 12, 0, 384, 128, 32},
-    {"sm_90a", "on_stack", 38, 160, 0, 0, 12},
+    {"sm_80", "in_shared", 12, 0, 384, 128, 32, 1, 0, 0},   {"sm_80", "on_stack", 38, 160, 0, 0, 12, 0, 0, 0},
+    {"sm_80", "spilled", 24, 88, 0, 0, 12, 0, 236, 236},    {"sm_80", "named_barriers", 10, 0, 0, 0, 8, 6, 0, 0},
+    {"sm_90a", "in_shared", 12, 0, 384, 128, 32, 1, 0, 0},  {"sm_90a", "on_stack", 38, 160, 0, 0, 12, 0, 0, 0},
+    {"sm_90a", "spilled", 24, 88, 0, 0, 12, 0, 240, 240},   {"sm_90a", "named_barriers", 10, 0, 0, 0, 8, 6, 0, 0},
+    {"sm_100a", "in_shared", 12, 0, 384, 128, 32, 1, 0, 0}, {"sm_100a", "on_stack", 38, 160, 0, 0, 12, 0, 0, 0},
+    {"sm_100a", "spilled", 24, 80, 0, 0, 12, 0, 204, 204},  {"sm_100a", "named_barriers", 10, 0, 0, 0, 8, 6, 0, 0},
 };
 
 static void reads_kernels(void **state)
@@ -42,7 +44,7 @@ static void reads_kernels(void **state)
         assert_int_equal(file->container, CODEOBJ_PLAIN);
         assert_int_equal(file->count, 1);
         assert_string_equal(file->objects[0].target, kernels[i].arch);
-        assert_int_equal(file->objects[0].kernel_count, 2);
+        assert_int_equal(file->objects[0].kernel_count, 4);
         assert_ptr_equal(codeobj_for_target(file, kernels[i].arch), &file->objects[0]);
         assert_null(codeobj_for_target(file, "sm_75"));
         const struct codeobj_kernel *kernel = codeobj_kernel(&file->objects[0], kernels[i].name);
@@ -52,6 +54,10 @@ static void reads_kernels(void **state)
         assert_int_equal(kernel->group_segment_bytes, kernels[i].shared_bytes);
         assert_int_equal(kernel->max_block, kernels[i].max_block);
         assert_int_equal(kernel->kernarg_bytes, kernels[i].args_bytes);
+        assert_int_equal(kernel->barriers, kernels[i].barriers);
+        assert_true(kernel->spill_bytes_known);
+        assert_int_equal(kernel->spill_store_bytes, kernels[i].spill_store_bytes);
+        assert_int_equal(kernel->spill_load_bytes, kernels[i].spill_load_bytes);
         assert_int_equal(kernel->wave, 32);
         assert_true(kernel->code_bytes >= 128 && strlen(kernel->code_sha256) == 64);
     }
@@ -72,6 +78,25 @@ static void reads_arguments(void **state)
         assert_int_equal(kernel->args[k].offset_bytes, offsets[k]);
         assert_int_equal(kernel->args[k].size_bytes, sizes[k]);
     }
+    arena_release(&arena);
+}
+
+/* A compiler that is older than the marks, or does not say how old it is: what a stack is for is then unknown. */
+static void knows_what_it_does_not_know(void **state)
+{
+    (void)state;
+    struct arena arena = {0};
+    struct err err = {0};
+    const struct codeobj_file *file = NULL;
+    char *data = NULL;
+    size_t size = 0;
+    assert_int_equal(file_read(&data, &size, path_of("sm_80", &arena), LIMIT_BYTES, &arena, &err), STATUS_OK);
+    char *release = memmem(data, size, "release 13.0", strlen("release 13.0"));
+    assert_non_null(release);
+    memcpy(release, "release 12.0", strlen("release 12.0"));
+    assert_int_equal(codeobj_parse(&file, "older", data, size, &arena, &err), STATUS_OK);
+    assert_false(codeobj_kernel(&file->objects[0], "on_stack")->spill_bytes_known);
+    assert_true(codeobj_kernel(&file->objects[0], "spilled")->spill_bytes_known);
     arena_release(&arena);
 }
 
@@ -107,6 +132,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_kernels),
         cmocka_unit_test(reads_arguments),
+        cmocka_unit_test(knows_what_it_does_not_know),
         cmocka_unit_test(survives_damage),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

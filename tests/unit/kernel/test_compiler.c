@@ -31,6 +31,9 @@ static enum status find(struct compiler *compiler, struct fixture *fixture, stru
 
 static const struct build_target gfx942 = {BUILD_AMD, "gfx942", 64, false};
 static const struct build_target gfx950 = {BUILD_AMD, "gfx950", 64, false};
+static const struct build_target sm_80 = {BUILD_NVIDIA, "sm_80", 32, false};
+static const struct build_target sm_90a = {BUILD_NVIDIA, "sm_90a", 32, false};
+static const struct build_target sm_100a = {BUILD_NVIDIA, "sm_100a", 32, false};
 static const struct build_target cpu = {BUILD_CPU, "x86-64-v3", 64, false};
 
 static void test_newest_wins(void **state)
@@ -94,6 +97,55 @@ static void test_amd_compilers(void **state)
 }
 
 /* Code that asks for a newer LLVM goes on to the next compiler; without one it is told which there are. */
+static void add_nvcc(struct fixture *fixture, const char *name)
+{
+    fixture_script(fixture, name,
+                   "#!/bin/sh\n"
+                   "[ \"$1\" = --version ] && { echo nvcc; echo 'Cuda compilation tools, release 12.4'; exit 0; }\n"
+                   "echo \"nvcc $*\" >> \"$LOG\"\n"
+                   "case \"$*\" in *sm_100a*) echo \"nvcc fatal: Unsupported gpu architecture 'sm_100a'\" >&2; exit 1;; esac\n"
+                   "while [ $# -gt 0 ]; do [ \"$1\" = -o ] && : > \"$2\"; shift; done\n");
+}
+
+/* CUDA's compiler first, where it knows the target; else PTX from a clang that is new enough. */
+static void test_nvidia_compilers(void **state)
+{
+    struct fixture *fixture = *state;
+    struct compiler compiler = {0};
+    struct err err;
+    use_path(fixture);
+    setenv("CUDA_HOME", fixture_path(fixture, "cuda"), 1);
+    add_compiler(fixture, "path/clang++-18", 18, UNKNOWN);
+    assert_int_equal(find(&compiler, fixture, sm_90a, &err), ERR_UNSUPPORTED);
+    assert_non_null(strstr(err.text, "no compiler at hand knows sm_90a (needs CUDA 12.0 or LLVM 19); asked: "));
+    assert_non_null(strstr(err.text, "clang++-18 (LLVM 18)"));
+    add_compiler(fixture, "path/clang++-19", 19, UNKNOWN);
+    assert_int_equal(find(&compiler, fixture, sm_80, &err), STATUS_OK);
+    assert_false(compiler.is_nvcc);
+    assert_int_equal(compiler.llvm, 19);
+    assert_int_equal(fixture_count(fixture, "--cuda-gpu-arch=sm_80 --cuda-feature=+ptx70"), 1);
+    assert_int_equal(fixture_count(fixture, "-x cuda --cuda-device-only -nocudainc -nocudalib -S"), 1);
+    assert_int_equal(find(&compiler, fixture, sm_100a, &err), ERR_UNSUPPORTED);
+    add_compiler(fixture, "path/clang++-20", 20, UNKNOWN);
+    add_nvcc(fixture, "path/nvcc");
+    assert_int_equal(find(&compiler, fixture, sm_90a, &err), STATUS_OK);
+    assert_true(compiler.is_nvcc);
+    assert_string_equal(compiler.version, "Cuda compilation tools, release 12.4");
+    assert_int_equal(fixture_count(fixture, "-cubin"), 1);
+    assert_int_equal(find(&compiler, fixture, sm_100a, &err), STATUS_OK);
+    assert_int_equal(compiler.llvm, 20);
+    add_nvcc(fixture, "cuda/bin/nvcc");
+    assert_int_equal(find(&compiler, fixture, sm_90a, &err), STATUS_OK);
+    assert_string_equal(compiler.path, fixture_path(fixture, "cuda/bin/nvcc"));
+    setenv("ROOFTILE_KERNEL_COMPILER", fixture_path(fixture, "path/clang++-19"), 1);
+    assert_int_equal(find(&compiler, fixture, sm_90a, &err), STATUS_OK);
+    assert_string_equal(compiler.path, fixture_path(fixture, "path/clang++-19"));
+    setenv("ROOFTILE_KERNEL_COMPILER", fixture_path(fixture, "path/nvcc"), 1);
+    assert_int_equal(find(&compiler, fixture, cpu, &err), STATUS_OK);
+    assert_int_equal(compiler.llvm, 20);
+    unsetenv("CUDA_HOME");
+}
+
 static void test_min_llvm(void **state)
 {
     struct fixture *fixture = *state;
@@ -234,6 +286,7 @@ int main(void)
         TEST(test_newest_wins),        TEST(test_own_compiler_wins), TEST(test_amd_compilers),
         TEST(test_older_one_knows_it), TEST(test_none_found),        TEST(test_min_llvm),
         TEST(test_refusals),           TEST(test_wave_sizes),        TEST(test_remembers),
+        TEST(test_nvidia_compilers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

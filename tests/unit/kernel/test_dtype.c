@@ -38,6 +38,7 @@ static void table(void **state)
     } cases[] = {
         {"f64", "double", 8, DBL_EPSILON, DBL_MAX},
         {"f32", "float", 4, (double)FLT_EPSILON, (double)FLT_MAX},
+        {"xf32", "float", 4, 0x1p-10, 0x1.ffcp127},
         {"f16", "_Float16", 2, 0x1p-10, 65504},
         {"bf16", "__bf16", 2, 0x1p-7, 0x1.fep127},
         {"e4m3", "unsigned char", 1, 0.125, 448},
@@ -65,7 +66,7 @@ static void table(void **state)
         assert_int_equal(dtype_is_float(dtype), cases[i].epsilon > 0);
         assert_true(load_one(dtype, store_one(dtype, cases[i].max)) == cases[i].max);
         if (dtype_is_float(dtype)) {
-            const double next = load_one(dtype, store_one(dtype, 1) + 1);
+            const double next = load_one(dtype, store_one(dtype, 1) + (dtype == DTYPE_XF32 ? UINT64_C(1) << 13 : 1));
             assert_true(next - 1 == cases[i].epsilon);
         }
     }
@@ -145,6 +146,31 @@ static void rounds_to_nearest_even(void **state)
                              code == 0 && n->fnuz ? 0 : store_one(n->dtype, middle) | (n->fnuz ? 0x80u : 0));
         }
     }
+}
+
+/* The lower 13 bits of an f32's mantissa are 0, rounded to nearest even. */
+static void shortens_f32(void **state)
+{
+    (void)state;
+    static const struct {
+        double value;
+        uint64_t code;
+    } cases[] = {
+        {1, 0x3f800000},
+        {1 + 0x1p-10, 0x3f802000},
+        {1 + 0x1p-11, 0x3f800000},
+        {1 + 0x1.8p-10, 0x3f804000},
+        {-(1 + 0x1.000002p-11), 0xbf802000},
+        {0x1.fffp0, 0x40000000},
+        {-0.0, 0x80000000},
+        {0x1p-136, 0x00002000},
+        {0x1p-137, 0},
+        {0x1.fffp127, 0x7f800000},
+        {-(double)INFINITY, 0xff800000},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++)
+        assert_int_equal(store_one(DTYPE_XF32, cases[i].value), cases[i].code);
+    assert_true(isnan(load_one(DTYPE_XF32, store_one(DTYPE_XF32, (double)NAN))));
 }
 
 static void extremes(void **state)
@@ -304,6 +330,7 @@ int main(void)
         cmocka_unit_test(table),
         cmocka_unit_test(every_code_means_and_returns),
         cmocka_unit_test(rounds_to_nearest_even),
+        cmocka_unit_test(shortens_f32),
         cmocka_unit_test(extremes),
 #ifdef __FLT16_MANT_DIG__
         cmocka_unit_test(agrees_with_the_compilers_half),

@@ -234,6 +234,35 @@ static const struct {
      "v_accvgpr_read_b32 v0, a0\nv_accvgpr_read_b32 v1, a1\nv_accvgpr_read_b32 v2, a2\nv_accvgpr_read_b32 v3, "
      "a3\n" LOOP_END,
      "accumulator-copies"},
+    {"WMMA in a branch",
+     "gfx1100",
+     {0},
+     "s_and_saveexec_b32 s0, vcc_lo\ns_cbranch_execz @3\nv_wmma_f32_16x16x16_f16 v[0:7], v[8:15], v[16:23], v[0:7]\n"
+     "s_or_b32 exec_lo, exec_lo, s0\ns_endpgm",
+     "lanes-off"},
+    {"WMMA behind a branch",
+     "gfx1100",
+     {0},
+     "s_and_saveexec_b32 s0, vcc_lo\ns_cbranch_execz @3\nv_mov_b32_e32 v0, 0\ns_or_b32 exec_lo, exec_lo, s0\n"
+     "v_wmma_f32_16x16x16_f16 v[0:7], v[8:15], v[16:23], v[0:7]\ns_endpgm",
+     ""},
+    {"an exchange of rows behind an early return",
+     "gfx1201",
+     {0},
+     "v_cmpx_gt_u32_e64 s0, v0\ns_cbranch_execz @3\nv_permlanex16_b32 v0, v0, s1, s2\ns_endpgm",
+     "lanes-off"},
+    {"DPP of 8 lanes in a branch",
+     "gfx1030",
+     {0},
+     "v_cmpx_gt_u32_e64 s0, v0\ns_cbranch_execz @3\nv_mov_b32_dpp v0, v1  dpp8:[7,6,5,4,3,2,1,0]\ns_endpgm",
+     "lanes-off"},
+    {"DPP of rows stays where it is",
+     "gfx1030",
+     {0},
+     "v_cmpx_gt_u32_e64 s0, v0\ns_cbranch_execz @3\nv_mov_b32_dpp v0, v1  row_shr:1 row_mask:0xf "
+     "bank_mask:0xf\ns_endpgm",
+     ""},
+
     {"a few AGPR copies", "gfx908", {0}, "v_accvgpr_read_b32 v0, a0\nv_accvgpr_read_b32 v1, a1\n" LOOP_END, ""},
 };
 

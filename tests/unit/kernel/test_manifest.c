@@ -266,6 +266,23 @@ static void foreign_code(void **state)
     arena_release(&arena);
 }
 
+/* A parameter may name the library, and so tells two codes apart. */
+static void function_of_a_library(void **state)
+{
+    (void)state;
+    struct arena arena = {0};
+    const struct manifest *m = parse("{'name': 'product', 'summary': 's', 'params': {'n': 8, 'library': 'openblas', 'dtype': 'f32'}, "
+                                     "'code': {'library': '{library}', 'symbol': 'gemm_{dtype}'}, "
+                                     "'launch': {'grid': [1], 'block': [1]}}",
+                                     &arena);
+    assert_null(m->source);
+    assert_string_equal(template_source(m->library), "{library}");
+    assert_false(manifest_param_is_compiled(m, 0));
+    assert_true(manifest_param_is_compiled(m, 1));
+    assert_true(manifest_param_is_compiled(m, 2));
+    arena_release(&arena);
+}
+
 static void slots(void **state)
 {
     (void)state;
@@ -278,11 +295,11 @@ static void slots(void **state)
     values[3].list = list;
     values[3].count = 2;
     static const struct device_facts facts = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15,
-                                              .unit = {20, 21, 22, 23, 24, 25, 26, 27, 28, 29},
+                                              .unit = {20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31},
                                               .backend = "cpu", .arch = "x86-64"};
     static const double want[] = {1024, DTYPE_F32, 256, 0,  0,  4,  0,  0,  /* parameters */
                                   1,    2,         3,   4,  5,  6,  7,  8,  9, 10, 11, 12, 13, 14, 15,
-                                  20,   21,        22,  23, 24, 25, 26, 27, 28, 29, /* the unit */
+                                  20,   21,        22,  23, 24, 25, 26, 27, 28, 29, 30, 31, /* the unit */
                                   12,   0,                                          /* x and runs */
                                   -6,   -2,        2};
     double got[COUNT_OF(want)];
@@ -302,14 +319,14 @@ static void slots(void **state)
 static void slots_of_the_unit(void **state)
 {
     static const struct device_facts rdna = {
-        .wave = 32, .unit = {32, 2, 16, 1536, 24, 256, 0, 65536, 512, 16}, .unit_pairs = true, .backend = "hip", .arch = "gfx1100"};
+        .wave = 32, .unit = {32, 2, 16, 1536, 24, 256, 0, 65536, 512, 0, 32, 16}, .unit_pairs = true, .backend = "hip", .arch = "gfx1100"};
     static const struct {
         double wave, cumode, want[MANIFEST_UNIT_NAMES];
     } cases[] = {
-        {0, 0, {16, 4, 16, 1536, 24, 256, 0, 131072, 512, 32}},
-        {32, 1, {32, 2, 16, 1536, 24, 256, 0, 65536, 512, 16}},
-        {64, 0, {16, 4, 16, 768, 12, 256, 0, 131072, 512, 32}},
-        {64, 1, {32, 2, 16, 768, 12, 256, 0, 65536, 512, 16}},
+        {0, 0, {16, 4, 16, 1536, 24, 256, 0, 131072, 512, 0, 64, 32}},
+        {32, 1, {32, 2, 16, 1536, 24, 256, 0, 65536, 512, 0, 32, 16}},
+        {64, 0, {16, 4, 16, 768, 12, 256, 0, 131072, 512, 0, 64, 32}},
+        {64, 1, {32, 2, 16, 768, 12, 256, 0, 65536, 512, 0, 32, 16}},
     };
     (void)state;
     struct arena arena = {0};
@@ -508,7 +525,7 @@ static void buffer_mistakes(void **state)
         {"'role': 'out'", "'role': 'out', 'space': 'hbm'", "/buffers/a/space: unknown space 'hbm'; known are device, pinned, pageable, managed, fine, peer, pinned_coarse"},
         {"'role': 'out'", "'role': 'out', 'device': '1'", "/buffers/a/device: only memory of the space 'peer' names its device"},
         {"'role': 'out'", "'role': 'out', 'reset': 'fill'", "/buffers/a/reset: there is no fill to reset to"},
-        {"'type': '{dtype}'", "'type': 'float'", "/buffers/a/type: unknown dtype 'float'; known are f64, f32, f16, bf16, e4m3, e5m2, e4m3fnuz, e5m2fnuz, i64, u64, i32, u32, i16, u16, i8, u8"},
+        {"'type': '{dtype}'", "'type': 'float'", "/buffers/a/type: unknown dtype 'float'; known are f64, f32, xf32, f16, bf16, e4m3, e5m2, e4m3fnuz, e5m2fnuz, i64, u64, i32, u32, i16, u16, i8, u8"},
         {"'type': '{dtype}'", "'type': '{n}'", "/buffers/a/type: parameter 'n' is no dtype"},
         {"'count': 'n', 'role': 'out'", "'role': 'out'", "/buffers/a: the key 'count' is missing"},
         {"'fill': 'i % 7'", "'fill': 'j % 7'", "/buffers/b/fill: in \"j % 7\": unknown name 'j' at column 1; did you mean 'n'?"},
@@ -662,7 +679,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(short_form),    cmocka_unit_test(every_head_key),  cmocka_unit_test(every_fill),
-        cmocka_unit_test(every_step),    cmocka_unit_test(foreign_code),    cmocka_unit_test(slots), cmocka_unit_test(slots_of_the_unit), cmocka_unit_test(occupancy), cmocka_unit_test(implied), cmocka_unit_test(min_llvm),
+        cmocka_unit_test(every_step),    cmocka_unit_test(foreign_code), cmocka_unit_test(function_of_a_library),    cmocka_unit_test(slots), cmocka_unit_test(slots_of_the_unit), cmocka_unit_test(occupancy), cmocka_unit_test(implied), cmocka_unit_test(min_llvm),
         cmocka_unit_test(launch_defines),
         cmocka_unit_test(head_mistakes), cmocka_unit_test(buffer_mistakes), cmocka_unit_test(step_mistakes),
         cmocka_unit_test(untimed_steps), cmocka_unit_test(limits),          cmocka_unit_test(places),

@@ -26,7 +26,7 @@ static void finds_names(void **state)
     for (size_t k = 0; k < TARGET_COUNT; k++) {
         assert_ptr_equal(target_find(targets[k].arch), &targets[k]);
         assert_true(*targets[k].products);
-        assert_true(target_is_nvidia(targets[k].arch) ? !targets[k].llvm && targets[k].cuda
+        assert_true(target_is_nvidia(targets[k].arch) ? targets[k].llvm >= 19 && targets[k].cuda
                                                       : targets[k].llvm >= 14 && !targets[k].cuda);
     }
 }
@@ -52,6 +52,20 @@ static void knows_families(void **state)
         assert_int_equal(modes.wgp, cases[i].modes.wgp);
         assert_int_equal(modes.wave, cases[i].modes.wave);
     }
+}
+
+static void knows_ptx(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *arch;
+        unsigned version;
+    } cases[] = {
+        {"sm_80", 70},  {"sm_86", 71},   {"sm_87", 74},   {"sm_89", 84},   {"sm_90", 84},   {"sm_90a", 84},
+        {"sm_100", 86}, {"sm_100a", 86}, {"sm_103a", 88}, {"sm_120a", 87}, {"sm_121a", 88}, {"sm_75", 70},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+        assert_int_equal(target_ptx(cases[i].arch), cases[i].version);
 }
 
 static void checks_modes(void **state)
@@ -86,6 +100,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(finds_names),
         cmocka_unit_test(knows_families),
+        cmocka_unit_test(knows_ptx),
         cmocka_unit_test(checks_modes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -66,6 +66,7 @@ static void test_dense_peaks(void **state)
     } cases[] = {{"a100.json", "matrix_f16", 312e12},      {"a100.json", "matrix_i8", 624e12},
                  {"h100.json", "matrix_bf16", 989.4e12},   {"h200.json", "matrix_f16", 989.4e12},
                  {"h200.json", "matrix_fp8", 1978.9e12},   {"h200.json", "matrix_xf32", 494.7e12},
+                 {"h200.json", "matrix_e4m3", 1978.9e12},  {"mi300x.json", "matrix_e5m2fnuz", 2614.9e12},
                  {"b200.json", "matrix_f16", 2250e12},     {"b200.json", "matrix_fp4", 9000e12},
                  {"rtx4090.json", "matrix_f16", 165.2e12}, {"rtx4090.json", "matrix_i8", 660.6e12}};
     (void)state;
@@ -81,6 +82,66 @@ static void test_dense_peaks(void **state)
         if (!(part > 0.999 && part < 1.1))
             fail_msg("%s %s: %g of the data sheet", cases[k].file, cases[k].unit, part);
     }
+}
+
+/* What NVIDIA's SMs do in a clock, FLOP or operations, dense. Vectors: twice the results per clock that the CUDA C++
+ * Programming Guide gives for multiply-add ("Throughput of Native Arithmetic Instructions"; 8.0, 8.9, 9.0, 10.0).
+ * Matrices: NVIDIA's white papers on A100, H100 and Ada, and its data sheet on HGX B200, over SMs and clock. 0: the
+ * chip has none. */
+static const struct {
+    const char *unit;
+    double sm_80, sm_89, sm_90a, sm_100a;
+} sm_rates[] = {
+    {"vector_f64", 64, 4, 128, 128},       {"vector_f32", 128, 256, 256, 256},
+    {"vector_f16", 512, 256, 512, 512},    {"vector_bf16", 256, 256, 512, 512},
+    {"matrix_f64", 128, 0, 256, 128},      {"matrix_xf32", 1024, 256, 2048, 4096},
+    {"matrix_f16", 2048, 512, 4096, 8192}, {"matrix_bf16", 2048, 512, 4096, 8192},
+    {"matrix_fp8", 0, 1024, 8192, 16384},  {"matrix_i8", 4096, 2048, 8192, 16384},
+    {"matrix_i4", 8192, 4096, 0, 0},       {"matrix_fp6", 0, 0, 0, 16384},
+    {"matrix_fp4", 0, 0, 0, 32768},
+};
+
+static double sm_rate(const char *arch, const char *unit)
+{
+    for (size_t k = 0; k < sizeof(sm_rates) / sizeof(sm_rates[0]); k++)
+        if (!strcmp(sm_rates[k].unit, unit))
+            return !strcmp(arch, "sm_80")    ? sm_rates[k].sm_80
+                   : !strcmp(arch, "sm_89")  ? sm_rates[k].sm_89
+                   : !strcmp(arch, "sm_90a") ? sm_rates[k].sm_90a
+                                             : sm_rates[k].sm_100a;
+    return 0;
+}
+
+/* A peak is SMs * what one does in a clock * the clock it is said to hold at: within a percent, and of no other clock.
+ */
+static void test_nvidia_peaks(void **state)
+{
+    static const struct {
+        const char *file;
+        double clock_hz;
+    } cases[] = {{"a100.json", 1.41e9},
+                 {"h100.json", 1.98e9},
+                 {"h200.json", 1.98e9},
+                 {"b200.json", 1.98e9},
+                 {"rtx4090.json", 2.52e9}};
+    size_t seen = 0;
+    (void)state;
+    for (size_t k = 0; k < sizeof(cases) / sizeof(cases[0]); k++) {
+        struct machine machine;
+        struct err err = {0};
+        char path[512];
+        snprintf(path, sizeof(path), MACHINES "%s", cases[k].file);
+        assert_int_equal(machine_read(&machine, path, &err), STATUS_OK);
+        assert_near(machine.core_hz, cases[k].clock_hz, 1);
+        for (uint32_t u = 0; u < machine.unit_count; u++, seen++) {
+            const struct machine_unit *unit = &machine.units[u];
+            const double expected = machine.cus * sm_rate(machine.arch, unit->name) * cases[k].clock_hz;
+            if (unit->clock_hz != cases[k].clock_hz || fabs(unit->peak.claimed / expected - 1) > 0.01)
+                fail_msg("%s %s: %g at %g Hz, expected %g", cases[k].file, unit->name, unit->peak.claimed,
+                         unit->clock_hz, expected);
+        }
+    }
+    assert_int_equal(seen, 52);
 }
 
 /* A shipped number without a source would be a guess. */
@@ -273,9 +334,14 @@ static void test_raise_clock(void **state)
     machine_raise_clock(&machine, 2e9);
     machine_raise_clock(&machine, NAN);
     assert_true(machine.units[0].peak.claimed == 400e9 && machine.core_hz == 4e9);
-    machine.measured = false; /* a data sheet is not derived from what we saw */
+    machine.measured = false; /* a data sheet is not derived from what we saw, but a card may run faster than it says */
     machine_raise_clock(&machine, 5e9);
-    assert_true(machine.units[0].peak.claimed == 400e9 && machine.core_hz == 4e9);
+    machine_raise_clock(&machine, 4.5e9);
+    machine_raise_clock(&machine, INFINITY);
+    assert_true(machine.units[0].peak.claimed == 400e9 && machine.core_hz == 4e9 && machine.units[0].limit_hz == 5e9);
+    assert_near(machine_unit_limit(&machine.units[0]), 500e9, 1);
+    machine.units[0].limit_hz = 0;
+    assert_near(machine_unit_limit(&machine.units[0]), 400e9, 0);
 }
 
 static void test_unit_rate(void **state)
@@ -295,9 +361,9 @@ static void test_unit_rate(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_raise_clock), cmocka_unit_test(test_unit_rate), cmocka_unit_test(test_shipped),
-        cmocka_unit_test(test_dense_peaks), cmocka_unit_test(test_sources),   cmocka_unit_test(test_round_trip),
-        cmocka_unit_test(test_bad),         cmocka_unit_test(test_ceiling),
+        cmocka_unit_test(test_raise_clock), cmocka_unit_test(test_unit_rate),    cmocka_unit_test(test_shipped),
+        cmocka_unit_test(test_dense_peaks), cmocka_unit_test(test_nvidia_peaks), cmocka_unit_test(test_sources),
+        cmocka_unit_test(test_round_trip),  cmocka_unit_test(test_bad),          cmocka_unit_test(test_ceiling),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -89,6 +89,38 @@ static void test_vectors(void **state)
     arena_release(&arena);
 }
 
+/* NVIDIA's own calculator, on uses drawn at random. */
+static void test_cuda_vectors(void **state)
+{
+    (void)state;
+    struct arena arena = {0};
+    struct err err = {0};
+    const struct json *root = NULL;
+    size_t seen = 0;
+    assert_int_equal(json_read(&root, ROOFTILE_SOURCE_DIR "/tests/data/occupancy_cuda.json", &arena, &err), STATUS_OK);
+    for (const struct json *vector = json_member(root, "vectors")->first; vector; vector = vector->next, seen++) {
+        const struct occupancy_use use = {.target = json_member(vector, "arch")->string,
+                                          .vgprs = count(vector, "registers"),
+                                          .lds_bytes = count(vector, "shared"),
+                                          .block = count(vector, "block"),
+                                          .barriers = count(vector, "barriers")};
+        struct occupancy o;
+        if (occupancy_compute(&o, &use, &err))
+            fail_msg("%s: %s", json_where(&arena, vector), err.text);
+        /* The calculator's count by registers is not cut at the wave slots. */
+        const uint32_t by_registers =
+            o.waves_by_vgprs < o.waves_max ? o.workgroups_by[LIMITER_VGPRS] : count(vector, "by_registers");
+        if (o.workgroups != count(vector, "blocks") || by_registers != count(vector, "by_registers") ||
+            o.workgroups_by[LIMITER_LDS] != count(vector, "by_shared") ||
+            o.workgroups_by[LIMITER_WAVES] != count(vector, "by_warps"))
+            fail_msg("%s: %u blocks; by registers %u, by shared memory %u, by warps %u", json_where(&arena, vector),
+                     o.workgroups, o.workgroups_by[LIMITER_VGPRS], o.workgroups_by[LIMITER_LDS],
+                     o.workgroups_by[LIMITER_WAVES]);
+    }
+    assert_int_equal(seen, 180);
+    arena_release(&arena);
+}
+
 /* Limits and advice worked out by hand. */
 static const struct {
     struct occupancy_use use;
@@ -149,6 +181,34 @@ static const struct {
      "0"},
     {{"gfx908", .vgprs = 24, .block = 64}, 8, "wave slots", ""},
     {{"gfx908", .vgprs = 24, .block = 64, .llvm_waves = true}, 10, "wave slots", ""},
+    /* 168 registers are 21 units of 8: 512 / 168 = 3 warps on each partition, 12 of them hold one block of 8. */
+    {{"sm_90a", .vgprs = 168, .block = 256},
+     2,
+     "registers",
+     "40 registers fewer gives 16 warps per SM instead of 8; blocks of 128 threads give 12 warps per SM instead of 8"},
+    /* 56 KiB and the driver's 1 KiB: 4 of 57 in 228; a fifth of that is 364 units of 128 bytes. 100 on 8.6 hold one. */
+    {{"sm_90a", .vgprs = 32, .lds_bytes = 57344, .block = 128},
+     4,
+     "shared memory",
+     "11776 bytes of shared memory less gives 5 blocks per SM instead of 4"},
+    {{"sm_86", .vgprs = 32, .lds_bytes = 57344, .block = 128},
+     1,
+     "shared memory",
+     "7168 bytes of shared memory less gives 2 blocks per SM instead of 1"},
+    {{"sm_89", .vgprs = 40, .block = 512}, 12, "warp slots", ""},
+    {{"sm_100a", .vgprs = 32, .block = 32},
+     8,
+     "block slots",
+     "blocks of 64 threads give 64 warps per SM instead of 32"},
+    {{"sm_90a", .vgprs = 32, .block = 128, .barriers = 16},
+     4,
+     "barriers",
+     "blocks of 256 threads give 32 warps per SM instead of 16"},
+    {{"sm_80", .vgprs = 32, .block = 128, .barriers = 16}, 16, "warp slots", ""},
+    {{"sm_80", .vgprs = 32, .lds_bytes = 166913, .block = 128},
+     0,
+     "shared memory",
+     "1 byte of shared memory less gives 1 block per SM instead of 0"},
 };
 
 static void test_cases(void **state)
@@ -206,14 +266,14 @@ static void check_least(const struct occupancy_use *use)
     assert_true(!o.raise.lds_bytes || workgroups(&more) <= o.workgroups);
 }
 
-static const char *const every[] = {"gfx906",  "gfx908",  "gfx90a",  "gfx942",  "gfx950",
-                                    "gfx1010", "gfx1030", "gfx1102", "gfx1201", "gfx1250"};
+static const char *const every[] = {"gfx906",  "gfx908",  "gfx90a", "gfx942", "gfx950", "gfx1010", "gfx1030", "gfx1102",
+                                    "gfx1201", "gfx1250", "sm_80",  "sm_86",  "sm_89",  "sm_90a",  "sm_120a"};
 
 static void test_least(void **state)
 {
     (void)state;
     for (size_t t = 0; t < sizeof(every) / sizeof(*every); t++)
-        for (uint32_t vgprs = 1; vgprs <= 256; vgprs += 5)
+        for (uint32_t vgprs = 1; vgprs <= 255; vgprs += 5)
             for (uint32_t sgprs = 16; sgprs <= 102; sgprs += 43)
                 for (uint32_t lds = 0; lds <= 70000; lds += 6999)
                     for (uint32_t block = 32; block <= 1024; block += block < 128 ? 32 : 160) {
@@ -240,6 +300,10 @@ static const struct {
     {{"gfx90a", .vgprs = 256, .agprs = 260, .block = 64},
      ERR_CONFIG,
      "256 VGPRs and 260 AGPRs: a wave of gfx90a has at most 512"},
+    {{"sm_90a", .vgprs = 256, .block = 64}, ERR_CONFIG, "256 registers: a thread of sm_90a has at most 255"},
+    {{"sm_90a", .block = 2048}, ERR_CONFIG, "a block of 2048 threads: it has 1 to 1024"},
+    {{"sm_90a", .wave = 64, .block = 64}, ERR_UNSUPPORTED, "sm_90a has no warps of 64 lanes"},
+    {{"sm_50", .block = 64}, ERR_UNSUPPORTED, "the occupancy rules of sm_50 are not known"},
 };
 
 static void test_refused(void **state)
@@ -266,8 +330,8 @@ static void test_target_names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_vectors), cmocka_unit_test(test_cases),        cmocka_unit_test(test_least),
-        cmocka_unit_test(test_refused), cmocka_unit_test(test_target_names),
+        cmocka_unit_test(test_vectors), cmocka_unit_test(test_cuda_vectors), cmocka_unit_test(test_cases),
+        cmocka_unit_test(test_least),   cmocka_unit_test(test_refused),      cmocka_unit_test(test_target_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -138,6 +138,21 @@ static void test_judge(void **state)
     }
 }
 
+/* A card above the boost clock of its data sheet: 5 % more than the claimed peak is possible at a clock 10 % higher. */
+static void test_judge_at_a_higher_clock(void **state)
+{
+    (void)state;
+    const struct work work = {64, 0, 1e6, 0, 64, .unit = "vector_f32"};
+    struct machine faster = machine;
+    char why[256];
+    for (uint32_t k = 0; k < faster.unit_count; k++)
+        faster.units[k] = (struct machine_unit){.name = "vector_f32", .peak = {.claimed = 1e12}, .clock_hz = 2.5e9};
+    assert_int_equal(floor_judge(&faster, &work, CACHE_HOT, 1e3 / 1.05, 0, why), IMPOSSIBLE);
+    machine_raise_clock(&faster, 2.75e9);
+    assert_int_equal(floor_judge(&faster, &work, CACHE_HOT, 1e3 / 1.05, 0, why), PLAUSIBLE);
+    assert_int_equal(floor_judge(&faster, &work, CACHE_HOT, 1e3 / 1.15, 0, why), IMPOSSIBLE);
+}
+
 static void test_judge_says_why(void **state)
 {
     (void)state;
@@ -162,7 +177,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_floor),          cmocka_unit_test(test_floor_details),
-        cmocka_unit_test(test_floor_never_steps), cmocka_unit_test(test_judge),
+        cmocka_unit_test(test_floor_never_steps), cmocka_unit_test(test_judge), cmocka_unit_test(test_judge_at_a_higher_clock),
         cmocka_unit_test(test_judge_says_why), cmocka_unit_test(test_judge_peak),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

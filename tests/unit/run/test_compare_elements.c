@@ -28,6 +28,7 @@ static void tolerances_decide(void **state)
         {1e-30, 0, 0, 0.5, true},                                                            /* relative to nothing */
         {NAN, 1, 1e300, 1, true},      {1, NAN, 1e300, 1, true},  {NAN, NAN, 1e300, 1, true},
         {INFINITY, 1, 1e300, 0, true}, {1, INFINITY, 1, 0, true}, {INFINITY, -INFINITY, 1, 0, true},
+        {1, INFINITY, 1, 0.5, true}, /* which is not within half of infinity */
     };
     for (size_t k = 0; k < COUNT_OF(cases); k++) {
         struct comparison comparison = {.abs = cases[k].abs, .rel = cases[k].rel, .epsilon = 1};

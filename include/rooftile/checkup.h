@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Checkup: what scripts/gpu_check did, as one document. Its folder has steps.json, which says what was run, for how long and with
+ * which exit code, and for each step NAME.log and, where it measured, NAME.json (a result); beside them machine.json (the roofs
+ * found) and noise-learned.json (`rooftile aa --json`).
+ *
+ *   { "started_at": "2026-01-31T12:00:00Z", "device": "cuda:0", "budget_s": 480, "seconds": 301,
+ *     "steps": [ { "name": "verification", "exit_code": 0, "seconds": 60.2, "budget_s": 120 }, ... ] }
+ *
+ * A section is `pass` only when all three agree: the exit code is 0, the files are there and whole, and nothing in them is a
+ * finding or was left out for want of time. So a step that was killed, or wrote half of a file, is never taken for a good one.
+ */
+#ifndef ROOFTILE_CHECKUP_H
+#define ROOFTILE_CHECKUP_H
+
+#include "rooftile/json.h"
+#include "rooftile/machine.h"
+#include "rooftile/result.h"
+
+#define CHECKUP_SCHEMA_ID "https://rooftile.dev/schemas/checkup/1/checkup.schema.json" /* configs/schema/checkup.schema.json */
+
+/* The graver, the later. */
+enum checkup_word { CHECKUP_PASS, CHECKUP_INCOMPLETE, CHECKUP_BROKEN, CHECKUP_FINDINGS, CHECKUP_WORDS };
+const char *checkup_name(enum checkup_word word); /* "pass" "incomplete" "broken" "findings" */
+int checkup_exit_code(enum checkup_word word);    /* 0, 4, 3, 1 */
+
+/* Where each step of the script stands, in this order. */
+enum checkup_step {
+    STEP_BUILD,
+    STEP_VERIFICATION,
+    STEP_CHARACTERISATION,
+    STEP_LIBRARIES,
+    STEP_QUICK,
+    STEP_NOISE,
+    STEP_COUNT
+};
+
+struct checkup_finding {
+    const char *what, *word, *why; /* case or file; "failed" "impossible" "error" ...; the reason */
+};
+/* Cases that were skipped for one reason. */
+struct checkup_skip {
+    const char *reason;
+    const char *names; /* "a, b, c and 4 more" */
+    size_t count;
+    bool late; /* for want of time */
+};
+struct checkup_number {
+    const char *name, *unit; /* unit as units_quantity takes it: "ns" "B/s" "FLOP/s" "1", or "cases" */
+    double value;
+};
+
+struct checkup_section {
+    bool ran;
+    const char *name, *title, *about;
+    int exit_code;
+    double seconds, budget_s;
+    enum checkup_word word;
+    const char *headline;
+    const char *log; /* its last lines, of a step that did not pass; "" */
+    const struct result *result; /* NULL: none */
+    const char *result_path;
+    const struct checkup_finding *findings;
+    size_t finding_count;
+    const struct checkup_skip *skips;
+    size_t skip_count;
+    const struct checkup_number *numbers;
+    size_t number_count;
+};
+
+struct checkup {
+    enum checkup_word word;
+    const char *started_at, *device;
+    double seconds, budget_s;
+    const struct result *facts; /* of any step, for device and environment; NULL: none has a result */
+    const struct machine *machine; /* NULL: not found */
+    const char *machine_path;
+    const struct json *noise;      /* NULL: not learned */
+    const char *noise_path;
+    struct checkup_section sections[STEP_COUNT];
+};
+
+/* Reads the folder and judges. ERR_CONFIG for a steps.json that is missing or not as above; what else is missing or damaged is a
+ * matter of its section. */
+enum status checkup_read(struct checkup *checkup, const char *folder, struct arena *arena, struct err *err);
+
+/* The whole as JSON, the results, the machine file and what was learned about noise included as they are. */
+enum status checkup_json(struct text *out, const struct checkup *checkup, struct arena *arena, struct err *err);
+/* One page that needs nothing beside it. */
+void checkup_html(struct text *out, const struct checkup *checkup, struct arena *arena);
+/* A few lines for a terminal. */
+void checkup_text(struct text *out, const struct checkup *checkup);
+
+#endif

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * PTX: the text that clang writes for NVIDIA GPUs and the driver compiles when it loads it. Of each kernel it says the
+ * parameters, the shared memory, and the launch bounds; registers and the stack are for the driver to choose. Source:
+ * "Parallel Thread Execution ISA" 9.0, its chapters on directives and on state spaces.
+ */
+#include <ctype.h>
+#include <string.h>
+
+#include "codeobj_internal.h"
+#include "rooftile/hash.h"
+#include "rooftile/text.h"
+
+/* A name, a number, a directive with its dot, or one other character; empty at the end. */
+struct token {
+    const char *text;
+    size_t length;
+};
+
+struct ptx {
+    const char *start, *at, *end;
+    struct arena *arena;
+};
+
+/* A variable of the whole file in shared memory, for those kernels that name it. */
+struct ptx_shared {
+    struct token name;
+    uint64_t size_bytes;
+    const char *counted_by; /* the last kernel that named it */
+};
+
+static bool is_word(char c)
+{
+    return isalnum((unsigned char)c) || (c && strchr("._$%", c));
+}
+
+static void skip_space(struct ptx *ptx)
+{
+    while (ptx->at < ptx->end) {
+        if (isspace((unsigned char)*ptx->at)) {
+            ptx->at++;
+        } else if (ptx->end - ptx->at >= 2 && memcmp(ptx->at, "//", 2) == 0) {
+            const char *line = memchr(ptx->at, '\n', (size_t)(ptx->end - ptx->at));
+            ptx->at = line ? line : ptx->end;
+        } else {
+            return;
+        }
+    }
+}
+
+static struct token next_token(struct ptx *ptx)
+{
+    skip_space(ptx);
+    struct token token = {ptx->at, 0};
+    while (ptx->at < ptx->end && is_word(*ptx->at))
+        ptx->at++;
+    if (ptx->at == token.text && ptx->at < ptx->end)
+        ptx->at++;
+    token.length = (size_t)(ptx->at - token.text);
+    return token;
+}
+
+static bool is(struct token token, const char *text)
+{
+    return token.length == strlen(text) && memcmp(token.text, text, token.length) == 0;
+}
+
+static uint32_t number(struct token token)
+{
+    uint64_t value = 0;
+    for (size_t k = 0; k < token.length && isdigit((unsigned char)token.text[k]) && value < UINT32_MAX; k++)
+        value = value * 10 + (uint64_t)(token.text[k] - '0');
+    return value < UINT32_MAX ? (uint32_t)value : UINT32_MAX;
+}
+
+/* Bytes of ".u64" or ".b8"; 0 for a word that is no type. */
+static uint32_t type_bytes(struct token token)
+{
+    if (token.length < 3 || token.text[0] != '.' || !memchr("bsuf", token.text[1], 4))
+        return 0;
+    for (size_t k = 2; k < token.length; k++)
+        if (!isdigit((unsigned char)token.text[k]))
+            return 0;
+    return number((struct token){token.text + 2, token.length - 2}) / 8;
+}
+
+/* What stands behind .param or .shared, up to the character that ends it: ".align 16 .b8 name[24]". */
+struct variable {
+    struct token name;
+    uint32_t align_bytes;
+    uint64_t size_bytes;
+};
+
+static struct token read_variable(struct variable *variable, struct ptx *ptx)
+{
+    struct token token = {0};
+    uint64_t count = 1;
+    uint32_t each = 0, align = 0;
+    bool is_pointee = false; /* ".ptr .global .align 1" is said of what a pointer points to */
+    *variable = (struct variable){0};
+    while ((token = next_token(ptx)).length && !is(token, ",") && !is(token, ")") && !is(token, ";") &&
+           !is(token, "=")) {
+        is_pointee = is_pointee || is(token, ".ptr");
+        if (is(token, ".align")) {
+            const uint32_t value = number(next_token(ptx));
+            align = is_pointee ? align : value;
+        } else if (is(token, "[")) {
+            count *= number(next_token(ptx)); /* nothing in the brackets: as much as the launch asks for */
+        } else if (type_bytes(token)) {
+            each = type_bytes(token);
+        } else if (token.text[0] != '.' && is_word(token.text[0])) {
+            variable->name = token;
+        }
+    }
+    variable->align_bytes = align ? align : each;
+    variable->size_bytes = count * each;
+    return token;
+}
+
+/* ---- one kernel ---- */
+
+static void add_parameter(struct codeobj_kernel *kernel, const struct variable *variable, size_t capacity)
+{
+    const uint32_t align = variable->align_bytes ? variable->align_bytes : 1;
+    const uint64_t offset = ((uint64_t)kernel->kernarg_bytes + align - 1) / align * align;
+    if (kernel->arg_count == capacity || offset + variable->size_bytes > UINT16_MAX)
+        return; /* the hardware has room for less */
+    struct codeobj_arg *args = (struct codeobj_arg *)kernel->args;
+    args[kernel->arg_count++] = (struct codeobj_arg){.name = "",
+                                                     .type = "",
+                                                     .offset_bytes = (uint32_t)offset,
+                                                     .size_bytes = (uint32_t)variable->size_bytes,
+                                                     .value_kind = "by_value",
+                                                     .address_space = "",
+                                                     .access = ""};
+    kernel->explicit_count = kernel->arg_count;
+    kernel->kernarg_bytes = (uint32_t)(offset + variable->size_bytes);
+}
+
+/* The list in brackets behind the name; a kernel without parameters may have none. */
+static void read_parameters(struct codeobj_kernel *kernel, struct ptx *ptx)
+{
+    struct ptx ahead = *ptx;
+    size_t capacity = 0;
+    struct variable variable;
+    if (!is(next_token(&ahead), "("))
+        return;
+    *ptx = ahead;
+    for (struct token token = {0}; (token = next_token(&ahead)).length && !is(token, ")");)
+        capacity += is(token, ".param");
+    kernel->args = arena_array(ptx->arena, capacity + 1, sizeof(*kernel->args));
+    for (struct token token = {0}; (token = next_token(ptx)).length && !is(token, ")");)
+        if (is(token, ".param")) {
+            token = read_variable(&variable, ptx);
+            add_parameter(kernel, &variable, capacity);
+            if (is(token, ")"))
+                return;
+        }
+}
+
+/* ".maxntid 256, 1, 1": up to three numbers, of which a missing one is 1. */
+static uint32_t read_threads(uint32_t sizes[3], struct ptx *ptx)
+{
+    uint64_t threads = 1;
+    for (size_t k = 0; k < 3; k++) {
+        struct ptx ahead = *ptx;
+        sizes[k] = 1;
+        if (k && !is(next_token(&ahead), ","))
+            continue;
+        sizes[k] = number(next_token(&ahead));
+        threads = threads > 65536 ? 65536 : threads * sizes[k]; /* no block has so many */
+        *ptx = ahead;
+    }
+    return (uint32_t)threads;
+}
+
+/* Directives up to the body; false: it is only declared, or the file ends. */
+static bool read_bounds(struct codeobj_kernel *kernel, struct ptx *ptx)
+{
+    struct token token = {0};
+    uint32_t sizes[3];
+    while ((token = next_token(ptx)).length && !is(token, "{") && !is(token, ";")) {
+        if (is(token, ".maxntid"))
+            kernel->max_block = read_threads(sizes, ptx);
+        else if (is(token, ".reqntid"))
+            kernel->max_block = read_threads(kernel->required_block, ptx);
+    }
+    return is(token, "{");
+}
+
+static uint64_t named_bytes(struct token name, struct ptx_shared *shared, size_t count, const char *kernel)
+{
+    for (size_t k = 0; k < count; k++) {
+        if (shared[k].name.length != name.length || memcmp(shared[k].name.text, name.text, name.length) != 0)
+            continue;
+        const bool counted = shared[k].counted_by == kernel;
+        shared[k].counted_by = kernel;
+        return counted ? 0 : shared[k].size_bytes;
+    }
+    return 0;
+}
+
+/* Shared memory of the own body, and what it names of the file's: each once. */
+static bool read_body(struct codeobj_kernel *kernel, struct ptx *ptx, struct ptx_shared *shared, size_t count)
+{
+    struct token token = {0};
+    struct variable variable;
+    uint64_t bytes = 0;
+    unsigned depth = 1;
+    while (depth && (token = next_token(ptx)).length) {
+        depth += is(token, "{") ? 1u : 0u;
+        depth -= is(token, "}") ? 1u : 0u;
+        if (is(token, ".shared")) {
+            read_variable(&variable, ptx);
+            bytes += variable.size_bytes;
+        } else {
+            bytes += named_bytes(token, shared, count, kernel->name);
+        }
+    }
+    kernel->group_segment_bytes = bytes < UINT32_MAX ? (uint32_t)bytes : UINT32_MAX;
+    return depth == 0;
+}
+
+/* From behind .entry on. `first` is where its text begins. */
+static enum status read_kernel(struct codeobj *object, struct ptx *ptx, const char *first, struct ptx_shared *shared,
+                               size_t shared_count, struct err *err)
+{
+    struct codeobj_kernel kernel = {.wave = 32, .kernarg_align = 8, .is_ptx = true};
+    const struct token name = next_token(ptx);
+    if (codeobj_string(&kernel.name, name.text, name.length, "a kernel's name", ptx->arena, err))
+        return err->status;
+    kernel.symbol = kernel.name;
+    read_parameters(&kernel, ptx);
+    if (!read_bounds(&kernel, ptx))
+        return STATUS_OK;
+    if (!read_body(&kernel, ptx, shared, shared_count))
+        return err_set(err, ERR_CONFIG, "truncated: kernel %s does not end", kernel.name);
+    kernel.code = (const unsigned char *)first;
+    kernel.code_bytes = (size_t)(ptx->at - first);
+    kernel.code_offset = (uint64_t)(first - ptx->start);
+    hash_sha256(kernel.code_sha256, first, kernel.code_bytes);
+    struct codeobj_kernel *kernels = (struct codeobj_kernel *)object->kernels;
+    kernels[object->kernel_count++] = kernel;
+    return STATUS_OK;
+}
+
+/* ---- the file ---- */
+
+bool ptx_is(struct bytes bytes)
+{
+    const char *text = (const char *)bytes.data;
+    struct ptx ptx = {.at = text, .end = text + bytes.size};
+    return bytes.size && is(next_token(&ptx), ".version");
+}
+
+static void count_parts(size_t *kernels, size_t *variables, struct ptx ptx)
+{
+    for (struct token token = {0}; (token = next_token(&ptx)).length;) {
+        *kernels += is(token, ".entry");
+        *variables += is(token, ".shared");
+    }
+}
+
+enum status ptx_read(struct codeobj *object, struct bytes bytes, struct arena *arena, struct err *err)
+{
+    const char *text = (const char *)bytes.data;
+    struct ptx ptx = {.start = text, .at = text, .end = text + bytes.size, .arena = arena};
+    size_t kernel_count = 0, capacity = 0, shared_count = 0;
+    count_parts(&kernel_count, &capacity, ptx);
+    object->kernels = arena_array(arena, kernel_count + 1, sizeof(*object->kernels));
+    struct ptx_shared *shared = arena_array(arena, capacity + 1, sizeof(*shared));
+    enum status status = STATUS_OK;
+    for (struct token token = {0}; !status && (token = next_token(&ptx)).length;) {
+        struct variable variable;
+        if (is(token, ".target")) {
+            const struct token name = next_token(&ptx);
+            status = codeobj_string(&object->target, name.text, name.length, "the target", arena, err);
+        } else if (is(token, ".shared")) {
+            read_variable(&variable, &ptx);
+            shared[shared_count++] = (struct ptx_shared){.name = variable.name, .size_bytes = variable.size_bytes};
+        } else if (is(token, ".entry")) {
+            status = read_kernel(object, &ptx, token.text, shared, shared_count, err);
+        }
+    }
+    if (!status && !(object->target && text_starts(object->target, "sm_")))
+        status = err_set(err, ERR_CONFIG, "not a code object: PTX without a .target");
+    return status;
+}
