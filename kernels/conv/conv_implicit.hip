@@ -3,7 +3,7 @@
  * Convolution, NHWC, as a product on matrix cores: y = A * w', where row `pixel` of A is all that the filter sees
  * there. A is never made: slabs of it are gathered out of x.
  *
- *        k: |  tap 0, channels  |  tap 1, ...    Slabs belong to one tap: its channels, BK at a time. So where a slab is
+ *        k: |  tap 0, channels  |  tap 1, ...    Slabs belong to one tap: its channels, BK at a time. So where each is
  *           +---------+---------+---------+      in w, and how far it is from a pixel's first tap, is the same in all
  *    pixels | slab 0  | slab 1  | slab 2  |      lanes; a lane adds the places of its own rows, which stay. Which of
  *           +---------+---------+---------+      its rows' taps lie on x are bits, worked out once.
@@ -25,41 +25,45 @@ static_assert(R * S <= 32, "a row's taps are bits of a word");
 struct walk {
     static constexpr bool masked = true;
     uint32_t count, whole;
-    uint32_t channels, line;       /* line: elements from a row of x to the next */
-    uint32_t tap, column, channel; /* of the next slab; tap: 1 << number, column: s */
-    bool there[slab_a::moves];     /* the row just fetched lies on x */
+    bool fits;                     /* see rows_fit */
+    uint32_t channels, line;       /* line: bytes from behind a line's last tap to the next line's first one */
+    uint32_t tap, columns, left;   /* of the next slab: its tap; taps of the line and channels of the tap, from it on */
+    uint32_t there[slab_a::moves]; /* all bits: the row just fetched lies on x */
     const element *x;              /* the image of the tile's first pixel */
     const element *w;              /* the next slab of the tile's first filter */
-    int32_t beyond;                /* bytes from a pixel's first tap to the next slab */
-    int32_t place[slab_a::moves];  /* of a row's first tap, in bytes from x: below zero in the margin */
+    uint32_t beyond;               /* bytes from a pixel's first tap to the next slab */
+    uint32_t place[slab_a::moves]; /* of a row's first tap, in bytes from x: below zero in the margin */
     uint32_t taps[slab_a::moves];  /* bits: does the tap lie on x */
     uint32_t w_offset[slab_b::moves];
 };
 
-/* Offsets of the slab's rows; those of rows that are not there, of anything that is. */
+/* Offsets of the slab's rows; those of rows that are not there, of anything that is. Masks are opaque: a compiler that
+ * knows that they are all or nothing turns each `and` into a comparison and a selection. */
 __device__ static void aim(uint32_t (&offset)[slab_a::moves], walk &at)
 {
     UNROLL
     for (unsigned move = 0; move < slab_a::moves; ++move) {
-        at.there[move] = (at.taps[move] & at.tap) != 0;
-        offset[move] = at.there[move] ? static_cast<uint32_t>(at.place[move] + at.beyond) : 0;
+        at.there[move] = opaque(bit_mask(at.taps[move], at.tap));
+        offset[move] = (at.place[move] + at.beyond) & at.there[move];
     }
 }
 
-__device__ static void go_on(walk &at)
+/* `step`: channels of the slab just fetched. */
+__device__ static void go_on(walk &at, uint32_t step)
 {
-    const uint32_t step = at.channels - at.channel < BK ? at.channels - at.channel : BK;
     at.w += step;
-    at.channel += step;
-    at.beyond += static_cast<int32_t>(step * sizeof(element));
-    if (at.channel < at.channels)
-        return;
-    at.channel = 0;
-    at.tap <<= 1;
-    if (++at.column < S)
-        return;
-    at.column = 0;
-    at.beyond += static_cast<int32_t>((at.line - S * at.channels) * sizeof(element));
+    at.beyond += step * sizeof(element);
+    at.left -= step;
+    if constexpr (R * S > 1) {
+        if (at.left > 0)
+            return;
+        at.left = at.channels;
+        ++at.tap;
+        if (--at.columns > 0)
+            return;
+        at.columns = S;
+        at.beyond += at.line;
+    }
 }
 
 __device__ static void fetch_whole(walk &at, fetched &next)
@@ -68,13 +72,13 @@ __device__ static void fetch_whole(walk &at, fetched &next)
     aim(offset, at);
     fetch_rows<slab_a>(next.a, at.x, offset);
     fetch_rows<slab_b>(next.b, at.w, at.w_offset);
-    go_on(at);
+    go_on(at, BK);
 }
 
 __device__ static void fetch_any(walk &at, fetched &next, unsigned lane)
 {
-    const uint32_t left = at.channels - at.channel;
-    if (left >= BK) {
+    const uint32_t left = at.left;
+    if (at.fits && left >= BK) {
         fetch_whole(at, next);
         return;
     }
@@ -82,7 +86,7 @@ __device__ static void fetch_any(walk &at, fetched &next, unsigned lane)
     aim(offset, at);
     fetch_rows_cut<slab_a>(next.a, at.x, offset, left, lane);
     fetch_rows_cut<slab_b>(next.b, at.w, at.w_offset, left, lane);
-    go_on(at);
+    go_on(at, left < BK ? left : BK);
 }
 
 /* Where a lane's rows are, and which of their taps lie on x. */
@@ -95,8 +99,7 @@ __device__ static void find_pixels(walk &at, const conv_shape &shape, uint32_t f
         const int32_t row = static_cast<int32_t>((corner.image - image) * shape.height) + corner.row;
         const int32_t at_x =
             (row * static_cast<int32_t>(shape.width) + corner.column) * static_cast<int32_t>(shape.channels);
-        at.place[move] =
-            (at_x + static_cast<int32_t>(slab_move_k<slab_a>(lane, move))) * static_cast<int32_t>(sizeof(element));
+        at.place[move] = (static_cast<uint32_t>(at_x) + slab_move_k<slab_a>(lane, move)) * sizeof(element);
         at.taps[move] = 0;
         UNROLL
         for (unsigned tap = 0; tap < R * S; ++tap)
@@ -121,11 +124,13 @@ KERNEL __launch_bounds__(WM *WN *ROOFTILE_WAVE,
     const unsigned wave_row = wave / WN * (BM / WM), wave_column = wave % WN * (BN / WN);
     walk at;
     at.count = (channels + BK - 1) / BK * (R * S);
-    at.whole = channels % BK == 0 ? at.count : 0;
+    at.fits = rows_fit(x, channels) && rows_fit(w, channels);
+    at.whole = at.fits && channels % BK == 0 ? at.count : 0;
     at.channels = channels;
-    at.line = width * channels;
-    at.tap = 1;
-    at.column = at.channel = 0;
+    at.line = (width - S) * channels * sizeof(element);
+    at.tap = 0;
+    at.columns = S;
+    at.left = channels;
     at.beyond = 0;
     at.x = x + image * static_cast<uint64_t>(height) * width * channels;
     at.w = w + filter * static_cast<uint64_t>(R * S) * channels;

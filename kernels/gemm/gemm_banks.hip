@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
  * Bank conflicts in LDS of gemm_matrix, counted: the same index functions (gemm_slab.h, tile.h) as there, on their
- * addresses alone. Each lane works out where it would read or write; lanes that LDS serves together compare banks. The
- * result is how many of them ask a bank for other words than the lane does, in its worst access: 0 is no conflict, and
- * the same word serves all.
+ * addresses alone, on the CPU device. Each lane works out where it would read or write; lanes that LDS serves together
+ * compare banks. The result is how many of them ask a bank for other words than the lane does, in its worst access: 0 is
+ * no conflict, and the same word serves all.
  *
  * Which lanes are served together: 32 banks of 4 bytes give a group of lanes 128 bytes per clock, that is 8 lanes of 16
  * bytes, 16 of 8, 32 of 4. They are neighbours, except in reads of 16 bytes by a wave of 64, where halves of two such
  * groups go together: 0-3 with 20-23, 4-7 with 16-19, 8-11 with 28-31, 12-15 with 24-27, and the same from 32 on.
  * Sources: AMD, "Avoiding LDS Bank Conflicts on AMD GPUs Using CK-Tile Framework" (ROCm blog, July 2025), and
  * Composable Kernel's "Understanding AMD GPU LDS and Bank Conflicts". For RDNA nothing is documented: groups of
- * neighbours are assumed there, and with HALVES the order above as well, which a good swizzle stands.
+ * neighbours are assumed there, and with HALVES the order above as well, which a good swizzle stands. NVIDIA serves
+ * neighbours: 16 bytes of 8 lanes at a time, 8 bytes of half a warp (A. Kerr, "Developing CUDA Kernels to Push Tensor
+ * Cores to the Absolute Limit on NVIDIA A100", GTC 2020); with its fragments (TILE_LAYOUT 3) these are of two rows.
  *
  * Defines: as gemm_matrix has them for its slabs; HALVES: the order of reads above, else neighbours.
  */
@@ -71,14 +73,15 @@ template <class slab_t, bool is_a> __device__ unsigned worst_of(unsigned first, 
             worst = found > worst ? found : worst;
         }
     const unsigned row = first + (is_a ? tile_a_row<fragment>(0) : tile_b_column<fragment>(0));
-    const unsigned place =
-        tile_k_place<fragment>(is_a ? tile_a_k<fragment>(0) : tile_b_k<fragment>(0)) / fragment::a_count;
-    const unsigned base = slab_unit<slab_t>(row, place * group_of::lane_units);
-    for (unsigned number = 0; number < tiles; ++number)
-        for (unsigned chunk = 0; chunk < BK / group_of::depth * (group_of::depth / slab_t::pack); ++chunk) {
-            if (chunk % (group_of::depth / slab_t::pack) >= group_of::lane_units)
+    const unsigned k = is_a ? tile_a_k<fragment>(0) : tile_b_k<fragment>(0);
+    const unsigned base = slab_unit<slab_t>(row, slab_first_unit<fragment>(k));
+    constexpr unsigned step_chunks = group_of::depth / slab_t::pack;
+    for (unsigned number = 0; number < tiles * group_of::rows; ++number)
+        for (unsigned chunk = 0; chunk < BK / group_of::depth * step_chunks; ++chunk) {
+            if (chunk % step_chunks >= group_of::lane_units)
                 continue;
-            const unsigned found = clashes_at<16, true>(slab_unit_beyond<slab_t>(base, number * M, chunk) * 16);
+            const unsigned at = slab_unit_beyond<slab_t>(base, number * group_of::apart, chunk);
+            const unsigned found = clashes_at<16, true>(at * 16);
             worst = found > worst ? found : worst;
         }
     return worst;

@@ -54,9 +54,9 @@ static_assert(BM % (WM * M) == 0 && BN % (WN * M) == 0 && BK % group_of::depth =
 static_assert(LDS > 0 || !PREFETCH, "without LDS there is nothing to prefetch");
 static_assert(LDS < 2 || PREFETCH, "the second buffer is filled from prefetched registers");
 
-typedef uint32_t quad __attribute__((ext_vector_type(4)));
-/* Rows of matrices start anywhere. */
-typedef uint32_t loose_quad __attribute__((ext_vector_type(4), aligned(sizeof(element))));
+typedef vec<uint32_t, 4>::type quad;
+/* Rows of matrices start anywhere; on NVIDIA, see is_loose. */
+typedef loose_vec<uint32_t, 4, sizeof(element)>::type loose_quad;
 
 /* An operand as a workgroup sees it: rows are m or n. */
 struct operand {
@@ -77,9 +77,14 @@ template <class slab_t> __device__ static uint32_t move_offset(operand from, uns
     return (k * stride + (row < from.rows ? row : from.rows - slab_t::pack)) * sizeof(element);
 }
 
-/* Whole slabs can be loaded 16 bytes at a time, see move_offset. */
+/* Whole slabs can be loaded 16 bytes at a time, see move_offset. NVIDIA's loads are to be aligned. */
 template <class slab_t> __device__ static bool is_loose(operand from)
 {
+    constexpr unsigned unit = alignof(loose_quad);
+    if constexpr (unit > sizeof(element)) {
+        if (reinterpret_cast<size_t>(from.from) % unit != 0 || from.stride * sizeof(element) % unit != 0)
+            return false;
+    }
     return slab_t::along || from.rows >= slab_t::rows || (from.rows % slab_t::pack == 0 && from.rows >= slab_t::pack);
 }
 
@@ -105,7 +110,9 @@ __device__ static void fetch_guarded(quad (&into)[slab_t::moves], operand from, 
         element pack[slab_t::pack];
         UNROLL
         for (unsigned e = 0; e < slab_t::pack; ++e) {
-            const uint32_t r = slab_t::along ? row : row + e, q = slab_t::along ? k + e : k;
+            /* Opaque: masks of which of 16 rows exist would take more scalar registers than there are. */
+            const uint32_t first_row = slab_t::pack > 8 ? opaque(row) : row;
+            const uint32_t r = slab_t::along ? row : first_row + e, q = slab_t::along ? k + e : k;
             const uint64_t at = slab_t::along ? r * from.stride + q : q * from.stride + r;
             pack[e] = r < from.rows && q < from.depth ? from.from[at] : element(0);
         }
@@ -168,7 +175,6 @@ template <class slab_t, bool is_a, bool guarded, class part_t>
 __device__ void load_part(part_t &into, operand from, unsigned first, uint32_t k)
 {
     constexpr unsigned run = slab_t::along && !guarded ? fragment::run : 1;
-    typedef element piece __attribute__((ext_vector_type(run), aligned(sizeof(element))));
     const uint32_t stride = static_cast<uint32_t>(from.stride);
     const char *const at = reinterpret_cast<const char *>(from.from + k * (slab_t::along ? uint64_t(1) : from.stride));
     UNROLL
@@ -177,9 +183,9 @@ __device__ void load_part(part_t &into, operand from, unsigned first, uint32_t k
         const uint32_t q = is_a ? tile_a_k<fragment>(e) : tile_b_k<fragment>(e);
         const uint32_t r = row < from.rows ? row : from.rows - 1;
         const uint32_t offset = (slab_t::along ? r * stride + q : q * stride + r) * sizeof(element);
-        piece loaded = element(0);
+        typename simt_tile_vector<element, run>::type loaded = element(0);
         if (!guarded || k + q < from.depth)
-            loaded = *reinterpret_cast<const piece *>(at + offset);
+            loaded = load_loose<element, run>(reinterpret_cast<const element *>(at + offset));
         UNROLL
         for (unsigned i = 0; i < run; ++i)
             into[e + i] = loaded[i];

@@ -8,13 +8,13 @@
  * tile.h, gemm_slab.h before it.
  *
  * A walk is a struct of the source with
- *     uint32_t count, whole;        slabs; the first so many can be fetched 16 bytes at a time
+ *     uint32_t count, whole;        slabs; the first so many can be fetched 16 bytes at a time (see rows_fit)
  * and two functions. They run in order, one slab after the other:
  *     void fetch_whole(walk &, fetched &)                       16 bytes at a time
  *     void fetch_any(walk &, fetched &, unsigned lane)          the same for any slab, zeros beyond the end of k
  * Where walk::masked, the walk has also
- *     bool there[slab_a::moves]     does the row of each of the lane's last moves of A exist? Else it is zeros here, and
- *                                   what was fetched (from anywhere) is dropped
+ *     uint32_t there[slab_a::moves]     all bits: the row of each of the lane's last moves of A exists; none: it is
+ *                                   zeros here, and what was fetched (from anywhere) is dropped
  */
 using fragment = tile<M, M, K, IN, float>;
 typedef fragment::in_t element;
@@ -32,15 +32,25 @@ static_assert((BM / WM & (BM / WM - 1)) == 0 && (BN / WN & (BN / WN - 1)) == 0 &
               "a wave's rows and columns and BK are powers of two");
 static_assert(BM % (WM * M) == 0 && BN % (WN * M) == 0 && BK % group_of::depth == 0, "tiles do not nest");
 
-typedef uint32_t quad __attribute__((ext_vector_type(4)));
-/* Rows of matrices start anywhere. */
-typedef uint32_t loose_quad __attribute__((ext_vector_type(4), aligned(sizeof(element))));
+typedef vec<uint32_t, 4>::type quad;
+/* Rows of matrices start anywhere; on NVIDIA, see rows_fit. */
+typedef loose_vec<uint32_t, 4, sizeof(element)>::type loose_quad;
 
 struct fetched {
     quad a[slab_a::moves], b[slab_b::moves];
 };
 
 /* ---- memory to registers ---- */
+
+/* Can rows that begin at `from`, and every `stride` elements from there, be loaded 16 bytes at a time? NVIDIA's loads are
+ * to be aligned. Where they cannot, a walk's `whole` is 0 and fetch_any takes what fetch_rows_cut loads. */
+__device__ static bool rows_fit(const element *from, uint64_t stride)
+{
+    constexpr unsigned unit = alignof(loose_quad);
+    if constexpr (unit == sizeof(element))
+        return true;
+    return reinterpret_cast<size_t>(from) % unit == 0 && stride * sizeof(element) % unit == 0;
+}
 
 /* A lane's move from `from`, which is the same in all lanes, and a byte offset of its own: the instruction adds the
  * two. The offset is made opaque each time: widened to 64 bits ahead of the loop, it would no longer fit the
@@ -108,8 +118,11 @@ template <class walk_t> __device__ static void put_both(quad *slabs, fetched &ne
 {
     if constexpr (walk_t::masked) {
         UNROLL
-        for (unsigned move = 0; move < slab_a::moves; ++move)
-            next.a[move] = walk.there[move] ? next.a[move] : quad(0);
+        for (unsigned move = 0; move < slab_a::moves; ++move) {
+            UNROLL
+            for (unsigned word = 0; word < 4; ++word)
+                next.a[move][word] &= walk.there[move];
+        }
     }
     put<slab_a>(slabs, next.a, lane);
     put<slab_b>(slabs + slab_a::units, next.b, lane);

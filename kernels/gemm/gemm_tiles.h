@@ -3,11 +3,10 @@
  * What every tiled product on matrix cores does with slabs that lie in LDS (gemm_slab.h): units to fragments, fragments to
  * products; and which tile a workgroup makes. The source that includes it defines before: fragment, group_of, GROUP, STEPS,
  * TILES_M, TILES_N, slab_a, slab_b (B behind A) and quad, 16 bytes of LDS.
+ *
+ * A lane reads 16 bytes at a time: of each of its rows (two on NVIDIA) what it needs for GROUP instructions.
  */
-/* Words move, whatever the elements are. */
-template <class vector_t> struct words_of {
-    typedef typename simt_tile_vector<uint32_t, static_cast<int>(sizeof(vector_t) / 4)>::type type;
-};
+#include "gemm_parts.h"
 
 /* The units of slabs that a lane reads first: what it reads of other tiles and in later steps is constants away.
  * Opaque, so that no compiler thinks of working them out in the loop. */
@@ -17,40 +16,44 @@ struct places {
 
 __device__ places places_of(unsigned wave_row, unsigned wave_column)
 {
-    const unsigned a_place = tile_k_place<fragment>(tile_a_k<fragment>(0)) / fragment::a_count;
-    const unsigned b_place = tile_k_place<fragment>(tile_b_k<fragment>(0)) / fragment::b_count;
-    return {opaque(slab_unit<slab_a>(wave_row + tile_a_row<fragment>(0), a_place * group_of::lane_units)),
-            opaque(slab_unit<slab_b>(wave_column + tile_b_column<fragment>(0), b_place * group_of::lane_units))};
-}
-
-/* What a lane needs of tile `number` for GROUP instructions, of step `step`. */
-template <class slab_t, class part_t>
-__device__ static void read_parts(part_t (&into)[GROUP], const quad *slab_at, unsigned place, unsigned number,
-                                  unsigned step)
-{
-    typedef typename words_of<part_t>::type words;
-    constexpr unsigned part_words = sizeof(part_t) / 4;
-    words parts[GROUP];
-    UNROLL
-    for (unsigned c = 0; c < group_of::lane_units; ++c) {
-        const unsigned chunk = step * (group_of::depth / slab_t::pack) + c;
-        const quad value = slab_at[slab_unit_beyond<slab_t>(place, number * M, chunk)];
-        UNROLL
-        for (unsigned w = 0; w < 4; ++w)
-            parts[w / part_words % GROUP][c * 4 % part_words + w % part_words] = value[w];
-    }
-    UNROLL
-    for (unsigned g = 0; g < GROUP; ++g)
-        into[g] = __builtin_bit_cast(part_t, parts[g]);
+    const unsigned a_unit = slab_first_unit<fragment>(tile_a_k<fragment>(0));
+    const unsigned b_unit = slab_first_unit<fragment>(tile_b_k<fragment>(0));
+    return {opaque(slab_unit<slab_a>(wave_row + tile_a_row<fragment>(0), a_unit)),
+            opaque(slab_unit<slab_b>(wave_column + tile_b_column<fragment>(0), b_unit))};
 }
 
 typedef fragment::c_t totals[TILES_M][TILES_N];
+
+/* One step of a slab, column by column: B of one of them waits in registers. NVIDIA's instructions are in the order of
+ * the source, in which this one needs the fewest registers. */
+__device__ void multiply_by_column(totals &total, const quad *slabs, const places &at, unsigned step)
+{
+    fragment::a_t a[TILES_M][GROUP];
+    UNROLL
+    for (unsigned i = 0; i < TILES_M; ++i)
+        read_parts<slab_a>(a[i], slabs, at.a, i, step);
+    UNROLL
+    for (unsigned j = 0; j < TILES_N; ++j) {
+        fragment::b_t b[GROUP];
+        read_parts<slab_b>(b, slabs + slab_a::units, at.b, j, step);
+        UNROLL
+        for (unsigned g = 0; g < GROUP; ++g) {
+            UNROLL
+            for (unsigned i = 0; i < TILES_M; ++i)
+                total[i][j] = tile_mma<fragment>(a[i][g], b[g], total[i][j]);
+        }
+    }
+}
 
 /* One slab in LDS. */
 __device__ void multiply(totals &total, const quad *slabs, const places &at)
 {
     UNROLL
     for (unsigned step = 0; step < STEPS; ++step) {
+        if constexpr (group_of::rows > 1) {
+            multiply_by_column(total, slabs, at, step);
+            continue;
+        }
         fragment::a_t a[TILES_M][GROUP];
         fragment::b_t b[TILES_N][GROUP];
         UNROLL

@@ -93,6 +93,7 @@ __device__ static inline void add_rows(floats (&sums)[RUN], const weight *a, con
             if constexpr (whole) {
                 values[n][r] = pack_load<IN, VEC>(from + column);
             } else {
+                UNROLL
                 for (unsigned e = 0; e < VEC; ++e)
                     values[n][r][e] = column + e < m ? static_cast<float>(tile_decode<IN>(from[column + e])) : 0.0f;
             }

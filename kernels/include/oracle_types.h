@@ -5,12 +5,12 @@
  *
  *   oracle_element<F>    how an element lies in memory: double, float, uint16_t, uint8_t, int8_t, int32_t
  *   oracle_number<F>(x)  its value
- * F is a dtype's name (a define like "{dtype}"): f64 f32 f16 bf16 e4m3 e5m2 e4m3fnuz e5m2fnuz i8 i32 u8 u32
+ * F is a dtype's name (a define like "{dtype}"): f64 f32 xf32 f16 bf16 e4m3 e5m2 e4m3fnuz e5m2fnuz i8 i32 u8 u32
  */
 #ifndef ROOFTILE_ORACLE_TYPES_H
 #define ROOFTILE_ORACLE_TYPES_H
 
-enum oracle_format { f64, f32, i32, i8, u32, u8, f16, bf16, e4m3, e5m2, e4m3fnuz, e5m2fnuz };
+enum oracle_format { f64, f32, xf32, i32, i8, u32, u8, f16, bf16, e4m3, e5m2, e4m3fnuz, e5m2fnuz };
 
 /* Sign, exponent, mantissa. The largest exponent holds infinity and NaN (ieee), one NaN at the end (ocp), or no special value: then
  * the code of a negative zero is NaN (fnuz). */
@@ -28,6 +28,7 @@ template <class type_t> struct oracle_plain {
 template <int format> struct oracle_of;
 template <> struct oracle_of<f64> : oracle_plain<double> {};
 template <> struct oracle_of<f32> : oracle_plain<float> {};
+template <> struct oracle_of<xf32> : oracle_plain<float> {};
 template <> struct oracle_of<i32> : oracle_plain<int32_t> {};
 template <> struct oracle_of<u32> : oracle_plain<uint32_t> {};
 template <> struct oracle_of<i8> : oracle_plain<int8_t> {};

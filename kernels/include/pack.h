@@ -36,9 +36,23 @@ __device__ static pack_floats<count> pack_decode(typename pack_any<typename in::
             return __builtin_convertvector(__builtin_bit_cast(halves_t, codes), floats_t);
 #endif
         floats_t values = {};
-        UNROLL
-        for (unsigned e = 0; e < count; ++e)
-            values[e] = tile_decode<in>(codes[e]);
+        if constexpr (count % 4 == 0) {
+            UNROLL
+            for (unsigned e = 0; e < count; e += 4) {
+                typename pack_any<typename in::type, 4>::type part;
+                UNROLL
+                for (unsigned i = 0; i < 4; ++i)
+                    part[i] = codes[e + i];
+                const auto four = tile_decode4<in>(part);
+                UNROLL
+                for (unsigned i = 0; i < 4; ++i)
+                    values[e + i] = four[i];
+            }
+        } else {
+            UNROLL
+            for (unsigned e = 0; e < count; ++e)
+                values[e] = tile_decode<in>(codes[e]);
+        }
         return values;
     }
 }

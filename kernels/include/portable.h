@@ -5,6 +5,8 @@
  *       clang++ -x hip --cuda-device-only --no-gpu-bundle-output -nogpulib -nogpuinc --offload-arch=gfx942 -O3 -std=c++17
  *               -I kernels/include -DT=float -o stream.hsaco stream.hip
  *   for an NVIDIA GPU by nvcc: nvcc -x cu -cubin -arch=sm_90a -O3 -std=c++17 -I kernels/include -DT=float -o stream.cubin stream.hip
+ *       or by clang 19 and later, as PTX, which the driver of the GPU compiles (no CUDA toolkit needed):
+ *       clang++ -x cuda --cuda-device-only -nocudainc -nocudalib -S --cuda-gpu-arch=sm_90a -O3 -std=c++17 ... -o stream.ptx stream.hip
  *   for the CPU device through cpu_unit.cpp, whose head has the command.
  *
  * Every name below means the same on each of them. C++17, no standard headers, no exceptions, no run-time initialisers.
@@ -77,7 +79,8 @@
  *   dot_f16(acc, a, b)    them or none. Two f16 of each word; otherwise as dot_bf16. A CPU has neither and does them in
  *                         parts: that proves results and says nothing about speed
  *
- * Bytes
+ * Bits and bytes
+ *   bit_mask(word, number)   all bits if that bit of the word is set, else none; number < 32
  *   permute_bytes(high, low, selectors)   a word of four bytes, each named by a byte of selectors: 0 .. 3 of low, 4 .. 7 of high,
  *                         12 is zero
  *
@@ -107,9 +110,14 @@
 #ifndef ROOFTILE_PORTABLE_H
 #define ROOFTILE_PORTABLE_H
 
+/* An NVIDIA GPU. nvcc says so by itself (and that it is nvcc by __NVCC__), clang in a header of its own that is not taken. */
+#if defined(__CUDA__) && !defined(__CUDACC__)
+#define __CUDACC__ 1
+#endif
+
 /* Names in these headers are lower case or begin with SIMT_: a manifest may define T, N, VEC, TILE and the like. */
 #define UNROLL _Pragma("unroll")
-#if defined(__CUDACC__)
+#if defined(__NVCC__)
 #define NO_UNROLL _Pragma("unroll 1")
 #else
 #define NO_UNROLL _Pragma("nounroll")
@@ -126,7 +134,7 @@ typedef __UINT16_TYPE__ uint16_t;
 typedef __UINT32_TYPE__ uint32_t;
 typedef __UINT64_TYPE__ uint64_t;
 typedef __SIZE_TYPE__ size_t;
-#if !defined(__CUDACC__) && (defined(__AMDGCN__) || defined(__FLT16_MANT_DIG__))
+#if !defined(__NVCC__) && (defined(__AMDGCN__) || defined(__FLT16_MANT_DIG__))
 typedef _Float16 float16;
 #endif
 
@@ -134,7 +142,7 @@ struct simt_dim3 {
     unsigned x, y, z;
 };
 
-#if !defined(__CUDACC__)
+#if !defined(__NVCC__)
 /* N elements of T in one register (or as many as they take). */
 template <class element_t, int count> struct vec {
     typedef element_t type __attribute__((ext_vector_type(count)));
@@ -146,9 +154,11 @@ template <class element_t> struct vec<element_t, 1> {
 template <class element_t, int count> struct simt_vec_of {
     typedef element_t type __attribute__((ext_vector_type(count)));
 };
+#if !defined(__CUDACC__)
 template <class element_t, int count, int alignment = sizeof(element_t)> struct loose_vec {
     typedef element_t type __attribute__((ext_vector_type(count), aligned(alignment)));
 };
+#endif
 #endif
 
 #if defined(__CUDACC__)

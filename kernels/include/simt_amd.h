@@ -121,6 +121,11 @@ __device__ static inline uint32_t permute_bytes(uint32_t high, uint32_t low, uin
     return __builtin_amdgcn_perm(high, low, selectors);
 }
 
+__device__ static inline uint32_t bit_mask(uint32_t word, uint32_t number)
+{
+    return static_cast<uint32_t>(__builtin_amdgcn_sbfe(static_cast<int>(word), number, 1));
+}
+
 __device__ static inline void schedule_fence()
 {
 #if __has_builtin(__builtin_amdgcn_sched_barrier)
@@ -153,19 +158,28 @@ template <class type_t> __device__ type_t row_rotate(type_t value)
         type_t, __builtin_amdgcn_mov_dpp(__builtin_bit_cast(int, value), 0x121, 0xf, 0xf, true));
 }
 
+/* LLVM before 22 does not know that WMMA and v_permlane16 work on all lanes together: it moves them behind a later branch
+ * that only some lanes take, if only those use the result (llvm-project pull requests 142962, 165602, 178314, 182162). An
+ * asm statement, even an empty one, does stay, as HIP's are convergent, and with it what it reads. */
+#define SIMT_HERE(vgprs) asm("" : "+v"(vgprs))
+
 #if __has_builtin(__builtin_amdgcn_permlane16)
 template <class type_t> __device__ type_t row_permute(type_t value, uint32_t low, uint32_t high)
 {
     static_assert(sizeof(type_t) == 4, "a permutation of a row takes 4 bytes");
-    const unsigned bits = __builtin_bit_cast(unsigned, value);
-    return __builtin_bit_cast(type_t, __builtin_amdgcn_permlane16(bits, bits, low, high, false, false));
+    unsigned bits = __builtin_bit_cast(unsigned, value);
+    bits = __builtin_amdgcn_permlane16(bits, bits, low, high, false, false);
+    SIMT_HERE(bits);
+    return __builtin_bit_cast(type_t, bits);
 }
 
 template <class type_t> __device__ type_t row_permute_other(type_t value, uint32_t low, uint32_t high)
 {
     static_assert(sizeof(type_t) == 4, "a permutation of a row takes 4 bytes");
-    const unsigned bits = __builtin_bit_cast(unsigned, value);
-    return __builtin_bit_cast(type_t, __builtin_amdgcn_permlanex16(bits, bits, low, high, false, false));
+    unsigned bits = __builtin_bit_cast(unsigned, value);
+    bits = __builtin_amdgcn_permlanex16(bits, bits, low, high, false, false);
+    SIMT_HERE(bits);
+    return __builtin_bit_cast(type_t, bits);
 }
 #endif
 

@@ -124,6 +124,11 @@ struct simt {
         __syncthreads(simt_at);
     }
 
+    __device__ static uint32_t bit_mask(uint32_t word, uint32_t number)
+    {
+        return 0u - (word >> number & 1u);
+    }
+
     __device__ static uint32_t permute_bytes(uint32_t high, uint32_t low, uint32_t selectors)
     {
         const uint64_t bytes = static_cast<uint64_t>(high) << 32 | low;

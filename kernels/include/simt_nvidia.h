@@ -1,24 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * portable.h on NVIDIA GPUs, sm_80 and later, for nvcc. Private: the contract is in portable.h. Instructions are named as in
- * "Parallel Thread Execution ISA" 9.0.
+ * portable.h on NVIDIA GPUs, sm_80 and later: what nvcc and clang both take, which is most of it, as text of instructions. What each
+ * has in its own way is in simt_nvidia_nvcc.h and simt_nvidia_clang.h. Private: the contract is in portable.h. Instructions are named
+ * as in "Parallel Thread Execution ISA" 9.0.
  */
 #ifndef ROOFTILE_SIMT_NVIDIA_H
 #define ROOFTILE_SIMT_NVIDIA_H
 
-/* Of CUDA's headers those that declare what the compiler knows by name, and nothing with templates: a manifest's T or N would
- * be replaced in them. For the same reason nvcc is told that it has its cuda_runtime.h already (-D__CUDA_RUNTIME_H__). */
-#define __CUDA_INCLUDE_COMPILER_INTERNAL_HEADERS__
-#define __CUDA_DEVICE_RUNTIME_API_H__
-#include "crt/host_defines.h"
-#include "device_launch_parameters.h"
-#include "device_atomic_functions.h"
-#include "sm_20_atomic_functions.h"
-#include "sm_32_atomic_functions.h"
-#include "sm_60_atomic_functions.h"
-#undef __CUDA_INCLUDE_COMPILER_INTERNAL_HEADERS__
-
-#include "simt_nvidia_vec.h"
+#if defined(__clang__)
+#include "simt_nvidia_clang.h"
+#else
+#include "simt_nvidia_nvcc.h"
+#endif
 
 #define SIMT_ARCH __CUDA_ARCH__
 #define KERNEL extern "C" __global__
@@ -29,31 +22,15 @@
     type *const name = reinterpret_cast<type *>(simt_dynamic_shared)
 
 /* A multiprocessor has four SIMDs; CUDA's second number is workgroups on it. */
-#undef __launch_bounds__
 #define SIMT_LANES(lanes) __attribute__((launch_bounds(lanes)))
 #define SIMT_LANES_WAVES(lanes, waves)                                                                                 \
     __attribute__((launch_bounds(lanes, (waves) * 128 > (lanes) ? (waves) * 128 / (lanes) : 1)))
 #define SIMT_THIRD(first, second, third, ...) third
 #define __launch_bounds__(...) SIMT_THIRD(__VA_ARGS__, SIMT_LANES_WAVES, SIMT_LANES, )(__VA_ARGS__)
 
-/* clang's word for a vector, which nvcc would ignore and make one element of: this one it refuses in device code. */
-#define ext_vector_type(count) vector_size(16)
-
 #define ROOFTILE_WAVE 32u
 #define SIMT_SITE
 #define SIMT_PASS_SITE
-
-/* The host compiler's, which device code may not call. */
-__device__ static inline int simt_trailing_zeros(uint64_t bits)
-{
-    uint64_t reversed;
-    int count;
-    asm("brev.b64 %0, %1;" : "=l"(reversed) : "l"(bits));
-    asm("clz.b64 %0, %1;" : "=r"(count) : "l"(reversed));
-    return count;
-}
-#define __builtin_ctz(x) simt_trailing_zeros(x)
-#define __builtin_ctzll(x) simt_trailing_zeros(x)
 
 __device__ static inline unsigned thread_id()
 {
@@ -72,13 +49,15 @@ __device__ static inline unsigned wave_id()
     return thread_id() / ROOFTILE_WAVE;
 }
 
-/* By its name nvcc knows what it is. */
-extern "C" __device__ __device_builtin__ void __syncthreads();
-
 /* There is one kind of barrier; loads that nobody has asked for yet stay on the way across it. */
 __device__ static inline void lds_barrier()
 {
     __syncthreads();
+}
+
+__device__ static inline uint32_t bit_mask(uint32_t word, uint32_t number)
+{
+    return 0u - (word >> number & 1u);
 }
 
 /* PRMT takes four bits for each byte: three of the number, and one that repeats the sign. */
@@ -207,53 +186,24 @@ __device__ static inline bool __all(bool predicate)
 
 /* ---- memory ---- */
 
-/* CUDA names its types; ours of the same size are others (unsigned long). */
-template <class type_t> struct simt_atomic_word {
-    typedef type_t type;
-};
-template <> struct simt_atomic_word<unsigned long> {
-    typedef unsigned long long type;
-};
-template <> struct simt_atomic_word<long> {
-    typedef long long type;
-};
-
-#define SIMT_CUDA_ATOMIC(name, call)                                                                                   \
-    template <class type_t, class... rest_t> __device__ static type_t simt_cuda_##name(type_t *at, type_t value, rest_t...) \
-    {                                                                                                                  \
-        typedef typename simt_atomic_word<type_t>::type word_t;                                                        \
-        return static_cast<type_t>(call(reinterpret_cast<word_t *>(at), static_cast<word_t>(value)));                  \
-    }
-SIMT_CUDA_ATOMIC(fetch_add, ::atomicAdd)
-SIMT_CUDA_ATOMIC(fetch_add_system, ::atomicAdd_system)
-SIMT_CUDA_ATOMIC(fetch_min, ::atomicMin)
-SIMT_CUDA_ATOMIC(fetch_max, ::atomicMax)
-SIMT_CUDA_ATOMIC(fetch_and, ::atomicAnd)
-SIMT_CUDA_ATOMIC(fetch_or, ::atomicOr)
-SIMT_CUDA_ATOMIC(fetch_xor, ::atomicXor)
-SIMT_CUDA_ATOMIC(exchange, ::atomicExch)
-
-template <class type_t> __device__ static type_t simt_fetch_add(type_t *at, type_t value)
+/* Rows of which some begin at a multiple of the vector: what the address allows is found out by asking. */
+template <class element_t, int count> __device__ static typename simt_vec_of<element_t, count>::type load_loose(const element_t *from)
 {
-    return simt_cuda_fetch_add(at, value);
+    typedef typename simt_vec_of<element_t, count>::type whole_t;
+    if (reinterpret_cast<size_t>(from) % alignof(whole_t) == 0)
+        return *reinterpret_cast<const whole_t *>(from);
+    return *reinterpret_cast<const typename loose_vec<element_t, count>::type *>(from);
 }
 
-template <class type_t> __device__ static type_t simt_cuda_swap(type_t *at, type_t expected, type_t value)
+template <class element_t, int count>
+__device__ static void store_loose(typename simt_vec_of<element_t, count>::type value, element_t *to)
 {
-    typedef typename simt_atomic_word<type_t>::type word_t;
-    return static_cast<type_t>(::atomicCAS(reinterpret_cast<word_t *>(at), static_cast<word_t>(expected), static_cast<word_t>(value)));
+    typedef typename simt_vec_of<element_t, count>::type whole_t;
+    if (reinterpret_cast<size_t>(to) % alignof(whole_t) == 0)
+        *reinterpret_cast<whole_t *>(to) = value;
+    else
+        *reinterpret_cast<typename loose_vec<element_t, count>::type *>(to) = value;
 }
-
-template <class type_t> __device__ static type_t simt_cuda_swap_system(type_t *at, type_t expected, type_t value)
-{
-    typedef typename simt_atomic_word<type_t>::type word_t;
-    return static_cast<type_t>(
-        ::atomicCAS_system(reinterpret_cast<word_t *>(at), static_cast<word_t>(expected), static_cast<word_t>(value)));
-}
-#define SIMT_ATOMIC(operation) simt_cuda_##operation
-#define SIMT_EXCHANGE simt_cuda_exchange
-#define SIMT_COMPARE_EXCHANGE(at, expected, value, order) (*(expected) = simt_cuda_swap(at, *(expected), value))
-#define SIMT_RELAXED 0
 
 /* One access: ld.global.cs and st.global.cs say that it is likely to be the only one. */
 #define SIMT_STREAM(bytes, word_t, load, store, words, list, in, out, address)                                          \
@@ -350,52 +300,6 @@ __device__ static inline float fast_sin_turns(float x)
     return simt_fast_sin((x - whole) * 6.28318530717958648f);
 }
 
-__device__ static inline float fma(float a, float b, float c)
-{
-    return __builtin_fmaf(a, b, c);
-}
-
-__device__ static inline double fma(double a, double b, double c)
-{
-    return __builtin_fma(a, b, c);
-}
-
-__device__ static inline float16 fma(float16 a, float16 b, float16 c)
-{
-    float16 result;
-    asm("fma.rn.f16 %0, %1, %2, %3;" : "=h"(result.bits) : "h"(a.bits), "h"(b.bits), "h"(c.bits));
-    return result;
-}
-
-template <class element_t, int count, int alignment>
-__device__ static simt_vec<element_t, count, alignment> fma(simt_vec<element_t, count, alignment> a,
-                                                                 simt_vec<element_t, count, alignment> b,
-                                                                 simt_vec<element_t, count, alignment> c)
-{
-    simt_vec<element_t, count, alignment> result;
-    if constexpr (simt_is_half<element_t>::value && count % 2 == 0) {
-        uint32_t words[3][count / 2];
-        __builtin_memcpy(words[0], a.at, sizeof(words[0]));
-        __builtin_memcpy(words[1], b.at, sizeof(words[1]));
-        __builtin_memcpy(words[2], c.at, sizeof(words[2]));
-        UNROLL
-        for (int w = 0; w < count / 2; ++w)
-            asm("fma.rn.f16x2 %0, %1, %2, %3;"
-                : "=r"(words[0][w])
-                : "r"(words[0][w]), "r"(words[1][w]), "r"(words[2][w]));
-        __builtin_memcpy(result.at, words[0], sizeof(words[0]));
-    } else {
-        UNROLL
-        for (int e = 0; e < count; ++e) {
-            if constexpr (simt_is_whole<element_t>::value)
-                result.at[e] = static_cast<element_t>(a.at[e] * b.at[e] + c.at[e]);
-            else
-                result.at[e] = fma(a.at[e], b.at[e], c.at[e]);
-        }
-    }
-    return result;
-}
-
 /* DP4A. There are no dot products of other types outside of the matrix units. */
 __device__ static inline uint32_t dot_i8(uint32_t acc, uint32_t a, uint32_t b)
 {
@@ -465,21 +369,8 @@ template <class type_t> __device__ void keep(type_t value)
     opaque(value);
 }
 
-/* CUDA's headers have these names for other types. */
-#define atomicAdd simt_atomic_add
-#define atomicSub simt_atomic_sub
-#define atomicMin simt_atomic_min
-#define atomicMax simt_atomic_max
-#define atomicAnd simt_atomic_and
-#define atomicOr simt_atomic_or
-#define atomicXor simt_atomic_xor
-#define atomicExch simt_atomic_exchange
-#define atomicCAS simt_atomic_compare_exchange
-
-
 #define SIMT_OWN_SHUFFLES
 #define SIMT_OWN_ACCESS
-#define SIMT_OWN_FMA
 #include "simt_common.h"
 
 #endif

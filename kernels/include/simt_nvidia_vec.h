@@ -255,25 +255,6 @@ template <class element_t, int count, int alignment = sizeof(element_t)> struct 
     typedef simt_vec<element_t, count, (alignment < static_cast<int>(alignof(element_t)) ? whole : alignment)> type;
 };
 
-/* Rows of which some begin at a multiple of the vector: what the address allows is found out by asking. */
-template <class element_t, int count> __device__ static typename simt_vec_of<element_t, count>::type load_loose(const element_t *from)
-{
-    typedef typename simt_vec_of<element_t, count>::type whole_t;
-    if (reinterpret_cast<size_t>(from) % alignof(whole_t) == 0)
-        return *reinterpret_cast<const whole_t *>(from);
-    return *reinterpret_cast<const typename loose_vec<element_t, count>::type *>(from);
-}
-
-template <class element_t, int count>
-__device__ static void store_loose(typename simt_vec_of<element_t, count>::type value, element_t *to)
-{
-    typedef typename simt_vec_of<element_t, count>::type whole_t;
-    if (reinterpret_cast<size_t>(to) % alignof(whole_t) == 0)
-        *reinterpret_cast<whole_t *>(to) = value;
-    else
-        *reinterpret_cast<typename loose_vec<element_t, count>::type *>(to) = value;
-}
-
 template <class type_t> __device__ static type_t pick(bool mask, type_t a, type_t b)
 {
     return mask ? a : b;

@@ -203,13 +203,33 @@ SIMT_TILE_ROW(16, 16, 32, tile_i8, int32_t, 2,
               __builtin_amdgcn_swmmac_i32_16x16x32_iu8_w32(true, a, true, b, c, index, false))
 #endif
 
+/* WMMA stays where all lanes are: see SIMT_HERE. MFMA does by itself, and its C may be in accumulation registers. */
+template <class c_t> __device__ static inline c_t simt_tile_here(c_t c)
+{
+#if defined(__GFX11__) || defined(__GFX12__)
+    typedef int words_t __attribute__((ext_vector_type(sizeof(c_t) / 4)));
+    words_t words = __builtin_bit_cast(words_t, c);
+    SIMT_HERE(words);
+    return __builtin_bit_cast(c_t, words);
+#else
+    return c;
+#endif
+}
+
 template <class tile_t>
-__device__ static inline typename tile_t::c_t tile_mma(typename tile_t::a_t a, uint32_t index, typename tile_t::b_t b,
-                                                       typename tile_t::c_t c)
+__device__ static inline typename tile_t::c_t simt_tile_product(typename tile_t::a_t a, uint32_t index,
+                                                                typename tile_t::b_t b, typename tile_t::c_t c)
 {
     static_assert(tile_t::supported, "the target has no such matrix instruction: ask tile_supported");
     return tile_t::has::mma(simt_tile_operand<typename tile_t::a_t>{a}, simt_tile_operand<typename tile_t::b_t>{b},
                             simt_tile_operand<typename tile_t::c_t>{c}, static_cast<int>(index));
+}
+
+template <class tile_t>
+__device__ static inline typename tile_t::c_t tile_mma(typename tile_t::a_t a, uint32_t index, typename tile_t::b_t b,
+                                                       typename tile_t::c_t c)
+{
+    return simt_tile_here(simt_tile_product<tile_t>(a, index, b, c));
 }
 
 template <class tile_t>

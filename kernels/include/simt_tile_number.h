@@ -81,6 +81,47 @@ template <class in> __device__ static auto tile_decode(typename in::type code)
     return simt_tile_number(in(), code);
 }
 
+/* Two at a time where there is an instruction for 8-bit floats of the type. */
+template <class in>
+__device__ static typename simt_tile_vector<float, 4>::type
+tile_decode4(typename simt_tile_vector<typename in::type, 4>::type codes)
+{
+    typedef typename simt_tile_vector<float, 4>::type floats_t;
+#ifdef SIMT_TILE_CONVERTS
+    if constexpr (in::bits == 8 && in::mantissa == 3 && SIMT_TILE_CONVERTS(in)) {
+        const auto low = __builtin_amdgcn_cvt_pk_f32_fp8(__builtin_bit_cast(int, codes), false);
+        const auto high = __builtin_amdgcn_cvt_pk_f32_fp8(__builtin_bit_cast(int, codes), true);
+        return floats_t{low[0], low[1], high[0], high[1]};
+    }
+    if constexpr (in::bits == 8 && in::mantissa == 2 && SIMT_TILE_CONVERTS(in)) {
+        const auto low = __builtin_amdgcn_cvt_pk_f32_bf8(__builtin_bit_cast(int, codes), false);
+        const auto high = __builtin_amdgcn_cvt_pk_f32_bf8(__builtin_bit_cast(int, codes), true);
+        return floats_t{low[0], low[1], high[0], high[1]};
+    }
+#endif
+    floats_t values = {};
+#if defined(__CUDACC__) && SIMT_ARCH >= 890
+    if constexpr (in::bits == 8 && (in::mantissa == 3 || in::mantissa == 2) && !in::fnuz) {
+        UNROLL
+        for (int e = 0; e < 4; e += 2) {
+            const uint16_t two = static_cast<uint16_t>(codes[e] | codes[e + 1] << 8);
+            uint32_t halves;
+            if constexpr (in::mantissa == 3)
+                asm("cvt.rn.f16x2.e4m3x2 %0, %1;" : "=r"(halves) : "h"(two));
+            else
+                asm("cvt.rn.f16x2.e5m2x2 %0, %1;" : "=r"(halves) : "h"(two));
+            values[e] = static_cast<float>(__builtin_bit_cast(float16, static_cast<uint16_t>(halves & 0xffffu)));
+            values[e + 1] = static_cast<float>(__builtin_bit_cast(float16, static_cast<uint16_t>(halves >> 16)));
+        }
+        return values;
+    }
+#endif
+    UNROLL
+    for (int e = 0; e < 4; ++e)
+        values[e] = static_cast<float>(tile_decode<in>(codes[e]));
+    return values;
+}
+
 /* Largest finite value. */
 template <class in> __device__ static constexpr float simt_tile_largest()
 {

@@ -37,10 +37,14 @@
  * in B tile_c_row<F>(e)  tile_c_column<F>(e)    in C and D F::run                elements e .. e + run - 1, where run
  * divides e, have consecutive k: one load where memory has them side by side. F::b_run of B, which differs where A is
  * sparse. Beyond that a kernel knows nothing but these functions: layouts differ between targets, and the CPU has one
- * that is nobody's. tile_k_place<F>(k)    another order of 0 .. K - 1: with it all elements of a lane stand in a row,
- * the first at a multiple of a_count. Which k is where only has to agree between A and B, so both may be laid out by
- * place, and a lane's part is then one piece of memory. Only where F::a_rows is 1: NVIDIA's lanes have elements of 2 rows
- * of A and of 2 columns of B (F::b_columns), the first half of the elements and the second; there it does not compile.
+ * that is nobody's.
+ *   tile_k_place<F>(k)    another order of 0 .. K - 1, in which A and B may be laid out both: which k is where only has to
+ * agree between them. With it a lane's part of A is F::a_rows pieces of memory. Piece p is its elements p * F::piece and
+ * on, of row tile_a_row<F>(0) + p * M / F::a_rows; they stand side by side, the first at the place of tile_a_k<F>(0), a
+ * multiple of F::piece. Likewise B, of as many columns (F::b_columns), N / F::b_columns apart. There is one piece, but
+ * on NVIDIA, whose lanes have elements of 2 rows: then piece is half of a_count.
+ *   tile_beside           lanes, one after the other, whose places follow each other in the same row: 4 on NVIDIA, else 1.
+ * Who lays slabs out in LDS has to know (gemm/gemm_slab.h).
  *
  * Work. Every lane of the wave takes part in tile_mma; none may have returned. Strides are in elements.
  *   tile_fill<F>(value)                      a C of equal elements
@@ -58,6 +62,7 @@
  *
  * Numbers and codes, of all types but the packed
  *   tile_decode<in>(code)   its value, exactly: float, of f64 double, of i8 int32_t
+ *   tile_decode4<in>(codes) of four of them in a vector, for types of at most 32 bits
  *   tile_encode<in>(x)      the code nearest to a float, ties to even. f16 and bf16 overflow to infinity; 8-bit floats
  *                           saturate: a finite x becomes a finite number. Infinity stays what it is, or is NaN in types
  * that have none. i8 saturates, its NaN is 0. Any NaN gives a NaN. v_cvt_pk_fp8_f32 and its like where the target has
@@ -164,11 +169,14 @@ template <int rows, int columns, int depth, class input, class sum, int sparsity
     static constexpr int b_count = b_depth * columns / SIMT_TILE_INPUT_LANES;
     static constexpr int c_count = rows * columns / static_cast<int>(ROOFTILE_WAVE);
     static constexpr int a_rows = SIMT_TILE_LAYOUT == SIMT_TILE_NVIDIA ? 2 : 1, b_columns = a_rows;
+    static constexpr int piece = a_count / a_rows;
     static constexpr int run = SIMT_TILE_RUN(a_count, in_bytes), b_run = run * sparsity;
     typedef typename simt_tile_vector<in_t, a_count>::type a_t;
     typedef typename simt_tile_vector<in_t, b_count>::type b_t;
     typedef typename simt_tile_vector<SIMT_TILE_SUM(acc_t), c_count>::type c_t;
 };
+
+static constexpr unsigned tile_beside = SIMT_TILE_LAYOUT == SIMT_TILE_NVIDIA ? 4 : 1;
 
 template <int m, int n, int k, class in, class acc_t, int sparsity = 1>
 static constexpr bool tile_supported = simt_tile_has<m, n, k, in, acc_t, sparsity>::value;
@@ -205,8 +213,7 @@ template <class tile_t> __device__ unsigned tile_c_column(unsigned e) SIMT_TILE_
 
 template <class tile_t> __device__ unsigned tile_k_place(unsigned k) SIMT_TILE_CONST
 {
-    static_assert(tile_t::a_rows == 1, "a lane has elements of several rows: load them by tile_load_a and tile_load_b");
-    constexpr unsigned runs = tile_t::a_count / tile_t::run, blocks = tile_t::a_depth / tile_t::run;
+    constexpr unsigned runs = tile_t::piece / tile_t::run, blocks = tile_t::a_depth / tile_t::run;
     constexpr unsigned apart = blocks / runs; /* between a lane's runs */
     const unsigned block = k / tile_t::run;
     return (block % apart * runs + block / apart) * tile_t::run + k % tile_t::run;

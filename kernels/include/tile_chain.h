@@ -3,19 +3,27 @@
  * Two products in a row on matrix fragments: what is in the accumulators of the first becomes the B of the second without
  * leaving the registers, as in attention: S = K * Q' (keys x queries), P = f(S), O = V' * P. Include it after tile.h.
  *
+ * For that a lane has to have the same columns in C and in B. On NVIDIA it has not, but it has the same rows in C and in A: there
+ * each product is worked out turned, as C' = B' * A', and A's fragment is an instruction's B. A kernel need not know, as long as it
+ * takes from here what tile.h has for others:
+ *   tile_chain_mma<F>(a, b, c)        A * B + C, which something that all lanes do has to use: another product, a loop's next turn
+ *   tile_chain_c_row<F>(e)            where element e of this lane stands in C, in which column see below
+ * Rows of A and columns of B and the k of both are as in tile.h: where products are turned, lanes hold both alike.
+ *
  * The first product's C tiles, one below the other, have tiles * F::m rows; these are the second's k. Which row stands at which
  * k of an instruction is whatever costs least on the target, so the second's A has to be laid out by it:
  *   tile_chain_b<F>(b, c)             steps B fragments of the C tiles of floats, steps * F::k == tiles * F::m. Rounded to the
- *                                     nearest code (bf16: ties away from 0); NaNs need not stay NaNs
- *   tile_chain_row<F>(step, place, e) the row that lanes of this place have at element e of instruction `step`, in A and in B;
- *                                     the place of a lane is tile_k_place<F>(tile_a_k<F>(0)) / F::a_count
- * On MFMA and gfx12 that is nobody's work: a lane's elements of C are its elements of B. On gfx11 B stands in both halves of the
- * wave and C in one, so halves are exchanged.
+ *                                     nearest code (bf16: on AMD ties away from 0); NaNs need not stay NaNs
+ *   tile_chain_row<F>(step, place, e) the row that lanes of this place have at element e of each piece (tile.h) of instruction
+ *                                     `step`, in A and in B; the place of a lane is tile_k_place<F>(tile_a_k<F>(0)) / F::piece
+ * On MFMA, gfx12 and NVIDIA that is nobody's work: a lane's elements of C are its elements of B. On gfx11 B stands in both halves
+ * of the wave and C in one, so halves are exchanged.
  *
- * Columns of C. On all hardware a lane's elements are of one column; the CPU's permuted layout has more.
+ * Columns of C. A lane's elements are of one column on AMD, of two on NVIDIA; the CPU's permuted layout has more.
  *   tile_columns<F>          how many columns a lane has elements of
  *   tile_column_t<F>         a float for each, with [i]
  *   tile_column_at<F>(e)     which of them element e of C is in
+ *   tile_chain_c_column<F>(i)   where column i of this lane stands in C
  *   tile_column_max<F>(x) tile_column_sum<F>(x)   the largest, the sum, over the lanes that have elements of a column, in all of
  *                            them; every lane of the wave takes part
  * All of it for square tiles of float accumulators.
@@ -23,20 +31,64 @@
 #ifndef ROOFTILE_TILE_CHAIN_H
 #define ROOFTILE_TILE_CHAIN_H
 
-#if SIMT_TILE_LAYOUT == SIMT_TILE_NVIDIA
-#error "C and B of NVIDIA's lanes are of other columns: nothing here knows how to get from one to the other"
-#endif
-
 #if SIMT_TILE_LAYOUT == SIMT_TILE_PERMUTED
 template <class tile_t> static constexpr unsigned tile_columns = tile_t::c_count;
+#elif SIMT_TILE_LAYOUT == SIMT_TILE_NVIDIA
+template <class tile_t> static constexpr unsigned tile_columns = 2;
 #else
 template <class tile_t> static constexpr unsigned tile_columns = 1;
 #endif
+/* Elements that follow each other in one column. */
+template <class tile_t>
+static constexpr unsigned simt_tile_column_run = tile_columns<tile_t> == 2 ? 2 : tile_t::c_count / tile_columns<tile_t>;
 template <class tile_t> using tile_column_t = typename simt_tile_vector<float, static_cast<int>(tile_columns<tile_t>)>::type;
 
 template <class tile_t> __device__ static constexpr unsigned tile_column_at(unsigned e)
 {
-    return tile_columns<tile_t> == 1 ? 0 : e;
+    return e / simt_tile_column_run<tile_t> % tile_columns<tile_t>;
+}
+
+/* The lane's element `number` of those in its column `column`. */
+template <class tile_t> __device__ static constexpr unsigned simt_tile_column_element(unsigned column, unsigned number)
+{
+    constexpr unsigned run = simt_tile_column_run<tile_t>;
+    return (number / run * tile_columns<tile_t> + column) * run + number % run;
+}
+
+template <class tile_t> __device__ static unsigned simt_tile_chain_row(unsigned lane, unsigned e)
+{
+#if SIMT_TILE_LAYOUT == SIMT_TILE_NVIDIA
+    return simt_tile_c_column<tile_t>(lane, e);
+#else
+    return simt_tile_c_row<tile_t>(lane, e);
+#endif
+}
+
+template <class tile_t> __device__ unsigned tile_chain_c_row(unsigned e) SIMT_TILE_CONST
+{
+    return simt_tile_chain_row<tile_t>(lane_id(), e);
+}
+
+template <class tile_t> __device__ unsigned tile_chain_c_column(unsigned i) SIMT_TILE_CONST
+{
+    const unsigned e = simt_tile_column_element<tile_t>(i, 0);
+#if SIMT_TILE_LAYOUT == SIMT_TILE_NVIDIA
+    return tile_c_row<tile_t>(e);
+#else
+    return tile_c_column<tile_t>(e);
+#endif
+}
+
+template <class tile_t>
+__device__ typename tile_t::c_t tile_chain_mma(typename tile_t::a_t a, typename tile_t::b_t b, typename tile_t::c_t c) SIMT_TILE_CONST
+{
+#if SIMT_TILE_LAYOUT == SIMT_TILE_NVIDIA
+    return tile_mma<tile_t>(b, a, c);
+#elif defined(__AMDGCN__) /* not held where it stands (see SIMT_HERE): that takes registers of its own */
+    return simt_tile_product<tile_t>(a, 0, b, c);
+#else
+    return tile_mma<tile_t>(a, b, c);
+#endif
 }
 
 struct simt_tile_larger {
@@ -69,6 +121,17 @@ template <class tile_t, class pair_t> __device__ tile_column_t<tile_t> simt_tile
             x[i] = pair_t{x[i], __shfl(x[i], simt_tile_c_lane(self ^ mask))}.result();
     return x;
 }
+#elif SIMT_TILE_LAYOUT == SIMT_TILE_NVIDIA
+template <class tile_t, class pair_t> __device__ tile_column_t<tile_t> simt_tile_over(tile_column_t<tile_t> x)
+{
+    UNROLL
+    for (unsigned mask = 1; mask < 4; mask *= 2) {
+        UNROLL
+        for (unsigned i = 0; i < tile_columns<tile_t>; ++i)
+            x[i] = pair_t{x[i], __shfl_xor(x[i], mask)}.result();
+    }
+    return x;
+}
 #else
 template <class tile_t, class pair_t> __device__ tile_column_t<tile_t> simt_tile_over(tile_column_t<tile_t> x)
 {
@@ -93,6 +156,25 @@ template <class tile_t> __device__ tile_column_t<tile_t> tile_column_sum(tile_co
 }
 
 /* Codes of the floats that one word holds: two or four. */
+#if defined(__CUDACC__)
+template <class in> __device__ static uint32_t simt_tile_word(const float *x)
+{
+    if constexpr (in::bits == 8) {
+        static_assert(in::mantissa == 3, "the instruction names the type");
+        uint16_t low, high;
+        asm("cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;" : "=h"(low) : "f"(x[1]), "f"(x[0]));
+        asm("cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;" : "=h"(high) : "f"(x[3]), "f"(x[2]));
+        return static_cast<uint32_t>(high) << 16 | low;
+    } else {
+        uint32_t word;
+        if constexpr (in::mantissa == 7)
+            asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(word) : "f"(x[1]), "f"(x[0]));
+        else
+            asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(word) : "f"(x[1]), "f"(x[0]));
+        return word;
+    }
+}
+#else
 template <class in> __device__ static uint32_t simt_tile_word(const float *x)
 {
     if constexpr (in::bits == 8) {
@@ -106,6 +188,7 @@ template <class in> __device__ static uint32_t simt_tile_word(const float *x)
         return __builtin_bit_cast(uint32_t, two);
     }
 }
+#endif
 
 template <class tile_t> __device__ static unsigned tile_chain_row(unsigned step, unsigned place, unsigned e)
 {
@@ -114,8 +197,10 @@ template <class tile_t> __device__ static unsigned tile_chain_row(unsigned step,
 #elif SIMT_TILE_LAYOUT == SIMT_TILE_GFX11
     return step * tile_t::k + e % 8 * 2 + e / 8;
 #else
-    const unsigned element = step * tile_t::a_count + e; /* of the lane's C tiles, one after the other */
-    return element / tile_t::c_count * tile_t::m + simt_tile_c_row<tile_t>(place * tile_t::m, element % tile_t::c_count);
+    constexpr unsigned each = tile_t::c_count / tile_columns<tile_t>; /* of a tile, in a column */
+    const unsigned number = step * tile_t::piece + e; /* of the lane's C tiles, one after the other */
+    const unsigned lane = tile_columns<tile_t> == 1 ? place * tile_t::m : place; /* one of them */
+    return number / each * tile_t::m + simt_tile_chain_row<tile_t>(lane, simt_tile_column_element<tile_t>(0, number % each));
 #endif
 }
 
@@ -159,13 +244,14 @@ __device__ void tile_chain_b(typename tile_t::b_t (&b)[steps], const typename ti
             words[4 + w] = upper ? own : other;
         }
 #else
+        constexpr unsigned each = tile_t::c_count / tile_columns<tile_t>, piece = tile_t::piece;
         UNROLL
         for (unsigned w = 0; w < step_words; ++w) {
             float values[pack];
             UNROLL
             for (unsigned i = 0; i < pack; ++i) {
-                const unsigned element = step * tile_t::b_count + w * pack + i;
-                values[i] = c[element / tile_t::c_count][element % tile_t::c_count];
+                const unsigned at = w * pack + i, number = step * piece + at % piece;
+                values[i] = c[number / each][simt_tile_column_element<tile_t>(at / piece, number % each)];
             }
             words[w] = simt_tile_word<typename tile_t::in>(values);
         }

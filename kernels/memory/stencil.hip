@@ -7,14 +7,15 @@
  * and on the rim it stays what it is. The algorithm's minimum is one read and one store of each element; whether a
  * neighbour comes from a register, a cache or memory again is what the measurement shows.
  *
- * A lane owns a pack of VEC elements along x and marches STEPS of them along the slowest axis (y in 2D, z in 3D), so that
- * the packs behind, at and ahead of it lie in registers and each is loaded once:
+ * A lane owns a pack of VEC elements along x and marches STEPS of them along the slowest axis (y in 2D, z in 3D), so
+ * that the packs behind, at and ahead of it lie in registers and each is loaded once:
  *
  *     2D   behind  | . . . . |            3D   the same along z; the neighbours in y are loads of their own,
  *          here  w |x x x x| e                 which a workgroup of several rows has just brought into its cache
  *          ahead   | . . . . |
  *
- * The neighbours in x of all but the outermost elements of a pack are in the pack itself; w and e are loaded one by one.
+ * The neighbours in x of all but the outermost elements of a pack are in the pack itself; w and e are loaded one by
+ * one.
  *
  * Defines: T element type; VEC elements in a pack; STEPS along the slowest axis; BLOCK_X, BLOCK_Y work-items.
  */
@@ -28,8 +29,8 @@ __device__ static inline pack get(const T *from)
     return load_loose<T, VEC>(from);
 }
 
-/* Row or plane `k` of the march, or the last: that one is rim, so whoever comes there in its place keeps what it is, and
- * nothing has to ask whether to load or to store. */
+/* Row or plane `k` of the march, or the last: that one is rim, so whoever comes there in its place keeps what it is,
+ * and nothing has to ask whether to load or to store. */
 __device__ static inline unsigned nearest(unsigned k, unsigned count)
 {
     return k < count ? k : count - 1;
@@ -45,9 +46,9 @@ __device__ static inline pack beside(pack here, T west, T east)
     return sum;
 }
 
-/* Steps k to k + STEPS - 1 of `count`, each `stride` elements on, of the column of packs that begins at element `at`; `x`
- * is the place in the row of its first element. `rim`: nothing of it is inside. `rows`: there are neighbours in y beside
- * those of the march. */
+/* Steps k to k + STEPS - 1 of `count`, each `stride` elements on, of the column of packs that begins at element `at`;
+ * `x` is the place in the row of its first element. `rim`: nothing of it is inside. `rows`: there are neighbours in y
+ * beside those of the march. */
 template <bool rows>
 __device__ void march(T *out, const T *old, uint64_t at, uint64_t stride, unsigned k, unsigned count, unsigned x,
                       unsigned nx, bool rim, T centre, T side)
@@ -81,7 +82,10 @@ __device__ void march(T *out, const T *old, uint64_t at, uint64_t stride, unsign
         result[0] = first ? here[0] : result[0];
         result[VEC - 1] = last ? here[VEC - 1] : result[VEC - 1];
         const bool inside = !rim && k + s != 0 && k + s + 1 < count;
-        store_loose<T, VEC>(inside ? result : here, out + at + nearest(k + s, count) * stride);
+        UNROLL
+        for (unsigned e = 0; e < VEC; ++e) /* numbers: a choice among packs is one of addresses to nvcc */
+            result[e] = inside ? result[e] : here[e];
+        store_loose<T, VEC>(result, out + at + nearest(k + s, count) * stride);
     }
 }
 

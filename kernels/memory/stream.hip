@@ -68,6 +68,13 @@ __device__ static inline void put(T *to, uint64_t at, unsigned place, pack value
         *here = value;
 }
 
+/* nvcc unrolls the loop over tiles by four: more on the way than DEPTH says, and on sm_100 registers that spill. */
+#if defined(__CUDACC__)
+#define TILE_BY_TILE NO_UNROLL
+#else
+#define TILE_BY_TILE
+#endif
+
 /* Walks a span: whole tiles, then whole rows, then single elements, so any n is right. `PACKS` is done for the pack
  * at (at, place), `ONE` for element `i`. A macro because on the CPU a kernel's body may not hide in a lambda (it would
  * lose its work-item), and all these walks must stay alike. `SPAN` is the span of pass number `pass`. */
@@ -77,6 +84,7 @@ __device__ static inline void put(T *to, uint64_t at, unsigned place, pack value
         memory_fence_compiler(); /* a pass is not the previous one's result */                                         \
         const span mine = SPAN;                                                                                        \
         uint64_t at = mine.begin;                                                                                      \
+        TILE_BY_TILE                                                                                                   \
         for (; at + TILE <= mine.end; at += TILE) {                                                                    \
             UNROLL                                                                                                     \
             for (unsigned d = 0; d < DEPTH; ++d) {                                                                     \

@@ -4,10 +4,10 @@
  *
  *     D[r][c] = sum over q of A[r][q] * B[expert of r][c][q]
  *
- * Rows offsets[e] .. offsets[e + 1] - 1 are expert e's. How many rows an expert has is known only on the device. So the grid is as large as it can need to be: whole tiles of
- * all rows, and one more per expert for its last, partial tile. Each workgroup looks up whose tile it is (tile_owner),
- * and those beyond the last leave. Tiles never mix experts: an expert with one row pays for BM of them, which is why
- * decoding wants a small BM.
+ * Rows offsets[e] .. offsets[e + 1] - 1 are expert e's. How many rows an expert has is known only on the device. So the
+ * grid is as large as it can need to be: whole tiles of all rows, and one more per expert for its last, partial tile.
+ * Each workgroup looks up whose tile it is (tile_owner), and those beyond the last leave. Tiles never mix experts: an
+ * expert with one row pays for BM of them, which is why decoding wants a small BM.
  *
  * Defines: those of gemm_rows.h; OUT type of D; WAVES per SIMD for which there must be registers; TILE_LAYOUT.
  */
@@ -19,6 +19,7 @@
 struct walk {
     static constexpr bool masked = false;
     uint32_t count, whole, left; /* left: of k, from the next slab on */
+    bool fits;                   /* see rows_fit */
     const element *a, *b;        /* of the next slab */
     uint32_t a_offset[slab_a::moves], b_offset[slab_b::moves];
 };
@@ -39,7 +40,7 @@ __device__ static void fetch_whole(walk &at, fetched &next)
 
 __device__ static void fetch_any(walk &at, fetched &next, unsigned lane)
 {
-    if (at.left >= BK) {
+    if (at.fits && at.left >= BK) {
         fetch_whole(at, next);
         return;
     }
@@ -98,7 +99,8 @@ KERNEL __launch_bounds__(WM *WN *ROOFTILE_WAVE,
     walk at;
     at.left = k;
     at.count = (k + BK - 1) / BK;
-    at.whole = k / BK;
+    at.fits = rows_fit(a, k) && rows_fit(b, k);
+    at.whole = at.fits ? k / BK : 0;
     at.a = a + static_cast<uint64_t>(begin) * k;
     at.b = b + (static_cast<uint64_t>(expert) * n + column) * k;
     find_offsets<slab_a>(at.a_offset, k, end - begin, lane);

@@ -137,34 +137,50 @@ KERNEL_EXPORT(moe_place)
 
 typedef IN::type element;
 
+/* Rows begin at multiples of `columns`: a width that divides it is one at which every access is aligned. The widest
+ * such one, from WIDTH down, is the same for all lanes; hardware that allows other accesses takes them apart. */
+template <unsigned width> __device__ void gather(element *to, const element *from, uint32_t columns)
+{
+    if constexpr (width > 1) {
+        if (columns % width != 0) {
+            gather<width / 2>(to, from, columns);
+            return;
+        }
+    }
+    typedef typename pack_any<element, width>::type pack;
+    for (uint32_t c = threadIdx.x * width; c < columns; c += blockDim.x * width)
+        *reinterpret_cast<pack *>(to + c) = *reinterpret_cast<const pack *>(from + c);
+}
+
 /* One workgroup per slot. */
 KERNEL __launch_bounds__(256) void moe_gather(element *__restrict rows, const element *__restrict x,
                                               const uint32_t *__restrict tokens, uint32_t columns)
 {
-    typedef pack_memory<element, WIDTH>::type pack;
-    element *const to = rows + blockIdx.x * static_cast<uint64_t>(columns);
-    const element *const from = x + tokens[blockIdx.x] * static_cast<uint64_t>(columns);
-    const uint32_t whole = columns / WIDTH * WIDTH;
-    for (uint32_t c = threadIdx.x * WIDTH; c < whole; c += blockDim.x * WIDTH)
-        *reinterpret_cast<pack *>(to + c) = *reinterpret_cast<const pack *>(from + c);
-    for (uint32_t c = whole + threadIdx.x; c < columns; c += blockDim.x)
-        to[c] = from[c];
+    gather<WIDTH>(rows + blockIdx.x * static_cast<uint64_t>(columns),
+                  x + tokens[blockIdx.x] * static_cast<uint64_t>(columns), columns);
 }
 KERNEL_EXPORT(moe_gather)
 
-/* `width` columns of a token's rows, by weight. */
+/* A token's rows, by weight: `width` as in gather. */
 template <unsigned width>
-__device__ static void combine(element *to, const element *const (&rows)[TOP], const float (&weight)[TOP],
-                               uint32_t column)
+__device__ void combine(element *to, const element *const (&rows)[TOP], const float (&weight)[TOP], uint32_t columns)
 {
-    pack_floats<width> packs[TOP], sum = pack_floats<width>(0.0f);
-    UNROLL
-    for (unsigned j = 0; j < TOP; ++j)
-        packs[j] = pack_load<IN, width>(rows[j] + column);
-    UNROLL
-    for (unsigned j = 0; j < TOP; ++j)
-        sum = fma(pack_floats<width>(weight[j]), packs[j], sum);
-    pack_store<IN, width>(to + column, sum);
+    if constexpr (width > 1) {
+        if (columns % width != 0) {
+            combine<width / 2>(to, rows, weight, columns);
+            return;
+        }
+    }
+    for (uint32_t c = threadIdx.x * width; c < columns; c += blockDim.x * width) {
+        pack_floats<width> packs[TOP], sum = pack_floats<width>(0.0f);
+        UNROLL
+        for (unsigned j = 0; j < TOP; ++j)
+            packs[j] = pack_load<IN, width>(rows[j] + c);
+        UNROLL
+        for (unsigned j = 0; j < TOP; ++j)
+            sum = fma(pack_floats<width>(weight[j]), packs[j], sum);
+        pack_store<IN, width>(to + c, sum);
+    }
 }
 
 /* One workgroup per token. */
@@ -181,10 +197,6 @@ KERNEL __launch_bounds__(256) void moe_combine(element *__restrict y, const elem
         from[j] = rows + slots[first + j] * static_cast<uint64_t>(columns);
         weight[j] = weights[first + j];
     }
-    const uint32_t whole = columns / WIDTH * WIDTH;
-    for (uint32_t c = threadIdx.x * WIDTH; c < whole; c += blockDim.x * WIDTH)
-        combine<WIDTH>(to, from, weight, c);
-    for (uint32_t c = whole + threadIdx.x; c < columns; c += blockDim.x)
-        combine<1>(to, from, weight, c);
+    combine<WIDTH>(to, from, weight, columns);
 }
 KERNEL_EXPORT(moe_combine)

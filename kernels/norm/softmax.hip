@@ -13,7 +13,8 @@
 #include "row.h"
 
 static constexpr float LOG2_E = 1.44269504088896341f;
-static constexpr float LOWEST = -3.0e38f; /* the maximum of nothing: -inf would make inf - inf */
+/* The maximum of nothing is the lowest finite number, which masks may be made of: -inf would make inf - inf. */
+static constexpr float LOWEST = -3.402823466e38f;
 
 /* e^(x - top); the product is not taken apart, so that a large top does not cost digits. */
 __device__ static inline floats exp_below(floats x, float top)

@@ -10,6 +10,8 @@
  * A lane looks at DEPTH packs of VEC at a time, and each element of a pack has a maximum and a sum of its own, so that
  * nothing is added across a vector before the end, and one rescaling serves DEPTH elements.
  *
+ * An element of -inf has no share. A row of nothing else becomes zeros.
+ *
  * Defines: VEC elements in a pack; DEPTH packs at a time; BLOCK work-items.
  */
 #include "portable.h"
@@ -17,7 +19,8 @@
 static constexpr unsigned ROW = BLOCK * VEC;
 static constexpr unsigned CHUNK = ROW * DEPTH;
 static constexpr float LOG2_E = 1.44269504088896341f;
-static constexpr float LOWEST = -3.0e38f; /* instead of -inf, which would make inf - inf of a lane without elements */
+/* The lowest finite number, instead of -inf, which would make inf - inf of a lane without elements. */
+static constexpr float LOWEST = -3.402823466e38f;
 
 /* Softmax of a part of a row before its division: the largest value, and the sum of exponentials relative to it. */
 struct partial {
@@ -115,7 +118,7 @@ KERNEL __launch_bounds__(BLOCK) void softmax_row(float *__restrict y, const floa
         own = join(own, {from[i], 1.0f});
 
     const partial row = join_group(own);
-    const float scale = 1.0f / row.sum;
+    const float scale = row.sum > 0.0f ? 1.0f / row.sum : 0.0f; /* nothing but -inf */
     for (unsigned at = 0; at < whole; at += CHUNK) {
         UNROLL
         for (unsigned d = 0; d < DEPTH; ++d) {

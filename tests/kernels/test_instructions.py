@@ -11,8 +11,8 @@ that hold no other, the one with the most of the instructions that are asked for
   loop_chain   a pattern: each instruction that begins with it reads what the one before wrote
   loop_lacks   patterns that no instruction of the loop begins with
 
-Patterns are regular expressions for the start of an instruction's text, up to a word's end: ds_(read|load)_b32 does not match
-ds_read_b32x. Needs no GPU."""
+No instruction of the whole wave (WMMA, v_permlane16) may be where lanes are switched off. Patterns are regular expressions
+for the start of an instruction's text, up to a word's end: ds_(read|load)_b32 does not match ds_read_b32x. Needs no GPU."""
 import json
 import pathlib
 import re
@@ -67,6 +67,7 @@ def check_row(row, arch, home):
     what = " ".join([row["kernel"], *words[1::2], arch])
     done = harness.run("inspect", row["kernel"], "--arch", arch, *words, "--isa", home=home)
     harness.check_run(done, 0, what)
+    harness.check("may switch lanes off" not in " ".join(done.stdout.split()), f"{what}: what all lanes do together is in a branch")
     loops = [[instruction for _, instruction in loop] for loop in innermost_loops(done.stdout)]
     if row.get("straight"):
         harness.check(not loops, f"{what}: there is a loop")

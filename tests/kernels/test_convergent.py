@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: MIT
+"""Instructions that all lanes of a wave do together stay where all lanes are: matrix products and exchanges of lanes whose
+result only some lanes use, in a branch, are computed before it. LLVM before 22 moves WMMA and v_permlane16 into the branch, where
+the other lanes' part is missing. Needs no GPU."""
+import json
+import pathlib
+import re
+import shutil
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "cli"))
+import harness  # noqa: E402
+from disassembly import instructions  # noqa: E402
+
+SOURCE = """
+#include "portable.h"
+#include "tile.h"
+KERNEL void late_use(float *__restrict out, const uint16_t *__restrict in, uint32_t n)
+{
+#if MATRIX
+    using fragment = tile<16, 16, 16, tile_f16, float>;
+    const auto c = tile_mma<fragment>(tile_load_a<fragment>(in, 16), tile_load_b<fragment>(in + 256, 16), tile_fill<fragment>(0));
+    const float result = c[0] + c[1];
+#else
+    const float own = static_cast<float>(in[threadIdx.x]);
+    const float result = own + EXCHANGE(own, 0x76543210u, 0xfedcba98u);
+#endif
+    out[n + threadIdx.x] = 1; /* something between, so that there is a place to move from */
+    if (threadIdx.x < n)
+        out[threadIdx.x] = result;
+}
+KERNEL_EXPORT(late_use)
+"""
+MANIFEST = {
+    "name": "late_use", "summary": "uses in some lanes what all of them computed", "class": "compute",
+    "params": {"n": 5},
+    "code": {"source": "late_use.hip", "symbol": "late_use"},
+    "buffers": {"out": {"type": "f32", "count": "n + device.wave", "role": "out"},
+                "in": {"type": "u16", "count": "512", "role": "in", "fill": "i % 7"}},
+    "launch": {"grid": ["1"], "block": ["device.wave"], "args": ["out", "in", {"value": "n", "type": "u32"}]},
+    "work": {"write": "4 * n", "items": "n"},
+    "check": {"expect": {"out": "0"}},  # only compiled here
+}
+# Name, defines, what the instruction begins with, targets that have it.
+ROWS = [("matrix", {"MATRIX": "1"}, r"v_wmma|v_mfma", ("gfx90a", "gfx942", "gfx1100", "gfx1201")),
+        ("row", {"MATRIX": "0", "EXCHANGE": "row_permute"}, r"v_permlane16_", ("gfx1030", "gfx1100", "gfx1201")),
+        ("other", {"MATRIX": "0", "EXCHANGE": "row_permute_other"}, r"v_permlanex16_", ("gfx1030", "gfx1100", "gfx1201"))]
+NARROWER = re.compile(r"v_cmpx_|s_and_saveexec_")
+
+
+def write_kernel(folder, defines):
+    folder.mkdir()
+    (folder / "late_use.hip").write_text(SOURCE, encoding="utf-8")
+    manifest = MANIFEST | {"code": MANIFEST["code"] | {"defines": defines}}
+    (folder / "late_use.json").write_text(json.dumps(manifest), encoding="utf-8")
+
+
+def check_order(home, folder, arch, wanted):
+    done = harness.run("inspect", "late_use", "--kernels", folder, "--arch", arch, "--isa", home=home)
+    code = instructions(done.stdout)
+    at = [i for i, line in enumerate(code) if re.match(wanted, line)]
+    branches = [i for i, line in enumerate(code) if NARROWER.match(line)]
+    harness.check(done.returncode == 0 and at and branches and max(at) < min(branches),
+                  f"{folder.name} on {arch}: exit {done.returncode}, at {at}, branches at {branches}\n{done.stderr}")
+
+
+def main():
+    if not shutil.which("clang++-19"):
+        print("skipped: there is no clang++-19")
+        return 77
+    with harness.scratch() as home:
+        for name, defines, wanted, archs in ROWS:
+            folder = pathlib.Path(home) / name
+            write_kernel(folder, defines)
+            for arch in archs:
+                check_order(home, folder, arch, wanted)
+    return harness.finish()
+
+
+sys.exit(main())
