@@ -1,5 +1,12 @@
 # SPDX-License-Identifier: MIT
-# Libraries from the distribution (scripts/install_deps); each becomes an interface target with a short name.
+# Libraries from the distribution (scripts/install_deps), or from a folder that was brought along (scripts/bundle_deps: ROOFTILE_DEPS);
+# each becomes an interface target with a short name.
+set(ROOFTILE_DEPS "$ENV{ROOFTILE_DEPS}" CACHE PATH "folder of scripts/bundle_deps; empty: the system's libraries")
+if(ROOFTILE_DEPS)
+  get_filename_component(ROOFTILE_DEPS "${ROOFTILE_DEPS}" ABSOLUTE BASE_DIR ${PROJECT_SOURCE_DIR})
+  list(PREPEND CMAKE_PREFIX_PATH ${ROOFTILE_DEPS})
+  list(APPEND CMAKE_BUILD_RPATH ${ROOFTILE_DEPS}/lib)
+endif()
 find_package(Threads REQUIRED)
 
 function(rooftile_library name header library package)
@@ -23,6 +30,10 @@ rooftile_library(msgpack msgpack.h "msgpackc;msgpack-c" "libmsgpack-dev or libms
 rooftile_library(zstd zstd.h zstd libzstd-dev)
 rooftile_library(zlib zlib.h z zlib1g-dev)
 rooftile_library(sqlite sqlite3.h sqlite3 libsqlite3-dev)
+if(ROOFTILE_DEPS) # whose hwloc is a static library
+  find_library(udev_LIBRARY NAMES udev REQUIRED)
+  target_link_libraries(hwloc INTERFACE ${udev_LIBRARY})
+endif()
 add_library(dl INTERFACE)
 target_link_libraries(dl INTERFACE ${CMAKE_DL_LIBS})
 add_library(pthread INTERFACE)

@@ -26,6 +26,7 @@ enum option_id {
     OPT_OUT,
     OPT_JSON,
     OPT_FORMAT,
+    OPT_HTML,
     OPT_MACHINE,
     OPT_KERNELS,
     OPT_CACHE,
@@ -37,12 +38,14 @@ enum option_id {
     OPT_CACHE_MODE,
     OPT_TIMER,
     OPT_TIMEOUT,
+    OPT_BUDGET,
     OPT_TRIALS,
     OPT_AB,
     OPT_LABEL,
     OPT_ARCH,
     OPT_JOBS,
     OPT_FORCE,
+    OPT_ORACLES,
     OPT_RUN,
     OPT_PROVE,
     OPT_ORDERS,
@@ -80,6 +83,7 @@ struct cli_options {
     const char *out;                /* -o, --out FILE */
     const char *json;               /* --json FILE or - */
     const char *format;             /* --format NAME */
+    const char *html;               /* --html FILE */
     const char *machine;            /* --machine FILE or name */
     const char *const *kernel_dirs; /* --kernels DIR, repeatable; before the built-in ones */
     size_t kernel_dir_count;
@@ -88,6 +92,7 @@ struct cli_options {
     bool samples;                              /* --samples: raw samples in the result file */
     bool keep_order;                           /* --keep-order */
     const char *min_time, *max_time, *timeout; /* time strings */
+    const char *budget;                        /* --budget TIME: of the whole command */
     const char *cache_mode, *timer;            /* --cache-mode hot|cold|rotate, --timer auto|dispatch|event|... */
     const char *const *labels;                 /* --label KEY=VALUE */
     size_t label_count;
@@ -101,6 +106,7 @@ struct cli_options {
     const char *alpha, *delta;   /* --alpha, --delta: fractions */
     unsigned jobs; /* -j, --jobs N */
     bool force, run, prove, orders, strict;
+    bool oracles; /* --oracles */
     bool profile;   /* --profile */
     bool names;     /* --names: names only, one per line */
     bool targets;   /* --targets */
@@ -159,6 +165,7 @@ int cmd_history(const struct cli_options *options, struct arena *arena);
 int cmd_aa(const struct cli_options *options, struct arena *arena);
 int cmd_compare(const struct cli_options *options, struct arena *arena);
 int cmd_completion(const struct cli_options *options, struct arena *arena);
+int cmd_checkup(const struct cli_options *options, struct arena *arena);
 int cmd_man(const struct cli_options *options, struct arena *arena);
 
 #endif

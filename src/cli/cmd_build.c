@@ -95,6 +95,59 @@ static enum status build_arch(struct session *session, const char *arch, struct 
     return status ? status : build_target_codes(session, total, err);
 }
 
+/* ---- oracles ---- */
+
+/* The codes of the session's plan that run on the processor: the others need a compiler that may not be here. */
+static enum status build_plan_oracles(struct session *session, struct tally *tally, struct err *err)
+{
+    struct plan *plan = arena_copy(session->arena, session->plan, sizeof(*plan));
+    struct build_request *codes = arena_array(session->arena, plan->code_count + 1, sizeof(*codes));
+    size_t count = 0;
+    for (size_t k = 0; k < plan->code_count; k++)
+        if (plan->codes[k].target.kind == BUILD_CPU)
+            codes[count++] = plan->codes[k];
+    plan->codes = codes;
+    plan->code_count = count;
+    enum status status = session_build_plan(&session->builds, session, plan, &session_stop, err);
+    for (size_t k = 0; k < count && !status; k++)
+        report_code(&codes[k], &session->builds[k], tally, session->options);
+    return status;
+}
+
+static enum status build_target_oracles(struct session *session, const char *arch, struct tally *tally, struct err *err)
+{
+    const struct suite *const *suites = session->suites;
+    const size_t suite_count = session->suite_count;
+    enum status status = session_target(session, arch, err);
+    if (!status && suite_count)
+        status = session_plan(session, false, err);
+    if (!status && suite_count)
+        status = build_plan_oracles(session, tally, err);
+    if (!status)
+        status = session_all_kernels(session, true, err);
+    if (!status)
+        status = session_plan(session, true, err);
+    if (!status)
+        status = build_plan_oracles(session, tally, err);
+    session->suites = suites;
+    session->suite_count = suite_count;
+    return status;
+}
+
+/* Targets differ in types and sizes, and so in what is compared with; most oracles are the same for all. */
+static enum status build_oracles(struct session *session, struct tally *total, struct err *err)
+{
+    const struct cli_options *options = session->options;
+    const size_t count = options->arch_count ? options->arch_count : TARGET_COUNT;
+    enum status status = STATUS_OK;
+    for (size_t k = 0; k < count && !status; k++)
+        status = build_target_oracles(session, options->arch_count ? options->archs[k] : targets[k].arch, total, err);
+    if (!status)
+        printf("oracles for %zu targets: %zu compiled, %zu failed, %zu skipped\n", count, total->compiled,
+               total->failed, total->skipped);
+    return status;
+}
+
 int cmd_build(const struct cli_options *options, struct arena *arena)
 {
     struct session session = {.options = options, .arena = arena};
@@ -104,14 +157,16 @@ int cmd_build(const struct cli_options *options, struct arena *arena)
     enum status status = session_suites(&session, &err);
     if (!status)
         status = session_catalog(&session, &err);
-    if (!status && !options->arch_count) {
+    if (!status && options->oracles) {
+        status = build_oracles(&session, &total, &err);
+    } else if (!status && !options->arch_count) {
         status = session_device(&session, &err);
         if (!status)
             status = session_machine(&session, &err);
         if (!status)
             status = build_target_codes(&session, &total, &err);
     }
-    for (size_t k = 0; k < options->arch_count && !status; k++)
+    for (size_t k = 0; k < options->arch_count && !options->oracles && !status; k++)
         status = build_arch(&session, options->archs[k], &total, &err);
     if (status)
         return cli_fail(&err);

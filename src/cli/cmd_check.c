@@ -53,7 +53,12 @@ static enum status run_pass(struct check_pass *pass, enum run_inject inject, enu
     pass->cases = arena_array(session->arena, session->plan->count + 1, sizeof(*pass->cases));
     enum status status = run_plan(session->plan, session->builds, &session->machine, &session->calibration, &run, err);
     progress_clear();
-    return status;
+    if (!session_late(status))
+        return status;
+    for (size_t k = 0; k < session->plan->count; k++)
+        if (!pass->cases[k].id)
+            execute_left_out(&pass->cases[k], &session->plan->cases[k], session);
+    return STATUS_OK;
 }
 
 /* ---- printing ---- */

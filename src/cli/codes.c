@@ -192,6 +192,9 @@ struct result_code codes_facts(const struct codes *codes, const struct plan_case
     const struct codeobj_kernel *kernel = file ? codeobj_find_kernel(&object, file, NULL, launch->symbol) : NULL;
     if (!kernel)
         return facts;
+    facts.isa_sha256 = kernel->code_sha256;
+    if (kernel->is_ptx) /* registers, stack and spills are the driver's choice */
+        return facts;
     facts.known = true;
     facts.vgprs = kernel->has_descriptor ? kernel->arch_vgprs : kernel->vgpr_count;
     facts.agprs = kernel->has_descriptor ? kernel->acc_vgprs : kernel->agpr_count;
@@ -202,7 +205,6 @@ struct result_code codes_facts(const struct codes *codes, const struct plan_case
     facts.sgpr_spills = kernel->sgpr_spills;
     facts.kernarg_bytes = kernel->kernarg_bytes;
     facts.wave = kernel->wave;
-    facts.isa_sha256 = kernel->code_sha256;
     add_occupancy(&facts, codes, object, kernel, launch);
     add_hot_loop(&facts, codes, launch->code, object, kernel);
     return facts;

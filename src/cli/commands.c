@@ -8,17 +8,18 @@
 static const enum option_id run_options[] = {
     OPT_DEVICE,  OPT_SET,        OPT_FILTER,  OPT_OUT,        OPT_FORMAT, OPT_QUICK,   OPT_SEED,     OPT_MACHINE,
     OPT_KERNELS, OPT_CACHE,      OPT_JOBS,    OPT_FORCE,      OPT_RESUME, OPT_SAMPLES, OPT_MIN_TIME, OPT_MAX_TIME,
-    OPT_TIMER,   OPT_CACHE_MODE, OPT_TIMEOUT, OPT_TRIALS, OPT_AB, OPT_KEEP_ORDER, OPT_LABEL,  OPT_STRICT,  OPT_PROFILE,  OPT_END};
+    OPT_TIMER,   OPT_CACHE_MODE, OPT_TIMEOUT, OPT_BUDGET,  OPT_TRIALS, OPT_AB,     OPT_KEEP_ORDER, OPT_LABEL,
+    OPT_STRICT,  OPT_PROFILE,    OPT_END};
 static const enum option_id plan_options[] = {OPT_DEVICE, OPT_SET,        OPT_FILTER,  OPT_JSON,     OPT_QUICK,
                                               OPT_SEED,   OPT_MACHINE,    OPT_KERNELS, OPT_MIN_TIME, OPT_MAX_TIME,
                                               OPT_TIMER,  OPT_CACHE_MODE, OPT_TIMEOUT, OPT_END};
 static const enum option_id build_options[] = {OPT_ARCH,    OPT_DEVICE, OPT_SET,  OPT_FILTER, OPT_MACHINE,
-                                               OPT_KERNELS, OPT_CACHE,  OPT_JOBS, OPT_FORCE,  OPT_END};
+                                               OPT_KERNELS, OPT_CACHE,  OPT_JOBS, OPT_FORCE,  OPT_ORACLES, OPT_END};
 static const enum option_id check_options[] = {OPT_ARCH, OPT_RUN,   OPT_ORDERS,  OPT_PROVE, OPT_DEVICE,
                                                OPT_SET,  OPT_FILTER, OPT_OUT,    OPT_SEED,  OPT_KERNELS,
-                                               OPT_CACHE, OPT_JOBS, OPT_FORCE,   OPT_TIMEOUT, OPT_END};
+                                               OPT_CACHE, OPT_JOBS, OPT_FORCE,   OPT_TIMEOUT, OPT_BUDGET, OPT_END};
 static const enum option_id roofline_options[] = {OPT_DEVICE,  OPT_QUICK, OPT_OUT,  OPT_JSON,  OPT_SEED,
-                                                  OPT_KERNELS, OPT_CACHE, OPT_JOBS, OPT_FORCE, OPT_END};
+                                                  OPT_KERNELS, OPT_CACHE, OPT_JOBS, OPT_FORCE, OPT_BUDGET, OPT_END};
 static const enum option_id list_options[] = {OPT_FILTER, OPT_TARGETS, OPT_NAMES, OPT_JSON, OPT_KERNELS, OPT_END};
 static const enum option_id devices_options[] = {OPT_NAMES, OPT_JSON, OPT_END};
 static const enum option_id inspect_options[] = {OPT_ARCH, OPT_SET,     OPT_FILTER, OPT_BLOCK, OPT_ISA,   OPT_IR,
@@ -27,12 +28,13 @@ static const enum option_id report_options[] = {OPT_FORMAT, OPT_OUT, OPT_END};
 static const enum option_id aa_options[] = {OPT_DEVICE, OPT_SET,   OPT_FILTER, OPT_TRIALS,   OPT_OUT,      OPT_JSON,
                                             OPT_QUICK,  OPT_SEED,  OPT_MACHINE, OPT_KERNELS, OPT_CACHE,    OPT_JOBS,
                                             OPT_FORCE,  OPT_SAMPLES, OPT_MIN_TIME, OPT_MAX_TIME, OPT_TIMER, OPT_CACHE_MODE,
-                                            OPT_TIMEOUT, OPT_END};
+                                            OPT_TIMEOUT, OPT_BUDGET, OPT_END};
 static const enum option_id history_options[] = {OPT_DB,     OPT_LANE,   OPT_DEVICE,  OPT_FORMAT, OPT_OUT,     OPT_JSON,
                                                  OPT_STRICT, OPT_CONFIRM, OPT_TRIALS, OPT_REASON, OPT_KEEP,   OPT_BACKFILL,
                                                  OPT_MACHINE, OPT_KERNELS, OPT_CACHE, OPT_JOBS, OPT_END};
 static const enum option_id compare_options[] = {OPT_FORMAT, OPT_JSON,  OPT_OUT,    OPT_FILTER,
                                                  OPT_ALPHA,  OPT_DELTA, OPT_STRICT, OPT_END};
+static const enum option_id checkup_options[] = {OPT_OUT, OPT_HTML, OPT_END};
 static const enum option_id text_options[] = {OPT_OUT, OPT_END};
 
 const struct command commands[] = {
@@ -80,13 +82,17 @@ const struct command commands[] = {
      .examples = "  rooftile build quick --arch gfx942,gfx90a   the GPU node needs no compiler\n"
                  "  rooftile build gemm_buffered                for the device of this machine\n"
                  "  rooftile build -v --force                   everything, with paths of objects\n"
-                 "  rooftile build softmax_row --arch gfx1100 --set wave=32,64 --set cumode=0,1\n",
+                 "  rooftile build softmax_row --arch gfx1100 --set wave=32,64 --set cumode=0,1\n"
+                 "  rooftile build quick --oracles --cache DIR   for a GPU machine without clang\n",
      .details =
          "Without arguments every kernel is compiled. Compiled kernels are kept in a cache that 'rooftile run' "
          "looks into; give --cache to fill another folder, and the same to 'rooftile run' on a machine without a "
          "compiler. 'rooftile list --targets' shows what can be compiled here. The compiler is the first that "
-         "knows the target: $ROCM_PATH/llvm/bin/amdclang++, hipcc, the newest clang++; or what "
+         "knows the target: $ROCM_PATH/llvm/bin/amdclang++, hipcc, the newest clang++; for NVIDIA CUDA's nvcc, "
+         "else the newest clang++ from LLVM 19 on, which writes PTX for the driver to compile; or what "
          "ROOFTILE_KERNEL_COMPILER names.\n"
+         "With --oracles it is what 'check --run' and the suites named compare results with, for every GPU (or those of --arch), "
+         "whether its compiler is here or not.\n"
          "Exit code 1: something did not compile, and the compiler's own message is shown; or no compiler knows a "
          "target of --arch.",
      .options = build_options,
@@ -215,6 +221,20 @@ const struct command commands[] = {
      .min_args = 1,
      .max_args = ANY_NUMBER,
      .run = cmd_aa},
+    {.name = "checkup",
+     .args = "FOLDER",
+     .summary = "one JSON and one page of what scripts/gpu_check measured",
+     .examples = "  rooftile checkup out/gpu_check            in a few lines\n"
+                 "  rooftile checkup out/gpu_check --html check.html -o check.json\n",
+     .details = "scripts/gpu_check calls it at its end. FOLDER has steps.json, and for each step that ran its log and its result. A "
+                "step counts as passed only when its exit code is 0, its result is whole, nothing in it is wrong and nothing was left "
+                "out for want of time.\n"
+                "Exit codes: 0 all passed; 1 findings: a wrong result, a crash, a time that physics forbids; 2 the folder is none of "
+                "gpu_check; 3 something could not be built or measured; 4 nothing is wrong, but time ran out.",
+     .options = checkup_options,
+     .min_args = 1,
+     .max_args = 1,
+     .run = cmd_checkup},
     {.name = "history",
      .args = "add|show|gate|accept|export|check|prune [ARGUMENT]...",
      .summary = "keep every night, and say what changed for good",
@@ -236,7 +256,7 @@ const struct command commands[] = {
      .max_args = ANY_NUMBER,
      .run = cmd_history},
     {.name = "schema",
-     .args = "[suite|manifest|machine|result|compare|noise|inspect]",
+     .args = "[suite|manifest|machine|result|compare|noise|inspect|checkup]",
      .summary = "print the JSON Schema of a file format, or list them",
      .examples = "  rooftile schema suite > suite.schema.json   for an editor or validator\n"
                  "  rooftile schema                             which there are\n",

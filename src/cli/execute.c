@@ -125,6 +125,35 @@ static void on_opened(void *context, const struct device_info *info, const struc
 
 /* ---- before and after ---- */
 
+void execute_left_out(struct result_case *out, const struct plan_case *plan_case, const struct session *session)
+{
+    struct measurement *measured = arena_alloc(session->arena, sizeof(*measured));
+    *measured = (struct measurement){
+        .status = CASE_SKIPPED, .overhead_ns = NAN, .cross_ns = NAN, .core_hz_before = NAN, .core_hz_after = NAN};
+    for (size_t k = 0; k < MEASUREMENT_MAX_METRICS; k++)
+        measured->metrics[k] = NAN;
+    const char *reason = plan_case->state == PLAN_SKIPPED ? plan_case->reason : session_late_reason(session, "run");
+    snprintf(measured->reason, sizeof(measured->reason), "%s", reason);
+    result_case_build(out, plan_case, measured, "", &session->machine, session->arena);
+}
+
+/* What the budget left no time for is in the result too; a run with such cases is one to --resume. */
+static void leave_out(struct execution *execution, struct result *result)
+{
+    struct session *session = execution->session;
+    size_t count = 0;
+    for (size_t k = 0; k < session->plan->count; k++) {
+        if (execution->have[k])
+            continue;
+        execute_left_out(&execution->cases[k], &session->plan->cases[k], session);
+        execution->have[k] = true;
+        count += session->plan->cases[k].state == PLAN_READY;
+    }
+    result->status = "interrupted";
+    log_warn("W015", "the time budget of %s ran out: %zu of %zu cases were not run", session->options->budget, count,
+             session->plan->count);
+}
+
 const struct result_case *execute_find_ok(const struct result *result, const char *id, size_t *next)
 {
     const size_t length = strlen(id), count = result ? result->case_count : 0;
@@ -276,7 +305,7 @@ enum status execute_plan(struct result *result, struct session *session, const s
     take_labels(result, options, session->arena);
     result->compiler = compiler_version(session);
     enum status status = options->profile ? STATUS_OK : roofs_prepare(&roofs, session, &session_stop, err);
-    if (status)
+    if (status && !session_late(status))
         return status;
     codes_open(&execution.codes, session);
     codes_disassemble(&execution.codes);
@@ -296,6 +325,10 @@ enum status execute_plan(struct result *result, struct session *session, const s
     execution.start_ns = clock_now_ns();
     status = run_plan(session->plan, session->builds, &session->machine, &session->calibration, &run, err);
     progress_clear();
+    if (session_late(status)) {
+        leave_out(&execution, result);
+        status = STATUS_OK;
+    }
     if (status == ERR_INTERRUPTED || status == ERR_DEVICE_LOST)
         result->status = "interrupted";
     if (!status || status == ERR_INTERRUPTED || status == ERR_DEVICE_LOST)

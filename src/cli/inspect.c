@@ -86,9 +86,12 @@ static void compute_occupancy(struct inspect_kernel *kernel, const struct codeob
                                       .agprs = registers.agprs,
                                       .sgprs = code->sgpr_count,
                                       .lds_bytes = (uint64_t)code->group_segment_bytes + kernel->dynamic_lds_bytes,
-                                      .block = kernel->block};
+                                      .block = kernel->block,
+                                      .barriers = code->barriers};
     struct err err = {0};
-    if (occupancy_compute(&kernel->occupancy, &use, &err))
+    if (code->is_ptx)
+        kernel->occupancy_problem = "it is PTX: registers are the driver's choice";
+    else if (occupancy_compute(&kernel->occupancy, &use, &err))
         kernel->occupancy_problem = arena_strdup(arena, err.text);
 }
 
@@ -116,6 +119,8 @@ static void disassemble(struct inspect_object *object, struct arena *arena)
     }
     if (!count)
         object->isa_problem = "there are no instructions";
+    else if (object->kernels[0].code->is_ptx)
+        object->isa_problem = "it is PTX, text that the driver makes instructions of";
     else if (isa_read(isa, object->code->bytes, object->code->size_bytes, object->code->target, symbols, count, arena,
                       &err))
         object->isa_problem = arena_strdup(arena, err.text);

@@ -31,7 +31,14 @@ static const char *advice_text(struct finder *finder)
 static void find_spills(struct finder *finder)
 {
     const struct codeobj_kernel *code = finder->kernel->code;
-    if (!finder->kernel->isa && (code->vgpr_spills || code->sgpr_spills))
+    if (finder->kernel->isa)
+        return;
+    if (code->spill_store_bytes || code->spill_load_bytes)
+        add(finder, "scratch", ISA_HINT,
+            arena_printf(finder->arena, "registers are spilled: a thread stores %llu bytes and loads %llu",
+                         (unsigned long long)code->spill_store_bytes, (unsigned long long)code->spill_load_bytes),
+            "keep fewer values at once, or allow more registers with __launch_bounds__");
+    if (code->vgpr_spills || code->sgpr_spills)
         add(finder, "scratch", ISA_HINT,
             arena_printf(finder->arena, "%u VGPRs and %u SGPRs are spilled, with %u bytes of scratch memory per lane",
                          code->vgpr_spills, code->sgpr_spills, code->private_segment_bytes),
@@ -55,8 +62,8 @@ static void find_refused(struct finder *finder)
     occupancy_limiters(&limiters, &kernel->occupancy);
     if (!kernel->occupancy.workgroups)
         add(finder, "does-not-fit", ISA_PROBLEM,
-            arena_printf(finder->arena, "a workgroup of %u threads does not fit: too much of %s", kernel->block,
-                         limiters.data),
+            arena_printf(finder->arena, "a %s of %u threads does not fit: too much of %s",
+                         kernel->occupancy.limits->words->group, kernel->block, limiters.data),
             advice_text(finder));
     text_release(&limiters);
 }
@@ -69,10 +76,12 @@ static void find_lds_limit(struct finder *finder)
                        !o->limited_by[LIMITER_WAVES] && !o->limited_by[LIMITER_BARRIERS];
     if (o->workgroups && alone)
         add(finder, "lds-limits", ISA_HINT,
-            arena_printf(finder->arena, "LDS limits occupancy to %.3g waves per SIMD; registers would allow %u",
-                         o->waves_per_simd,
-                         o->waves_by_vgprs < o->waves_by_sgprs ? o->waves_by_vgprs : o->waves_by_sgprs),
-            "smaller tiles, fewer stages in flight, or larger workgroups that share a tile");
+            arena_printf(
+                finder->arena, "%s limits occupancy to %.3g %s; registers would allow %.0f", o->limits->words->lds,
+                occupancy_waves(o, o->waves_per_simd), occupancy_waves_unit(o, false),
+                occupancy_waves(o, o->waves_by_vgprs < o->waves_by_sgprs ? o->waves_by_vgprs : o->waves_by_sgprs)),
+            arena_printf(finder->arena, "smaller tiles, fewer stages in flight, or larger %ss that share a tile",
+                         o->limits->words->group));
 }
 
 static void find_register_step(struct finder *finder)
@@ -81,10 +90,12 @@ static void find_register_step(struct finder *finder)
     const bool close = o->raise.vgprs && o->raise.vgprs <= NEAR_STEP_VGPRS && !o->raise.sgprs && !o->raise.lds_bytes;
     if (o->workgroups && close)
         add(finder, "vgprs-near-step", ISA_HINT,
-            arena_printf(finder->arena,
-                         "%u VGPRs are just above a step of occupancy: %u would allow %.3g waves per SIMD", o->vgprs,
-                         o->vgprs - o->raise.vgprs, o->raise.waves_per_simd),
-            "shorter lives of values; or tell the compiler with __launch_bounds__(threads, waves)");
+            arena_printf(finder->arena, "%u %ss are just above a step of occupancy: %u would allow %.3g %s", o->vgprs,
+                         o->limits->words->registers, o->vgprs - o->raise.vgprs,
+                         occupancy_waves(o, o->raise.waves_per_simd), occupancy_waves_unit(o, false)),
+            o->limits->words->per_unit
+                ? "shorter lives of values; or tell the compiler with __launch_bounds__(threads, blocks per SM)"
+                : "shorter lives of values; or tell the compiler with __launch_bounds__(threads, waves)");
 }
 
 void inspect_find(struct inspect_kernel *kernel, const struct codeobj *object, struct arena *arena)

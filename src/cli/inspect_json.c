@@ -35,11 +35,26 @@ static void arguments_json(struct json_out *json, const struct codeobj_kernel *c
 static void registers_json(struct json_out *json, const struct codeobj_kernel *code)
 {
     json_out_object(json, "registers");
-    json_out_u64(json, "vgprs", code->vgpr_count);
-    json_out_u64(json, "agprs", code->agpr_count);
-    json_out_u64(json, "sgprs", code->sgpr_count);
-    json_out_u64(json, "vgpr_spills", code->vgpr_spills);
-    json_out_u64(json, "sgpr_spills", code->sgpr_spills);
+    const struct {
+        const char *key;
+        uint32_t count;
+    } counts[] = {{"vgprs", code->vgpr_count},
+                  {"agprs", code->agpr_count},
+                  {"sgprs", code->sgpr_count},
+                  {"vgpr_spills", code->vgpr_spills},
+                  {"sgpr_spills", code->sgpr_spills}};
+    for (size_t k = 0; k < sizeof(counts) / sizeof(*counts); k++)
+        if (code->is_ptx)
+            json_out_null(json, counts[k].key);
+        else
+            json_out_u64(json, counts[k].key, counts[k].count);
+    if (code->spill_bytes_known) {
+        json_out_u64(json, "spill_store_bytes", code->spill_store_bytes);
+        json_out_u64(json, "spill_load_bytes", code->spill_load_bytes);
+    } else {
+        json_out_null(json, "spill_store_bytes");
+        json_out_null(json, "spill_load_bytes");
+    }
     if (code->has_descriptor && code->allocated_vgprs)
         json_out_u64(json, "vgprs_allocated", code->allocated_vgprs);
     else
@@ -99,7 +114,7 @@ static void occupancy_json(struct json_out *json, const struct inspect_kernel *k
     json_out_u64(json, "block", kernel->block);
     json_out_string(json, "block_source", kernel->block_source);
     json_out_u64(json, "dynamic_lds_bytes", kernel->dynamic_lds_bytes);
-    json_out_string(json, "unit", o->wgp_mode ? "WGP" : "CU");
+    json_out_string(json, "unit", o->wgp_mode ? "WGP" : o->limits->words->unit);
     json_out_u64(json, "simds", o->simds);
     json_out_u64(json, "waves_per_simd_max", o->waves_max);
     json_out_u64(json, "vgprs", o->vgprs);
@@ -147,8 +162,12 @@ static void kernel_json(struct json_out *json, const struct inspect_kernel *kern
     json_out_u64(json, "wave", code->wave);
     json_out_bool(json, "wgp_mode", kernel->occupancy.wgp_mode);
     json_out_u64(json, "lds_bytes", code->group_segment_bytes);
-    json_out_u64(json, "scratch_bytes", code->private_segment_bytes);
+    if (code->is_ptx)
+        json_out_null(json, "scratch_bytes");
+    else
+        json_out_u64(json, "scratch_bytes", code->private_segment_bytes);
     json_out_bool(json, "dynamic_stack", code->uses_dynamic_stack);
+    json_out_u64(json, "barriers", code->barriers);
     json_out_u64(json, "kernarg_bytes", code->kernarg_bytes);
     json_out_u64(json, "max_block", code->max_block);
     json_out_array(json, "required_block");

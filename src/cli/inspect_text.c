@@ -26,15 +26,27 @@ static void line(const struct inspect_view *view, const char *left, const char *
 
 /* ---- one kernel ---- */
 
+/* NVIDIA's. Without a stack frame there is nowhere to spill to. */
+static void thread_registers_part(const struct inspect_view *view, const struct codeobj_kernel *code)
+{
+    if (code->is_ptx)
+        line(view, "registers", "the driver's choice, when it compiles this PTX");
+    else if (code->spill_store_bytes || code->spill_load_bytes)
+        line(view, "registers", "%u per thread; spilled: %llu bytes stored, %llu loaded", code->vgpr_count,
+             (unsigned long long)code->spill_store_bytes, (unsigned long long)code->spill_load_bytes);
+    else
+        line(view, "registers", "%u per thread%s", code->vgpr_count,
+             code->spill_bytes_known || !code->private_segment_bytes ? ", none spilled" : "");
+}
+
 static void registers_part(const struct inspect_view *view, const struct inspect_kernel *kernel,
                            const struct codeobj *object)
 {
     const struct codeobj_kernel *code = kernel->code;
     const struct inspect_registers registers = inspect_registers(object, code);
     struct text text = {0};
-    if (target_is_nvidia(object->target)) { /* what spills is in the stack frame and not counted apart */
-        line(view, "registers", "%u per thread%s", code->vgpr_count,
-             code->private_segment_bytes ? "" : ", none spilled");
+    if (target_is_nvidia(object->target)) {
+        thread_registers_part(view, code);
         return;
     }
     text_addf(&text, "%u VGPRs", code->vgpr_count);
@@ -52,24 +64,41 @@ static void registers_part(const struct inspect_view *view, const struct inspect
     text_release(&text);
 }
 
-static void memory_part(const struct inspect_view *view, const struct inspect_kernel *kernel)
+/* What a stack frame of NVIDIA's is for, as far as the file tells. */
+static const char *stack_use(const struct codeobj_kernel *code)
+{
+    if (!code->private_segment_bytes)
+        return "";
+    if (!code->spill_bytes_known)
+        return " (spills or arrays: the file does not tell)";
+    return code->spill_store_bytes || code->spill_load_bytes ? " (spills, perhaps arrays)"
+                                                             : " (arrays or calls, no spills)";
+}
+
+static void memory_part(const struct inspect_view *view, const struct inspect_kernel *kernel, bool is_nvidia)
 {
     const struct codeobj_kernel *code = kernel->code;
     struct text text = {0};
-    text_addf(&text, "LDS %u bytes", code->group_segment_bytes);
+    text_addf(&text, "%s %u bytes", is_nvidia ? "shared memory" : "LDS", code->group_segment_bytes);
     if (kernel->dynamic_lds_bytes)
         text_addf(&text, " and %u dynamic", kernel->dynamic_lds_bytes);
-    text_addf(&text, ", scratch %u bytes per lane%s", code->private_segment_bytes,
-              code->uses_dynamic_stack ? " or more (dynamic stack)" : "");
+    if (is_nvidia && code->is_ptx)
+        text_add(&text, ", stack unknown");
+    else if (is_nvidia)
+        text_addf(&text, ", stack %u bytes per thread%s", code->private_segment_bytes, stack_use(code));
+    else
+        text_addf(&text, ", scratch %u bytes per lane%s", code->private_segment_bytes,
+                  code->uses_dynamic_stack ? " or more (dynamic stack)" : "");
     line(view, "memory", "%s", text.data);
     text_release(&text);
 }
 
-static void workgroup_part(const struct inspect_view *view, const struct inspect_kernel *kernel)
+static void workgroup_part(const struct inspect_view *view, const struct inspect_kernel *kernel, bool is_nvidia)
 {
     const struct codeobj_kernel *code = kernel->code;
     struct text text = {0};
-    text_addf(&text, "%u threads (%s), in waves of %u", kernel->block, kernel->block_source, code->wave);
+    text_addf(&text, "%u threads (%s), in %s of %u", kernel->block, kernel->block_source, is_nvidia ? "warps" : "waves",
+              code->wave);
     if (code->required_block[0])
         text_addf(&text, "; required: %u x %u x %u", code->required_block[0], code->required_block[1],
                   code->required_block[2]);
@@ -77,7 +106,7 @@ static void workgroup_part(const struct inspect_view *view, const struct inspect
         text_addf(&text, "; allowed: up to %u", code->max_block);
     if (kernel->occupancy.limits && kernel->occupancy.limits->has_wgp)
         text_add(&text, kernel->occupancy.wgp_mode ? "; WGP mode" : "; CU mode");
-    line(view, "workgroup", "%s", text.data);
+    line(view, is_nvidia ? "block" : "workgroup", "%s", text.data);
     text_release(&text);
 }
 
@@ -89,13 +118,18 @@ static void occupancy_part(const struct inspect_view *view, const struct inspect
         return;
     }
     struct text text = {0};
-    text_addf(&text, "%.3g of %u waves per SIMD", o->waves_per_simd, o->waves_max);
+    const struct occupancy_words *words = o->limits->words;
+    text_addf(&text, "%.3g of %.0f %s", occupancy_waves(o, o->waves_per_simd), occupancy_waves(o, o->waves_max),
+              occupancy_waves_unit(o, false));
     if (o->waves_per_simd < o->waves_max) {
         text_add(&text, ", limited by ");
         occupancy_limiters(&text, o);
     }
-    text_addf(&text, "; %u workgroup%s of %u wave%s on a %s (%u SIMDs)", o->workgroups, o->workgroups == 1 ? "" : "s",
-              o->waves_per_workgroup, o->waves_per_workgroup == 1 ? "" : "s", o->wgp_mode ? "WGP" : "CU", o->simds);
+    text_addf(&text, "; %u %s%s of %u %s%s on a%s %s", o->workgroups, words->group, o->workgroups == 1 ? "" : "s",
+              o->waves_per_workgroup, words->wave, o->waves_per_workgroup == 1 ? "" : "s", words->per_unit ? "n" : "",
+              o->wgp_mode ? "WGP" : words->unit);
+    if (!words->per_unit)
+        text_addf(&text, " (%u SIMDs)", o->simds);
     line(view, "occupancy", "%s", text.data);
     text_clear(&text);
     occupancy_advice(&text, o);
@@ -171,14 +205,18 @@ static void kernel_details(const struct inspect_view *view, const struct inspect
         view->out,
         arena_printf(view->arena, "kernel %s%s%s", kernel->code->name, target ? " for " : "", target ? target : ""),
         view->color);
-    workgroup_part(view, kernel);
+    const bool is_nvidia = target_is_nvidia(object->target);
+    workgroup_part(view, kernel, is_nvidia);
     registers_part(view, kernel, object);
-    memory_part(view, kernel);
+    memory_part(view, kernel, is_nvidia);
     occupancy_part(view, kernel);
     arguments_part(view, kernel);
     if (kernel->isa) {
         text_add(view->out, "\n");
         inspect_code(view->out, kernel->isa, view->color);
+        if (is_nvidia)
+            text_add(view->out,
+                     "  here a warp is a wave, shared memory LDS, local memory scratch, the uniform datapath scalar\n");
     }
     findings_part(view, kernel);
     if (view->options->isa && kernel->isa) {

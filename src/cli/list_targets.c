@@ -38,14 +38,15 @@ static const char *waves_text(const struct target_modes *modes)
 static void add_text(struct text *out, const struct listed_target *listed, struct arena *arena)
 {
     const struct target *target = listed->target;
-    const char *needs =
-        target->cuda ? arena_printf(arena, "CUDA %s", target->cuda) : arena_printf(arena, "LLVM %u", target->llvm);
-    text_addf(out, "  %-8s  %-42s  %-6s  %-9s  ", target->arch, target->products, waves_text(&listed->modes), needs);
+    const char *needs = target->cuda ? arena_printf(arena, "CUDA %s, LLVM %u", target->cuda, target->llvm)
+                                     : arena_printf(arena, "LLVM %u", target->llvm);
+    text_addf(out, "  %-8s  %-42s  %-6s  %-18s  ", target->arch, target->products, waves_text(&listed->modes), needs);
     if (!listed->problem && listed->compiler.is_nvcc)
         text_addf(out, "%s (%s)\n", listed->compiler.path, listed->compiler.version);
     else if (!listed->problem)
-        text_addf(out, "%s%s\n", listed->compiler.path,
-                  listed->compiler.llvm ? arena_printf(arena, " (LLVM %u)", listed->compiler.llvm) : "");
+        text_addf(out, "%s%s%s\n", listed->compiler.path,
+                  listed->compiler.llvm ? arena_printf(arena, " (LLVM %u)", listed->compiler.llvm) : "",
+                  target->cuda ? ", as PTX" : "");
     else
         text_addf(out, "%s\n", listed->is_unknown ? "never compiled: no compiler at hand knows it" : listed->problem);
 }
@@ -53,12 +54,13 @@ static void add_text(struct text *out, const struct listed_target *listed, struc
 static void list_targets_text(struct text *out, const struct listed_target listed[static TARGET_COUNT], bool color,
                               struct arena *arena)
 {
-    layout_heading(out, "  target    products                                    waves   needs      compiler at hand",
+    layout_heading(out, "  target    products                                    waves   needs               compiler at hand",
                    color);
     for (size_t k = 0; k < TARGET_COUNT; k++)
         add_text(out, &listed[k], arena);
     text_add(out, "\n'rooftile build --arch TARGET' compiles for it. Where waves of 32 and 64 lanes are listed,\n"
-                  "--set wave=32,64 and --set cumode=0,1 compile every kernel each way.\n");
+                  "--set wave=32,64 and --set cumode=0,1 compile every kernel each way. For NVIDIA either\n"
+                  "compiler will do: nvcc makes the code itself, clang PTX that the driver compiles.\n");
 }
 
 static void add_json(struct json_out *out, const struct listed_target *listed)

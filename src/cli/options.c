@@ -41,6 +41,8 @@ const struct option_row option_rows[OPT_COUNT] = {
                  .complete = COMPLETE_FILE},
     [OPT_JSON] = {"json", 0, OPTION_STRING, "FILE|-", "write it as JSON to FILE; '-' is standard output", AT(json),
                   .complete = COMPLETE_FILE},
+    [OPT_HTML] = {"html", 0, OPTION_STRING, "FILE", "write it as one web page, which needs nothing beside it", AT(html),
+                  .complete = COMPLETE_FILE},
     [OPT_FORMAT] = {"format", 0, OPTION_WORD, "NAME",
                     "table (default), csv, json, jsonl (of a run: one event per line, as it happens); markdown, junit; "
                     "for dashboards "
@@ -74,6 +76,8 @@ const struct option_row option_rows[OPT_COUNT] = {
                    AT(timer), .choices = timer_choice_names},
     [OPT_TIMEOUT] = {"timeout", 0, OPTION_STRING, "TIME", "end a case that hangs after this time (default: 120s)",
                      AT(timeout)},
+    [OPT_BUDGET] = {"budget", 0, OPTION_STRING, "TIME",
+                    "stop after so long, such as 60s or 2min, compiling included; what is left is skipped, and says so", AT(budget)},
     [OPT_TRIALS] = {"trials", 0, OPTION_UNSIGNED, "N",
                     "fresh processes, each with the cases in another random order: 3 for a nightly job, 5 to compare "
                     "(default: 1)",
@@ -88,6 +92,8 @@ const struct option_row option_rows[OPT_COUNT] = {
                   "compile for these targets instead of the device, such as gfx942,gfx90a", LIST_AT(archs, arch_count)},
     [OPT_JOBS] = {"jobs", 'j', OPTION_UNSIGNED, "N", "compile so many at once (default: all cores)", AT(jobs)},
     [OPT_FORCE] = {"force", 'f', OPTION_FLAG, NULL, "compile even what the cache has", AT(force)},
+    [OPT_ORACLES] = {"oracles", 0, OPTION_FLAG, NULL,
+                     "only the oracles, which run on the processor and need clang: for a GPU machine that has none", AT(oracles)},
     [OPT_RUN] = {"run", 0, OPTION_FLAG, NULL, "also run every kernel at its check size and verify it", AT(run)},
     [OPT_PROVE] = {"prove", 0, OPTION_FLAG, NULL,
                    "also prove that verification catches a skipped launch, a flipped output and a perturbed input",
@@ -112,8 +118,8 @@ const struct option_row option_rows[OPT_COUNT] = {
                    "how often a case may be called different when it is not (default: 0.001)", AT(alpha)},
     [OPT_DELTA] = {"delta", 0, OPTION_STRING, "F", "smallest change that is worth a verdict (default: 1%)", AT(delta)},
     [OPT_PROFILE] = {"profile", 0, OPTION_FLAG, NULL,
-                     "launch each case once warm and once timed, inside ROCTX ranges named after it, for rocprofv3 or "
-                     "rocgdb; nothing is verified, and the result is marked as no measurement",
+                     "launch each case once warm and once timed, inside ROCTX (NVTX) ranges named after it, for "
+                     "rocprofv3, rocgdb or nsys; nothing is verified, and the result is marked as no measurement",
                      AT(profile)},
     [OPT_BLOCK] = {"block", 0, OPTION_UNSIGNED, "N",
                    "occupancy for workgroups of so many threads (default: the launch's, else the largest allowed)",

@@ -2,7 +2,6 @@
 #include "session.h"
 
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,23 +15,6 @@
 #include "session_match.h"
 #include "session_sim.h"
 
-volatile int session_stop;
-
-static void on_signal(int number)
-{
-    (void)number;
-    if (session_stop)
-        _exit(130);
-    session_stop = 1;
-}
-
-void session_catch_signals(void)
-{
-    const struct sigaction action = {.sa_handler = on_signal};
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-}
-
 /* ---- suites and catalog ---- */
 
 /* A path to a suite file, or NULL when the argument is a kernel's name. */
@@ -43,15 +25,6 @@ static const char *suite_path(struct session *session, const char *argument)
     char *dir = catalog_config_dir(session->arena);
     char *path = dir ? path_join(session->arena, dir, arena_printf(session->arena, "%s.json", argument)) : NULL;
     return path && file_exists(path) ? path : NULL;
-}
-
-static enum status time_option(double *time_ns, const char *name, const char *text, struct err *err)
-{
-    if (!text)
-        return STATUS_OK;
-    if (!units_parse_time_ns(time_ns, text) || *time_ns <= 0)
-        return err_set(err, ERR_USAGE, "--%s %s: not a duration such as 0.5s or 200ms", name, text);
-    return STATUS_OK;
 }
 
 static enum status choice_option(int *choice, const char *name, const char *text, const char *const *names,
@@ -86,11 +59,11 @@ static enum status override_measure(struct measure_options *measure, const struc
     }
     if (options->profile)
         measure->timeout_ns = INFINITY; /* a debugger may stop it for as long as it likes */
-    enum status status = time_option(&measure->min_time_ns, "min-time", options->min_time, err);
+    enum status status = session_time_option(&measure->min_time_ns, "min-time", options->min_time, err);
     if (!status)
-        status = time_option(&measure->max_time_ns, "max-time", options->max_time, err);
+        status = session_time_option(&measure->max_time_ns, "max-time", options->max_time, err);
     if (!status)
-        status = time_option(&measure->timeout_ns, "timeout", options->timeout, err);
+        status = session_time_option(&measure->timeout_ns, "timeout", options->timeout, err);
     if (!status)
         status = choice_option(&cache, "cache-mode", options->cache_mode, modes, 3, err);
     if (!status)
@@ -123,7 +96,7 @@ enum status session_suites(struct session *session, struct err *err)
     size_t kernel_count = 0;
     struct measure_options base;
     measure_defaults(&base);
-    enum status status = STATUS_OK;
+    enum status status = session_start_budget(options, err);
     for (size_t k = 0; k < options->arg_count && !status; k++) {
         const char *path = suite_path(session, options->args[k]);
         if (path)
@@ -333,7 +306,13 @@ enum status session_build_plan(struct build_result **builds, struct session *ses
                                           .stop = stop};
     enum status status = build_all(results, plan->codes, plan->code_count, &options, session->arena, err);
     progress_clear();
-    return status;
+    if (!session_late(status))
+        return status;
+    for (size_t k = 0; k < plan->code_count; k++)
+        if (results[k].state == BUILD_PENDING)
+            results[k] =
+                (struct build_result){.state = BUILD_SKIPPED, .message = session_late_reason(session, "compiled")};
+    return STATUS_OK;
 }
 
 /* One kernel through clang -O3: seen 0.5 to 1.5 s on a core of 2020. */

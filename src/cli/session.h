@@ -75,8 +75,21 @@ enum status session_build_plan(struct build_result **builds, struct session *ses
 /* How many of a plan's codes would have to be compiled, and about how long that takes here; 0 on sim. */
 enum status session_uncompiled(size_t *count, double *time_ns, struct session *session, struct err *err);
 
-/* Ctrl-C: the first one asks for an orderly end (*session_stop becomes 1), the second ends at once with 130. */
+/* Ctrl-C: the first one asks for an orderly end (session_stop becomes STOP_SIGNAL), the second ends at once with 130.
+ * With
+ * --budget time itself asks for it (STOP_BUDGET), from session_suites on. */
+enum { STOP_NOT, STOP_SIGNAL, STOP_BUDGET };
 extern volatile int session_stop;
 void session_catch_signals(void);
+
+/* Starts the clock of --budget; one for the whole program: of several sessions (--ab) the first starts it. */
+enum status session_start_budget(const struct cli_options *options, struct err *err);
+/* --NAME TEXT as a duration; NULL changes nothing, ERR_USAGE for anything else that is none. */
+enum status session_time_option(double *time_ns, const char *name, const char *text, struct err *err);
+
+/* Whether this ERR_INTERRUPTED is the end of the budget, which is no error: what is left is skipped, and says so. */
+bool session_late(enum status status);
+/* The words for it: "the time budget of 60s ran out before this was <what>". */
+const char *session_late_reason(const struct session *session, const char *what);
 
 #endif

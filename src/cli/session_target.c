@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "rooftile/file.h"
+#include "rooftile/occupancy.h"
 #include "rooftile/targets.h"
 #include "session.h"
 
@@ -36,13 +37,14 @@ enum status session_all_kernels(struct session *session, bool helpers, struct er
 /* Least facts of a target, for planning without a device. */
 static void family_facts(struct device_info *info, const char *arch)
 {
+    const struct occupancy_limits *limits = occupancy_limits(arch);
     *info = (struct device_info){.wave = target_modes(arch).wave,
                                  .cus = 32,
                                  .xccs = 1,
                                  .max_block = 1024,
                                  .max_grid = {2147483647, 65535, 65535},
                                  .cooperative = true,
-                                 .lds_bytes = 65536,
+                                 .lds_bytes = limits ? limits->lds_max : 65536,
                                  .memory_bytes = 8ull << 30};
     snprintf(info->backend, sizeof(info->backend), "%s", target_is_nvidia(arch) ? "cuda" : "hip");
     snprintf(info->name, sizeof(info->name), "any %s", arch);

@@ -65,7 +65,8 @@ static enum status run_one(struct trials *run, uint32_t trial, uint32_t count, s
     part->trials = 1;
     part->trial_index = trial;
     part->run_id = run->parts[0].run_id;
-    if (part->cases)
+    /* Whole trials only, where the budget ended one: a case that one lacks would count as missing in all. */
+    if (part->cases && (session_stop != STOP_BUDGET || !run->count))
         run->count++;
     return status;
 }
@@ -83,7 +84,7 @@ enum status trials_run(struct trials *const *runs, size_t run_count, uint32_t co
         for (size_t k = 0; k < run_count; k++) {
             struct trials *run = runs[trial % 2 ? run_count - 1 - k : k];
             enum status status = run_one(run, trial, count, err);
-            if (status)
+            if (status || session_stop == STOP_BUDGET)
                 return status;
             for (size_t n = 0; several && n < run_count; n++)
                 pin_timers(runs[n], &run->parts[run->count - 1]);

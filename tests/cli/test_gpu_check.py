@@ -1,0 +1,241 @@
+# SPDX-License-Identifier: MIT
+"""scripts/gpu_check: its steps on the processor with suites of a few short cases, and every way in which it must not say that all
+is well: a wrong kernel, no time, no GPU, a step that breaks, hangs or lies, a program that cannot be built."""
+import html.parser
+import json
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+
+import device_faults
+from harness import PROGRAM, ROOT, check, environment, finish, load, run, scratch
+
+SCRIPT = ROOT / "scripts/gpu_check"
+STEPS = ["verification", "characterisation", "libraries", "quick", "noise"]
+SHORT = {"warmup": "1 us", "warmup_max": "100 us", "min_time": "1 us", "max_time": "1 ms", "min_samples": 2, "max_samples": 3, "precision": 0.9}
+# Chases and empty launches have no roof, so nothing can seem impossible, however short they are.
+SUITES = {
+    "quick": {"cases": [{"kernel": "pointer_chase", "params": {"steps": 64}, "sweep": {"footprint": [4096, 8192]}}],
+              "kpis": [{"name": "memory latency", "method": "max", "of": "ns_per_item", "cases": ["pointer_chase"]}]},
+    "characterize": {"cases": [{"kernel": "stream_read", "params": {"traffic_per_cu": 65536}, "sweep": {"n": "1Ki..128Ki*2"}}, {"kernel": "pointer_chase", "params": {"steps": 64, "footprint": 4096}}]},
+    "libraries": {"cases": [{"kernel": "launch_empty", "params": {"block": 1}}, {"kernel": "pointer_chase", "params": {"steps": 64, "footprint": 4096}}],
+                  "derive": [{"name": "ours <b>", "method": "ratio", "kernel": "pointer_chase", "to": "launch_empty", "y": "time_ns"}]}}
+
+
+def make_configs(home):
+    configs = home / "configs"
+    configs.mkdir()
+    for name in ("schema", "machines"):
+        (configs / name).symlink_to(ROOT / "configs" / name)
+    for name, suite in SUITES.items():
+        (configs / f"{name}.json").write_text(json.dumps({"name": name, "defaults": {"measure": SHORT}} | suite))
+    device_faults.write_kernels(home)
+    wrong = device_faults.STORE | {"name": "wrong", "summary": "claims 43", "check": {"expect": {"to": "43"}}}
+    (home / "k/wrong.json").write_text(json.dumps(wrong))
+    (home / "k/include").symlink_to(ROOT / "kernels/include")
+
+
+def gpu_check(home, *arguments, dir="out", rooftile=PROGRAM, **extra):
+    given = ["--dir", str(home / dir), *(["--rooftile", str(rooftile)] if rooftile else []), *map(str, arguments)]
+    env = environment(home, ROOFTILE_CONFIGS=str(home / "configs"), **extra)
+    done = subprocess.run([str(SCRIPT), *given], env=env, cwd=home, capture_output=True, text=True, timeout=300)
+    document = load(home / dir / "check.json") if (home / dir / "check.json").exists() else None
+    page = (home / dir / "check.html").read_text() if (home / dir / "check.html").exists() else ""
+    if document:
+        check(document["exit_code"] == done.returncode, f"{dir}: exit {done.returncode}, the document says {document['exit_code']}")
+        validate(document, dir)
+        check_page(page, document, dir)
+    return done, document, page
+
+
+def validate(document, what):
+    try:
+        import jsonschema
+    except ImportError:
+        return
+    schema = load(ROOT / "configs/schema/checkup.schema.json")
+    errors = list(jsonschema.Draft202012Validator(schema).iter_errors(document))
+    check(not errors, f"{what}: {[e.message[:200] for e in errors[:3]]}")
+
+
+class Page(html.parser.HTMLParser):
+    """Balanced tags, and nothing that a browser would fetch."""
+    VOID = {"meta", "br", "link", "img"}
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.bad, self.ids, self.links = [], [], set(), []
+
+    def handle_starttag(self, tag, attrs):
+        attrs = dict(attrs)
+        if tag in ("script", "link", "img", "iframe") or "src" in attrs:
+            self.bad.append(f"<{tag}>")
+        if "href" in attrs:
+            self.links.append(attrs["href"])
+        self.ids.add(attrs.get("id"))
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        if not self.open or self.open.pop() != tag:
+            self.bad.append(f"</{tag}>")
+
+
+def check_page(text, document, what):
+    page = Page()
+    page.feed(text)
+    check(text.startswith("<!DOCTYPE html>") and not page.open and not page.bad, f"{what}: the page: {page.bad} {page.open}")
+    check(all(link.startswith("#") and link[1:] in page.ids for link in page.links), f"{what}: links {page.links}")
+    for section in document["sections"]:
+        check(section["name"] in page.ids, f"{what}: the page has no section {section['name']}")
+
+
+def section(document, name):
+    found = [s for s in document["sections"] if s["name"] == name] if document else []
+    check(len(found) == 1, f"{name}: {len(found)} sections")
+    return found[0] if found else {"verdict": None, "findings": [], "skipped": [], "headline": "", "numbers": []}
+
+
+def all_is_well(home):
+    done, document, page = gpu_check(home, "--device", "cpu:threads=1", "--kernels", "pointer_chase", "--kernels", "launch_empty", dir="well")
+    check(done.returncode == 0, f"all is well: exit {done.returncode}\n{done.stdout}{done.stderr}")
+    if not document:
+        return
+    check([s["name"] for s in document["sections"]] == STEPS, f"sections {[s['name'] for s in document['sections']]}")
+    check({s["verdict"] for s in document["sections"]} == {"pass"} and document["verdict"] == "pass", f"verdicts: {done.stdout}")
+    check(set(document["documents"]) == {*STEPS, "machine", "noise_learned"}, f"documents {list(document['documents'])}")
+    check(document["documents"]["noise"]["run"]["trials"] == 10, "ten processes")
+    check([n["name"] for n in section(document, "quick")["numbers"]] == ["memory latency"], "the key figure")
+    check("ours &lt;b&gt;" in page and "All is well" in page, "the page says what came out, with names escaped")
+    check(not (home / "data").exists(), "what others learned was left alone")
+
+
+def a_wrong_kernel(home):
+    done, document, page = gpu_check(home, "--device", "cpu", "--steps", "verification", "--kernels", "store", "--kernels", "wrong", dir="wrong",
+                                     ROOFTILE_KERNELS=str(home / "k"))
+    check(done.returncode == 1, f"a wrong kernel: exit {done.returncode}\n{done.stdout}{done.stderr}")
+    found = section(document, "verification")
+    check(found["verdict"] == "findings" and [f["what"] for f in found["findings"]] == ["wrong"], f"a wrong kernel: {found['findings']}")
+    check(found["findings"] and "43" in found["findings"][0]["why"], f"a wrong kernel: the reason is {found['findings']}")
+    check("1 of 2 kernels verified" in page and "Something is wrong" in page and "wrong" in done.stdout, "a wrong kernel: the page")
+
+
+def no_time(home):
+    done, document, page = gpu_check(home, "--device", "cpu", "--steps", "verification", "--budget", "1", dir="late", ROOFTILE_CACHE=str(home / "cold"))
+    check(done.returncode == 4, f"no time: exit {done.returncode}\n{done.stdout}{done.stderr}")
+    late = [s for s in section(document, "verification")["skipped"] if s["out_of_time"]]
+    check(late and "the time budget of 1s ran out" in late[0]["reason"], f"no time: {late}")
+    check("TIME RAN OUT before" in page and "not everything was seen" in page, "no time: the page says so")
+
+
+def no_gpu(home):
+    nowhere = {"ROOFTILE_HIP_LIBRARY": "/nonexistent.so", "ROOFTILE_CUDA_LIBRARY": "/nonexistent.so"}
+    done, document, _ = gpu_check(home, dir="none", **nowhere)
+    check(done.returncode == 3 and not document, f"no GPU: exit {done.returncode}\n{done.stderr}")
+    for words in ("there is no GPU here", "hip\n", "cuda\n", "--device cpu checks"):
+        check(words in done.stderr, f"no GPU: '{words}' is missing in {done.stderr}")
+
+
+def the_gpu_is_found(home):
+    library = device_faults.DOUBLES / "libfake_hip.so"
+    if not library.exists():
+        return
+    done, document, _ = gpu_check(home, "--steps", "verification", "--kernels", "store", dir="gpu", ROOFTILE_HIP_LIBRARY=str(library),
+                                  ROOFTILE_CUDA_LIBRARY="/nonexistent.so", ROOFTILE_KERNELS=str(home / "k"))
+    check(document and document["device"] == "hip:0", f"the GPU: exit {done.returncode}\n{done.stdout}{done.stderr}")
+    if document and "no compiler" not in json.dumps(document):
+        check(done.returncode == 0, f"the GPU: exit {done.returncode}\n{done.stdout}{done.stderr}")
+
+
+def steps_that_break(home):
+    """One that dies, one that leaves half a file and says that all is well, one that says nothing is wrong and has nothing."""
+    program = home / "breaks"
+    program.write_text(f"""#!/usr/bin/env bash
+for k in "$@"; do [ "$last" = -o ] && out=$k; last=$k; done
+case "$1 $2" in
+  "run libraries") echo "none: no case matches the filter"; kill -SEGV $$ ;;
+  "run quick") echo '{{"schema_version":' >"$out"; exit 0 ;;
+  'check --run') echo '{{}}' >"$out"; exit 0 ;;
+esac
+exec "{PROGRAM}" "$@"
+""")
+    program.chmod(0o755)
+    done, document, page = gpu_check(home, "--device", "cpu", "--steps", "verification,libraries,quick", "--kernels", "pointer_chase", dir="broken", rooftile=program)
+    check(done.returncode == 3, f"broken steps: exit {done.returncode}\n{done.stdout}{done.stderr}")
+    for name in ("verification", "libraries", "quick"):
+        check(section(document, name)["verdict"] == "broken", f"broken steps: {name} is {section(document, name)}")
+    check("nothing can be said" in page, "broken steps: the page says so")
+
+
+def nothing_to_run(home):
+    done, document, _ = gpu_check(home, "--device", "cpu", "--steps", "libraries,quick", "--kernels", "launch_empty", dir="nothing")
+    check(done.returncode == 0 and [s["name"] for s in document["sections"]] == ["libraries"], f"nothing to run: {done.stdout}{done.stderr}")
+    for steps in ("quick", "verification"):
+        done, document, _ = gpu_check(home, "--device", "cpu", "--steps", steps, "--kernels", "strem_copy", dir="nothing")
+        check(done.returncode == 3, f"no such kernel, {steps}: exit {done.returncode} {done.stdout}{done.stderr}")
+
+
+def interrupted(home):
+    """In the middle of a step, which ends too."""
+    started = subprocess.Popen([str(SCRIPT), "--dir", str(home / "stopped"), "--rooftile", str(PROGRAM), "--device", "cpu", "--steps", "verification"],
+                               env=environment(home, ROOFTILE_CACHE=str(home / "colder")), stderr=subprocess.PIPE, text=True)
+    started.stderr.readline()
+    while not (home / "colder").exists():  # it compiles
+        time.sleep(0.02)
+    started.send_signal(signal.SIGTERM)
+    _, errors = started.communicate(timeout=60)
+    check(started.returncode == 130 and "interrupted" in errors, f"interrupted: exit {started.returncode} {errors}")
+    check(not (home / "stopped/check.json").exists(), "interrupted: there is a document")
+
+
+def the_budget(home):
+    """Of a run: the result says what is missing, and can be gone on with."""
+    suite = home / "configs/quick.json"
+    done = run("run", suite, "--device", "cpu", "--budget", "1us", "-o", "cut.json", home=home)
+    result = load(home / "cut.json")
+    check(done.returncode == 0 and "W015" in done.stderr, f"--budget 1us: exit {done.returncode} {done.stderr}")
+    check(result["run"]["status"] == "interrupted", f"--budget 1us: {result['run']['status']}")
+    check(all(c["status"] == "skipped" and "the time budget of 1us ran out" in c["status_reason"] for c in result["cases"]), "--budget 1us: the reasons")
+    done = run("run", suite, "--device", "cpu", "--budget", "5min", "--resume", "cut.json", "-o", "whole.json", home=home)
+    result = load(home / "whole.json")
+    check(done.returncode == 0 and result["run"]["status"] == "complete" and {c["status"] for c in result["cases"]} == {"ok"}, f"--resume: {done.stderr}")
+    done = run("roofline", "--device", "cpu", "--budget", "1us", "-o", "roofs.json", home=home)
+    check(done.returncode == 2 or not (home / "roofs.json").exists(), f"roofs of nothing: exit {done.returncode} {done.stderr}")
+    done = run("run", suite, "--device", "cpu", "--budget", "soon", home=home)
+    check(done.returncode == 2 and "--budget soon: not a duration" in done.stderr, f"--budget soon: {done.stderr}")
+
+
+def usage(home):
+    for arguments in (["--steps", "nothing"], ["--budget", "0"], ["--budget", "soon"], ["--device", "cpu\";"], ["--what"], ["--dir"], ["--steps", "build"]):
+        done = subprocess.run([str(SCRIPT), *arguments], env=environment(home), cwd=home, capture_output=True, text=True, timeout=60)
+        check(done.returncode == 2 and "error:" in done.stderr, f"{arguments}: exit {done.returncode} {done.stderr}")
+    done = subprocess.run([str(SCRIPT), "--help"], env=environment(home), cwd=home, capture_output=True, text=True, timeout=60)
+    check(done.returncode == 0 and "Exit codes" in done.stdout, "--help")
+
+
+def the_build(home):
+    """With a C compiler alone; -O0 because only that it works is asked here."""
+    done, document, _ = gpu_check(home, dir="unbuilt", rooftile=None, CC="/bin/false", ROOFTILE_DEPS=None)
+    check(done.returncode == 3 and "cannot be built" in done.stderr and not document, f"no compiler: exit {done.returncode} {done.stderr}")
+    done = subprocess.run([str(ROOT / "scripts/build_plain"), str(home / "plain")], env=environment(home, CFLAGS="-O0"), cwd=home,
+                          capture_output=True, text=True, timeout=300)
+    check(done.returncode == 0, f"build_plain: {done.stderr[-2000:]}")
+    said = subprocess.run([str(home / "plain/bin/rooftile"), "--version"], capture_output=True, text=True, timeout=60)
+    check(said.returncode == 0 and said.stdout.startswith("rooftile "), f"build_plain: {said.stdout}{said.stderr}")
+
+
+def main():
+    with scratch() as folder:
+        home = pathlib.Path(folder)
+        make_configs(home)
+        for test in (all_is_well, a_wrong_kernel, no_time, no_gpu, the_gpu_is_found, steps_that_break, nothing_to_run, interrupted, the_budget, usage):
+            test(home)
+        if "asan" not in PROGRAM.parts:  # once is enough
+            the_build(home)
+    finish()
+
+
+if __name__ == "__main__":
+    sys.exit("the program is missing: test_gpu_check.py PROGRAM") if not PROGRAM else main()
