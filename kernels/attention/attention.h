@@ -10,7 +10,9 @@
  *   BM | Q | |   S    | softmax       and a lane has elements of one query only (tile_chain.h): its maximum takes one exchange
  *      +---+ +--------+               with another lane, its rescaling none, and P' becomes an operand where it is.
  *            |  V     | -> O          V' needs keys side by side: V is turned when it is put into LDS, and its keys are put
- *            +--------+               in the order in which P' comes out of the first product.
+ *            +--------+               in the order in which P' comes out of the first product. On NVIDIA fragments are of the
+ *                                     matrices turned back, S = Q K' and O = P V, and a lane has elements of two queries:
+ *                                     tile_chain.h sees to that, nothing here knows.
  *
  * Softmax is in powers of two, in one pass: `top` is the largest score so far, and what was summed up under a smaller one is
  * scaled down. A query that sees no key, or only scores of minus infinity, gives 0.
@@ -47,17 +49,17 @@ static constexpr unsigned PIECE = PAGE > 0 && PAGE < BN ? PAGE : BN, PIECES = BN
 static_assert(PAGE == 0 || PAGE % PIECE == 0, "a tile is whole pages, or a part of one");
 static_assert(BN % M == 0 && D % (WAVES_D * M) == 0 && D % group_of::depth == 0 && BN % group_of::depth == 0, "tiles do not nest");
 
-typedef uint32_t quad __attribute__((ext_vector_type(4)));
+typedef vec<uint32_t, 4>::type quad;
+#include "../gemm/gemm_parts.h"
 
 /* ---- memory to registers to LDS ---- */
 
 /* The key that stands at place `slot` of a row of V' in LDS: a group of instructions reads 16 bytes per lane, see slab_group. */
 __device__ static unsigned key_at(unsigned slot)
 {
-    constexpr unsigned part = GROUP * fragment::a_count;
+    constexpr unsigned piece = fragment::piece, part = GROUP * piece;
     const unsigned rest = slot % group_of::depth;
-    return tile_chain_row<fragment>(slot / group_of::depth * GROUP + rest % part / fragment::a_count, rest / part,
-                                    rest % fragment::a_count);
+    return tile_chain_row<fragment>(slot / group_of::depth * GROUP + rest % part / piece, rest / part, rest % piece);
 }
 
 template <class slab_t> __device__ static unsigned move_key(unsigned lane, unsigned move)
@@ -103,34 +105,10 @@ __device__ static void put_turned(quad *into, const quad (&moves)[slab_v::moves]
 
 /* ---- LDS to fragments ---- */
 
-/* Which 16 bytes of a group's depth are this lane's, in A and in B. */
-__device__ unsigned lane_unit(unsigned k)
-{
-    return tile_k_place<fragment>(k) / fragment::a_count * group_of::lane_units;
-}
-
-/* What a lane holds of GROUP instructions, from the 16 bytes that it read. */
-template <class part_t> __device__ static void deal_out(part_t (&into)[GROUP], const quad (&values)[group_of::lane_units])
-{
-    static_assert(sizeof(values) == sizeof(into), "a lane's units are its parts");
-    __builtin_memcpy(into, values, sizeof(into));
-}
-
-/* For step `step` of the depth, of M rows from `row` on. */
-template <class slab_t, class part_t>
-__device__ static void read_parts(part_t (&into)[GROUP], const quad *slab_at, unsigned base, unsigned row, unsigned step)
-{
-    quad values[group_of::lane_units];
-    UNROLL
-    for (unsigned c = 0; c < group_of::lane_units; ++c)
-        values[c] = slab_at[slab_unit_beyond<slab_t>(base, row, step * (group_of::depth / slab_t::pack) + c)];
-    deal_out(into, values);
-}
-
 /* Where a lane's reads of the rows from `row` on begin. */
 template <class slab_t> __device__ unsigned base_a(unsigned row)
 {
-    return slab_unit<slab_t>(row + tile_a_row<fragment>(0), lane_unit(tile_a_k<fragment>(0)));
+    return slab_unit<slab_t>(row + tile_a_row<fragment>(0), slab_first_unit<fragment>(tile_a_k<fragment>(0)));
 }
 
 /* The first row of the wave's part of O'. */
@@ -149,10 +127,10 @@ struct queries {
 /* From row `row` on. Queries at `rows` and beyond are read as the last. */
 __device__ void load_queries(queries &into, quad *slab_at, const element *from, uint64_t stride, uint32_t row, uint32_t rows)
 {
-    const unsigned unit = lane_unit(tile_b_k<fragment>(0)), wave_row = threadIdx.x / ROOFTILE_WAVE / WAVES_D * M;
+    const unsigned unit = slab_first_unit<fragment>(tile_b_k<fragment>(0)), wave_row = threadIdx.x / ROOFTILE_WAVE / WAVES_D * M;
     into.slab_at = slab_at;
-    into.base = slab_unit<slab_q>(wave_row + tile_b_column<fragment>(0), unit);
     if constexpr (QLDS) {
+        into.base = slab_unit<slab_q>(wave_row + tile_b_column<fragment>(0), unit);
         quad moves[slab_q::moves];
         UNROLL
         for (unsigned move = 0; move < slab_q::moves; ++move) {
@@ -162,15 +140,22 @@ __device__ void load_queries(queries &into, quad *slab_at, const element *from, 
         }
         put_along<slab_q>(slab_at, moves, threadIdx.x); /* a barrier comes before the first product */
     } else {
-        const uint32_t own = row + wave_row + tile_b_column<fragment>(0);
-        const quad *const at = reinterpret_cast<const quad *>(from + (own < rows ? own : rows - 1) * stride);
+        const quad *at[group_of::rows];
+        UNROLL
+        for (unsigned p = 0; p < group_of::rows; ++p) {
+            const uint32_t own = row + wave_row + tile_b_column<fragment>(0) + p * group_of::apart;
+            at[p] = reinterpret_cast<const quad *>(from + (own < rows ? own : rows - 1) * stride);
+        }
         UNROLL
         for (unsigned step = 0; step < D_STEPS; ++step) {
-            quad values[group_of::lane_units];
+            quad units[group_of::rows][group_of::lane_units];
             UNROLL
-            for (unsigned c = 0; c < group_of::lane_units; ++c)
-                values[c] = at[step * (group_of::depth / slab_k::pack) + unit + c];
-            deal_out(into.parts[step], values);
+            for (unsigned p = 0; p < group_of::rows; ++p) {
+                UNROLL
+                for (unsigned c = 0; c < group_of::lane_units; ++c)
+                    units[p][c] = at[p][step * (group_of::depth / slab_k::pack) + unit + c];
+            }
+            deal_out(into.parts[step], units);
         }
     }
 }
@@ -194,6 +179,7 @@ __device__ static column_t column_sum(scores x)
             both += pair{x[e], x[e + 1]};
         sum[0] = both[0] + both[1];
     } else {
+        UNROLL
         for (unsigned e = 0; e < fragment::c_count; ++e)
             sum[tile_column_at<fragment>(e)] += x[e];
     }
@@ -264,7 +250,7 @@ __device__ void attend(state &now, const quad *keys, const quad *values, const q
     UNROLL
     for (unsigned at = 0; at < K_READS + AHEAD; ++at) {
         if (at < K_READS)
-            read_parts<slab_k>(k[at % (AHEAD + 1)], keys, k_base, at % TILES_N * M, at / TILES_N);
+            read_parts<slab_k>(k[at % (AHEAD + 1)], keys, k_base, at % TILES_N, at / TILES_N);
         if (at < AHEAD)
             continue;
         const unsigned use = at - AHEAD, j = use % TILES_N, step = use / TILES_N;
@@ -272,7 +258,7 @@ __device__ void attend(state &now, const quad *keys, const quad *values, const q
             read_parts<slab_q>(from_lds, q.slab_at, q.base, 0, step);
         UNROLL
         for (unsigned g = 0; g < GROUP; ++g)
-            s[j] = tile_mma<fragment>(k[use % (AHEAD + 1)][g], QLDS ? from_lds[g] : q.parts[QLDS ? 0 : step][g], s[j]);
+            s[j] = tile_chain_mma<fragment>(k[use % (AHEAD + 1)][g], QLDS ? from_lds[g] : q.parts[QLDS ? 0 : step][g], s[j]);
         schedule_fence();
     }
     if constexpr (masked) {
@@ -280,7 +266,7 @@ __device__ void attend(state &now, const quad *keys, const quad *values, const q
         for (unsigned j = 0; j < TILES_N; ++j) {
             UNROLL
             for (unsigned e = 0; e < fragment::c_count; ++e) {
-                const int32_t key = static_cast<int32_t>(j * M + tile_c_row<fragment>(e));
+                const int32_t key = static_cast<int32_t>(j * M + tile_chain_c_row<fragment>(e));
                 s[j][e] = key < seen[tile_column_at<fragment>(e)] ? s[j][e] : -__builtin_inff();
             }
         }
@@ -292,13 +278,13 @@ __device__ void attend(state &now, const quad *keys, const quad *values, const q
     UNROLL
     for (unsigned at = 0; at < V_READS + AHEAD; ++at) {
         if (at < V_READS)
-            read_parts<slab_v>(v[at % (AHEAD + 1)], values, v_base, at % TILES_D * M, at / TILES_D);
+            read_parts<slab_v>(v[at % (AHEAD + 1)], values, v_base, at % TILES_D, at / TILES_D);
         if (at < AHEAD)
             continue;
         const unsigned use = at - AHEAD, i = use % TILES_D, step = use / TILES_D;
         UNROLL
         for (unsigned g = 0; g < GROUP; ++g)
-            now.out[i] = tile_mma<fragment>(v[use % (AHEAD + 1)][g], p[step * GROUP + g], now.out[i]);
+            now.out[i] = tile_chain_mma<fragment>(v[use % (AHEAD + 1)][g], p[step * GROUP + g], now.out[i]);
         schedule_fence();
     }
 }
@@ -352,9 +338,10 @@ __device__ static void fetch(quad (&into)[slab_t::moves], const element *from, c
     UNROLL
     for (unsigned move = 0; move < slab_t::moves; ++move) {
         uint64_t at = begin[0];
+        const uint32_t own = PIECES > 1 ? opaque(piece[move]) : 0; /* else masks for each piece stay in scalar registers */
         UNROLL
         for (unsigned i = 1; i < PIECES; ++i) /* a choice among loads would become an array in scratch memory */
-            at ^= (begin[i] ^ begin[0]) & -static_cast<uint64_t>(piece[move] == i);
+            at ^= (begin[i] ^ begin[0]) & -static_cast<uint64_t>(own == i);
         into[move] = *reinterpret_cast<const quad *>(reinterpret_cast<const char *>(from + at) + offset[move]);
     }
 }

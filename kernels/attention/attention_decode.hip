@@ -63,8 +63,8 @@ KERNEL __launch_bounds__(WAVES_M *WAVES_D *ROOFTILE_WAVE, WAVES) void attention_
     for (unsigned i = 0; i < TILES_D; ++i) {
         UNROLL
         for (unsigned e = 0; e < fragment::c_count; ++e) {
-            const unsigned which = tile_column_at<fragment>(e), d = first_d() + i * M + tile_c_row<fragment>(e);
-            const uint32_t column = tile_c_column<fragment>(e);
+            const unsigned which = tile_column_at<fragment>(e), d = first_d() + i * M + tile_chain_c_row<fragment>(e);
+            const uint32_t column = tile_chain_c_column<fragment>(which);
             if (column >= heads)
                 continue;
             const uint64_t at = head + column;

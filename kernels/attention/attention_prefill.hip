@@ -66,7 +66,7 @@ KERNEL __launch_bounds__(WAVES_M *WAVES_D *ROOFTILE_WAVE, WAVES) void attention_
     int32_t seen[tile_columns<fragment>];
     UNROLL
     for (unsigned i = 0; i < tile_columns<fragment>; ++i) {
-        const int32_t before = static_cast<int32_t>(row + tile_c_column<fragment>(i)) + past + 1;
+        const int32_t before = static_cast<int32_t>(row + tile_chain_c_column<fragment>(i)) + past + 1;
         seen[i] = causal && before < static_cast<int32_t>(k_count) ? before : static_cast<int32_t>(k_count);
     }
     const uint32_t corner = head / (heads_q / heads_kv) * D;
@@ -79,9 +79,9 @@ KERNEL __launch_bounds__(WAVES_M *WAVES_D *ROOFTILE_WAVE, WAVES) void attention_
         UNROLL
         for (unsigned e = 0; e < fragment::c_count; ++e) {
             const unsigned which = tile_column_at<fragment>(e);
-            const uint32_t query = row + tile_c_column<fragment>(e);
+            const uint32_t query = row + tile_chain_c_column<fragment>(which);
             if (query < q_count)
-                (o + (q_first + query) * q_stride + head * D)[first_d() + i * M + tile_c_row<fragment>(e)] =
+                (o + (q_first + query) * q_stride + head * D)[first_d() + i * M + tile_chain_c_row<fragment>(e)] =
                     tile_encode<OUT>(sum[which] > 0 ? now.out[i][e] * fast_rcp(sum[which]) : 0.0f);
         }
     }

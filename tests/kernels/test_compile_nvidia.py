@@ -44,15 +44,22 @@ INSTRUCTIONS = {
 }
 
 
+# Settings of `build` that the defaults leave out, for all types that tensor cores take.
+MATRIX_SETTINGS = {("dtype=bf16,xf32,f16",): ["gemm_matrix"], ("dtype=i8", "total=i32", "BK=64"): ["gemm_matrix"],
+                   ("dtype=f64", "total=f64", "BK=16", "BM=128", "BN=64"): ["gemm_matrix"],
+                   ("dtype=e4m3", "BK=64", "BM=128", "BN=64"): ["gemm_matrix"],
+                   ("dtype=bf16", "D=64,128,256"): ["attention_prefill", "attention_decode"]}
+
+
 def read_kernels(all_dtypes):
-    """({"f32,f64": [names]} from the manifests' limits; "" for those that have no choice of dtypes, sources that may use a stack)"""
+    """({("dtype=f32,f64",): [names]} from the manifests' limits; () for those with no choice of dtypes, sources that may use a stack)"""
     groups, stacks = {}, set()
     for path in sorted((harness.ROOT / "kernels").glob("*/*.json")):
         manifest = json.loads(path.read_text(encoding="utf-8"))
         if "oracle" in manifest.get("tags", []) or "source" not in manifest.get("code", {}):
             continue
         dtypes = manifest.get("limits", {}).get("dtype", []) if all_dtypes else []
-        groups.setdefault(",".join(dtypes), []).append(manifest["name"])
+        groups.setdefault(("dtype=" + ",".join(dtypes),) if dtypes else (), []).append(manifest["name"])
         if "scratch" in manifest.get("tags", []):
             stacks.add(pathlib.Path(manifest["code"]["source"]).stem)
     return groups, stacks
@@ -74,8 +81,8 @@ def known_targets(wanted, home, **environment):
 def build(target, groups, suffix, home, **environment):
     """Paths of the code objects of all kernels."""
     objects, cache = set(), pathlib.Path(home) / f"{target}-{suffix}"
-    for dtypes, names in groups.items():
-        words = ["--set", f"dtype={dtypes}"] if dtypes else []
+    for settings, names in groups.items():
+        words = [word for setting in settings for word in ("--set", setting)]
         done = harness.run("build", *names, "--arch", target, *words, "--jobs", 2, "--cache", cache, "-v", home=home, timeout=600,
                            **environment)
         harness.check_run(done, 0, f"build {len(names)} kernels {' '.join(words)} --arch {target}")
@@ -161,7 +168,7 @@ def main():
         for target in with_clang:
             check_ptx(build(target, groups, "ptx", home, **alone), target, stacks, home)
         for target in with_nvcc:
-            check_cubins(build(target, groups, "cubin", home), target, stacks, home)
+            check_cubins(build(target, groups | MATRIX_SETTINGS, "cubin", home), target, stacks, home)
     return harness.finish()
 
 
