@@ -8,7 +8,7 @@
  *
  * Which lanes are on is followed from one instruction to the next in the order of addresses, which is how LLVM lays out
  * branches: off from a comparison that writes EXEC or an s_and_saveexec, on again where EXEC is set or or-ed with what
- * was saved. Loops that lanes leave one by one are not seen.
+ * was saved; what is only reached from elsewhere counts as on. Loops that lanes leave one by one are not seen.
  */
 #include <string.h>
 
@@ -35,6 +35,13 @@ static bool switches_on(const struct isa_instruction *in)
            (text_starts(in->mnemonic, "s_or_b") || text_starts(in->mnemonic, "s_mov_b"));
 }
 
+/* What follows it is reached from elsewhere. */
+static bool goes_away(const struct isa_instruction *in)
+{
+    return text_starts(in->mnemonic, "s_branch") || text_starts(in->mnemonic, "s_endpgm") ||
+           text_starts(in->mnemonic, "s_setpc_");
+}
+
 void isa_check_lanes(struct isa_report *report)
 {
     const struct isa_kernel *kernel = report->kernel;
@@ -42,7 +49,7 @@ void isa_check_lanes(struct isa_report *report)
     unsigned count = 0;
     for (size_t i = 0; i < kernel->instruction_count; i++) {
         const struct isa_instruction *in = &kernel->instructions[i];
-        if (switches_on(in))
+        if (switches_on(in) || goes_away(in))
             branch = NULL;
         else if (switches_off(in) && !branch)
             branch = in;

@@ -192,6 +192,23 @@ static void flag_disturbance(struct measurement *out)
                  out->before.fma_flops / 1e9, out->after.fma_flops / 1e9, fma * 100);
 }
 
+static void sense(struct worker *worker, struct device_sense *sensed, struct measurement *out)
+{
+    uint64_t since_ns = clock_now_ns();
+    struct err ignored = {0};
+    *sensed = device_sense_unknown;
+    if (worker->device->ops->sense)
+        (void)worker->device->ops->sense(worker->device, sensed, false, &ignored);
+    spent(out, SPENT_SENSING, &since_ns);
+}
+
+void sense_after(struct worker *worker, struct measurement *out)
+{
+    sense(worker, &out->after, out);
+    if (!(out->flags & FLAG_DISTURBED))
+        flag_disturbance(out);
+}
+
 /* Samples that did not count for their clock: a few are an accident, more are what the case did to the device. */
 static void flag_slow_clock(struct measurement *out)
 {
@@ -203,16 +220,6 @@ static void flag_slow_clock(struct measurement *out)
     snprintf(out->flag_reason + length, sizeof(out->flag_reason) - length,
              "%sthe clock fell below %.0f %% of where the case began in %u of %u samples, which do not count",
              length ? "; " : "", slow_below * 100, slow, all);
-}
-
-static void sense(struct worker *worker, struct device_sense *sensed, struct measurement *out)
-{
-    uint64_t since_ns = clock_now_ns();
-    struct err ignored = {0};
-    *sensed = device_sense_unknown;
-    if (worker->device->ops->sense)
-        (void)worker->device->ops->sense(worker->device, sensed, false, &ignored);
-    spent(out, SPENT_SENSING, &since_ns);
 }
 
 /* Copies of all buffers, so that a launch finds none of its own in any cache. */
@@ -267,11 +274,10 @@ static enum status time_case(struct worker *worker, struct ready *ready, const s
     status = measure_samples(worker, ready, plan_case, out, err);
     if (status)
         return status;
-    sense(worker, &out->after, out);
+    sense_after(worker, out);
     machine_raise_clock(&worker->shared->machine, worker->info.core_hz);
     machine_raise_clock(&worker->shared->machine, out->before.core_hz);
     machine_raise_clock(&worker->shared->machine, out->after.core_hz);
-    flag_disturbance(out);
     flag_throttling(out);
     flag_slow_clock(out);
     status = take_metrics(ready, out, err);

@@ -69,6 +69,22 @@ static enum plausibility judge(const struct worker *worker, const struct plan_ca
                        measurement_median(out), worker->info.timer_tick_ns, why);
 }
 
+void flag_implausible(struct measurement *out, enum plausibility verdict, bool measured_again, const char *why)
+{
+    const size_t length = strlen(out->flag_reason);
+    if (verdict == ABOVE_MEASURED_ROOF && measured_again && out->flags & FLAG_DISTURBED) {
+        snprintf(out->flag_reason + length, sizeof(out->flag_reason) - length,
+                 "; a roof measured meanwhile proves nothing: %s", why);
+    } else if (verdict == IMPOSSIBLE || verdict == ABOVE_MEASURED_ROOF) {
+        out->flags |= FLAG_IMPOSSIBLE;
+        snprintf(out->flag_reason, sizeof(out->flag_reason), "%s%s", why,
+                 measured_again ? "" : "; no case is known that could measure this roof again: run rooftile roofline");
+    } else if (out->flags & FLAG_ROOF_RAISED) {
+        snprintf(out->flag_reason, sizeof(out->flag_reason),
+                 "beat a measured roof, which was measured again and raised");
+    }
+}
+
 enum status check_plausible(struct worker *worker, struct ready *ready, const struct plan_case *plan_case,
                             struct measurement *out, struct err *err)
 {
@@ -95,13 +111,8 @@ enum status check_plausible(struct worker *worker, struct ready *ready, const st
         verdict = judge(worker, plan_case, out, why);
     }
     free(scratch);
-    if (verdict == IMPOSSIBLE || verdict == ABOVE_MEASURED_ROOF) {
-        out->flags |= FLAG_IMPOSSIBLE;
-        snprintf(out->flag_reason, sizeof(out->flag_reason), "%s%s", why,
-                 again ? "" : "; no case is known that could measure this roof again: run rooftile roofline");
-    } else if (out->flags & FLAG_ROOF_RAISED) {
-        snprintf(out->flag_reason, sizeof(out->flag_reason),
-                 "beat a measured roof, which was measured again and raised");
-    }
+    if (out->remeasured)
+        sense_after(worker, out);
+    flag_implausible(out, verdict, again, why);
     return STATUS_OK;
 }

@@ -142,9 +142,15 @@ double measurement_median(const struct measurement *measured);
  * not what it must be. */
 enum status take_metrics(struct ready *ready, struct measurement *out, struct err *err);
 /* Sets what was measured against physics. A case that beats a measured roof is measured again beside the roof's own
- * kernel; the roof becomes the maximum (shared->machine), and what still beats it is flagged impossible. */
+ * kernel; the roof becomes the maximum (shared->machine), and what still beats it is flagged impossible, unless the machine
+ * was disturbed meanwhile. */
 enum status check_plausible(struct worker *worker, struct ready *ready, const struct plan_case *plan_case,
                             struct measurement *out, struct err *err);
+/* What follows from the last verdict, `why` its words; measured_again: the roof could be. */
+void flag_implausible(struct measurement *out, enum plausibility verdict, bool measured_again, const char *why);
+
+/* How fast the machine is after the samples; sets FLAG_DISTURBED when that moved since out->before. */
+void sense_after(struct worker *worker, struct measurement *out);
 
 /* Sets FLAG_THROTTLED when the clock fell during the case while a throttling counter moved. */
 void flag_throttling(struct measurement *out);

@@ -90,6 +90,8 @@ def check_registers(row, arch, home, words, what):
     harness.check_run(facts, 0, what)
     kernel, = [kernel for file in json.loads(facts.stdout)["files"] for made in file["objects"] for kernel in made["kernels"]
                if kernel["name"] == row["kernel"]][:1]
+    off = [finding for finding in kernel["findings"] if finding["code"] == "lanes-off"]
+    harness.check(not off, f"{what}: what all lanes do together is in a branch: {off}")
     spills = kernel["registers"]["vgpr_spills"], kernel["registers"]["sgpr_spills"], kernel["scratch_bytes"]
     harness.check(spills == (0, 0, 0), f"{what}: spilled VGPRs, SGPRs, scratch bytes: {spills}")
     if "occupancy" in row:

@@ -246,6 +246,13 @@ static const struct {
      "s_and_saveexec_b32 s0, vcc_lo\ns_cbranch_execz @3\nv_mov_b32_e32 v0, 0\ns_or_b32 exec_lo, exec_lo, s0\n"
      "v_wmma_f32_16x16x16_f16 v[0:7], v[8:15], v[16:23], v[0:7]\ns_endpgm",
      ""},
+    {"WMMA behind a branch back",
+     "gfx1100",
+     {0},
+     "s_or_b32 exec_lo, exec_lo, s0\ns_and_saveexec_b32 s0, vcc_lo\ns_cbranch_execz @0\nv_mov_b32_e32 v0, 0\ns_branch "
+     "@0\n"
+     "v_wmma_f32_16x16x16_f16 v[0:7], v[8:15], v[16:23], v[0:7]\ns_endpgm",
+     ""},
     {"an exchange of rows behind an early return",
      "gfx1201",
      {0},
