@@ -4,6 +4,7 @@ on RDNA for both wave sizes and both modes. The code objects must say what was a
 scratch memory, unless the manifest has the tag "scratch". A kernel whose min_llvm is newer than the compiler is skipped
 with that reason. Needs no GPU and no ROCm."""
 import json
+import os
 import pathlib
 import re
 import shutil
@@ -19,8 +20,10 @@ ALL_MODES = ["gfx1030", "gfx1100", "gfx1201"]
 MODES = [(32, 0), (64, 0), (32, 1)]  # wave, CU mode; the first is the default
 # Targets whose code is that of a neighbour but for the name: clang compiles them, an old hipcc need not.
 TWINS = ["gfx1101", "gfx1102"]
-# Those that kernels are compiled for in every dtype they know; for the others in their default one.
-ALL_DTYPES = {"clang++": ["gfx906", "gfx90a", "gfx942", "gfx1100", "gfx1201"], "hipcc": ["gfx90a", "gfx1100"]}
+# Those that kernels are compiled for in every dtype they know; for the others in their default one. With ROOFTILE_TEST_ALL=1 more.
+ALL_DTYPES = {"clang++": ["gfx90a", "gfx942", "gfx1201"], "hipcc": ["gfx90a"]}
+if os.environ.get("ROOFTILE_TEST_ALL"):
+    ALL_DTYPES = {"clang++": ["gfx906", "gfx908", "gfx90a", "gfx942", "gfx1030", "gfx1100", "gfx1201"], "hipcc": ["gfx906", "gfx90a", "gfx1100"]}
 
 
 def find_tool(name):

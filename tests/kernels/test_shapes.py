@@ -2,8 +2,9 @@
 """The kernels' results in the shapes that check.params leaves out (shapes/FAMILY.json, suites): GPU work-groups on the CPU
 device, tails, slices that are empty, other dtypes; those that know the wavefront at both of its sizes. A case may be skipped
 only for what its manifest requires, and each kernel must be verified by some case, unless it needs instructions that not
-every processor has."""
+every processor has. Of the cases that both sizes can run each is run at one, in turns; with ROOFTILE_TEST_ALL=1 at both."""
 import json
+import os
 import pathlib
 import re
 import sys
@@ -34,12 +35,38 @@ def is_fine(case, kernel):
     return case["status"] == "ok" and case["verification"]["status"] == "pass"
 
 
+def plan(suite, wave, home):
+    """{kernel: [(id, can it run?)]} of a suite's cases."""
+    done = harness.run("plan", suite, "--device", f"cpu:wave={wave}", "--json", "-", home=home)
+    harness.check_run(done, 0, f"plan {suite.stem} wave {wave}")
+    cases = {}
+    for case in json.loads(done.stdout)["cases"]:
+        cases.setdefault(case["id"].split("/")[0], []).append((case["id"], case["state"] == "ready"))
+    return cases
+
+
+def choose(suite, wave, kernels, home):
+    """Ids of the cases to run at this size. Where the sizes have different cases (equal ones are one), all of them."""
+    own, others = plan(suite, wave, home), plan(suite, 96 - wave, home)
+    for name, cases in own.items():
+        other = others.get(name, [])
+        in_turns = kernels[name]["waves"] and len(other) == len(cases) and not os.environ.get("ROOFTILE_TEST_ALL")
+        for number, (case, runs) in enumerate(cases):
+            if not kernels[name]["waves"]:
+                mine = wave == 64
+            elif in_turns and runs and other[number][1]:
+                mine = number % 2 == (wave == 32)
+            else:
+                mine = runs or wave == 64
+            if mine:
+                yield case
+
+
 def run_suites(wave, kernels, home):
     """The cases of all suites on a CPU device with waves of so many lanes."""
     cases = []
     for suite in SUITES:
-        named = {case["kernel"] for case in harness.load(suite)["cases"]}
-        names = sorted(name for name in named if wave == 64 or kernels[name]["waves"])
+        names = sorted(set(choose(suite, wave, kernels, home)))
         filters = [word for name in names for word in ("--filter", name)]
         out = pathlib.Path(home) / f"{suite.stem}{wave}.json"
         done = harness.run("run", suite, "--device", f"cpu:wave={wave}", "--out", out, *filters, home=home,
