@@ -88,7 +88,7 @@ struct tile_f32 : simt_tile_plain<float, float> {};
 struct tile_xf32 : simt_tile_plain<float, float> {};
 struct tile_i8 : simt_tile_plain<int8_t, int32_t> {};
 
-/* Formats as in the table of src/kernel/dtype.c: bits in all and of the mantissa, bias, and what the largest codes
+/* Formats as in the table of src/manifest/dtype.c: bits in all and of the mantissa, bias, and what the largest codes
  * mean. */
 enum simt_tile_top { SIMT_TILE_INFINITY, SIMT_TILE_NAN, SIMT_TILE_FNUZ, SIMT_TILE_FINITE };
 template <class element_t, int all_bits, int mantissa_bits, int exponent_bias, simt_tile_top top>

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "../kernel/manifest_text.h"
+#include "../manifest/manifest_text.h"
 #include "rooftile/plan.h"
 
 static const char triad_text[] =

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "../kernel/manifest_text.h"
+#include "../manifest/manifest_text.h"
 #include "rooftile/plan.h"
 
 static const struct device_facts gpu = {

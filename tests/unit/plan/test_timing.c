@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "../../../src/plan/bind_internal.h"
-#include "../kernel/manifest_text.h"
+#include "../manifest/manifest_text.h"
 
 static const struct device_facts gpu = {.wave = 64, .cus = 8, .max_block = 1024, .backend = "hip", .arch = "gfx942"};
 

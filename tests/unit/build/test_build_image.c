@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "build_fixture.h"
 
-#include "codeobj_image.h"
+#include "../code/codeobj_image.h"
 #include "rooftile/hash.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))

@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "../../../src/store/database.h"
+#include "../../../src/history/database.h"
 
 struct place {
     char folder[64], path[96];
