@@ -203,9 +203,6 @@ enum status isa_read_codeobj(struct isa *isa, const struct codeobj *object, cons
 enum status isa_parse(struct isa *isa, const char *target, const char *text, const struct isa_symbol *symbols,
                       size_t symbol_count, struct arena *arena, struct err *err);
 
-/* First LLVM whose disassembler knows a target; 0 for targets older than LLVM 14 or not known here. */
-unsigned isa_llvm_needed(const char *target);
-
 /* Per wave, with all lanes on: FLOPs (vector and matrix), integer operations, bytes of global memory (loads, stores,
  * atomics). */
 double isa_flops_per_wave(const struct isa_mix *mix, unsigned wave);
@@ -237,9 +234,5 @@ const char *isa_severity_name(enum isa_severity severity); /* "note", "hint", "p
  * indented by loop depth, loops bracketed by lines that say their work, branch targets as addresses. Same input, same
  * text. */
 void isa_print(struct text *out, const struct isa_kernel *kernel);
-
-/* The work of one instruction in a few characters, as in the margin: "16 B", "2 flop", "8192 flop/wave 16 clk", or "".
- */
-void isa_work_text(struct text *out, const struct isa_instruction *instruction);
 
 #endif

@@ -1,83 +1,122 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Kernels out of a disassembly, and their sums.
+ */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "isa_internal.h"
 #include "rooftile/targets.h"
 
-static const struct {
-    const char *name, *label;
-} kinds[ISA_KINDS] = {
-    [ISA_VECTOR] = {"vector", "vector"},
-    [ISA_PACKED] = {"packed", "packed"},
-    [ISA_DUAL] = {"dual", "dual issue"},
-    [ISA_MATRIX] = {"matrix", "matrix"},
-    [ISA_TRANSCENDENTAL] = {"transcendental", "transcendental"},
-    [ISA_CONVERSION] = {"conversion", "conversion"},
-    [ISA_CROSS_LANE] = {"cross_lane", "cross-lane"},
-    [ISA_SCALAR] = {"scalar", "scalar"},
-    [ISA_SCALAR_MEMORY] = {"scalar_memory", "scalar memory"},
-    [ISA_LDS_READ] = {"lds_read", "LDS read"},
-    [ISA_LDS_WRITE] = {"lds_write", "LDS write"},
-    [ISA_LOAD] = {"load", "load"},
-    [ISA_STORE] = {"store", "store"},
-    [ISA_SCRATCH_LOAD] = {"scratch_load", "scratch load"},
-    [ISA_SCRATCH_STORE] = {"scratch_store", "scratch store"},
-    [ISA_ATOMIC] = {"atomic", "atomic"},
-    [ISA_BARRIER] = {"barrier", "barrier"},
-    [ISA_WAIT] = {"wait", "wait"},
-    [ISA_BRANCH] = {"branch", "branch"},
-    [ISA_OTHER] = {"other", "other"},
-};
-
-static const char *const spaces[ISA_SPACES] = {
-    [ISA_NO_SPACE] = "none",   [ISA_GLOBAL] = "global",     [ISA_LDS] = "lds",
-    [ISA_SCRATCH] = "scratch", [ISA_CONSTANT] = "constant",
-};
-
-static const char *const severities[] = {[ISA_NOTE] = "note", [ISA_HINT] = "hint", [ISA_PROBLEM] = "problem"};
-
-const char *isa_kind_name(enum isa_kind kind)
+size_t isa_find(const struct isa_instruction *items, size_t count, uint64_t address)
 {
-    return kinds[kind].name;
-}
-
-const char *isa_kind_label(enum isa_kind kind)
-{
-    return kinds[kind].label;
-}
-
-const char *isa_space_name(enum isa_space space)
-{
-    return spaces[space];
-}
-
-const char *isa_severity_name(enum isa_severity severity)
-{
-    return severities[severity];
-}
-
-static unsigned default_wave(const char *target)
-{
-    return text_starts(target, "gfx10") || text_starts(target, "gfx11") || text_starts(target, "gfx12") ||
-                   target_is_nvidia(target)
-               ? 32
-               : 64;
-}
-
-/* First item at or behind an address. */
-static size_t lower_bound(const struct isa_listing *listing, uint64_t address)
-{
-    size_t low = 0, high = listing->count;
+    size_t low = 0, high = count;
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
-        if (listing->items[middle].address < address)
+        if (items[middle].address < address)
             low = middle + 1;
         else
             high = middle;
     }
     return low;
 }
+
+/* ---- sums ---- */
+
+static const unsigned width_bytes[ISA_WIDTHS] = {1, 2, 4, 8, 12, 16, 32, 64};
+
+unsigned isa_width_bytes(enum isa_width width)
+{
+    return width_bytes[width];
+}
+
+static enum isa_width width_of(uint32_t bytes)
+{
+    unsigned width = 0;
+    while (width + 1 < ISA_WIDTHS && width_bytes[width] < bytes)
+        width++;
+    return (enum isa_width)width;
+}
+
+static bool is_store(const struct isa_instruction *in)
+{
+    if (in->kind == ISA_SCALAR_MEMORY)
+        return isa_has_word(in->mnemonic, "store");
+    return in->kind == ISA_STORE || in->kind == ISA_LDS_WRITE || in->kind == ISA_SCRATCH_STORE;
+}
+
+static void traffic_add(struct isa_traffic *traffic, const struct isa_instruction *in)
+{
+    const enum isa_width width = width_of(in->bytes);
+    if (in->kind == ISA_ATOMIC) {
+        traffic->atomics++;
+        traffic->atomic_bytes += in->bytes;
+    } else if (is_store(in)) {
+        traffic->stores++;
+        traffic->store_bytes += in->bytes;
+        traffic->stores_by_width[width] += in->bytes > 0;
+    } else {
+        traffic->loads++;
+        traffic->load_bytes += in->bytes;
+        traffic->loads_by_width[width] += in->bytes > 0;
+    }
+}
+
+static void mix_add(struct isa_mix *mix, const struct isa_instruction *in)
+{
+    mix->instructions++;
+    mix->operations += in->kind == ISA_DUAL ? 2 : 1;
+    mix->count[in->kind]++;
+    mix->code_bytes += in->size;
+    mix->flops += in->flops;
+    mix->ops += in->ops;
+    if (in->space != ISA_NO_SPACE)
+        traffic_add(&mix->traffic[in->space], in);
+    if (in->kind != ISA_MATRIX)
+        return;
+    *(in->is_integer ? &mix->matrix_ops : &mix->matrix_flops) += in->matrix_ops;
+    mix->matrix_cycles += in->matrix_cycles;
+    mix->matrix_unknown += in->matrix_cycles == 0;
+}
+
+static void mix_fill(struct isa_kernel *kernel)
+{
+    for (size_t i = 0; i < kernel->instruction_count; i++) {
+        const struct isa_instruction *in = &kernel->instructions[i];
+        mix_add(&kernel->mix, in);
+        if (in->loop != ISA_NO_LOOP)
+            mix_add(&kernel->loops[in->loop].own, in);
+        for (size_t loop = in->loop; loop != ISA_NO_LOOP; loop = kernel->loops[loop].parent)
+            mix_add(&kernel->loops[loop].inclusive, in);
+    }
+}
+
+double isa_flops_per_wave(const struct isa_mix *mix, unsigned wave)
+{
+    return (double)mix->flops * wave + (double)mix->matrix_flops;
+}
+
+double isa_ops_per_wave(const struct isa_mix *mix, unsigned wave)
+{
+    return (double)mix->ops * wave + (double)mix->matrix_ops;
+}
+
+double isa_global_bytes_per_wave(const struct isa_mix *mix, unsigned wave)
+{
+    const struct isa_traffic *global = &mix->traffic[ISA_GLOBAL];
+    return (double)(global->load_bytes + global->store_bytes + global->atomic_bytes) * wave;
+}
+
+double isa_intensity(const struct isa_mix *mix, unsigned wave)
+{
+    const double flops = isa_flops_per_wave(mix, wave), bytes = isa_global_bytes_per_wave(mix, wave);
+    if (bytes > 0)
+        return flops / bytes;
+    return flops > 0 ? INFINITY : NAN;
+}
+
+/* ---- one kernel ---- */
 
 static bool is_padding(const struct isa_instruction *in)
 {
@@ -148,8 +187,8 @@ static enum status read_kernel(struct isa_kernel *kernel, const struct isa_listi
                                struct arena *arena, struct err *err)
 {
     const uint64_t from = kernel->symbol.address, end = from + kernel->symbol.size;
-    const size_t first = lower_bound(listing, from);
-    size_t last = lower_bound(listing, end);
+    const size_t first = isa_find(listing->items, listing->count, from);
+    size_t last = isa_find(listing->items, listing->count, end);
     while (last > first && is_padding(&listing->items[last - 1]))
         last--;
     if (last <= first)
@@ -159,34 +198,54 @@ static enum status read_kernel(struct isa_kernel *kernel, const struct isa_listi
     kernel->instructions = arena_copy(arena, listing->items + first, (last - first) * sizeof(*kernel->instructions));
     kernel->unknown = count_unknown(listing, from, end);
     if (!kernel->symbol.wave)
-        kernel->symbol.wave = default_wave(target);
+        kernel->symbol.wave = target_modes(target).wave;
     if (kernel->symbol.scratch_bytes)
         mark_scratch(kernel);
     for (size_t i = 0; i < kernel->instruction_count; i++)
         kernel->calls += isa_is_call(&kernel->instructions[i]);
     isa_loops_find(kernel, arena);
-    isa_mix_fill(kernel);
+    mix_fill(kernel);
     isa_findings_fill(kernel, target, arena);
     return STATUS_OK;
 }
 
+/* ---- all ---- */
+
 enum status isa_parse(struct isa *isa, const char *target, const char *text, const struct isa_symbol *symbols,
                       size_t symbol_count, struct arena *arena, struct err *err)
 {
-    struct isa_listing listing;
+    struct isa_listing listing = {0};
     struct isa found = {.target = arena_strndup(arena, target, strcspn(target, ":")), .kernel_count = symbol_count};
-    const bool is_sass = target_is_nvidia(found.target);
-    if (!is_sass)
-        isa_listing_read(&listing, found.target, text, arena);
     found.kernels = arena_array(arena, symbol_count, sizeof(*found.kernels));
     for (size_t i = 0; i < symbol_count; i++) {
         found.kernels[i].symbol = symbols[i];
-        if (is_sass)
-            isa_sass_read(&listing, symbols[i].name, found.target, text, arena);
+        if (i == 0 || target_is_nvidia(found.target))
+            isa_listing_read(&listing, symbols[i].name, found.target, text, arena);
         const enum status status = read_kernel(&found.kernels[i], &listing, found.target, arena, err);
         if (status)
             return status;
     }
+    *isa = found;
+    return STATUS_OK;
+}
+
+enum status isa_read(struct isa *isa, const void *bytes, size_t size, const char *target,
+                     const struct isa_symbol *symbols, size_t symbol_count, struct arena *arena, struct err *err)
+{
+    struct isa found;
+    uint64_t from = UINT64_MAX, end = 0;
+    char *text = NULL;
+    const char *tool = NULL;
+    for (size_t i = 0; i < symbol_count; i++) {
+        from = symbols[i].address < from ? symbols[i].address : from;
+        end = symbols[i].address + symbols[i].size > end ? symbols[i].address + symbols[i].size : end;
+    }
+    if (symbol_count && isa_disassemble(&text, &tool, bytes, size, target, from, end, arena, err))
+        return err->status;
+    const enum status status = isa_parse(&found, target, text, symbols, symbol_count, arena, err);
+    if (status)
+        return status;
+    found.tool = tool;
     *isa = found;
     return STATUS_OK;
 }

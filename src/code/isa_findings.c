@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * What is worth changing in a kernel, of the kernel as a whole and of single loops. Each check would rather miss
- * something than say something that is not so.
+ * What is worth changing in a kernel, of the kernel as a whole and of single loops: a table of rules. Each would rather
+ * miss something than say something that is not so.
  */
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,137 +48,116 @@ double isa_issue_cost(const struct isa_instruction *in)
     }
 }
 
-void isa_report_add(struct isa_report *report, struct isa_finding finding)
+struct isa_finding *isa_report(struct isa_scope *scope, const struct isa_rule *rule, const struct isa_instruction *at,
+                               const char *format, ...)
 {
-    struct isa_kernel *kernel = report->kernel;
-    if (kernel->finding_count == report->capacity) {
-        report->capacity = report->capacity * 2 + 8;
-        struct isa_finding *grown = arena_array(report->arena, report->capacity, sizeof(*grown));
+    struct isa_kernel *kernel = scope->kernel;
+    if (kernel->finding_count == scope->capacity) {
+        scope->capacity = scope->capacity * 2 + 8;
+        struct isa_finding *grown = arena_array(scope->arena, scope->capacity, sizeof(*grown));
         if (kernel->finding_count)
             memcpy(grown, kernel->findings, kernel->finding_count * sizeof(*grown));
         kernel->findings = grown;
     }
-    kernel->findings[kernel->finding_count++] = finding;
+    struct isa_finding *finding = &kernel->findings[kernel->finding_count++];
+    va_list args;
+    va_start(args, format);
+    *finding = (struct isa_finding){.code = rule->code,
+                                    .severity = rule->severity,
+                                    .address = at ? at->address : kernel->symbol.address,
+                                    .loop = at ? at->loop : ISA_NO_LOOP,
+                                    .what = arena_vprintf(scope->arena, format, args),
+                                    .advice = rule->advice};
+    va_end(args);
+    return finding;
 }
 
-static const struct isa_instruction *first_of(const struct isa_body *body, enum isa_kind kind)
+static const char *plural(uint64_t count)
 {
-    for (size_t i = 0; i < body->count; i++)
-        if (body->items[i]->kind == kind)
-            return body->items[i];
-    return NULL;
+    return count == 1 ? "" : "s";
 }
 
-static double cost_of(const struct isa_body *body)
+/* ---- kernels ---- */
+
+static const char *spills_of(const struct isa_scope *scope)
 {
-    double cost = 0;
-    for (size_t i = 0; i < body->count; i++)
-        cost += isa_issue_cost(body->items[i]);
-    return cost;
+    const unsigned spills = scope->kernel->symbol.vgpr_spills;
+    return spills ? arena_printf(scope->arena, "; %u VGPRs are spilled", spills) : "";
 }
 
-/* Bytes that a loop moves per lane take at least as long as its vector instructions, even from the nearest cache (64
- * bytes per clock and CU, while its four SIMDs issue one wave's instruction each in four clocks): what it computes is
- * hidden. */
-static bool is_memory_bound(const struct isa_loop *loop, double cost)
+static void check_scratch_in_loop(struct isa_scope *scope, const struct isa_rule *rule)
 {
-    return isa_global_bytes_per_wave(&loop->own, 1) > cost;
-}
-
-static void check_scratch(struct isa_report *report)
-{
-    const struct isa_kernel *kernel = report->kernel;
-    const struct isa_traffic *all = &kernel->mix.traffic[ISA_SCRATCH];
     const struct isa_instruction *first = NULL;
-    uint64_t inside = 0, bytes = 0;
-    for (size_t i = 0; i < kernel->instruction_count; i++) {
-        const struct isa_instruction *in = &kernel->instructions[i];
-        if (in->space != ISA_SCRATCH || (first && in->loop == ISA_NO_LOOP))
-            continue;
-        if (!first || (inside == 0 && in->loop != ISA_NO_LOOP))
-            first = in;
-        inside += in->loop != ISA_NO_LOOP;
-        bytes += in->loop != ISA_NO_LOOP ? in->bytes : 0;
-    }
-    if (!first && !kernel->symbol.vgpr_spills)
-        return;
-    const char *spills = kernel->symbol.vgpr_spills
-                             ? arena_printf(report->arena, "; %u VGPRs are spilled", kernel->symbol.vgpr_spills)
-                             : "";
-    static const char advice[] = "fewer live registers (smaller tiles, less unrolling), a smaller block or larger "
-                                 "__launch_bounds__; index arrays only by constants so that they stay in registers";
-    if (inside)
-        isa_report_add(
-            report,
-            (struct isa_finding){
-                "scratch-in-loop", ISA_PROBLEM, first->address, first->loop,
-                arena_printf(report->arena, "%llu access%s of scratch in loops, %llu bytes per lane and pass%s",
-                             (unsigned long long)inside, inside > 1 ? "es" : "", (unsigned long long)bytes, spills),
-                advice});
-    else
-        isa_report_add(
-            report,
-            (struct isa_finding){"scratch", ISA_HINT, first ? first->address : kernel->symbol.address, ISA_NO_LOOP,
-                                 arena_printf(report->arena, "%llu loads and %llu stores of scratch, none in a loop%s",
-                                              (unsigned long long)all->loads, (unsigned long long)all->stores, spills),
-                                 advice});
-}
-
-static void check_kernel(struct isa_report *report)
-{
-    const struct isa_kernel *kernel = report->kernel;
-    check_scratch(report);
-    if (kernel->symbol.sgpr_spills)
-        isa_report_add(
-            report,
-            (struct isa_finding){
-                "scalar-spills", ISA_NOTE, kernel->symbol.address, ISA_NO_LOOP,
-                arena_printf(report->arena, "%u SGPRs are spilled into lanes of VGPRs", kernel->symbol.sgpr_spills),
-                "fewer values that are the same for all lanes: arguments, pointers, masks of nested branches"});
-    for (size_t i = 0; i < kernel->instruction_count && kernel->calls; i++) {
-        const struct isa_instruction *in = &kernel->instructions[i];
-        if (!isa_is_call(in))
-            continue;
-        isa_report_add(
-            report, (struct isa_finding){
-                        "calls", ISA_NOTE, in->address, in->loop,
-                        arena_printf(report->arena, "%u calls of functions, which are not counted here", kernel->calls),
-                        "force inlining (__forceinline__, templates instead of function pointers)"});
-        return;
-    }
-}
-
-/* tcgen05's take M, N and K from a descriptor in a register. */
-static void check_shapes(struct isa_report *report)
-{
-    const struct isa_kernel *kernel = report->kernel;
-    const struct isa_instruction *first = NULL;
-    unsigned count = 0;
-    for (size_t i = 0; i < kernel->instruction_count; i++) {
-        const struct isa_instruction *in = &kernel->instructions[i];
-        if (in->kind != ISA_MATRIX || in->matrix_ops)
+    uint64_t count = 0, bytes = 0;
+    for (size_t i = 0; i < scope->count; i++) {
+        const struct isa_instruction *in = scope->items[i];
+        if (in->space != ISA_SCRATCH || in->loop == ISA_NO_LOOP)
             continue;
         first = first ? first : in;
+        bytes += in->bytes;
         count++;
     }
     if (first)
-        isa_report_add(
-            report, (struct isa_finding){"matrix-shape", ISA_NOTE, first->address, first->loop,
-                                         arena_printf(report->arena,
-                                                      "the shape of %u matrix instruction%s is not in the code: their "
-                                                      "operations are not counted",
-                                                      count, count > 1 ? "s" : ""),
-                                         ""});
+        isa_report(scope, rule, first, "%llu access%s of scratch in loops, %llu bytes per lane and pass%s",
+                   (unsigned long long)count, count > 1 ? "es" : "", (unsigned long long)bytes, spills_of(scope));
+}
+
+static void check_scratch(struct isa_scope *scope, const struct isa_rule *rule)
+{
+    const struct isa_traffic *all = &scope->mix->traffic[ISA_SCRATCH];
+    const struct isa_instruction *first = NULL;
+    for (size_t i = scope->count; i-- > 0;) {
+        if (scope->items[i]->space != ISA_SCRATCH)
+            continue;
+        first = scope->items[i];
+        if (first->loop != ISA_NO_LOOP)
+            return; /* scratch-in-loop says it */
+    }
+    if (first || scope->kernel->symbol.vgpr_spills)
+        isa_report(scope, rule, first, "%llu loads and %llu stores of scratch, none in a loop%s",
+                   (unsigned long long)all->loads, (unsigned long long)all->stores, spills_of(scope));
+}
+
+static void check_scalar_spills(struct isa_scope *scope, const struct isa_rule *rule)
+{
+    if (scope->kernel->symbol.sgpr_spills)
+        isa_report(scope, rule, NULL, "%u SGPRs are spilled into lanes of VGPRs", scope->kernel->symbol.sgpr_spills);
+}
+
+static void check_calls(struct isa_scope *scope, const struct isa_rule *rule)
+{
+    size_t i = 0;
+    while (i < scope->count && !isa_is_call(scope->items[i]))
+        i++;
+    if (i < scope->count)
+        isa_report(scope, rule, scope->items[i], "%u calls of functions, which are not counted here",
+                   scope->kernel->calls);
+}
+
+/* tcgen05's take M, N and K from a descriptor in a register. */
+static void check_shapes(struct isa_scope *scope, const struct isa_rule *rule)
+{
+    const struct isa_instruction *first = NULL;
+    unsigned count = 0;
+    for (size_t i = 0; i < scope->count; i++) {
+        if (scope->items[i]->kind != ISA_MATRIX || scope->items[i]->matrix_ops)
+            continue;
+        first = first ? first : scope->items[i];
+        count++;
+    }
+    if (first)
+        isa_report(scope, rule, first,
+                   "the shape of %u matrix instruction%s is not in the code: their operations are not counted", count,
+                   plural(count));
 }
 
 /* LLVM's integer division estimates the quotient with these two and corrects it. */
-static void check_division(struct isa_report *report)
+static void check_division(struct isa_scope *scope, const struct isa_rule *rule)
 {
-    const struct isa_kernel *kernel = report->kernel;
     const struct isa_instruction *first = NULL;
     unsigned count = 0;
-    for (size_t i = 0; i < kernel->instruction_count; i++) {
-        const struct isa_instruction *in = &kernel->instructions[i];
+    for (size_t i = 0; i < scope->count; i++) {
+        const struct isa_instruction *in = scope->items[i];
         if (!text_starts(in->mnemonic, "v_rcp_iflag_f32") && !strstr(in->operands, DIVISION_64_LITERAL))
             continue;
         count++;
@@ -187,96 +167,164 @@ static void check_division(struct isa_report *report)
     if (!first)
         return;
     const bool inside = first->loop != ISA_NO_LOOP;
-    isa_report_add(report,
-                   (struct isa_finding){
-                       "integer-division", inside ? ISA_HINT : ISA_NOTE, first->address, first->loop,
-                       arena_printf(report->arena,
-                                    "%u integer division%s or remainder%s in software%s, 15 to 100 instructions each",
-                                    count, count > 1 ? "s" : "", count > 1 ? "s" : "", inside ? ", in a loop" : ""),
-                       "divisors that are compile-time constants or powers of two, a precomputed reciprocal, or a "
-                       "counter that wraps"});
+    isa_report(scope, rule, first, "%u integer division%s or remainder%s in software%s, 15 to 100 instructions each",
+               count, plural(count), plural(count), inside ? ", in a loop" : "")
+        ->severity = inside ? ISA_HINT : ISA_NOTE;
 }
 
-static void check_conversions(struct isa_report *report, const struct isa_body *body)
+/* ---- instructions of all lanes together where some may be off ----
+ *
+ * LLVM before 22 does not mark WMMA, v_permlane16, v_permlanex16 and moves by DPP8 as convergent on AMD targets
+ * (llvm-project pull requests 142962, 165602, 178314, 182162): when only some lanes use a result, machine-sink moves
+ * the instruction into their branch. MFMA and DPP16 stay where they are.
+ *
+ * Which lanes are on is followed from one instruction to the next in the order of addresses, which is how LLVM lays out
+ * branches: off from a comparison that writes EXEC or an s_and_saveexec, on again where EXEC is set or or-ed with what
+ * was saved; what is only reached from elsewhere counts as on. Loops that lanes leave one by one are not seen. */
+
+static bool starts_any(const char *mnemonic, const char *const *starts, size_t count)
 {
-    const struct isa_loop *loop = &body->kernel->loops[body->loop];
-    const uint64_t count = loop->own.count[ISA_CONVERSION];
-    const double all = cost_of(body);
-    if (!loop->is_innermost || count < MANY_CONVERSIONS || (double)count * 3 < all || is_memory_bound(loop, all))
-        return;
-    isa_report_add(
-        report, (struct isa_finding){
-                    "conversions", ISA_HINT, first_of(body, ISA_CONVERSION)->address, body->loop,
-                    arena_printf(report->arena, "%llu conversions are %.0f %% of the loop's vector issue time",
-                                 (unsigned long long)count, 100 * (double)count / all),
-                    "convert once outside of the loop, use packed conversions, or compute in the format of the data"});
+    for (size_t i = 0; i < count; i++)
+        if (text_starts(mnemonic, starts[i]))
+            return true;
+    return false;
 }
 
-static void check_transcendentals(struct isa_report *report, const struct isa_body *body)
+static bool is_together(const struct isa_instruction *in)
 {
-    const struct isa_loop *loop = &body->kernel->loops[body->loop];
-    const uint64_t count = loop->own.count[ISA_TRANSCENDENTAL];
-    const double all = cost_of(body), cost = (double)count * TRANSCENDENTAL_COST;
-    if (!loop->is_innermost || count < MANY_TRANSCENDENTALS || cost * 2 <= all || is_memory_bound(loop, all))
-        return;
-    isa_report_add(
-        report,
-        (struct isa_finding){
-            "transcendentals", ISA_HINT, first_of(body, ISA_TRANSCENDENTAL)->address, body->loop,
-            arena_printf(report->arena,
-                         "%llu transcendentals at a quarter of the rate are %.0f %% of the loop's vector issue time",
-                         (unsigned long long)count, 100 * cost / all),
-            "fewer of them (exp2 with the scale folded in, one reciprocal for several divisions), or a polynomial for "
-            "part of them"});
+    static const char *const together[] = {"v_wmma_", "v_swmmac_", "v_permlane16_", "v_permlanex16_", "v_permlane64_"};
+    return starts_any(in->mnemonic, together, 5) || strstr(in->operands, "dpp8:");
 }
 
-static void check_barriers(struct isa_report *report, const struct isa_body *body)
+/* All lanes are on behind it, or what follows is reached from elsewhere. */
+static bool switches_on(const struct isa_instruction *in)
 {
-    const struct isa_loop *loop = &body->kernel->loops[body->loop];
-    const uint64_t count = loop->own.count[ISA_BARRIER];
-    const double step = count ? cost_of(body) / (double)count : 0;
-    if (!loop->is_innermost || !count || step >= SMALL_STEP_COST)
-        return;
-    isa_report_add(
-        report,
-        (struct isa_finding){"barrier-per-step", ISA_NOTE, first_of(body, ISA_BARRIER)->address, body->loop,
-                             arena_printf(report->arena, "a barrier every %.0f vector instructions of the loop", step),
-                             "more work per step (larger slabs, two buffers with one barrier), or wave operations, "
-                             "which need no barrier"});
+    static const char *const sets[] = {"s_or_b", "s_mov_b"}, *const leaves[] = {"s_branch", "s_endpgm", "s_setpc_"};
+    return starts_any(in->mnemonic, leaves, 3) ||
+           (text_starts(in->operands, "exec") && starts_any(in->mnemonic, sets, 2));
 }
 
-static void check_copies(struct isa_report *report, const struct isa_body *body)
+static void check_lanes(struct isa_scope *scope, const struct isa_rule *rule)
 {
-    const struct isa_loop *loop = &body->kernel->loops[body->loop];
+    static const char *const switches_off[] = {"v_cmpx_", "s_and_saveexec_"};
+    const struct isa_instruction *branch = NULL, *first = NULL, *off = NULL;
+    unsigned count = 0;
+    for (size_t i = 0; i < scope->count; i++) {
+        const struct isa_instruction *in = scope->items[i];
+        if (switches_on(in))
+            branch = NULL;
+        else if (!branch && starts_any(in->mnemonic, switches_off, 2))
+            branch = in;
+        if (!branch || !is_together(in))
+            continue;
+        count++;
+        off = first ? off : branch;
+        first = first ? first : in;
+    }
+    if (first)
+        isa_report(scope, rule, first,
+                   "%u instruction%s of the whole wave (%s first) behind %s at %llx, which may switch lanes off", count,
+                   plural(count), first->mnemonic, off->mnemonic, (unsigned long long)off->address);
+}
+
+/* ---- innermost loops ---- */
+
+static const struct isa_instruction *first_of(const struct isa_scope *scope, enum isa_kind kind)
+{
+    size_t i = 0;
+    while (scope->items[i]->kind != kind)
+        i++;
+    return scope->items[i];
+}
+
+/* Bytes that a loop moves per lane take at least as long as its vector instructions, even from the nearest cache (64
+ * bytes per clock and CU, while its four SIMDs issue one wave's instruction each in four clocks): what it computes is
+ * hidden. */
+static bool is_memory_bound(const struct isa_scope *scope)
+{
+    return isa_global_bytes_per_wave(scope->mix, 1) > scope->cost;
+}
+
+static void check_conversions(struct isa_scope *scope, const struct isa_rule *rule)
+{
+    const uint64_t count = scope->mix->count[ISA_CONVERSION];
+    if (count >= MANY_CONVERSIONS && (double)count * 3 >= scope->cost && !is_memory_bound(scope))
+        isa_report(scope, rule, first_of(scope, ISA_CONVERSION),
+                   "%llu conversions are %.0f %% of the loop's vector issue time", (unsigned long long)count,
+                   100 * (double)count / scope->cost);
+}
+
+static void check_transcendentals(struct isa_scope *scope, const struct isa_rule *rule)
+{
+    const uint64_t count = scope->mix->count[ISA_TRANSCENDENTAL];
+    const double cost = (double)count * TRANSCENDENTAL_COST;
+    if (count >= MANY_TRANSCENDENTALS && cost * 2 > scope->cost && !is_memory_bound(scope))
+        isa_report(scope, rule, first_of(scope, ISA_TRANSCENDENTAL),
+                   "%llu transcendentals at a quarter of the rate are %.0f %% of the loop's vector issue time",
+                   (unsigned long long)count, 100 * cost / scope->cost);
+}
+
+static void check_barriers(struct isa_scope *scope, const struct isa_rule *rule)
+{
+    const uint64_t count = scope->mix->count[ISA_BARRIER];
+    const double step = count ? scope->cost / (double)count : SMALL_STEP_COST;
+    if (step < SMALL_STEP_COST)
+        isa_report(scope, rule, first_of(scope, ISA_BARRIER), "a barrier every %.0f vector instructions of the loop",
+                   step);
+}
+
+static void check_copies(struct isa_scope *scope, const struct isa_rule *rule)
+{
+    const uint64_t products = scope->mix->count[ISA_MATRIX];
     const struct isa_instruction *first = NULL;
     uint64_t copies = 0;
-    for (size_t i = 0; i < body->count; i++) {
-        if (!text_starts(body->items[i]->mnemonic, "v_accvgpr_"))
+    for (size_t i = 0; i < scope->count; i++) {
+        if (!text_starts(scope->items[i]->mnemonic, "v_accvgpr_"))
             continue;
-        first = first ? first : body->items[i];
+        first = first ? first : scope->items[i];
         copies++;
     }
-    if (!loop->is_innermost || copies < MANY_COPIES || copies <= loop->own.count[ISA_MATRIX])
-        return;
-    isa_report_add(report,
-                   (struct isa_finding){
-                       "accumulator-copies", ISA_HINT, first->address, body->loop,
-                       arena_printf(report->arena, "%llu copies between VGPRs and AGPRs, for %llu matrix instructions",
-                                    (unsigned long long)copies, (unsigned long long)loop->own.count[ISA_MATRIX]),
-                       "registers are short, or accumulators are used by vector instructions inside the loop: smaller "
-                       "tiles, or move that use behind the loop"});
+    if (copies >= MANY_COPIES && copies > products)
+        isa_report(scope, rule, first, "%llu copies between VGPRs and AGPRs, for %llu matrix instructions",
+                   (unsigned long long)copies, (unsigned long long)products);
 }
 
-static void check_loop(struct isa_report *report, const struct isa_body *body)
-{
-    check_conversions(report, body);
-    check_transcendentals(report, body);
-    check_barriers(report, body);
-    check_copies(report, body);
-    isa_check_memory(report, body);
-    isa_check_lds(report, body);
-    isa_check_chain(report, body);
-}
+/* ---- the rules ---- */
+
+static const char scratch_advice[] = "fewer live registers (smaller tiles, less unrolling), a smaller block or larger "
+                                     "__launch_bounds__; index arrays only by constants so that they stay in registers";
+
+static const struct isa_rule rules[] = {
+    {"scratch-in-loop", ISA_PROBLEM, false, true, check_scratch_in_loop, scratch_advice},
+    {"scratch", ISA_HINT, false, true, check_scratch, scratch_advice},
+    {"scalar-spills", ISA_NOTE, false, true, check_scalar_spills,
+     "fewer values that are the same for all lanes: arguments, pointers, masks of nested branches"},
+    {"calls", ISA_NOTE, false, true, check_calls,
+     "force inlining (__forceinline__, templates instead of function pointers)"},
+    {"matrix-shape", ISA_NOTE, false, true, check_shapes, ""},
+    {"integer-division", ISA_NOTE, false, false, check_division,
+     "divisors that are compile-time constants or powers of two, a precomputed reciprocal, or a counter that wraps"},
+    {"lanes-off", ISA_HINT, false, false, check_lanes,
+     "wrong unless all lanes or none take that branch. LLVM before 22 moves them there when only some lanes use the "
+     "result: asm(\"\" : \"+v\"(result)) before the branch keeps them"},
+    {"barrier-per-step", ISA_NOTE, true, true, check_barriers,
+     "more work per step (larger slabs, two buffers with one barrier), or wave operations, which need no barrier"},
+    {"conversions", ISA_HINT, true, false, check_conversions,
+     "convert once outside of the loop, use packed conversions, or compute in the format of the data"},
+    {"transcendentals", ISA_HINT, true, false, check_transcendentals,
+     "fewer of them (exp2 with the scale folded in, one reciprocal for several divisions), or a polynomial for part of "
+     "them"},
+    {"accumulator-copies", ISA_HINT, true, false, check_copies,
+     "registers are short, or accumulators are used by vector instructions inside the loop: smaller tiles, or move that "
+     "use behind the loop"},
+    {"narrow-loads", ISA_HINT, true, false, isa_check_width,
+     "let each lane take neighbouring elements as one aligned vector (float4, 16 bytes)"},
+    {"wait-each-load", ISA_HINT, true, false, isa_check_waits,
+     "load for several iterations before the first use (unroll), or for the next iteration while this one computes"},
+    {"narrow-lds", ISA_HINT, true, false, isa_check_lds,
+     "read them as one vector from an address aligned to 16 bytes (float4; pad rows to a multiple of 16 bytes)"},
+    {"one-chain", ISA_HINT, true, false, isa_check_chain, NULL},
+};
 
 static int by_weight(const void *a, const void *b)
 {
@@ -288,40 +336,42 @@ static int by_weight(const void *a, const void *b)
     return strcmp(x->code, y->code);
 }
 
-/* Own instructions of all loops, one array: those of a loop lie together, by address. */
-static void fill_bodies(struct isa_body *bodies, const struct isa_kernel *kernel, const char *target,
-                        struct arena *arena)
+/* All of the kernel's instructions, or those that are a loop's own. */
+static void fill_scope(struct isa_scope *scope, size_t loop)
 {
-    size_t used = 0;
-    const struct isa_instruction **items = arena_array(arena, kernel->instruction_count, sizeof(*items));
-    for (size_t loop = 0; loop < kernel->loop_count; loop++) {
-        bodies[loop] = (struct isa_body){kernel, target, loop, items + used, 0};
-        used += kernel->loops[loop].own.instructions;
-    }
-    for (size_t i = 0; i < kernel->instruction_count; i++) {
+    const struct isa_kernel *kernel = scope->kernel;
+    const bool is_all = loop == ISA_NO_LOOP;
+    const uint64_t last = is_all ? UINT64_MAX : kernel->loops[loop].last_address;
+    size_t i = is_all ? 0 : isa_find(kernel->instructions, kernel->instruction_count, kernel->loops[loop].first_address);
+    scope->mix = is_all ? &kernel->mix : &kernel->loops[loop].own;
+    scope->loop = loop;
+    scope->count = 0;
+    scope->cost = 0;
+    for (; i < kernel->instruction_count && kernel->instructions[i].address <= last; i++) {
         const struct isa_instruction *in = &kernel->instructions[i];
-        if (in->loop != ISA_NO_LOOP)
-            bodies[in->loop].items[bodies[in->loop].count++] = in;
+        if (!is_all && in->loop != loop)
+            continue;
+        scope->items[scope->count++] = in;
+        scope->cost += isa_issue_cost(in);
     }
+}
+
+static void apply_rules(struct isa_scope *scope, size_t loop)
+{
+    fill_scope(scope, loop);
+    for (size_t k = 0; k < sizeof(rules) / sizeof(*rules); k++)
+        if (rules[k].is_of_loops == (loop != ISA_NO_LOOP) && (rules[k].is_sass || !target_is_nvidia(scope->target)))
+            rules[k].check(scope, &rules[k]);
 }
 
 void isa_findings_fill(struct isa_kernel *kernel, const char *target, struct arena *arena)
 {
-    struct isa_report report = {.kernel = kernel, .arena = arena};
-    struct isa_body *bodies = arena_array(arena, kernel->loop_count, sizeof(*bodies));
-    const bool is_sass = target_is_nvidia(target); /* the other checks know LLVM's code and AMD's rates */
-    check_kernel(&report);
-    check_shapes(&report);
-    if (!is_sass) {
-        check_division(&report);
-        isa_check_lanes(&report);
-    }
-    fill_bodies(bodies, kernel, target, arena);
+    struct isa_scope scope = {.kernel = kernel, .target = target, .arena = arena};
+    scope.items = arena_array(arena, kernel->instruction_count, sizeof(*scope.items));
+    apply_rules(&scope, ISA_NO_LOOP);
     for (size_t loop = 0; loop < kernel->loop_count; loop++)
-        if (is_sass)
-            check_barriers(&report, &bodies[loop]);
-        else
-            check_loop(&report, &bodies[loop]);
+        if (kernel->loops[loop].is_innermost)
+            apply_rules(&scope, loop);
     if (kernel->finding_count)
         qsort(kernel->findings, kernel->finding_count, sizeof(*kernel->findings), by_weight);
 }

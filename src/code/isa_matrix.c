@@ -1,117 +1,156 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Work and time of matrix instructions: the work is in the name, the time follows from the rate of the matrix unit.
+ */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "isa_internal.h"
 
-#define MAX_NAME 64u
+/* cbsz and blgp of v_mfma_*_f8f6f4 name the formats of A and B: 0 fp8, 1 bf8, 2 and up have fewer bits. */
+enum formats { ANY_FORMATS, NARROW_FORMATS };
 
-/* Which rows hold for a target; the first family that has the instruction counts. */
+/* Operations per clock of one SIMD's matrix unit; the first row that fits counts, and what no row fits is not known.
+ *
+ * AMD, sources: gfx908, gfx90a, gfx942, gfx11 and gfx12 (wave32) from ROCm/amd_matrix_instruction_calculator at
+ * 2ef91896; gfx950 from LLVM's SISchedule.td and AMD's "Matrix Core Programming on CDNA3 and CDNA4", which doubles the
+ * time of 8-bit operands of f8f6f4. gfx950 runs gfx942's shapes at their rate, but halved f64 and dropped xf32. bf8 and
+ * fp8 have one rate.
+ *
+ * NVIDIA: one of an SM's four tensor cores, without sparsity, which doubles it: the rate of the whole chip (A100 and H100
+ * data sheets, at 1.41 and 1.83 GHz) over SMs, partitions and clock. What reaches less by design (mma.sync on sm_90 and
+ * later) or depends on the product (GeForce) is left out. */
 static const struct {
-    const char *target; /* pattern */
-    const char *arch;
-    bool only_narrow; /* not for f64 and xf32: gfx950 halved the one and dropped the other */
-} families[] = {
-    {"gfx908", "gfx908", false},       {"gfx90a", "gfx90a", false},
-    {"gfx94?", "gfx942", false},       {"gfx9-4-generic", "gfx942", false},
-    {"gfx950", "gfx950", false},       {"gfx950", "gfx942", true}, /* its shapes still run at its rate */
-    {"gfx11*", "gfx11", false},        {"gfx120?", "gfx12", false},
-    {"gfx12-generic", "gfx12", false},
+    const char *target, *name; /* patterns */
+    uint32_t rate;
+    enum formats formats;
+} rates[] = {
+    /* CDNA 1 and 2 */
+    {"gfx9*", "v_mfma_f32_*[0-9_]f32", 64, 0},
+    {"gfx9[04-]*", "v_mfma_f64_16x16x4*", 64, 0},
+    {"gfx9[04-]*", "v_mfma_f64_4x4x4*", 32, 0},
+    {"gfx90[8a]", "v_mfma_f32_*[0-9_]f16", 256, 0},
+    {"gfx90[8a]", "v_mfma_f32_*bf16_1k", 256, 0},
+    {"gfx90[8a]", "v_mfma_f32_*bf16", 128, 0},
+    {"gfx90[8a]", "v_mfma_i32_*", 256, 0},
+    /* what gfx950 added */
+    {"gfx950", "v_mfma_f32_16x16x32_*f16", 1024, 0},
+    {"gfx950", "v_mfma_f32_32x32x16_*f16", 1024, 0},
+    {"gfx950", "v_mfma_i32_16x16x64_i8", 2048, 0},
+    {"gfx950", "v_mfma_i32_32x32x32_i8", 2048, 0},
+    {"gfx950", "v_mfma_*_f8f6f4", 4096, NARROW_FORMATS},
+    {"gfx950", "v_mfma_*_f8f6f4", 2048, 0},
+    {"gfx950", "v_mfma_f64_16x16x4*", 32, 0},
+    {"gfx950", "v_smfmac_f32_16x16x64_f16", 2048, 0},
+    {"gfx950", "v_smfmac_f32_32x32x32_f16", 2048, 0},
+    /* CDNA 3 and 4; forms of several blocks have K = 4 and the rate of CDNA 2 */
+    {"gfx9[4-]*", "v_mfma_f32_*xf32", 256, 0},
+    {"gfx9[45-]*", "v_mfma_f32_*x4[_bf]*f16*", 256, 0},
+    {"gfx9[45-]*", "v_mfma_f32_*f16*", 512, 0},
+    {"gfx9[45-]*", "v_mfma_f32_*[bf][fp]8*", 1024, 0},
+    {"gfx9[45-]*", "v_mfma_i32_*x4[_i]*", 256, 0},
+    {"gfx9[45-]*", "v_mfma_i32_*", 1024, 0},
+    {"gfx9[45-]*", "v_smfmac_f32_16x16x32_*f16", 1024, 0},
+    {"gfx9[45-]*", "v_smfmac_f32_32x32x16_*f16", 1024, 0},
+    {"gfx9[45-]*", "v_smfmac_f32_16x16x64_[bf][fp]8_*", 2048, 0},
+    {"gfx9[45-]*", "v_smfmac_f32_32x32x32_[bf][fp]8_*", 2048, 0},
+    {"gfx9[45-]*", "v_smfmac_i32_16x16x64_i8", 2048, 0},
+    {"gfx9[45-]*", "v_smfmac_i32_32x32x32_i8", 2048, 0},
+    /* RDNA 3 and 4 */
+    {"gfx11*", "v_wmma_*_iu4", 512, 0},
+    {"gfx11*", "v_wmma_*", 256, 0},
+    {"gfx12[0-]*", "v_wmma_*_16x16x32_iu4", 2048, 0},
+    {"gfx12[0-]*", "v_wmma_*_iu[48]", 1024, 0},
+    {"gfx12[0-]*", "v_wmma_*_[bf][fp]8", 1024, 0},
+    {"gfx12[0-]*", "v_wmma_*f16", 512, 0},
+    {"gfx12[0-]*", "v_swmmac_f32_16x16x32_f16", 1024, 0},
+    {"gfx12[0-]*", "v_swmmac_f32_16x16x32_[bf][fp]8_*", 2048, 0},
+
+    {"sm_80", "HMMA.*TF32*", 256, 0},
+    {"sm_80", "HMMA.*", 512, 0},
+    {"sm_80", "IMMA.*.[SU]4*", 2048, 0},
+    {"sm_80", "IMMA.*", 1024, 0},
+    {"sm_80", "BMMA.*", 8192, 0},
+    {"sm_80", "DMMA.*", 32, 0},
+    {"sm_90*", "HGMMA.*TF32*", 512, 0},
+    {"sm_90*", "HGMMA.*", 1024, 0},
+    {"sm_90*", "[QI]GMMA.*", 2048, 0},
 };
 
-/* Drops what spellings differ in: '_' and the number of blocks ("_4b"), and on request the "1k" of bf16 (the only form
- * of gfx942) and the difference of fp8 and bf8 (one rate). */
-static void plain_name(char out[MAX_NAME], const char *name, bool is_loose)
+struct shape {
+    unsigned long m, n, k, blocks;
+};
+
+/* Names before gfx940 do not say how many blocks there are ("v_mfma_f32_32x32x1f32"), but 64 lanes hold A, each this many
+ * elements of a type. */
+static unsigned long blocks_of(const struct shape *shape, const char *type)
 {
-    size_t length = 0;
-    for (const char *word = name; *word && length + 1 < MAX_NAME;) {
-        const size_t size = strcspn(word, "_");
-        const bool is_blocks = size >= 2 && word[size - 1] == 'b' && strspn(word, "0123456789") == size - 1;
-        const bool is_dropped = is_blocks || (is_loose && size == 2 && memcmp(word, "1k", 2) == 0);
-        for (size_t i = 0; i < size && !is_dropped && length + 1 < MAX_NAME; i++)
-            out[length++] = word[i];
-        if (is_loose && size == 3 && memcmp(word, "bf8", 3) == 0 && length >= 3)
-            memcpy(out + length - 3, "fp8", 3);
-        word += size + (word[size] == '_');
-    }
-    out[length] = '\0';
+    const unsigned long each = text_starts(type, "f32") || text_starts(type, "f64")      ? 1
+                               : text_starts(type, "xf") || strcmp(type, "bf16") == 0 ? 2
+                                                                                         : 4;
+    const unsigned long blocks = 64 * each / (shape->m * shape->k);
+    return blocks ? blocks : 1;
 }
 
-/* cbsz and blgp name the formats of A and B: 0 fp8, 1 bf8, 2 and up have fewer bits. */
-static enum isa_formats formats_of(const struct isa_instruction *in)
+/* "16x16x4_4b_f32" or "64x128x16.F32", and what stands behind them. */
+static bool read_product(struct shape *shape, const char *digits)
+{
+    char *end = NULL;
+    *shape = (struct shape){.m = strtoul(digits, &end, 10), .blocks = 1};
+    if (*end != 'x')
+        return false;
+    shape->n = strtoul(end + 1, &end, 10);
+    if (*end != 'x')
+        return false;
+    shape->k = strtoul(end + 1, &end, 10);
+    if (!shape->m || !shape->n || !shape->k || shape->m > 256 || shape->n > 512 || shape->k > 1024)
+        return false;
+    if (isalpha((unsigned char)*end))
+        shape->blocks = blocks_of(shape, end);
+    else if (*end == '_' && isdigit((unsigned char)end[1]) && end[1 + strspn(end + 1, "0123456789")] == 'b')
+        shape->blocks = strtoul(end + 1, NULL, 10);
+    return shape->blocks <= 64;
+}
+
+/* "16816" is 16 x 8 x 16: N is always 8. */
+static bool read_packed(struct shape *shape, const char *digits, size_t length)
+{
+    const size_t rows = text_starts(digits, "16") ? 2 : 1;
+    if (length < rows + 2 || length > rows + 4 || digits[rows] != '8' || (digits[length] && digits[length] != '.'))
+        return false;
+    *shape = (struct shape){rows == 2 ? 16 : 8, 8, strtoul(digits + rows + 1, NULL, 10), 1};
+    return true;
+}
+
+static bool read_shape(struct shape *shape, const char *name)
+{
+    static const char digits[] = "0123456789";
+    for (const char *at = name; (at = strpbrk(at, digits)) != NULL; at += strspn(at, digits))
+        if (read_product(shape, at) || (at > name && at[-1] == '.' && read_packed(shape, at, strspn(at, digits))))
+            return true;
+    return false;
+}
+
+static uint32_t rate_of(const struct isa_instruction *in, const char *target)
 {
     const bool is_narrow = isa_modifier(in, "cbsz") >= 2 && isa_modifier(in, "blgp") >= 2;
-    return is_narrow ? ISA_NARROW_FORMATS : ISA_EIGHT_BITS;
-}
-
-static const struct isa_matrix *find_in(const char *arch, const char *plain, enum isa_formats formats, bool is_loose)
-{
-    for (size_t i = 0; i < isa_matrix_count; i++) {
-        char row[MAX_NAME];
-        if (strcmp(isa_matrices[i].arch, arch) != 0)
-            continue;
-        plain_name(row, isa_matrices[i].name, is_loose);
-        if (strcmp(row, plain) == 0 &&
-            (isa_matrices[i].formats == ISA_ANY_FORMAT || isa_matrices[i].formats == formats))
-            return &isa_matrices[i];
-    }
-    return NULL;
-}
-
-static const struct isa_matrix *find(const struct isa_instruction *in, const char *name, const char *target)
-{
-    for (unsigned loose = 0; loose < 2; loose++) {
-        char plain[MAX_NAME];
-        plain_name(plain, name, loose != 0);
-        for (size_t i = 0; i < sizeof(families) / sizeof(*families); i++) {
-            if (!text_matches(target, families[i].target))
-                continue;
-            if (families[i].only_narrow && (strstr(plain, "f64") || strstr(plain, "xf32")))
-                continue;
-            const struct isa_matrix *row = find_in(families[i].arch, plain, formats_of(in), loose != 0);
-            if (row)
-                return row;
-        }
-    }
-    return NULL;
-}
-
-/* 2 * M * N * K * blocks from a name with "16x16x32" and perhaps "_4b": work is in the name, time is not. */
-static uint32_t ops_in_name(const char *name)
-{
-    for (const char *at = name; (at = strpbrk(at, "0123456789")) != NULL; at += strspn(at, "0123456789")) {
-        char *end = NULL;
-        const unsigned long m = strtoul(at, &end, 10);
-        if (*end != 'x')
-            continue;
-        const unsigned long n = strtoul(end + 1, &end, 10);
-        if (*end != 'x')
-            return 0;
-        const unsigned long k = strtoul(end + 1, &end, 10);
-        unsigned long blocks = 1;
-        if (*end == '_' && isdigit((unsigned char)end[1]) && end[1 + strspn(end + 1, "0123456789")] == 'b')
-            blocks = strtoul(end + 1, NULL, 10);
-        if (m > 256 || n > 256 || k > 1024 || blocks > 64)
-            return 0;
-        return (uint32_t)(2 * m * n * k * blocks);
-    }
+    for (size_t k = 0; k < sizeof(rates) / sizeof(*rates); k++)
+        if (text_matches(target, rates[k].target) && text_matches(in->mnemonic, rates[k].name) &&
+            (is_narrow || rates[k].formats == ANY_FORMATS))
+            return rates[k].rate * (isa_has_word(in->mnemonic, "SP") ? 2 : 1);
     return 0;
 }
 
 void isa_matrix_fill(struct isa_instruction *in, const char *target)
 {
-    char name[MAX_NAME];
-    const size_t length = isa_base_length(in->mnemonic);
-    const size_t kept = length < MAX_NAME - 1 ? length : MAX_NAME - 1;
-    memcpy(name, in->mnemonic, kept);
-    name[kept] = '\0';
-    /* v_mfma_scale_ is v_mfma_ with scales from registers: the same work in the same time. */
-    char *scale = strstr(name, "_scale_");
-    if (scale)
-        memmove(scale, scale + 6, strlen(scale + 6) + 1);
-    const struct isa_matrix *row = find(in, name, target);
-    in->matrix_ops = row ? row->ops : ops_in_name(name);
-    in->matrix_cycles = row ? row->cycles : 0;
-    in->is_integer = strstr(name, "_i32_") != NULL;
+    struct shape shape;
+    in->is_integer = strstr(in->mnemonic, "_i32_") || isa_is_opcode(in, "IMMA BMMA IGMMA BGMMA UTCIMMA");
+    if (!read_shape(&shape, in->mnemonic))
+        return;
+    /* Four warps share a warpgroup's product. */
+    const unsigned long share = isa_is_opcode(in, "HGMMA QGMMA IGMMA BGMMA") ? 4 : 1;
+    in->matrix_ops = (uint32_t)(2 * shape.m * shape.n * shape.k * shape.blocks / share);
+    const uint32_t rate = rate_of(in, target);
+    in->matrix_cycles = rate ? in->matrix_ops / rate : 0;
 }

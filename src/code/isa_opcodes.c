@@ -1,136 +1,174 @@
 /* SPDX-License-Identifier: MIT
  *
- * Families of mnemonics of gfx9 to gfx12, from LLVM's AMDGPU instruction names.
+ * What instructions are and compute, by name. The conventions of work are those of AMD's counters for floating point
+ * (SQ_INSTS_VALU_ADD/MUL/TRANS 1, FMA 2), per lane, both values of a pair: moves, selections, compares, min, max and
+ * rounding are no operations.
  */
+#include <string.h>
+
 #include "isa_internal.h"
 
-const struct isa_family isa_families[] = {
-    /* vector ALU */
-    {"v_mfma_", ISA_MATRIX, ISA_NO_SPACE},
-    {"v_smfmac_", ISA_MATRIX, ISA_NO_SPACE},
-    {"v_wmma_", ISA_MATRIX, ISA_NO_SPACE},
-    {"v_swmmac_", ISA_MATRIX, ISA_NO_SPACE},
-    {"v_dual_", ISA_DUAL, ISA_NO_SPACE},
-    {"v_pk_", ISA_PACKED, ISA_NO_SPACE},
-    {"v_dot", ISA_PACKED, ISA_NO_SPACE},
-    {"v_cvt_", ISA_CONVERSION, ISA_NO_SPACE},
-    {"v_exp_", ISA_TRANSCENDENTAL, ISA_NO_SPACE},
-    {"v_log_", ISA_TRANSCENDENTAL, ISA_NO_SPACE},
-    {"v_rcp_", ISA_TRANSCENDENTAL, ISA_NO_SPACE},
-    {"v_rsq_", ISA_TRANSCENDENTAL, ISA_NO_SPACE},
-    {"v_sqrt_", ISA_TRANSCENDENTAL, ISA_NO_SPACE},
-    {"v_sin_", ISA_TRANSCENDENTAL, ISA_NO_SPACE},
-    {"v_cos_", ISA_TRANSCENDENTAL, ISA_NO_SPACE},
-    {"v_tanh_", ISA_TRANSCENDENTAL, ISA_NO_SPACE},
-    {"v_s_", ISA_TRANSCENDENTAL, ISA_NO_SPACE}, /* gfx12: one value per wave, v_s_exp_f32 */
-    {"v_readlane_", ISA_CROSS_LANE, ISA_NO_SPACE},
-    {"v_readfirstlane_", ISA_CROSS_LANE, ISA_NO_SPACE},
-    {"v_writelane_", ISA_CROSS_LANE, ISA_NO_SPACE},
-    {"v_permlane", ISA_CROSS_LANE, ISA_NO_SPACE},
-    {"v_mov_b32_dpp", ISA_CROSS_LANE, ISA_NO_SPACE},
-    {"v_mov_b32_e64_dpp", ISA_CROSS_LANE, ISA_NO_SPACE},
-    {"v_mov_b64_dpp", ISA_CROSS_LANE, ISA_NO_SPACE},
-    {"v_nop", ISA_OTHER, ISA_NO_SPACE},
-    {"v_", ISA_VECTOR, ISA_NO_SPACE},
+#define COUNT(array) (sizeof(array) / sizeof(*(array)))
 
-    /* scalar memory */
-    {"s_load_", ISA_SCALAR_MEMORY, ISA_CONSTANT},
-    {"s_buffer_load_", ISA_SCALAR_MEMORY, ISA_CONSTANT},
-    {"s_scratch_load_", ISA_SCALAR_MEMORY, ISA_CONSTANT},
-    {"s_store_", ISA_SCALAR_MEMORY, ISA_CONSTANT},
-    {"s_buffer_store_", ISA_SCALAR_MEMORY, ISA_CONSTANT},
-    {"s_scratch_store_", ISA_SCALAR_MEMORY, ISA_CONSTANT},
-    {"s_atomic_", ISA_ATOMIC, ISA_CONSTANT},
-    {"s_buffer_atomic_", ISA_ATOMIC, ISA_CONSTANT},
+/* AMD's, gfx9 to gfx12, from LLVM's AMDGPU instruction names: a mnemonic is what the longest start of it says. */
+static const struct isa_opcode amd[] = {
+    /* vector ALU; work is in `works` below */
+    {ISA_VECTOR, ISA_NO_SPACE, 0, 0, "v_"},
+    {ISA_MATRIX, ISA_NO_SPACE, 0, 0, "v_mfma_ v_smfmac_ v_wmma_ v_swmmac_"},
+    {ISA_DUAL, ISA_NO_SPACE, 0, 0, "v_dual_"},
+    {ISA_PACKED, ISA_NO_SPACE, 0, 0, "v_pk_ v_dot"},
+    {ISA_CONVERSION, ISA_NO_SPACE, 0, 0, "v_cvt_"},
+    /* v_s_: gfx12's with one value per wave, v_s_exp_f32 */
+    {ISA_TRANSCENDENTAL, ISA_NO_SPACE, 0, 0, "v_exp_ v_log_ v_rcp_ v_rsq_ v_sqrt_ v_sin_ v_cos_ v_tanh_ v_s_"},
+    {ISA_CROSS_LANE, ISA_NO_SPACE, 0, 0,
+     "v_readlane_ v_readfirstlane_ v_writelane_ v_permlane v_mov_b32_dpp v_mov_b32_e64_dpp v_mov_b64_dpp "
+     "ds_bpermute_ ds_permute_ ds_swizzle_"},
+
+    /* scalar ALU and memory */
+    {ISA_SCALAR, ISA_NO_SPACE, 0, 0, "s_"},
+    {ISA_SCALAR_MEMORY, ISA_CONSTANT, 0, 0,
+     "s_load_ s_buffer_load_ s_scratch_load_ s_store_ s_buffer_store_ s_scratch_store_"},
+    {ISA_ATOMIC, ISA_CONSTANT, 0, 0, "s_atomic_ s_buffer_atomic_"},
 
     /* control */
-    {"s_barrier_wait", ISA_WAIT, ISA_NO_SPACE},
-    {"s_barrier_init", ISA_OTHER, ISA_NO_SPACE},
-    {"s_barrier_join", ISA_OTHER, ISA_NO_SPACE},
-    {"s_barrier_leave", ISA_OTHER, ISA_NO_SPACE},
-    {"s_barrier", ISA_BARRIER, ISA_NO_SPACE},
-    {"s_wait", ISA_WAIT, ISA_NO_SPACE},
-    {"s_branch", ISA_BRANCH, ISA_NO_SPACE},
-    {"s_cbranch_", ISA_BRANCH, ISA_NO_SPACE},
-    {"s_setpc_", ISA_BRANCH, ISA_NO_SPACE},
-    {"s_swappc_", ISA_BRANCH, ISA_NO_SPACE},
-    {"s_call_", ISA_BRANCH, ISA_NO_SPACE},
-    {"s_rfe_", ISA_BRANCH, ISA_NO_SPACE},
-    {"s_subvector_loop_", ISA_BRANCH, ISA_NO_SPACE},
-    {"s_alloc_vgpr", ISA_OTHER, ISA_NO_SPACE},
-    {"s_atc_probe", ISA_OTHER, ISA_NO_SPACE},
-    {"s_buffer_prefetch_", ISA_OTHER, ISA_NO_SPACE},
-    {"s_clause", ISA_OTHER, ISA_NO_SPACE},
-    {"s_code_end", ISA_OTHER, ISA_NO_SPACE},
-    {"s_dcache_", ISA_OTHER, ISA_NO_SPACE},
-    {"s_decperflevel", ISA_OTHER, ISA_NO_SPACE},
-    {"s_delay_alu", ISA_OTHER, ISA_NO_SPACE},
-    {"s_denorm_mode", ISA_OTHER, ISA_NO_SPACE},
-    {"s_endpgm", ISA_OTHER, ISA_NO_SPACE},
-    {"s_get_barrier_state", ISA_OTHER, ISA_NO_SPACE},
-    {"s_get_waveid", ISA_OTHER, ISA_NO_SPACE},
-    {"s_getreg_", ISA_OTHER, ISA_NO_SPACE},
-    {"s_gl1_inv", ISA_OTHER, ISA_NO_SPACE},
-    {"s_icache_inv", ISA_OTHER, ISA_NO_SPACE},
-    {"s_incperflevel", ISA_OTHER, ISA_NO_SPACE},
-    {"s_inst_prefetch", ISA_OTHER, ISA_NO_SPACE},
-    {"s_memrealtime", ISA_OTHER, ISA_NO_SPACE},
-    {"s_memtime", ISA_OTHER, ISA_NO_SPACE},
-    {"s_monitor_sleep", ISA_OTHER, ISA_NO_SPACE},
-    {"s_nop", ISA_OTHER, ISA_NO_SPACE},
-    {"s_prefetch_", ISA_OTHER, ISA_NO_SPACE},
-    {"s_round_mode", ISA_OTHER, ISA_NO_SPACE},
-    {"s_sendmsg", ISA_OTHER, ISA_NO_SPACE},
-    {"s_set_gpr_idx_", ISA_OTHER, ISA_NO_SPACE},
-    {"s_set_inst_prefetch", ISA_OTHER, ISA_NO_SPACE},
-    {"s_set_vgpr_msb", ISA_OTHER, ISA_NO_SPACE},
-    {"s_sethalt", ISA_OTHER, ISA_NO_SPACE},
-    {"s_setkill", ISA_OTHER, ISA_NO_SPACE},
-    {"s_setprio", ISA_OTHER, ISA_NO_SPACE},
-    {"s_setreg_", ISA_OTHER, ISA_NO_SPACE},
-    {"s_singleuse_vdst", ISA_OTHER, ISA_NO_SPACE},
-    {"s_sleep", ISA_OTHER, ISA_NO_SPACE},
-    {"s_trap", ISA_OTHER, ISA_NO_SPACE},
-    {"s_ttracedata", ISA_OTHER, ISA_NO_SPACE},
-    {"s_version", ISA_OTHER, ISA_NO_SPACE},
-    {"s_wakeup", ISA_OTHER, ISA_NO_SPACE},
-    {"s_", ISA_SCALAR, ISA_NO_SPACE},
+    {ISA_BARRIER, ISA_NO_SPACE, 0, 0, "s_barrier"},
+    {ISA_WAIT, ISA_NO_SPACE, 0, 0, "s_barrier_wait s_wait"},
+    {ISA_BRANCH, ISA_NO_SPACE, 0, 0, "s_branch s_cbranch_ s_setpc_ s_swappc_ s_call_ s_rfe_ s_subvector_loop_"},
+    {ISA_OTHER, ISA_NO_SPACE, 0, 0,
+     "v_nop s_alloc_vgpr s_atc_probe s_barrier_init s_barrier_join s_barrier_leave s_buffer_prefetch_ s_clause s_code_end "
+     "s_dcache_ s_decperflevel s_delay_alu s_denorm_mode s_endpgm s_get_barrier_state s_get_waveid s_getreg_ s_gl1_inv "
+     "s_icache_inv s_incperflevel s_inst_prefetch s_memrealtime s_memtime s_monitor_sleep s_nop s_prefetch_ s_round_mode "
+     "s_sendmsg s_set_gpr_idx_ s_set_inst_prefetch s_set_vgpr_msb s_sethalt s_setkill s_setprio s_setreg_ "
+     "s_singleuse_vdst s_sleep s_trap s_ttracedata s_version s_wakeup "
+     "ds_bvh_ ds_direct_load ds_gws_ ds_nop ds_param_load"},
 
     /* LDS */
-    {"ds_bpermute_", ISA_CROSS_LANE, ISA_NO_SPACE},
-    {"ds_permute_", ISA_CROSS_LANE, ISA_NO_SPACE},
-    {"ds_swizzle_", ISA_CROSS_LANE, ISA_NO_SPACE},
-    {"ds_read", ISA_LDS_READ, ISA_LDS},
-    {"ds_load_", ISA_LDS_READ, ISA_LDS},
-    {"ds_write", ISA_LDS_WRITE, ISA_LDS},
-    {"ds_store_", ISA_LDS_WRITE, ISA_LDS},
-    {"ds_bvh_", ISA_OTHER, ISA_NO_SPACE},
-    {"ds_direct_load", ISA_OTHER, ISA_NO_SPACE},
-    {"ds_gws_", ISA_OTHER, ISA_NO_SPACE},
-    {"ds_nop", ISA_OTHER, ISA_NO_SPACE},
-    {"ds_param_load", ISA_OTHER, ISA_NO_SPACE},
-    {"ds_", ISA_ATOMIC, ISA_LDS},
+    {ISA_ATOMIC, ISA_LDS, 0, 0, "ds_"},
+    {ISA_LDS_READ, ISA_LDS, 0, 0, "ds_read ds_load_"},
+    {ISA_LDS_WRITE, ISA_LDS, 0, 0, "ds_write ds_store_"},
 
-    /* vector memory; what is left of these names are cache controls */
-    {"scratch_load_", ISA_SCRATCH_LOAD, ISA_SCRATCH},
-    {"scratch_store_", ISA_SCRATCH_STORE, ISA_SCRATCH},
-    {"global_load_", ISA_LOAD, ISA_GLOBAL},
-    {"global_store_", ISA_STORE, ISA_GLOBAL},
-    {"global_atomic_", ISA_ATOMIC, ISA_GLOBAL},
-    {"flat_load_", ISA_LOAD, ISA_GLOBAL},
-    {"flat_store_", ISA_STORE, ISA_GLOBAL},
-    {"flat_atomic_", ISA_ATOMIC, ISA_GLOBAL},
-    {"buffer_load_", ISA_LOAD, ISA_GLOBAL},
-    {"buffer_store_", ISA_STORE, ISA_GLOBAL},
-    {"buffer_atomic_", ISA_ATOMIC, ISA_GLOBAL},
-    {"tbuffer_load_", ISA_LOAD, ISA_GLOBAL},
-    {"tbuffer_store_", ISA_STORE, ISA_GLOBAL},
-    {"image_atomic_", ISA_ATOMIC,
-     ISA_GLOBAL}, /* images move bytes by their format, which the code does not say: none counted */
-    {"image_store", ISA_STORE, ISA_GLOBAL},
-    {"image_load", ISA_LOAD, ISA_GLOBAL},
-    {"image_sample", ISA_LOAD, ISA_GLOBAL},
-    {"image_gather", ISA_LOAD, ISA_GLOBAL},
+    /* Vector memory; what is left of these names are cache controls. Images move bytes by their format, which the code
+     * does not say: none counted. */
+    {ISA_SCRATCH_LOAD, ISA_SCRATCH, 0, 0, "scratch_load_"},
+    {ISA_SCRATCH_STORE, ISA_SCRATCH, 0, 0, "scratch_store_"},
+    {ISA_LOAD, ISA_GLOBAL, 0, 0,
+     "global_load_ flat_load_ buffer_load_ tbuffer_load_ image_load image_sample image_gather"},
+    {ISA_STORE, ISA_GLOBAL, 0, 0, "global_store_ flat_store_ buffer_store_ tbuffer_store_ image_store"},
+    {ISA_ATOMIC, ISA_GLOBAL, 0, 0, "global_atomic_ flat_atomic_ buffer_atomic_ image_atomic_"},
 };
 
-const size_t isa_family_count = sizeof(isa_families) / sizeof(*isa_families);
+/* Operations of AMD's vector ALU by what follows "v_", "v_pk_" or "v_dual_". */
+static const struct {
+    unsigned count;
+    const char *stems;
+} works[] = {
+    {1, "add sub subrev mul mullit exp log rcp rsq sqrt sin cos tanh"},
+    {2, "fma fmac fmaak fmamk mad mac madak madmk fma_mix fma_mixlo fma_mixhi mad_mix mad_mixlo mad_mixhi div_fmas"},
+    {4, "dot2 dot2c dot2acc"},
+    {8, "dot4 dot4c"},
+    {16, "dot8 dot8c"},
+    /* integers alone */
+    {1, "addc subb subbrev and or xor xnor not lshl lshlrev lshr lshrrev ashr ashrrev bfe bfi bfm bfrev alignbit "
+        "alignbyte perm ffbh ffbl clz ctz cls"},
+    {2, "add_lshl lshl_add lshl_or and_or add3 or3 xor3 xad bcnt mbcnt sad_u32"},
+    {4, "sad_u16"},
+    {8, "sad msad"}, /* four differences of bytes, four sums */
+};
+
+/* NVIDIA's of compute capability 7.5 to 12.x, names up to the first '.': those that "CUDA Binary Utilities" (13.1,
+ * "Instruction Set Reference": Turing, Ampere and Ada, Hopper, Blackwell) lists, and a few that its disassembler writes
+ * besides. */
+static const struct isa_opcode sass[] = {
+    /* floating point */
+    {ISA_VECTOR, ISA_NO_SPACE, 1, 0, "FADD FADD32I FMUL FMUL32I FHADD FSWZADD DADD DMUL"},
+    {ISA_VECTOR, ISA_NO_SPACE, 2, 0, "FFMA FFMA32I FHFMA DFMA"},
+    {ISA_TRANSCENDENTAL, ISA_NO_SPACE, 1, 0, "MUFU"},
+    {ISA_PACKED, ISA_NO_SPACE, 2, 0, "FADD2 FMUL2 HADD2 HADD2_32I HMUL2 HMUL2_32I"},
+    {ISA_PACKED, ISA_NO_SPACE, 4, 0, "FFMA2 HFMA2 HFMA2_32I"},
+    {ISA_PACKED, ISA_NO_SPACE, 0, 0, "HMNMX2 HSET2 HSETP2 VHMNMX"},
+    {ISA_MATRIX, ISA_NO_SPACE, 0, 0,
+     "HMMA IMMA DMMA BMMA QMMA OMMA HGMMA IGMMA QGMMA BGMMA UTCHMMA UTCIMMA UTCQMMA UTCOMMA"},
+
+    /* integers */
+    {ISA_VECTOR, ISA_NO_SPACE, 0, 1,
+     "IADD IADD32I IMUL IMUL32I LOP LOP32I SHF SHL SHR BMSK BREV FLO POPC SGXT PRMT VIADD VIADDMNMX"},
+    {ISA_VECTOR, ISA_NO_SPACE, 0, 2, "IADD3 IMAD ISCADD ISCADD32I LEA LOP3 VABSDIFF"},
+    {ISA_PACKED, ISA_NO_SPACE, 0, 8, "VABSDIFF4 IDP IDP4A"},
+
+    /* compares, selections, moves, predicates, conversions; between lanes */
+    {ISA_VECTOR, ISA_NO_SPACE, 0, 0,
+     "FCHK FMNMX FMNMX3 FSEL FSET FSETP FRND DSETP DMNMX IABS IMNMX ISETP ISET VIMNMX VIMNMX3 MOV MOV32I MOV64IUR SEL "
+     "PLOP3 PSETP P2R R2P CS2R"},
+    {ISA_CONVERSION, ISA_NO_SPACE, 0, 0, "F2F F2I I2F I2I I2IP I2FP F2IP F2FP"},
+    {ISA_CROSS_LANE, ISA_NO_SPACE, 0, 0, "SHFL MOVM VOTE VOTEU MATCH REDUX CREDUX R2UR ELECT"},
+
+    /* memory */
+    {ISA_LOAD, ISA_GLOBAL, 0, 0, "LD LDG LDGMC LDGSTS UTMALDG UBLKCP TEX TLD TLD4 TXD SULD"},
+    {ISA_STORE, ISA_GLOBAL, 0, 0, "ST STG UTMASTG USTGR SUST"},
+    {ISA_ATOMIC, ISA_GLOBAL, 0, 0, "ATOM ATOMG RED REDG UREDGR UTMAREDG UBLKRED SUATOM SURED"},
+    {ISA_LDS_READ, ISA_LDS, 0, 0, "LDS LDSM"},
+    {ISA_LDS_WRITE, ISA_LDS, 0, 0, "STS STSM STAS"},
+    {ISA_ATOMIC, ISA_LDS, 0, 0, "ATOMS REDAS"},
+    {ISA_SCRATCH_LOAD, ISA_SCRATCH, 0, 0, "LDL"},
+    {ISA_SCRATCH_STORE, ISA_SCRATCH, 0, 0, "STL"},
+    {ISA_SCALAR_MEMORY, ISA_CONSTANT, 0, 0, "LDC LDCU ULDC"},
+
+    /* control */
+    {ISA_BARRIER, ISA_NO_SPACE, 0, 0, "BAR UCGABAR_ARV SYNCS"},
+    {ISA_WAIT, ISA_NO_SPACE, 0, 0, "UCGABAR_WAIT DEPBAR WARPGROUP ACQBULK ACQSHMINIT NANOSLEEP"},
+    {ISA_BRANCH, ISA_NO_SPACE, 0, 0, "BRA BRX BRXU JMP JMX JMXU CALL RET"},
+
+    /* once per warp, or none of the above */
+    {ISA_OTHER, ISA_NO_SPACE, 0, 0,
+     "R2B B2R S2R BMOV BPT BREAK BSSY BSYNC CCTL CCTLL CCTLT CGAERRBAR ENDCOLLECTIVE ERRBAR EXIT FENCE GETLMEMBASE KILL "
+     "LDGDEPBAR LDT LDTM LEPC MEMBAR NOP PMTRIG PREEXIT QSPC RPCMOV RTT S2UR CS2UR SETCTAID SETLMEMBASE STT STTM TMML "
+     "TXQ UBLKPF UGETNEXTWORKID UMEMSETS USETMAXREG UTCATOMSWS UTCBAR UTCCP UTCSHIFT UTMACCTL UTMACMDFLUSH UTMAPF "
+     "UVIRTCOUNT WARPGROUPSET WARPSYNC YIELD"},
+
+    /* the uniform datapath */
+    {ISA_SCALAR, ISA_NO_SPACE, 0, 0,
+     "UBMSK UBREV UCLEA UFADD UF2F UF2FP UF2I UF2IP UFFMA UFLO UFMNMX UFMUL UFRND UFSEL UFSET UFSETP UI2F UI2FP UI2I "
+     "UI2IP UIABS UIADD3 UIMAD UIMNMX UISETP ULEA ULEPC ULOP ULOP3 ULOP32I UMOV UP2UR UPLOP3 UPOPC UPRMT UPSETP UR2UP "
+     "USEL USGXT USHF USHL USHR UVIADD UVIMNMX"},
+};
+
+/* The longest of these words that `name` starts with, of those behind which one of `ends` or the end follows (NULL:
+ * anything). Its length; 0: none. */
+static size_t longest_start(const char *words, const char *name, const char *ends)
+{
+    size_t longest = 0;
+    for (const char *word = words; *word;) {
+        const size_t length = strcspn(word, " ");
+        if (length > longest && strncmp(word, name, length) == 0 &&
+            (!ends || !name[length] || strchr(ends, name[length])))
+            longest = length;
+        word += length + (word[length] == ' ');
+    }
+    return longest;
+}
+
+const struct isa_opcode *isa_opcode_find(const char *mnemonic, bool is_sass)
+{
+    static const struct isa_opcode unknown = {ISA_OTHER, ISA_NO_SPACE, 0, 0, ""};
+    const struct isa_opcode *rows = is_sass ? sass : amd, *found = &unknown;
+    const size_t count = is_sass ? COUNT(sass) : COUNT(amd);
+    size_t longest = 0;
+    for (size_t k = 0; k < count; k++) {
+        const size_t length = longest_start(rows[k].names, mnemonic, is_sass ? "." : NULL);
+        found = length > longest ? &rows[k] : found;
+        longest = length > longest ? length : longest;
+    }
+    return found;
+}
+
+unsigned isa_stem_work(const char *stem)
+{
+    unsigned count = 0;
+    size_t longest = 0;
+    for (size_t k = 0; k < COUNT(works); k++) {
+        const size_t length = longest_start(works[k].stems, stem, "_ ");
+        count = length > longest ? works[k].count : count;
+        longest = length > longest ? length : longest;
+    }
+    return count;
+}

@@ -10,6 +10,8 @@ static const char *const accumulating[] = {"v_fmac_",      "v_mac_",          "v
                                            "v_dot4c_",     "v_dot8c_",        "v_smfmac_",  "v_swmmac_",
                                            "v_dual_fmac_", "v_dual_dot2acc_", "v_movreld_"};
 
+static const char between[] = " :: "; /* the halves of a VOPD */
+
 /* v[4:7], a12, -v3, |v1|, neg(v2); anything else has file 0. */
 static struct isa_registers register_at(const char *at, const char *end)
 {
@@ -29,16 +31,16 @@ static struct isa_registers register_at(const char *at, const char *end)
     unsigned long last = first;
     if (at[1] == '[' && *after == ':')
         last = strtoul(after + 1, NULL, 10);
-    if (first > 1023 || last > 1023 || last < first)
+    if (first >= ISA_REGISTERS || last >= ISA_REGISTERS || last < first)
         return found;
     return (struct isa_registers){*at, (unsigned)first, (unsigned)(last - first + 1)};
 }
 
 /* Up to the next comma that is in no bracket. */
-static const char *operand_end(const char *at)
+static const char *operand_end(const char *at, const char *end)
 {
     int depth = 0;
-    for (; *at; at++) {
+    for (; at < end; at++) {
         depth += *at == '[' || *at == '(';
         depth -= *at == ']' || *at == ')';
         if (*at == ',' && depth <= 0)
@@ -64,44 +66,29 @@ static bool has_no_destination(const struct isa_instruction *in)
     }
 }
 
-static void read_list(struct isa_operands *operands, const char *list, const char *list_end)
-{
-    for (const char *at = list; at < list_end && operands->count < ISA_MAX_OPERANDS;) {
-        const char *end = operand_end(at);
-        end = end < list_end ? end : list_end;
-        operands->items[operands->count++] = register_at(at, end);
-        at = end + (*end == ',');
-        if (end == list_end)
-            break;
-    }
-}
-
 bool isa_operands_read(struct isa_operands *operands, const struct isa_instruction *in, unsigned half)
 {
-    static const char between[] = " :: ";
-    const char *name = in->mnemonic, *list = in->operands;
-    const char *list_end = list + strlen(list);
+    const char *name = in->mnemonic, *at = in->operands, *end = at + strlen(at);
+    const char *second = in->kind == ISA_DUAL ? strstr(at, between) : NULL;
     *operands = (struct isa_operands){0};
-    const char *second = in->kind == ISA_DUAL ? strstr(list, between) : NULL;
     if (half > 0 && !second)
         return false;
     if (half > 0) {
         name = strstr(name, between);
         name = name ? name + strlen(between) : in->mnemonic;
-        list = second + strlen(between);
+        at = second + strlen(between);
     } else if (second) {
-        list_end = second;
+        end = second;
     }
-    read_list(operands, list, list_end);
+    while (at < end && operands->count < ISA_MAX_OPERANDS) {
+        const char *stop = operand_end(at, end);
+        operands->items[operands->count++] = register_at(at, stop);
+        at = stop + 1;
+    }
     operands->destinations = has_no_destination(in) || operands->count == 0 ? 0 : 1;
     for (size_t i = 0; i < sizeof(accumulating) / sizeof(*accumulating); i++)
         operands->reads_destination = operands->reads_destination || text_starts(name, accumulating[i]);
     return true;
-}
-
-bool isa_registers_overlap(const struct isa_registers *a, const struct isa_registers *b)
-{
-    return a->file && a->file == b->file && a->first < b->first + b->count && b->first < a->first + a->count;
 }
 
 uint64_t isa_modifier(const struct isa_instruction *in, const char *name)
@@ -111,4 +98,32 @@ uint64_t isa_modifier(const struct isa_instruction *in, const char *name)
         if (at[length] == ':' && (at == in->operands || at[-1] == ' '))
             return strtoull(at + length + 1, NULL, 0);
     return 0;
+}
+
+static unsigned *flow_of(struct isa_flow *flow, const struct isa_registers *registers)
+{
+    return &flow->of[registers->file == 'a'][registers->first];
+}
+
+static unsigned largest(struct isa_flow *flow, const struct isa_operands *operands)
+{
+    unsigned most = 0;
+    for (unsigned o = operands->reads_destination ? 0 : operands->destinations; o < operands->count; o++)
+        for (unsigned r = 0; r < operands->items[o].count; r++) {
+            const unsigned number = flow_of(flow, &operands->items[o])[r];
+            most = number > most ? number : most;
+        }
+    return most;
+}
+
+unsigned isa_flow_step(struct isa_flow *flow, const struct isa_instruction *in, unsigned own, bool sum)
+{
+    struct isa_operands operands[2];
+    unsigned read[2] = {0}, halves = 0;
+    for (; halves < 2 && isa_operands_read(&operands[halves], in, halves); halves++)
+        read[halves] = largest(flow, &operands[halves]);
+    for (unsigned h = 0; h < halves; h++)
+        for (unsigned r = 0; operands[h].destinations && r < operands[h].items[0].count; r++)
+            flow_of(flow, &operands[h].items[0])[r] = sum ? read[h] + own : read[h] > own ? read[h] : own;
+    return read[0] > read[1] ? read[0] : read[1];
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The disassembler, LLVM's llvm-objdump as a child process.
+ * The disassembler as a child process: LLVM's llvm-objdump for AMD, NVIDIA's nvdisasm or cuobjdump (which starts nvdisasm
+ * itself).
  */
 #include <errno.h>
 #include <stdio.h>
@@ -16,11 +17,12 @@
 
 #define LLVM_NEWEST 25u
 #define LLVM_OLDEST 14u
-#define MAX_TOOLS (LLVM_NEWEST - LLVM_OLDEST + 4u)
 
 /* A library of ten thousand kernels; more is cut, and the kernels behind the cut are missed by name. */
 #define OUTPUT_LIMIT_BYTES ((size_t)1 << 30)
 #define TOOL_TIMEOUT_MS 600000
+
+#define CUDA_DEFAULT "/usr/local/cuda/bin"
 
 /* Targets that LLVM 14 lacks, and the release that brought them. */
 static const struct {
@@ -30,8 +32,8 @@ static const struct {
     {"gfx94[012]", 17},         {"gfx950", 20},        {"gfx9-4-generic", 20},
     {"gfx9-generic", 19},       {"gfx1036", 15},       {"gfx110[0123]", 15},
     {"gfx115[01]", 17},         {"gfx1152", 19},       {"gfx1153", 20},
-    {"gfx120[01]", 18},         {"gfx1250", 22},       {"gfx1251", 22},
-    {"gfx10-[13]-generic", 19}, {"gfx11-generic", 19}, {"gfx12-generic", 19},
+    {"gfx120[01]", 18},         {"gfx125[01]", 22},    {"gfx10-[13]-generic", 19},
+    {"gfx11-generic", 19},      {"gfx12-generic", 19},
 };
 
 /* What llvm-objdump says of a target that it does not know. */
@@ -42,79 +44,26 @@ static const char *const unknown_target[] = {
     "unable to get target",
 };
 
-struct tool {
-    const char *path;
-    unsigned llvm; /* from its name; 0 unknown */
+/* What is to be disassembled, and the programs tried for it. */
+struct job {
+    const char *target;
+    const char *image; /* path of the code object */
+    uint64_t from, end;
+    unsigned llvm_needed; /* 0: any */
+    const char *asked;    /* what the user named, NULL: nothing */
+    struct text tried;    /* names of those that do not know the target */
+    const char *tool;     /* the last one tried */
+    char *text;           /* what it wrote; NULL: it does not know the target */
+    struct arena *arena;
 };
 
-struct tools {
-    struct tool items[MAX_TOOLS];
-    size_t count;
-};
-
-unsigned isa_llvm_needed(const char *target)
+static unsigned llvm_needed(const char *target, struct arena *arena)
 {
-    char name[32];
-    const size_t length = strcspn(target, ":");
-    if (length >= sizeof(name))
-        return 0;
-    memcpy(name, target, length);
-    name[length] = '\0';
+    const char *name = arena_strndup(arena, target, strcspn(target, ":"));
     for (size_t i = 0; i < sizeof(needs) / sizeof(*needs); i++)
         if (text_matches(name, needs[i].target))
             return needs[i].llvm;
     return 0;
-}
-
-static void add_tool(struct tools *tools, const char *name, unsigned llvm, struct arena *arena)
-{
-    const char *path = spawn_which(arena, name);
-    if (path && tools->count < MAX_TOOLS)
-        tools->items[tools->count++] = (struct tool){path, llvm};
-}
-
-static void find_tools(struct tools *tools, struct arena *arena)
-{
-    const char *asked = getenv("ROOFTILE_OBJDUMP");
-    const char *rocm = getenv("ROCM_PATH");
-    if (asked && *asked) {
-        add_tool(tools, asked, 0, arena);
-        return;
-    }
-    if (rocm && *rocm)
-        add_tool(tools, arena_printf(arena, "%s/llvm/bin/llvm-objdump", rocm), 0, arena);
-    add_tool(tools, "/opt/rocm/llvm/bin/llvm-objdump", 0, arena);
-    for (unsigned llvm = LLVM_NEWEST; llvm >= LLVM_OLDEST; llvm--)
-        add_tool(tools, arena_printf(arena, "llvm-objdump-%u", llvm), llvm, arena);
-    add_tool(tools, "llvm-objdump", 0, arena);
-}
-
-static enum status no_tool(const char *target, const char *tried, struct err *err)
-{
-    const char *asked = getenv("ROOFTILE_OBJDUMP");
-    const unsigned llvm = isa_llvm_needed(target);
-    char needed[64] = "";
-    if (llvm)
-        snprintf(needed, sizeof(needed), " of LLVM %u or newer", llvm);
-    if (*tried)
-        return err_set(err, ERR_UNSUPPORTED,
-                       "%s is unknown to %s: its instructions need llvm-objdump%s (ROOFTILE_OBJDUMP names one)", target,
-                       tried, needed);
-    if (asked && *asked)
-        return err_set(err, ERR_UNSUPPORTED, "ROOFTILE_OBJDUMP: no program %s; instructions of %s need llvm-objdump%s",
-                       asked, target, needed);
-    return err_set(
-        err, ERR_UNSUPPORTED,
-        "no llvm-objdump on PATH or in ROCM_PATH: instructions of %s need llvm-objdump%s (ROOFTILE_OBJDUMP names one)",
-        target, needed);
-}
-
-static bool is_unknown_target(const char *words)
-{
-    for (size_t i = 0; i < sizeof(unknown_target) / sizeof(*unknown_target); i++)
-        if (strstr(words, unknown_target[i]))
-            return true;
-    return false;
 }
 
 /* A file in memory: nothing is left behind, however we end. The child reaches it through our /proc entry. */
@@ -136,104 +85,137 @@ static enum status open_image(int *fd, const void *bytes, size_t size, struct er
     return STATUS_OK;
 }
 
-enum status isa_tool_run(struct spawn_result *ran, const char *const *argv, struct arena *arena, struct err *err)
+static bool is_unknown_target(const char *words)
 {
-    return spawn_run(ran, argv, NULL, OUTPUT_LIMIT_BYTES, TOOL_TIMEOUT_MS, arena, err);
+    for (size_t i = 0; i < sizeof(unknown_target) / sizeof(*unknown_target); i++)
+        if (strstr(words, unknown_target[i]))
+            return true;
+    return false;
 }
 
-enum status isa_tool_failed(const struct spawn_result *ran, const char *tool, struct err *err)
-{
-    if (ran->timed_out)
-        return err_set(err, ERR_IO, "%s: gave no answer in %d s", tool, TOOL_TIMEOUT_MS / 1000);
-    if (ran->exit_code != 0)
-        return err_set(err, ERR_IO, "%s: exit code %d: %.*s", tool, ran->exit_code, (int)strcspn(ran->errors, "\n"),
-                       ran->errors);
-    return STATUS_OK;
-}
-
-struct range {
-    uint64_t from, end;
-};
-
-static struct range range_of(const struct isa_symbol *symbols, size_t count)
-{
-    struct range range = {UINT64_MAX, 0};
-    for (size_t i = 0; i < count; i++) {
-        const uint64_t end = symbols[i].address + symbols[i].size;
-        range.from = symbols[i].address < range.from ? symbols[i].address : range.from;
-        range.end = end > range.end ? end : range.end;
-    }
-    return range;
-}
-
-/* ERR_UNSUPPORTED without a text: this tool does not know the target. */
-static enum status run_tool(char **text, const struct tool *tool, int fd, struct range range, struct arena *arena,
-                            struct err *err)
+static enum status run(struct job *job, const char *const *argv, struct err *err)
 {
     struct spawn_result ran = {0};
-    const char *const argv[] = {
-        tool->path,
-        "-d",
-        arena_printf(arena, "--start-address=0x%llx", (unsigned long long)range.from),
-        arena_printf(arena, "--stop-address=0x%llx", (unsigned long long)range.end),
-        arena_printf(arena, "/proc/%ld/fd/%d", (long)getpid(), fd),
-        NULL,
-    };
-    const enum status status = isa_tool_run(&ran, argv, arena, err);
-    if (status)
-        return status;
-    if (is_unknown_target(ran.errors))
-        return ERR_UNSUPPORTED;
-    if (isa_tool_failed(&ran, tool->path, err))
+    if (spawn_run(&ran, argv, NULL, OUTPUT_LIMIT_BYTES, TOOL_TIMEOUT_MS, job->arena, err))
         return err->status;
-    *text = ran.output;
+    if (!target_is_nvidia(job->target) && is_unknown_target(ran.errors))
+        return STATUS_OK;
+    if (ran.timed_out)
+        return err_set(err, ERR_IO, "%s: gave no answer in %d s", job->tool, TOOL_TIMEOUT_MS / 1000);
+    if (ran.exit_code != 0)
+        return err_set(err, ERR_IO, "%s: exit code %d: %.*s", job->tool, ran.exit_code,
+                       (int)strcspn(ran.errors, "\n"), ran.errors);
+    job->text = ran.output;
     return STATUS_OK;
 }
 
-/* The first LLVM that knows the target. */
-static enum status disassemble(char **text, const char **path, int fd, const char *target, struct range range,
-                               struct arena *arena, struct err *err)
+/* ---- AMD ---- */
+
+/* Tries a program when it is there; `llvm` is its version by name, 0 unknown. */
+static enum status try_objdump(struct job *job, const char *name, unsigned llvm, struct err *err)
 {
-    struct tools tools = {0};
-    struct text tried = {0};
-    const unsigned needed = isa_llvm_needed(target);
-    enum status status = ERR_UNSUPPORTED;
-    find_tools(&tools, arena);
-    for (size_t k = 0; k < tools.count && status == ERR_UNSUPPORTED; k++) {
-        const struct tool *tool = &tools.items[k];
-        *path = tool->path;
-        /* An LLVM that does not know the target aborts with a stack dump, which takes a while. */
-        if (!tool->llvm || tool->llvm >= needed)
-            status = run_tool(text, tool, fd, range, arena, err);
-        if (status == ERR_UNSUPPORTED)
-            text_addf(&tried, "%s%s", tried.length ? ", " : "", path_base(tool->path));
-    }
-    if (status == ERR_UNSUPPORTED)
-        status = no_tool(target, tried.length ? tried.data : "", err);
-    text_release(&tried);
+    const char *path = job->text ? NULL : spawn_which(job->arena, name);
+    enum status status = STATUS_OK;
+    if (!path)
+        return STATUS_OK;
+    job->tool = path;
+    const char *const argv[] = {path,
+                                "-d",
+                                arena_printf(job->arena, "--start-address=0x%llx", (unsigned long long)job->from),
+                                arena_printf(job->arena, "--stop-address=0x%llx", (unsigned long long)job->end),
+                                job->image,
+                                NULL};
+    /* An LLVM that does not know the target aborts with a stack dump, which takes a while. */
+    if (!llvm || llvm >= job->llvm_needed)
+        status = run(job, argv, err);
+    if (!status && !job->text)
+        text_addf(&job->tried, "%s%s", job->tried.length ? ", " : "", path_base(path));
     return status;
 }
 
-enum status isa_read(struct isa *isa, const void *bytes, size_t size, const char *target,
-                     const struct isa_symbol *symbols, size_t symbol_count, struct arena *arena, struct err *err)
+static enum status no_objdump(const struct job *job, struct err *err)
 {
-    char *text = NULL;
-    const char *tool = NULL;
-    struct isa found;
-    int fd = -1;
-    if (!symbol_count)
-        return isa_parse(isa, target, "", symbols, 0, arena, err);
-    enum status status = open_image(&fd, bytes, size, err);
-    if (!status && target_is_nvidia(target))
-        status = isa_sass_disassemble(&text, &tool, fd, target, arena, err);
-    else if (!status)
-        status = disassemble(&text, &tool, fd, target, range_of(symbols, symbol_count), arena, err);
-    if (!status)
-        status = isa_parse(&found, target, text, symbols, symbol_count, arena, err);
-    if (!status) {
-        found.tool = tool;
-        *isa = found;
+    char needed[64] = "";
+    if (job->llvm_needed)
+        snprintf(needed, sizeof(needed), " of LLVM %u or newer", job->llvm_needed);
+    if (job->tried.length)
+        return err_set(err, ERR_UNSUPPORTED,
+                       "%s is unknown to %s: its instructions need llvm-objdump%s (ROOFTILE_OBJDUMP names one)",
+                       job->target, job->tried.data, needed);
+    if (job->asked)
+        return err_set(err, ERR_UNSUPPORTED, "ROOFTILE_OBJDUMP: no program %s; instructions of %s need llvm-objdump%s",
+                       job->asked, job->target, needed);
+    return err_set(err, ERR_UNSUPPORTED,
+                   "no llvm-objdump on PATH or in ROCM_PATH: instructions of %s need llvm-objdump%s (ROOFTILE_OBJDUMP "
+                   "names one)",
+                   job->target, needed);
+}
+
+/* The first LLVM that knows the target. */
+static enum status run_objdump(struct job *job, struct err *err)
+{
+    const char *rocm = getenv("ROCM_PATH");
+    job->llvm_needed = llvm_needed(job->target, job->arena);
+    enum status status = STATUS_OK;
+    if (job->asked) {
+        status = try_objdump(job, job->asked, 0, err);
+    } else {
+        if (rocm && *rocm)
+            status = try_objdump(job, arena_printf(job->arena, "%s/llvm/bin/llvm-objdump", rocm), 0, err);
+        if (!status)
+            status = try_objdump(job, "/opt/rocm/llvm/bin/llvm-objdump", 0, err);
+        for (unsigned llvm = LLVM_NEWEST; llvm >= LLVM_OLDEST && !status; llvm--)
+            status = try_objdump(job, arena_printf(job->arena, "llvm-objdump-%u", llvm), llvm, err);
+        if (!status)
+            status = try_objdump(job, "llvm-objdump", 0, err);
     }
+    return status || job->text ? status : no_objdump(job, err);
+}
+
+/* ---- NVIDIA ---- */
+
+static const char *find_cuda(const char *name, struct arena *arena)
+{
+    const char *home = getenv("CUDA_HOME");
+    const char *path = home && *home ? spawn_which(arena, arena_printf(arena, "%s/bin/%s", home, name)) : NULL;
+    path = path ? path : spawn_which(arena, name);
+    return path ? path : spawn_which(arena, arena_printf(arena, CUDA_DEFAULT "/%s", name));
+}
+
+static enum status run_nvdisasm(struct job *job, struct err *err)
+{
+    job->tool = job->asked ? spawn_which(job->arena, job->asked) : find_cuda("nvdisasm", job->arena);
+    if (!job->tool && job->asked)
+        return err_set(err, ERR_UNSUPPORTED,
+                       "ROOFTILE_NVDISASM: no program %s; instructions of %s need nvdisasm or cuobjdump", job->asked,
+                       job->target);
+    job->tool = job->tool ? job->tool : find_cuda("cuobjdump", job->arena);
+    if (!job->tool)
+        return err_set(err, ERR_UNSUPPORTED,
+                       "no nvdisasm and no cuobjdump in CUDA_HOME, on PATH or in " CUDA_DEFAULT
+                       ": instructions of %s need one (ROOFTILE_NVDISASM names it)",
+                       job->target);
+    const bool dumps = text_starts(path_base(job->tool), "cuobjdump");
+    return run(job, (const char *const[]){job->tool, dumps ? "--dump-sass" : "--print-code", job->image, NULL}, err);
+}
+
+enum status isa_disassemble(char **text, const char **tool, const void *bytes, size_t size, const char *target,
+                            uint64_t from, uint64_t end, struct arena *arena, struct err *err)
+{
+    const bool is_sass = target_is_nvidia(target);
+    const char *asked = getenv(is_sass ? "ROOFTILE_NVDISASM" : "ROOFTILE_OBJDUMP");
+    int fd = -1;
+    struct job job = {.target = target, .from = from, .end = end, .arena = arena};
+    job.asked = asked && *asked ? asked : NULL;
+    enum status status = open_image(&fd, bytes, size, err);
+    job.image = arena_printf(arena, "/proc/%ld/fd/%d", (long)getpid(), fd);
+    if (!status)
+        status = is_sass ? run_nvdisasm(&job, err) : run_objdump(&job, err);
+    if (!status) {
+        *text = job.text;
+        *tool = job.tool;
+    }
+    text_release(&job.tried);
     if (fd >= 0)
         close(fd);
     return status;

@@ -226,7 +226,7 @@ static void test_image(void **state)
 
 static void test_llvm_needed(void **state)
 {
-    (void)state;
+    struct fixture *fixture = *state;
     static const struct {
         const char *target;
         unsigned llvm;
@@ -237,10 +237,19 @@ static void test_llvm_needed(void **state)
         {"gfx1100", 15}, {"gfx1150", 17},
         {"gfx1151", 17}, {"gfx1200", 18},
         {"gfx1201", 18}, {"gfx1250", 22},
-        {"gfx9999", 0},  {"", 0},
+        {"gfx9999", 0},
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
-        assert_int_equal(isa_llvm_needed(cases[i].target), cases[i].llvm);
+    setenv("ROOFTILE_OBJDUMP", "/nowhere/objdump", 1);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct err err = {0};
+        const char *needed =
+            cases[i].llvm ? arena_printf(&fixture->arena, " of LLVM %u or newer", cases[i].llvm) : "";
+        assert_int_equal(read_bytes(fixture, cases[i].target, &err), ERR_UNSUPPORTED);
+        assert_string_equal(err.text, arena_printf(&fixture->arena,
+                                                   "ROOFTILE_OBJDUMP: no program /nowhere/objdump; instructions of %s "
+                                                   "need llvm-objdump%s",
+                                                   cases[i].target, needed));
+    }
 }
 
 int main(void)
@@ -251,7 +260,7 @@ int main(void)
         cmocka_unit_test_teardown(test_unknown_target, restore),
         cmocka_unit_test_teardown(test_failures, restore),
         cmocka_unit_test_teardown(test_image, restore),
-        cmocka_unit_test(test_llvm_needed),
+        cmocka_unit_test_teardown(test_llvm_needed, restore),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What is worth changing in an innermost loop of AMD's, as values flow through its registers: how it reads memory and
+ * LDS, and whether its multiplications wait for each other.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "isa_internal.h"
+
+#define FULL_WIDTH 16u
+
+/* A wait this near behind a load hides nothing of it. */
+#define NEAR_COST 8.0
+
+/* Values go around a loop at most this often before they are no news; in what compilers make twice or three times. */
+#define MAX_PASSES 16u
+
+/* ---- loads ---- */
+
+/* Which loads take their address from what the loop has loaded (an index list, a pointer chase): around the loop until
+ * nothing new is found. Values that pass through scalar registers (readfirstlane) are lost; loops that do so are taken as
+ * ordinary. */
+static const bool *find_gathers(const struct isa_scope *scope)
+{
+    struct isa_flow *flow = arena_alloc(scope->arena, sizeof(*flow)), before;
+    bool *gathers = arena_array(scope->arena, scope->count, sizeof(*gathers));
+    for (unsigned pass = 0; pass < MAX_PASSES; pass++) {
+        before = *flow;
+        for (size_t i = 0; i < scope->count; i++) {
+            const enum isa_kind kind = scope->items[i]->kind;
+            const bool loads = kind == ISA_LOAD || kind == ISA_ATOMIC || kind == ISA_LDS_READ;
+            const bool hit = isa_flow_step(flow, scope->items[i], loads, false) > 0;
+            gathers[i] = gathers[i] || (hit && kind == ISA_LOAD);
+        }
+        if (memcmp(&before, flow, sizeof(before)) == 0)
+            break;
+    }
+    return gathers;
+}
+
+/* Another loop that takes at least twice as much at a time: then this one does what is left over, and hardly runs. */
+static bool is_remainder(const struct isa_scope *scope)
+{
+    const struct isa_kernel *kernel = scope->kernel;
+    const uint64_t bytes = scope->mix->traffic[ISA_GLOBAL].load_bytes;
+    for (size_t i = 0; i < kernel->loop_count; i++)
+        if (i != scope->loop && kernel->loops[i].is_innermost &&
+            kernel->loops[i].own.traffic[ISA_GLOBAL].load_bytes >= 2 * bytes)
+            return true;
+    return false;
+}
+
+/* Some loop that loads whole 16 bytes: then narrow loops are its tails. */
+static bool has_wide_loop(const struct isa_kernel *kernel)
+{
+    for (size_t i = 0; i < kernel->loop_count; i++)
+        if (kernel->loops[i].own.traffic[ISA_GLOBAL].loads_by_width[ISA_16])
+            return true;
+    return false;
+}
+
+void isa_check_width(struct isa_scope *scope, const struct isa_rule *rule)
+{
+    const struct isa_instruction *first = NULL;
+    uint32_t narrowest = FULL_WIDTH, widest = 0;
+    unsigned count = 0;
+    if (!scope->mix->count[ISA_LOAD] || is_remainder(scope) || has_wide_loop(scope->kernel))
+        return;
+    const bool *gathers = find_gathers(scope);
+    for (size_t i = 0; i < scope->count; i++) {
+        const struct isa_instruction *in = scope->items[i];
+        if (in->kind != ISA_LOAD || in->bytes == 0 || in->bytes >= FULL_WIDTH || gathers[i])
+            continue;
+        first = first ? first : in;
+        narrowest = in->bytes < narrowest ? in->bytes : narrowest;
+        widest = in->bytes > widest ? in->bytes : widest;
+        count++;
+    }
+    const char *from = narrowest < widest ? arena_printf(scope->arena, "%u to ", narrowest) : "";
+    if (first)
+        isa_report(scope, rule, first, "%u load%s of the loop take%s %s%u byte%s per lane, could take %u", count,
+                   count > 1 ? "s" : "", count > 1 ? "" : "s", from, widest, widest > 1 ? "s" : "", FULL_WIDTH);
+}
+
+/* Does an instruction wait until nothing is on the way from vector memory? gfx12 counts loads alone, and packs two
+ * counters into one number (LDS in the lower 8 bits). */
+static bool waits_for_all(const struct isa_instruction *in)
+{
+    if (in->kind != ISA_WAIT)
+        return false;
+    if (strcmp(in->mnemonic, "s_wait_loadcnt") == 0)
+        return strtoul(in->operands, NULL, 0) == 0;
+    if (strcmp(in->mnemonic, "s_wait_loadcnt_dscnt") == 0)
+        return strtoul(in->operands, NULL, 0) >> 8 == 0;
+    return strcmp(in->mnemonic, "s_waitcnt") == 0 && strstr(in->operands, "vmcnt(0)") != NULL;
+}
+
+void isa_check_waits(struct isa_scope *scope, const struct isa_rule *rule)
+{
+    const struct isa_instruction *first = NULL, *open = NULL;
+    unsigned loads = 0, waited = 0;
+    double since = 0;
+    if (!scope->mix->count[ISA_LOAD] || is_remainder(scope))
+        return;
+    const bool *gathers = find_gathers(scope);
+    for (size_t i = 0; i < scope->count; i++) {
+        const struct isa_instruction *in = scope->items[i];
+        since += isa_issue_cost(in);
+        if (gathers[i])
+            return; /* it must wait, the next address is in the result */
+        if (in->kind == ISA_LOAD) {
+            first = first ? first : in;
+            open = in;
+            loads++;
+            since = 0;
+        } else if (open && waits_for_all(in)) {
+            waited += since < NEAR_COST;
+            open = NULL;
+        }
+    }
+    const char *which =
+        loads == 1 ? "after its only load" : arena_printf(scope->arena, "after each of its %u loads", loads);
+    if (waited >= loads)
+        isa_report(scope, rule, first, "the loop waits right %s: one load per wave is on the way", which);
+}
+
+/* ---- LDS ---- */
+
+/* One piece that an LDS read takes: `bytes` from `offset` behind an address register. */
+struct piece {
+    unsigned base;    /* the address register */
+    unsigned version; /* how often it was written before */
+    uint32_t offset;
+    uint32_t bytes;
+    const struct isa_instruction *in;
+};
+
+static int by_offset(const void *a, const void *b)
+{
+    const struct piece *x = a, *y = b;
+    if (x->base != y->base)
+        return x->base < y->base ? -1 : 1;
+    if (x->version != y->version)
+        return x->version < y->version ? -1 : 1;
+    if (x->offset != y->offset)
+        return x->offset < y->offset ? -1 : 1;
+    return (x->in->address > y->in->address) - (x->in->address < y->in->address);
+}
+
+static size_t add_pieces(struct piece *pieces, const struct isa_instruction *in, unsigned base, unsigned version)
+{
+    const bool is_twice = strstr(in->mnemonic, "read2") || strstr(in->mnemonic, "2addr");
+    pieces[0] = (struct piece){base, version, (uint32_t)isa_modifier(in, "offset"), in->bytes, in};
+    if (!is_twice)
+        return 1;
+    const uint32_t part = in->bytes / 2, unit = part * (strstr(in->mnemonic, "64_") ? 64 : 1);
+    for (unsigned i = 0; i < 2; i++)
+        pieces[i] = (struct piece){base, version, (uint32_t)isa_modifier(in, i ? "offset1" : "offset0") * unit, part, in};
+    return 2;
+}
+
+static size_t find_pieces(struct piece *pieces, const struct isa_scope *scope)
+{
+    unsigned *versions = arena_array(scope->arena, ISA_REGISTERS, sizeof(*versions));
+    size_t count = 0;
+    for (size_t i = 0; i < scope->count; i++) {
+        struct isa_operands operands;
+        const struct isa_instruction *in = scope->items[i];
+        for (unsigned half = 0; half < 2 && isa_operands_read(&operands, in, half); half++) {
+            const struct isa_registers *address = &operands.items[1], *result = &operands.items[0];
+            if (in->kind == ISA_LDS_READ && operands.count > 1 && address->file == 'v')
+                count += add_pieces(pieces + count, in, address->first, versions[address->first]);
+            for (unsigned r = 0; operands.destinations && result->file == 'v' && r < result->count; r++)
+                versions[result->first + r]++;
+        }
+    }
+    qsort(pieces, count, sizeof(*pieces), by_offset);
+    return count;
+}
+
+static bool goes_on(const struct piece *piece)
+{
+    const struct piece *before = piece - 1;
+    return piece->base == before->base && piece->version == before->version &&
+           piece->offset == before->offset + before->bytes;
+}
+
+/* The reads of a run that are narrower than what the run could be read with. */
+static unsigned narrow_reads(const struct piece *run, size_t count)
+{
+    const uint32_t bytes = run[count - 1].offset + run[count - 1].bytes - run[0].offset;
+    const uint32_t possible = bytes >= 16 ? 16 : 8;
+    unsigned reads = 0;
+    if (bytes < 8)
+        return 0;
+    for (size_t i = 0; i < count; i++)
+        reads += run[i].in->bytes < possible && (i == 0 || run[i].in != run[i - 1].in);
+    return reads > 1 ? reads : 0;
+}
+
+void isa_check_lds(struct isa_scope *scope, const struct isa_rule *rule)
+{
+    const struct isa_instruction *first = NULL;
+    unsigned narrow = 0;
+    if (scope->mix->count[ISA_LDS_READ] < 2)
+        return;
+    struct piece *pieces = arena_array(scope->arena, 2 * scope->count, sizeof(*pieces));
+    const size_t count = find_pieces(pieces, scope);
+    for (size_t from = 0, to; from < count; from = to) {
+        for (to = from + 1; to < count && goes_on(&pieces[to]); to++)
+            continue;
+        const unsigned reads = narrow_reads(pieces + from, to - from);
+        narrow += reads;
+        first = reads && (!first || pieces[from].in->address < first->address) ? pieces[from].in : first;
+    }
+    if (narrow)
+        isa_report(scope, rule, first,
+                   "%u of %llu LDS reads of the loop take 4 or 8 bytes side by side, could be 8 or 16 at once", narrow,
+                   (unsigned long long)scope->mix->count[ISA_LDS_READ]);
+}
+
+/* ---- chains ----
+ *
+ * The longest chain of dependent multiplications over one pass through the loop, taken as what a second pass adds to the
+ * first, against their number. Latency in units of issue, one wave on its SIMD (LLVM's scheduling models): a plain vector
+ * instruction of CDNA has none, its result is there when the wave may issue again; RDNA issues every clock and gives
+ * results after 5; a matrix instruction takes its passes plus 4 more. */
+#define RDNA_LATENCY 5.0
+#define MATRIX_EXTRA_PASSES 4.0
+#define CLOCKS_PER_PASS 4.0
+
+/* Chains are what a loop is about when it multiplies at least this often per load or LDS read. */
+#define WORK_PER_READ 4u
+
+/* More than this many independent instructions are on the way already. */
+#define FEW_CHAINS 2.0
+
+static bool is_product(const struct isa_instruction *in)
+{
+    return in->kind == ISA_MATRIX || (in->flops > 0 && in->kind != ISA_TRANSCENDENTAL);
+}
+
+/* The longest chain after one more pass. */
+static unsigned pass(struct isa_flow *flow, const struct isa_scope *scope, unsigned longest)
+{
+    for (size_t i = 0; i < scope->count; i++) {
+        const unsigned own = is_product(scope->items[i]);
+        const unsigned depth = isa_flow_step(flow, scope->items[i], own, true) + own;
+        longest = depth > longest ? depth : longest;
+    }
+    return longest;
+}
+
+/* Issue slots until a result can be used; 1: at once. */
+static double latency_of(const struct isa_scope *scope, const struct isa_instruction *in)
+{
+    const double passes = in->matrix_cycles / CLOCKS_PER_PASS;
+    const bool is_mfma = text_starts(in->mnemonic, "v_mfma") || text_starts(in->mnemonic, "v_smfmac");
+    if (in->kind == ISA_MATRIX)
+        return passes > 0 && is_mfma ? (passes + MATRIX_EXTRA_PASSES) / passes : 1;
+    return text_starts(scope->target, "gfx9") ? 1 : RDNA_LATENCY / (scope->kernel->symbol.wave / 32.0);
+}
+
+void isa_check_chain(struct isa_scope *scope, const struct isa_rule *rule)
+{
+    const uint64_t *counts = scope->mix->count;
+    const struct isa_instruction *first = NULL;
+    unsigned products = 0;
+    double latency = 1;
+    for (size_t i = 0; i < scope->count; i++) {
+        if (!is_product(scope->items[i]))
+            continue;
+        const double found = latency_of(scope, scope->items[i]);
+        first = first ? first : scope->items[i];
+        latency = found > latency ? found : latency;
+        products++;
+    }
+    if (!first || products < WORK_PER_READ * (counts[ISA_LOAD] + counts[ISA_LDS_READ] + counts[ISA_SCRATCH_LOAD]))
+        return;
+    struct isa_flow *flow = arena_alloc(scope->arena, sizeof(*flow));
+    const unsigned before = pass(flow, scope, pass(flow, scope, 0));
+    const unsigned grown = pass(flow, scope, before) - before;
+    const double side_by_side = grown ? (double)products / grown : latency;
+    if (!grown || side_by_side >= FEW_CHAINS || latency / side_by_side <= 1)
+        return;
+    isa_report(scope, rule, first,
+               "%u of the %u multiplications of a pass wait for each other: by LLVM's latencies one wave alone reaches "
+               "about %.0f %% of the rate",
+               grown, products, 100 * side_by_side / latency)
+        ->advice = arena_printf(scope->arena,
+                                "several independent accumulators per lane; otherwise at least %.0f waves per SIMD are "
+                                "needed to fill the gaps",
+                                latency / side_by_side);
+}
