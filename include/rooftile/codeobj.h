@@ -61,31 +61,25 @@ struct codeobj_kernel {
     uint32_t barriers;         /* that a block of a cubin's names; 0 for AMD */
     uint32_t group_segment_bytes;   /* static LDS; a launch adds its dynamic LDS */
     uint32_t private_segment_bytes; /* scratch of each lane; a lower bound when uses_dynamic_stack */
-    uint32_t kernarg_bytes, kernarg_align;
+    uint32_t kernarg_bytes;
     uint32_t wave;             /* 64 or 32 */
     bool is_ptx;               /* registers, stack and spills are the driver's choice: 0 here is "not known" */
     uint32_t max_block;        /* .max_flat_workgroup_size, lanes; 0 unknown */
     uint32_t required_block[3]; /* .reqd_workgroup_size; 0 0 0 when any will do */
     bool uses_dynamic_stack;
-    bool uniform_block;        /* .uniform_work_group_size: the grid must be whole blocks */
-    bool workgroup_processor_mode; /* as the metadata says it, from version 5 on; ask codeobj_wgp_mode */
+    bool wgp_mode; /* gfx10 and later: a workgroup may spread over both CUs of a WGP; by the descriptor where there is one,
+                    * as the metadata does not say it before version 5 */
 
     /* From the kernel descriptor: what the hardware is told. All 0 when !has_descriptor. */
     bool has_descriptor;
     uint32_t encoded_vgprs;    /* (GRANULATED_WORKITEM_VGPR_COUNT + 1) * encoding granule of target and wave; 0: target unknown */
     uint32_t allocated_vgprs;  /* that, rounded up to the allocation granule: what one wave takes from the register file */
-    uint32_t accum_offset;     /* where AGPRs start in the unified file (gfx90a, 94x, 950): (ACCUM_OFFSET + 1) * 4; else 0 */
     uint32_t arch_vgprs;       /* of allocated_vgprs: up to accum_offset in a unified file when the kernel has AGPRs, else all */
     uint32_t acc_vgprs;        /* AGPRs allocated; 0 when the kernel has none. gfx908: another file of the same size as arch_vgprs */
-    uint32_t encoded_sgprs;    /* gfx9: granulated; gfx10 and later allocate a fixed number: 0 */
-    uint32_t descriptor_group_bytes, descriptor_private_bytes, descriptor_kernarg_bytes;
-    uint32_t rsrc1, rsrc2, rsrc3;
-    uint16_t properties;       /* KERNEL_CODE_PROPERTIES */
 
     /* The instructions. NULL and 0 when the entry point lies outside every loaded segment. */
     const unsigned char *code;
     size_t code_bytes;         /* the function symbol's size; without one up to the next symbol or the segment's end */
-    uint64_t code_offset;      /* in the code object's bytes */
     uint64_t code_address;     /* virtual, as disassemblers print it */
     char code_sha256[65];      /* "" when there is no code */
 };
@@ -97,7 +91,6 @@ struct codeobj {
     const char *target;        /* "gfx942", "gfx9-4-generic", "sm_90a"; from the metadata, else from the ELF header's flags */
     const char *features;      /* "sramecc+:xnack-"; "" any */
     unsigned abi;              /* code object version: 3, 4, 5 or 6; of a cubin 7 or 8 */
-    uint64_t bundle_offset;    /* of its bundle in the file; 0 when there is no bundle */
     const struct codeobj_kernel *kernels; /* in the order of the metadata */
     size_t kernel_count;
 };
@@ -113,7 +106,6 @@ enum codeobj_container { CODEOBJ_PLAIN, CODEOBJ_BUNDLE, CODEOBJ_COMPRESSED, CODE
 struct codeobj_file {
     const char *path;
     enum codeobj_container container;
-    size_t bundle_count;       /* 0 for a plain code object */
     const struct codeobj *objects; /* at least one, in file order */
     size_t count;
     const struct codeobj_other *others;
@@ -141,10 +133,6 @@ const struct codeobj_kernel *codeobj_kernel(const struct codeobj *object, const 
 /* The kernel with this name in any object that runs on `target` (NULL: any), and in *object (may be NULL) where it was. */
 const struct codeobj_kernel *codeobj_find_kernel(const struct codeobj **object, const struct codeobj_file *file,
                                                  const char *target, const char *name);
-
-/* gfx10 and later: may a workgroup spread over both CUs of a WGP? From the descriptor where there is one: before version 5 the
- * metadata does not say it. */
-bool codeobj_wgp_mode(const struct codeobj_kernel *kernel);
 
 /* Every target of the file once, "gfx90a gfx942:xnack-": for messages. */
 char *codeobj_targets(const struct codeobj_file *file, struct arena *arena);

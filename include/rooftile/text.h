@@ -41,6 +41,9 @@ void text_add_wrapped(struct text *text, const char *prose, size_t at, size_t in
 bool text_starts(const char *string, const char *prefix);
 bool text_ends(const char *string, const char *suffix);
 
+/* Is `word`, of `length` bytes, one of the words of a list, between any of these separators? */
+bool text_has_word(const char *list, const char *separators, const char *word, size_t length);
+
 /* Columns a UTF-8 string takes on a terminal (each code point counts as one; combining marks as none). */
 size_t text_columns(const char *utf8);
 

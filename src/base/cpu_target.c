@@ -44,23 +44,11 @@ const char *cpu_target_arch(void)
 #endif
 }
 
-/* Is `word` (of `length` bytes) one of the words of `list`, which are separated by any of `separators`? */
-static bool has_word(const char *list, const char *separators, const char *word, size_t length)
-{
-    for (list += strspn(list, separators); *list; list += strspn(list, separators)) {
-        const size_t here = strcspn(list, separators);
-        if (here == length && memcmp(list, word, length) == 0)
-            return true;
-        list += here;
-    }
-    return false;
-}
-
 static bool has_all(const char *list, const char *words)
 {
     while (*words) {
         const size_t length = strcspn(words, " ");
-        if (!has_word(list, " \t\n", words, length))
+        if (!text_has_word(list, " \t\n", words, length))
             return false;
         words += length;
         words += strspn(words, " ");
@@ -104,10 +92,10 @@ bool cpu_target_has(const char *target, const char *feature)
         if (strlen(levels[i].name) != first || memcmp(levels[i].name, target, first) != 0)
             continue;
         for (size_t below = 0; below <= i; ++below)
-            if (has_word(levels[below].features, " ", feature, length))
+            if (text_has_word(levels[below].features, " ", feature, length))
                 return true;
     }
-    return target[first] == ',' && has_word(target + first, ",", feature, length);
+    return target[first] == ',' && text_has_word(target + first, ",", feature, length);
 }
 
 static bool is_level(const char *name, size_t length)

@@ -143,6 +143,17 @@ size_t text_columns(const char *utf8)
     return columns;
 }
 
+bool text_has_word(const char *list, const char *separators, const char *word, size_t length)
+{
+    for (list += strspn(list, separators); *list; list += strspn(list, separators)) {
+        const size_t here = strcspn(list, separators);
+        if (here == length && memcmp(list, word, length) == 0)
+            return true;
+        list += here;
+    }
+    return false;
+}
+
 bool text_matches(const char *string, const char *glob)
 {
     const locale_t before = uselocale(newlocale(LC_ALL_MASK, "C", (locale_t)0));

@@ -81,7 +81,7 @@ static void compute_occupancy(struct inspect_kernel *kernel, const struct codeob
     const struct inspect_registers registers = inspect_registers(object, code);
     const struct occupancy_use use = {.target = object->target,
                                       .wave = code->wave,
-                                      .wgp_mode = codeobj_wgp_mode(code),
+                                      .wgp_mode = code->wgp_mode,
                                       .vgprs = registers.vgprs,
                                       .agprs = registers.agprs,
                                       .sgprs = code->sgpr_count,

@@ -3,7 +3,7 @@
  * Clang offload bundles ("ClangOffloadBundler" in clang's documentation), plain and compressed with zlib or zstd:
  *     "__CLANG_OFFLOAD_BUNDLE__" u64 count { u64 offset, u64 size, u64 id length, id } ...     offsets from its start
  *     "CCOB" u16 version u16 method { version 1: u32 size | 2: u32 file size, u32 size | 3: u64 file size, u64 size }
- * u64 hash
+ *         u64 hash
  */
 #include <stdlib.h>
 #include <string.h>
@@ -40,7 +40,7 @@ static bool holds_code(const char *id, struct bytes part)
 }
 
 /* Reads the entry at *at and moves behind it; *end grows to where the bundle's bytes end. */
-static enum status read_entry(struct codeobj_list *list, struct bytes bytes, uint64_t base, uint64_t *at, uint64_t *end,
+static enum status read_entry(struct codeobj_list *list, struct bytes bytes, uint64_t *at, uint64_t *end,
                               struct err *err)
 {
     struct bytes header, name, part;
@@ -61,13 +61,12 @@ static enum status read_entry(struct codeobj_list *list, struct bytes bytes, uin
     *at += ENTRY_HEADER_BYTES + name.size;
     *end = offset + size > *end ? offset + size : *end;
     if (holds_code(id, part))
-        return list_add_object(list, part, id, base, err);
+        return list_add_object(list, part, id, err);
     list_add_other(list, id, size);
     return STATUS_OK;
 }
 
-static enum status read_plain(struct codeobj_list *list, struct bytes bytes, uint64_t base, uint64_t *used,
-                              struct err *err)
+static enum status read_plain(struct codeobj_list *list, struct bytes bytes, uint64_t *used, struct err *err)
 {
     if (bytes.size < PLAIN_HEADER_BYTES)
         return err_set(err, ERR_CONFIG, "truncated offload bundle: %zu bytes", bytes.size);
@@ -77,7 +76,7 @@ static enum status read_plain(struct codeobj_list *list, struct bytes bytes, uin
     uint64_t at = PLAIN_HEADER_BYTES, end = PLAIN_HEADER_BYTES;
     enum status status = STATUS_OK;
     for (uint64_t k = 0; k < count && !status; k++)
-        status = read_entry(list, bytes, base, &at, &end, err);
+        status = read_entry(list, bytes, &at, &end, err);
     *used = at > end ? at : end;
     return status;
 }
@@ -105,13 +104,9 @@ static enum status read_header(struct compressed *header, struct bytes bytes, st
         return err_set(err, ERR_CONFIG, "truncated compressed bundle: %zu bytes", bytes.size);
     *header =
         (struct compressed){.version = version, .method = load_u16(bytes.data + 6), .header_bytes = sizes[version]};
-    if (header->version == 3) {
-        header->file_bytes = load_u64(bytes.data + 8);
-        header->plain_bytes = load_u64(bytes.data + 16);
-    } else {
-        header->file_bytes = header->version == 2 ? load_u32(bytes.data + 8) : 0;
-        header->plain_bytes = load_u32(bytes.data + (header->version == 2 ? 12 : 8));
-    }
+    const unsigned char *sizes_at = bytes.data + 8;
+    header->file_bytes = version == 3 ? load_u64(sizes_at) : version == 2 ? load_u32(sizes_at) : 0;
+    header->plain_bytes = version == 3 ? load_u64(sizes_at + 8) : load_u32(sizes_at + (version == 2 ? 4 : 0));
     if (header->method > METHOD_ZSTD)
         return err_set(err, ERR_CONFIG, "compressed bundle: unknown compression method %u (known: 0 zlib, 1 zstd)",
                        header->method);
@@ -165,7 +160,7 @@ static enum status decompress(struct bytes *plain, struct bytes payload, const s
     return problem ? err_set(err, ERR_CONFIG, "compressed bundle: %s", problem) : STATUS_OK;
 }
 
-static enum status read_compressed(struct codeobj_list *list, struct bytes bytes, uint64_t base, uint64_t *used,
+static enum status read_compressed(struct codeobj_list *list, struct bytes bytes, uint64_t *used,
                                    struct err *err)
 {
     struct compressed header = {0};
@@ -184,12 +179,12 @@ static enum status read_compressed(struct codeobj_list *list, struct bytes bytes
     *used = header.file_bytes ? header.file_bytes : header.header_bytes + taken;
     if (!bundle_is_plain(plain))
         return err_set(err, ERR_CONFIG, "compressed bundle: what it holds is no offload bundle");
-    return read_plain(list, plain, base, &ignored, err);
+    return read_plain(list, plain, &ignored, err);
 }
 
 /* ---- one after the other ---- */
 
-enum status bundle_walk(struct codeobj_list *list, struct bytes bytes, uint64_t base, struct err *err)
+enum status bundle_walk(struct codeobj_list *list, struct bytes bytes, struct err *err)
 {
     uint64_t at = 0;
     while (at < bytes.size) {
@@ -197,9 +192,9 @@ enum status bundle_walk(struct codeobj_list *list, struct bytes bytes, uint64_t 
         uint64_t used = 0;
         enum status status;
         if (bundle_is_plain(rest))
-            status = read_plain(list, rest, base + at, &used, err);
+            status = read_plain(list, rest, &used, err);
         else if (bundle_is_compressed(rest))
-            status = read_compressed(list, rest, base + at, &used, err);
+            status = read_compressed(list, rest, &used, err);
         else
             return list->bundle_count ? STATUS_OK
                                       : err_set(err, ERR_CONFIG, "not a code object: no offload bundle inside");

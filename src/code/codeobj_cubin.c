@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "codeobj_internal.h"
-#include "rooftile/hash.h"
 #include "rooftile/text.h"
 
 #define ABI_NEW 8u /* e_ident[EI_ABIVERSION]: from CUDA 12.8 on, the flags have the architecture in another place */
@@ -106,54 +105,39 @@ static void read_marks(struct codeobj_kernel *kernel, struct bytes marks)
 /* Number, offset, and the size in the upper bits; whether it is a pointer is not said. */
 static void add_argument(struct codeobj_kernel *kernel, struct codeobj_arg *args, size_t count, struct bytes value)
 {
-    if (value.size < 12)
-        return;
-    const size_t number = load_u16(value.data + 4);
+    const size_t number = value.size < 12 ? count : load_u16(value.data + 4);
     if (number >= count)
         return;
-    args[number] = (struct codeobj_arg){.name = "",
-                                        .type = "",
-                                        .offset_bytes = load_u16(value.data + 6),
-                                        .size_bytes = load_u32(value.data + 8) >> 18,
-                                        .value_kind = "by_value",
-                                        .address_space = "",
-                                        .access = ""};
+    args[number] = codeobj_bare_arg(load_u16(value.data + 6), load_u32(value.data + 8) >> 18);
     kernel->arg_count = kernel->arg_count > number + 1 ? kernel->arg_count : number + 1;
 }
 
-static uint32_t product(struct bytes value, uint32_t sizes[3])
+static uint32_t read_block(struct bytes value, uint32_t sizes[3])
 {
-    if (value.size < 12)
-        return 0;
-    uint64_t threads = 1;
-    for (size_t k = 0; k < 3; k++) {
-        const uint32_t size = load_u32(value.data + 4 * k);
-        if (sizes)
-            sizes[k] = size;
-        threads = threads > 65536 ? 65536 : threads * size; /* no block has so many */
-    }
-    return (uint32_t)threads;
+    for (size_t k = 0; k < 3; k++)
+        sizes[k] = value.size < 12 ? 0 : load_u32(value.data + 4 * k);
+    return codeobj_block(sizes);
 }
 
 static void read_own_info(struct codeobj_kernel *kernel, struct bytes info, struct arena *arena)
 {
     struct attribute attribute;
+    uint32_t most[3];
     size_t count = 0;
     for (struct bytes rest = info; next_attribute(&attribute, &rest);)
         count += attribute.name == INFO_ARGUMENT;
     struct codeobj_arg *args = arena_array(arena, count + 1, sizeof(*args));
     for (size_t k = 0; k < count; k++)
-        args[k] =
-            (struct codeobj_arg){.name = "", .type = "", .value_kind = "by_value", .address_space = "", .access = ""};
+        args[k] = codeobj_bare_arg(0, 0);
     for (struct bytes rest = info; next_attribute(&attribute, &rest);) {
         if (attribute.name == INFO_ARGUMENT)
             add_argument(kernel, args, count, attribute.value);
         else if (attribute.name == INFO_ARGUMENTS_BYTES)
             kernel->kernarg_bytes = attribute.half;
         else if (attribute.name == INFO_MAX_THREADS)
-            kernel->max_block = product(attribute.value, NULL);
+            kernel->max_block = read_block(attribute.value, most);
         else if (attribute.name == INFO_REQUIRED_THREADS)
-            kernel->max_block = product(attribute.value, kernel->required_block);
+            kernel->max_block = read_block(attribute.value, kernel->required_block);
         else if (attribute.name == INFO_BARRIERS)
             kernel->barriers = attribute.half & 0xff;
         else if (attribute.name == INFO_MARKS)
@@ -192,16 +176,13 @@ static enum status read_kernel(struct codeobj_kernel *kernel, const struct cubin
 {
     GElf_Shdr header;
     struct bytes part;
-    *kernel = (struct codeobj_kernel){.wave = 32, .kernarg_align = 8, .spill_bytes_known = cubin->marks_spills};
+    *kernel = (struct codeobj_kernel){.wave = 32, .spill_bytes_known = cubin->marks_spills};
     if (codeobj_string(&kernel->name, name, strlen(name), "a kernel's name", cubin->arena, err))
         return err->status;
     kernel->symbol = kernel->name;
     if (!find_section(&header, &part, cubin, arena_printf(cubin->arena, ".text.%s", name)) || !part.size)
         return err_set(err, ERR_CONFIG, "kernel %s has no code, or it is truncated", kernel->name);
-    kernel->code = part.data;
-    kernel->code_bytes = part.size;
-    kernel->code_offset = header.sh_offset;
-    hash_sha256(kernel->code_sha256, part.data, part.size);
+    codeobj_set_code(kernel, part);
     if (find_section(&header, &part, cubin, ".nv.info"))
         read_common_info(kernel, part, symbol);
     part = (struct bytes){0};

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * ELF files through libelf: AMDGPU code objects, and the .hip_fatbin sections of host files. What libelf gives is
- * copied or turned into offsets of our own bytes, so that nothing of it outlives the call.
+ * copied or turned into offsets of our own bytes, so that nothing of it outlives the call. And the 64-byte kernel
+ * descriptor: what the hardware is told (AMDGPUUsage, "Kernel Descriptor", compute_pgm_rsrc1 and 3).
  */
 #include <gelf.h>
 #include <libelf.h>
@@ -33,7 +34,7 @@ unsigned elf_machine(struct bytes bytes)
                                               : load_u16(bytes.data + at);
 }
 
-const char *elf_machine_name(unsigned machine, struct arena *arena)
+static const char *elf_machine_name(unsigned machine, struct arena *arena)
 {
     static const struct {
         unsigned machine;
@@ -65,7 +66,6 @@ static enum status check_header(struct elf_image *image, Elf *elf, struct err *e
 {
     const unsigned char *ident = image->bytes.data;
     GElf_Ehdr header;
-    size_t count = 0;
     if (ident[EI_CLASS] != ELFCLASS64 || ident[EI_DATA] != ELFDATA2LSB || !gelf_getehdr(elf, &header))
         return err_set(err, ERR_CONFIG,
                        "not a code object: an AMD GPU ELF file that is not 64-bit little-endian, or truncated");
@@ -81,39 +81,15 @@ static enum status check_header(struct elf_image *image, Elf *elf, struct err *e
                        "code object version 2 (before ROCm 3.5): build it again with a newer compiler");
     if (header.e_type == ET_REL)
         return err_set(err, ERR_CONFIG, "a relocatable object: link it first (ld.lld -shared IN -o OUT)");
-    if (elf_getphdrnum(elf, &count) || !count)
-        return err_set(err, ERR_CONFIG, "truncated: its ELF header promises program headers that are not there");
     return STATUS_OK;
 }
 
-static enum status read_segments(struct elf_image *image, Elf *elf, struct arena *arena, struct err *err)
-{
-    size_t count = 0;
-    if (elf_getphdrnum(elf, &count) || count > image->bytes.size / sizeof(Elf64_Phdr))
-        return err_set(err, ERR_CONFIG, "truncated: its ELF header promises program headers that are not there");
-    struct elf_segment *segments = arena_array(arena, count, sizeof(*segments));
-    for (size_t k = 0; k < count; k++) {
-        GElf_Phdr header;
-        struct bytes part;
-        if (!gelf_getphdr(elf, (int)k, &header))
-            return err_set(err, ERR_CONFIG, "truncated: program header %zu of %zu is not there", k, count);
-        if (header.p_type != PT_LOAD)
-            continue;
-        if (!bytes_part(&part, image->bytes, header.p_offset, header.p_filesz))
-            return err_set(err, ERR_CONFIG, "truncated: a segment needs %llu bytes from offset %llu, the file has %zu",
-                           (unsigned long long)header.p_filesz, (unsigned long long)header.p_offset, image->bytes.size);
-        segments[image->segment_count++] = (struct elf_segment){header.p_vaddr, header.p_offset, header.p_filesz};
-    }
-    image->segments = segments;
-    return STATUS_OK;
-}
-
-/* Looks through one run of notes; true when the metadata is there. *old is set by the note of version 2. */
-static bool find_note(struct elf_image *image, Elf *elf, const GElf_Phdr *header, bool *old)
+/* Looks through one run of notes for the metadata. *old is set by the note of version 2. */
+static void find_note(struct elf_image *image, Elf *elf, const GElf_Phdr *header, bool *old)
 {
     struct bytes part;
     if (!header->p_filesz || !bytes_part(&part, image->bytes, header->p_offset, header->p_filesz))
-        return false;
+        return;
     Elf_Data *data = elf_getdata_rawchunk(elf, (int64_t)header->p_offset, part.size,
                                           header->p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR);
     GElf_Nhdr note;
@@ -123,29 +99,39 @@ static bool find_note(struct elf_image *image, Elf *elf, const GElf_Phdr *header
         if (!bytes_part(&owner, part, name, note.n_namesz) || !bytes_start(owner, "AMD"))
             continue;
         if (note.n_type == NOTE_METADATA && bytes_part(&image->note, part, description, note.n_descsz))
-            return true;
+            return;
         *old |= note.n_type == NOTE_METADATA_V2;
     }
-    return false;
 }
 
-static enum status read_note(struct elf_image *image, Elf *elf, struct err *err)
+static enum status read_segments(struct elf_image *image, Elf *elf, struct arena *arena, struct err *err)
 {
     size_t count = 0;
     bool old = false;
-    if (elf_getphdrnum(elf, &count))
-        count = 0;
+    if (elf_getphdrnum(elf, &count) || !count || count > image->bytes.size / sizeof(Elf64_Phdr))
+        return err_set(err, ERR_CONFIG, "truncated: its ELF header promises program headers that are not there");
+    struct elf_segment *segments = arena_array(arena, count, sizeof(*segments));
     for (size_t k = 0; k < count; k++) {
         GElf_Phdr header;
-        if (gelf_getphdr(elf, (int)k, &header) && header.p_type == PT_NOTE && find_note(image, elf, &header, &old))
-            return STATUS_OK;
+        struct bytes part;
+        if (!gelf_getphdr(elf, (int)k, &header))
+            return err_set(err, ERR_CONFIG, "truncated: program header %zu of %zu is not there", k, count);
+        if (header.p_type == PT_NOTE && !image->note.data)
+            find_note(image, elf, &header, &old);
+        if (header.p_type != PT_LOAD)
+            continue;
+        if (!bytes_part(&part, image->bytes, header.p_offset, header.p_filesz))
+            return err_set(err, ERR_CONFIG, "truncated: a segment needs %llu bytes from offset %llu, the file has %zu",
+                           (unsigned long long)header.p_filesz, (unsigned long long)header.p_offset, image->bytes.size);
+        segments[image->segment_count++] = (struct elf_segment){header.p_vaddr, header.p_offset, header.p_filesz};
     }
-    if (old)
-        return err_set(err, ERR_CONFIG,
-                       "has only the metadata of code object version 2: build it again with a newer compiler");
-    return err_set(err, ERR_CONFIG,
-                   "has no AMDGPU metadata note, so its kernels and their arguments are unknown "
-                   "(an assembly source needs an .amdgpu_metadata block)");
+    image->segments = segments;
+    if (image->note.data)
+        return STATUS_OK;
+    return err_set(err, ERR_CONFIG, "%s",
+                   old ? "has only the metadata of code object version 2: build it again with a newer compiler"
+                       : "has no AMDGPU metadata note, so its kernels and their arguments are unknown "
+                         "(an assembly source needs an .amdgpu_metadata block)");
 }
 
 /* ---- symbols ---- */
@@ -209,7 +195,7 @@ static void read_symbols(struct elf_image *image, Elf *elf, struct arena *arena)
     image->by_address = sorted;
 }
 
-const struct elf_symbol *elf_image_symbol(const struct elf_image *image, const char *name)
+static const struct elf_symbol *elf_image_symbol(const struct elf_image *image, const char *name)
 {
     const struct elf_symbol key = {.name = name};
     if (!image->symbol_count)
@@ -217,7 +203,8 @@ const struct elf_symbol *elf_image_symbol(const struct elf_image *image, const c
     return bsearch(&key, image->by_name, image->symbol_count, sizeof(key), compare_names);
 }
 
-uint64_t elf_image_extent(const struct elf_image *image, uint64_t address)
+/* The function that starts at this address: its symbol's size, else the distance to the next symbol; 0 unknown. */
+static uint64_t elf_image_extent(const struct elf_image *image, uint64_t address)
 {
     size_t low = 0, high = image->symbol_count;
     while (low < high) {
@@ -235,7 +222,8 @@ uint64_t elf_image_extent(const struct elf_image *image, uint64_t address)
     return low < image->symbol_count ? image->by_address[low].address - address : 0;
 }
 
-bool elf_image_at(struct bytes *part, const struct elf_image *image, uint64_t address)
+/* File bytes from an address to the end of its segment; false when no segment holds it. */
+static bool elf_image_at(struct bytes *part, const struct elf_image *image, uint64_t address)
 {
     for (size_t k = 0; k < image->segment_count; k++) {
         const struct elf_segment *segment = &image->segments[k];
@@ -258,14 +246,68 @@ enum status elf_image_read(struct elf_image *image, struct bytes bytes, struct a
         status = check_header(&found, elf, err);
     if (!status)
         status = read_segments(&found, elf, arena, err);
-    if (!status)
-        status = read_note(&found, elf, err);
     if (!status) {
         read_symbols(&found, elf, arena);
         *image = found;
     }
     elf_end(elf);
     return status;
+}
+
+/* ---- kernel descriptors ---- */
+
+#define DESCRIPTOR_BYTES 64u
+/* Where its fields lie. */
+enum { ENTRY_AT = 16, RSRC3_AT = 44, RSRC1_AT = 48, PROPERTIES_AT = 56 };
+#define WGP_MODE_BIT 29 /* COMPUTE_PGM_RSRC1.ENABLE_WGP_MODE, gfx10 and later */
+#define PROPERTY_WAVE32 (1u << 10)
+
+/* On a unified file everything behind ACCUM_OFFSET is AGPRs; a kernel without any pads its arch part there. */
+static void split_registers(struct codeobj_kernel *kernel, bool unified, bool has_acc_file, uint32_t rsrc3)
+{
+    const uint32_t all = kernel->allocated_vgprs, accum_offset = ((rsrc3 & 0x3f) + 1) * 4;
+    const bool splits = unified && kernel->agpr_count && accum_offset < all;
+    kernel->arch_vgprs = splits ? accum_offset : all;
+    kernel->acc_vgprs = splits ? all - accum_offset : has_acc_file && kernel->agpr_count ? all : 0;
+}
+
+static void count_registers(struct codeobj_kernel *kernel, const char *target, uint32_t rsrc1, uint32_t rsrc3)
+{
+    struct codeobj_granules granules;
+    if (!codeobj_granules(&granules, target, kernel->wave))
+        return;
+    kernel->encoded_vgprs = ((rsrc1 & 0x3f) + 1) * granules.encoding;
+    const uint32_t short_of = kernel->encoded_vgprs % granules.allocation;
+    kernel->allocated_vgprs = kernel->encoded_vgprs + (short_of ? granules.allocation - short_of : 0);
+    split_registers(kernel, granules.unified, strcmp(target, "gfx908") == 0, rsrc3);
+}
+
+static void find_code(struct codeobj_kernel *kernel, const struct elf_image *image, uint64_t address)
+{
+    struct bytes code;
+    if (!elf_image_at(&code, image, address))
+        return;
+    const uint64_t extent = elf_image_extent(image, address);
+    if (extent && extent < code.size)
+        code.size = (size_t)extent;
+    codeobj_set_code(kernel, code);
+    kernel->code_address = address;
+}
+
+void descriptor_read(struct codeobj_kernel *kernel, const struct elf_image *image, const char *target)
+{
+    const struct elf_symbol *symbol = elf_image_symbol(image, kernel->symbol);
+    struct bytes at;
+    if (!symbol || !elf_image_at(&at, image, symbol->address) || at.size < DESCRIPTOR_BYTES)
+        return;
+    const uint32_t rsrc1 = load_u32(at.data + RSRC1_AT);
+    kernel->has_descriptor = true;
+    kernel->wgp_mode = rsrc1 >> WGP_MODE_BIT & 1;
+    if (!kernel->wave)
+        kernel->wave = load_u16(at.data + PROPERTIES_AT) & PROPERTY_WAVE32 ? 32 : 64;
+    count_registers(kernel, target, rsrc1, load_u32(at.data + RSRC3_AT));
+    /* Unsigned arithmetic wraps as the hardware's does: the offset is signed. */
+    find_code(kernel, image, symbol->address + load_u64(at.data + ENTRY_AT));
 }
 
 /* ---- host files ---- */
@@ -289,7 +331,7 @@ static enum status walk_sections(struct codeobj_list *list, struct bytes bytes, 
             return err_set(err, ERR_CONFIG, "truncated: section %s needs %llu bytes from offset %llu, the file has %zu",
                            ".hip_fatbin", (unsigned long long)header.sh_size, (unsigned long long)header.sh_offset,
                            bytes.size);
-        const enum status status = bundle_walk(list, part, header.sh_offset, err);
+        const enum status status = bundle_walk(list, part, err);
         if (status)
             return err_within(err, "section .hip_fatbin");
     }

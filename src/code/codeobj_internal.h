@@ -28,6 +28,17 @@ uint64_t load_u64(const unsigned char *at);
 enum status codeobj_string(const char **copy, const char *string, size_t length, const char *what, struct arena *arena,
                            struct err *err);
 
+void codeobj_set_code(struct codeobj_kernel *kernel, struct bytes code);
+/* An argument of which no more is known: passed by value, without a name. */
+struct codeobj_arg codeobj_bare_arg(uint32_t offset_bytes, uint32_t size_bytes);
+/* Threads of a block of this size; over 65536 when there are too many to be one. */
+uint32_t codeobj_block(const uint32_t sizes[3]);
+
+/* "amdgcn-amd-amdhsa--gfx942:sramecc+:xnack-" or a bundle's entry id; false when it names no processor. */
+bool target_split(const char **target, const char **features, const char *id, struct arena *arena);
+/* From the ELF header's flags; false for a processor that is not in the table. */
+bool target_of_flags(const char **target, const char **features, uint32_t flags, unsigned abi, struct arena *arena);
+
 /* What a file holds, while it is walked. */
 struct codeobj_list {
     struct arena *arena;
@@ -39,16 +50,15 @@ struct codeobj_list {
 };
 
 /* Reads one ELF image and appends it. `id` is copied. */
-enum status list_add_object(struct codeobj_list *list, struct bytes image, const char *id, uint64_t bundle_offset,
-                            struct err *err);
+enum status list_add_object(struct codeobj_list *list, struct bytes image, const char *id, struct err *err);
 void list_add_other(struct codeobj_list *list, const char *id, uint64_t size_bytes); /* keeps `id` */
 
 /* ---- codeobj_bundle.c ---- */
 
 bool bundle_is_plain(struct bytes bytes);
 bool bundle_is_compressed(struct bytes bytes);
-/* All bundles of a file or section, one after the other with zeros between. `base` is where it lies in the file. */
-enum status bundle_walk(struct codeobj_list *list, struct bytes bytes, uint64_t base, struct err *err);
+/* All bundles of a file or section, one after the other with zeros between. */
+enum status bundle_walk(struct codeobj_list *list, struct bytes bytes, struct err *err);
 
 /* ---- codeobj_elf.c ---- */
 
@@ -59,7 +69,6 @@ struct Elf;
 enum status elf_open(struct Elf **elf, struct bytes bytes, struct err *err);
 bool elf_is(struct bytes bytes);
 unsigned elf_machine(struct bytes bytes); /* 0: too short */
-const char *elf_machine_name(unsigned machine, struct arena *arena);
 
 struct elf_symbol {
     const char *name;
@@ -83,11 +92,8 @@ struct elf_image {
 };
 enum status elf_image_read(struct elf_image *image, struct bytes bytes, struct arena *arena, struct err *err);
 
-/* File bytes from an address to the end of its segment; false when no segment holds it. */
-bool elf_image_at(struct bytes *part, const struct elf_image *image, uint64_t address);
-const struct elf_symbol *elf_image_symbol(const struct elf_image *image, const char *name);
-/* The function that starts at this address: its symbol's size, else the distance to the next symbol; 0 unknown. */
-uint64_t elf_image_extent(const struct elf_image *image, uint64_t address);
+/* What the hardware is told and where the instructions are; a kernel without descriptor keeps its metadata. */
+void descriptor_read(struct codeobj_kernel *kernel, const struct elf_image *image, const char *target);
 
 /* Calls bundle_walk for every .hip_fatbin section of a host's ELF file. */
 enum status elf_walk_fatbins(struct codeobj_list *list, struct bytes bytes, struct err *err);
@@ -107,17 +113,5 @@ enum status ptx_read(struct codeobj *object, struct bytes bytes, struct arena *a
 
 /* Target, features and kernels as the compiler says. `target` stays NULL when the note has none (version 3). */
 enum status note_read(struct codeobj *object, struct bytes note, struct arena *arena, struct err *err);
-
-/* ---- codeobj_descriptor.c ---- */
-
-/* What the hardware is told and where the instructions are; a kernel without descriptor keeps its metadata. */
-void descriptor_read(struct codeobj_kernel *kernel, const struct elf_image *image, const char *target);
-
-/* ---- codeobj_target.c ---- */
-
-/* "amdgcn-amd-amdhsa--gfx942:sramecc+:xnack-" or a bundle's entry id; false when it names no processor. */
-bool target_split(const char **target, const char **features, const char *id, struct arena *arena);
-/* From the ELF header's flags; false for a processor that is not in the table. */
-bool target_of_flags(const char **target, const char **features, uint32_t flags, unsigned abi, struct arena *arena);
 
 #endif

@@ -154,15 +154,6 @@ static enum status read_string(const char **string, const msgpack_object *map, c
 
 /* ---- arguments ---- */
 
-static bool is_pointer_kind(const char *kind)
-{
-    static const char *const kinds[] = {"global_buffer", "dynamic_shared_pointer", "image", "sampler", "pipe", "queue"};
-    for (size_t k = 0; k < sizeof(kinds) / sizeof(*kinds); k++)
-        if (strcmp(kind, kinds[k]) == 0)
-            return true;
-    return false;
-}
-
 static enum status read_arg(struct codeobj_arg *arg, const msgpack_object *map, struct arena *arena, struct err *err)
 {
     static const struct number_field numbers[] = {{".offset", offsetof(struct codeobj_arg, offset_bytes)},
@@ -180,7 +171,8 @@ static enum status read_arg(struct codeobj_arg *arg, const msgpack_object *map, 
     if (status)
         return status;
     arg->hidden = text_starts(arg->value_kind, "hidden_");
-    arg->is_pointer = is_pointer_kind(arg->value_kind);
+    arg->is_pointer = text_has_word("global_buffer dynamic_shared_pointer image sampler pipe queue", " ",
+                                    arg->value_kind, strlen(arg->value_kind));
     return STATUS_OK;
 }
 
@@ -216,28 +208,18 @@ static const struct number_field kernel_numbers[] = {
     {".group_segment_fixed_size", FIELD(group_segment_bytes)},
     {".private_segment_fixed_size", FIELD(private_segment_bytes)},
     {".kernarg_segment_size", FIELD(kernarg_bytes)},
-    {".kernarg_segment_align", FIELD(kernarg_align)},
     {".wavefront_size", FIELD(wave)},
     {".max_flat_workgroup_size", FIELD(max_block)},
 };
 #undef FIELD
 
-static enum status read_flags(struct codeobj_kernel *kernel, const msgpack_object *map, struct err *err)
+static enum status read_flag(bool *flag, const msgpack_object *map, const char *key, struct err *err)
 {
-    const struct {
-        const char *key;
-        bool *flag;
-    } flags[] = {{".uses_dynamic_stack", &kernel->uses_dynamic_stack},
-                 {".uniform_work_group_size", &kernel->uniform_block},
-                 {".workgroup_processor_mode", &kernel->workgroup_processor_mode}};
-    for (size_t k = 0; k < sizeof(flags) / sizeof(*flags); k++) {
-        const msgpack_object *found = member(map, flags[k].key);
-        uint32_t number = 0;
-        if (found && to_u32(&number, found, flags[k].key, err))
-            return err->status;
-        *flags[k].flag = number != 0;
-    }
-    return STATUS_OK;
+    const msgpack_object *found = member(map, key);
+    uint32_t number = 0;
+    const enum status status = found ? to_u32(&number, found, key, err) : STATUS_OK;
+    *flag = number != 0;
+    return status;
 }
 
 static enum status read_kernel(struct codeobj_kernel *kernel, const msgpack_object *map, struct arena *arena,
@@ -254,7 +236,9 @@ static enum status read_kernel(struct codeobj_kernel *kernel, const msgpack_obje
         kernel->symbol = arena_printf(arena, "%s.kd", kernel->name);
     status = read_numbers(kernel, map, kernel_numbers, sizeof(kernel_numbers) / sizeof(*kernel_numbers), err);
     if (!status)
-        status = read_flags(kernel, map, err);
+        status = read_flag(&kernel->uses_dynamic_stack, map, ".uses_dynamic_stack", err);
+    if (!status)
+        status = read_flag(&kernel->wgp_mode, map, ".workgroup_processor_mode", err);
     const msgpack_object_array required = list_of(map, ".reqd_workgroup_size");
     for (uint32_t k = 0; k < 3 && required.size == 3 && !status; k++)
         status = to_u32(&kernel->required_block[k], &required.ptr[k], ".reqd_workgroup_size", err);

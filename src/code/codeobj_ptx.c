@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "codeobj_internal.h"
-#include "rooftile/hash.h"
 #include "rooftile/text.h"
 
 /* A name, a number, a directive with its dot, or one other character; empty at the end. */
@@ -18,7 +17,7 @@ struct token {
 };
 
 struct ptx {
-    const char *start, *at, *end;
+    const char *at, *end;
     struct arena *arena;
 };
 
@@ -126,13 +125,7 @@ static void add_parameter(struct codeobj_kernel *kernel, const struct variable *
     if (kernel->arg_count == capacity || offset + variable->size_bytes > UINT16_MAX)
         return; /* the hardware has room for less */
     struct codeobj_arg *args = (struct codeobj_arg *)kernel->args;
-    args[kernel->arg_count++] = (struct codeobj_arg){.name = "",
-                                                     .type = "",
-                                                     .offset_bytes = (uint32_t)offset,
-                                                     .size_bytes = (uint32_t)variable->size_bytes,
-                                                     .value_kind = "by_value",
-                                                     .address_space = "",
-                                                     .access = ""};
+    args[kernel->arg_count++] = codeobj_bare_arg((uint32_t)offset, (uint32_t)variable->size_bytes);
     kernel->explicit_count = kernel->arg_count;
     kernel->kernarg_bytes = (uint32_t)(offset + variable->size_bytes);
 }
@@ -161,17 +154,15 @@ static void read_parameters(struct codeobj_kernel *kernel, struct ptx *ptx)
 /* ".maxntid 256, 1, 1": up to three numbers, of which a missing one is 1. */
 static uint32_t read_threads(uint32_t sizes[3], struct ptx *ptx)
 {
-    uint64_t threads = 1;
     for (size_t k = 0; k < 3; k++) {
         struct ptx ahead = *ptx;
         sizes[k] = 1;
         if (k && !is(next_token(&ahead), ","))
             continue;
         sizes[k] = number(next_token(&ahead));
-        threads = threads > 65536 ? 65536 : threads * sizes[k]; /* no block has so many */
         *ptx = ahead;
     }
-    return (uint32_t)threads;
+    return codeobj_block(sizes);
 }
 
 /* Directives up to the body; false: it is only declared, or the file ends. */
@@ -225,7 +216,7 @@ static bool read_body(struct codeobj_kernel *kernel, struct ptx *ptx, struct ptx
 static enum status read_kernel(struct codeobj *object, struct ptx *ptx, const char *first, struct ptx_shared *shared,
                                size_t shared_count, struct err *err)
 {
-    struct codeobj_kernel kernel = {.wave = 32, .kernarg_align = 8, .is_ptx = true};
+    struct codeobj_kernel kernel = {.wave = 32, .is_ptx = true};
     const struct token name = next_token(ptx);
     if (codeobj_string(&kernel.name, name.text, name.length, "a kernel's name", ptx->arena, err))
         return err->status;
@@ -235,10 +226,7 @@ static enum status read_kernel(struct codeobj *object, struct ptx *ptx, const ch
         return STATUS_OK;
     if (!read_body(&kernel, ptx, shared, shared_count))
         return err_set(err, ERR_CONFIG, "truncated: kernel %s does not end", kernel.name);
-    kernel.code = (const unsigned char *)first;
-    kernel.code_bytes = (size_t)(ptx->at - first);
-    kernel.code_offset = (uint64_t)(first - ptx->start);
-    hash_sha256(kernel.code_sha256, first, kernel.code_bytes);
+    codeobj_set_code(&kernel, (struct bytes){(const unsigned char *)first, (size_t)(ptx->at - first)});
     struct codeobj_kernel *kernels = (struct codeobj_kernel *)object->kernels;
     kernels[object->kernel_count++] = kernel;
     return STATUS_OK;
@@ -264,7 +252,7 @@ static void count_parts(size_t *kernels, size_t *variables, struct ptx ptx)
 enum status ptx_read(struct codeobj *object, struct bytes bytes, struct arena *arena, struct err *err)
 {
     const char *text = (const char *)bytes.data;
-    struct ptx ptx = {.start = text, .at = text, .end = text + bytes.size, .arena = arena};
+    struct ptx ptx = {.at = text, .end = text + bytes.size, .arena = arena};
     size_t kernel_count = 0, capacity = 0, shared_count = 0;
     count_parts(&kernel_count, &capacity, ptx);
     object->kernels = arena_array(arena, kernel_count + 1, sizeof(*object->kernels));

@@ -10,16 +10,9 @@
 
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
 
-/* Is this one of the words of a list? */
 static bool is_one_of(const char *word, size_t size, const char *words)
 {
-    while (*words) {
-        const size_t length = strcspn(words, " ");
-        if (length == size && memcmp(words, word, size) == 0)
-            return true;
-        words += length + (words[length] == ' ');
-    }
-    return false;
+    return text_has_word(words, " ", word, size);
 }
 
 /* The next word of a name, which '_' and '.' separate; 0 at its end. */

@@ -10,56 +10,52 @@
 static const struct occupancy_words amd = {"CU", "workgroup", "wave", "VGPR", "LDS", false};
 static const struct occupancy_words nvidia = {"SM", "block", "warp", "register", "shared memory", true};
 
-/* What all of NVIDIA's since compute capability 8.0 have in common. */
+/* What all of a family have in common: GCN and CDNA, RDNA, and NVIDIA's since compute capability 8.0. LLVM gives the
+ * gfx10+ LDS a granule of 512 bytes, the RDNA 2 manual (3.6.6) of 1024; allocation follows LLVM. */
+#define GFX9                                                                                                           \
+    .words = &amd, .wave = 64, .simds_cu = 4, .sgpr_file = 800, .waves = 8, .barriers_cu = 16, .lds_cu = 64 * KIB,     \
+    .lds_max = 64 * KIB, .lds_granule = 512
+#define RDNA                                                                                                           \
+    .words = &amd, .wave = 32, .has_wave64 = true, .has_wgp = true, .simds_cu = 2, .vgprs_max = 256,                   \
+    .vgpr_encoding = 8, .barriers_cu = 16, .lds_cu = 64 * KIB, .lds_max = 64 * KIB, .lds_granule = 512
 #define NVIDIA_SM                                                                                                      \
     .words = &nvidia, .wave = 32, .simds_cu = 4, .vgpr_file = 512, .vgpr_granule = 8, .vgprs_max = 255,                \
     .lds_granule = 128, .lds_reserved = KIB
 
-/* LLVM gives the gfx10+ LDS a granule of 512 bytes, the RDNA 2 manual (3.6.6) of 1024; allocation follows LLVM. */
 static const struct occupancy_limits rows[] = {
-    {"gfx900 gfx902 gfx904 gfx906 gfx909 gfx90c ", .words = &amd, .wave = 64, .simds_cu = 4, .vgpr_file = 256,
-     .vgpr_granule = 4, .vgprs_max = 256, .sgpr_file = 800, .waves = 8, .waves_llvm = 10, .lds_cu = 64 * KIB,
-     .lds_max = 64 * KIB, .lds_granule = 512, .barriers_cu = 16},
-    {"gfx908 ", .words = &amd, .wave = 64, .simds_cu = 4, .vgpr_file = 256, .vgpr_granule = 4, .vgprs_max = 256,
-     .agprs = AGPRS_SEPARATE, .sgpr_file = 800, .waves = 8, .waves_llvm = 10, .lds_cu = 64 * KIB, .lds_max = 64 * KIB,
-     .lds_granule = 512, .barriers_cu = 16},
-    {"gfx90a gfx940 gfx941 gfx942 ", .words = &amd, .wave = 64, .simds_cu = 4, .vgpr_file = 512, .vgpr_granule = 8,
-     .vgprs_max = 512, .agprs = AGPRS_UNIFIED, .sgpr_file = 800, .waves = 8, .waves_llvm = 8, .lds_cu = 64 * KIB,
-     .lds_max = 64 * KIB, .lds_granule = 512, .barriers_cu = 16},
-    {"gfx950 ", .words = &amd, .wave = 64, .simds_cu = 4, .vgpr_file = 512, .vgpr_granule = 8, .vgprs_max = 512,
-     .agprs = AGPRS_UNIFIED, .sgpr_file = 800, .waves = 8, .waves_llvm = 8, .lds_cu = 160 * KIB, .lds_max = 160 * KIB,
-     .lds_granule = 1280, .barriers_cu = 16},
-    {"gfx1010 gfx1011 gfx1012 gfx1013 ", .words = &amd, .wave = 32, .has_wave64 = true, .has_wgp = true, .simds_cu = 2,
-     .vgpr_file = 1024, .vgpr_granule = 8, .vgprs_max = 256, .waves = 20, .waves_llvm = 20, .lds_cu = 64 * KIB,
-     .lds_max = 64 * KIB, .lds_granule = 512, .barriers_cu = 16},
-    {"gfx1030 gfx1031 gfx1032 gfx1033 gfx1034 gfx1035 gfx1036 gfx1102 gfx1103 gfx1150 gfx1152 ", .words = &amd,
-     .wave = 32, .has_wave64 = true, .has_wgp = true, .simds_cu = 2, .vgpr_file = 1024, .vgpr_granule = 16,
-     .vgprs_max = 256, .waves = 16, .waves_llvm = 16, .lds_cu = 64 * KIB, .lds_max = 64 * KIB, .lds_granule = 512,
-     .barriers_cu = 16},
-    {"gfx1100 gfx1101 gfx1151 gfx1200 gfx1201 ", .words = &amd, .wave = 32, .has_wave64 = true, .has_wgp = true,
-     .simds_cu = 2, .vgpr_file = 1536, .vgpr_granule = 24, .vgprs_max = 256, .waves = 16, .waves_llvm = 16,
-     .lds_cu = 64 * KIB, .lds_max = 64 * KIB, .lds_granule = 512, .barriers_cu = 16},
+    {"gfx900 gfx902 gfx904 gfx906 gfx909 gfx90c", GFX9, .waves_llvm = 10, .vgpr_file = 256, .vgpr_granule = 4,
+     .vgpr_encoding = 4, .vgprs_max = 256},
+    {"gfx908", GFX9, .waves_llvm = 10, .vgpr_file = 256, .vgpr_granule = 4, .vgpr_encoding = 4, .vgprs_max = 256,
+     .agprs = AGPRS_SEPARATE},
+    {"gfx90a gfx940 gfx941 gfx942", GFX9, .waves_llvm = 8, .vgpr_file = 512, .vgpr_granule = 8, .vgpr_encoding = 8,
+     .vgprs_max = 512, .agprs = AGPRS_UNIFIED},
+    {"gfx950", .words = &amd, .wave = 64, .simds_cu = 4, .vgpr_file = 512, .vgpr_granule = 8, .vgpr_encoding = 8,
+     .vgprs_max = 512, .agprs = AGPRS_UNIFIED, .sgpr_file = 800, .waves = 8, .waves_llvm = 8, .lds_cu = 160 * KIB,
+     .lds_max = 160 * KIB, .lds_granule = 1280, .barriers_cu = 16},
+    {"gfx1010 gfx1011 gfx1012 gfx1013", RDNA, .vgpr_file = 1024, .vgpr_granule = 8, .waves = 20, .waves_llvm = 20},
+    {"gfx1030 gfx1031 gfx1032 gfx1033 gfx1034 gfx1035 gfx1036 gfx1102 gfx1103 gfx1150 gfx1152 gfx1153", RDNA,
+     .vgpr_file = 1024, .vgpr_granule = 16, .waves = 16, .waves_llvm = 16},
+    {"gfx1100 gfx1101 gfx1151 gfx1200 gfx1201", RDNA, .vgpr_file = 1536, .vgpr_granule = 24, .waves = 16,
+     .waves_llvm = 16},
     /* What AMD calls a CU here has the four SIMDs of a WGP, and no mode. */
-    {"gfx1250 gfx1251 ", .words = &amd, .wave = 32, .simds_cu = 4, .vgpr_file = 1024, .vgpr_granule = 16,
-     .vgprs_max = 1024, .waves = 16, .waves_llvm = 16, .lds_cu = 320 * KIB, .lds_max = 320 * KIB, .lds_granule = 2048,
-     .barriers_cu = 16},
-    {"sm_80 ", NVIDIA_SM, .waves = 16, .waves_llvm = 16, .lds_cu = 164 * KIB, .lds_max = 163 * KIB, .groups_cu = 32},
-    {"sm_86 ", NVIDIA_SM, .waves = 12, .waves_llvm = 12, .lds_cu = 100 * KIB, .lds_max = 99 * KIB, .groups_cu = 16},
-    {"sm_87 ", NVIDIA_SM, .waves = 12, .waves_llvm = 12, .lds_cu = 164 * KIB, .lds_max = 163 * KIB, .groups_cu = 16},
-    {"sm_89 ", NVIDIA_SM, .waves = 12, .waves_llvm = 12, .lds_cu = 100 * KIB, .lds_max = 99 * KIB, .groups_cu = 24},
-    {"sm_90 sm_90a sm_100 sm_100a sm_100f sm_103 sm_103a sm_103f ", NVIDIA_SM, .waves = 16, .waves_llvm = 16,
+    {"gfx1250 gfx1251", .words = &amd, .wave = 32, .simds_cu = 4, .vgpr_file = 1024, .vgpr_granule = 16,
+     .vgpr_encoding = 16, .vgprs_max = 1024, .waves = 16, .waves_llvm = 16, .lds_cu = 320 * KIB, .lds_max = 320 * KIB,
+     .lds_granule = 2048, .barriers_cu = 16},
+    {"sm_80", NVIDIA_SM, .waves = 16, .waves_llvm = 16, .lds_cu = 164 * KIB, .lds_max = 163 * KIB, .groups_cu = 32},
+    {"sm_86", NVIDIA_SM, .waves = 12, .waves_llvm = 12, .lds_cu = 100 * KIB, .lds_max = 99 * KIB, .groups_cu = 16},
+    {"sm_87", NVIDIA_SM, .waves = 12, .waves_llvm = 12, .lds_cu = 164 * KIB, .lds_max = 163 * KIB, .groups_cu = 16},
+    {"sm_89", NVIDIA_SM, .waves = 12, .waves_llvm = 12, .lds_cu = 100 * KIB, .lds_max = 99 * KIB, .groups_cu = 24},
+    {"sm_90 sm_90a sm_100 sm_100a sm_100f sm_103 sm_103a sm_103f", NVIDIA_SM, .waves = 16, .waves_llvm = 16,
      .lds_cu = 228 * KIB, .lds_max = 227 * KIB, .barriers_cu = 64, .groups_cu = 32},
-    {"sm_120 sm_120a sm_120f sm_121 sm_121a sm_121f ", NVIDIA_SM, .waves = 12, .waves_llvm = 12, .lds_cu = 100 * KIB,
+    {"sm_120 sm_120a sm_120f sm_121 sm_121a sm_121f", NVIDIA_SM, .waves = 12, .waves_llvm = 12, .lds_cu = 100 * KIB,
      .lds_max = 99 * KIB, .barriers_cu = 24, .groups_cu = 24},
 };
 
 const struct occupancy_limits *occupancy_limits(const char *target)
 {
-    const size_t length = strcspn(target, ":");
-    for (size_t k = 0; k < sizeof(rows) / sizeof(*rows) && length; k++)
-        for (const char *name = rows[k].targets; *name; name = strchr(name, ' ') + 1)
-            if (!strncmp(name, target, length) && name[length] == ' ')
-                return &rows[k];
+    for (size_t k = 0; k < sizeof(rows) / sizeof(*rows); k++)
+        if (text_has_word(rows[k].targets, " ", target, strcspn(target, ":")))
+            return &rows[k];
     return NULL;
 }
 
@@ -241,4 +237,88 @@ enum status occupancy_compute(struct occupancy *occupancy, const struct occupanc
     find_raise(occupancy, use);
     find_better_block(occupancy, use);
     return STATUS_OK;
+}
+
+/* ---- in words, each vendor's own ---- */
+
+double occupancy_waves(const struct occupancy *occupancy, double waves_per_simd)
+{
+    return occupancy->limits->words->per_unit ? waves_per_simd * occupancy->simds : waves_per_simd;
+}
+
+const char *occupancy_waves_unit(const struct occupancy *occupancy, bool one_per_simd)
+{
+    if (occupancy->limits->words->per_unit)
+        return "warps per SM";
+    return one_per_simd ? "wave per SIMD" : "waves per SIMD";
+}
+
+void occupancy_limiter(struct text *text, const struct occupancy *o, enum occupancy_limiter limiter)
+{
+    const struct occupancy_words *words = o->limits->words;
+    if (limiter == LIMITER_VGPRS)
+        text_addf(text, "%ss", words->registers);
+    else if (limiter == LIMITER_SGPRS)
+        text_add(text, "SGPRs");
+    else if (limiter == LIMITER_LDS)
+        text_add(text, words->lds);
+    else if (limiter == LIMITER_WAVES)
+        text_addf(text, "%s slots", words->wave);
+    else if (o->workgroups_by[LIMITER_BARRIERS] == o->limits->groups_cu)
+        text_addf(text, "%s slots", words->group);
+    else
+        text_add(text, "barriers");
+}
+
+void occupancy_limiters(struct text *text, const struct occupancy *occupancy)
+{
+    const char *between = "";
+    for (int k = 0; k < LIMITER_COUNT; k++) {
+        if (!occupancy->limited_by[k])
+            continue;
+        text_add(text, between);
+        occupancy_limiter(text, occupancy, (enum occupancy_limiter)k);
+        between = " and ";
+    }
+}
+
+/* "4 VGPRs", "1 byte of LDS". */
+static void add_part(struct text *text, const char **between, uint64_t amount, const char *what, const char *behind)
+{
+    if (!amount)
+        return;
+    text_addf(text, "%s%llu %s%s%s", *between, (unsigned long long)amount, what, amount == 1 ? "" : "s", behind);
+    *between = " and ";
+}
+
+static void add_waves(struct text *text, const struct occupancy *o, double then)
+{
+    text_addf(text, "%.3g %s instead of %.3g", occupancy_waves(o, then), occupancy_waves_unit(o, false),
+              occupancy_waves(o, o->waves_per_simd));
+}
+
+void occupancy_advice(struct text *text, const struct occupancy *o)
+{
+    const struct occupancy_words *words = o->limits->words;
+    const char *between = "";
+    if (o->raise.workgroups > o->workgroups) {
+        const bool lds_only = !o->raise.vgprs && !o->raise.sgprs;
+        struct text of_lds = {0};
+        text_addf(&of_lds, " of %s", words->lds);
+        add_part(text, &between, o->raise.vgprs, words->registers, "");
+        add_part(text, &between, o->raise.sgprs, "SGPR", "");
+        add_part(text, &between, o->raise.lds_bytes, "byte", of_lds.data);
+        text_release(&of_lds);
+        text_add(text, o->raise.lds_bytes ? " less gives " : " fewer gives ");
+        if (lds_only)
+            text_addf(text, "%u %s%s per %s instead of %u", o->raise.workgroups, words->group,
+                      o->raise.workgroups == 1 ? "" : "s", o->wgp_mode ? "WGP" : words->unit, o->workgroups);
+        else
+            add_waves(text, o, o->raise.waves_per_simd);
+        between = "; ";
+    }
+    if (!o->better_block)
+        return;
+    text_addf(text, "%s%ss of %u threads give ", between, words->group, o->better_block);
+    add_waves(text, o, o->better_block_waves_per_simd);
 }

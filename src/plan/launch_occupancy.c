@@ -12,7 +12,7 @@ enum status launch_occupancy(struct occupancy *occupancy, const struct bound_lau
 {
     const struct occupancy_use use = {.target = target,
                                       .wave = kernel->wave,
-                                      .wgp_mode = codeobj_wgp_mode(kernel),
+                                      .wgp_mode = kernel->wgp_mode,
                                       .vgprs = kernel->has_descriptor ? kernel->arch_vgprs : kernel->vgpr_count,
                                       .agprs = kernel->acc_vgprs,
                                       .sgprs = kernel->sgpr_count,

@@ -10,14 +10,15 @@
 #include "rooftile/launch_fit.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
-#define WGP (1u << 29) /* in rsrc1 */
+#define WGP true
 
 /* triad is launched with workgroups of 256. */
 static const struct {
     const char *what, *target;
     double claimed;
     bool exactly;
-    uint32_t wave, vgprs, agprs, static_lds, dynamic_lds, rsrc1;
+    uint32_t wave, vgprs, agprs, static_lds, dynamic_lds;
+    bool wgp_mode;
     const char *text; /* NULL: nothing differs */
 } cases[] = {
     {"nothing is claimed", "gfx942", 0, true, 64, 128, 0, 0, 0, 0, NULL},
@@ -62,7 +63,7 @@ static void test_claims(void **state)
                                               .acc_vgprs = cases[k].agprs,
                                               .sgpr_count = 16,
                                               .group_segment_bytes = cases[k].static_lds,
-                                              .rsrc1 = cases[k].rsrc1};
+                                              .wgp_mode = cases[k].wgp_mode};
         struct text text = {0};
         manifest.occupancy.exactly = cases[k].exactly;
         bound.manifest = &manifest;
