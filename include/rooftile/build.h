@@ -8,7 +8,7 @@
  *
  * A machine without a compiler for the target uses what another machine put into the cache: then the compiler does not
  * count (beyond min_llvm), all the rest must hold, and of several compilers' objects the one stored last is taken. Not
- * when ROOFTILE_KERNEL_COMPILER is set: who names a compiler wants that one.
+ * when somebody named a compiler (build_options, ROOFTILE_KERNEL_COMPILER), who wants that one.
  *
  * The cache folder holds <key>.inputs, a small text record (the object's name and SHA-256, its compiler, and every
  * included file with its hash), the same as <key without the compiler>.prebuilt, the objects, whose names have their
@@ -93,6 +93,7 @@ enum status build_find_compiler(struct compiler *compiler, const struct build_ta
                                 struct arena *arena, struct err *err);
 
 struct build_options {
+    const char *compiler;    /* for the targets that it is for; NULL: as build_find_compiler() chooses */
     const char *cache_dir;   /* NULL: path_cache_dir()/objects */
     const char *include_dir; /* folder with portable.h; NULL: kernels/include of the catalog */
     unsigned jobs;           /* 0: all allowed cores */

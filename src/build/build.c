@@ -8,6 +8,7 @@
 
 #include "build_internal.h"
 #include "rooftile/clock.h"
+#include "rooftile/codeobj.h"
 #include "rooftile/file.h"
 
 /* How long a key that another process compiles, and the stop flag, may go unnoticed. */
@@ -15,14 +16,12 @@
 #define POLL_MS 100
 #define MAX_JOBS 256u
 
-enum unit_state { UNIT_WAITING, UNIT_RUNNING, UNIT_SETTLED };
+enum state { NOT_LOOKED_AT, WAITING, RUNNING, SETTLED };
 
-/* A unit and the requests that want it: a list of request numbers plus one. */
+/* A request on its way. Equal ones have equal units: the first that is settled settles the others. */
 struct work {
     struct build_unit unit;
-    enum unit_state state;
-    size_t first_request;
-    size_t last_request;
+    enum state state;
 };
 
 struct choice {
@@ -35,7 +34,7 @@ struct choice {
 
 struct job {
     struct build_child child;
-    struct work *work;
+    size_t work;
 };
 
 struct build {
@@ -50,11 +49,7 @@ struct build {
     size_t done;
     struct choice *choices;
     size_t choice_count;
-    struct work *works;
-    size_t work_count;
-    size_t *next_request; /* behind each request, the next of the same work, plus one */
-    size_t *table;        /* works by key, open addressing: work number plus one */
-    size_t table_size;    /* a power of two */
+    struct work *works;   /* one for each request */
     size_t first_waiting; /* no work before this one waits */
     struct job *jobs;
     size_t running;
@@ -67,8 +62,14 @@ static bool is_stopped(const struct build *build)
     return build->options->stop && *build->options->stop;
 }
 
+static bool is_same(const struct build_unit *a, const struct build_unit *b)
+{
+    return strcmp(a->key, b->key) == 0 && strcmp(a->source, b->source) == 0;
+}
+
 static void settle_request(struct build *build, size_t index, const struct build_result *result)
 {
+    build->works[index].state = SETTLED;
     build->results[index] = *result;
     build->done++;
     if (build->options->progress)
@@ -76,23 +77,22 @@ static void settle_request(struct build *build, size_t index, const struct build
                                  &build->results[index]);
 }
 
-static void settle_work(struct build *build, struct work *work, struct build_result *result)
+/* This one and all that are equal. */
+static void settle(struct build *build, size_t index, struct build_result *result)
 {
-    work->state = UNIT_SETTLED;
-    result->command = argv_quote(&work->unit.command);
-    for (size_t next = work->first_request; next; next = build->next_request[next - 1]) {
-        settle_request(build, next - 1, result);
-        if (result->state == BUILD_COMPILED) {
-            result->state = BUILD_CACHED;
-            result->compile_ns = 0;
-        }
+    const struct build_unit *unit = &build->works[index].unit;
+    result->command = argv_quote(&unit->command);
+    settle_request(build, index, result);
+    if (result->state == BUILD_COMPILED) {
+        result->state = BUILD_CACHED;
+        result->compile_ns = 0;
     }
+    for (size_t k = build->first_waiting; k < build->count; k++)
+        if (build->works[k].state == WAITING && is_same(unit, &build->works[k].unit))
+            settle_request(build, k, result);
 }
 
-static struct build_result settled(enum build_state state, const char *message)
-{
-    return (struct build_result){.state = state, .message = message};
-}
+/* ---- requests become units ---- */
 
 static bool same_target(const struct build_target *a, const struct build_target *b)
 {
@@ -108,35 +108,10 @@ static const struct choice *choose_compiler(struct build *build, const struct bu
     struct choice *choice = &build->choices[build->choice_count++];
     choice->target = &request->target;
     choice->min_llvm = request->min_llvm;
-    choice->status = build_find_compiler(&choice->compiler, &request->target, request->min_llvm, build->arena, &err);
+    choice->status = compiler_find(&choice->compiler, build->options->compiler, &request->target, request->min_llvm,
+                                   build->arena, &err);
     choice->message = choice->status ? arena_strdup(build->arena, err.text) : NULL;
     return choice;
-}
-
-/* A place in the table: that of an equal unit, or a free one. */
-static size_t *find_slot(struct build *build, const struct build_unit *unit)
-{
-    size_t at = hash_u64(unit->key, strlen(unit->key)) & (build->table_size - 1);
-    for (; build->table[at]; at = (at + 1) & (build->table_size - 1)) {
-        const struct build_unit *other = &build->works[build->table[at] - 1].unit;
-        if (strcmp(other->key, unit->key) == 0 && strcmp(other->source, unit->source) == 0)
-            break;
-    }
-    return &build->table[at];
-}
-
-static void add_work(struct build *build, size_t index, const struct build_unit *unit)
-{
-    size_t *slot = find_slot(build, unit);
-    if (*slot) {
-        struct work *work = &build->works[*slot - 1];
-        build->next_request[work->last_request - 1] = index + 1;
-        work->last_request = index + 1;
-        return;
-    }
-    build->works[build->work_count] =
-        (struct work){.unit = *unit, .first_request = index + 1, .last_request = index + 1};
-    *slot = ++build->work_count;
 }
 
 /* Without a compiler for its target a unit is only located. */
@@ -155,9 +130,8 @@ static enum status prepare(struct build *build, struct build_unit *unit, struct 
 /* What a compiler of another machine made ahead of time. */
 static bool find_prebuilt(struct build_result *result, struct build *build, struct build_unit *unit)
 {
-    const char *own = getenv("ROOFTILE_KERNEL_COMPILER");
     struct build_result found = {.state = BUILD_CACHED};
-    if (unit->compiler || !unit->source || build->options->force || (own && *own))
+    if (unit->compiler || !unit->source || build->options->force || compiler_named(build->options->compiler))
         return false;
     cache_key(&build->cache, unit);
     if (!cache_find(&found, &build->cache, unit) ||
@@ -167,81 +141,145 @@ static bool find_prebuilt(struct build_result *result, struct build *build, stru
     return true;
 }
 
-/* The request becomes work, or is settled at once. */
+/* ---- code that others compiled ---- */
+
+static enum status refuse_target(const struct build_request *request, const struct codeobj_file *file,
+                                 struct arena *arena, struct err *err)
+{
+    return err_set(err, ERR_UNSUPPORTED, "%s is for %s, this device is %s", request->image,
+                   codeobj_targets(file, arena),
+                   request->target.kind == BUILD_CPU ? "the CPU" : request->target.arch);
+}
+
+/* What the target can load of it: a plain code object is used where it lies; what is inside a bundle or an executable is
+ * taken out into the cache folder, because not every runtime opens every kind of bundle. */
+static enum status use_code(struct build_result *result, struct build_cache *cache, const struct build_request *request,
+                            struct arena *arena, struct err *err)
+{
+    const struct codeobj_file *file = NULL;
+    enum status status = codeobj_read(&file, request->image, arena, err);
+    if (status)
+        return status;
+    const struct codeobj *object = codeobj_for_target(file, request->target.arch);
+    if (!object)
+        return refuse_target(request, file, arena, err);
+    hash_sha256(result->sha256, object->bytes, object->size_bytes);
+    result->object = request->image;
+    if (file->container == CODEOBJ_PLAIN || file->container == CODEOBJ_PTX)
+        return STATUS_OK;
+    return cache_keep(&result->object, cache, request->image, "hsaco", result->sha256, object->bytes,
+                      object->size_bytes, err);
+}
+
+/* A shared library for the CPU may hold GPU kernels as well; a code object alone is no library. */
+static enum status use_library(struct build_result *result, const struct build_request *request, struct arena *arena,
+                               struct err *err)
+{
+    const struct codeobj_file *file = NULL;
+    struct err none = {0};
+    if (!codeobj_read(&file, request->image, arena, &none) && file->container != CODEOBJ_EXECUTABLE)
+        return refuse_target(request, file, arena, err);
+    result->object = request->image;
+    return hash_sha256_file(result->sha256, request->image, err);
+}
+
+static enum status use_image(struct build_result *result, struct build_cache *cache,
+                             const struct build_request *request, struct err *err)
+{
+    struct arena scratch = {0};
+    const enum status status = request->target.kind == BUILD_CPU ? use_library(result, request, &scratch, err)
+                                                                 : use_code(result, cache, request, &scratch, err);
+    arena_release(&scratch);
+    return status;
+}
+
+/* The request waits for its compiler, or is settled at once. */
 static void admit(struct build *build, size_t index)
 {
     const struct build_request *request = &build->requests[index];
-    struct build_unit unit = {.request = request};
+    struct build_unit *unit = &build->works[index].unit;
+    struct build_result result = {.state = BUILD_CACHED};
     struct err err = {0};
-    struct build_result result = {0};
+    enum status status = STATUS_OK;
+    unit->request = request;
     if (request->library) {
-        result = settled(BUILD_CACHED, arena_printf(build->arena, "it calls the library %s", request->library));
+        result.message = arena_printf(build->arena, "it calls the library %s", request->library);
         result.object = "";
         result.library = request->library;
     } else if (!request->source) {
-        if (image_use(&result, &build->cache, request, &err))
-            result = settled(err.status == ERR_UNSUPPORTED ? BUILD_SKIPPED : BUILD_FAILED,
-                             arena_strdup(build->arena, err.text));
-    } else if (!prepare(build, &unit, &err)) {
-        cache_key(&build->cache, &unit);
-        add_work(build, index, &unit);
+        status = use_image(&result, &build->cache, request, &err);
+    } else if (!(status = prepare(build, unit, &err))) {
+        cache_key(&build->cache, unit);
+        build->works[index].state = WAITING;
         return;
-    } else if (!find_prebuilt(&result, build, &unit)) {
-        result =
-            settled(err.status == ERR_UNSUPPORTED ? BUILD_SKIPPED : BUILD_FAILED, arena_strdup(build->arena, err.text));
+    } else if (find_prebuilt(&result, build, unit)) {
+        status = STATUS_OK;
     }
+    if (status)
+        result = (struct build_result){.state = status == ERR_UNSUPPORTED ? BUILD_SKIPPED : BUILD_FAILED,
+                                       .message = arena_strdup(build->arena, err.text)};
     settle_request(build, index, &result);
 }
 
-static bool settle_cached(struct build *build, struct work *work)
+/* ---- units are compiled ---- */
+
+static bool settle_cached(struct build *build, size_t index)
 {
     struct build_result result = {.state = BUILD_CACHED};
-    if (build->options->force || !cache_find(&result, &build->cache, &work->unit))
+    if (build->options->force || !cache_find(&result, &build->cache, &build->works[index].unit))
         return false;
-    settle_work(build, work, &result);
+    settle(build, index, &result);
     return true;
 }
 
-/* Leaves the work waiting when another process has its lock. */
-static void start(struct build *build, struct work *work)
+static bool is_compiling(const struct build *build, const struct build_unit *unit)
+{
+    for (size_t i = 0; i < build->running; i++)
+        if (is_same(unit, &build->works[build->jobs[i].work].unit))
+            return true;
+    return false;
+}
+
+/* True when another process has its lock: the work is left waiting. */
+static bool start(struct build *build, size_t index)
 {
     struct err err = {0};
-    if (settle_cached(build, work))
-        return;
+    const struct build_unit *unit = &build->works[index].unit;
+    if (is_compiling(build, unit) || settle_cached(build, index))
+        return false;
     if (build->options->cached_only) {
-        settle_work(build, work, &(struct build_result){.state = BUILD_PENDING});
-        return;
+        settle(build, index, &(struct build_result){.state = BUILD_PENDING});
+        return false;
     }
-    if (!cache_lock(&build->cache, work->unit.key))
-        return;
+    if (!cache_lock(&build->cache, unit->key))
+        return true;
     /* Another process may have finished it since. */
     struct job *job = &build->jobs[build->running];
-    if (settle_cached(build, work)) {
-        cache_unlock(&build->cache, work->unit.key);
-    } else if (child_start(&job->child, &work->unit, build->scratch, build->started++, build->arena, &err)) {
-        struct build_result result = settled(BUILD_FAILED, arena_strdup(build->arena, err.text));
-        cache_unlock(&build->cache, work->unit.key);
-        settle_work(build, work, &result);
+    if (settle_cached(build, index)) {
+        cache_unlock(&build->cache, unit->key);
+    } else if (child_start(&job->child, unit, build->scratch, build->started++, build->arena, &err)) {
+        cache_unlock(&build->cache, unit->key);
+        settle(build, index,
+               &(struct build_result){.state = BUILD_FAILED, .message = arena_strdup(build->arena, err.text)});
     } else {
-        job->work = work;
-        work->state = UNIT_RUNNING;
+        job->work = index;
+        build->works[index].state = RUNNING;
         build->running++;
     }
+    return false;
 }
 
 /* Fills the free jobs. True when works are left that another process is compiling. */
 static bool start_some(struct build *build)
 {
-    while (build->first_waiting < build->work_count && build->works[build->first_waiting].state != UNIT_WAITING)
+    while (build->first_waiting < build->count && build->works[build->first_waiting].state != WAITING)
         build->first_waiting++;
     bool blocked = false;
-    for (size_t i = build->first_waiting; i < build->work_count; i++) {
+    for (size_t i = build->first_waiting; i < build->count; i++) {
         if (build->running == build->job_limit || is_stopped(build))
             return blocked;
-        if (build->works[i].state != UNIT_WAITING)
-            continue;
-        start(build, &build->works[i]);
-        blocked = blocked || build->works[i].state == UNIT_WAITING;
+        if (build->works[i].state == WAITING && start(build, i))
+            blocked = true;
     }
     return blocked;
 }
@@ -249,13 +287,14 @@ static bool start_some(struct build *build)
 static enum status finish(struct build *build, size_t number, struct err *err)
 {
     struct job job = build->jobs[number];
+    const struct build_unit *unit = &build->works[job.work].unit;
     build->jobs[number] = build->jobs[--build->running];
     struct build_result result = {.state = BUILD_COMPILED};
     const struct build_child child = job.child; /* its paths, which finishing clears */
     enum status status = child_finish(&job.child, &result.message, build->arena);
     result.compile_ns = (double)(clock_now_ns() - child.started_ns);
     if (!status) {
-        status = cache_store(&result, &build->cache, &job.work->unit, child.object, child.depfile, err);
+        status = cache_store(&result, &build->cache, unit, child.object, child.depfile, err);
         if (status && status != ERR_BUILD)
             return status;
         result.message = status ? arena_strdup(build->arena, err->text) : NULL;
@@ -263,8 +302,8 @@ static enum status finish(struct build *build, size_t number, struct err *err)
     if (status)
         result.state = BUILD_FAILED;
     unlink(child.object);
-    cache_unlock(&build->cache, job.work->unit.key);
-    settle_work(build, job.work, &result);
+    cache_unlock(&build->cache, unit->key);
+    settle(build, job.work, &result);
     return STATUS_OK;
 }
 
@@ -320,23 +359,47 @@ enum status build_all(struct build_result *results, const struct build_request *
     build.jobs = arena_array(arena, build.job_limit, sizeof(*build.jobs));
     build.choices = arena_array(arena, count, sizeof(*build.choices));
     build.works = arena_array(arena, count, sizeof(*build.works));
-    build.next_request = arena_array(arena, count, sizeof(*build.next_request));
-    for (build.table_size = 16; build.table_size < 2 * count;)
-        build.table_size *= 2;
-    build.table = arena_array(arena, build.table_size, sizeof(*build.table));
     for (size_t i = 0; i < count; i++)
         results[i] = (struct build_result){.state = BUILD_PENDING};
     enum status status = cache_open(&build.cache, options->cache_dir, arena, err);
-    if (status)
-        goto out;
-    status = scratch_make(&build.scratch, arena, err);
-    if (status)
-        goto out;
-    status = run(&build, err);
-out:
+    if (!status)
+        status = scratch_make(&build.scratch, arena, err);
+    if (!status)
+        status = run(&build, err);
     for (size_t i = 0; i < build.running; i++)
         child_kill(&build.jobs[i].child);
     scratch_remove(build.scratch);
     cache_release(&build.cache);
+    return status;
+}
+
+enum status build_ir(char **ir, const struct build_request *request, const struct build_options *options,
+                     struct arena *arena, struct err *err)
+{
+    struct compiler compiler;
+    struct build_unit unit = {.request = request};
+    const char *include_dir = NULL;
+    char *scratch = NULL;
+    size_t length = 0;
+    if (!request->source)
+        return err_set(err, ERR_UNSUPPORTED, "%s comes compiled: there is no LLVM IR",
+                       request->image ? request->image : request->library);
+    enum status status =
+        compiler_find(&compiler, options->compiler, &request->target, request->min_llvm, arena, err);
+    if (!status)
+        status = command_include_dir(&include_dir, options->include_dir, arena, err);
+    if (!status)
+        status = unit_locate(&unit, include_dir, arena, err);
+    if (!status)
+        status = unit_prepare(&unit, &compiler, arena, err);
+    if (!status)
+        status = scratch_make(&scratch, arena, err);
+    if (status)
+        return status;
+    const char *output = path_join(arena, scratch, "kernel.ll");
+    status = command_write_ir(&unit, output, err);
+    if (!status)
+        status = file_read(ir, &length, output, FILE_LIMIT_BYTES, arena, err);
+    scratch_remove(scratch);
     return status;
 }

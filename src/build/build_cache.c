@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The folder of objects: keys, locks, and what is in it.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -55,7 +58,9 @@ static enum status open_fallback(struct build_cache *cache, struct err *err)
     return open_lock(cache, dir, err);
 }
 
-enum status cache_fall_back(struct build_cache *cache, struct err *err)
+/* Goes over to the private folder after a write failed for the reason in *err, with a warning. Locks of the folder that is
+ * left end here; its objects stay valid. An error when this was tried before or that folder is no good either. */
+static enum status fall_back(struct build_cache *cache, struct err *err)
 {
     const struct err cause = *err;
     if (cache->is_fallback)
@@ -79,7 +84,7 @@ enum status cache_open(struct build_cache *cache, const char *dir, struct arena 
     clock_gettime(CLOCK_REALTIME, &cache->opened); /* the clock of file times */
     if (!dir)
         dir = path_join(arena, path_cache_dir(arena), "objects");
-    return open_dir(cache, dir, err) ? cache_fall_back(cache, err) : STATUS_OK;
+    return open_dir(cache, dir, err) ? fall_back(cache, err) : STATUS_OK;
 }
 
 void cache_release(struct build_cache *cache)
@@ -89,36 +94,32 @@ void cache_release(struct build_cache *cache)
     *cache = (struct build_cache){.lock_fd = -1};
 }
 
-const char *cache_digest(struct build_cache *cache, const char *path)
+/* NULL: it cannot be read. */
+static const char *digest_of(struct build_cache *cache, const char *path)
 {
-    for (size_t i = 0; i < cache->digest_count; i++)
-        if (strcmp(cache->digests[i].path, path) == 0)
-            return cache->digests[i].hex;
-    if (cache->digest_count == cache->digest_capacity) {
-        const size_t capacity = cache->digest_capacity ? 2 * cache->digest_capacity : 64;
-        struct file_digest *digests = arena_array(cache->arena, capacity, sizeof(*digests));
-        if (cache->digest_count)
-            memcpy(digests, cache->digests, cache->digest_count * sizeof(*digests));
-        cache->digests = digests;
-        cache->digest_capacity = capacity;
-    }
+    for (const struct file_digest *known = cache->digests; known; known = known->next)
+        if (strcmp(known->path, path) == 0)
+            return known->hex;
     struct err err = {0};
     struct hash *hash = hash_new();
     char hex[HASH_TEXT];
     const bool readable = hash_add_file(hash, path, &err) == STATUS_OK;
     hash_hex(hash, hex);
     hash_free(hash);
-    struct file_digest *digest = &cache->digests[cache->digest_count++];
-    digest->path = arena_strdup(cache->arena, path);
-    digest->hex = readable ? arena_strdup(cache->arena, hex) : NULL;
+    struct file_digest *digest = arena_alloc(cache->arena, sizeof(*digest));
+    *digest = (struct file_digest){cache->digests, arena_strdup(cache->arena, path),
+                                   readable ? arena_strdup(cache->arena, hex) : NULL};
+    cache->digests = digest;
     return digest->hex;
 }
+
+/* ---- keys ---- */
 
 /* The name, but not the folder: __FILE__ has it. */
 static void add_source(struct hash *hash, struct build_cache *cache, const struct build_unit *unit)
 {
     hash_add_string(hash, path_base(unit->source));
-    hash_add_string(hash, cache_digest(cache, unit->source));
+    hash_add_string(hash, digest_of(cache, unit->source));
 }
 
 static void set_source_key(struct build_cache *cache, struct build_unit *unit)
@@ -157,6 +158,8 @@ void cache_key(struct build_cache *cache, struct build_unit *unit)
     hash_free(hash);
 }
 
+/* ---- locks ---- */
+
 static bool set_lock(const struct build_cache *cache, const char *key, short type)
 {
     /* 60 bits of the key: an offset must not be negative. */
@@ -178,6 +181,8 @@ void cache_unlock(struct build_cache *cache, const char *key)
     set_lock(cache, key, F_UNLCK);
 }
 
+/* ---- what is there ---- */
+
 /* Everything the object was made from is as it was. */
 static bool inputs_hold(struct build_cache *cache, const struct build_record *record)
 {
@@ -188,14 +193,15 @@ static bool inputs_hold(struct build_cache *cache, const struct build_record *re
                 return false;
             continue;
         }
-        const char *now = cache_digest(cache, input->path);
+        const char *now = digest_of(cache, input->path);
         if (!now || strcmp(now, input->digest) != 0)
             return false;
     }
     return true;
 }
 
-char *cache_record_path(const struct build_cache *cache, const struct build_unit *unit, bool prebuilt)
+/* `prebuilt`: the record for machines without the compiler. */
+static char *record_path(const struct build_cache *cache, const struct build_unit *unit, bool prebuilt)
 {
     return prebuilt ? arena_printf(cache->arena, "%s/%s.prebuilt", cache->dir, unit->source_key)
                     : arena_printf(cache->arena, "%s/%s.inputs", cache->dir, unit->key);
@@ -215,7 +221,7 @@ bool cache_find(struct build_result *result, struct build_cache *cache, const st
     struct err err = {0};
     struct build_record record = {0};
     char sha256[HASH_TEXT];
-    const char *path = cache_record_path(cache, unit, !unit->compiler);
+    const char *path = record_path(cache, unit, !unit->compiler);
     if (record_read(&record, unit, path, cache->arena, &err) || !inputs_hold(cache, &record))
         return false;
     const char *object = path_join(cache->arena, cache->dir, record.object);
@@ -225,4 +231,129 @@ bool cache_find(struct build_result *result, struct build_cache *cache, const st
     memcpy(result->sha256, sha256, sizeof(sha256));
     result->compiler = unit->compiler ? unit->compiler : absent_compiler(&record, cache->arena);
     return true;
+}
+
+/* ---- what comes in ---- */
+
+/* Whole or not at all. Not flushed to the disk: readers check what they find, and a flush per object is slow. */
+static enum status write_whole(const struct build_cache *cache, const char *path, const char *data, size_t length,
+                               struct err *err)
+{
+    char *made = arena_printf(cache->arena, "%s.XXXXXX", path);
+    const int fd = mkostemp(made, O_CLOEXEC);
+    if (fd < 0)
+        return err_set(err, ERR_IO, "%s: %s", path, strerror(errno));
+    size_t written = 0;
+    while (written < length) {
+        const ssize_t put = write(fd, data + written, length - written);
+        if (put < 0 && errno != EINTR)
+            break;
+        written += put > 0 ? (size_t)put : 0;
+    }
+    int cause = written < length || fchmod(fd, 0644) ? errno : 0;
+    if (close(fd) && !cause)
+        cause = errno;
+    if (!cause && rename(made, path))
+        cause = errno;
+    if (!cause)
+        return STATUS_OK;
+    unlink(made);
+    return err_set(err, ERR_IO, "%s: %s", path, strerror(cause));
+}
+
+/* Changed while this build runs: what was hashed may not be what was compiled. The change time, unlike the modification
+ * time, cannot be set back. */
+static bool changed_meanwhile(const struct build_cache *cache, const char *path)
+{
+    struct stat info;
+    if (stat(path, &info))
+        return true;
+    return info.st_ctim.tv_sec > cache->opened.tv_sec ||
+           (info.st_ctim.tv_sec == cache->opened.tv_sec && info.st_ctim.tv_nsec > cache->opened.tv_nsec);
+}
+
+/* False when something changed meanwhile or is not to be read: such an object is used, but not found again. */
+static bool list_inputs(struct build_record *record, struct build_cache *cache, const struct build_unit *unit,
+                        const char *depfile)
+{
+    struct err err = {0};
+    const char **paths = NULL;
+    size_t count = 0;
+    if (depfile_read(&paths, &count, depfile, cache->arena, &err) || count == 0)
+        return false;
+    record->inputs = arena_array(cache->arena, 2 * count, sizeof(*record->inputs));
+    for (size_t i = 0; i < count; i++) {
+        if (changed_meanwhile(cache, paths[i]))
+            return false;
+        if (strcmp(paths[i], unit->source) == 0)
+            continue; /* in the key */
+        if (unit->compiler->is_nvcc && !text_starts(paths[i], unit->include_dir) &&
+            !text_starts(paths[i], unit->source_dir))
+            continue; /* CUDA's headers, which go with the compiler, and those of libc that they include */
+        struct build_input *input = &record->inputs[record->input_count++];
+        *input = (struct build_input){.path = paths[i], .digest = digest_of(cache, paths[i])};
+        if (!input->digest)
+            return false;
+        const char *shadow = record_shadow(unit, paths[i], cache->arena);
+        if (shadow && !file_exists(shadow))
+            record->inputs[record->input_count++] = (struct build_input){.path = shadow};
+    }
+    return true;
+}
+
+enum status cache_keep(const char **path, const struct build_cache *cache, const char *source, const char *suffix,
+                       const char *sha256, const void *data, size_t length, struct err *err)
+{
+    struct err unread = {0};
+    char present[HASH_TEXT];
+    const char *base = path_base(source);
+    *path = arena_printf(cache->arena, "%s/%.*s-%.32s.%s", cache->dir, (int)strcspn(base, "."), base, sha256, suffix);
+    /* Another key may have led to the same bytes; a process may be using them. */
+    if (!hash_sha256_file(present, *path, &unread) && strcmp(present, sha256) == 0)
+        return STATUS_OK;
+    return write_whole(cache, *path, data, length, err);
+}
+
+static enum status write_records(const struct build_record *record, const struct build_cache *cache,
+                                 const struct build_unit *unit, struct err *err)
+{
+    struct text text = {0};
+    enum status status = STATUS_OK;
+    if (record_print(&text, record, unit)) {
+        status = write_whole(cache, record_path(cache, unit, false), text.data, text.length, err);
+        if (!status)
+            status = write_whole(cache, record_path(cache, unit, true), text.data, text.length, err);
+    }
+    text_release(&text);
+    return status;
+}
+
+enum status cache_store(struct build_result *result, struct build_cache *cache, const struct build_unit *unit,
+                        const char *object, const char *depfile, struct err *err)
+{
+    static const char *const suffixes[] = {[BUILD_CPU] = "so", [BUILD_AMD] = "hsaco", [BUILD_NVIDIA] = "ptx"};
+    const char *suffix = unit->compiler->is_nvcc ? "cubin" : suffixes[unit->request->target.kind];
+    struct arena arena = {0};
+    char *data = NULL;
+    size_t length = 0;
+    char sha256[HASH_TEXT];
+    struct build_record record = {.sha256 = sha256, .compiler = unit->compiler->version};
+    enum status status = file_read(&data, &length, object, FILE_LIMIT_BYTES, &arena, err);
+    if (status) {
+        status = err_set(err, ERR_BUILD, "the compiler ended well but its object cannot be read: %s", err->text);
+        goto out;
+    }
+    hash_sha256(sha256, data, length);
+    const bool is_known = list_inputs(&record, cache, unit, depfile);
+    do {
+        status = cache_keep(&result->object, cache, unit->source, suffix, sha256, data, length, err);
+        record.object = path_base(result->object);
+        if (!status && is_known)
+            status = write_records(&record, cache, unit, err);
+    } while (status && !(status = fall_back(cache, err)));
+    memcpy(result->sha256, sha256, sizeof(sha256));
+    result->compiler = unit->compiler;
+out:
+    arena_release(&arena);
+    return status;
 }

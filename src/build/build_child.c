@@ -1,8 +1,13 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Compilers as child processes, and the folder that they write to.
+ */
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -13,6 +18,31 @@
 
 /* The first errors of a compiler are the ones that matter. */
 #define MESSAGE_LIMIT_BYTES 8192u
+
+enum status scratch_make(char **dir, struct arena *arena, struct err *err)
+{
+    const char *parent = getenv("TMPDIR");
+    char *made = arena_printf(arena, "%s/rooftile-build-XXXXXX", parent && *parent ? parent : "/tmp");
+    if (!mkdtemp(made))
+        return err_set(err, ERR_IO, "%s: cannot create a temporary folder: %s", made, strerror(errno));
+    *dir = made;
+    return STATUS_OK;
+}
+
+static int remove_entry(const char *path, const struct stat *info, int type, struct FTW *where)
+{
+    (void)info;
+    (void)type;
+    (void)where;
+    remove(path);
+    return 0;
+}
+
+void scratch_remove(const char *dir)
+{
+    if (dir)
+        nftw(dir, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+}
 
 /* Our environment, but with the compiler's own temporaries in the scratch folder (a killed compiler leaves them
  * behind), and with a fixed date: objects must not depend on when they were made. */

@@ -15,11 +15,6 @@
 #include "rooftile/hash.h"
 #include "rooftile/text.h"
 
-#define COMPILER_HINT "install clang (Debian and Ubuntu: apt install clang-19 lld-19) or set ROOFTILE_KERNEL_COMPILER"
-#define NVIDIA_HINT                                                                                                    \
-    "install CUDA's nvcc and set CUDA_HOME, or clang 19 or later (Debian and Ubuntu: apt install clang-19), or set "    \
-    "ROOFTILE_KERNEL_COMPILER to one of them"
-
 /* An argument vector that grows in an arena; `items` always ends with NULL once something was added. */
 struct argv {
     struct arena *arena;
@@ -31,14 +26,21 @@ struct argv {
 void argv_add(struct argv *argv, const char *item);
 void argv_addf(struct argv *argv, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void argv_add_all(struct argv *argv, const char *const *items, size_t count);
+void argv_add_words(struct argv *argv, const char *words); /* with blanks between them */
 char *argv_quote(const struct argv *argv); /* for a POSIX shell */
 
-/* A new private folder below $TMPDIR. */
-enum status scratch_make(char **dir, struct arena *arena, struct err *err);
-void scratch_remove(const char *dir); /* with everything in it; NULL is fine */
+/* ---- compiler.c ---- */
+
+/* The compiler that somebody named: the build's `own`, else ROOFTILE_KERNEL_COMPILER; NULL: nobody did. */
+const char *compiler_named(const char *own);
+/* As build_find_compiler(), with the build's own choice. */
+enum status compiler_find(struct compiler *compiler, const char *own, const struct build_target *target,
+                          unsigned min_llvm, struct arena *arena, struct err *err);
 
 /* The major version of LLVM in what --version says; 0: unknown. */
 unsigned compiler_llvm(const char *version);
+
+/* ---- build_command.c ---- */
 
 /* The compiler and all that a target alone asks for. ERR_UNSUPPORTED for a wave size that the target lacks. */
 enum status command_for_target(struct argv *argv, const struct compiler *compiler, const struct build_target *target,
@@ -66,8 +68,14 @@ enum status unit_locate(struct build_unit *unit, const char *include_dir, struct
 enum status unit_prepare(struct build_unit *unit, const struct compiler *compiler, struct arena *arena,
                          struct err *err);
 
+/* The compiler's LLVM IR of a prepared unit into a file. ERR_BUILD: it does not compile. */
+enum status command_write_ir(const struct build_unit *unit, const char *output, struct err *err);
+
+/* ---- build_cache.c ---- */
+
 /* A file's hash, taken once per build. */
 struct file_digest {
+    const struct file_digest *next;
     const char *path;
     const char *hex; /* NULL: cannot be read */
 };
@@ -78,19 +86,12 @@ struct build_cache {
     int lock_fd; /* -1: this file system has no locks; renames alone keep objects whole */
     bool is_fallback;
     struct timespec opened; /* files changed after this may differ from what was hashed */
-    struct file_digest *digests;
-    size_t digest_count;
-    size_t digest_capacity;
+    const struct file_digest *digests;
 };
 
 /* `dir` NULL: path_cache_dir()/objects. Falls back as build_all() says. */
 enum status cache_open(struct build_cache *cache, const char *dir, struct arena *arena, struct err *err);
 void cache_release(struct build_cache *cache);
-/* Goes over to the private folder after a write failed for the reason in *err, with a warning. Locks of the folder that
- * is left end here; its objects stay valid. An error when this was tried before or that folder is no good either. */
-enum status cache_fall_back(struct build_cache *cache, struct err *err);
-/* `prebuilt`: the record for machines without the compiler. */
-char *cache_record_path(const struct build_cache *cache, const struct build_unit *unit, bool prebuilt);
 /* Of a located unit: source_key; of a prepared one also key. */
 void cache_key(struct build_cache *cache, struct build_unit *unit);
 
@@ -105,12 +106,12 @@ bool cache_find(struct build_result *result, struct build_cache *cache, const st
  * object; other errors: neither the cache nor its substitute can be written. */
 enum status cache_store(struct build_result *result, struct build_cache *cache, const struct build_unit *unit,
                         const char *object, const char *depfile, struct err *err);
-const char *cache_digest(struct build_cache *cache, const char *path); /* NULL: cannot be read */
+/* Puts a file into the folder, named after `source` (for people who see it in a profile) and its bytes, unless it is there;
+ * sets *path. */
+enum status cache_keep(const char **path, const struct build_cache *cache, const char *source, const char *suffix,
+                       const char *sha256, const void *data, size_t length, struct err *err);
 
-/* Code that others compiled: sets object and sha256. ERR_UNSUPPORTED: it is for other targets; other errors: it cannot be
- * read, or is no code. */
-enum status image_use(struct build_result *result, struct build_cache *cache, const struct build_request *request,
-                      struct err *err);
+/* ---- build_record.c ---- */
 
 /* What a cached object depends on: files with their hashes, and files that would hide one of them if they appeared. */
 struct build_record {
@@ -134,6 +135,12 @@ char *record_shadow(const struct build_unit *unit, const char *path, struct aren
 
 /* The prerequisites of a dependency file written by -MD, unescaped. */
 enum status depfile_read(const char ***paths, size_t *count, const char *path, struct arena *arena, struct err *err);
+
+/* ---- build_child.c ---- */
+
+/* A new private folder below $TMPDIR. */
+enum status scratch_make(char **dir, struct arena *arena, struct err *err);
+void scratch_remove(const char *dir); /* with everything in it; NULL is fine */
 
 /* A running compiler. Its stdout and stderr come through one pipe, whose end says that it and its children are done. */
 struct build_child {

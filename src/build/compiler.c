@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Which compiler: those that are there, what they say of themselves, and whether they know a target.
+ */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +23,11 @@
 /* An empty file compiles in 0.1 s; a cold file server may need much longer. */
 #define PROBE_TIMEOUT_MS 120000
 #define OUTPUT_LIMIT_BYTES 16384u
+
+#define COMPILER_HINT "install clang (Debian and Ubuntu: apt install clang-19 lld-19) or set ROOFTILE_KERNEL_COMPILER"
+#define NVIDIA_HINT                                                                                                    \
+    "install CUDA's nvcc and set CUDA_HOME, or clang 19 or later (Debian and Ubuntu: apt install clang-19), or set "    \
+    "ROOFTILE_KERNEL_COMPILER to one of them"
 
 /* What compilers say about a target that they do not know. */
 static const char *const unknown_target[] = {
@@ -177,16 +185,16 @@ static bool is_nvcc(const char *path)
     return strstr(path_base(path), "nvcc") != NULL;
 }
 
+static bool is_hipcc(const char *path)
+{
+    return strstr(path_base(path), "hipcc") != NULL;
+}
+
 /* nvcc's first line is its name alone. */
 static const char *version_line(const char *version)
 {
     const char *line = strstr(version, "Cuda compilation tools, ");
     return line ? line : version;
-}
-
-static bool is_hipcc(const char *path)
-{
-    return strstr(path_base(path), "hipcc") != NULL;
 }
 
 static void try_name(struct search *search, const char *name)
@@ -312,51 +320,37 @@ static enum status ask(struct compiler *compiler, struct search *search, struct 
     return STATUS_OK;
 }
 
-static void try_clangs(struct search *search)
-{
-    try_name(search, "clang++");
-    for (unsigned version = CLANG_NEWEST; version >= CLANG_OLDEST; version--)
-        try_name(search, arena_printf(search->arena, "clang++-%u", version));
-}
-
-static void try_nvccs(struct search *search)
-{
-    const char *home = getenv("CUDA_HOME");
-    const bool is_set = home && *home;
-    if (is_set)
-        try_name(search, path_join(search->arena, home, "bin/nvcc"));
-    try_name(search, "nvcc");
-    if (!is_set)
-        try_name(search, "/usr/local/cuda/bin/nvcc");
-}
-
 /* A ROCm or CUDA that is installed comes before the distribution's clang: what its runtime loads is what its compiler
  * writes. */
-static enum status choose(struct compiler *compiler, struct search *search, const char *own, struct err *err)
+static enum status choose(struct compiler *compiler, struct search *search, struct err *err)
 {
-    if (own) {
-        try_name(search, own);
-        return ask(compiler, search, err);
-    }
+    struct arena *arena = search->arena;
+    const char *cuda = getenv("CUDA_HOME"), *rocm = getenv("ROCM_PATH");
+    const bool has_cuda = cuda && *cuda;
+    const struct {
+        enum build_kind kind;
+        const char *first, *second;
+    } vendors[] = {
+        {BUILD_NVIDIA, has_cuda ? path_join(arena, cuda, "bin/nvcc") : "nvcc",
+         has_cuda ? "nvcc" : "/usr/local/cuda/bin/nvcc"},
+        {BUILD_AMD, path_join(arena, rocm && *rocm ? rocm : "/opt/rocm", "llvm/bin/amdclang++"), NULL},
+        {BUILD_AMD, "hipcc", NULL},
+    };
     enum status status = STATUS_OK;
-    if (search->target->kind == BUILD_NVIDIA) {
-        try_nvccs(search);
+    for (size_t k = 0; k < sizeof(vendors) / sizeof(*vendors) && !status && !compiler->path; k++) {
+        if (vendors[k].kind != search->target->kind)
+            continue;
+        try_name(search, vendors[k].first);
+        if (vendors[k].second)
+            try_name(search, vendors[k].second);
         status = ask(compiler, search, err);
     }
-    if (search->target->kind == BUILD_AMD) {
-        const char *rocm = getenv("ROCM_PATH");
-        try_name(search, path_join(search->arena, rocm && *rocm ? rocm : "/opt/rocm", "llvm/bin/amdclang++"));
-        status = ask(compiler, search, err);
-        if (!status && !compiler->path) {
-            try_name(search, "hipcc");
-            status = ask(compiler, search, err);
-        }
-    }
-    if (!status && !compiler->path) {
-        try_clangs(search);
-        status = ask(compiler, search, err);
-    }
-    return status;
+    if (status || compiler->path)
+        return status;
+    try_name(search, "clang++");
+    for (unsigned version = CLANG_NEWEST; version >= CLANG_OLDEST; version--)
+        try_name(search, arena_printf(arena, "clang++-%u", version));
+    return ask(compiler, search, err);
 }
 
 static const char *target_needs(const struct target *target, struct arena *arena)
@@ -365,13 +359,14 @@ static const char *target_needs(const struct target *target, struct arena *arena
                         : arena_printf(arena, "needs LLVM %u", target->llvm);
 }
 
-static enum status fail_search(const struct search *search, const char *own, struct err *err)
+static enum status fail_search(const struct search *search, const char *named, bool by_user, struct err *err)
 {
     const char *arch = search->target->arch;
     const struct target *known = search->target->kind == BUILD_CPU ? NULL : target_find(arch);
     const char *hint = search->target->kind == BUILD_NVIDIA ? NVIDIA_HINT : COMPILER_HINT;
-    if (!search->count && own)
-        return err_set(err, ERR_BUILD, "ROOFTILE_KERNEL_COMPILER: %s is not a program that runs", own);
+    if (!search->count && named)
+        return err_set(err, ERR_BUILD, "%s%s is not a program that runs", by_user ? "ROOFTILE_KERNEL_COMPILER: " : "",
+                       named);
     if (!search->count)
         return err_set(err, ERR_BUILD, "no compiler found, tried %s; %s", search->tried.data, hint);
     if (search->failed.length)
@@ -384,19 +379,26 @@ static enum status fail_search(const struct search *search, const char *own, str
                    known ? "" : ": 'rooftile list --targets'", search->unaware.data);
 }
 
-enum status build_find_compiler(struct compiler *compiler, const struct build_target *target, unsigned min_llvm,
-                                struct arena *arena, struct err *err)
+const char *compiler_named(const char *own)
 {
-    const char *own = getenv("ROOFTILE_KERNEL_COMPILER");
-    if (own &&
-        (!*own || (is_hipcc(own) && target->kind != BUILD_AMD) || (is_nvcc(own) && target->kind != BUILD_NVIDIA)))
-        own = NULL;
+    const char *named = own ? own : getenv("ROOFTILE_KERNEL_COMPILER");
+    return named && *named ? named : NULL;
+}
+
+enum status compiler_find(struct compiler *compiler, const char *own, const struct build_target *target,
+                          unsigned min_llvm, struct arena *arena, struct err *err)
+{
+    const char *named = compiler_named(own);
+    if (named && ((is_hipcc(named) && target->kind != BUILD_AMD) || (is_nvcc(named) && target->kind != BUILD_NVIDIA)))
+        named = NULL;
     struct search search = {.arena = arena, .target = target, .min_llvm = min_llvm};
     struct compiler found = {0};
     search.memory = path_join(arena, path_cache_dir(arena), "compilers");
-    enum status status = choose(&found, &search, own, err);
+    if (named)
+        try_name(&search, named);
+    enum status status = named ? ask(&found, &search, err) : choose(&found, &search, err);
     if (!status && !found.path)
-        status = fail_search(&search, own, err);
+        status = fail_search(&search, named, !own, err);
     if (!status)
         *compiler = found;
     text_release(&search.tried);
@@ -404,4 +406,10 @@ enum status build_find_compiler(struct compiler *compiler, const struct build_ta
     text_release(&search.old);
     text_release(&search.failed);
     return status;
+}
+
+enum status build_find_compiler(struct compiler *compiler, const struct build_target *target, unsigned min_llvm,
+                                struct arena *arena, struct err *err)
+{
+    return compiler_find(compiler, NULL, target, min_llvm, arena, err);
 }

@@ -2,7 +2,6 @@
 #include "ab.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -75,15 +74,9 @@ static enum status use_object(struct side *side, struct err *err)
 
 static enum status build_side(struct side *side, struct err *err)
 {
-    const char *variable = "ROOFTILE_KERNEL_COMPILER", *kept = getenv(variable);
-    enum status status = STATUS_OK;
     if (side->kind == SIDE_COMPILER)
-        setenv(variable, side->word, 1);
-    status = session_build(&side->session, &session_stop, err);
-    if (side->kind == SIDE_COMPILER && kept)
-        setenv(variable, kept, 1);
-    else if (side->kind == SIDE_COMPILER)
-        unsetenv(variable);
+        side->session.compiler = side->word;
+    enum status status = session_build(&side->session, &session_stop, err);
     if (!status && side->kind == SIDE_OBJECT)
         status = use_object(side, err);
     return status;

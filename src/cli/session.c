@@ -298,7 +298,8 @@ enum status session_build_plan(struct build_result **builds, struct session *ses
             results[k] = (struct build_result){.state = BUILD_CACHED, .object = ""};
         return STATUS_OK;
     }
-    const struct build_options options = {.cache_dir = session->options->cache_dir,
+    const struct build_options options = {.compiler = session->compiler,
+                                          .cache_dir = session->options->cache_dir,
                                           .jobs = session->options->jobs,
                                           .force = session->options->force,
                                           .progress = compile_progress,

@@ -29,6 +29,7 @@ struct session {
     size_t suite_count;
     const struct plan *plan;
     struct build_result *builds;
+    const char *compiler; /* that kernels are to be built with; NULL: any */
     uint64_t trial_seed; /* of the order of cases in this trial; 0: --seed */
 };
 
