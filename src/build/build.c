@@ -147,8 +147,7 @@ static enum status refuse_target(const struct build_request *request, const stru
                                  struct arena *arena, struct err *err)
 {
     return err_set(err, ERR_UNSUPPORTED, "%s is for %s, this device is %s", request->image,
-                   codeobj_targets(file, arena),
-                   request->target.kind == BUILD_CPU ? "the CPU" : request->target.arch);
+                   codeobj_targets(file, arena), request->target.kind == BUILD_CPU ? "the CPU" : request->target.arch);
 }
 
 /* What the target can load of it: a plain code object is used where it lies; what is inside a bundle or an executable is
@@ -384,8 +383,7 @@ enum status build_ir(char **ir, const struct build_request *request, const struc
     if (!request->source)
         return err_set(err, ERR_UNSUPPORTED, "%s comes compiled: there is no LLVM IR",
                        request->image ? request->image : request->library);
-    enum status status =
-        compiler_find(&compiler, options->compiler, &request->target, request->min_llvm, arena, err);
+    enum status status = compiler_find(&compiler, options->compiler, &request->target, request->min_llvm, arena, err);
     if (!status)
         status = command_include_dir(&include_dir, options->include_dir, arena, err);
     if (!status)

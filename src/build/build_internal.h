@@ -27,7 +27,7 @@ void argv_add(struct argv *argv, const char *item);
 void argv_addf(struct argv *argv, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void argv_add_all(struct argv *argv, const char *const *items, size_t count);
 void argv_add_words(struct argv *argv, const char *words); /* with blanks between them */
-char *argv_quote(const struct argv *argv); /* for a POSIX shell */
+char *argv_quote(const struct argv *argv);                 /* for a POSIX shell */
 
 /* ---- compiler.c ---- */
 

@@ -26,7 +26,7 @@
 
 #define COMPILER_HINT "install clang (Debian and Ubuntu: apt install clang-19 lld-19) or set ROOFTILE_KERNEL_COMPILER"
 #define NVIDIA_HINT                                                                                                    \
-    "install CUDA's nvcc and set CUDA_HOME, or clang 19 or later (Debian and Ubuntu: apt install clang-19), or set "    \
+    "install CUDA's nvcc and set CUDA_HOME, or clang 19 or later (Debian and Ubuntu: apt install clang-19), or set "   \
     "ROOFTILE_KERNEL_COMPILER to one of them"
 
 /* What compilers say about a target that they do not know. */
@@ -105,7 +105,7 @@ static bool hash_add_installed(struct hash *hash, const char *version, struct ar
 /* Which program a wrapper starts depends on these. */
 static const char *const wrapper_variables[] = {"PATH", "ROCM_PATH", "HIP_PATH", "HIP_CLANG_PATH"};
 
-/* Where the answer of an earlier run is kept: the hash of the compiler behind it, a line's end, and the text. */
+/* Where the answer of an earlier run is kept: the identity of the compiler, a line's end, and the text. */
 static char *version_file(const struct search *search, const char *path)
 {
     struct hash *hash = hash_new();
@@ -116,15 +116,19 @@ static char *version_file(const struct search *search, const char *path)
     return arena_printf(search->arena, "%s/%s.version", search->memory, hash_text(hash, search->arena));
 }
 
-static char *hash_of_installed(const char *version, struct arena *arena)
+/* Changes with the compiler; NULL when the text does not say which program is behind it. */
+static char *identity_of(const char *path, const char *version, bool must_be_known, struct arena *arena)
 {
     struct hash *hash = hash_new();
+    hash_add_string(hash, version);
+    hash_add_identity(hash, path, arena);
     const bool known = hash_add_installed(hash, version, arena);
     char *text = hash_text(hash, arena);
-    return known ? text : NULL;
+    return known || !must_be_known ? text : NULL;
 }
 
-static const char *recall_version(const char *file, struct arena *arena)
+/* What an earlier run heard, unless the compiler is another since. */
+static const char *recall_version(const char *file, const char *path, struct arena *arena)
 {
     struct err err = {0};
     char *data = NULL;
@@ -135,7 +139,7 @@ static const char *recall_version(const char *file, struct arena *arena)
     if (!version)
         return NULL;
     *version++ = '\0';
-    const char *now = hash_of_installed(version, arena);
+    const char *now = identity_of(path, version, true, arena);
     return now && strcmp(now, data) == 0 ? version : NULL;
 }
 
@@ -146,25 +150,16 @@ static const char *ask_version(const struct search *search, const char *path)
     struct err err = {0};
     struct spawn_result ran = {0};
     const char *file = version_file(search, path);
-    const char *known = recall_version(file, arena);
+    const char *known = recall_version(file, path, arena);
     if (known)
         return known;
     const char *const argv[] = {path, "--version", NULL};
     if (spawn_run(&ran, argv, NULL, OUTPUT_LIMIT_BYTES, PROBE_TIMEOUT_MS, arena, &err) || ran.exit_code != 0)
         return NULL;
-    const char *installed = hash_of_installed(ran.output, arena);
-    if (installed)
-        remember(file, arena_printf(arena, "%s\n%s", installed, ran.output));
+    const char *identity = identity_of(path, ran.output, true, arena);
+    if (identity)
+        remember(file, arena_printf(arena, "%s\n%s", identity, ran.output));
     return ran.output;
-}
-
-static char *identity_of(const char *path, const char *version, struct arena *arena)
-{
-    struct hash *hash = hash_new();
-    hash_add_string(hash, version);
-    hash_add_identity(hash, path, arena);
-    hash_add_installed(hash, version, arena);
-    return hash_text(hash, arena);
 }
 
 /* Among those not asked yet the newest comes first, and the earlier of equals; one compiler with two names is kept
@@ -214,7 +209,7 @@ static void try_name(struct search *search, const char *name)
                            .llvm = compiler_llvm(version),
                            .is_hipcc = is_hipcc(path),
                            .is_nvcc = is_nvcc(path),
-                           .identity = identity_of(path, version, arena),
+                           .identity = identity_of(path, version, false, arena),
                        });
 }
 

@@ -136,10 +136,8 @@ static enum status read_object(struct codeobj *object, struct bytes bytes, struc
 
 enum status list_add_object(struct codeobj_list *list, struct bytes image, const char *id, struct err *err)
 {
-    struct codeobj object = {.bytes = image.data,
-                             .size_bytes = image.size,
-                             .id = arena_strdup(list->arena, id),
-                             .features = ""};
+    struct codeobj object = {
+        .bytes = image.data, .size_bytes = image.size, .id = arena_strdup(list->arena, id), .features = ""};
     const enum status status = read_object(&object, image, list->arena, err);
     if (status)
         return *id ? err_within(err, "entry '%s'", id) : status;

@@ -160,8 +160,7 @@ static enum status decompress(struct bytes *plain, struct bytes payload, const s
     return problem ? err_set(err, ERR_CONFIG, "compressed bundle: %s", problem) : STATUS_OK;
 }
 
-static enum status read_compressed(struct codeobj_list *list, struct bytes bytes, uint64_t *used,
-                                   struct err *err)
+static enum status read_compressed(struct codeobj_list *list, struct bytes bytes, uint64_t *used, struct err *err)
 {
     struct compressed header = {0};
     struct bytes payload, plain;

@@ -121,8 +121,7 @@ double isa_intensity(const struct isa_mix *mix, unsigned wave)
 static bool is_padding(const struct isa_instruction *in)
 {
     const bool traps = in->ends_block && in->target == in->address && in->target; /* NVIDIA's: BRA to itself */
-    return traps || strcmp(in->mnemonic, "s_nop") == 0 || strcmp(in->mnemonic, "s_code_end") == 0 ||
-           strcmp(in->mnemonic, "NOP") == 0;
+    return traps || text_has_word("s_nop s_code_end NOP", " ", in->mnemonic, strlen(in->mnemonic));
 }
 
 /* First scalar registers of the descriptors in s[0:3] and wherever the kernel copied it to. */
@@ -171,8 +170,7 @@ static void mark_scratch(struct isa_kernel *kernel)
 
 bool isa_is_call(const struct isa_instruction *in)
 {
-    return text_starts(in->mnemonic, "s_swappc") || text_starts(in->mnemonic, "s_call") ||
-           (text_starts(in->mnemonic, "CALL") && !in->target);
+    return isa_starts(in->mnemonic, "s_swappc s_call") || (text_starts(in->mnemonic, "CALL") && !in->target);
 }
 
 static unsigned count_unknown(const struct isa_listing *listing, uint64_t from, uint64_t end)
@@ -256,7 +254,8 @@ enum status isa_read_codeobj(struct isa *isa, const struct codeobj *object, cons
     const struct codeobj_kernel *kernels = only ? only : object->kernels;
     const size_t count = only ? 1 : object->kernel_count;
     if (count && kernels[0].is_ptx)
-        return err_set(err, ERR_UNSUPPORTED, "%s: it is PTX, text that the driver makes instructions of", kernels[0].name);
+        return err_set(err, ERR_UNSUPPORTED, "%s: it is PTX, text that the driver makes instructions of",
+                       kernels[0].name);
     struct isa_symbol *symbols = arena_array(arena, count, sizeof(*symbols));
     for (size_t i = 0; i < count; i++)
         symbols[i] = (struct isa_symbol){

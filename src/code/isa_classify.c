@@ -56,7 +56,8 @@ static const struct {
 #define DEFAULT_BYTES 4u /* NVIDIA's without a word, and AMD's atomics whose name has no type */
 
 /* They say how much in a descriptor, or not at all. */
-static const char widthless[] = "UTMALDG UTMASTG UTMAREDG UBLKCP UBLKRED TEX TLD TLD4 TXD SULD SUST SUATOM SURED USTGR UREDGR";
+static const char widthless[] =
+    "UTMALDG UTMASTG UTMAREDG UBLKCP UBLKRED TEX TLD TLD4 TXD SULD SUST SUATOM SURED USTGR UREDGR";
 
 /* The last word with a width counts: in global_atomic_cmpswap_x2 and buffer_load_d16_hi_u8 it is the data's. */
 static unsigned bytes_in_name(const char *name)
@@ -135,8 +136,8 @@ void isa_classify(struct isa_instruction *in, const char *target)
         in->bytes = is_sass ? sass_bytes(in) : amd_bytes(in);
     if (in->kind == ISA_MATRIX)
         isa_matrix_fill(in, target);
-    if (!is_sass && (in->kind == ISA_VECTOR || in->kind == ISA_PACKED || in->kind == ISA_DUAL ||
-                     in->kind == ISA_TRANSCENDENTAL))
+    if (!is_sass &&
+        (in->kind == ISA_VECTOR || in->kind == ISA_PACKED || in->kind == ISA_DUAL || in->kind == ISA_TRANSCENDENTAL))
         amd_work(in);
 }
 

@@ -182,38 +182,28 @@ static void check_division(struct isa_scope *scope, const struct isa_rule *rule)
  * branches: off from a comparison that writes EXEC or an s_and_saveexec, on again where EXEC is set or or-ed with what
  * was saved; what is only reached from elsewhere counts as on. Loops that lanes leave one by one are not seen. */
 
-static bool starts_any(const char *mnemonic, const char *const *starts, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (text_starts(mnemonic, starts[i]))
-            return true;
-    return false;
-}
-
 static bool is_together(const struct isa_instruction *in)
 {
-    static const char *const together[] = {"v_wmma_", "v_swmmac_", "v_permlane16_", "v_permlanex16_", "v_permlane64_"};
-    return starts_any(in->mnemonic, together, 5) || strstr(in->operands, "dpp8:");
+    return isa_starts(in->mnemonic, "v_wmma_ v_swmmac_ v_permlane16_ v_permlanex16_ v_permlane64_") ||
+           strstr(in->operands, "dpp8:");
 }
 
 /* All lanes are on behind it, or what follows is reached from elsewhere. */
 static bool switches_on(const struct isa_instruction *in)
 {
-    static const char *const sets[] = {"s_or_b", "s_mov_b"}, *const leaves[] = {"s_branch", "s_endpgm", "s_setpc_"};
-    return starts_any(in->mnemonic, leaves, 3) ||
-           (text_starts(in->operands, "exec") && starts_any(in->mnemonic, sets, 2));
+    return isa_starts(in->mnemonic, "s_branch s_endpgm s_setpc_") ||
+           (text_starts(in->operands, "exec") && isa_starts(in->mnemonic, "s_or_b s_mov_b"));
 }
 
 static void check_lanes(struct isa_scope *scope, const struct isa_rule *rule)
 {
-    static const char *const switches_off[] = {"v_cmpx_", "s_and_saveexec_"};
     const struct isa_instruction *branch = NULL, *first = NULL, *off = NULL;
     unsigned count = 0;
     for (size_t i = 0; i < scope->count; i++) {
         const struct isa_instruction *in = scope->items[i];
         if (switches_on(in))
             branch = NULL;
-        else if (!branch && starts_any(in->mnemonic, switches_off, 2))
+        else if (!branch && isa_starts(in->mnemonic, "v_cmpx_ s_and_saveexec_"))
             branch = in;
         if (!branch || !is_together(in))
             continue;
@@ -315,7 +305,8 @@ static const struct isa_rule rules[] = {
      "fewer of them (exp2 with the scale folded in, one reciprocal for several divisions), or a polynomial for part of "
      "them"},
     {"accumulator-copies", ISA_HINT, true, false, check_copies,
-     "registers are short, or accumulators are used by vector instructions inside the loop: smaller tiles, or move that "
+     "registers are short, or accumulators are used by vector instructions inside the loop: smaller tiles, or move "
+     "that "
      "use behind the loop"},
     {"narrow-loads", ISA_HINT, true, false, isa_check_width,
      "let each lane take neighbouring elements as one aligned vector (float4, 16 bytes)"},
@@ -342,7 +333,8 @@ static void fill_scope(struct isa_scope *scope, size_t loop)
     const struct isa_kernel *kernel = scope->kernel;
     const bool is_all = loop == ISA_NO_LOOP;
     const uint64_t last = is_all ? UINT64_MAX : kernel->loops[loop].last_address;
-    size_t i = is_all ? 0 : isa_find(kernel->instructions, kernel->instruction_count, kernel->loops[loop].first_address);
+    size_t i =
+        is_all ? 0 : isa_find(kernel->instructions, kernel->instruction_count, kernel->loops[loop].first_address);
     scope->mix = is_all ? &kernel->mix : &kernel->loops[loop].own;
     scope->loop = loop;
     scope->count = 0;

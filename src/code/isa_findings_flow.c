@@ -156,7 +156,8 @@ static size_t add_pieces(struct piece *pieces, const struct isa_instruction *in,
         return 1;
     const uint32_t part = in->bytes / 2, unit = part * (strstr(in->mnemonic, "64_") ? 64 : 1);
     for (unsigned i = 0; i < 2; i++)
-        pieces[i] = (struct piece){base, version, (uint32_t)isa_modifier(in, i ? "offset1" : "offset0") * unit, part, in};
+        pieces[i] =
+            (struct piece){base, version, (uint32_t)isa_modifier(in, i ? "offset1" : "offset0") * unit, part, in};
     return 2;
 }
 
@@ -256,9 +257,8 @@ static unsigned pass(struct isa_flow *flow, const struct isa_scope *scope, unsig
 static double latency_of(const struct isa_scope *scope, const struct isa_instruction *in)
 {
     const double passes = in->matrix_cycles / CLOCKS_PER_PASS;
-    const bool is_mfma = text_starts(in->mnemonic, "v_mfma") || text_starts(in->mnemonic, "v_smfmac");
     if (in->kind == ISA_MATRIX)
-        return passes > 0 && is_mfma ? (passes + MATRIX_EXTRA_PASSES) / passes : 1;
+        return passes > 0 && isa_starts(in->mnemonic, "v_mfma v_smfmac") ? (passes + MATRIX_EXTRA_PASSES) / passes : 1;
     return text_starts(scope->target, "gfx9") ? 1 : RDNA_LATENCY / (scope->kernel->symbol.wave / 32.0);
 }
 

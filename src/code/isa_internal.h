@@ -38,7 +38,7 @@ struct isa_opcode {
     enum isa_kind kind;
     enum isa_space space;
     uint8_t flops, ops;
-    const char *names; /* with a blank between them */
+    const char *names; /* with blanks between them */
 };
 const struct isa_opcode *isa_opcode_find(const char *mnemonic, bool is_sass);
 
@@ -47,6 +47,8 @@ unsigned isa_stem_work(const char *stem);
 
 /* Has a mnemonic one of these words? Its own are separated by '_' (AMD) or '.' (NVIDIA). */
 bool isa_has_word(const char *name, const char *words);
+/* Does it start with one of these? */
+bool isa_starts(const char *name, const char *words);
 /* Is NVIDIA's opcode, the mnemonic up to its first '.', one of these? */
 bool isa_is_opcode(const struct isa_instruction *in, const char *names);
 

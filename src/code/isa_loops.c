@@ -16,12 +16,12 @@
 
 /* One instruction. */
 struct node {
-    size_t next[2];    /* what may run after it, or NONE */
-    bool is_out;       /* the header of a loop that was found, or in no loop of this level: takes part no more */
-    size_t index, low; /* Tarjan; index 0: not seen yet */
-    size_t component;  /* of this level, by its last node on the stack */
-    size_t size;       /* of the component that is named after this node */
-    size_t loop;       /* that its component is, or NONE */
+    size_t next[2];      /* what may run after it, or NONE */
+    bool is_out;         /* the header of a loop that was found, or in no loop of this level: takes part no more */
+    size_t index, low;   /* Tarjan; index 0: not seen yet */
+    size_t component;    /* of this level, by its last node on the stack */
+    size_t size;         /* of the component that is named after this node */
+    size_t loop;         /* that its component is, or NONE */
     unsigned next_taken; /* successors that the search has followed */
     bool on_stack;
     bool is_entered; /* from outside of its component, or by the kernel's start */
@@ -139,8 +139,7 @@ static void search(struct graph *graph)
 static size_t add_loop(struct graph *graph, size_t first, unsigned depth)
 {
     const size_t parent = graph->kernel->instructions[first].loop;
-    graph->loops[graph->loop_count] =
-        (struct found){.first = first, .header = NONE, .parent = parent, .depth = depth};
+    graph->loops[graph->loop_count] = (struct found){.first = first, .header = NONE, .parent = parent, .depth = depth};
     if (parent != ISA_NO_LOOP)
         graph->loops[parent].has_inner = true;
     return graph->loop_count++;

@@ -8,14 +8,10 @@
 
 #include "isa_internal.h"
 
-/* cbsz and blgp of v_mfma_*_f8f6f4 name the formats of A and B: 0 fp8, 1 bf8, 2 and up have fewer bits. */
-enum formats { ANY_FORMATS, NARROW_FORMATS };
-
 /* Operations per clock of one SIMD's matrix unit; the first row that fits counts, and what no row fits is not known.
  *
  * AMD, sources: gfx908, gfx90a, gfx942, gfx11 and gfx12 (wave32) from ROCm/amd_matrix_instruction_calculator at
- * 2ef91896; gfx950 from LLVM's SISchedule.td and AMD's "Matrix Core Programming on CDNA3 and CDNA4", which doubles the
- * time of 8-bit operands of f8f6f4. gfx950 runs gfx942's shapes at their rate, but halved f64 and dropped xf32. bf8 and
+ * 2ef91896; gfx950 from LLVM's SISchedule.td and AMD's "Matrix Core Programming on CDNA3 and CDNA4". gfx950 runs gfx942's shapes at their rate, but halved f64 and dropped xf32. bf8 and
  * fp8 have one rate.
  *
  * NVIDIA: one of an SM's four tensor cores, without sparsity, which doubles it: the rate of the whole chip (A100 and H100
@@ -24,58 +20,56 @@ enum formats { ANY_FORMATS, NARROW_FORMATS };
 static const struct {
     const char *target, *name; /* patterns */
     uint32_t rate;
-    enum formats formats;
 } rates[] = {
     /* CDNA 1 and 2 */
-    {"gfx9*", "v_mfma_f32_*[0-9_]f32", 64, 0},
-    {"gfx9[04-]*", "v_mfma_f64_16x16x4*", 64, 0},
-    {"gfx9[04-]*", "v_mfma_f64_4x4x4*", 32, 0},
-    {"gfx90[8a]", "v_mfma_f32_*[0-9_]f16", 256, 0},
-    {"gfx90[8a]", "v_mfma_f32_*bf16_1k", 256, 0},
-    {"gfx90[8a]", "v_mfma_f32_*bf16", 128, 0},
-    {"gfx90[8a]", "v_mfma_i32_*", 256, 0},
+    {"gfx9*", "v_mfma_f32_*[0-9_]f32", 64},
+    {"gfx9[04-]*", "v_mfma_f64_16x16x4*", 64},
+    {"gfx9[04-]*", "v_mfma_f64_4x4x4*", 32},
+    {"gfx90[8a]", "v_mfma_f32_*[0-9_]f16", 256},
+    {"gfx90[8a]", "v_mfma_f32_*bf16_1k", 256},
+    {"gfx90[8a]", "v_mfma_f32_*bf16", 128},
+    {"gfx90[8a]", "v_mfma_i32_*", 256},
     /* what gfx950 added */
-    {"gfx950", "v_mfma_f32_16x16x32_*f16", 1024, 0},
-    {"gfx950", "v_mfma_f32_32x32x16_*f16", 1024, 0},
-    {"gfx950", "v_mfma_i32_16x16x64_i8", 2048, 0},
-    {"gfx950", "v_mfma_i32_32x32x32_i8", 2048, 0},
-    {"gfx950", "v_mfma_*_f8f6f4", 4096, NARROW_FORMATS},
-    {"gfx950", "v_mfma_*_f8f6f4", 2048, 0},
-    {"gfx950", "v_mfma_f64_16x16x4*", 32, 0},
-    {"gfx950", "v_smfmac_f32_16x16x64_f16", 2048, 0},
-    {"gfx950", "v_smfmac_f32_32x32x32_f16", 2048, 0},
+    {"gfx950", "v_mfma_f32_16x16x32_*f16", 1024},
+    {"gfx950", "v_mfma_f32_32x32x16_*f16", 1024},
+    {"gfx950", "v_mfma_i32_16x16x64_i8", 2048},
+    {"gfx950", "v_mfma_i32_32x32x32_i8", 2048},
+    {"gfx950", "v_mfma_*_f8f6f4", 2048}, /* of operands with 8 bits */
+    {"gfx950", "v_mfma_f64_16x16x4*", 32},
+    {"gfx950", "v_smfmac_f32_16x16x64_f16", 2048},
+    {"gfx950", "v_smfmac_f32_32x32x32_f16", 2048},
     /* CDNA 3 and 4; forms of several blocks have K = 4 and the rate of CDNA 2 */
-    {"gfx9[4-]*", "v_mfma_f32_*xf32", 256, 0},
-    {"gfx9[45-]*", "v_mfma_f32_*x4[_bf]*f16*", 256, 0},
-    {"gfx9[45-]*", "v_mfma_f32_*f16*", 512, 0},
-    {"gfx9[45-]*", "v_mfma_f32_*[bf][fp]8*", 1024, 0},
-    {"gfx9[45-]*", "v_mfma_i32_*x4[_i]*", 256, 0},
-    {"gfx9[45-]*", "v_mfma_i32_*", 1024, 0},
-    {"gfx9[45-]*", "v_smfmac_f32_16x16x32_*f16", 1024, 0},
-    {"gfx9[45-]*", "v_smfmac_f32_32x32x16_*f16", 1024, 0},
-    {"gfx9[45-]*", "v_smfmac_f32_16x16x64_[bf][fp]8_*", 2048, 0},
-    {"gfx9[45-]*", "v_smfmac_f32_32x32x32_[bf][fp]8_*", 2048, 0},
-    {"gfx9[45-]*", "v_smfmac_i32_16x16x64_i8", 2048, 0},
-    {"gfx9[45-]*", "v_smfmac_i32_32x32x32_i8", 2048, 0},
+    {"gfx9[4-]*", "v_mfma_f32_*xf32", 256},
+    {"gfx9[45-]*", "v_mfma_f32_*x4[_bf]*f16*", 256},
+    {"gfx9[45-]*", "v_mfma_f32_*f16*", 512},
+    {"gfx9[45-]*", "v_mfma_f32_*[bf][fp]8*", 1024},
+    {"gfx9[45-]*", "v_mfma_i32_*x4[_i]*", 256},
+    {"gfx9[45-]*", "v_mfma_i32_*", 1024},
+    {"gfx9[45-]*", "v_smfmac_f32_16x16x32_*f16", 1024},
+    {"gfx9[45-]*", "v_smfmac_f32_32x32x16_*f16", 1024},
+    {"gfx9[45-]*", "v_smfmac_f32_16x16x64_[bf][fp]8_*", 2048},
+    {"gfx9[45-]*", "v_smfmac_f32_32x32x32_[bf][fp]8_*", 2048},
+    {"gfx9[45-]*", "v_smfmac_i32_16x16x64_i8", 2048},
+    {"gfx9[45-]*", "v_smfmac_i32_32x32x32_i8", 2048},
     /* RDNA 3 and 4 */
-    {"gfx11*", "v_wmma_*_iu4", 512, 0},
-    {"gfx11*", "v_wmma_*", 256, 0},
-    {"gfx12[0-]*", "v_wmma_*_16x16x32_iu4", 2048, 0},
-    {"gfx12[0-]*", "v_wmma_*_iu[48]", 1024, 0},
-    {"gfx12[0-]*", "v_wmma_*_[bf][fp]8", 1024, 0},
-    {"gfx12[0-]*", "v_wmma_*f16", 512, 0},
-    {"gfx12[0-]*", "v_swmmac_f32_16x16x32_f16", 1024, 0},
-    {"gfx12[0-]*", "v_swmmac_f32_16x16x32_[bf][fp]8_*", 2048, 0},
+    {"gfx11*", "v_wmma_*_iu4", 512},
+    {"gfx11*", "v_wmma_*", 256},
+    {"gfx12[0-]*", "v_wmma_*_16x16x32_iu4", 2048},
+    {"gfx12[0-]*", "v_wmma_*_iu[48]", 1024},
+    {"gfx12[0-]*", "v_wmma_*_[bf][fp]8", 1024},
+    {"gfx12[0-]*", "v_wmma_*f16", 512},
+    {"gfx12[0-]*", "v_swmmac_f32_16x16x32_f16", 1024},
+    {"gfx12[0-]*", "v_swmmac_f32_16x16x32_[bf][fp]8_*", 2048},
 
-    {"sm_80", "HMMA.*TF32*", 256, 0},
-    {"sm_80", "HMMA.*", 512, 0},
-    {"sm_80", "IMMA.*.[SU]4*", 2048, 0},
-    {"sm_80", "IMMA.*", 1024, 0},
-    {"sm_80", "BMMA.*", 8192, 0},
-    {"sm_80", "DMMA.*", 32, 0},
-    {"sm_90*", "HGMMA.*TF32*", 512, 0},
-    {"sm_90*", "HGMMA.*", 1024, 0},
-    {"sm_90*", "[QI]GMMA.*", 2048, 0},
+    {"sm_80", "HMMA.*TF32*", 256},
+    {"sm_80", "HMMA.*", 512},
+    {"sm_80", "IMMA.*.[SU]4*", 2048},
+    {"sm_80", "IMMA.*", 1024},
+    {"sm_80", "BMMA.*", 8192},
+    {"sm_80", "DMMA.*", 32},
+    {"sm_90*", "HGMMA.*TF32*", 512},
+    {"sm_90*", "HGMMA.*", 1024},
+    {"sm_90*", "[QI]GMMA.*", 2048},
 };
 
 struct shape {
@@ -86,9 +80,9 @@ struct shape {
  * elements of a type. */
 static unsigned long blocks_of(const struct shape *shape, const char *type)
 {
-    const unsigned long each = text_starts(type, "f32") || text_starts(type, "f64")      ? 1
+    const unsigned long each = text_starts(type, "f32") || text_starts(type, "f64")   ? 1
                                : text_starts(type, "xf") || strcmp(type, "bf16") == 0 ? 2
-                                                                                         : 4;
+                                                                                      : 4;
     const unsigned long blocks = 64 * each / (shape->m * shape->k);
     return blocks ? blocks : 1;
 }
@@ -132,13 +126,19 @@ static bool read_shape(struct shape *shape, const char *name)
     return false;
 }
 
+/* Twice the rate: sparse products of NVIDIA's, and f8f6f4 without 8-bit operands (cbsz and blgp name the formats of A and
+ * B: 0 fp8, 1 bf8, 2 and up have fewer bits). */
+static bool is_double(const struct isa_instruction *in)
+{
+    return isa_has_word(in->mnemonic, "SP") ||
+           (isa_modifier(in, "cbsz") >= 2 && isa_modifier(in, "blgp") >= 2 && isa_has_word(in->mnemonic, "f8f6f4"));
+}
+
 static uint32_t rate_of(const struct isa_instruction *in, const char *target)
 {
-    const bool is_narrow = isa_modifier(in, "cbsz") >= 2 && isa_modifier(in, "blgp") >= 2;
     for (size_t k = 0; k < sizeof(rates) / sizeof(*rates); k++)
-        if (text_matches(target, rates[k].target) && text_matches(in->mnemonic, rates[k].name) &&
-            (is_narrow || rates[k].formats == ANY_FORMATS))
-            return rates[k].rate * (isa_has_word(in->mnemonic, "SP") ? 2 : 1);
+        if (text_matches(target, rates[k].target) && text_matches(in->mnemonic, rates[k].name))
+            return rates[k].rate * (is_double(in) ? 2 : 1);
     return 0;
 }
 

@@ -150,8 +150,8 @@ static void print_code(struct text *out, const struct isa_instruction *in)
     else if (!name || !operands)
         text_addf(out, "%s%s%s\n", in->mnemonic, *in->operands ? " " : "", in->operands);
     else
-        text_addf(out, "%.*s %.*s :: %s %s\n", (int)(name - in->mnemonic), in->mnemonic,
-                  (int)(operands - in->operands), in->operands, name + strlen(between), operands + strlen(between));
+        text_addf(out, "%.*s %.*s :: %s %s\n", (int)(name - in->mnemonic), in->mnemonic, (int)(operands - in->operands),
+                  in->operands, name + strlen(between), operands + strlen(between));
 }
 
 static void print_instruction(struct text *out, const struct isa_kernel *kernel, const struct isa_instruction *in)

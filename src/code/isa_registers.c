@@ -6,9 +6,9 @@
 #include "isa_internal.h"
 
 /* Names of which the destination is an operand as well. */
-static const char *const accumulating[] = {"v_fmac_",      "v_mac_",          "v_pk_fmac_", "v_dot2c_",
-                                           "v_dot4c_",     "v_dot8c_",        "v_smfmac_",  "v_swmmac_",
-                                           "v_dual_fmac_", "v_dual_dot2acc_", "v_movreld_"};
+static const char accumulating[] =
+    "v_fmac_ v_mac_ v_pk_fmac_ v_dot2c_ v_dot4c_ v_dot8c_ v_smfmac_ v_swmmac_ v_dual_fmac_ "
+    "v_dual_dot2acc_ v_movreld_";
 
 static const char between[] = " :: "; /* the halves of a VOPD */
 
@@ -86,8 +86,7 @@ bool isa_operands_read(struct isa_operands *operands, const struct isa_instructi
         at = stop + 1;
     }
     operands->destinations = has_no_destination(in) || operands->count == 0 ? 0 : 1;
-    for (size_t i = 0; i < sizeof(accumulating) / sizeof(*accumulating); i++)
-        operands->reads_destination = operands->reads_destination || text_starts(name, accumulating[i]);
+    operands->reads_destination = isa_starts(name, accumulating);
     return true;
 }
 

@@ -192,12 +192,9 @@ static void classify(struct isa_memo *memo, struct isa_instruction *in, const ch
 /* A direct branch of AMD's counts 4-byte words from the next instruction, in the lower half of its only word. */
 static void follow_amd(struct isa_instruction *in, uint32_t word)
 {
-    const char *name = in->mnemonic;
-    const bool jumps = text_starts(name, "s_branch") || text_starts(name, "s_cbranch_");
-    if (jumps && in->size == 4)
+    if (in->size == 4 && isa_starts(in->mnemonic, "s_branch s_cbranch_"))
         in->target = in->address + 4 + (uint64_t)((int64_t)(int16_t)(word & 0xffff) * 4);
-    in->ends_block = text_starts(name, "s_endpgm") || strcmp(name, "s_branch") == 0 || text_starts(name, "s_setpc") ||
-                     text_starts(name, "s_rfe");
+    in->ends_block = strcmp(in->mnemonic, "s_branch") == 0 || isa_starts(in->mnemonic, "s_endpgm s_setpc s_rfe");
 }
 
 /* Where "`(.L_x_3)" or the last "0x1f0" of the operands lies; false: not here, or nowhere that is known. */

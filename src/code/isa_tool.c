@@ -29,11 +29,10 @@ static const struct {
     const char *target; /* pattern */
     unsigned llvm;
 } needs[] = {
-    {"gfx94[012]", 17},         {"gfx950", 20},        {"gfx9-4-generic", 20},
-    {"gfx9-generic", 19},       {"gfx1036", 15},       {"gfx110[0123]", 15},
-    {"gfx115[01]", 17},         {"gfx1152", 19},       {"gfx1153", 20},
-    {"gfx120[01]", 18},         {"gfx125[01]", 22},    {"gfx10-[13]-generic", 19},
-    {"gfx11-generic", 19},      {"gfx12-generic", 19},
+    {"gfx94[012]", 17},    {"gfx950", 20},        {"gfx9-4-generic", 20}, {"gfx9-generic", 19},
+    {"gfx1036", 15},       {"gfx110[0123]", 15},  {"gfx115[01]", 17},     {"gfx1152", 19},
+    {"gfx1153", 20},       {"gfx120[01]", 18},    {"gfx125[01]", 22},     {"gfx10-[13]-generic", 19},
+    {"gfx11-generic", 19}, {"gfx12-generic", 19},
 };
 
 /* What llvm-objdump says of a target that it does not know. */
@@ -103,8 +102,8 @@ static enum status run(struct job *job, const char *const *argv, struct err *err
     if (ran.timed_out)
         return err_set(err, ERR_IO, "%s: gave no answer in %d s", job->tool, TOOL_TIMEOUT_MS / 1000);
     if (ran.exit_code != 0)
-        return err_set(err, ERR_IO, "%s: exit code %d: %.*s", job->tool, ran.exit_code,
-                       (int)strcspn(ran.errors, "\n"), ran.errors);
+        return err_set(err, ERR_IO, "%s: exit code %d: %.*s", job->tool, ran.exit_code, (int)strcspn(ran.errors, "\n"),
+                       ran.errors);
     job->text = ran.output;
     return STATUS_OK;
 }
