@@ -9,6 +9,8 @@
 #ifndef ROOFTILE_ERR_H
 #define ROOFTILE_ERR_H
 
+#include <stddef.h>
+
 enum status {
     STATUS_OK,
     ERR_USAGE,         /* the command line is wrong; exit 2 */
@@ -34,6 +36,10 @@ enum status err_set(struct err *err, enum status status, const char *format, ...
 
 /* Puts "<where>: " before the recorded text and returns the recorded status. */
 enum status err_within(struct err *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Puts "; did you mean '<the nearest>'?" behind the recorded text where a candidate is near to `word` (text_nearest), and
+ * returns the recorded status. */
+enum status err_nearest(struct err *err, const char *word, const char *const *candidates, size_t count);
 
 /* The process exit code that a status asks for: 0, 2, 3 or 130 (1 and 4 are findings, never errors). */
 int err_exit_code(enum status status);

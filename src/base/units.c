@@ -67,9 +67,9 @@ static bool parse_with(double *value, const char *text, const struct unit *units
         end++;
     for (size_t i = 0; i < count; i++) {
         const double scaled = number * units[i].scale;
-        if (strcmp(end, units[i].name) == 0 && isfinite(scaled)) {
+        if (strcmp(end, units[i].name) == 0) {
             *value = scaled;
-            return true;
+            return isfinite(scaled);
         }
     }
     return false;
