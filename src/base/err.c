@@ -50,10 +50,13 @@ enum status err_within(struct err *err, const char *format, ...)
     return err_set(err, err->status, "%s: %s", where, err->text);
 }
 
-enum status err_nearest(struct err *err, const char *word, const char *const *candidates, size_t count)
+enum status err_nearest(struct err *err, const char *word, const char *const *candidates, size_t count,
+                        const char *otherwise)
 {
     const char *near = text_nearest(word, candidates, count);
-    return near ? err_set(err, err->status, "%s; did you mean '%s'?", err->text, near) : err->status;
+    if (near)
+        return err_set(err, err->status, "%s; did you mean '%s'?", err->text, near);
+    return otherwise ? err_set(err, err->status, "%s; %s", err->text, otherwise) : err->status;
 }
 
 int err_exit_code(enum status status)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * The evaluator. Each value on its stack is either one number or a row of them, one for each element of a block: what does not
- * depend on i is computed once, and operations on rows are loops that compilers turn into vector code. A single evaluation
- * is a block of one element. As soon as a result of a longer block is not finite, even on a side that a choice will not
- * take, the block is computed again element by element, where only the side that is taken runs: any fault is then real.
+ * The evaluator. Each value on its stack is either one number or a row of them, one for each element of a block: what
+ * does not depend on i is computed once, and operations on rows are loops that compilers turn into vector code. A
+ * single evaluation is a block of one element. As soon as a result of a longer block is not finite, even on a side that
+ * a choice will not take, the block is computed again element by element, where only the side that is taken runs: any
+ * fault is then real.
  */
 #include "rooftile/expr.h"
 
@@ -17,8 +18,8 @@
 
 /* ---- operations on rows ---- */
 
-/* Rounded to a whole number, by adding what leaves no bits for a fraction; from 2^52 on there is none anyway. rint, floor and
- * ceil are calls without SSE 4.1 and keep a loop from becoming vector code. */
+/* Rounded to a whole number, by adding what leaves no bits for a fraction; from 2^52 on there is none anyway. rint,
+ * floor and ceil are calls without SSE 4.1 and keep a loop from becoming vector code. */
 static inline double nearest(double x)
 {
     const double size = fabs(x), rounded = (size + 0x1p52) - 0x1p52;
@@ -39,8 +40,8 @@ static bool all_whole(const double *x, double limit, size_t count)
     return !others;
 }
 
-/* Of whole numbers 0 <= x < 2^50 by one m from 1 to 2^50 by plain arithmetic: the estimated quotient is within 0.75 of x/m
- * (0.5 by rounding to nearest, 2^50 * 2^-52 by the reciprocal) and its product with m exact, so that one correction
+/* Of whole numbers 0 <= x < 2^50 by one m from 1 to 2^50 by plain arithmetic: the estimated quotient is within 0.75 of
+ * x/m (0.5 by rounding to nearest, 2^50 * 2^-52 by the reciprocal) and its product with m exact, so that one correction
  * suffices. fmod takes ten times as long. */
 static void remainders(double *restrict x, const double *restrict y, bool one, size_t count)
 {
@@ -154,12 +155,12 @@ static bool all_finite(const double *x, size_t count)
 struct block {
     const struct expr *expr;
     const double *slots;
-    double first;               /* i of the first element */
-    size_t count;               /* elements */
-    double *rows;               /* one of `count` for each value on the stack */
-    size_t top;                 /* values on the stack */
+    double first;                /* i of the first element */
+    size_t count;                /* elements */
+    double *rows;                /* one of `count` for each value on the stack */
+    size_t top;                  /* values on the stack */
     size_t have[EXPR_MAX_STACK]; /* numbers in each row: 1 for all elements, or `count` */
-    bool both[EXPR_MAX_STACK];  /* for each open choice: both sides run */
+    bool both[EXPR_MAX_STACK];   /* for each open choice: both sides run */
     size_t choices;
 };
 
@@ -367,8 +368,8 @@ static uint64_t common(uint64_t a, uint64_t b)
     return a;
 }
 
-/* Of the whole remainder that starts with the `i` at `at`: i, then any of "* a", "+ b", or first "/ c" and floor, then "% m",
- * with whole numbers; 0 where it is something else. Up to EXPR_PERIOD_REACH everything below `m` stays exact. */
+/* Of the whole remainder that starts with the `i` at `at`: i, then any of "* a", "+ b", or first "/ c" and floor, then
+ * "% m", with whole numbers; 0 where it is something else. Up to EXPR_PERIOD_REACH everything below `m` stays exact. */
 static uint64_t index_period(const struct expr *expr, const double *slots, size_t at)
 {
     uint64_t divisor = 1, factor = 1, offset = 0;
@@ -405,9 +406,10 @@ static uint64_t both_periods(uint64_t a, uint64_t b, uint64_t limit)
     return rest && a <= limit / rest ? a * rest : 0;
 }
 
-/* Of the steps from `at` to `end`. `last` is what the last of them leaves when that is one known number, else NaN: a choice
- * whose condition is known counts with the side that it takes. */
-static uint64_t steps_period(const struct expr *expr, const double *slots, size_t at, size_t end, uint64_t limit, double *last)
+/* Of the steps from `at` to `end`. `last` is what the last of them leaves when that is one known number, else NaN: a
+ * choice whose condition is known counts with the side that it takes. */
+static uint64_t steps_period(const struct expr *expr, const double *slots, size_t at, size_t end, uint64_t limit,
+                             double *last)
 {
     uint64_t period = 1;
     for (*last = (double)NAN; at < end && period; at++) {

@@ -4,8 +4,8 @@
  *
  * A program is postfix code for a stack of values. A choice `c ? a : b` is
  *     c  BRANCH else  a  SKIP end  else: b  end: SELECT
- * (&& and || are choices too). Where `c` is the same for all elements, BRANCH drops it and goes on at a or b, and SELECT
- * does nothing; where it differs, both sides run, three rows meet at SELECT, and it merges them.
+ * (&& and || are choices too). Where `c` is the same for all elements, BRANCH drops it and goes on at a or b, and
+ * SELECT does nothing; where it differs, both sides run, three rows meet at SELECT, and it merges them.
  */
 #ifndef ROOFTILE_EXPR_INTERNAL_H
 #define ROOFTILE_EXPR_INTERNAL_H

@@ -25,7 +25,8 @@ static bool is_name(char c)
     return is_name_start(c) || is_digit(c) || c == '.';
 }
 
-/* All that could belong to a number, its suffix and the sign of its exponent too: units_parse_number judges it whole. */
+/* All that could belong to a number, its suffix and the sign of its exponent too: units_parse_number judges it whole.
+ */
 static size_t number_length(const char *start)
 {
     const char *at = start;
@@ -44,7 +45,8 @@ static bool lex_number(struct token *token, struct err *err)
     if (units_parse_number(&token->number, digits))
         return true;
     const int shown = token->length < 40 ? (int)token->length : 40;
-    err_set(err, ERR_CONFIG, isinf(token->number) ? "number '%.*s' is too large at column %u" : "malformed number '%.*s' at column %u",
+    err_set(err, ERR_CONFIG,
+            isinf(token->number) ? "number '%.*s' is too large at column %u" : "malformed number '%.*s' at column %u",
             shown, token->start, token->column);
     return false;
 }
@@ -60,7 +62,8 @@ static bool fail_character(const struct token *token, struct err *err)
     else if (first == '"' || first == '\'')
         err_set(err, ERR_CONFIG, "strings are not possible at column %u", token->column);
     else if (first == '&' || first == '|')
-        err_set(err, ERR_CONFIG, "unexpected '%c' at column %u; did you mean '%c%c'?", first, token->column, first, first);
+        err_set(err, ERR_CONFIG, "unexpected '%c' at column %u; did you mean '%c%c'?", first, token->column, first,
+                first);
     else if (first < ' ' || first == 0x7f)
         err_set(err, ERR_CONFIG, "unexpected byte 0x%02x at column %u", first, token->column);
     else

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The grammar, the meaning of names, and the steps that come of both. Functions that return bool are false after err_set.
+ * The grammar, the meaning of names, and the steps that come of both. Functions that return bool are false after
+ * err_set.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -106,7 +107,7 @@ static bool fail_unknown(struct parser *p, const struct token *name, const char 
 {
     char *word = arena_strndup(p->arena, name->start, name->length < 64 ? name->length : 64);
     err_set(p->err, ERR_CONFIG, "unknown %s '%s' at column %u", what, word, name->column);
-    err_nearest(p->err, word, known, count);
+    err_nearest(p->err, word, known, count, NULL);
     return false;
 }
 

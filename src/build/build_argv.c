@@ -35,30 +35,13 @@ void argv_add_all(struct argv *argv, const char *const *items, size_t count)
         argv_add(argv, items[i]);
 }
 
-static void quote(struct text *text, const char *item)
-{
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./,:@%";
-    if (*item && !item[strspn(item, plain)]) {
-        text_add(text, item);
-        return;
-    }
-    text_add(text, "'");
-    for (const char *at = item; *at; at++) {
-        if (*at == '\'')
-            text_add(text, "'\\''");
-        else
-            text_addn(text, at, 1);
-    }
-    text_add(text, "'");
-}
-
 char *argv_quote(const struct argv *argv)
 {
     struct text text = {0};
     for (size_t i = 0; i < argv->count; i++) {
         if (i)
             text_add(&text, " ");
-        quote(&text, argv->items[i]);
+        text_add_escaped(&text, ESCAPE_SHELL, argv->items[i]);
     }
     char *line = arena_strndup(argv->arena, text.data ? text.data : "", text.length);
     text_release(&text);
