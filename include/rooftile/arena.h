@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Arena: memory of one stage, freed whole. Parsed things live in the arena of their stage; nothing in it is freed alone.
- * Running out of host memory ends the program with one message (arena_out_of_memory), so no caller checks for NULL.
+ * Arena: memory of one stage, freed whole. Parsed things live in the arena of their stage; nothing in it is freed
+ * alone. Running out of host memory ends the program with one message (arena_out_of_memory), so no caller checks for
+ * NULL.
  */
 #ifndef ROOFTILE_ARENA_H
 #define ROOFTILE_ARENA_H
@@ -30,6 +31,18 @@ char *arena_strndup(struct arena *arena, const char *string, size_t length);
 void *arena_copy(struct arena *arena, const void *data, size_t size);
 char *arena_printf(struct arena *arena, const char *format, ...) __attribute__((format(printf, 2, 3)));
 char *arena_vprintf(struct arena *arena, const char *format, va_list args) __attribute__((format(printf, 2, 0)));
+
+/* Growing arrays, without a capacity kept beside them: room for one more element behind `count` of them is made where
+ * count is 0 or a power of two from 8 up, so these two are called before every element that is added. array_grow is for
+ * memory that is freed with free(), arena_grow leaves the shorter copies in the arena. */
+void *array_grow(void *items, size_t count, size_t size);
+void *arena_grow(struct arena *arena, void *items, size_t count, size_t size);
+
+/* items[count++] = value; `items` and `count` are variables or members. */
+#define ARRAY_PUSH(items, count, ...)                                                                                  \
+    ((items) = array_grow((items), (count), sizeof(*(items))), (items)[(count)++] = __VA_ARGS__)
+#define ARENA_PUSH(arena, items, count, ...)                                                                           \
+    ((items) = arena_grow((arena), (items), (count), sizeof(*(items))), (items)[(count)++] = __VA_ARGS__)
 
 /* Ends the program: "rooftile: out of memory (N bytes)". Also for the few places that call malloc themselves. */
 _Noreturn void arena_out_of_memory(size_t size);

@@ -4,10 +4,13 @@
  *
  * The first function that knows the cause writes it with err_set(); the functions above it add only *where*, with
  * err_within(). Sentences are lower case, without a full stop, and state facts, not guesses. Outputs of a function that
- * fails are untouched. A case that fails to build, run or verify is not an error in this sense: it is data in its result.
+ * fails are untouched. A case that fails to build, run or verify is not an error in this sense: it is data in its
+ * result.
  */
 #ifndef ROOFTILE_ERR_H
 #define ROOFTILE_ERR_H
+
+#include <stddef.h>
 
 enum status {
     STATUS_OK,
@@ -34,6 +37,12 @@ enum status err_set(struct err *err, enum status status, const char *format, ...
 
 /* Puts "<where>: " before the recorded text and returns the recorded status. */
 enum status err_within(struct err *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Puts "; did you mean '<the nearest>'?" behind the recorded text where a candidate is near to `word` (text_nearest),
+ * else
+ * "; <otherwise>" unless that is NULL, and returns the recorded status. */
+enum status err_nearest(struct err *err, const char *word, const char *const *candidates, size_t count,
+                        const char *otherwise);
 
 /* The process exit code that a status asks for: 0, 2, 3 or 130 (1 and 4 are findings, never errors). */
 int err_exit_code(enum status status);

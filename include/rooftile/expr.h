@@ -8,16 +8,16 @@
  *
  * Names may contain dots (device.arch). Numbers may carry Ki Mi Gi Ti or k M G T. `%` is fmod with the sign of the
  * dividend. Truth is non-zero; comparisons give 1 or 0; && || ?: evaluate only what they need. Assignment, strings,
- * commas outside calls, unknown names and wrong argument counts are errors at compile time with their column; division or
- * remainder by zero and results that are not finite are errors at evaluation: never a silent infinity. -2^2 is -4, and
- * comparisons do not chain (1 < n < 3 is an error). Nesting is limited to 200 levels, the source to 64 KiB.
+ * commas outside calls, unknown names and wrong argument counts are errors at compile time with their column; division
+ * or remainder by zero and results that are not finite are errors at evaluation: never a silent infinity. -2^2 is -4,
+ * and comparisons do not chain (1 < n < 3 is an error). Nesting is limited to 200 levels, the source to 64 KiB.
  *
  * Built-in functions: min max (any count), abs floor ceil round sqrt exp log log2 log10 sin cos pow ceil_div(a, b)
- * round_up(a, b) is_pow2(a) clamp(x, lo, hi) harmonic(n, s), which is 1 + 2^-s + ... + n^-s for whole n up to a million; and
- * of a list parameter: sum(list) max(list) len(list).
+ * round_up(a, b) is_pow2(a) clamp(x, lo, hi) harmonic(n, s), which is 1 + 2^-s + ... + n^-s for whole n up to a
+ * million; and of a list parameter: sum(list) max(list) len(list).
  *
- * One grammar, one program, two evaluators: expr_eval for one set of values, expr_block for runs of the variable `i`,
- * which works on blocks of elements per operation so that fills and expectations reach memory speed.
+ * One grammar, one program, one evaluator, which works on blocks of elements per operation so that fills and
+ * expectations are fast; a single value is a block of one.
  */
 #ifndef ROOFTILE_EXPR_H
 #define ROOFTILE_EXPR_H
@@ -35,13 +35,13 @@ struct expr_constant {
 };
 struct expr_function {
     const char *name;
-    int arity; /* 1..4 */
+    int arity;                          /* 1..4 */
     double (*call)(const double *args); /* a NaN result is an error "NAME(...) is not defined here" */
 };
 
-/* The names an expression may use. Slot k of the values given at evaluation belongs to variables[k]. List j (lists[j]) takes
- * three further slots: variable_count + 3 * j + {0: sum, 1: max, 2: len}. `i` is a variable only where has_index is set.
- * All pointers must outlive the compiled expression's compilation only. */
+/* The names an expression may use. Slot k of the values given at evaluation belongs to variables[k]. List j (lists[j])
+ * takes three further slots: variable_count + 3 * j + {0: sum, 1: max, 2: len}. `i` is a variable only where has_index
+ * is set. All pointers must outlive the compiled expression's compilation only. */
 struct expr_names {
     const char *const *variables;
     size_t variable_count;
@@ -58,27 +58,25 @@ struct expr_names {
 struct expr; /* immutable, in an arena */
 
 /* ERR_CONFIG with "... at column N" (1-based) in the text. */
-enum status expr_compile(const struct expr **expr, const char *source, const struct expr_names *names, struct arena *arena,
-                         struct err *err);
+enum status expr_compile(const struct expr **expr, const char *source, const struct expr_names *names,
+                         struct arena *arena, struct err *err);
 
 const char *expr_source(const struct expr *expr);
-bool expr_uses_index(const struct expr *expr);              /* mentions `i` */
-bool expr_uses_slot(const struct expr *expr, size_t slot);  /* mentions that variable or list */
-bool expr_is_constant(const struct expr *expr);             /* mentions no variable at all */
+bool expr_uses_slot(const struct expr *expr, size_t slot); /* mentions that variable or list */
 
-/* One value; `slots` as described above (may be NULL for a constant expression). `i` counts as 0. */
+/* One value; `slots` as described above (may be NULL where no variable is mentioned). `i` counts as 0. */
 enum status expr_eval(double *value, const struct expr *expr, const double *slots, struct err *err);
 
-/* values[k] = expression at i = first + k, for k < count; i stays below 2^53. No allocation, no locks, safe from several
- * threads; about 80 KiB of stack. An element whose value is not finite (division by zero) is an error that names its i;
- * what `values` holds then is unspecified. Equal to expr_eval element by element, but for the sign of zeros. */
-enum status expr_block(double *values, const struct expr *expr, const double *slots, uint64_t first, size_t count,
-                       struct err *err);
+/* values[k] = expression at i = first + k, for k < count; i stays below 2^53. No allocation, no locks, safe from
+ * several threads; about 80 KiB of stack. An element whose value is not finite (division by zero) is an error that
+ * names its i; what `values` holds then is unspecified. Equal to expr_eval element by element, but for the sign of
+ * zeros. */
+enum status expr_values(double *values, const struct expr *expr, const double *slots, uint64_t first, size_t count,
+                        struct err *err);
 
-/* When the value depends on `i` only through `i % m` with whole constant m (given the slots), also after whole steps such
- * as `(i * 40503) % m` and `floor(i / 4) % m`, the smallest known period (at most `limit`), else 0: fills then copy one
- * period instead of computing each element. A constant has period 1. Holds for i below EXPR_PERIOD_REACH; zeros of either
- * sign count as equal. */
+/* Where every `i` stands in a whole remainder such as `i % m`, `(i * a + b) % m`, or `floor(i / c) % m`, of
+ * whole numbers (given the slots): how often the values repeat (at most `limit`), else 0. Fills then copy one period
+ * instead of computing each element. Without any `i` 1. Holds for i below EXPR_PERIOD_REACH. */
 #define EXPR_PERIOD_REACH ((uint64_t)1 << 37)
 uint64_t expr_period(const struct expr *expr, const double *slots, uint64_t limit);
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * JSON in: strict (RFC 8259), with positions. A scanner (json_scan.c) checks every byte and records where each value starts;
- * the tree is then built from those places (json_build.c). cJSON only writes (json_out.c): as a reader it accepts `01`,
- * `1.`, raw control characters, `1e999`, a BOM and duplicate keys, cuts strings at \u0000, keeps no positions, and takes six
- * times as long on a result of 10,000 cases.
+ * JSON in: strict (RFC 8259), with positions. cJSON only writes (json_out.c): as a reader it accepts `01`, `1.`, raw control
+ * characters, `1e999`, a BOM and duplicate keys, cuts strings at \u0000, keeps no positions, and takes six times as long on a
+ * result of 10,000 cases.
  *
  * Every complaint reads "file:line:column: /pointer/to/value: what is wrong" (json_fail); the pointer and its colon are
  * left out for the whole document. Lines and columns start at 1, columns count characters.
@@ -82,9 +81,6 @@ enum status json_fail(const struct json *at, struct err *err, const char *format
 /* The same, pointing at the value's key. */
 enum status json_fail_key(const struct json *at, struct err *err, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-
-/* "file:line:column" of a value, for messages that are not errors. */
-char *json_where(struct arena *arena, const struct json *at);
 
 /* The member, or NULL. `object` may be NULL (then NULL). */
 const struct json *json_member(const struct json *object, const char *key);

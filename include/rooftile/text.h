@@ -24,18 +24,26 @@ void text_addf(struct text *text, const char *format, ...) __attribute__((format
 void text_vaddf(struct text *text, const char *format, va_list args) __attribute__((format(printf, 2, 0)));
 void text_pad(struct text *text, size_t count, char filler);
 
-/* Text from outside, made harmless for what reads it; NULL is "".
- *   xml         character data or an attribute: & < > " and line feeds as references; what XML 1.0 has no place for is '?'
- *   markdown    a cell of a table: nothing that Markdown or HTML would read as its own
- *   printable   one line on a terminal: line feeds and tabs become blanks, other control characters '?' */
-void text_add_xml(struct text *text, const char *string);
-void text_add_markdown(struct text *text, const char *string);
-/* As a cell of RFC 4180: quoted when it holds a comma, a quote or a line break; quotes are doubled. */
-void text_add_csv(struct text *text, const char *string);
-void text_add_printable(struct text *text, const char *string);
+/* Text from outside on its way out, so that what reads it takes no part of it for its own; NULL is "". The table is in
+ * text.c. */
+enum escape {
+    ESCAPE_XML,       /* character data or an attribute; what XML 1.0 has no place for is '?' */
+    ESCAPE_MARKDOWN,  /* a cell of a table: nothing that Markdown or HTML would read as its own */
+    ESCAPE_CSV,       /* a cell of RFC 4180: quoted when it holds a comma, a quote or a line break */
+    ESCAPE_PRINTABLE, /* one line on a terminal: line feeds and tabs become blanks, other control characters '?' */
+    ESCAPE_JSON,      /* in a message: control characters as \u00xx (documents are json_out's) */
+    ESCAPE_C,         /* inside double quotes: \\ \" \n; OpenMetrics has the same */
+    ESCAPE_SHELL,     /* one word */
+    ESCAPE_ROFF,      /* text of a man page; a dot at the start of a line is the caller's */
+};
+void text_add_escaped(struct text *text, enum escape escape, const char *string);
+#define text_add_xml(text, string) text_add_escaped((text), ESCAPE_XML, (string))
+#define text_add_markdown(text, string) text_add_escaped((text), ESCAPE_MARKDOWN, (string))
+#define text_add_csv(text, string) text_add_escaped((text), ESCAPE_CSV, (string))
+#define text_add_printable(text, string) text_add_escaped((text), ESCAPE_PRINTABLE, (string))
 
-/* Words, broken at blanks before `columns` is exceeded: the first line goes on at column `at`, the others start at `indent`.
- * A word longer than a line stands alone. No line feed at the end. */
+/* Words, broken at blanks before `columns` is exceeded: the first line goes on at column `at`, the others start at
+ * `indent`. A word longer than a line stands alone. No line feed at the end. */
 void text_add_wrapped(struct text *text, const char *prose, size_t at, size_t indent, size_t columns);
 
 bool text_starts(const char *string, const char *prefix);
@@ -50,14 +58,15 @@ size_t text_columns(const char *utf8);
 /* Shell-style pattern with * ? [] over the whole string, as fnmatch without flags. */
 bool text_matches(const char *string, const char *glob);
 
-/* Filters as --filter takes them: a glob that matches either text wants it, one behind a leading '!' excludes it for good;
- * nothing but exclusions, and no filter at all, want all others. */
+/* Filters as --filter takes them: a glob that matches either text wants it, one behind a leading '!' excludes it for
+ * good; nothing but exclusions, and no filter at all, want all others. */
 bool text_filtered(const char *const *filters, size_t count, const char *id, const char *name);
 /* The same for any number of texts, of which some may be NULL. */
 bool text_filtered_any(const char *const *filters, size_t count, const char *const *texts, size_t text_count);
 
-/* The candidate nearest to `word` for a did-you-mean (Damerau-Levenshtein distance at most 1 + length / 4, ties by order),
- * or NULL when nothing is near. `candidates` has `count` entries, NULL ones are ignored. */
+/* The candidate for a did-you-mean (err_nearest writes it): the shortest that begins with `word`, else the one nearest
+ * to it (Damerau-Levenshtein distance at most 1 + length / 4, ties by order), or NULL when nothing is near.
+ * `candidates` has `count` entries, NULL ones are ignored. */
 const char *text_nearest(const char *word, const char *const *candidates, size_t count);
 
 #endif

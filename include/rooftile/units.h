@@ -12,7 +12,7 @@
 #define UNITS_TEXT 32 /* room for any formatted quantity */
 
 /* A number with an optional binary (Ki Mi Gi Ti) or decimal (k M G T) suffix and nothing else: "268435456", "256Mi",
- * "1e6", "0.5k". Hex, inf, nan and a bare sign are refused. */
+ * "1e6", "0.5k". Hex, inf, nan and a bare sign are refused; so is what is beyond a double, and *value is infinite then. */
 bool units_parse_number(double *value, const char *text);
 
 /* A duration: number and ns | us | ms | s | min, with or without a space; a bare number is refused. */

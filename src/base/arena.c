@@ -126,3 +126,31 @@ char *arena_printf(struct arena *arena, const char *format, ...)
     va_end(args);
     return string;
 }
+
+/* Elements to make room for now; 0: there is room for one more. */
+static size_t grown_count(size_t count)
+{
+    return count < 8 ? (count ? 0 : 8) : count & (count - 1) ? 0 : 2 * count;
+}
+
+void *array_grow(void *items, size_t count, size_t size)
+{
+    const size_t room = grown_count(count);
+    if (!room)
+        return items;
+    void *grown = room > SIZE_MAX / size ? NULL : realloc(items, room * size);
+    if (!grown)
+        arena_out_of_memory(room * size);
+    return grown;
+}
+
+void *arena_grow(struct arena *arena, void *items, size_t count, size_t size)
+{
+    const size_t room = grown_count(count);
+    if (!room)
+        return items;
+    void *grown = arena_array(arena, room, size);
+    if (count)
+        memcpy(grown, items, count * size);
+    return grown;
+}

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "rooftile/text.h"
+
 #define ERR_TEXT sizeof(((struct err *)0)->text)
 
 /* Ends a text that was too long with "...", without leaving half a UTF-8 character before it. */
@@ -46,6 +48,15 @@ enum status err_within(struct err *err, const char *format, ...)
     else if ((size_t)length >= sizeof(where))
         mark_cut(where);
     return err_set(err, err->status, "%s: %s", where, err->text);
+}
+
+enum status err_nearest(struct err *err, const char *word, const char *const *candidates, size_t count,
+                        const char *otherwise)
+{
+    const char *near = text_nearest(word, candidates, count);
+    if (near)
+        return err_set(err, err->status, "%s; did you mean '%s'?", err->text, near);
+    return otherwise ? err_set(err, err->status, "%s; %s", err->text, otherwise) : err->status;
 }
 
 int err_exit_code(enum status status)

@@ -1,4 +1,11 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The evaluator. Each value on its stack is either one number or a row of them, one for each element of a block: what
+ * does not depend on i is computed once, and operations on rows are loops that compilers turn into vector code. A
+ * single evaluation is a block of one element. As soon as a result of a longer block is not finite, even on a side that
+ * a choice will not take, the block is computed again element by element, where only the side that is taken runs: any
+ * fault is then real.
+ */
 #include "rooftile/expr.h"
 
 #include <math.h>
@@ -6,13 +13,435 @@
 
 #include "expr_internal.h"
 
-static void note_names(struct expr *expr)
+#define AREA 8192     /* doubles of stack for the rows: 64 KiB */
+#define BLOCK_MAX 256 /* elements: a dozen rows of them fit the first-level cache */
+
+/* ---- operations on rows ---- */
+
+/* Rounded to a whole number, by adding what leaves no bits for a fraction; from 2^52 on there is none anyway. rint,
+ * floor and ceil are calls without SSE 4.1 and keep a loop from becoming vector code. */
+static inline double nearest(double x)
 {
-    for (size_t k = 0; k < expr->count; k++) {
-        expr->uses_index |= expr->steps[k].op == OP_INDEX;
-        expr->uses_slots |= expr->steps[k].op == OP_SLOT;
+    const double size = fabs(x), rounded = (size + 0x1p52) - 0x1p52;
+    return copysign(size < 0x1p52 ? rounded : size, x);
+}
+
+static inline double rounded_down(double x)
+{
+    const double near = nearest(x);
+    return near > x ? near - 1 : near;
+}
+
+static bool all_whole(const double *x, double limit, size_t count)
+{
+    size_t others = 0;
+    for (size_t k = 0; k < count; k++)
+        others += !(x[k] >= 0) | !(x[k] < limit) | (nearest(x[k]) != x[k]);
+    return !others;
+}
+
+/* Of whole numbers 0 <= x < 2^50 by one m from 1 to 2^50 by plain arithmetic: the estimated quotient is within 0.75 of
+ * x/m (0.5 by rounding to nearest, 2^50 * 2^-52 by the reciprocal) and its product with m exact, so that one correction
+ * suffices. fmod takes ten times as long. */
+static void remainders(double *restrict x, const double *restrict y, bool one, size_t count)
+{
+    const double m = y[0], reciprocal = 1 / m;
+    if (one && m >= 1 && all_whole(&m, 0x1p50, 1) && all_whole(x, 0x1p50, count)) {
+        for (size_t k = 0; k < count; k++) {
+            const double rest = x[k] - nearest(x[k] * reciprocal) * m;
+            x[k] = rest < 0 ? rest + m : rest;
+        }
+        return;
+    }
+    for (size_t k = 0; k < count; k++)
+        x[k] = fmod(x[k], y[one ? 0 : k]);
+}
+
+#define EACH(expression)                                                                                               \
+    for (size_t k = 0; k < count; k++) {                                                                               \
+        const double a = x[k];                                                                                         \
+        x[k] = (expression);                                                                                           \
+    }                                                                                                                  \
+    break
+
+static void apply_unary(enum expr_op op, double *x, size_t count)
+{
+    switch (op) {
+    case OP_NEG:
+        EACH(-a);
+    case OP_NOT:
+        EACH(a == 0 ? 1.0 : 0.0);
+    case OP_TRUTH:
+        EACH(a != 0 ? 1.0 : 0.0);
+    case OP_ABS:
+        EACH(fabs(a));
+    case OP_FLOOR:
+        EACH(rounded_down(a));
+    default:
+        EACH(-rounded_down(-a));
     }
 }
+
+#define EACH_WITH(expression)                                                                                          \
+    if (one) {                                                                                                         \
+        const double b = y[0];                                                                                         \
+        EACH(expression);                                                                                              \
+    }                                                                                                                  \
+    for (size_t k = 0; k < count; k++) {                                                                               \
+        const double a = x[k], b = y[k];                                                                               \
+        x[k] = (expression);                                                                                           \
+    }                                                                                                                  \
+    break
+
+/* x = x op y, where y may be `one` number for all. */
+static void apply_binary(enum expr_op op, double *restrict x, const double *restrict y, bool one, size_t count)
+{
+    switch (op) {
+    case OP_ADD:
+        EACH_WITH(a + b);
+    case OP_SUB:
+        EACH_WITH(a - b);
+    case OP_MUL:
+        EACH_WITH(a * b);
+    case OP_DIV:
+        EACH_WITH(a / b);
+    case OP_MOD:
+        remainders(x, y, one, count);
+        break;
+    case OP_POW:
+        EACH_WITH(pow(a, b));
+    case OP_EQ:
+        EACH_WITH(a == b ? 1.0 : 0.0);
+    case OP_NE:
+        EACH_WITH(a != b ? 1.0 : 0.0);
+    case OP_LT:
+        EACH_WITH(a < b ? 1.0 : 0.0);
+    case OP_LE:
+        EACH_WITH(a <= b ? 1.0 : 0.0);
+    case OP_GT:
+        EACH_WITH(a > b ? 1.0 : 0.0);
+    case OP_GE:
+        EACH_WITH(a >= b ? 1.0 : 0.0);
+    case OP_MIN:
+        EACH_WITH(a < b ? a : b);
+    default:
+        EACH_WITH(a > b ? a : b);
+    }
+}
+
+/* Of finite operands. */
+static bool may_be_infinite(enum expr_op op)
+{
+    return op == OP_SLOT || op == OP_CALL || (op >= OP_ADD && op <= OP_POW);
+}
+
+/* x - x is 0 for a finite x and NaN otherwise; sums of their own per lane keep this a vector loop. */
+static bool all_finite(const double *x, size_t count)
+{
+    if (count == 1)
+        return isfinite(x[0]);
+    double sums[8] = {0};
+    size_t k = 0;
+    for (; k + 8 <= count; k += 8)
+        for (size_t j = 0; j < 8; j++)
+            sums[j] += x[k + j] - x[k + j];
+    for (; k < count; k++)
+        sums[0] += x[k] - x[k];
+    return sums[0] + sums[1] + sums[2] + sums[3] + sums[4] + sums[5] + sums[6] + sums[7] == 0;
+}
+
+/* ---- blocks ---- */
+
+struct block {
+    const struct expr *expr;
+    const double *slots;
+    double first;                /* i of the first element */
+    size_t count;                /* elements */
+    double *rows;                /* one of `count` for each value on the stack */
+    size_t top;                  /* values on the stack */
+    size_t have[EXPR_MAX_STACK]; /* numbers in each row: 1 for all elements, or `count` */
+    bool both[EXPR_MAX_STACK];   /* for each open choice: both sides run */
+    size_t choices;
+};
+
+static double *row(const struct block *b, size_t index)
+{
+    return b->rows + index * b->count;
+}
+
+static void push(struct block *b, double value)
+{
+    row(b, b->top)[0] = value;
+    b->have[b->top++] = 1;
+}
+
+/* The value becomes a row where it was one number. */
+static double *widen(struct block *b, size_t index, size_t want)
+{
+    double *x = row(b, index);
+    for (size_t k = b->have[index]; k < want; k++)
+        x[k] = x[0];
+    b->have[index] = want;
+    return x;
+}
+
+static void push_index(struct block *b)
+{
+    double *x = row(b, b->top);
+    for (int k = 0; k < (int)b->count; k++)
+        x[k] = b->first + k;
+    b->have[b->top++] = b->count;
+}
+
+static void binary(struct block *b, enum expr_op op)
+{
+    const size_t left = b->top - 2, right = b->top - 1;
+    const bool one = b->have[right] == 1;
+    double *x = one ? row(b, left) : widen(b, left, b->have[right]);
+    apply_binary(op, x, row(b, right), one, b->have[left]);
+    b->top--;
+}
+
+static void call(struct block *b, const struct expr_function *function)
+{
+    const size_t arity = (size_t)function->arity, base = b->top - arity;
+    size_t want = 1;
+    for (size_t j = base; j < b->top; j++)
+        want = b->have[j] > want ? b->have[j] : want;
+    for (size_t j = base; j < b->top; j++)
+        widen(b, j, want);
+    for (size_t k = 0; k < want; k++) {
+        double args[EXPR_MAX_ARITY];
+        for (size_t j = 0; j < arity; j++)
+            args[j] = row(b, base + j)[k];
+        row(b, base)[k] = function->call(args);
+    }
+    b->top = base + 1;
+    b->have[base] = want;
+}
+
+/* Returns where to go on. */
+static size_t branch(struct block *b, size_t next, size_t otherwise)
+{
+    const double *condition = row(b, b->top - 1);
+    const size_t have = b->have[b->top - 1];
+    size_t taken = 0;
+    for (size_t k = 0; k < have; k++)
+        taken += condition[k] != 0;
+    const bool both = taken && taken < have;
+    b->both[b->choices++] = both;
+    b->top -= !both;
+    return taken ? next : otherwise;
+}
+
+static void select_sides(struct block *b)
+{
+    if (!b->both[--b->choices])
+        return;
+    b->top -= 2;
+    double *condition = row(b, b->top - 1);
+    const double *yes = widen(b, b->top, b->count), *no = widen(b, b->top + 1, b->count);
+    for (size_t k = 0; k < b->count; k++)
+        condition[k] = condition[k] != 0 ? yes[k] : no[k];
+}
+
+/* The value is in row 0 then. Else the step whose result is not finite. */
+static const struct expr_step *run(struct block *b)
+{
+    b->top = b->choices = 0;
+    for (size_t pc = 0, next; pc < b->expr->count; pc = next) {
+        const struct expr_step *step = &b->expr->steps[pc];
+        next = pc + 1;
+        switch (step->op) {
+        case OP_CONST:
+            push(b, step->as.value);
+            continue;
+        case OP_SLOT:
+            push(b, b->slots[step->as.slot]);
+            break;
+        case OP_INDEX:
+            push_index(b);
+            continue;
+        case OP_BRANCH:
+            next = branch(b, next, step->as.target);
+            continue;
+        case OP_SKIP:
+            next = b->both[b->choices - 1] ? next : step->as.target;
+            continue;
+        case OP_SELECT:
+            select_sides(b);
+            continue;
+        case OP_CALL:
+            call(b, step->as.call);
+            break;
+        default:
+            if (step->op < OP_ADD)
+                apply_unary(step->op, row(b, b->top - 1), b->have[b->top - 1]);
+            else
+                binary(b, step->op);
+        }
+        if (may_be_infinite(step->op) && !all_finite(row(b, b->top - 1), b->have[b->top - 1]))
+            return step;
+    }
+    return NULL;
+}
+
+/* Of a block of one element that stopped at `step`. */
+static enum status fault(const struct block *b, const struct expr_step *step, struct err *err)
+{
+    const double result = row(b, b->top - 1)[0];
+    if ((step->op == OP_DIV || step->op == OP_MOD) && row(b, b->top)[0] == 0) /* the divisor */
+        return err_set(err, ERR_CONFIG, "%s by zero at column %u", step->op == OP_DIV ? "division" : "remainder",
+                       step->column);
+    if (step->op == OP_CALL && isnan(result))
+        return err_set(err, ERR_CONFIG, "%s(...) is not defined here at column %u", step->as.call->name, step->column);
+    if (step->op == OP_SLOT)
+        return err_set(err, ERR_CONFIG, "not a finite number at column %u", step->column);
+    return err_set(err, ERR_CONFIG, "the result is %s at column %u", isnan(result) ? "not defined" : "too large",
+                   step->column);
+}
+
+static enum status run_each(double *values, const struct block *whole, struct err *err)
+{
+    struct block b = *whole;
+    b.count = 1;
+    for (size_t k = 0; k < whole->count; k++) {
+        b.first = whole->first + (double)k;
+        const struct expr_step *step = run(&b);
+        if (step) {
+            fault(&b, step, err);
+            return err_within(err, "i = %.0f", b.first);
+        }
+        values[k] = b.rows[0];
+    }
+    return STATUS_OK;
+}
+
+enum status expr_values(double *values, const struct expr *expr, const double *slots, uint64_t first, size_t count,
+                        struct err *err)
+{
+    double rows[AREA];
+    struct block b = {.expr = expr, .slots = slots, .rows = rows};
+    const size_t fitting = AREA / expr->stack, length = fitting < BLOCK_MAX ? fitting : BLOCK_MAX;
+    const uint64_t end = (uint64_t)1 << 53;
+    if (first > end || count > end - first)
+        return err_set(err, ERR_CONFIG, "i reaches beyond 2^53");
+    for (size_t done = 0; done < count; done += b.count) {
+        b.first = (double)(first + done);
+        b.count = count - done < length ? count - done : length;
+        if (!run(&b)) {
+            memcpy(values + done, widen(&b, 0, b.count), b.count * sizeof(*values));
+            continue;
+        }
+        enum status status = run_each(values + done, &b, err);
+        if (status)
+            return status;
+    }
+    return STATUS_OK;
+}
+
+enum status expr_eval(double *value, const struct expr *expr, const double *slots, struct err *err)
+{
+    double rows[EXPR_MAX_STACK + 1];
+    struct block b;
+    b.expr = expr;
+    b.slots = slots;
+    b.first = 0;
+    b.count = 1;
+    b.rows = rows;
+    const struct expr_step *step = run(&b);
+    if (step)
+        return fault(&b, step, err);
+    *value = rows[0];
+    return STATUS_OK;
+}
+
+/* ---- periods ---- */
+
+static uint64_t common(uint64_t a, uint64_t b)
+{
+    while (b) {
+        const uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* Of the whole remainder that starts with the `i` at `at`: i, then any of "* a", "+ b", or first "/ c" and floor, then
+ * "% m", with whole numbers; 0 where it is something else. Up to EXPR_PERIOD_REACH everything below `m` stays exact. */
+static uint64_t index_period(const struct expr *expr, const double *slots, size_t at)
+{
+    uint64_t divisor = 1, factor = 1, offset = 0;
+    for (at++; at + 1 < expr->count; at += 2) {
+        const struct expr_step *step = &expr->steps[at];
+        const double value = step->op == OP_CONST ? step->as.value : step->op == OP_SLOT ? slots[step->as.slot] : -1;
+        const uint64_t whole = value >= 0 && value < 0x1p40 ? (uint64_t)value : 0;
+        const enum expr_op op = step[1].op;
+        if ((double)whole != value || (!whole && op != OP_ADD))
+            return 0;
+        if (op == OP_MOD)
+            return divisor * (whole / common(whole, factor));
+        if (op == OP_DIV && divisor == 1 && factor == 1 && !offset && at + 2 < expr->count && step[2].op == OP_FLOOR) {
+            divisor = whole;
+            at++;
+        } else if (op == OP_MUL && whole <= 1u << 16) {
+            factor *= whole;
+            offset *= whole;
+        } else if (op == OP_ADD) {
+            offset += whole;
+        } else {
+            return 0;
+        }
+        if (factor > 1u << 16 || offset > 1ull << 41 || factor * EXPR_PERIOD_REACH + offset > 1ull << 53)
+            return 0;
+    }
+    return 0;
+}
+
+/* The least common multiple of two periods; 0 where one is 0 or it is over the limit. */
+static uint64_t both_periods(uint64_t a, uint64_t b, uint64_t limit)
+{
+    const uint64_t rest = a && b ? b / common(a, b) : 0;
+    return rest && a <= limit / rest ? a * rest : 0;
+}
+
+/* Of the steps from `at` to `end`. `last` is what the last of them leaves when that is one known number, else NaN: a
+ * choice whose condition is known counts with the side that it takes. */
+static uint64_t steps_period(const struct expr *expr, const double *slots, size_t at, size_t end, uint64_t limit,
+                             double *last)
+{
+    uint64_t period = 1;
+    for (*last = (double)NAN; at < end && period; at++) {
+        const struct expr_step *step = &expr->steps[at];
+        const double condition = *last;
+        *last = step->op == OP_CONST ? step->as.value : step->op == OP_SLOT ? slots[step->as.slot] : (double)NAN;
+        if (step->op == OP_INDEX)
+            period = both_periods(period, index_period(expr, slots, at), limit);
+        if (step->op != OP_BRANCH)
+            continue;
+        const size_t otherwise = step->as.target, select = expr->steps[otherwise - 1].as.target;
+        double yes_last, no_last;
+        const uint64_t yes = steps_period(expr, slots, at + 1, otherwise - 1, limit, &yes_last);
+        const uint64_t no = steps_period(expr, slots, otherwise, select, limit, &no_last);
+        if (isnan(condition))
+            period = both_periods(period, both_periods(yes, no, limit), limit);
+        else
+            period = both_periods(period, condition != 0 ? yes : no, limit);
+        if (!isnan(condition))
+            *last = condition != 0 ? yes_last : no_last;
+        at = select;
+    }
+    return period;
+}
+
+uint64_t expr_period(const struct expr *expr, const double *slots, uint64_t limit)
+{
+    double last;
+    return steps_period(expr, slots, 0, expr->count, limit, &last);
+}
+
+/* ---- the rest of the interface ---- */
 
 enum status expr_compile(const struct expr **out, const char *source, const struct expr_names *names,
                          struct arena *arena, struct err *err)
@@ -26,7 +455,6 @@ enum status expr_compile(const struct expr **out, const char *source, const stru
     enum status status = expr_parse(expr, expr->source, names, arena, err);
     if (status)
         return status;
-    note_names(expr);
     if (names->written)
         expr->source = arena_strdup(arena, names->written);
     *out = expr;
@@ -36,11 +464,6 @@ enum status expr_compile(const struct expr **out, const char *source, const stru
 const char *expr_source(const struct expr *expr)
 {
     return expr->source;
-}
-
-bool expr_uses_index(const struct expr *expr)
-{
-    return expr->uses_index;
 }
 
 /* Variables are told apart by slot, lists by their first slot. */
@@ -55,129 +478,4 @@ bool expr_uses_slot(const struct expr *expr, size_t slot)
         if (expr->steps[k].op == OP_SLOT && owner(expr, expr->steps[k].as.slot) == owner(expr, slot))
             return true;
     return false;
-}
-
-bool expr_is_constant(const struct expr *expr)
-{
-    return !expr->uses_index && !expr->uses_slots;
-}
-
-double expr_unary(enum expr_op op, double a)
-{
-    switch (op) {
-    case OP_NEG:
-        return -a;
-    case OP_NOT:
-        return a == 0;
-    case OP_TRUTH:
-        return a != 0;
-    case OP_ABS:
-        return fabs(a);
-    case OP_FLOOR:
-        return floor(a);
-    default:
-        return ceil(a);
-    }
-}
-
-double expr_binary(enum expr_op op, double a, double b)
-{
-    switch (op) {
-    case OP_ADD:
-        return a + b;
-    case OP_SUB:
-        return a - b;
-    case OP_MUL:
-        return a * b;
-    case OP_DIV:
-        return b != 0 ? a / b : (double)NAN;
-    case OP_MOD:
-        return fmod(a, b);
-    case OP_POW:
-        return pow(a, b);
-    case OP_EQ:
-        return a == b;
-    case OP_NE:
-        return a != b;
-    case OP_LT:
-        return a < b;
-    case OP_LE:
-        return a <= b;
-    case OP_GT:
-        return a > b;
-    case OP_GE:
-        return a >= b;
-    case OP_MIN:
-        return a < b ? a : b;
-    default:
-        return a > b ? a : b;
-    }
-}
-
-bool expr_run(double *value, const struct expr *expr, const double *slots, double i, struct expr_fault *fault)
-{
-    double stack[EXPR_MAX_STACK];
-    size_t top = 0; /* values on the stack */
-    double divisor = 1;
-    for (size_t pc = 0; pc < expr->count; pc++) {
-        const struct expr_step *step = &expr->steps[pc];
-        switch (step->op) {
-        case OP_CONST:
-            stack[top++] = step->as.value;
-            break;
-        case OP_SLOT:
-            stack[top++] = slots[step->as.slot];
-            break;
-        case OP_INDEX:
-            stack[top++] = i;
-            break;
-        case OP_BRANCH:
-            if (stack[--top] == 0)
-                pc = step->as.target - 1;
-            continue;
-        case OP_SKIP:
-            pc = step->as.target - 1;
-            continue;
-        case OP_SELECT:
-            continue;
-        case OP_CALL:
-            top -= (size_t)step->as.call->arity - 1;
-            stack[top - 1] = step->as.call->call(&stack[top - 1]);
-            break;
-        default:
-            if (step->op < OP_ADD) {
-                stack[top - 1] = expr_unary(step->op, stack[top - 1]);
-                break;
-            }
-            divisor = stack[--top];
-            stack[top - 1] = expr_binary(step->op, stack[top - 1], divisor);
-        }
-        if (!isfinite(stack[top - 1])) {
-            *fault = (struct expr_fault){step, divisor, stack[top - 1]};
-            return false;
-        }
-    }
-    *value = stack[0];
-    return true;
-}
-
-enum status expr_fault_error(const struct expr_fault *fault, struct err *err)
-{
-    const struct expr_step *step = fault->step;
-    if ((step->op == OP_DIV || step->op == OP_MOD) && fault->divisor == 0)
-        return err_set(err, ERR_CONFIG, "%s by zero at column %u", step->op == OP_DIV ? "division" : "remainder",
-                       step->column);
-    if (step->op == OP_CALL && isnan(fault->result))
-        return err_set(err, ERR_CONFIG, "%s(...) is not defined here at column %u", step->as.call->name, step->column);
-    if (step->op == OP_SLOT)
-        return err_set(err, ERR_CONFIG, "not a finite number at column %u", step->column);
-    if (isnan(fault->result))
-        return err_set(err, ERR_CONFIG, "the result is not defined at column %u", step->column);
-    return err_set(err, ERR_CONFIG, "the result is too large at column %u", step->column);
-}
-
-enum status expr_eval(double *value, const struct expr *expr, const double *slots, struct err *err)
-{
-    struct expr_fault fault;
-    return expr_run(value, expr, slots, 0, &fault) ? STATUS_OK : expr_fault_error(&fault, err);
 }

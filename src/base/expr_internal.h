@@ -2,10 +2,10 @@
  *
  * The compiled form of an expression, shared by expr*.c only.
  *
- * A program is postfix code for a stack of doubles. A choice `c ? a : b` is
+ * A program is postfix code for a stack of values. A choice `c ? a : b` is
  *     c  BRANCH else  a  SKIP end  else: b  end: SELECT
- * (&& and || are choices too). With one value of `c`, BRANCH pops it and goes on at a or b, and SELECT does nothing.
- * The block evaluator may hold a whole row in `c`: then both sides run, three rows meet at SELECT, and it merges them.
+ * (&& and || are choices too). Where `c` is the same for all elements, BRANCH drops it and goes on at a or b, and
+ * SELECT does nothing; where it differs, both sides run, three rows meet at SELECT, and it merges them.
  */
 #ifndef ROOFTILE_EXPR_INTERNAL_H
 #define ROOFTILE_EXPR_INTERNAL_H
@@ -47,7 +47,6 @@ enum expr_op {
     OP_GE,
     OP_MIN,
     OP_MAX,
-    OP_COUNT
 };
 
 struct expr_step {
@@ -65,10 +64,8 @@ struct expr {
     const char *source;
     const struct expr_step *steps;
     size_t count;
-    size_t stack;          /* rows that the block evaluator needs */
+    size_t stack;          /* values on the stack, at most */
     size_t variable_count; /* slots below are variables, above are lists */
-    bool uses_index;
-    bool uses_slots;
 };
 
 /* A function of the language: either an operation of its own or a call. */
@@ -86,44 +83,15 @@ struct token {
     enum token_kind kind;
     const char *start;
     size_t length;
+    unsigned column; /* of its start, from 1 */
     double number;
 };
 
-/* The token at or after `at`; false after err_set. */
+/* The token of `source` at or after `at`; false after err_set. */
 bool expr_next_token(struct token *token, const char *source, const char *at, struct err *err);
-/* Column of `at`, from 1. */
-unsigned expr_column(const char *source, const char *at);
 
 /* Parses `source` into a new program in `arena`. */
 enum status expr_parse(struct expr *expr, const char *source, const struct expr_names *names, struct arena *arena,
                        struct err *err);
-
-/* One operation on numbers, without checks. */
-double expr_unary(enum expr_op op, double a);
-double expr_binary(enum expr_op op, double a, double b);
-
-struct expr_fault {
-    const struct expr_step *step;
-    double divisor; /* of OP_DIV and OP_MOD */
-    double result;
-};
-
-/* Runs the whole program for one i. False: an operation of *fault had no finite result. */
-bool expr_run(double *value, const struct expr *expr, const double *slots, double i, struct expr_fault *fault);
-enum status expr_fault_error(const struct expr_fault *fault, struct err *err);
-
-/* Bounds of a value; `whole`: always an integer with a magnitude of at most 2^53, so that arithmetic on it is exact. */
-struct expr_range {
-    double low, high;
-    bool whole;
-};
-struct expr_range expr_range_value(double value);
-struct expr_range expr_range_any(void);
-struct expr_range expr_range_unary(enum expr_op op, struct expr_range a);
-struct expr_range expr_range_binary(enum expr_op op, struct expr_range a, struct expr_range b);
-struct expr_range expr_range_either(struct expr_range a, struct expr_range b);
-bool expr_range_finite(struct expr_range range);
-/* The same for values known to be finite: bounds beyond the largest double are cut to it. */
-struct expr_range expr_range_cut(struct expr_range range);
 
 #endif

@@ -1,15 +1,14 @@
-/* SPDX-License-Identifier: MIT */
-#include "expr_internal.h"
-
+/* SPDX-License-Identifier: MIT
+ *
+ * The words of the language: tokens and built-in functions.
+ */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-/* Only ASCII can stand before a place in the source that lexes, so bytes are characters. */
-unsigned expr_column(const char *source, const char *at)
-{
-    return (unsigned)(at - source) + 1;
-}
+#include "expr_internal.h"
+#include "rooftile/units.h"
+
+#define NUMBER_LONGEST 400 /* characters: of the longest number that a double could need, and some */
 
 static bool is_digit(char c)
 {
@@ -26,85 +25,49 @@ static bool is_name(char c)
     return is_name_start(c) || is_digit(c) || c == '.';
 }
 
-static const char *skip_digits(const char *p)
+/* All that could belong to a number, its suffix and the sign of its exponent too: units_parse_number judges it whole.
+ */
+static size_t number_length(const char *start)
 {
-    while (is_digit(*p))
-        p++;
-    return p;
+    const char *at = start;
+    while (is_name(*at) || ((*at == '+' || *at == '-') && (at[-1] == 'e' || at[-1] == 'E') && is_digit(at[1])))
+        at++;
+    return (size_t)(at - start);
 }
 
-/* The end of the digits, point and exponent. "1." and "2e" end before what is incomplete. */
-static const char *number_end(const char *p)
+static bool lex_number(struct token *token, struct err *err)
 {
-    p = skip_digits(p);
-    if (p[0] == '.' && is_digit(p[1]))
-        p = skip_digits(p + 1);
-    if (p[0] != 'e' && p[0] != 'E')
-        return p;
-    const char *exponent = p + 1 + (p[1] == '+' || p[1] == '-');
-    return is_digit(*exponent) ? skip_digits(exponent) : p;
-}
-
-static bool suffix_factor(double *factor, const char *suffix, size_t length)
-{
-    static const struct {
-        const char *name;
-        double factor;
-    } suffixes[] = {
-        {"", 1},    {"Ki", 0x1p10}, {"Mi", 0x1p20}, {"Gi", 0x1p30}, {"Ti", 0x1p40},
-        {"k", 1e3}, {"M", 1e6},     {"G", 1e9},     {"T", 1e12},
-    };
-    for (size_t k = 0; k < sizeof(suffixes) / sizeof(suffixes[0]); k++) {
-        if (strlen(suffixes[k].name) != length || memcmp(suffixes[k].name, suffix, length) != 0)
-            continue;
-        *factor = suffixes[k].factor;
+    char digits[NUMBER_LONGEST + 1] = "";
+    token->kind = TOKEN_NUMBER;
+    token->length = number_length(token->start);
+    if (token->length <= NUMBER_LONGEST)
+        memcpy(digits, token->start, token->length);
+    if (units_parse_number(&token->number, digits))
         return true;
-    }
+    const int shown = token->length < 40 ? (int)token->length : 40;
+    err_set(err, ERR_CONFIG,
+            isinf(token->number) ? "number '%.*s' is too large at column %u" : "malformed number '%.*s' at column %u",
+            shown, token->start, token->column);
     return false;
 }
 
-static bool lex_number(struct token *token, const char *source, struct err *err)
+static bool fail_character(const struct token *token, struct err *err)
 {
-    const char *digits_end = number_end(token->start);
-    const char *end = digits_end;
-    while (is_name(*end))
-        end++;
-    double factor;
-    token->kind = TOKEN_NUMBER;
-    token->length = (size_t)(end - token->start);
-    const int shown = token->length < 40 ? (int)token->length : 40;
-    if (!suffix_factor(&factor, digits_end, (size_t)(end - digits_end))) {
-        err_set(err, ERR_CONFIG, "malformed number '%.*s' at column %u", shown, token->start,
-                expr_column(source, token->start));
-        return false;
-    }
-    /* The byte behind digits_end never continues a decimal number, and "0x" was refused with the suffixes. */
-    token->number = strtod(token->start, NULL) * factor;
-    if (!isfinite(token->number)) {
-        err_set(err, ERR_CONFIG, "number '%.*s' is too large at column %u", shown, token->start,
-                expr_column(source, token->start));
-        return false;
-    }
-    return true;
-}
-
-static bool fail_character(const struct token *token, const char *source, struct err *err)
-{
-    const unsigned column = expr_column(source, token->start);
     const unsigned char first = (unsigned char)*token->start;
     int length = 1;
     while (first >= 0xc0 && ((unsigned char)token->start[length] & 0xc0) == 0x80 && length < 4)
         length++;
     if (first == '=')
-        err_set(err, ERR_CONFIG, "assignment is not possible at column %u (to compare, write ==)", column);
+        err_set(err, ERR_CONFIG, "assignment is not possible at column %u (to compare, write ==)", token->column);
     else if (first == '"' || first == '\'')
-        err_set(err, ERR_CONFIG, "strings are not possible at column %u", column);
+        err_set(err, ERR_CONFIG, "strings are not possible at column %u", token->column);
     else if (first == '&' || first == '|')
-        err_set(err, ERR_CONFIG, "unexpected '%c' at column %u; did you mean '%c%c'?", first, column, first, first);
+        err_set(err, ERR_CONFIG, "unexpected '%c' at column %u; did you mean '%c%c'?", first, token->column, first,
+                first);
     else if (first < ' ' || first == 0x7f)
-        err_set(err, ERR_CONFIG, "unexpected byte 0x%02x at column %u", first, column);
+        err_set(err, ERR_CONFIG, "unexpected byte 0x%02x at column %u", first, token->column);
     else
-        err_set(err, ERR_CONFIG, "unexpected '%.*s' at column %u", length, token->start, column);
+        err_set(err, ERR_CONFIG, "unexpected '%.*s' at column %u", length, token->start, token->column);
     return false;
 }
 
@@ -112,13 +75,13 @@ bool expr_next_token(struct token *token, const char *source, const char *at, st
 {
     static const char operators[][3] = {"||", "&&", "==", "!=", "<=", ">=", "?", ":", "<", ">",
                                         "+",  "-",  "*",  "/",  "%",  "^",  "!", "(", ")", ","};
-    while (*at == ' ' || *at == '\t' || *at == '\n' || *at == '\r')
-        at++;
-    *token = (struct token){.kind = TOKEN_END, .start = at};
+    at += strspn(at, " \t\n\r");
+    /* Only ASCII can stand before a place in the source that lexes, so bytes are characters. */
+    *token = (struct token){.kind = TOKEN_END, .start = at, .column = (unsigned)(at - source) + 1};
     if (!*at)
         return true;
     if (is_digit(*at))
-        return lex_number(token, source, err);
+        return lex_number(token, err);
     if (is_name_start(*at)) {
         token->kind = TOKEN_NAME;
         while (is_name(at[token->length]))
@@ -131,5 +94,107 @@ bool expr_next_token(struct token *token, const char *source, const char *at, st
         if (strncmp(at, operators[k], token->length) == 0)
             return true;
     }
-    return fail_character(token, source, err);
+    return fail_character(token, err);
 }
+
+/* ---- built-in functions ---- */
+
+static double call_round(const double *args)
+{
+    return round(args[0]);
+}
+
+static double call_sqrt(const double *args)
+{
+    return sqrt(args[0]);
+}
+
+static double call_exp(const double *args)
+{
+    return exp(args[0]);
+}
+
+static double call_log(const double *args)
+{
+    return log(args[0]);
+}
+
+static double call_log2(const double *args)
+{
+    return log2(args[0]);
+}
+
+static double call_log10(const double *args)
+{
+    return log10(args[0]);
+}
+
+static double call_sin(const double *args)
+{
+    return sin(args[0]);
+}
+
+static double call_cos(const double *args)
+{
+    return cos(args[0]);
+}
+
+/* Exact for whole numbers below 2^53: their quotient is at least 1/b away from any integer it is not equal to, and
+ * rounding moves it by less. */
+static double call_ceil_div(const double *args)
+{
+    return args[1] != 0 ? ceil(args[0] / args[1]) : (double)NAN;
+}
+
+static double call_round_up(const double *args)
+{
+    return call_ceil_div(args) * args[1];
+}
+
+static double call_is_pow2(const double *args)
+{
+    int exponent;
+    return args[0] >= 1 && frexp(args[0], &exponent) == 0.5;
+}
+
+static double call_clamp(const double *args)
+{
+    if (args[1] > args[2])
+        return (double)NAN;
+    const double raised = args[0] < args[1] ? args[1] : args[0];
+    return raised > args[2] ? args[2] : raised;
+}
+
+/* In the order of a generator's prefix sums (offsets, dist skewed), so that both have the same bits. */
+static double call_harmonic(const double *args)
+{
+    if (!(args[0] >= 0) || args[0] > 1e6 || args[0] != floor(args[0]))
+        return (double)NAN;
+    double sum = 0;
+    for (double k = 1; k <= args[0]; k++)
+        sum += pow(k, -args[1]);
+    return sum;
+}
+
+const struct expr_builtin expr_builtins[] = {
+    {OP_MIN, true, {"min", 1, NULL}},
+    {OP_MAX, true, {"max", 1, NULL}},
+    {OP_ABS, false, {"abs", 1, NULL}},
+    {OP_FLOOR, false, {"floor", 1, NULL}},
+    {OP_CEIL, false, {"ceil", 1, NULL}},
+    {OP_POW, false, {"pow", 2, NULL}},
+    {OP_CALL, false, {"round", 1, call_round}},
+    {OP_CALL, false, {"sqrt", 1, call_sqrt}},
+    {OP_CALL, false, {"exp", 1, call_exp}},
+    {OP_CALL, false, {"log", 1, call_log}},
+    {OP_CALL, false, {"log2", 1, call_log2}},
+    {OP_CALL, false, {"log10", 1, call_log10}},
+    {OP_CALL, false, {"sin", 1, call_sin}},
+    {OP_CALL, false, {"cos", 1, call_cos}},
+    {OP_CALL, false, {"ceil_div", 2, call_ceil_div}},
+    {OP_CALL, false, {"round_up", 2, call_round_up}},
+    {OP_CALL, false, {"is_pow2", 1, call_is_pow2}},
+    {OP_CALL, false, {"clamp", 3, call_clamp}},
+    {OP_CALL, false, {"harmonic", 2, call_harmonic}},
+};
+const size_t expr_builtin_count = sizeof(expr_builtins) / sizeof(expr_builtins[0]);

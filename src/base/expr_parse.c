@@ -1,72 +1,81 @@
-/* SPDX-License-Identifier: MIT */
-#include "expr_parser.h"
-
+/* SPDX-License-Identifier: MIT
+ *
+ * The grammar, the meaning of names, and the steps that come of both. Functions that return bool are false after
+ * err_set.
+ */
 #include <stdlib.h>
 #include <string.h>
 
-static bool parse_unary(struct expr_parser *p);
+#include "expr_internal.h"
+#include "rooftile/text.h"
 
-unsigned expr_here(const struct expr_parser *p)
-{
-    return expr_column(p->source, p->token.start);
-}
+struct parser {
+    const char *source;
+    const struct expr_names *names;
+    struct arena *arena;
+    struct err *err;
+    struct token token; /* the next one */
+    struct expr_step *steps;
+    size_t count;
+    size_t height, stack; /* values on the stack here, and at most */
+    unsigned depth;
+};
 
-bool expr_advance(struct expr_parser *p)
+static bool parse_unary(struct parser *p);
+static bool parse_choice(struct parser *p);
+
+/* ---- tokens and steps ---- */
+
+static bool advance(struct parser *p)
 {
     return expr_next_token(&p->token, p->source, p->token.start + p->token.length, p->err);
 }
 
-bool expr_next_is(const struct expr_parser *p, const char *operator)
+static bool next_is(const struct parser *p, const char *operator)
 {
     return p->token.kind == TOKEN_OPERATOR && p->token.length == strlen(operator) &&
            strncmp(p->token.start, operator, p->token.length) == 0;
 }
 
-bool expr_unexpected(struct expr_parser *p, const char *wanted)
+static bool unexpected(struct parser *p, const char *wanted)
 {
     if (p->token.kind == TOKEN_END)
-        err_set(p->err, ERR_CONFIG, "expected %s, found the end at column %u", wanted, expr_here(p));
-    else if (expr_next_is(p, ","))
+        err_set(p->err, ERR_CONFIG, "expected %s, found the end at column %u", wanted, p->token.column);
+    else if (next_is(p, ","))
         err_set(p->err, ERR_CONFIG, "expected %s, found ',' at column %u (commas separate arguments only)", wanted,
-                expr_here(p));
+                p->token.column);
     else
         err_set(p->err, ERR_CONFIG, "expected %s, found '%.*s' at column %u", wanted,
-                p->token.length < 64 ? (int)p->token.length : 64, p->token.start, expr_here(p));
+                p->token.length < 64 ? (int)p->token.length : 64, p->token.start, p->token.column);
     return false;
 }
 
-static bool deeper(struct expr_parser *p)
+static bool deeper(struct parser *p)
 {
     if (++p->depth <= EXPR_MAX_DEPTH)
         return true;
-    err_set(p->err, ERR_CONFIG, "nested deeper than %d levels at column %u", EXPR_MAX_DEPTH, expr_here(p));
+    err_set(p->err, ERR_CONFIG, "nested deeper than %d levels at column %u", EXPR_MAX_DEPTH, p->token.column);
     return false;
 }
 
-size_t expr_emit(struct expr_parser *p, struct expr_step step, int growth)
+/* Appends a step that leaves `growth` more values on the stack, and returns its number. */
+static size_t emit(struct parser *p, struct expr_step step, int growth)
 {
-    if (p->count == p->capacity) {
-        p->capacity = p->capacity ? 2 * p->capacity : 32;
-        struct expr_step *grown = realloc(p->steps, p->capacity * sizeof(*grown));
-        if (!grown)
-            arena_out_of_memory(p->capacity * sizeof(*grown));
-        p->steps = grown;
-    }
-    p->steps[p->count] = step;
+    ARRAY_PUSH(p->steps, p->count, step);
     p->height = (size_t)((long)p->height + growth);
     if (p->height > p->stack)
         p->stack = p->height;
-    return p->count++;
+    return p->count - 1;
 }
 
-void expr_emit_const(struct expr_parser *p, double value, unsigned column)
+static void emit_const(struct parser *p, double value, unsigned column)
 {
-    expr_emit(p, (struct expr_step){OP_CONST, column, {.value = value}}, 1);
+    emit(p, (struct expr_step){OP_CONST, column, {.value = value}}, 1);
 }
 
-size_t expr_emit_plain(struct expr_parser *p, enum expr_op op, unsigned column, int growth)
+static size_t emit_op(struct parser *p, enum expr_op op, unsigned column, int growth)
 {
-    return expr_emit(p, (struct expr_step){.op = op, .column = column}, growth);
+    return emit(p, (struct expr_step){.op = op, .column = column}, growth);
 }
 
 /* The condition is on the stack: start_choice, first side, other_side, second side, end_choice. */
@@ -74,71 +83,249 @@ struct choice {
     size_t branch, skip;
 };
 
-static void start_choice(struct expr_parser *p, struct choice *choice, unsigned column)
+static void start_choice(struct parser *p, struct choice *choice, unsigned column)
 {
-    choice->branch = expr_emit_plain(p, OP_BRANCH, column, 0);
+    choice->branch = emit_op(p, OP_BRANCH, column, 0);
 }
 
-static void other_side(struct expr_parser *p, struct choice *choice, unsigned column)
+static void other_side(struct parser *p, struct choice *choice, unsigned column)
 {
-    choice->skip = expr_emit_plain(p, OP_SKIP, column, 0);
+    choice->skip = emit_op(p, OP_SKIP, column, 0);
     p->steps[choice->branch].as.target = p->count;
 }
 
-static void end_choice(struct expr_parser *p, const struct choice *choice, unsigned column)
+static void end_choice(struct parser *p, const struct choice *choice, unsigned column)
 {
-    const size_t end = expr_emit_plain(p, OP_SELECT, column, -2); /* may move the steps */
+    const size_t end = emit_op(p, OP_SELECT, column, -2); /* may move the steps */
     p->steps[choice->skip].as.target = end;
 }
 
-static bool parse_primary(struct expr_parser *p)
+/* ---- names and calls ---- */
+
+static bool fail_unknown(struct parser *p, const struct token *name, const char *what, const char *const *known,
+                         size_t count)
 {
-    const struct token first = p->token;
-    if (first.kind == TOKEN_NUMBER) {
-        expr_emit_const(p, first.number, expr_here(p));
-        return expr_advance(p);
-    }
-    if (first.kind == TOKEN_NAME) {
-        if (!expr_advance(p))
-            return false;
-        return expr_next_is(p, "(") ? expr_parse_call(p, &first) : expr_parse_name(p, &first);
-    }
-    if (!expr_next_is(p, "("))
-        return expr_unexpected(p, "a value");
-    if (!expr_advance(p) || !expr_parse_choice(p))
-        return false;
-    if (p->token.kind == TOKEN_END) {
-        err_set(p->err, ERR_CONFIG, "'(' at column %u is not closed", expr_column(p->source, first.start));
-        return false;
-    }
-    return expr_next_is(p, ")") ? expr_advance(p) : expr_unexpected(p, "')'");
+    char *word = arena_strndup(p->arena, name->start, name->length < 64 ? name->length : 64);
+    err_set(p->err, ERR_CONFIG, "unknown %s '%s' at column %u", what, word, name->column);
+    err_nearest(p->err, word, known, count, NULL);
+    return false;
 }
 
-static bool parse_power(struct expr_parser *p)
+static bool fail_unknown_name(struct parser *p, const struct token *name)
 {
-    if (!parse_primary(p))
-        return false;
-    if (!expr_next_is(p, "^"))
+    const struct expr_names *n = p->names;
+    const char **known = NULL;
+    size_t count = 0;
+    for (size_t k = 0; k < n->variable_count; k++)
+        ARENA_PUSH(p->arena, known, count, n->variables[k]);
+    for (size_t k = 0; k < n->list_count; k++)
+        ARENA_PUSH(p->arena, known, count, n->lists[k]);
+    for (size_t k = 0; k < n->constant_count; k++)
+        ARENA_PUSH(p->arena, known, count, n->constants[k].name);
+    if (n->has_index)
+        ARENA_PUSH(p->arena, known, count, "i");
+    return fail_unknown(p, name, "name", known, count);
+}
+
+static bool fail_unknown_function(struct parser *p, const struct token *name)
+{
+    const char **known = NULL;
+    size_t count = 0;
+    for (size_t k = 0; k < expr_builtin_count; k++)
+        ARENA_PUSH(p->arena, known, count, expr_builtins[k].function.name);
+    for (size_t k = 0; k < p->names->function_count; k++)
+        ARENA_PUSH(p->arena, known, count, p->names->functions[k].name);
+    ARENA_PUSH(p->arena, known, count, "sum");
+    ARENA_PUSH(p->arena, known, count, "len");
+    return fail_unknown(p, name, "function", known, count);
+}
+
+static bool is(const struct token *name, const char *known)
+{
+    return name->kind == TOKEN_NAME && strlen(known) == name->length && memcmp(known, name->start, name->length) == 0;
+}
+
+/* The number of the list of that name, or list_count. */
+static size_t find_list(const struct parser *p, const struct token *name)
+{
+    size_t k = 0;
+    while (k < p->names->list_count && !is(name, p->names->lists[k]))
+        k++;
+    return k;
+}
+
+static bool parse_name(struct parser *p, const struct token *name)
+{
+    const struct expr_names *n = p->names;
+    const unsigned column = name->column;
+    if (n->has_index && is(name, "i")) {
+        emit_op(p, OP_INDEX, column, 1);
         return true;
-    const unsigned column = expr_here(p);
-    if (!deeper(p) || !expr_advance(p) || !parse_unary(p))
+    }
+    for (size_t k = 0; k < n->variable_count; k++) {
+        if (!is(name, n->variables[k]))
+            continue;
+        emit(p, (struct expr_step){OP_SLOT, column, {.slot = k}}, 1);
+        return true;
+    }
+    for (size_t k = 0; k < n->constant_count; k++) {
+        if (!is(name, n->constants[k].name))
+            continue;
+        emit_const(p, n->constants[k].value, column);
+        return true;
+    }
+    if (find_list(p, name) == n->list_count)
+        return fail_unknown_name(p, name);
+    err_set(p->err, ERR_CONFIG, "'%.*s' at column %u is a list; use sum, max or len of it", (int)name->length,
+            name->start, column);
+    return false;
+}
+
+/* sum(list), max(list), len(list): *done when this is one. The next token is the one after '('. */
+static bool parse_list_call(struct parser *p, const struct token *name, bool *done)
+{
+    static const char *const parts[] = {"sum", "max", "len"}; /* in the order of the three slots of a list */
+    size_t part = 0;
+    while (part < 3 && !is(name, parts[part]))
+        part++;
+    const size_t list = find_list(p, &p->token);
+    *done = false;
+    if (part == 3 || (list == p->names->list_count && part == 1))
+        return true;
+    if (list == p->names->list_count) {
+        err_set(p->err, ERR_CONFIG, "%s takes the name of a list at column %u", parts[part], p->token.column);
         return false;
-    p->depth--;
-    expr_emit_plain(p, OP_POW, column, -1);
+    }
+    if (!advance(p))
+        return false;
+    if (!next_is(p, ")"))
+        return unexpected(p, "')'");
+    const unsigned column = name->column;
+    emit(p, (struct expr_step){OP_SLOT, column, {.slot = p->names->variable_count + 3 * list + part}}, 1);
+    *done = true;
+    return advance(p);
+}
+
+static const struct expr_builtin *find_builtin(const struct token *name)
+{
+    for (size_t k = 0; k < expr_builtin_count; k++)
+        if (is(name, expr_builtins[k].function.name))
+            return &expr_builtins[k];
+    return NULL;
+}
+
+/* The names of the caller need not outlive compilation, so its functions are copied. */
+static const struct expr_function *copy_function(struct parser *p, const struct token *name)
+{
+    for (size_t k = 0; k < p->names->function_count; k++) {
+        if (!is(name, p->names->functions[k].name))
+            continue;
+        struct expr_function *function = arena_copy(p->arena, &p->names->functions[k], sizeof(*function));
+        function->name = arena_strdup(p->arena, function->name);
+        return function;
+    }
+    return NULL;
+}
+
+/* Arguments up to the closing bracket; `fold` (or OP_CALL: none) joins each with those before it. */
+static bool parse_arguments(struct parser *p, const struct token *name, enum expr_op fold, int *count)
+{
+    *count = 0;
+    while (!next_is(p, ")")) {
+        if (*count) {
+            if (!next_is(p, ","))
+                return unexpected(p, "',' or ')'");
+            if (!advance(p))
+                return false;
+        }
+        if (!parse_choice(p))
+            return false;
+        if (++*count > 1 && fold != OP_CALL)
+            emit_op(p, fold, name->column, -1);
+    }
+    return advance(p);
+}
+
+static bool parse_call(struct parser *p, const struct token *name)
+{
+    const unsigned column = name->column;
+    const struct expr_builtin *builtin = find_builtin(name);
+    const struct expr_function *function = builtin ? &builtin->function : copy_function(p, name);
+    const bool any_count = builtin && builtin->any_count;
+    bool done;
+    int count;
+    if (!advance(p) || !parse_list_call(p, name, &done))
+        return false;
+    if (done)
+        return true;
+    if (!function)
+        return fail_unknown_function(p, name);
+    if (!parse_arguments(p, name, any_count ? builtin->op : OP_CALL, &count))
+        return false;
+    if (any_count ? count < 1 : count != function->arity) {
+        err_set(p->err, ERR_CONFIG, "%s takes %s%d argument%s, not %d, at column %u", function->name,
+                any_count ? "at least " : "", function->arity, function->arity == 1 ? "" : "s", count, column);
+        return false;
+    }
+    if (any_count)
+        return true;
+    if (builtin && builtin->op != OP_CALL)
+        emit_op(p, builtin->op, column, 1 - count);
+    else
+        emit(p, (struct expr_step){OP_CALL, column, {.call = function}}, 1 - count);
     return true;
 }
 
-static bool parse_unary(struct expr_parser *p)
+/* ---- the grammar ---- */
+
+static bool parse_primary(struct parser *p)
 {
-    const unsigned column = expr_here(p);
-    const enum expr_op op = expr_next_is(p, "-") ? OP_NEG : expr_next_is(p, "!") ? OP_NOT : OP_CONST;
-    if (op == OP_CONST && !expr_next_is(p, "+"))
+    const struct token first = p->token;
+    if (first.kind == TOKEN_NUMBER) {
+        emit_const(p, first.number, p->token.column);
+        return advance(p);
+    }
+    if (first.kind == TOKEN_NAME) {
+        if (!advance(p))
+            return false;
+        return next_is(p, "(") ? parse_call(p, &first) : parse_name(p, &first);
+    }
+    if (!next_is(p, "("))
+        return unexpected(p, "a value");
+    if (!advance(p) || !parse_choice(p))
+        return false;
+    if (p->token.kind == TOKEN_END) {
+        err_set(p->err, ERR_CONFIG, "'(' at column %u is not closed", first.column);
+        return false;
+    }
+    return next_is(p, ")") ? advance(p) : unexpected(p, "')'");
+}
+
+static bool parse_power(struct parser *p)
+{
+    if (!parse_primary(p))
+        return false;
+    if (!next_is(p, "^"))
+        return true;
+    const unsigned column = p->token.column;
+    if (!deeper(p) || !advance(p) || !parse_unary(p))
+        return false;
+    p->depth--;
+    emit_op(p, OP_POW, column, -1);
+    return true;
+}
+
+static bool parse_unary(struct parser *p)
+{
+    const unsigned column = p->token.column;
+    const enum expr_op op = next_is(p, "-") ? OP_NEG : next_is(p, "!") ? OP_NOT : OP_CONST;
+    if (op == OP_CONST && !next_is(p, "+"))
         return parse_power(p);
-    if (!deeper(p) || !expr_advance(p) || !parse_unary(p))
+    if (!deeper(p) || !advance(p) || !parse_unary(p))
         return false;
     p->depth--;
     if (op != OP_CONST)
-        expr_emit_plain(p, op, column, 0);
+        emit_op(p, op, column, 0);
     return true;
 }
 
@@ -155,15 +342,15 @@ static const struct binary {
     {"/", LEVEL_MULTIPLY, OP_DIV}, {"%", LEVEL_MULTIPLY, OP_MOD},
 };
 
-static const struct binary *find_binary(const struct expr_parser *p, enum level level)
+static const struct binary *find_binary(const struct parser *p, enum level level)
 {
     for (size_t k = 0; k < sizeof(binaries) / sizeof(binaries[0]); k++)
-        if (binaries[k].level == level && expr_next_is(p, binaries[k].operator))
+        if (binaries[k].level == level && next_is(p, binaries[k].operator))
             return &binaries[k];
     return NULL;
 }
 
-static bool parse_binary(struct expr_parser *p, enum level level)
+static bool parse_binary(struct parser *p, enum level level)
 {
     if (level == LEVEL_UNARY)
         return parse_unary(p);
@@ -171,70 +358,70 @@ static bool parse_binary(struct expr_parser *p, enum level level)
         return false;
     const struct binary *binary = find_binary(p, level);
     for (bool again = false; binary; binary = find_binary(p, level), again = true) {
-        const unsigned column = expr_here(p);
+        const unsigned column = p->token.column;
         if (again && level == LEVEL_COMPARE) {
             err_set(p->err, ERR_CONFIG, "comparisons cannot follow each other at column %u; join them with &&", column);
             return false;
         }
-        if (!expr_advance(p) || !parse_binary(p, level + 1))
+        if (!advance(p) || !parse_binary(p, level + 1))
             return false;
-        expr_emit_plain(p, binary->op, column, -1);
+        emit_op(p, binary->op, column, -1);
     }
     return true;
 }
 
 /* a && b is a ? (b != 0) : 0 */
-static bool parse_and(struct expr_parser *p)
+static bool parse_and(struct parser *p)
 {
     if (!parse_binary(p, LEVEL_COMPARE))
         return false;
-    while (expr_next_is(p, "&&")) {
-        const unsigned column = expr_here(p);
+    while (next_is(p, "&&")) {
+        const unsigned column = p->token.column;
         struct choice choice;
         start_choice(p, &choice, column);
-        if (!expr_advance(p) || !parse_binary(p, LEVEL_COMPARE))
+        if (!advance(p) || !parse_binary(p, LEVEL_COMPARE))
             return false;
-        expr_emit_plain(p, OP_TRUTH, column, 0);
+        emit_op(p, OP_TRUTH, column, 0);
         other_side(p, &choice, column);
-        expr_emit_const(p, 0, column);
+        emit_const(p, 0, column);
         end_choice(p, &choice, column);
     }
     return true;
 }
 
 /* a || b is a ? 1 : (b != 0) */
-static bool parse_or(struct expr_parser *p)
+static bool parse_or(struct parser *p)
 {
     if (!parse_and(p))
         return false;
-    while (expr_next_is(p, "||")) {
-        const unsigned column = expr_here(p);
+    while (next_is(p, "||")) {
+        const unsigned column = p->token.column;
         struct choice choice;
         start_choice(p, &choice, column);
-        expr_emit_const(p, 1, column);
+        emit_const(p, 1, column);
         other_side(p, &choice, column);
-        if (!expr_advance(p) || !parse_and(p))
+        if (!advance(p) || !parse_and(p))
             return false;
-        expr_emit_plain(p, OP_TRUTH, column, 0);
+        emit_op(p, OP_TRUTH, column, 0);
         end_choice(p, &choice, column);
     }
     return true;
 }
 
-bool expr_parse_choice(struct expr_parser *p)
+static bool parse_choice(struct parser *p)
 {
     if (!deeper(p) || !parse_or(p))
         return false;
-    if (expr_next_is(p, "?")) {
-        const unsigned column = expr_here(p);
+    if (next_is(p, "?")) {
+        const unsigned column = p->token.column;
         struct choice choice;
         start_choice(p, &choice, column);
-        if (!expr_advance(p) || !expr_parse_choice(p))
+        if (!advance(p) || !parse_choice(p))
             return false;
-        if (!expr_next_is(p, ":"))
-            return expr_unexpected(p, "':'");
+        if (!next_is(p, ":"))
+            return unexpected(p, "':'");
         other_side(p, &choice, column);
-        if (!expr_advance(p) || !expr_parse_choice(p))
+        if (!advance(p) || !parse_choice(p))
             return false;
         end_choice(p, &choice, column);
     }
@@ -242,7 +429,7 @@ bool expr_parse_choice(struct expr_parser *p)
     return true;
 }
 
-static bool parse_all(struct expr_parser *p)
+static bool parse_all(struct parser *p)
 {
     if (!expr_next_token(&p->token, p->source, p->source, p->err))
         return false;
@@ -250,10 +437,10 @@ static bool parse_all(struct expr_parser *p)
         err_set(p->err, ERR_CONFIG, "the expression is empty at column 1");
         return false;
     }
-    if (!expr_parse_choice(p))
+    if (!parse_choice(p))
         return false;
     if (p->token.kind != TOKEN_END)
-        return expr_unexpected(p, "an operator");
+        return unexpected(p, "an operator");
     if (p->stack > EXPR_MAX_STACK) {
         err_set(p->err, ERR_CONFIG, "more than %d intermediate values at column 1", EXPR_MAX_STACK);
         return false;
@@ -264,7 +451,7 @@ static bool parse_all(struct expr_parser *p)
 enum status expr_parse(struct expr *expr, const char *source, const struct expr_names *names, struct arena *arena,
                        struct err *err)
 {
-    struct expr_parser parser = {.source = source, .names = names, .arena = arena, .err = err};
+    struct parser parser = {.source = source, .names = names, .arena = arena, .err = err};
     const bool good = parse_all(&parser);
     if (good) {
         expr->steps = arena_copy(arena, parser.steps, parser.count * sizeof(*parser.steps));

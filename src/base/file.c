@@ -3,14 +3,16 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <fts.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "rooftile/text.h"
 
-#define LARGE_BYTES (1u << 20)
+/* ---- reading ---- */
 
 static enum status too_large(const char *at_least, size_t size, size_t limit_bytes, struct err *err)
 {
@@ -33,41 +35,39 @@ static enum status check_readable(size_t *expected, int fd, size_t limit_bytes, 
     return STATUS_OK;
 }
 
-/* A large file goes straight to where it stays: a result may have a hundred megabytes. False: it is not done. */
-static bool read_straight(char *to, size_t *length, size_t expected, int fd)
+/* Straight to where it stays when the size is known: a result may have hundreds of megabytes. */
+static enum status read_all(char **data, size_t *length, size_t expected, int fd, size_t limit_bytes,
+                            struct arena *arena, struct err *err)
 {
-    for (*length = 0; *length < expected;) {
-        const ssize_t got = read(fd, to + *length, expected - *length);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0)
-            return got == 0;
-        *length += (size_t)got;
-    }
-    return true;
-}
-
-static enum status read_all(struct text *content, int fd, size_t limit_bytes, struct err *err)
-{
-    char chunk[65536];
+    size_t room = expected ? expected + 1 : 65536, count = 0; /* one byte more than expected shows the end */
+    char *to = arena_alloc(arena, room + 1);
     for (;;) {
-        const ssize_t got = read(fd, chunk, sizeof(chunk));
+        const ssize_t got = read(fd, to + count, room - count);
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0)
             return err_set(err, ERR_CONFIG, "%s", strerror(errno));
         if (got == 0)
-            return STATUS_OK;
-        if ((size_t)got > limit_bytes - content->length)
-            return too_large("at least ", content->length + (size_t)got, limit_bytes, err);
-        text_addn(content, chunk, (size_t)got);
+            break;
+        count += (size_t)got;
+        if (count > limit_bytes)
+            return too_large("at least ", count, limit_bytes, err);
+        if (count < room)
+            continue;
+        char *longer = arena_alloc(arena, 2 * room + 1);
+        memcpy(longer, to, count);
+        to = longer;
+        room *= 2;
     }
+    to[count] = '\0';
+    *data = to;
+    *length = count;
+    return STATUS_OK;
 }
 
 enum status file_read(char **data, size_t *length, const char *path, size_t limit_bytes, struct arena *arena,
                       struct err *err)
 {
-    struct text content = {0};
     const bool standard = strcmp(path, "-") == 0;
     const char *name = standard ? "standard input" : path;
     const int fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
@@ -75,29 +75,14 @@ enum status file_read(char **data, size_t *length, const char *path, size_t limi
         return err_set(err, ERR_CONFIG, "%s: %s", name, strerror(errno));
     size_t expected = 0;
     enum status status = check_readable(&expected, fd, limit_bytes, err);
-    if (!status && expected > LARGE_BYTES) {
-        *data = arena_alloc(arena, expected + 1);
-        if (read_straight(*data, length, expected, fd))
-            goto out;
-        status = err_set(err, ERR_CONFIG, "%s", strerror(errno));
-    }
     if (!status)
-        status = read_all(&content, fd, limit_bytes, err);
-    if (status) {
-        err_within(err, "%s", name);
-        goto out;
-    }
-    char *copy = arena_alloc(arena, content.length + 1);
-    if (content.length)
-        memcpy(copy, content.data, content.length);
-    *data = copy;
-    *length = content.length;
-out:
-    text_release(&content);
+        status = read_all(data, length, expected, fd, limit_bytes, arena, err);
     if (!standard)
         close(fd);
-    return status;
+    return status ? err_within(err, "%s", name) : STATUS_OK;
 }
+
+/* ---- writing ---- */
 
 static enum status write_all(int fd, const char *data, size_t length, struct err *err)
 {
@@ -202,6 +187,8 @@ enum status file_write(const char *path, const char *data, size_t length, struct
     return status ? err_within(err, "%s", path) : STATUS_OK;
 }
 
+/* ---- folders ---- */
+
 enum status file_make_dirs(const char *path, struct err *err)
 {
     struct arena arena = {0};
@@ -231,4 +218,136 @@ bool file_is_dir(const char *path)
 {
     struct stat info;
     return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Symbolic links are followed; cycles and links to nothing are passed over. */
+static enum status walk(char ***paths, size_t *count, FTS *tree, const char *suffix, struct arena *arena,
+                        struct err *err)
+{
+    for (;;) {
+        errno = 0;
+        const FTSENT *entry = fts_read(tree);
+        if (!entry)
+            return errno ? err_set(err, ERR_CONFIG, "%s", strerror(errno)) : STATUS_OK;
+        if (entry->fts_info == FTS_DNR || entry->fts_info == FTS_ERR || entry->fts_info == FTS_NS)
+            return err_set(err, ERR_CONFIG, "%s: %s", entry->fts_path, strerror(entry->fts_errno));
+        if (entry->fts_info == FTS_F && text_ends(entry->fts_path, suffix))
+            ARENA_PUSH(arena, *paths, *count, arena_strdup(arena, entry->fts_path));
+    }
+}
+
+enum status file_list(char ***paths, size_t *count, const char *dir, const char *suffix, struct arena *arena,
+                      struct err *err)
+{
+    struct stat info;
+    char **found = NULL;
+    size_t found_count = 0;
+    if (stat(dir, &info)) {
+        if (errno != ENOENT)
+            return err_set(err, ERR_CONFIG, "%s: %s", dir, strerror(errno));
+        *paths = NULL;
+        *count = 0;
+        return STATUS_OK;
+    }
+    if (!S_ISDIR(info.st_mode))
+        return err_set(err, ERR_CONFIG, "%s: is not a folder", dir);
+    char *roots[] = {arena_strdup(arena, dir), NULL};
+    FTS *tree = fts_open(roots, FTS_LOGICAL | FTS_NOCHDIR, NULL);
+    if (!tree)
+        return err_set(err, ERR_CONFIG, "%s: %s", dir, strerror(errno));
+    const enum status status = walk(&found, &found_count, tree, suffix, arena, err);
+    fts_close(tree);
+    if (status)
+        return status;
+    if (found_count)
+        qsort(found, found_count, sizeof(*found), by_name);
+    *paths = found;
+    *count = found_count;
+    return STATUS_OK;
+}
+
+/* ---- paths ---- */
+
+char *path_join(struct arena *arena, const char *dir, const char *name)
+{
+    const size_t length = strlen(dir);
+    if (*name == '/' || length == 0)
+        return arena_strdup(arena, name);
+    return arena_printf(arena, "%s%s%s", dir, dir[length - 1] == '/' ? "" : "/", name);
+}
+
+const char *path_base(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+char *path_dir(struct arena *arena, const char *path)
+{
+    size_t length = (size_t)(path_base(path) - path);
+    if (length == 0)
+        return arena_strdup(arena, ".");
+    while (length > 1 && path[length - 1] == '/')
+        length--;
+    return arena_strndup(arena, path, length);
+}
+
+char *path_real(struct arena *arena, const char *path)
+{
+    char *real = realpath(path, NULL);
+    char *copy = arena_strdup(arena, real);
+    free(real);
+    return copy;
+}
+
+char *path_self_dir(struct arena *arena)
+{
+    char *self = path_real(arena, "/proc/self/exe");
+    /* Without /proc, or when the program was deleted while it runs, the working folder is all there is. */
+    return self ? path_dir(arena, self) : arena_strdup(arena, ".");
+}
+
+static const char *environment(const char *name)
+{
+    const char *value = getenv(name);
+    return value && *value ? value : NULL;
+}
+
+/* Where one kind of per-user files lives: the names that differ between cache and data. */
+struct user_folder {
+    const char *own;       /* ROOFTILE_*, the whole path */
+    const char *xdg;       /* XDG_*_HOME; the specification says to ignore a relative one */
+    const char *home;      /* below $HOME */
+    const char *temporary; /* behind /tmp/rooftile-<uid> */
+};
+
+static char *user_dir(struct arena *arena, const struct user_folder *folder)
+{
+    const char *own = environment(folder->own);
+    if (own)
+        return arena_strdup(arena, own);
+    const char *xdg = environment(folder->xdg);
+    if (xdg && *xdg == '/')
+        return path_join(arena, xdg, "rooftile");
+    const char *home = environment("HOME");
+    if (home)
+        return path_join(arena, path_join(arena, home, folder->home), "rooftile");
+    return arena_printf(arena, "/tmp/rooftile-%lu%s", (unsigned long)getuid(), folder->temporary);
+}
+
+char *path_cache_dir(struct arena *arena)
+{
+    static const struct user_folder cache = {"ROOFTILE_CACHE", "XDG_CACHE_HOME", ".cache", ""};
+    return user_dir(arena, &cache);
+}
+
+char *path_data_dir(struct arena *arena)
+{
+    static const struct user_folder data = {"ROOFTILE_DATA", "XDG_DATA_HOME", ".local/share", "-data"};
+    return user_dir(arena, &data);
 }

@@ -16,13 +16,20 @@ static const struct {
     const char *code;
     const char *name;
 } warning_codes[] = {
-    {"W001", "machine not measured"},   {"W002", "neighbour disturbed the run"},
-    {"W003", "cpu frequency or steal"}, {"W004", "cache write failed"},
-    {"W005", "result flags"},           {"W006", "device fallback"},
-    {"W007", "gpu not idle"},           {"W008", "machine file of another partition mode"},
-    {"W009", "profile not marked"},     {"W010", "no dispatch timer"},
-    {"W011", "caches not known"},       {"W012", "flush in doubt"},
-    {"W013", "calibration failed"},     {"W014", "not confirmed"},
+    {"W001", "machine not measured"},
+    {"W002", "neighbour disturbed the run"},
+    {"W003", "cpu frequency or steal"},
+    {"W004", "cache write failed"},
+    {"W005", "result flags"},
+    {"W006", "device fallback"},
+    {"W007", "gpu not idle"},
+    {"W008", "machine file of another partition mode"},
+    {"W009", "profile not marked"},
+    {"W010", "no dispatch timer"},
+    {"W011", "caches not known"},
+    {"W012", "flush in doubt"},
+    {"W013", "calibration failed"},
+    {"W014", "not confirmed"},
     {"W015", "out of time"},
 };
 
@@ -35,7 +42,6 @@ static struct {
     struct arena arena; /* of the warnings */
     const char **warnings;
     size_t warning_count;
-    size_t warning_capacity;
 } shared = {.lock = PTHREAD_MUTEX_INITIALIZER, .level = LOG_NORMAL};
 
 struct style {
@@ -142,15 +148,7 @@ static bool keep_warning(const char *entry)
     for (size_t i = 0; i < shared.warning_count; i++)
         if (strcmp(shared.warnings[i], entry) == 0)
             return false;
-    if (shared.warning_count == shared.warning_capacity) {
-        const size_t capacity = shared.warning_capacity ? 2 * shared.warning_capacity : 16;
-        const char **warnings = arena_array(&shared.arena, capacity, sizeof(*warnings));
-        if (shared.warning_count)
-            memcpy(warnings, shared.warnings, shared.warning_count * sizeof(*warnings));
-        shared.warnings = warnings;
-        shared.warning_capacity = capacity;
-    }
-    shared.warnings[shared.warning_count++] = arena_strdup(&shared.arena, entry);
+    ARENA_PUSH(&shared.arena, shared.warnings, shared.warning_count, arena_strdup(&shared.arena, entry));
     return true;
 }
 

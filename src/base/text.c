@@ -191,14 +191,28 @@ static size_t edit_distance(const char *a, size_t a_length, const char *b, size_
     return last[b_length];
 }
 
+/* The shortest candidate that goes on where `word` ends. */
+static const char *continued(const char *word, const char *const *candidates, size_t count)
+{
+    const char *shortest = NULL;
+    size_t bound = NEAREST_LIMIT + 1; /* a candidate must stay below it */
+    for (size_t i = 0; i < count && word[0] && word[1]; i++) {
+        if (!candidates[i] || !text_starts(candidates[i], word) || strlen(candidates[i]) >= bound)
+            continue;
+        bound = strlen(candidates[i]);
+        shortest = candidates[i];
+    }
+    return shortest;
+}
+
 const char *text_nearest(const char *word, const char *const *candidates, size_t count)
 {
     const size_t length = strnlen(word, NEAREST_LIMIT + 1);
     if (length > NEAREST_LIMIT)
         return NULL;
-    const char *nearest = NULL;
-    size_t bound = 2 + length / 4; /* a candidate must stay below it */
-    for (size_t i = 0; i < count; i++) {
+    const char *nearest = continued(word, candidates, count);
+    size_t bound = nearest ? 0 : 2 + length / 4; /* a candidate must stay below it */
+    for (size_t i = 0; i < count && bound; i++) {
         const size_t other = candidates[i] ? strnlen(candidates[i], NEAREST_LIMIT + 1) : NEAREST_LIMIT + 1;
         if (other > NEAREST_LIMIT)
             continue;
@@ -239,4 +253,117 @@ bool text_filtered_any(const char *const *filters, size_t count, const char *con
         wanted = true;
     }
     return wanted;
+}
+
+/* ---- escaping ---- */
+
+enum control { CONTROL_KEEP, CONTROL_MARK, CONTROL_BLANK, CONTROL_HEX };
+
+static const struct escaper {
+    enum control control; /* bytes below 0x20 that have no row */
+    char quote;           /* around the whole, where it holds one of `quoted`; 0: never */
+    const char *quoted;
+    struct {
+        const char *from, *to;
+    } rows[16];
+} escapers[] = {
+    [ESCAPE_XML] = {CONTROL_MARK,
+                    0,
+                    NULL,
+                    {{"&", "&amp;"},
+                     {"<", "&lt;"},
+                     {">", "&gt;"},
+                     {"\"", "&quot;"},
+                     {"\n", "&#10;"},
+                     {"\t", "\t"},
+                     {"\xef\xbf\xbe", "?"},
+                     {"\xef\xbf\xbf", "?"}}}, /* U+FFFE and U+FFFF */
+    [ESCAPE_MARKDOWN] = {CONTROL_BLANK,
+                         0,
+                         NULL,
+                         {{"&", "&amp;"},
+                          {"|", "\\|"},
+                          {"\\", "\\\\"},
+                          {"`", "\\`"},
+                          {"*", "\\*"},
+                          {"_", "\\_"},
+                          {"{", "\\{"},
+                          {"}", "\\}"},
+                          {"[", "\\["},
+                          {"]", "\\]"},
+                          {"<", "\\<"},
+                          {">", "\\>"},
+                          {"#", "\\#"},
+                          {"~", "\\~"}}},
+    [ESCAPE_CSV] = {CONTROL_KEEP, '"', ",\"\r\n", {{"\"", "\"\""}}},
+    [ESCAPE_PRINTABLE] = {CONTROL_MARK, 0, NULL, {{"\n", " "}, {"\t", " "}, {"\x7f", "?"}}},
+    [ESCAPE_JSON] = {CONTROL_HEX, 0, NULL, {{"\x7f", "\\u007f"}}},
+    [ESCAPE_C] = {CONTROL_KEEP, 0, NULL, {{"\\", "\\\\"}, {"\"", "\\\""}, {"\n", "\\n"}}},
+    [ESCAPE_SHELL] = {CONTROL_KEEP, '\'', " \t\r\n!\"#$&'()*;<>?[\\]^`{|}~", {{"'", "'\\''"}}},
+    [ESCAPE_ROFF] = {CONTROL_KEEP,
+                     0,
+                     NULL,
+                     {{"\\", "\\e"}, {"-", "\\-"}, {"'", "\\(aq"}, {"`", "\\(ga"}, {"~", "\\(ti"}, {"^", "\\(ha"}}},
+};
+
+/* The row for what stands at `at`, as its replacement; *length is what that replaces. */
+static const char *replacement(const struct escaper *escaper, const char *at, size_t *length)
+{
+    static const char *const controls[] = {[CONTROL_MARK] = "?", [CONTROL_BLANK] = " ", [CONTROL_HEX] = "\\u00"};
+    const size_t most = sizeof(escaper->rows) / sizeof(escaper->rows[0]);
+    for (size_t k = 0; k < most && escaper->rows[k].from; k++) {
+        if (*at != *escaper->rows[k].from || !text_starts(at, escaper->rows[k].from))
+            continue;
+        *length = strlen(escaper->rows[k].from);
+        return escaper->rows[k].to;
+    }
+    *length = 1;
+    return (unsigned char)*at < 0x20 ? controls[escaper->control] : NULL;
+}
+
+void text_add_escaped(struct text *text, enum escape escape, const char *string)
+{
+    const struct escaper *escaper = &escapers[escape];
+    string = string ? string : "";
+    const bool empty_word = !*string && escape == ESCAPE_SHELL;
+    const bool quotes = escaper->quote && (empty_word || strpbrk(string, escaper->quoted));
+    text_pad(text, quotes, escaper->quote);
+    for (size_t length; *string; string += length) {
+        const char *to = replacement(escaper, string, &length);
+        if (escape == ESCAPE_PRINTABLE && *string == '\xc2' && (unsigned char)string[1] - 0x80u < 0x20) {
+            to = "?"; /* the second set of control characters, U+0080 to U+009F */
+            length = 2;
+        }
+        if (to)
+            text_add(text, to);
+        if (to && escaper->control == CONTROL_HEX && (unsigned char)*string < 0x20)
+            text_addf(text, "%02x", (unsigned)*string);
+        if (!to)
+            text_addn(text, string, 1);
+    }
+    text_pad(text, quotes, escaper->quote);
+}
+
+void text_add_wrapped(struct text *text, const char *prose, size_t at, size_t indent, size_t columns)
+{
+    bool begun = at > indent; /* something stands on this line already */
+    for (const char *p = prose + strspn(prose, " "); *p;) {
+        const size_t length = strcspn(p, " ");
+        struct text word = {0};
+        text_addn(&word, p, length);
+        const size_t width = text_columns(word.data);
+        text_release(&word);
+        if (begun && at + 1 + width > columns) {
+            text_add(text, "\n");
+            text_pad(text, indent, ' ');
+            at = indent;
+        } else if (begun) {
+            text_add(text, " ");
+            at++;
+        }
+        text_addn(text, p, length);
+        at += width;
+        begun = true;
+        p += length + strspn(p + length, " ");
+    }
 }

@@ -67,9 +67,9 @@ static bool parse_with(double *value, const char *text, const struct unit *units
         end++;
     for (size_t i = 0; i < count; i++) {
         const double scaled = number * units[i].scale;
-        if (strcmp(end, units[i].name) == 0 && isfinite(scaled)) {
+        if (strcmp(end, units[i].name) == 0) {
             *value = scaled;
-            return true;
+            return isfinite(scaled);
         }
     }
     return false;
@@ -152,7 +152,8 @@ const char *units_quantity(char *out, double value, const char *unit)
         snprintf(out, UNITS_TEXT, "-");
     else if (!strcmp(unit, "ns"))
         return units_time(out, value);
-    else if (!strcmp(unit, "B/s") || !strcmp(unit, "FLOP/s") || !strcmp(unit, "OP/s") || !strcmp(unit, "1/s") || !strcmp(unit, "Hz"))
+    else if (!strcmp(unit, "B/s") || !strcmp(unit, "FLOP/s") || !strcmp(unit, "OP/s") || !strcmp(unit, "1/s") ||
+             !strcmp(unit, "Hz"))
         return units_rate(out, value, unit);
     else if (!strcmp(unit, "1"))
         snprintf(out, UNITS_TEXT, "%.4g", value);

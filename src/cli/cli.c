@@ -2,16 +2,17 @@
 #include "cli.h"
 
 #include <errno.h>
+#include <gnu/libc-version.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "help.h"
-#include "options.h"
+#include "pages.h"
 #include "rooftile/file.h"
-#include "version.h"
+#include "rooftile/json_out.h"
+#include "rooftile_version.h"
 
 int cli_fail(const struct err *err)
 {
@@ -50,18 +51,16 @@ static enum status print(const struct text *text)
 
 /* ---- commands ---- */
 
-static enum status unknown_command(const char *word, struct err *err)
+static int unknown_command(const char *word, struct arena *arena)
 {
-    const char *names[32];
+    struct err err = {0};
+    const char **names = NULL;
     size_t count = 0;
-    while (commands[count].name && count < sizeof(names) / sizeof(names[0])) {
-        names[count] = commands[count].name;
-        count++;
-    }
-    const char *near = suggest(word, names, count);
-    if (near)
-        return err_set(err, ERR_USAGE, "unknown command '%s'; did you mean '%s'?", word, near);
-    return err_set(err, ERR_USAGE, "unknown command '%s'; try 'rooftile --help'", word);
+    for (const struct command *command = commands; command->name; command++)
+        ARENA_PUSH(arena, names, count, command->name);
+    err_set(&err, ERR_USAGE, "unknown command '%s'", word);
+    err_nearest(&err, word, names, count, "try 'rooftile --help'");
+    return cli_fail(&err);
 }
 
 static void apply_common(const struct cli_options *options)
@@ -91,10 +90,8 @@ static int run_command(int at, int argc, char **argv, struct arena *arena)
     struct err err = {0};
     struct cli_options options;
     const struct command *command = command_find(argv[at]);
-    if (!command) {
-        unknown_command(argv[at], &err);
-        return cli_fail(&err);
-    }
+    if (!command)
+        return unknown_command(argv[at], arena);
     char **words = arena_array(arena, (size_t)argc + 1, sizeof(*words));
     memcpy(words, argv, (size_t)at * sizeof(*words));
     memcpy(words + at, argv + at + 1, (size_t)(argc - at - 1) * sizeof(*words));
@@ -108,20 +105,47 @@ static int run_command(int at, int argc, char **argv, struct arena *arena)
 
 /* ---- words that stand in place of a command ---- */
 
-static int special_help(int argc, char **argv)
+static int special_help(int argc, char **argv, struct arena *arena)
 {
-    struct err err = {0};
-    if (argc < 2)
-        return show_help(NULL);
-    const struct command *command = command_find(argv[1]);
-    if (command)
-        return show_help(command);
-    unknown_command(argv[1], &err);
-    return cli_fail(&err);
+    const struct command *command = argc < 2 ? NULL : command_find(argv[1]);
+    return argc < 2 || command ? show_help(command) : unknown_command(argv[1], arena);
 }
 
-static int special_version(int argc, char **argv)
+static const struct {
+    const char *name, *version;
+} libraries[] = {ROOFTILE_LIBRARIES{NULL, NULL}};
+
+/* What this program is and what it was built from and with (recorded by cmake/version.cmake). */
+static void version_text(struct text *out)
 {
+    text_addf(out, "rooftile %s", ROOFTILE_VERSION);
+    if (ROOFTILE_GIT[0])
+        text_addf(out, " (%s)", ROOFTILE_GIT);
+    text_add(out, "\n");
+}
+
+static void version_json(struct text *out)
+{
+    struct json_out *json = json_out_new();
+    json_out_string(json, "name", "rooftile");
+    json_out_string(json, "version", ROOFTILE_VERSION);
+    json_out_string(json, "git", ROOFTILE_GIT[0] ? ROOFTILE_GIT : NULL);
+    json_out_string(json, "compiler", ROOFTILE_COMPILER);
+    json_out_string(json, "build_type", ROOFTILE_BUILD_TYPE);
+    json_out_string(json, "target", ROOFTILE_TARGET);
+    json_out_object(json, "libraries");
+    for (size_t k = 0; libraries[k].name; k++)
+        json_out_string(json, libraries[k].name, libraries[k].version);
+    json_out_string(json, "glibc", gnu_get_libc_version());
+    json_out_end(json);
+    json_out_finish(json, out, true);
+    text_add(out, "\n");
+    json_out_free(json);
+}
+
+static int special_version(int argc, char **argv, struct arena *arena)
+{
+    (void)arena;
     struct err err = {0};
     struct text text = {0};
     const char *path = NULL;
@@ -142,7 +166,7 @@ static int special_version(int argc, char **argv)
 
 static const struct {
     const char *word;
-    int (*run)(int argc, char **argv);
+    int (*run)(int argc, char **argv, struct arena *arena);
 } specials[] = {
     {"--help", special_help},       {"-h", special_help},    {"help", special_help},
     {"--version", special_version}, {"-V", special_version}, {"version", special_version},
@@ -154,7 +178,7 @@ static int dispatch(int argc, char **argv, struct arena *arena)
     int at = argc;
     for (size_t k = 0; argc > 1 && k < sizeof(specials) / sizeof(specials[0]); k++)
         if (strcmp(argv[1], specials[k].word) == 0)
-            return specials[k].run(argc - 1, argv + 1);
+            return specials[k].run(argc - 1, argv + 1, arena);
     if (options_first_argument(&at, argc, argv, arena, &err))
         return cli_fail(&err);
     return at < argc ? run_command(at, argc, argv, arena) : show_help(NULL);

@@ -128,7 +128,7 @@ static enum status unknown_name(const struct listing *listing, const struct list
         names[known++] = all[k].name;
     for (size_t k = 0; k < catalog->count; k++)
         names[known++] = list_family(catalog->manifests[k]);
-    const char *near = suggest(name, names, known);
+    const char *near = text_nearest(name, names, known);
     if (near)
         return err_set(err, ERR_USAGE, "unknown kernel or suite '%s'; did you mean '%s'?", name, near);
     return err_set(err, ERR_USAGE, "unknown kernel or suite '%s'; 'rooftile list' shows all", name);

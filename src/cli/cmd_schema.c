@@ -47,10 +47,8 @@ static enum status add_schema(struct text *out, const struct schema *schemas, si
             text_addn(out, data, length);
         return status;
     }
-    const char *near = suggest(name, names, count);
-    if (near)
-        return err_set(err, ERR_USAGE, "unknown schema '%s'; did you mean '%s'?", name, near);
-    return err_set(err, ERR_USAGE, "unknown schema '%s'; 'rooftile schema' lists them", name);
+    err_set(err, ERR_USAGE, "unknown schema '%s'", name);
+    return err_nearest(err, name, names, count, "'rooftile schema' lists them");
 }
 
 int cmd_schema(const struct cli_options *options, struct arena *arena)

@@ -7,11 +7,8 @@
 
 #include "rooftile/text.h"
 
-/* Adds `words` broken at spaces so that no line passes `width` (a word that is longer stands alone). The first line
- * goes on at the column where `out` stands; the others start at column `indent`. Ends with a newline. */
-void layout_wrap(struct text *out, const char *words, unsigned indent, unsigned width);
-
-/* The same from a new line on, every line at column `indent`. */
+/* `words` broken at spaces so that no line passes `width` (a word that is longer stands alone), every line at column
+ * `indent`. Ends with a newline. */
 void layout_paragraph(struct text *out, const char *words, unsigned indent, unsigned width);
 
 /* A line "left   right", with left at column `indent` and right wrapped at column `at`, on the next line when left is

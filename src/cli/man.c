@@ -1,34 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-#include "man.h"
-
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "help.h"
-#include "layout.h"
-#include "options.h"
+#include "pages.h"
 #include "rooftile_version.h"
 
 #define LINE_COLUMNS 66 /* of the source; escapes make a line longer */
 
 /* ---- roff ---- */
 
-/* Text for roff: backslashes and leading dots are escaped, and a "-" is what one types, not a hyphen. */
-static void add_words(struct text *out, const char *words, size_t length)
+/* Lines of text; a line that starts with a dot would be a request. */
+static void add_lines(struct text *out, const char *lines)
 {
-    for (size_t k = 0; k < length; k++) {
-        const bool starts_line = !out->length || out->data[out->length - 1] == '\n';
-        if (starts_line && (words[k] == '.' || words[k] == '\''))
-            text_add(out, "\\&");
-        if (words[k] == '\\')
-            text_add(out, "\\e");
-        else if (words[k] == '-')
-            text_add(out, "\\-");
-        else if (words[k] == '\'' || words[k] == '`' || words[k] == '~' || words[k] == '^')
-            text_addf(out, "\\(%s", words[k] == '\'' ? "aq" : words[k] == '`' ? "ga" : words[k] == '~' ? "ti" : "ha");
-        else
-            text_addn(out, words + k, 1);
+    for (const char *line = lines; *line;) {
+        struct text one = {0};
+        const size_t length = strcspn(line, "\n") + (line[strcspn(line, "\n")] == '\n');
+        text_addn(&one, line, length);
+        text_add(out, *line == '.' ? "\\&" : "");
+        text_add_escaped(out, ESCAPE_ROFF, one.data);
+        text_release(&one);
+        line += length;
     }
 }
 
@@ -41,8 +33,9 @@ static void add_sentences(struct text *out, const char *words)
         const char *stop = memmem(words, line, ". ", 2);
         const size_t length = stop ? (size_t)(stop - words) + 1 : line;
         text_addn(&sentence, words, length);
-        layout_wrap(&lines, sentence.data, 0, LINE_COLUMNS);
-        add_words(out, lines.data, lines.length);
+        text_add_wrapped(&lines, sentence.data, 0, 0, LINE_COLUMNS);
+        text_add(&lines, "\n");
+        add_lines(out, lines.data);
         text_release(&lines);
         text_release(&sentence);
         words += length + strspn(words + length, " ");
@@ -53,18 +46,29 @@ static void add_sentences(struct text *out, const char *words)
     }
 }
 
+/* What the tables have without a capital and a full stop. */
+static void add_sentence(struct text *out, const char *words, bool capital)
+{
+    struct text sentence = {0};
+    text_addf(&sentence, "%s.", words);
+    if (capital)
+        sentence.data[0] = (char)toupper((unsigned char)sentence.data[0]);
+    add_sentences(out, sentence.data);
+    text_release(&sentence);
+}
+
 /* An argument of a macro: quoted when it has spaces or could be taken for a macro or punctuation. */
 static void add_argument(struct text *out, const char *word)
 {
     text_add(out, " \"");
-    add_words(out, word, strlen(word));
+    text_add_escaped(out, ESCAPE_ROFF, word);
     text_add(out, "\"");
 }
 
 static void add_example_block(struct text *out, const char *examples)
 {
     text_add(out, ".Bd -literal -compact\n");
-    add_words(out, examples, strlen(examples));
+    add_lines(out, examples);
     text_add(out, ".Ed\n");
 }
 
@@ -76,43 +80,43 @@ static void add_option(struct text *out, const struct option_row *row)
     if (row->key)
         text_addf(out, " Fl %c ,", row->key);
     text_add(out, " Fl \\-");
-    add_words(out, row->name, strlen(row->name));
+    text_add_escaped(out, ESCAPE_ROFF, row->name);
     if (row->argument) {
         text_add(out, " Ar");
         add_argument(out, row->argument);
     }
     text_add(out, "\n");
-    struct text help = {0};
-    text_addf(&help, "%s.", row->help);
-    if (!row->choices) /* the name of a choice stays as it is typed */
-        help.data[0] = (char)toupper((unsigned char)help.data[0]);
-    add_sentences(out, help.data);
-    text_release(&help);
+    add_sentence(out, row->help, !row->choices); /* the name of a choice stays as it is typed */
 }
 
-static void add_command(struct text *out, const struct command *command)
+static void man_begin(const struct page *page, const struct command *command)
 {
-    enum option_id ids[OPT_COUNT];
-    const size_t own = options_of(ids, command) - COMMON_OPTIONS;
-    text_addf(out, ".Ss rooftile %s%s", command->name, *command->args ? " " : "");
-    add_words(out, command->args, strlen(command->args));
-    text_add(out, "\n");
-    struct text summary = {0};
-    text_addf(&summary, "%s.", command->summary);
-    summary.data[0] = (char)toupper((unsigned char)summary.data[0]);
-    add_sentences(out, summary.data);
-    text_release(&summary);
-    text_add(out, ".Pp\n");
-    add_example_block(out, command->examples);
-    for (size_t k = 0; k < own; k++) {
-        text_add(out, k ? "" : ".Bl -tag -width Ds\n");
-        add_option(out, &option_rows[ids[k]]);
-        text_add(out, k + 1 == own ? ".El\n" : "");
-    }
-    if (command->details) {
-        text_add(out, ".Pp\n");
-        add_sentences(out, command->details);
-    }
+    text_addf(page->out, ".Ss rooftile %s%s", command->name, *command->args ? " " : "");
+    text_add_escaped(page->out, ESCAPE_ROFF, command->args);
+    text_add(page->out, "\n");
+    add_sentence(page->out, command->summary, true);
+    text_add(page->out, ".Pp\n");
+    add_example_block(page->out, command->examples);
+}
+
+/* The common options have a section of their own. */
+static void man_option(const struct page *page, const struct command *command, const struct option_row *row,
+                       bool common, size_t index)
+{
+    (void)command;
+    if (common)
+        return;
+    text_add(page->out, index ? "" : ".Bl -tag -width Ds\n");
+    add_option(page->out, row);
+}
+
+static void man_end(const struct page *page, const struct command *command)
+{
+    text_add(page->out, *command->options ? ".El\n" : "");
+    if (!command->details)
+        return;
+    text_add(page->out, ".Pp\n");
+    add_sentences(page->out, command->details);
 }
 
 static void add_common_options(struct text *out)
@@ -147,7 +151,8 @@ static const struct {
     {"ROOFTILE_SYSFS", "where the kernel's files about GPUs are, instead of /sys"},
     {"ROOFTILE_CUDA_LIBRARY", "the libcuda.so.1 to load, instead of the driver's"},
     {"ROOFTILE_NVML_LIBRARY", "the libnvidia-ml.so.1 to load, for power, clocks and temperature of NVIDIA GPUs"},
-    {"ROOFTILE_NVTX_LIBRARY", "a libnvToolsExt that marks ranges, with --profile, instead of the tool in NVTX_INJECTION64_PATH"},
+    {"ROOFTILE_NVTX_LIBRARY",
+     "a libnvToolsExt that marks ranges, with --profile, instead of the tool in NVTX_INJECTION64_PATH"},
     {"ROOFTILE_ROCTX_LIBRARY", "the library that marks ranges for a profiler, with --profile, on AMD GPUs"},
     {"NO_COLOR", "when not empty: no colours"},
 };
@@ -228,8 +233,18 @@ void man_page(struct text *out)
                   "Of an option given twice the last one counts, unless it is repeatable.\n"
                   "Results go to standard output, everything else to standard error.\n"
                   ".Sh COMMANDS\n");
-    for (const struct command *command = commands; command->name; command++)
-        add_command(out, command);
+    page_walk(&(struct page){out, false, man_begin, man_option, man_end}, NULL);
     add_common_options(out);
     add_tail(out);
+}
+
+int cmd_man(const struct cli_options *options, struct arena *arena)
+{
+    struct err err = {0};
+    struct text text = {0};
+    (void)arena;
+    man_page(&text);
+    const enum status status = cli_write(options->out, &text, &err);
+    text_release(&text);
+    return status ? cli_fail(&err) : 0;
 }

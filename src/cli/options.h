@@ -3,10 +3,8 @@
  * Options: one row each, from which parsing, help, the man page and shell completion come.
  *
  * A long option is written in full (no abbreviations), its value as "--opt value" or "--opt=value"; short ones may be
- * joined
- * ("-vq", "-ofile"). Options and arguments may be mixed; "--" ends the options. Of a single-value option given twice
- * the last one counts. Every word is checked against the table first, so that messages are ours and carry a
- * did-you-mean; argp then parses what is known to be right.
+ * joined ("-vq", "-ofile"). Options and arguments may be mixed; "--" ends the options. Of a single-value option given
+ * twice the last one counts.
  */
 #ifndef ROOFTILE_OPTIONS_H
 #define ROOFTILE_OPTIONS_H
@@ -60,9 +58,5 @@ enum status options_parse(struct cli_options *options, const struct command *com
 /* The index of the first word that is neither a common option nor the value of one (argc: none); checks those before
  * it. */
 enum status options_first_argument(int *index, int argc, char **argv, struct arena *arena, struct err *err);
-
-/* The nearest candidate, or the only sensible continuation when `word` is the beginning of one; NULL: nothing is near.
- */
-const char *suggest(const char *word, const char *const *candidates, size_t count);
 
 #endif

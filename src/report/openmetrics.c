@@ -10,16 +10,10 @@
 
 #include "report_internal.h"
 
-/* Label values: backslash, quote and line feed are escaped. */
 static void label(struct text *out, const char *name, const char *value, bool first)
 {
     text_addf(out, "%s%s=\"", first ? "" : ",", name);
-    for (const char *c = value ? value : ""; *c; c++) {
-        if (*c == '\\' || *c == '"')
-            text_addf(out, "\\%c", *c);
-        else
-            text_addf(out, *c == '\n' ? "\\n" : "%c", *c);
-    }
+    text_add_escaped(out, ESCAPE_C, value);
     text_add(out, "\"");
 }
 

@@ -21,7 +21,7 @@ static enum status store_expr(const struct fill *fill, uint8_t *out, uint64_t fi
     double values[CHUNK];
     for (uint64_t done = 0; done < count;) {
         const size_t part = count - done < CHUNK ? (size_t)(count - done) : CHUNK;
-        enum status status = expr_block(values, fill->expr, fill->slots, first + done, part, err);
+        enum status status = expr_values(values, fill->expr, fill->slots, first + done, part, err);
         if (status)
             return status;
         bool exact = true;

@@ -30,7 +30,7 @@ static struct expr_names names_with(bool has_index)
 static void compare(const struct expr *indexed, const struct expr *plain, struct err *err)
 {
     double slots[] = {3, -2.5, 0, 60, 30, 3}, values[TOTAL];
-    const enum status status = expr_block(values, indexed, slots, 0, TOTAL, err);
+    const enum status status = expr_values(values, indexed, slots, 0, TOTAL, err);
     size_t k = 0;
     for (; k < TOTAL; k++) {
         double value;

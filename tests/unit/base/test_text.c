@@ -117,6 +117,9 @@ static void nearest(void **state)
         {"plna", "plan"},
         {"devicse", "devices"},
         {"devs", NULL},
+        {"dev", "devices"},
+        {"ro", "roofline"},
+        {"r", NULL},
         {"repotr", "report"},
         {"reprot", "report"},
         {"rofline", "roofline"},
@@ -124,7 +127,8 @@ static void nearest(void **state)
         {"rooflinexyzw", "roofline"},
         {"rooflinexyzwv", NULL},
         {"zzz", NULL},
-        {"rui", "run"},
+        {"rui", "ruin"}, /* what it begins comes before what is as near */
+        {"ru", "run"},   /* the shortest */
         {"", NULL},
     };
     for (size_t i = 0; i < COUNT_OF(cases); i++) {

@@ -11,35 +11,42 @@
 static void escapes(void **state)
 {
     static const struct {
-        void (*add)(struct text *, const char *);
+        enum escape escape;
         const char *from, *to;
     } rows[] = {
-        {text_add_xml, NULL, ""},
-        {text_add_xml, "a<b>&\"c'", "a&lt;b&gt;&amp;&quot;c'"},
-        {text_add_xml, "x\ny\tz\r\001\x7f", "x&#10;y\tz??\x7f"},
-        {text_add_xml, "\xef\xbf\xbe.\xef\xbf\xbf.\xef\xbf\xbd", "?.?.\xef\xbf\xbd"},
-        {text_add_xml, "\xef\xbf", "\xef\xbf"},
-        {text_add_xml, "\xc3\xa9 \xf0\x9f\x98\x80", "\xc3\xa9 \xf0\x9f\x98\x80"},
-        {text_add_markdown, NULL, ""},
-        {text_add_markdown, "a|b\\c`d*e_f", "a\\|b\\\\c\\`d\\*e\\_f"},
-        {text_add_markdown, "<b>[x](y)\n# &lt;", "\\<b\\>\\[x\\](y) \\# &amp;lt;"},
-        {text_add_markdown, "~~s~~ {x}", "\\~\\~s\\~\\~ \\{x\\}"},
-        {text_add_csv, NULL, ""},
-        {text_add_csv, "plain text", "plain text"},
-        {text_add_csv, "a,b \"c\"\nd", "\"a,b \"\"c\"\"\nd\""},
-        {text_add_printable, NULL, ""},
-        {text_add_printable, "a\nb\tc\033[31m\x7f", "a b c?[31m?"},
-        {text_add_printable,
+        {ESCAPE_XML, NULL, ""},
+        {ESCAPE_XML, "a<b>&\"c'", "a&lt;b&gt;&amp;&quot;c'"},
+        {ESCAPE_XML, "x\ny\tz\r\001\x7f", "x&#10;y\tz??\x7f"},
+        {ESCAPE_XML, "\xef\xbf\xbe.\xef\xbf\xbf.\xef\xbf\xbd", "?.?.\xef\xbf\xbd"},
+        {ESCAPE_XML, "\xef\xbf", "\xef\xbf"},
+        {ESCAPE_XML, "\xc3\xa9 \xf0\x9f\x98\x80", "\xc3\xa9 \xf0\x9f\x98\x80"},
+        {ESCAPE_MARKDOWN, NULL, ""},
+        {ESCAPE_MARKDOWN, "a|b\\c`d*e_f", "a\\|b\\\\c\\`d\\*e\\_f"},
+        {ESCAPE_MARKDOWN, "<b>[x](y)\n# &lt;", "\\<b\\>\\[x\\](y) \\# &amp;lt;"},
+        {ESCAPE_MARKDOWN, "~~s~~ {x}", "\\~\\~s\\~\\~ \\{x\\}"},
+        {ESCAPE_CSV, NULL, ""},
+        {ESCAPE_CSV, "plain text", "plain text"},
+        {ESCAPE_CSV, "a,b \"c\"\nd", "\"a,b \"\"c\"\"\nd\""},
+        {ESCAPE_PRINTABLE, NULL, ""},
+        {ESCAPE_PRINTABLE, "a\nb\tc\033[31m\x7f", "a b c?[31m?"},
+        {ESCAPE_PRINTABLE,
          "\xc2\x9b"
          "31m \xc2\xa9",
          "?31m \xc2\xa9"},
-        {text_add_printable, "\xc2", "\xc2"},
+        {ESCAPE_PRINTABLE, "\xc2", "\xc2"},
+        {ESCAPE_JSON, "a\"\\\n\033\x7f\xc3\xa9", "a\"\\\\u000a\\u001b\\u007f\xc3\xa9"},
+        {ESCAPE_C, "a\\b \"c\"\nd\te", "a\\\\b \\\"c\\\"\\nd\te"},
+        {ESCAPE_SHELL, NULL, "''"},
+        {ESCAPE_SHELL, "", "''"},
+        {ESCAPE_SHELL, "-DA=1,2:x/y.c@%_+", "-DA=1,2:x/y.c@%_+"},
+        {ESCAPE_SHELL, "it's $HOME", "'it'\\''s $HOME'"},
+        {ESCAPE_ROFF, "a-b \\ 'c' `d` ~ ^", "a\\-b \\e \\(aqc\\(aq \\(gad\\(ga \\(ti \\(ha"},
     };
     (void)state;
     for (size_t k = 0; k < sizeof(rows) / sizeof(*rows); k++) {
         struct text text = {0};
         text_add(&text, "");
-        rows[k].add(&text, rows[k].from);
+        text_add_escaped(&text, rows[k].escape, rows[k].from);
         assert_string_equal(text.data, rows[k].to);
         text_release(&text);
     }

@@ -27,6 +27,8 @@ static void check_reading(const struct reading *cases, size_t count, bool (*pars
         const bool wanted = !isnan(cases[i].value);
         if (accepted != wanted)
             fail_msg("'%s' was %s", cases[i].text, accepted ? "accepted" : "refused");
+        if (!wanted && isinf(value)) /* that is how a number beyond a double is told apart */
+            continue;
         if (value != (wanted ? cases[i].value : -77))
             fail_msg("'%s' is %.17g", cases[i].text, value);
     }

@@ -8,10 +8,7 @@
 
 #include <cmocka.h>
 
-#include "../../../src/cli/completion.h"
-#include "../../../src/cli/help.h"
-#include "../../../src/cli/man.h"
-#include "../../../src/cli/options.h"
+#include "../../../src/cli/pages.h"
 
 #define MOST_WORDS 32
 

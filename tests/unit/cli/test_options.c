@@ -180,7 +180,7 @@ static void lists_grow_in_order(void **state)
     arena_release(&parsed.arena);
 }
 
-/* getopt alone would stop at the first argument then. */
+/* Options after arguments are parsed, whatever getopt would do then. */
 static void posix_environment_changes_nothing(void **state)
 {
     (void)state;
@@ -249,23 +249,6 @@ static void the_command_is_found_behind_common_options(void **state)
     }
 }
 
-static void suggestions(void **state)
-{
-    (void)state;
-    static const char *const names[] = {"device", "quick", "out", "json", NULL, "jobs"};
-    static const struct {
-        const char *word, *near;
-    } cases[] = {{"devise", "device"}, {"qick", "quick"}, {"devi", "device"}, {"job", "jobs"},
-                 {"o", NULL},          {"jsno", "json"},  {"banana", NULL},   {"", NULL}};
-    for (size_t k = 0; k < COUNT_OF(cases); k++) {
-        const char *near = suggest(cases[k].word, names, COUNT_OF(names));
-        if (cases[k].near)
-            assert_string_equal(near, cases[k].near);
-        else
-            assert_null(near);
-    }
-}
-
 /* The table is what parsing, help and completion rely on. */
 static void rows_are_complete(void **state)
 {
@@ -299,7 +282,6 @@ int main(void)
         cmocka_unit_test(help_needs_no_arguments),
         cmocka_unit_test(failure_leaves_the_output_alone),
         cmocka_unit_test(the_command_is_found_behind_common_options),
-        cmocka_unit_test(suggestions),
         cmocka_unit_test(rows_are_complete),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

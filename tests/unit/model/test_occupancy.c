@@ -77,10 +77,10 @@ static void test_vectors(void **state)
         const bool is_combined = !strcmp(json_member(vector, "kind")->string, "combined");
         struct occupancy o;
         if (occupancy_compute(&o, &use, &err))
-            fail_msg("%s: %s", json_where(&arena, vector), err.text);
+            fail_msg("vector %u: %s", vector->index, err.text);
         if (is_combined ? !combined_agrees(vector, &o) : !registers_agree(vector, &o))
-            fail_msg("%s: %u VGPRs (%u allocated), %u and %u waves by registers, %u workgroups, %g waves per SIMD",
-                     json_where(&arena, vector), o.vgprs, o.vgprs_allocated, o.waves_by_vgprs, o.waves_by_sgprs,
+            fail_msg("vector %u: %u VGPRs (%u allocated), %u and %u waves by registers, %u workgroups, %g waves per SIMD",
+                     vector->index, o.vgprs, o.vgprs_allocated, o.waves_by_vgprs, o.waves_by_sgprs,
                      o.workgroups, o.waves_per_simd);
         *(is_combined ? &combined : &registers) += 1;
     }
@@ -106,14 +106,14 @@ static void test_cuda_vectors(void **state)
                                           .barriers = count(vector, "barriers")};
         struct occupancy o;
         if (occupancy_compute(&o, &use, &err))
-            fail_msg("%s: %s", json_where(&arena, vector), err.text);
+            fail_msg("vector %u: %s", vector->index, err.text);
         /* The calculator's count by registers is not cut at the wave slots. */
         const uint32_t by_registers =
             o.waves_by_vgprs < o.waves_max ? o.workgroups_by[LIMITER_VGPRS] : count(vector, "by_registers");
         if (o.workgroups != count(vector, "blocks") || by_registers != count(vector, "by_registers") ||
             o.workgroups_by[LIMITER_LDS] != count(vector, "by_shared") ||
             o.workgroups_by[LIMITER_WAVES] != count(vector, "by_warps"))
-            fail_msg("%s: %u blocks; by registers %u, by shared memory %u, by warps %u", json_where(&arena, vector),
+            fail_msg("vector %u: %u blocks; by registers %u, by shared memory %u, by warps %u", vector->index,
                      o.workgroups, o.workgroups_by[LIMITER_VGPRS], o.workgroups_by[LIMITER_LDS],
                      o.workgroups_by[LIMITER_WAVES]);
     }
