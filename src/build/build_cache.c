@@ -281,7 +281,6 @@ static bool list_inputs(struct build_record *record, struct build_cache *cache, 
     size_t count = 0;
     if (depfile_read(&paths, &count, depfile, cache->arena, &err) || count == 0)
         return false;
-    record->inputs = arena_array(cache->arena, 2 * count, sizeof(*record->inputs));
     for (size_t i = 0; i < count; i++) {
         if (changed_meanwhile(cache, paths[i]))
             return false;
@@ -290,13 +289,13 @@ static bool list_inputs(struct build_record *record, struct build_cache *cache, 
         if (unit->compiler->is_nvcc && !text_starts(paths[i], unit->include_dir) &&
             !text_starts(paths[i], unit->source_dir))
             continue; /* CUDA's headers, which go with the compiler, and those of libc that they include */
-        struct build_input *input = &record->inputs[record->input_count++];
-        *input = (struct build_input){.path = paths[i], .digest = digest_of(cache, paths[i])};
-        if (!input->digest)
+        const struct build_input input = {.path = paths[i], .digest = digest_of(cache, paths[i])};
+        if (!input.digest)
             return false;
-        const char *shadow = record_shadow(unit, paths[i], cache->arena);
-        if (shadow && !file_exists(shadow))
-            record->inputs[record->input_count++] = (struct build_input){.path = shadow};
+        ARENA_PUSH(cache->arena, record->inputs, record->input_count, input);
+        const struct build_input shadow = {.path = record_shadow(unit, paths[i], cache->arena)};
+        if (shadow.path && !file_exists(shadow.path))
+            ARENA_PUSH(cache->arena, record->inputs, record->input_count, shadow);
     }
     return true;
 }

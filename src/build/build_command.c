@@ -19,15 +19,9 @@
 
 void argv_add(struct argv *argv, const char *item)
 {
-    if (argv->count + 1 >= argv->capacity) {
-        const size_t capacity = argv->capacity ? 2 * argv->capacity : 48;
-        const char **items = arena_array(argv->arena, capacity, sizeof(*items));
-        if (argv->count)
-            memcpy(items, argv->items, argv->count * sizeof(*items));
-        argv->items = items;
-        argv->capacity = capacity;
-    }
-    argv->items[argv->count++] = item;
+    ARENA_PUSH(argv->arena, argv->items, argv->count, item);
+    argv->items = arena_grow(argv->arena, argv->items, argv->count, sizeof(*argv->items));
+    argv->items[argv->count] = NULL;
 }
 
 void argv_addf(struct argv *argv, const char *format, ...)
@@ -53,30 +47,13 @@ void argv_add_words(struct argv *argv, const char *words)
     }
 }
 
-static void quote(struct text *text, const char *item)
-{
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./,:@%";
-    if (*item && !item[strspn(item, plain)]) {
-        text_add(text, item);
-        return;
-    }
-    text_add(text, "'");
-    for (const char *at = item; *at; at++) {
-        if (*at == '\'')
-            text_add(text, "'\\''");
-        else
-            text_addn(text, at, 1);
-    }
-    text_add(text, "'");
-}
-
 char *argv_quote(const struct argv *argv)
 {
     struct text text = {0};
     for (size_t i = 0; i < argv->count; i++) {
         if (i)
             text_add(&text, " ");
-        quote(&text, argv->items[i]);
+        text_add_escaped(&text, ESCAPE_SHELL, argv->items[i]);
     }
     char *line = arena_strndup(argv->arena, text.data ? text.data : "", text.length);
     text_release(&text);

@@ -20,7 +20,6 @@ struct argv {
     struct arena *arena;
     const char **items;
     size_t count;
-    size_t capacity;
 };
 
 void argv_add(struct argv *argv, const char *item);

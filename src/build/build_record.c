@@ -100,7 +100,7 @@ static char *take_word(char **line)
 
 static bool read_line(struct build_record *record, const struct build_unit *unit, char *line, struct arena *arena)
 {
-    struct build_input *input = &record->inputs[record->input_count];
+    struct build_input input = {0};
     if (take(&line, "object")) {
         record->sha256 = take_word(&line);
         record->object = line;
@@ -112,14 +112,14 @@ static bool read_line(struct build_record *record, const struct build_unit *unit
         return true;
     }
     if (take(&line, "input")) {
-        input->digest = take_word(&line);
-        if (!input->digest)
+        input.digest = take_word(&line);
+        if (!input.digest)
             return false;
     } else if (!take(&line, "absent")) {
         return false;
     }
-    input->path = lengthen(unit, line, arena);
-    record->input_count++;
+    input.path = lengthen(unit, line, arena);
+    ARENA_PUSH(arena, record->inputs, record->input_count, input);
     return true;
 }
 
@@ -130,10 +130,7 @@ enum status record_read(struct build_record *record, const struct build_unit *un
     size_t length = 0;
     if (file_read(&data, &length, path, RECORD_LIMIT_BYTES, arena, err))
         return err->status;
-    size_t lines = 0;
-    for (size_t i = 0; i < length; i++)
-        lines += data[i] == '\n';
-    struct build_record read = {.inputs = arena_array(arena, lines + 1, sizeof(*read.inputs))};
+    struct build_record read = {0};
     size_t number = 0;
     for (char *line = data, *end; (end = strchr(line, '\n')) != NULL; line = end + 1, number++) {
         *end = '\0';
@@ -178,15 +175,12 @@ enum status depfile_read(const char ***paths, size_t *count, const char *path, s
     if (!at)
         return err_set(err, ERR_IO, "%s: not a dependency file", path);
     at++;
-    size_t capacity = 1;
-    for (size_t i = 0; i < length; i++)
-        capacity += data[i] == ' ' || data[i] == '\n';
-    *paths = arena_array(arena, capacity, sizeof(**paths));
+    *paths = NULL;
     *count = 0;
     while (*at) {
         char *word = next_prerequisite(&at);
         if (word)
-            (*paths)[(*count)++] = word;
+            ARENA_PUSH(arena, *paths, *count, word);
     }
     return STATUS_OK;
 }

@@ -86,23 +86,6 @@ uint32_t codeobj_block(const uint32_t sizes[3])
 
 /* ---- the list ---- */
 
-static void *grown(struct arena *arena, const void *items, size_t count, size_t *capacity, size_t size)
-{
-    if (count < *capacity)
-        return (void *)items;
-    *capacity = *capacity ? *capacity * 2 : 8;
-    void *larger = arena_array(arena, *capacity, size);
-    if (count)
-        memcpy(larger, items, count * size);
-    return larger;
-}
-
-void list_add_other(struct codeobj_list *list, const char *id, uint64_t size_bytes)
-{
-    list->others = grown(list->arena, list->others, list->other_count, &list->other_capacity, sizeof(*list->others));
-    list->others[list->other_count++] = (struct codeobj_other){id, size_bytes};
-}
-
 /* The bundle's id comes last: it is what somebody wrote, the object's own words are what the compiler did. */
 static enum status name_target(struct codeobj *object, const struct elf_image *image, struct arena *arena,
                                struct err *err)
@@ -141,8 +124,7 @@ enum status list_add_object(struct codeobj_list *list, struct bytes image, const
     const enum status status = read_object(&object, image, list->arena, err);
     if (status)
         return *id ? err_within(err, "entry '%s'", id) : status;
-    list->objects = grown(list->arena, list->objects, list->count, &list->capacity, sizeof(*list->objects));
-    list->objects[list->count++] = object;
+    ARENA_PUSH(list->arena, list->objects, list->count, object);
     return STATUS_OK;
 }
 

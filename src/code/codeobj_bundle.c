@@ -62,7 +62,7 @@ static enum status read_entry(struct codeobj_list *list, struct bytes bytes, uin
     *end = offset + size > *end ? offset + size : *end;
     if (holds_code(id, part))
         return list_add_object(list, part, id, err);
-    list_add_other(list, id, size);
+    ARENA_PUSH(list->arena, list->others, list->other_count, (struct codeobj_other){id, size});
     return STATUS_OK;
 }
 

@@ -43,15 +43,14 @@ bool target_of_flags(const char **target, const char **features, uint32_t flags,
 struct codeobj_list {
     struct arena *arena;
     struct codeobj *objects;
-    size_t count, capacity;
+    size_t count;
     struct codeobj_other *others;
-    size_t other_count, other_capacity;
+    size_t other_count;
     size_t bundle_count;
 };
 
 /* Reads one ELF image and appends it. `id` is copied. */
 enum status list_add_object(struct codeobj_list *list, struct bytes image, const char *id, struct err *err);
-void list_add_other(struct codeobj_list *list, const char *id, uint64_t size_bytes); /* keeps `id` */
 
 /* ---- codeobj_bundle.c ---- */
 

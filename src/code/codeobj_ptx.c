@@ -16,16 +16,20 @@ struct token {
     size_t length;
 };
 
-struct ptx {
-    const char *at, *end;
-    struct arena *arena;
-};
-
 /* A variable of the whole file in shared memory, for those kernels that name it. */
 struct ptx_shared {
     struct token name;
     uint64_t size_bytes;
     const char *counted_by; /* the last kernel that named it */
+};
+
+struct ptx {
+    const char *at, *end;
+    struct arena *arena;
+    struct codeobj_kernel *kernels;
+    size_t kernel_count;
+    struct ptx_shared *shared;
+    size_t shared_count;
 };
 
 static bool is_word(char c)
@@ -118,14 +122,15 @@ static struct token read_variable(struct variable *variable, struct ptx *ptx)
 
 /* ---- one kernel ---- */
 
-static void add_parameter(struct codeobj_kernel *kernel, const struct variable *variable, size_t capacity)
+static void add_parameter(struct codeobj_kernel *kernel, struct codeobj_arg **args, const struct variable *variable,
+                          struct arena *arena)
 {
     const uint32_t align = variable->align_bytes ? variable->align_bytes : 1;
     const uint64_t offset = ((uint64_t)kernel->kernarg_bytes + align - 1) / align * align;
-    if (kernel->arg_count == capacity || offset + variable->size_bytes > UINT16_MAX)
+    if (offset + variable->size_bytes > UINT16_MAX)
         return; /* the hardware has room for less */
-    struct codeobj_arg *args = (struct codeobj_arg *)kernel->args;
-    args[kernel->arg_count++] = codeobj_bare_arg((uint32_t)offset, (uint32_t)variable->size_bytes);
+    ARENA_PUSH(arena, *args, kernel->arg_count,
+               codeobj_bare_arg((uint32_t)offset, (uint32_t)variable->size_bytes));
     kernel->explicit_count = kernel->arg_count;
     kernel->kernarg_bytes = (uint32_t)(offset + variable->size_bytes);
 }
@@ -134,21 +139,17 @@ static void add_parameter(struct codeobj_kernel *kernel, const struct variable *
 static void read_parameters(struct codeobj_kernel *kernel, struct ptx *ptx)
 {
     struct ptx ahead = *ptx;
-    size_t capacity = 0;
+    struct codeobj_arg *args = NULL;
     struct variable variable;
     if (!is(next_token(&ahead), "("))
         return;
     *ptx = ahead;
-    for (struct token token = {0}; (token = next_token(&ahead)).length && !is(token, ")");)
-        capacity += is(token, ".param");
-    kernel->args = arena_array(ptx->arena, capacity + 1, sizeof(*kernel->args));
-    for (struct token token = {0}; (token = next_token(ptx)).length && !is(token, ")");)
+    for (struct token token = {0}; !is(token, ")") && (token = next_token(ptx)).length;)
         if (is(token, ".param")) {
             token = read_variable(&variable, ptx);
-            add_parameter(kernel, &variable, capacity);
-            if (is(token, ")"))
-                return;
+            add_parameter(kernel, &args, &variable, ptx->arena);
         }
+    kernel->args = args;
 }
 
 /* ".maxntid 256, 1, 1": up to three numbers, of which a missing one is 1. */
@@ -179,9 +180,10 @@ static bool read_bounds(struct codeobj_kernel *kernel, struct ptx *ptx)
     return is(token, "{");
 }
 
-static uint64_t named_bytes(struct token name, struct ptx_shared *shared, size_t count, const char *kernel)
+static uint64_t named_bytes(struct token name, struct ptx *ptx, const char *kernel)
 {
-    for (size_t k = 0; k < count; k++) {
+    struct ptx_shared *shared = ptx->shared;
+    for (size_t k = 0; k < ptx->shared_count; k++) {
         if (shared[k].name.length != name.length || memcmp(shared[k].name.text, name.text, name.length) != 0)
             continue;
         const bool counted = shared[k].counted_by == kernel;
@@ -192,7 +194,7 @@ static uint64_t named_bytes(struct token name, struct ptx_shared *shared, size_t
 }
 
 /* Shared memory of the own body, and what it names of the file's: each once. */
-static bool read_body(struct codeobj_kernel *kernel, struct ptx *ptx, struct ptx_shared *shared, size_t count)
+static bool read_body(struct codeobj_kernel *kernel, struct ptx *ptx)
 {
     struct token token = {0};
     struct variable variable;
@@ -205,7 +207,7 @@ static bool read_body(struct codeobj_kernel *kernel, struct ptx *ptx, struct ptx
             read_variable(&variable, ptx);
             bytes += variable.size_bytes;
         } else {
-            bytes += named_bytes(token, shared, count, kernel->name);
+            bytes += named_bytes(token, ptx, kernel->name);
         }
     }
     kernel->group_segment_bytes = bytes < UINT32_MAX ? (uint32_t)bytes : UINT32_MAX;
@@ -213,8 +215,7 @@ static bool read_body(struct codeobj_kernel *kernel, struct ptx *ptx, struct ptx
 }
 
 /* From behind .entry on. `first` is where its text begins. */
-static enum status read_kernel(struct codeobj *object, struct ptx *ptx, const char *first, struct ptx_shared *shared,
-                               size_t shared_count, struct err *err)
+static enum status read_kernel(struct ptx *ptx, const char *first, struct err *err)
 {
     struct codeobj_kernel kernel = {.wave = 32, .is_ptx = true};
     const struct token name = next_token(ptx);
@@ -224,11 +225,10 @@ static enum status read_kernel(struct codeobj *object, struct ptx *ptx, const ch
     read_parameters(&kernel, ptx);
     if (!read_bounds(&kernel, ptx))
         return STATUS_OK;
-    if (!read_body(&kernel, ptx, shared, shared_count))
+    if (!read_body(&kernel, ptx))
         return err_set(err, ERR_CONFIG, "truncated: kernel %s does not end", kernel.name);
     codeobj_set_code(&kernel, (struct bytes){(const unsigned char *)first, (size_t)(ptx->at - first)});
-    struct codeobj_kernel *kernels = (struct codeobj_kernel *)object->kernels;
-    kernels[object->kernel_count++] = kernel;
+    ARENA_PUSH(ptx->arena, ptx->kernels, ptx->kernel_count, kernel);
     return STATUS_OK;
 }
 
@@ -241,22 +241,10 @@ bool ptx_is(struct bytes bytes)
     return bytes.size && is(next_token(&ptx), ".version");
 }
 
-static void count_parts(size_t *kernels, size_t *variables, struct ptx ptx)
-{
-    for (struct token token = {0}; (token = next_token(&ptx)).length;) {
-        *kernels += is(token, ".entry");
-        *variables += is(token, ".shared");
-    }
-}
-
 enum status ptx_read(struct codeobj *object, struct bytes bytes, struct arena *arena, struct err *err)
 {
     const char *text = (const char *)bytes.data;
     struct ptx ptx = {.at = text, .end = text + bytes.size, .arena = arena};
-    size_t kernel_count = 0, capacity = 0, shared_count = 0;
-    count_parts(&kernel_count, &capacity, ptx);
-    object->kernels = arena_array(arena, kernel_count + 1, sizeof(*object->kernels));
-    struct ptx_shared *shared = arena_array(arena, capacity + 1, sizeof(*shared));
     enum status status = STATUS_OK;
     for (struct token token = {0}; !status && (token = next_token(&ptx)).length;) {
         struct variable variable;
@@ -265,11 +253,14 @@ enum status ptx_read(struct codeobj *object, struct bytes bytes, struct arena *a
             status = codeobj_string(&object->target, name.text, name.length, "the target", arena, err);
         } else if (is(token, ".shared")) {
             read_variable(&variable, &ptx);
-            shared[shared_count++] = (struct ptx_shared){.name = variable.name, .size_bytes = variable.size_bytes};
+            ARENA_PUSH(arena, ptx.shared, ptx.shared_count,
+                       (struct ptx_shared){.name = variable.name, .size_bytes = variable.size_bytes});
         } else if (is(token, ".entry")) {
-            status = read_kernel(object, &ptx, token.text, shared, shared_count, err);
+            status = read_kernel(&ptx, token.text, err);
         }
     }
+    object->kernels = ptx.kernels;
+    object->kernel_count = ptx.kernel_count;
     if (!status && !(object->target && text_starts(object->target, "sm_")))
         status = err_set(err, ERR_CONFIG, "not a code object: PTX without a .target");
     return status;

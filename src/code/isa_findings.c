@@ -52,24 +52,17 @@ struct isa_finding *isa_report(struct isa_scope *scope, const struct isa_rule *r
                                const char *format, ...)
 {
     struct isa_kernel *kernel = scope->kernel;
-    if (kernel->finding_count == scope->capacity) {
-        scope->capacity = scope->capacity * 2 + 8;
-        struct isa_finding *grown = arena_array(scope->arena, scope->capacity, sizeof(*grown));
-        if (kernel->finding_count)
-            memcpy(grown, kernel->findings, kernel->finding_count * sizeof(*grown));
-        kernel->findings = grown;
-    }
-    struct isa_finding *finding = &kernel->findings[kernel->finding_count++];
     va_list args;
     va_start(args, format);
-    *finding = (struct isa_finding){.code = rule->code,
+    ARENA_PUSH(scope->arena, kernel->findings, kernel->finding_count,
+               (struct isa_finding){.code = rule->code,
                                     .severity = rule->severity,
                                     .address = at ? at->address : kernel->symbol.address,
                                     .loop = at ? at->loop : ISA_NO_LOOP,
                                     .what = arena_vprintf(scope->arena, format, args),
-                                    .advice = rule->advice};
+                                    .advice = rule->advice});
     va_end(args);
-    return finding;
+    return &kernel->findings[kernel->finding_count - 1];
 }
 
 static const char *plural(uint64_t count)

@@ -118,7 +118,6 @@ struct isa_scope {
     const struct isa_instruction **items;
     size_t count;
     double cost;     /* issue time of them all */
-    size_t capacity; /* of the findings */
     struct arena *arena;
 };
 
