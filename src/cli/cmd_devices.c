@@ -5,13 +5,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "rooftile/catalog.h"
 #include "rooftile/device.h"
 #include "rooftile/file.h"
 #include "rooftile/machine.h"
 #include "rooftile/run.h"
 #include "rooftile/units.h"
-#include "session_sim.h"
+#include "session_machine.h"
 #include "show.h"
 
 struct listed_device {
@@ -68,15 +67,12 @@ static void find_models(struct listed_backend *backend, bool names_only, struct 
     char **paths = NULL;
     size_t count = 0;
     struct err err = {0};
-    char *config = catalog_config_dir(arena);
-    if (config && file_list(&paths, &count, path_join(arena, config, "machines"), ".json", arena, &err))
+    if (session_machine_files(&paths, &count, arena, &err))
         count = 0;
     backend->devices = arena_array(arena, count + 1, sizeof(*backend->devices));
     backend->device_count = count;
-    if (!count && config)
-        backend->why_off = arena_printf(arena, "there is no machine file in %s/machines", config);
-    else if (!count)
-        backend->why_off = "no configs folder found beside the program; set ROOFTILE_CONFIGS";
+    if (!count)
+        backend->why_off = "there is no machine file: no configs folder beside the program; ROOFTILE_CONFIGS names one";
     for (size_t k = 0; k < count; k++) {
         const char *base = path_base(paths[k]);
         const char *name = arena_strndup(arena, base, strlen(base) - strlen(".json"));

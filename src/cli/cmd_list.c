@@ -22,21 +22,6 @@ bool list_is_oracle(const struct manifest *manifest)
 
 /* ---- what there is ---- */
 
-static enum status read_catalog(struct listing *listing, const struct cli_options *options, struct err *err)
-{
-    const char *const *built_in = NULL;
-    size_t built_in_count = 0, count = 0;
-    enum status status = catalog_default_dirs(&built_in, &built_in_count, listing->arena, err);
-    if (status)
-        return status;
-    const char **dirs = arena_array(listing->arena, options->kernel_dir_count + built_in_count, sizeof(*dirs));
-    for (size_t k = 0; k < options->kernel_dir_count; k++)
-        dirs[count++] = options->kernel_dirs[k];
-    for (size_t k = 0; k < built_in_count; k++)
-        dirs[count++] = built_in[k];
-    return catalog_read(&listing->catalog, dirs, count, listing->arena, err);
-}
-
 /* The suites are the JSON files of configs/ itself; its folders hold machines and schemas. */
 static enum status find_suites(struct listing *listing, struct err *err)
 {
@@ -186,7 +171,9 @@ static void print_names(const struct listing *listing)
 
 static enum status find_all(struct listing *listing, const struct cli_options *options, struct err *err)
 {
-    enum status status = read_catalog(listing, options, err);
+    struct session session = {.options = options, .arena = listing->arena};
+    enum status status = session_catalog(&session, err);
+    listing->catalog = session.catalog;
     if (!status)
         status = find_suites(listing, err);
     if (!status)
