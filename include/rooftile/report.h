@@ -32,4 +32,17 @@ void report_case_line(struct text *out, const struct result_case *result_case, s
 void report_roofline_text(struct text *out, const struct result *result, const struct report_options *options);
 void report_machine(struct text *out, const struct machine *machine, const struct report_options *options);
 
+struct document; /* rooftile/table.h */
+struct inspection; /* rooftile/inspection.h */
+
+/* Inspections: details of few kernels, one line each of many; or all of it for programs. */
+struct inspect_look {
+    bool data;    /* for programs: configs/schema/inspect.schema.json */
+    bool details; /* however many kernels there are */
+    bool isa;     /* with the disassembly */
+    bool verbose; /* with commands, and what is empty */
+};
+void inspect_document(struct document *document, const struct inspection *list, size_t count,
+                      const struct inspect_look *look);
+
 #endif

@@ -3,13 +3,31 @@
  * A/A: the same build again and again, to learn how far this machine's own noise goes, which shifts can be seen in
  * which case, and which cases are too noisy to gate.
  */
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "aa.h"
+#include "rooftile/noise_file.h"
+#include "show.h"
 #include "trials.h"
 
-enum { DEFAULT_TRIALS = 20, COMPARE_TRIALS = 5 };
+enum { DEFAULT_TRIALS = 20, COMPARE_TRIALS = 5, MOST_ROWS = 40 };
+
+#define AA_CLASSES 64
+
+struct aa {
+    struct arena *arena;
+    const struct result *result;
+    const char *class_names[AA_CLASSES];
+    struct noise_class classes[AA_CLASSES];
+    size_t class_count;
+    const struct result_case **of; /* the result's case of each row */
+    struct noise_case *cases;
+    size_t count;
+    struct noise_summary summary;
+    const char *path; /* of the noise file; NULL: nothing was learned */
+};
 
 /* More classes than AA_CLASSES are one class together. */
 static uint32_t class_of(struct aa *aa, const char *name)
@@ -84,6 +102,126 @@ static enum status save(struct aa *aa, struct err *err)
     return noise_file_write(&file, path, err);
 }
 
+/* ---- as a document: the noise file's members, and what follows from them ---- */
+
+static const struct table_column case_columns[] = {
+    {.title = "case"},
+    {.key = "id"},
+    {.key = "class"},
+    {.title = "time", .unit = UNIT_TIME},
+    {.key = "sigma", .title = "noise", .unit = UNIT_PERCENT},
+    {.key = "sd", .title = "sd", .unit = UNIT_PERCENT},
+    {.key = "mde_compare", .title = "5 v 5", .unit = UNIT_PERCENT},
+    {.key = "mde_week", .title = "7 nights", .unit = UNIT_PERCENT},
+    {.key = "mde_night"},
+    {.key = "trials"},
+    {.key = "too_noisy"},
+    {.title = "", .flags = COLUMN_PROSE},
+};
+
+/* The noisiest first; what is as noisy as another in the order of the run. */
+static int by_sigma(const void *a, const void *b)
+{
+    const struct noise_case *p = *(const struct noise_case *const *)a, *q = *(const struct noise_case *const *)b;
+    const double x = isfinite(p->sigma) ? p->sigma : -1, y = isfinite(q->sigma) ? q->sigma : -1;
+    return x != y ? (x < y) - (x > y) : (p > q) - (p < q);
+}
+
+static const struct table *cases_of(const struct aa *aa, bool all)
+{
+    const struct noise_case **order = arena_array(aa->arena, aa->count + 1, sizeof(const struct noise_case *));
+    struct table *table = TABLE(aa->arena, case_columns);
+    for (size_t k = 0; k < aa->count; k++)
+        order[k] = &aa->cases[k];
+    qsort(order, aa->count, sizeof(*order), by_sigma);
+    for (size_t k = 0; k < aa->count; k++) {
+        const struct noise_case *noise = order[k];
+        const struct result_case *c = aa->of[noise - aa->cases];
+        table_add(table,
+                  (struct cell[]){cell_text(c->label), cell_text(c->id), cell_text(c->class ? c->class : ""),
+                                  cell_number(c->stats.median), cell_positive(noise->sigma), cell_number(noise->sd),
+                                  cell_number(noise->mde_compare), cell_number(noise->mde_week),
+                                  cell_number(noise->mde_night), cell_number((double)noise->trials),
+                                  cell_bool(noise->too_noisy), cell_text(noise->too_noisy ? "too noisy to gate" : "")});
+    }
+    table->most_rows = all ? 0 : MOST_ROWS;
+    table->rest = "quieter ones (-v shows them)";
+    return table;
+}
+
+static const struct table *classes_of(const struct aa *aa)
+{
+    static const struct table_column columns[] = {{.key = "class", .title = "class"},
+                                                  {.key = "sigma", .title = "noise", .unit = UNIT_PERCENT},
+                                                  {.key = "cases", .title = "cases", .unit = UNIT_COUNT}};
+    struct table *table = TABLE(aa->arena, columns);
+    for (size_t k = 0; k < aa->class_count; k++)
+        table_add(table, (struct cell[]){cell_text(aa->class_names[k]), cell_positive(aa->classes[k].sigma),
+                                         cell_number((double)aa->classes[k].cases)});
+    table->indent = 2;
+    return table;
+}
+
+static const struct table *head_of(const struct aa *aa)
+{
+    const struct result *result = aa->result;
+    const struct noise_summary *s = &aa->summary;
+    const struct {
+        const char *key;
+        double value;
+    } quantiles[] = {{"min", s->min}, {"p10", s->p10}, {"q1", s->q1},   {"median", s->median},
+                     {"q3", s->q3},   {"p90", s->p90}, {"p99", s->p99}, {"max", s->max}};
+    struct table *head = table_record(aa->arena), *sigma = table_record(aa->arena);
+    for (size_t k = 0; k < sizeof(quantiles) / sizeof(*quantiles); k++)
+        table_member(sigma, quantiles[k].key, NULL, cell_number(quantiles[k].value));
+    table_member(head, "schema", NULL, cell_text(NOISE_FILE_SCHEMA));
+    table_member(head, "fingerprint", NULL, cell_text(result->fingerprint));
+    table_member(head, "device", NULL, cell_text(result->device.name));
+    table_member(head, "learned_at", NULL, cell_text(result->finished_at ? result->finished_at : ""));
+    table_member(head, "predicted", NULL, cell_bool(result->predicted));
+    table_member(head, "trials", NULL, cell_number(result->trials ? result->trials : 1));
+    table_member(head, "sigma", NULL, cell_table(sigma));
+    table_member(head, "quiet_share", NULL, cell_number(s->quiet_share));
+    table_member(head, "too_noisy", NULL, cell_number((double)s->too_noisy));
+    return head;
+}
+
+static const char *summary_of(const struct aa *aa)
+{
+    const struct noise_summary *s = &aa->summary;
+    const char *head = arena_printf(
+        aa->arena,
+        "%zu case%s, %u trials each, on %s\n"
+        "noise: how far one trial's median lies from the next's (robust; sd has the glitches in it); "
+        "5 v 5, 7 nights: the smallest change that shows with so many trials or nights",
+        s->cases, s->cases == 1 ? "" : "s", aa->result->trials ? aa->result->trials : 1, aa->result->device.name);
+    if (!s->learned)
+        return arena_printf(aa->arena, "%s\nnothing is learned from fewer than %d trials", head, SHIFT_LEARNED_TRIALS);
+    return arena_printf(
+        aa->arena,
+        "%s\nhalf of the cases below %.2f %%, 3 of 4 below %.2f %%, 99 of 100 below %.2f %%, the noisiest "
+        "%.2f %%\n%.0f %% of the cases stay under %.1f %%; %zu %s too noisy to gate",
+        head, s->median * 100, s->q3 * 100, s->p99 * 100, s->max * 100, s->quiet_share * 100, NOISE_QUIET * 100,
+        s->too_noisy, s->too_noisy == 1 ? "is" : "are");
+}
+
+static enum status show(const struct aa *aa, const struct cli_options *options, struct err *err)
+{
+    struct document document = {.arena = aa->arena};
+    if (aa->result->predicted)
+        document_text(&document, SHOW_PEOPLE, TONE_BOLD,
+                      "PREDICTED: nothing was executed; this is the simulated noise");
+    document_add(&document, (struct section){.show = SHOW_DATA, .table = head_of(aa)});
+    document_table(&document, "cases", NULL, cases_of(aa, options->verbose > 0));
+    document_text(&document, SHOW_PEOPLE, TONE_PLAIN, "%s", summary_of(aa));
+    document_add(
+        &document,
+        (struct section){.show = aa->summary.learned ? 0 : SHOW_DATA, .key = "classes", .table = classes_of(aa)});
+    if (aa->path)
+        document_text(&document, SHOW_PEOPLE, TONE_PLAIN, "learned: compare and the gate will use %s", aa->path);
+    return show_document(&document, options, true, err);
+}
+
 int cmd_aa(const struct cli_options *options, struct arena *arena)
 {
     struct session session = {.options = options, .arena = arena};
@@ -115,6 +253,6 @@ int cmd_aa(const struct cli_options *options, struct arena *arena)
     if (!status)
         status = save(aa, &err);
     if (!status)
-        status = aa_show(aa, options, &err);
+        status = show(aa, options, &err);
     return status ? cli_fail(&err) : interrupted ? 130 : result_exit_code(result);
 }

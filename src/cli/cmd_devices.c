@@ -1,24 +1,255 @@
-/* SPDX-License-Identifier: MIT */
-#include <unistd.h>
+/* SPDX-License-Identifier: MIT
+ *
+ * `rooftile devices`: every backend, what it can open, or exactly why it is off.
+ */
+#include <stdio.h>
+#include <string.h>
 
-#include "devices.h"
+#include "rooftile/device.h"
+#include "rooftile/file.h"
+#include "rooftile/machine.h"
+#include "rooftile/run.h"
+#include "rooftile/units.h"
+#include "session_machine.h"
+#include "show.h"
+
+struct listed_device {
+    const char *id;      /* as --device takes it */
+    const char *problem; /* why it cannot be used; NULL: it can */
+    struct device_info info;
+    double bandwidth; /* of its memory, from a machine file; 0 unknown */
+};
+
+struct listed_backend {
+    const struct device_ops *ops;
+    const char *why_off; /* NULL: there are devices */
+    struct listed_device *devices;
+    size_t device_count;
+};
+
+/* ---- what there is ---- */
+
+/* Devices that execute: opened one after the other, each in a worker that ends again. */
+static void find_real(struct listed_backend *backend, int count, bool names_only, struct arena *arena)
+{
+    backend->devices = arena_array(arena, (size_t)count, sizeof(*backend->devices));
+    backend->device_count = (size_t)count;
+    for (int index = 0; index < count; index++) {
+        struct listed_device *device = &backend->devices[index];
+        struct device_request request = {.index = index};
+        struct err err = {0};
+        snprintf(request.backend, sizeof(request.backend), "%s", backend->ops->name);
+        device->id = arena_printf(arena, "%s:%d", backend->ops->name, index);
+        if (!names_only && run_device_info(&device->info, NULL, &request, &err))
+            device->problem = arena_strdup(arena, err.text);
+    }
+}
+
+static void read_model(struct listed_device *device, const char *name, struct arena *arena)
+{
+    struct session *session = arena_alloc(arena, sizeof(*session));
+    struct err err = {0};
+    session->arena = arena;
+    snprintf(session->request.model, sizeof(session->request.model), "%s", name);
+    if (session_sim(session, &err)) {
+        device->problem = arena_strdup(arena, err.text);
+        return;
+    }
+    device->info = *session->request.sim_info;
+    const struct machine *machine = &session->machine;
+    if (machine->level_count)
+        device->bandwidth = ceiling_value(&machine->levels[machine->level_count - 1].bandwidth);
+}
+
+/* The sim device's models are the machine files. */
+static void find_models(struct listed_backend *backend, bool names_only, struct arena *arena)
+{
+    char **paths = NULL;
+    size_t count = 0;
+    struct err err = {0};
+    if (session_machine_files(&paths, &count, arena, &err))
+        count = 0;
+    backend->devices = arena_array(arena, count + 1, sizeof(*backend->devices));
+    backend->device_count = count;
+    if (!count)
+        backend->why_off = "there is no machine file: no configs folder beside the program; ROOFTILE_CONFIGS names one";
+    for (size_t k = 0; k < count; k++) {
+        const char *base = path_base(paths[k]);
+        const char *name = arena_strndup(arena, base, strlen(base) - strlen(".json"));
+        backend->devices[k].id = arena_printf(arena, "%s:%s", backend->ops->name, name);
+        if (!names_only)
+            read_model(&backend->devices[k], name, arena);
+    }
+}
+
+static void find_devices(struct listed_backend *backend, bool names_only, struct arena *arena)
+{
+    struct text why = {0};
+    const int count = backend->ops->executes ? backend->ops->count(&why) : 0;
+    if (!backend->ops->executes)
+        find_models(backend, names_only, arena);
+    else if (count > 0)
+        find_real(backend, count, names_only, arena);
+    else
+        backend->why_off = arena_strdup(arena, why.length ? why.data : "no device");
+    text_release(&why);
+}
+
+/* ---- as a document ---- */
+
+/* One sentence of facts; unknown ones are left out. */
+static const char *facts(const struct listed_device *device, struct arena *arena)
+{
+    const struct device_info *info = &device->info;
+    struct text out = {0};
+    char unit[UNITS_TEXT];
+    text_addf(&out, "%s: %s", info->name, info->arch);
+    if (info->cus)
+        text_addf(&out, ", %u %s", info->cus, strcmp(info->backend, "cpu") ? "CUs" : info->cus > 1 ? "cores" : "core");
+    if (info->partition[0])
+        text_addf(&out, ", mode %s", info->partition);
+    if (info->core_hz > 0)
+        text_addf(&out, ", %s", units_hz(unit, info->core_hz));
+    text_addf(&out, ", wave %u", info->wave);
+    for (uint32_t k = 0; k < info->cache_count; k++) {
+        const struct device_cache *cache = &info->caches[k];
+        text_addf(&out, ", %s %s", cache->name, units_bytes(unit, (double)cache->size_bytes));
+        if (cache->instances > 1)
+            text_addf(&out, " x %u", cache->instances);
+    }
+    if (info->memory_bytes)
+        text_addf(&out, ", memory %s", units_bytes(unit, (double)info->memory_bytes));
+    if (device->bandwidth > 0)
+        text_addf(&out, " at %s", units_rate(unit, device->bandwidth, "B/s"));
+    if (info->note[0] && !info->predicted)
+        text_addf(&out, "; %s", info->note);
+    const char *kept = arena_strdup(arena, out.data);
+    text_release(&out);
+    return kept;
+}
+
+static struct cell caches(const struct device_info *info, struct arena *arena)
+{
+    static const struct table_column columns[] = {
+        {.key = "name"}, {.key = "size_bytes"}, {.key = "line_bytes"}, {.key = "instances"}};
+    struct table *table = TABLE(arena, columns);
+    for (uint32_t k = 0; k < info->cache_count; k++)
+        table_add(table,
+                  (struct cell[]){cell_text(info->caches[k].name), cell_number((double)info->caches[k].size_bytes),
+                                  cell_positive(info->caches[k].line_bytes), cell_number(info->caches[k].instances)});
+    return cell_table(table);
+}
+
+static const struct table_column device_columns[] = {
+    {.key = "id", .title = ""},
+    {.title = "", .flags = COLUMN_PROSE},
+    {.key = "problem"},
+    {.key = "name"},
+    {.key = "arch"},
+    {.key = "target"},
+    {.key = "pci_bdf"},
+    {.key = "pci_id"},
+    {.key = "partition"},
+    {.key = "driver"},
+    {.key = "predicted"},
+    {.key = "wave"},
+    {.key = "cus"},
+    {.key = "max_block"},
+    {.key = "lds_bytes"},
+    {.key = "memory_bytes"},
+    {.key = "memory_bandwidth"},
+    {.key = "core_hz"},
+    {.key = "caches"},
+    {.key = "note"},
+};
+enum { DEVICE_COLUMNS = sizeof(device_columns) / sizeof(*device_columns) };
+
+static void add_device(struct table *table, const struct listed_device *device, struct arena *arena)
+{
+    const struct device_info *info = &device->info;
+    struct cell cells[DEVICE_COLUMNS] = {cell_text(device->id)};
+    if (device->problem) {
+        cells[1] = cell_text(arena_printf(arena, "cannot be used: %s", device->problem));
+        cells[2] = cell_text(device->problem);
+        table_add(table, cells);
+        return;
+    }
+    table_add(table, (struct cell[DEVICE_COLUMNS]){cell_text(device->id),
+                                                   cell_text(facts(device, arena)),
+                                                   cell_text(NULL),
+                                                   cell_known(info->name),
+                                                   cell_known(info->arch),
+                                                   cell_known(info->target),
+                                                   cell_known(info->pci_bdf),
+                                                   cell_known(info->pci_id),
+                                                   cell_known(info->partition),
+                                                   cell_known(info->driver),
+                                                   cell_bool(info->predicted),
+                                                   cell_number(info->wave),
+                                                   cell_positive(info->cus),
+                                                   cell_positive(info->max_block),
+                                                   cell_positive((double)info->lds_bytes),
+                                                   cell_positive((double)info->memory_bytes),
+                                                   cell_positive(device->bandwidth),
+                                                   cell_positive(info->core_hz),
+                                                   caches(info, arena),
+                                                   cell_known(info->note)});
+}
+
+static void add_backend(struct document *document, struct table *backends, const struct listed_backend *backend)
+{
+    struct table *devices = TABLE(document->arena, device_columns), *shown = devices;
+    devices->indent = 2;
+    for (size_t d = 0; d < backend->device_count; d++)
+        add_device(devices, &backend->devices[d], document->arena);
+    if (backend->why_off) {
+        shown = table_record(document->arena);
+        shown->indent = 2;
+        table_member(shown, NULL, "off", cell_text(backend->why_off));
+    }
+    table_add(backends,
+              (struct cell[]){cell_text(backend->ops->name), cell_text(backend->ops->summary),
+                              cell_bool(!backend->why_off), cell_text(backend->why_off), cell_table(devices)});
+    document_add(document,
+                 (struct section){
+                     .show = SHOW_PEOPLE, .title = backend->ops->name, .text = backend->ops->summary, .table = shown});
+}
+
+/* What runs without --device. */
+static void add_default(struct document *document)
+{
+    struct device_request request;
+    struct text reason = {0};
+    struct table *facts = table_record(document->arena);
+    device_default(&request, &reason);
+    const char *id = request.backend[0] ? arena_printf(document->arena, "%s:%d", request.backend, request.index) : NULL;
+    table_member(facts, "default", NULL, cell_text(id));
+    table_member(facts, "default_reason", NULL,
+                 cell_text(arena_strdup(document->arena, reason.length ? reason.data : "no device can run anything")));
+    text_release(&reason);
+    document_add(document, (struct section){.show = SHOW_DATA, .table = facts});
+    document_text(document, SHOW_PEOPLE, TONE_PLAIN, id ? "Without --device: %s" : "Without --device nothing can run.",
+                  id);
+}
 
 int cmd_devices(const struct cli_options *options, struct arena *arena)
 {
-    struct device_list list = {0};
+    static const struct table_column columns[] = {
+        {.key = "name"}, {.key = "summary"}, {.key = "available"}, {.key = "reason"}, {.key = "devices"}};
+    struct document document = {.arena = arena};
+    struct table *backends = TABLE(arena, columns);
     struct err err = {0};
-    struct text text = {0};
-    devices_find(&list, options->names, arena);
-    if (options->names) {
-        for (size_t k = 0; k < list.backend_count; k++)
-            for (size_t d = 0; d < list.backends[k].device_count; d++)
-                text_addf(&text, "%s\n", list.backends[k].devices[d].id);
-    } else if (options->json) {
-        devices_json(&text, &list);
-    } else {
-        devices_text(&text, &list, cli_columns(STDOUT_FILENO), log_use_color(STDOUT_FILENO));
+    for (size_t k = 0; device_backends[k]; k++) {
+        struct listed_backend backend = {.ops = device_backends[k]};
+        find_devices(&backend, options->names, arena);
+        for (size_t d = 0; options->names && d < backend.device_count; d++)
+            printf("%s\n", backend.devices[d].id);
+        if (!options->names)
+            add_backend(&document, backends, &backend);
     }
-    const enum status status = cli_write(options->names ? NULL : options->json, &text, &err);
-    text_release(&text);
-    return status ? cli_fail(&err) : 0;
+    if (options->names)
+        return 0;
+    document_add(&document, (struct section){.show = SHOW_DATA, .key = "backends", .table = backends});
+    add_default(&document);
+    return show_document(&document, options, false, &err) ? cli_fail(&err) : 0;
 }

@@ -2,12 +2,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "list.h"
 #include "options.h"
 #include "rooftile/file.h"
+#include "rooftile/targets.h"
 #include "session.h"
+#include "show.h"
 
 const char *list_family(const struct manifest *manifest)
 {
@@ -19,29 +20,7 @@ bool list_is_oracle(const struct manifest *manifest)
     return text_ends(manifest->name, "_oracle");
 }
 
-const char *list_role_name(enum buffer_role role)
-{
-    static const char *const names[] = {
-        [ROLE_IN] = "in", [ROLE_OUT] = "out", [ROLE_INOUT] = "inout", [ROLE_TEMP] = "temp"};
-    return names[role];
-}
-
 /* ---- what there is ---- */
-
-static enum status read_catalog(struct listing *listing, const struct cli_options *options, struct err *err)
-{
-    const char *const *built_in = NULL;
-    size_t built_in_count = 0, count = 0;
-    enum status status = catalog_default_dirs(&built_in, &built_in_count, listing->arena, err);
-    if (status)
-        return status;
-    const char **dirs = arena_array(listing->arena, options->kernel_dir_count + built_in_count, sizeof(*dirs));
-    for (size_t k = 0; k < options->kernel_dir_count; k++)
-        dirs[count++] = options->kernel_dirs[k];
-    for (size_t k = 0; k < built_in_count; k++)
-        dirs[count++] = built_in[k];
-    return catalog_read(&listing->catalog, dirs, count, listing->arena, err);
-}
 
 /* The suites are the JSON files of configs/ itself; its folders hold machines and schemas. */
 static enum status find_suites(struct listing *listing, struct err *err)
@@ -181,45 +160,52 @@ static enum status choose(struct listing *listing, const struct cli_options *opt
     return status;
 }
 
-static void add_names(struct text *out, const struct listing *listing)
+static void print_names(const struct listing *listing)
 {
     for (size_t k = 0; k < listing->kernel_count; k++)
         if (!session_is_helper(listing->kernels[k]))
-            text_addf(out, "%s\n", listing->kernels[k]->name);
+            printf("%s\n", listing->kernels[k]->name);
     for (size_t k = 0; k < listing->suite_count; k++)
-        text_addf(out, "%s\n", listing->suites[k].name);
+        printf("%s\n", listing->suites[k].name);
+}
+
+static enum status find_all(struct listing *listing, const struct cli_options *options, struct err *err)
+{
+    struct session session = {.options = options, .arena = listing->arena};
+    enum status status = session_catalog(&session, err);
+    listing->catalog = session.catalog;
+    if (!status)
+        status = find_suites(listing, err);
+    if (!status)
+        status = choose(listing, options, err);
+    for (size_t k = 0; k < listing->suite_count && !status && !options->names; k++) {
+        read_suite(&listing->suites[k], listing->arena);
+        if (listing->full && listing->suites[k].problem)
+            status = err_set(err, ERR_CONFIG, "%s", listing->suites[k].problem);
+    }
+    return status;
 }
 
 int cmd_list(const struct cli_options *options, struct arena *arena)
 {
+    struct document document = {.arena = arena};
     struct listing listing = {.arena = arena};
     struct err err = {0};
-    struct text text = {0};
-    if (options->targets) {
-        list_targets(&text, options->json, options->names, log_use_color(STDOUT_FILENO), arena);
-        const enum status written = cli_write(options->json, &text, &err);
-        text_release(&text);
-        return written ? cli_fail(&err) : 0;
+    if (options->targets && options->names) {
+        for (size_t k = 0; k < TARGET_COUNT; k++)
+            printf("%s\n", targets[k].arch);
+        return 0;
     }
-    enum status status = read_catalog(&listing, options, &err);
-    if (!status)
-        status = find_suites(&listing, &err);
-    if (!status)
-        status = choose(&listing, options, &err);
-    for (size_t k = 0; k < listing.suite_count && !status && !options->names; k++) {
-        read_suite(&listing.suites[k], arena);
-        if (listing.full && listing.suites[k].problem)
-            status = err_set(&err, ERR_CONFIG, "%s", listing.suites[k].problem);
+    enum status status = options->targets ? STATUS_OK : find_all(&listing, options, &err);
+    if (!status && options->names) {
+        print_names(&listing);
+        return 0;
     }
-    if (status)
-        return cli_fail(&err);
-    if (options->names)
-        add_names(&text, &listing);
-    else if (options->json)
-        list_json(&text, &listing);
-    else
-        list_text(&text, &listing, cli_columns(STDOUT_FILENO), log_use_color(STDOUT_FILENO));
-    status = cli_write(options->names ? NULL : options->json, &text, &err);
-    text_release(&text);
+    if (!status && options->targets)
+        list_targets(&document);
+    else if (!status)
+        list_document(&document, &listing, options->json);
+    if (!status)
+        status = show_document(&document, options, false, &err);
     return status ? cli_fail(&err) : 0;
 }

@@ -9,9 +9,9 @@
 #include "codes.h"
 #include "idle.h"
 #include "progress.h"
-#include "roofs.h"
 #include "rooftile/clock.h"
 #include "rooftile/units.h"
+#include "services.h"
 
 struct execution {
     struct session *session;

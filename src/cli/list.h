@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Listing: the kernels and suites that `rooftile list` was asked for, and the two ways to show them.
+ * Listing: the kernels and suites that `rooftile list` was asked for, and the document that shows them.
  */
 #ifndef ROOFTILE_LIST_H
 #define ROOFTILE_LIST_H
@@ -8,6 +8,7 @@
 #include "cli.h"
 #include "rooftile/catalog.h"
 #include "rooftile/suite.h"
+#include "rooftile/table.h"
 
 struct listed_suite {
     const char *name; /* as `rooftile run` takes it: the file's name without .json, or the path as given */
@@ -30,11 +31,10 @@ struct listing {
 const char *list_family(const struct manifest *manifest);
 /* Oracles compute what is right for other kernels; nobody measures them. */
 bool list_is_oracle(const struct manifest *manifest);
-const char *list_role_name(enum buffer_role role);
 
-void list_text(struct text *out, const struct listing *listing, unsigned columns, bool color);
-void list_json(struct text *out, const struct listing *listing);
-/* The AMD GPUs that code is compiled for, each with the compiler at hand. */
-void list_targets(struct text *out, bool json, bool names, bool color, struct arena *arena);
+/* Everything for programs (`data`); for people an overview, or what was named one by one in full. */
+void list_document(struct document *document, const struct listing *listing, bool data);
+/* The GPUs that code is compiled for, each with the compiler at hand. */
+void list_targets(struct document *document);
 
 #endif

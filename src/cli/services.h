@@ -20,6 +20,21 @@ enum status services_prepare(struct service_code services[SERVICE_COUNT], struct
                              const volatile int *stop, struct err *err);
 void services_apply(struct run_service_case out[SERVICE_COUNT], const struct service_code services[SERVICE_COUNT]);
 
+/* ---- the cases behind a machine's measured roofs, planned and built again ----
+ * So that a roof can be measured beside a case that beats it. */
+struct roofs {
+    struct run_roof *roofs; /* those that can be measured again */
+    size_t count;
+    struct service_code services[SERVICE_COUNT];
+};
+
+enum status roofs_prepare(struct roofs *roofs, struct session *session, const volatile int *stop, struct err *err);
+void roofs_apply(struct run_options *options, const struct roofs *roofs);
+
+/* A suite case from a case id "kernel/name=value;...", measured quickly in the id's mode; its timer is measured anew.
+ * False when it is not an id. */
+bool roofs_case_from_id(struct suite_case *out, const char *id, struct arena *arena);
+
 /* Warnings about what the first worker found out: timers that are missing, a flush that does not work. */
 void services_warn(const struct session *session, const struct calibration *calibration);
 

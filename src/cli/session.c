@@ -12,8 +12,7 @@
 #include "rooftile/file.h"
 #include "rooftile/hash.h"
 #include "rooftile/units.h"
-#include "session_match.h"
-#include "session_sim.h"
+#include "session_machine.h"
 
 /* ---- suites and catalog ---- */
 
@@ -341,4 +340,33 @@ enum status session_uncompiled(size_t *count, double *time_ns, struct session *s
 enum status session_build(struct session *session, const volatile int *stop, struct err *err)
 {
     return session_build_plan(&session->builds, session, session->plan, stop, err);
+}
+
+/* ---- every kernel ---- */
+
+bool session_is_helper(const struct manifest *manifest)
+{
+    bool service = false;
+    for (size_t k = 0; k < manifest->tag_count; k++)
+        service = service || !strcmp(manifest->tags[k], "service");
+    return service || text_ends(manifest->name, "_oracle");
+}
+
+enum status session_all_kernels(struct session *session, bool helpers, struct err *err)
+{
+    const char **names = arena_array(session->arena, session->catalog.count + 1, sizeof(*names));
+    const struct suite **suites = arena_array(session->arena, 1, sizeof(*suites));
+    struct measure_options measure;
+    size_t count = 0;
+    for (size_t k = 0; k < session->catalog.count; k++)
+        if (helpers || !session_is_helper(session->catalog.manifests[k]))
+            names[count++] = session->catalog.manifests[k]->name;
+    if (!count)
+        return err_set(err, ERR_CONFIG, "there is no kernel in %s",
+                       session->catalog.dir_count ? session->catalog.dirs[0] : "any folder");
+    measure_defaults(&measure);
+    enum status status = suite_from_kernels(&suites[0], names, count, &measure, session->arena, err);
+    session->suites = suites;
+    session->suite_count = 1;
+    return status;
 }

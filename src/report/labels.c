@@ -3,11 +3,10 @@
  * Labels say every parameter that varies anywhere in the plan. Neighbouring cases of one kernel share most of them, so
  * what a run of rows has in common becomes its heading and the rows keep what differs.
  */
-#include "labels.h"
-
+#include <stdint.h>
 #include <string.h>
 
-#include "report_internal.h"
+#include "render_internal.h"
 
 enum { MAX_WORDS = 32 };
 
@@ -66,25 +65,24 @@ static size_t run_length(uint32_t *varies, const struct words *first, size_t cou
     return length;
 }
 
-const struct row_label *row_labels(const struct result *result, struct arena *arena)
+struct row_label *group_labels(const char *const *labels, size_t count, struct arena *arena)
 {
     struct arena scratch = {0};
-    struct words *words = arena_array(&scratch, result->case_count + 1, sizeof(*words));
-    struct row_label *labels = arena_array(arena, result->case_count + 1, sizeof(*labels));
-    for (size_t k = 0; k < result->case_count; k++) {
-        const struct result_case *c = &result->cases[k];
-        labels[k].text = printable(arena, c->label && c->label[0] ? c->label : c->id);
-        split(&words[k], labels[k].text, &scratch);
+    struct words *words = arena_array(&scratch, count + 1, sizeof(*words));
+    struct row_label *grouped = arena_array(arena, count + 1, sizeof(*grouped));
+    for (size_t k = 0; k < count; k++) {
+        grouped[k].text = labels[k];
+        split(&words[k], labels[k], &scratch);
     }
-    for (size_t k = 0, length; k < result->case_count; k += length) {
+    for (size_t k = 0, length; k < count; k += length) {
         uint32_t varies;
-        length = run_length(&varies, &words[k], result->case_count - k);
+        length = run_length(&varies, &words[k], count - k);
         if (length == 1 || !varies)
             continue;
-        labels[k].heading = join(&words[k], ~varies, "", arena);
+        grouped[k].heading = join(&words[k], ~varies, "", arena);
         for (size_t row = k; row < k + length; row++)
-            labels[row].text = join(&words[row], varies, "  ", arena);
+            grouped[row].text = join(&words[row], varies, "  ", arena);
     }
     arena_release(&scratch);
-    return labels;
+    return grouped;
 }

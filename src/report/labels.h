@@ -9,7 +9,7 @@ struct row_label {
     const char *text;    /* of the row, indented below a heading */
 };
 
-/* One per case, printable. */
-const struct row_label *row_labels(const struct result *result, struct arena *arena);
+/* What neighbouring labels share becomes their heading. */
+struct row_label *group_labels(const char *const *labels, size_t count, struct arena *arena);
 
 #endif

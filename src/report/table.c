@@ -114,6 +114,16 @@ static void fill_measured(struct row *row, const struct result_case *c, struct a
         row->cells[VERIFIED].style = STYLE_RED;
 }
 
+static const struct row_label *row_labels(const struct result *result, struct arena *arena)
+{
+    const char **labels = arena_array(arena, result->case_count + 1, sizeof(*labels));
+    for (size_t k = 0; k < result->case_count; k++) {
+        const struct result_case *c = &result->cases[k];
+        labels[k] = printable(arena, c->label && c->label[0] ? c->label : c->id);
+    }
+    return group_labels(labels, result->case_count, arena);
+}
+
 static void fill_rows(struct table *table, struct arena *arena)
 {
     table->rows = arena_array(arena, table->result->case_count + 1, sizeof(*table->rows));

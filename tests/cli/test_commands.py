@@ -153,7 +153,7 @@ def build_names_what_it_skips(home):
 
 
 def plan_says_what_is_to_compile(home):
-    check_run(run("plan", "launch_empty", "--device", "cpu", home=home), 0, "plan before a build", stdout=["(1 to compile: about "])
+    check_run(run("plan", "launch_empty", "--device", "cpu", home=home), 0, "plan before a build", stdout=["(1 to compile: about"])
     check_run(run("build", "launch_empty", "--device", "cpu", home=home), 0, "build", stdout=["1 code object"])
     done = run("plan", "launch_empty", "--device", "cpu", home=home)
     check_run(done, 0, "plan after a build", stdout=["not counting compilation"])

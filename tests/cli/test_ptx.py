@@ -80,7 +80,7 @@ def main():
     with scratch() as folder:
         home = pathlib.Path(folder)
         alone = clang_only(home / "path")
-        rows = json.loads(run("list", "--targets", "--json", "-", home=home, **alone).stdout)
+        rows = json.loads(run("list", "--targets", "--json", "-", home=home, **alone).stdout)["targets"]
         clang = next((row["compiler"] for row in rows if row["target"] == "sm_90a"), None)
         if not clang:
             print("skipped: no clang from LLVM 19 on")

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "inspect.h"
+#include "rooftile/inspection.h"
 
 #include <string.h>
 
@@ -13,26 +13,23 @@ static const struct inspect_launch *find_launch(const struct inspect_choice *cho
     return NULL;
 }
 
-/* --filter of a catalog kernel has chosen cases already. Kernels of one source share an object; only what is launched
- * counts. */
+/* Kernels of one source share an object; of a kernel of the catalog only what it launches counts. */
 static bool wants_kernel(const struct inspect_choice *choice, const char *name)
 {
-    const struct cli_options *options = choice->options;
     if (choice->launch_count)
         return find_launch(choice, name);
-    bool wanted = !options->filter_count;
-    for (size_t k = 0; k < options->filter_count && !wanted; k++)
-        wanted = text_matches(name, options->filters[k]);
+    bool wanted = !choice->filter_count;
+    for (size_t k = 0; k < choice->filter_count && !wanted; k++)
+        wanted = text_matches(name, choice->filters[k]);
     return wanted;
 }
 
 static bool wants_object(const struct inspect_choice *choice, const struct codeobj *object)
 {
-    const struct cli_options *options = choice->options;
     const size_t length = strlen(object->target);
-    bool wanted = choice->ignore_arch || !options->arch_count;
-    for (size_t k = 0; k < options->arch_count && !wanted; k++)
-        wanted = !strncmp(options->archs[k], object->target, length) && strchr(":", options->archs[k][length]);
+    bool wanted = !choice->arch_count;
+    for (size_t k = 0; k < choice->arch_count && !wanted; k++)
+        wanted = !strncmp(choice->archs[k], object->target, length) && strchr(":", choice->archs[k][length]);
     return wanted;
 }
 
@@ -60,8 +57,8 @@ static void choose_block(struct inspect_kernel *kernel, const struct inspect_cho
     const struct inspect_launch *launch = kernel->launch = find_launch(choice, code->name);
     const uint64_t required = (uint64_t)code->required_block[0] * code->required_block[1] * code->required_block[2];
     kernel->dynamic_lds_bytes = launch ? launch->lds_bytes : 0;
-    if (choice->options->block) {
-        kernel->block = choice->options->block;
+    if (choice->block) {
+        kernel->block = choice->block;
         kernel->block_source = "--block";
     } else if (launch) {
         kernel->block = launch->block;
@@ -93,6 +90,122 @@ static void compute_occupancy(struct inspect_kernel *kernel, const struct codeob
         kernel->occupancy_problem = "it is PTX: registers are the driver's choice";
     else if (occupancy_compute(&kernel->occupancy, &use, &err))
         kernel->occupancy_problem = arena_strdup(arena, err.text);
+}
+
+/* ---- what registers, LDS and occupancy show ---- */
+
+#define OWN_FINDINGS 5u
+#define NEAR_STEP_VGPRS 8u /* so few registers can often be saved by hand */
+
+struct finder {
+    struct inspect_kernel *kernel;
+    const struct codeobj *object;
+    struct arena *arena;
+};
+
+static void add(struct finder *finder, const char *code, enum isa_severity severity, const char *what,
+                const char *advice)
+{
+    struct inspect_kernel *kernel = finder->kernel;
+    kernel->findings[kernel->finding_count++] =
+        (struct isa_finding){.code = code, .severity = severity, .loop = ISA_NO_LOOP, .what = what, .advice = advice};
+}
+
+static const char *advice_text(struct finder *finder)
+{
+    struct text text = {0};
+    occupancy_advice(&text, &finder->kernel->occupancy);
+    const char *kept = arena_strdup(finder->arena, text.data ? text.data : "");
+    text_release(&text);
+    return kept;
+}
+
+/* The disassembly says so itself, and where. */
+static void find_spills(struct finder *finder)
+{
+    const struct codeobj_kernel *code = finder->kernel->code;
+    if (finder->kernel->isa)
+        return;
+    if (code->spill_store_bytes || code->spill_load_bytes)
+        add(finder, "scratch", ISA_HINT,
+            arena_printf(finder->arena, "registers are spilled: a thread stores %llu bytes and loads %llu",
+                         (unsigned long long)code->spill_store_bytes, (unsigned long long)code->spill_load_bytes),
+            "keep fewer values at once, or allow more registers with __launch_bounds__");
+    if (code->vgpr_spills || code->sgpr_spills)
+        add(finder, "scratch", ISA_HINT,
+            arena_printf(finder->arena, "%u VGPRs and %u SGPRs are spilled, with %u bytes of scratch memory per lane",
+                         code->vgpr_spills, code->sgpr_spills, code->private_segment_bytes),
+            "keep fewer values at once, or allow more registers with __launch_bounds__");
+}
+
+static void find_padding(struct finder *finder)
+{
+    const struct codeobj_kernel *code = finder->kernel->code;
+    if (inspect_registers(finder->object, code).is_padded)
+        add(finder, "padded-registers", ISA_NOTE,
+            arena_printf(finder->arena, "the code uses %u VGPRs, but each wave is given %u", code->vgpr_count,
+                         code->allocated_vgprs),
+            "launch bounds or an attribute ask for so few waves; without them more would fit");
+}
+
+static void find_refused(struct finder *finder)
+{
+    const struct inspect_kernel *kernel = finder->kernel;
+    struct text limiters = {0};
+    occupancy_limiters(&limiters, &kernel->occupancy);
+    if (!kernel->occupancy.workgroups)
+        add(finder, "does-not-fit", ISA_PROBLEM,
+            arena_printf(finder->arena, "a %s of %u threads does not fit: too much of %s",
+                         kernel->occupancy.limits->words->group, kernel->block, limiters.data),
+            advice_text(finder));
+    text_release(&limiters);
+}
+
+/* LDS is what keeps waves out that the registers would let in. */
+static void find_lds_limit(struct finder *finder)
+{
+    const struct occupancy *o = &finder->kernel->occupancy;
+    const bool alone = o->limited_by[LIMITER_LDS] && !o->limited_by[LIMITER_VGPRS] && !o->limited_by[LIMITER_SGPRS] &&
+                       !o->limited_by[LIMITER_WAVES] && !o->limited_by[LIMITER_BARRIERS];
+    if (o->workgroups && alone)
+        add(finder, "lds-limits", ISA_HINT,
+            arena_printf(
+                finder->arena, "%s limits occupancy to %.3g %s; registers would allow %.0f", o->limits->words->lds,
+                occupancy_waves(o, o->waves_per_simd), occupancy_waves_unit(o, false),
+                occupancy_waves(o, o->waves_by_vgprs < o->waves_by_sgprs ? o->waves_by_vgprs : o->waves_by_sgprs)),
+            arena_printf(finder->arena, "smaller tiles, fewer stages in flight, or larger %ss that share a tile",
+                         o->limits->words->group));
+}
+
+static void find_register_step(struct finder *finder)
+{
+    const struct occupancy *o = &finder->kernel->occupancy;
+    const bool close = o->raise.vgprs && o->raise.vgprs <= NEAR_STEP_VGPRS && !o->raise.sgprs && !o->raise.lds_bytes;
+    if (o->workgroups && close)
+        add(finder, "vgprs-near-step", ISA_HINT,
+            arena_printf(finder->arena, "%u %ss are just above a step of occupancy: %u would allow %.3g %s", o->vgprs,
+                         o->limits->words->registers, o->vgprs - o->raise.vgprs,
+                         occupancy_waves(o, o->raise.waves_per_simd), occupancy_waves_unit(o, false)),
+            o->limits->words->per_unit
+                ? "shorter lives of values; or tell the compiler with __launch_bounds__(threads, blocks per SM)"
+                : "shorter lives of values; or tell the compiler with __launch_bounds__(threads, waves)");
+}
+
+static void find(struct inspect_kernel *kernel, const struct codeobj *object, struct arena *arena)
+{
+    struct finder finder = {kernel, object, arena};
+    const size_t known = kernel->isa ? kernel->isa->finding_count : 0;
+    kernel->findings = arena_array(arena, known + OWN_FINDINGS, sizeof(*kernel->findings));
+    if (!kernel->occupancy_problem)
+        find_refused(&finder);
+    for (size_t k = 0; k < known; k++)
+        kernel->findings[kernel->finding_count++] = kernel->isa->findings[k];
+    find_spills(&finder);
+    if (!kernel->occupancy_problem) {
+        find_lds_limit(&finder);
+        find_register_step(&finder);
+    }
+    find_padding(&finder);
 }
 
 /* ---- one object ---- */
@@ -143,7 +256,7 @@ static void inspect_object(struct inspect_object *object, const struct codeobj *
     for (size_t k = 0; k < object->kernel_count; k++) {
         choose_block(&object->kernels[k], choice);
         compute_occupancy(&object->kernels[k], code, arena);
-        inspect_find(&object->kernels[k], code, arena);
+        find(&object->kernels[k], code, arena);
     }
 }
 
@@ -159,11 +272,11 @@ static enum status check_choice(const struct inspection *inspection, const struc
         hidden += inspection->objects[k].hidden_count;
     }
     if (!inspection->object_count)
-        return err_set(err, ERR_CONFIG, "%s: no code for --arch %s; there is %s", path, choice->options->archs[0],
+        return err_set(err, ERR_CONFIG, "%s: no code for --arch %s; there is %s", path, choice->archs[0],
                        codeobj_targets(inspection->file, arena));
-    if (!kernels && hidden && choice->options->filter_count)
+    if (!kernels && hidden && choice->filter_count)
         return err_set(err, ERR_CONFIG, "%s: none of %zu kernels matches --filter %s", path, hidden,
-                       choice->options->filters[0]);
+                       choice->filters[0]);
     return STATUS_OK;
 }
 

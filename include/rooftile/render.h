@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Rendering: tables and documents (table.h) as text. Escaping, colours, widths and alignment are done here and nowhere else.
+ */
+#ifndef ROOFTILE_RENDER_H
+#define ROOFTILE_RENDER_H
+
+#include "rooftile/report.h"
+#include "rooftile/table.h"
+
+/* For a terminal of `options->columns`. A first column that is too wide for the terminal stands on a line of its own. */
+void render_text(struct text *out, const struct document *document, const struct report_options *options);
+/* For a comment on a pull request: rows stop well before the 65,536 characters that GitHub takes, and say so. */
+void render_markdown(struct text *out, const struct document *document, const struct report_options *options);
+/* One page that needs nothing beside it. */
+void render_html(struct text *out, const struct document *document, const struct report_options *options);
+/* One object: what has a key. */
+void render_json(struct text *out, const struct document *document, const struct report_options *options);
+/* RFC 4180, base units. */
+void render_csv(struct text *out, const struct table *table);
+
+/* By the name of --format: "table" "markdown" "html" "json"; NULL: none of them. */
+typedef void render_function(struct text *out, const struct document *document, const struct report_options *options);
+render_function *render_find(const char *format);
+
+/* A cell as people read it; lives in the arena, or as long as the cell's own text. Never NULL. */
+const char *cell_words(const struct cell *cell, const struct table_column *column, struct arena *arena);
+
+#endif

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Tables and documents: what is to be shown, as plain data. Whoever has something to say fills tables with raw values in
+ * base units (ns, bytes, Hz, B/s, FLOP/s, fractions of 1); src/report renders them as text, Markdown, HTML, CSV and JSON
+ * (rooftile/render.h), and only there values become words. A value that is not known is not 0: it has a kind of its own.
+ *
+ * A column has a key for programs, with the unit in it ("median_ns"), and a title for people ("time"); where one of them is
+ * NULL the column is not there for those readers.
+ *
+ * Everything lives in an arena, strings from elsewhere must live as long as the table. Strings may hold anything: renderers
+ * escape what their format would take for its own.
+ */
+#ifndef ROOFTILE_TABLE_H
+#define ROOFTILE_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "rooftile/arena.h"
+
+/* ---- cells ---- */
+
+enum tone { TONE_PLAIN, TONE_BOLD, TONE_DIM, TONE_BAD, TONE_GOOD, TONE_DOUBT };
+
+enum cell_kind {
+    CELL_ABSENT,  /* has no meaning in this row: "", no member in JSON */
+    CELL_UNKNOWN, /* "-", empty in CSV, null in JSON, with "<key>_reason" where the reason is known */
+    CELL_NUMBER,
+    CELL_BOOL,
+    CELL_TEXT,
+    CELL_RANGE, /* value .. high, an array of two in JSON */
+    CELL_TABLE, /* of a column without title: JSON only. A record is an object, one column without key an array of
+                   values, any other table an array of objects */
+};
+
+struct table;
+struct cell {
+    enum cell_kind kind;
+    enum tone tone;
+    double value, high;
+    const char *unit; /* NULL: the column's */
+    const char *text; /* CELL_TEXT; of other kinds what people read instead, NULL: the value */
+    const char *reason;
+    const struct table *table;
+};
+
+/* Numbers that are not finite are unknown, and so is a NULL text. */
+struct cell cell_number(double value);
+struct cell cell_quantity(double value, const char *unit);
+struct cell cell_positive(double value); /* unknown unless above 0 */
+struct cell cell_unknown(const char *reason);
+struct cell cell_text(const char *text);
+struct cell cell_known(const char *text); /* unknown when empty, too */
+struct cell cell_toned(const char *text, enum tone tone);
+struct cell cell_bool(bool value);
+struct cell cell_range(double low, double high);
+struct cell cell_table(const struct table *table);
+
+/* ---- columns ---- */
+
+/* Units say how people read a value. Besides these any name is a unit: one that ends in "/s" is a rate ("row/s", 1.20 Mrow/s),
+ * others stand behind the number. */
+#define UNIT_TIME "ns"         /* 12.3 us */
+#define UNIT_BYTES "B"         /* 1.50 GiB */
+#define UNIT_BYTE_RATE "B/s"   /* 24.1 GB/s */
+#define UNIT_FLOP_RATE "FLOP/s"
+#define UNIT_HZ "Hz"           /* 2.31 GHz */
+#define UNIT_NUMBER "1"        /* 1.235 */
+#define UNIT_COUNT "count"     /* 12345 */
+#define UNIT_SIZE "size"       /* 64Ki */
+#define UNIT_INTENSITY "FLOP/B"/* 0.167, 33k */
+#define UNIT_PERCENT "%"       /* 0.873: 87.3 % */
+#define UNIT_SHARE "share"     /* 0.873: 87% */
+#define UNIT_SPREAD "spread"   /* 0.012: 1.2%, half of an interval */
+#define UNIT_CHANGE "change"   /* 0.012: +1.2 % */
+
+enum {
+    COLUMN_VERBOSE = 1,  /* only where more is asked for */
+    COLUMN_GROUP = 2,    /* labels: words that neighbours share become a heading above them (text) */
+    COLUMN_PROSE = 4,    /* the last column: sentences, wrapped in the room that is left, or on a line of their own */
+    COLUMN_INITIALS = 8, /* dropped means shortened: words become their first letters */
+    COLUMN_LINK = 16,    /* names of sections (HTML) */
+};
+
+struct table_column {
+    const char *key, *title; /* title "": shown without a head */
+    const char *unit;        /* NULL: text, left; else to the right */
+    unsigned flags;
+    unsigned drop; /* what a narrow terminal goes without: 1 first; 0: never */
+};
+
+/* ---- tables ---- */
+
+struct table_row {
+    struct cell *cells; /* one per column */
+    const char *heading; /* a line above it; NULL: none */
+    const char *note;    /* below it, wrapped; of several lines the layout stays; NULL: none */
+    struct cell instead; /* for people, in the place of all cells but the first: what became of it */
+};
+
+struct table {
+    struct arena *arena;
+    const struct table_column *columns;
+    size_t column_count;
+    struct table_row *rows;
+    size_t row_count, room;
+    bool record;     /* one row, shown as a list of names and values; in JSON an object */
+    struct table_column *members; /* table_record: its columns, which grow */
+    size_t most_rows; /* that people see; 0: all */
+    const char *rest; /* where the others are: "--format json has them all" */
+    unsigned indent;  /* text */
+};
+
+/* Keeps `columns`. */
+struct table *table_new(struct arena *arena, const struct table_column *columns, size_t count);
+#define TABLE(arena, columns) table_new(arena, columns, sizeof(columns) / sizeof(*(columns)))
+
+/* Copies `cells`, one per column; NULL: all absent, to be filled in. The row is valid until the next one is added. */
+struct table_row *table_add(struct table *table, const struct cell *cells);
+
+/* A record that grows by a member at a time. */
+struct table *table_record(struct arena *arena);
+void table_member(struct table *record, const char *key, const char *title, struct cell cell);
+
+/* An array of texts. */
+struct table *table_list(struct arena *arena);
+void table_item(struct table *list, const char *text);
+
+/* ---- documents ---- */
+
+enum { SHOW_TEXT = 1, SHOW_MARKDOWN = 2, SHOW_HTML = 4, SHOW_DATA = 8, SHOW_PEOPLE = 7, SHOW_PAGE = 6 };
+
+/* A title, then a text, then a table; each may be missing. A section with an empty table and no text is not shown to people. */
+struct section {
+    unsigned show;          /* SHOW_*; 0: everywhere */
+    unsigned level;         /* of its title: 0 below the document's, 1 below that ... */
+    const char *key;        /* its table's member in JSON; NULL: a record's members stand in the document's own object, any
+                               other table is not there */
+    const char *title;
+    struct cell mark;       /* beside the title: a verdict */
+    bool folded;            /* Markdown, HTML: shown on demand */
+    const char *text;       /* each line wrapped by itself */
+    enum tone tone;         /* of the text */
+    bool verbatim;          /* the text is laid out (and for a terminal coloured) already */
+    const struct table *table;
+};
+
+struct document {
+    struct arena *arena;
+    const char *title; /* Markdown, HTML */
+    struct cell mark;
+    struct section *sections;
+    size_t count, room;
+};
+
+/* Each returns the new section, valid until the next one is added. */
+struct section *document_add(struct document *document, struct section section);
+struct section *document_table(struct document *document, const char *key, const char *title, const struct table *table);
+struct section *document_text(struct document *document, unsigned show, enum tone tone, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+#endif

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+#include "rooftile/table.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- cells ---- */
+
+struct cell cell_number(double value)
+{
+    return (struct cell){.kind = isfinite(value) ? CELL_NUMBER : CELL_UNKNOWN, .value = value};
+}
+
+struct cell cell_quantity(double value, const char *unit)
+{
+    struct cell cell = cell_number(value);
+    cell.unit = unit;
+    return cell;
+}
+
+struct cell cell_positive(double value)
+{
+    return value > 0 ? cell_number(value) : cell_unknown(NULL);
+}
+
+struct cell cell_unknown(const char *reason)
+{
+    return (struct cell){.kind = CELL_UNKNOWN, .reason = reason && *reason ? reason : NULL};
+}
+
+struct cell cell_text(const char *text)
+{
+    return (struct cell){.kind = text ? CELL_TEXT : CELL_UNKNOWN, .text = text};
+}
+
+struct cell cell_known(const char *text)
+{
+    return cell_text(text && *text ? text : NULL);
+}
+
+struct cell cell_toned(const char *text, enum tone tone)
+{
+    return (struct cell){.kind = CELL_TEXT, .tone = tone, .text = text};
+}
+
+struct cell cell_bool(bool value)
+{
+    return (struct cell){.kind = CELL_BOOL, .value = value};
+}
+
+struct cell cell_range(double low, double high)
+{
+    return (struct cell){
+        .kind = isfinite(low) && isfinite(high) ? CELL_RANGE : CELL_UNKNOWN, .value = low, .high = high};
+}
+
+struct cell cell_table(const struct table *table)
+{
+    return (struct cell){.kind = CELL_TABLE, .table = table};
+}
+
+/* ---- growing ---- */
+
+enum { MEMBERS = 16 };
+
+/* A copy with room for more. */
+static void *more(struct arena *arena, const void *list, size_t count, size_t room, size_t size)
+{
+    void *copy = arena_array(arena, room, size);
+    if (count)
+        memcpy(copy, list, count * size);
+    return copy;
+}
+
+/* Room for one more of `count` elements. */
+static void *grown(struct arena *arena, void *list, size_t count, size_t *room, size_t size)
+{
+    if (count < *room)
+        return list;
+    *room = *room ? 2 * *room : 8;
+    return more(arena, list, count, *room, size);
+}
+
+/* ---- tables ---- */
+
+struct table *table_new(struct arena *arena, const struct table_column *columns, size_t count)
+{
+    struct table *table = arena_alloc(arena, sizeof(*table));
+    *table = (struct table){.arena = arena, .columns = columns, .column_count = count};
+    return table;
+}
+
+struct table_row *table_add(struct table *table, const struct cell *cells)
+{
+    table->rows = grown(table->arena, table->rows, table->row_count, &table->room, sizeof(*table->rows));
+    struct table_row *row = &table->rows[table->row_count++];
+    *row = (struct table_row){.cells = arena_array(table->arena, table->column_count + 1, sizeof(*cells))};
+    for (size_t k = 0; cells && k < table->column_count; k++)
+        row->cells[k] = cells[k];
+    return row;
+}
+
+struct table *table_record(struct arena *arena)
+{
+    struct table *record = table_new(arena, NULL, 0);
+    record->record = true;
+    table_add(record, NULL);
+    return record;
+}
+
+void table_member(struct table *record, const char *key, const char *title, struct cell cell)
+{
+    const size_t at = record->column_count++;
+    struct cell **cells = &record->rows[0].cells;
+    if (at % MEMBERS == 0) {
+        record->members = more(record->arena, record->members, at, at + MEMBERS, sizeof(*record->members));
+        *cells = more(record->arena, *cells, at, at + MEMBERS, sizeof(**cells));
+    }
+    record->members[at] = (struct table_column){.key = key, .title = title};
+    record->columns = record->members;
+    (*cells)[at] = cell;
+}
+
+struct table *table_list(struct arena *arena)
+{
+    static const struct table_column columns[] = {{.title = "", .flags = COLUMN_PROSE}};
+    return TABLE(arena, columns);
+}
+
+void table_item(struct table *list, const char *text)
+{
+    table_add(list, &(struct cell){.kind = CELL_TEXT, .text = text});
+}
+
+/* ---- documents ---- */
+
+struct section *document_add(struct document *document, struct section section)
+{
+    document->sections =
+        grown(document->arena, document->sections, document->count, &document->room, sizeof(*document->sections));
+    document->sections[document->count] = section;
+    return &document->sections[document->count++];
+}
+
+struct section *document_table(struct document *document, const char *key, const char *title, const struct table *table)
+{
+    return document_add(document, (struct section){.key = key, .title = title, .table = table});
+}
+
+struct section *document_text(struct document *document, unsigned show, enum tone tone, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    const char *text = arena_vprintf(document->arena, format, args);
+    va_end(args);
+    return document_add(document, (struct section){.show = show ? show : SHOW_PEOPLE, .tone = tone, .text = text});
+}

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Cells as people read them, and what of a table they see.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "render_internal.h"
+#include "rooftile/units.h"
+
+/* ---- quantities ---- */
+
+static const char *count(char *out, double value)
+{
+    snprintf(out, UNITS_TEXT, "%.0f", value);
+    return out;
+}
+
+static const char *intensity(char *out, double value)
+{
+    if (value >= 1e4 && value < 1e7)
+        snprintf(out, UNITS_TEXT, "%.0fk", value / 1e3);
+    else
+        snprintf(out, UNITS_TEXT, value >= 1e7 ? "%.0e" : value < 100 ? "%.3g" : "%.0f", value);
+    return out;
+}
+
+static const char *share(char *out, double value)
+{
+    snprintf(out, UNITS_TEXT, value < 0.01 ? "%.1f%%" : "%.0f%%", value * 100);
+    return out;
+}
+
+static const char *spread(char *out, double value)
+{
+    snprintf(out, UNITS_TEXT, value < 0.0995 ? "%.1f%%" : "%.0f%%", value * 100);
+    return out;
+}
+
+static const char *change(char *out, double value)
+{
+    const double percent = value * 100;
+    snprintf(out, UNITS_TEXT, fabs(percent) < 9.95 ? "%+.1f %%" : "%+.0f %%", fabs(percent) < 0.05 ? 0.0 : percent);
+    return out;
+}
+
+static const char *quantity(char *out, double value, const char *unit)
+{
+    static const struct {
+        const char *unit;
+        const char *(*words)(char *out, double value);
+    } units[] = {{UNIT_BYTES, units_bytes},   {UNIT_COUNT, count},           {UNIT_SIZE, units_count},
+                 {UNIT_INTENSITY, intensity}, {UNIT_PERCENT, units_percent}, {UNIT_SHARE, share},
+                 {UNIT_SPREAD, spread},       {UNIT_CHANGE, change}};
+    for (size_t k = 0; k < sizeof(units) / sizeof(*units); k++)
+        if (!strcmp(units[k].unit, unit))
+            return units[k].words(out, value);
+    return text_ends(unit, "/s") ? units_rate(out, value, unit) : units_quantity(out, value, unit);
+}
+
+/* "96 .. 128 KiB": a unit that both have is said once. */
+static const char *range_words(const struct cell *cell, const char *unit, struct arena *arena)
+{
+    char low[UNITS_TEXT], high[UNITS_TEXT];
+    quantity(low, cell->value, unit);
+    quantity(high, cell->high, unit);
+    const char *of_low = strrchr(low, ' '), *of_high = strrchr(high, ' ');
+    const bool same = of_low && of_high && !strcmp(of_low, of_high);
+    return arena_printf(arena, "%.*s .. %s", (int)(same ? of_low - low : (ptrdiff_t)strlen(low)), low, high);
+}
+
+const char *cell_words(const struct cell *cell, const struct table_column *column, struct arena *arena)
+{
+    char words[UNITS_TEXT];
+    const char *unit = cell->unit ? cell->unit : column && column->unit ? column->unit : UNIT_NUMBER;
+    if (cell->text)
+        return cell->text;
+    switch (cell->kind) {
+    case CELL_NUMBER:
+        return arena_strdup(arena, quantity(words, cell->value, unit));
+    case CELL_BOOL:
+        return cell->value ? "yes" : "no";
+    case CELL_RANGE:
+        return range_words(cell, unit, arena);
+    case CELL_UNKNOWN:
+        return "-";
+    default:
+        return "";
+    }
+}
+
+void toned(struct text *out, const struct report_options *options, enum tone tone, const char *text)
+{
+    static const char *const codes[] = {
+        [TONE_PLAIN] = "",       [TONE_BOLD] = "\033[1m",  [TONE_DIM] = "\033[2m",
+        [TONE_BAD] = "\033[31m", [TONE_GOOD] = "\033[32m", [TONE_DOUBT] = "\033[33m",
+    };
+    const bool color = options->color && tone && *text;
+    text_addf(out, "%s%s%s", color ? codes[tone] : "", text, color ? "\033[0m" : "");
+}
+
+/* ---- what is shown ---- */
+
+size_t rows_shown(const struct table *table)
+{
+    return table->most_rows && table->most_rows < table->row_count ? table->most_rows : table->row_count;
+}
+
+bool column_shown(const struct table *table, size_t column, const struct report_options *options)
+{
+    const struct table_column *shown = &table->columns[column];
+    if (!shown->title || (shown->flags & COLUMN_VERBOSE && !(options && options->verbose)))
+        return false;
+    for (size_t row = 0; row < rows_shown(table); row++) {
+        const struct cell *cell = &table->rows[row].cells[column];
+        if (cell->kind != CELL_ABSENT && (!cell->text || *cell->text) && !table->rows[row].instead.kind)
+            return true;
+    }
+    return !column;
+}
+
+bool has_head(const struct table *table)
+{
+    bool some = false;
+    for (size_t k = 0; k < table->column_count; k++)
+        some |= table->columns[k].title && *table->columns[k].title;
+    return some;
+}
+
+const struct table *table_for_people(const struct table *table, struct arena *arena)
+{
+    static const struct table_column columns[] = {{.title = ""}, {.title = "", .flags = COLUMN_PROSE}};
+    if (!table || !table->record)
+        return table;
+    struct table *rows = TABLE(arena, columns);
+    rows->indent = table->indent;
+    for (size_t k = 0; k < table->column_count && table->row_count; k++) {
+        const struct cell *cell = &table->rows[0].cells[k];
+        const struct table_column *column = &table->columns[k];
+        if (column->title && cell->kind != CELL_ABSENT)
+            table_add(rows, (struct cell[]){cell_text(column->title),
+                                            cell_toned(cell_words(cell, column, arena), cell->tone)});
+    }
+    return rows;
+}
+
+static bool has_title(const struct table *table)
+{
+    for (size_t k = 0; k < table->column_count; k++)
+        if (table->columns[k].title)
+            return true;
+    return false;
+}
+
+bool section_shown(const struct section *section, unsigned reader)
+{
+    const struct table *table = section->table;
+    const bool rows = table && table->row_count && has_title(table);
+    return (!section->show || section->show & reader) &&
+           (rows || (section->text && *section->text) || (!table && section->title));
+}
+
+/* ---- the formats ---- */
+
+render_function *render_find(const char *format)
+{
+    static const struct {
+        const char *name;
+        render_function *render;
+    } formats[] = {{"table", render_text}, {"markdown", render_markdown}, {"html", render_html}, {"json", render_json}};
+    for (size_t k = 0; k < sizeof(formats) / sizeof(*formats); k++)
+        if (!strcmp(formats[k].name, format))
+            return formats[k].render;
+    return NULL;
+}

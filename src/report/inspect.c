@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Inspections as a document: details of few kernels, one line each of many.
+ */
+#include <string.h>
+
+#include "inspect_parts.h"
+#include "rooftile/report.h"
+#include "rooftile/targets.h"
+
+enum {
+    DETAILS_FEW = 4,  /* so many kernels are shown in full */
+    OTHER_IDS = 4,    /* of a bundle's entries that are no GPU code */
+    ROW_LONGEST = 48, /* of a kernel in a table */
+};
+
+#define SCHEMA "https://rooftile.dev/schemas/inspect/1/inspect.schema.json"
+#define SCHEMA_VERSION "1.0.0"
+
+struct view {
+    struct document *document;
+    struct arena *arena;
+    const struct inspect_look *look;
+};
+
+/* ---- details ---- */
+
+static void add_object(struct text *text, const struct inspect_object *object)
+{
+    const struct codeobj *code = object->code;
+    text_addf(text, "  %s%s%s: %zu kernel%s", code->target, code->features[0] ? ":" : "", code->features,
+              code->kernel_count, code->kernel_count == 1 ? "" : "s");
+    if (object->hidden_count)
+        text_addf(text, ", %zu not shown", object->hidden_count);
+    if (code->abi)
+        text_addf(text, ", code object v%u", code->abi);
+    text_add(text, "\n");
+    if (object->isa_problem && object->kernel_count)
+        text_addf(text, "    no disassembly: %s\n", object->isa_problem);
+}
+
+/* Where a file's kernels come from: container, targets. */
+static void head(const struct view *view, const struct inspection *inspection)
+{
+    const struct codeobj_file *file = inspection->file;
+    struct text text = {0};
+    if (inspection->label)
+        text_addf(&text, "  %s\n", inspection->path);
+    if (inspection->command && view->look->verbose)
+        text_addf(&text, "  %s\n", inspection->command);
+    for (size_t k = 0; k < inspection->object_count; k++)
+        add_object(&text, &inspection->objects[k]);
+    for (size_t k = 0; k < file->other_count && k < OTHER_IDS; k++)
+        if (file->others[k].size_bytes || view->look->verbose)
+            text_addf(&text, "  %s: not AMD GPU code\n", file->others[k].id);
+    const char *title =
+        inspection->label
+            ? arena_printf(view->arena, "%s for %s", inspection->label, file->objects[0].target)
+            : arena_printf(view->arena, "%s: %s", inspection->path, codeobj_container_name(file->container));
+    document_add(view->document,
+                 (struct section){
+                     .show = SHOW_PEOPLE, .title = title, .verbatim = true, .text = inspect_keep(&text, view->arena)});
+}
+
+static void details(const struct view *view, const struct inspection *inspection)
+{
+    head(view, inspection);
+    for (size_t o = 0; o < inspection->object_count; o++)
+        for (size_t k = 0; k < inspection->objects[o].kernel_count; k++)
+            inspect_kernel(view->document, &inspection->objects[o].kernels[k], inspection->objects[o].code,
+                           inspection->object_count > 1 ? inspection->objects[o].code->target : NULL, view->look->isa);
+    if (inspection->ir)
+        document_add(view->document,
+                     (struct section){.show = SHOW_PEOPLE, .title = "", .verbatim = true, .text = inspection->ir});
+}
+
+/* ---- one line per kernel ---- */
+
+/* Kernels of the catalog go by what tells their cases apart, others by their own names. Of a long name the end says
+ * more: C++ names begin alike. */
+static struct cell name_cell(const struct inspection *inspection, const struct inspect_object *object,
+                             const struct inspect_kernel *kernel, struct arena *arena)
+{
+    const char *name = kernel->code->name;
+    if (inspection->label)
+        name = object->kernel_count == 1 ? inspection->label
+                                         : arena_printf(arena, "%s: %s", inspection->label, kernel->code->name);
+    const size_t length = strlen(name);
+    return cell_text(length > ROW_LONGEST ? arena_printf(arena, "..%s", name + length - (ROW_LONGEST - 2)) : name);
+}
+
+static const struct table_column amd_columns[] = {
+    {.title = "kernel"},
+    {.title = "VGPRs", .unit = UNIT_COUNT},
+    {.title = "AGPRs", .unit = UNIT_COUNT},
+    {.title = "SGPRs", .unit = UNIT_COUNT},
+    {.title = "LDS B", .unit = UNIT_COUNT},
+    {.title = "scratch", .unit = UNIT_COUNT},
+    {.title = "spills", .unit = UNIT_COUNT},
+    {.title = "block", .unit = UNIT_COUNT},
+    {.title = "waves", .unit = UNIT_INTENSITY},
+    {.title = "findings", .unit = UNIT_COUNT},
+    {.title = "limited by"},
+};
+
+static const struct table_column nvidia_columns[] = {
+    {.title = "kernel"},
+    {.title = "registers", .unit = UNIT_COUNT},
+    {.title = "shared B", .unit = UNIT_COUNT},
+    {.title = "stack B", .unit = UNIT_COUNT},
+    {.title = "spill B", .unit = UNIT_COUNT},
+    {.title = "block", .unit = UNIT_COUNT},
+    {.title = "warps", .unit = UNIT_INTENSITY},
+    {.title = "findings", .unit = UNIT_COUNT},
+    {.title = "limited by"},
+};
+
+static size_t add_resources(struct cell *cells, const struct inspect_kernel *kernel, bool is_nvidia)
+{
+    const struct codeobj_kernel *code = kernel->code;
+    const bool spills_known = code->spill_bytes_known || !code->private_segment_bytes;
+    const struct cell lds = cell_number(code->group_segment_bytes + kernel->dynamic_lds_bytes);
+    size_t n = 0;
+    if (!is_nvidia) {
+        cells[n++] = cell_number(code->vgpr_count);
+        cells[n++] = cell_number(code->agpr_count);
+        cells[n++] = cell_number(code->sgpr_count);
+        cells[n++] = lds;
+        cells[n++] = cell_number(code->private_segment_bytes);
+        cells[n++] = cell_number(code->vgpr_spills + code->sgpr_spills);
+    } else {
+        cells[n++] = code->is_ptx ? cell_text("driver") : cell_number(code->vgpr_count);
+        cells[n++] = lds;
+        cells[n++] = code->is_ptx ? cell_unknown(NULL) : cell_number(code->private_segment_bytes);
+        cells[n++] = code->is_ptx || !spills_known
+                         ? cell_unknown(NULL)
+                         : cell_number((double)(code->spill_store_bytes + code->spill_load_bytes));
+    }
+    cells[n++] = cell_number(kernel->block);
+    return n;
+}
+
+static void add_row(struct table *table, struct cell name, const struct inspect_kernel *kernel, bool is_nvidia,
+                    struct arena *arena)
+{
+    struct cell cells[sizeof(amd_columns) / sizeof(*amd_columns)] = {name};
+    struct text limiters = {0};
+    size_t n = 1 + add_resources(cells + 1, kernel, is_nvidia), findings = 0;
+    for (size_t k = 0; k < kernel->finding_count; k++)
+        findings += kernel->findings[k].severity != ISA_NOTE;
+    if (!kernel->occupancy_problem)
+        occupancy_limiters(&limiters, &kernel->occupancy);
+    cells[n++] = kernel->occupancy_problem
+                     ? cell_unknown(kernel->occupancy_problem)
+                     : cell_number(occupancy_waves(&kernel->occupancy, kernel->occupancy.waves_per_simd));
+    cells[n++] = cell_number((double)findings);
+    cells[n++] = kernel->occupancy_problem ? cell_unknown(NULL) : cell_text(inspect_keep(&limiters, arena));
+    table_add(table, cells);
+}
+
+static void add_rows(struct table *table, const struct inspection *inspection, struct arena *arena)
+{
+    for (size_t o = 0; o < inspection->object_count; o++) {
+        const struct inspect_object *object = &inspection->objects[o];
+        const size_t first = table->row_count;
+        for (size_t k = 0; k < object->kernel_count; k++)
+            add_row(table, name_cell(inspection, object, &object->kernels[k], arena), &object->kernels[k],
+                    target_is_nvidia(object->code->target), arena);
+        if (inspection->object_count > 1 && table->row_count > first)
+            table->rows[first].heading = object->code->target;
+    }
+}
+
+/* What one table holds: a file, or kernels of the catalog for one target. */
+static size_t table_length(const struct inspection *list, size_t count)
+{
+    size_t length = 1;
+    while (list[0].label && length < count && list[length].label &&
+           !strcmp(list[length].file->objects[0].target, list[0].file->objects[0].target))
+        length++;
+    return length;
+}
+
+static void one_table(const struct view *view, const struct inspection *list, size_t count)
+{
+    const struct inspect_object *first = &list[0].objects[0];
+    struct table *table =
+        target_is_nvidia(first->code->target) ? TABLE(view->arena, nvidia_columns) : TABLE(view->arena, amd_columns);
+    table->indent = 2;
+    const char *title = NULL, *text = NULL;
+    if (list[0].label) {
+        title = arena_printf(view->arena, "kernels for %s", first->code->target);
+        text = first->isa_problem ? arena_printf(view->arena, "no disassembly: %s", first->isa_problem) : NULL;
+    } else {
+        head(view, &list[0]);
+    }
+    for (size_t k = 0; k < count; k++)
+        add_rows(table, &list[k], view->arena);
+    document_add(view->document, (struct section){.show = SHOW_PEOPLE, .title = title, .text = text, .table = table});
+}
+
+/* ---- files ---- */
+
+static struct cell objects_cell(const struct inspection *inspection, struct arena *arena)
+{
+    static const struct table_column columns[] = {
+        {.key = "target"},     {.key = "features"},     {.key = "bundle_id"},           {.key = "code_object_version"},
+        {.key = "size_bytes"}, {.key = "disassembler"}, {.key = "disassembly_problem"}, {.key = "kernels_left_out"},
+        {.key = "kernels"},
+    };
+    struct table *table = TABLE(arena, columns);
+    for (size_t o = 0; o < inspection->object_count; o++) {
+        const struct inspect_object *object = &inspection->objects[o];
+        struct table *kernels = table_list(arena);
+        for (size_t k = 0; k < object->kernel_count; k++) {
+            const struct cell kernel = inspect_kernel_cell(&object->kernels[k], arena);
+            table_add(kernels, &kernel);
+        }
+        table_add(table, (struct cell[]){cell_text(object->code->target), cell_text(object->code->features),
+                                         cell_known(object->code->id), cell_number(object->code->abi),
+                                         cell_number((double)object->code->size_bytes), cell_text(object->tool),
+                                         cell_text(object->isa_problem), cell_number((double)object->hidden_count),
+                                         cell_table(kernels)});
+    }
+    return cell_table(table);
+}
+
+static struct table *files_of(const struct inspection *list, size_t count, struct arena *arena)
+{
+    static const struct table_column columns[] = {
+        {.key = "path"},    {.key = "kernel"}, {.key = "command"}, {.key = "container"},
+        {.key = "objects"}, {.key = "others"}, {.key = "ir"},
+    };
+    static const struct table_column other_columns[] = {{.key = "bundle_id"}, {.key = "size_bytes"}};
+    struct table *table = TABLE(arena, columns);
+    for (size_t k = 0; k < count; k++) {
+        const struct codeobj_file *file = list[k].file;
+        struct table *others = TABLE(arena, other_columns);
+        for (size_t n = 0; n < file->other_count; n++)
+            table_add(others,
+                      (struct cell[]){cell_text(file->others[n].id), cell_number((double)file->others[n].size_bytes)});
+        table_add(table, (struct cell[]){cell_text(list[k].path), cell_text(list[k].label), cell_text(list[k].command),
+                                         cell_text(codeobj_container_name(file->container)),
+                                         objects_cell(&list[k], arena), cell_table(others), cell_text(list[k].ir)});
+    }
+    return table;
+}
+
+void inspect_document(struct document *document, const struct inspection *list, size_t count,
+                      const struct inspect_look *look)
+{
+    const struct view view = {document, document->arena, look};
+    size_t kernels = 0;
+    for (size_t i = 0; i < count; i++)
+        for (size_t o = 0; o < list[i].object_count; o++)
+            kernels += list[i].objects[o].kernel_count;
+    if (look->data) {
+        struct table *schema = table_record(view.arena);
+        table_member(schema, "schema", NULL, cell_text(SCHEMA));
+        table_member(schema, "schema_version", NULL, cell_text(SCHEMA_VERSION));
+        document_add(document, (struct section){.show = SHOW_DATA, .table = schema});
+        document_add(document,
+                     (struct section){.show = SHOW_DATA, .key = "files", .table = files_of(list, count, view.arena)});
+        return;
+    }
+    if (kernels > DETAILS_FEW && !look->details) {
+        for (size_t at = 0; at < count; at += table_length(&list[at], count - at))
+            one_table(&view, &list[at], table_length(&list[at], count - at));
+        document_text(document, SHOW_PEOPLE, TONE_DIM,
+                      "waves: per SIMD; warps: per SM. Details: -v, or --filter GLOB for some kernels.");
+        return;
+    }
+    for (size_t i = 0; i < count; i++)
+        details(&view, &list[i]);
+}

@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * One inspected kernel: its facts for people, all of it for programs, and the tables that both read.
+ */
+#include <string.h>
+
+#include "inspect_parts.h"
+#include "rooftile/targets.h"
+
+enum {
+    NAME_LONGEST = 44, /* of an argument: expressions may go on and on */
+    VALUE_COLUMN = 13,
+};
+
+/* The text so far, kept; `text` is empty again. */
+const char *inspect_keep(struct text *text, struct arena *arena)
+{
+    const char *kept = arena_strdup(arena, text->data ? text->data : "");
+    text_release(text);
+    return kept;
+}
+
+static void line(struct table *record, const char *title, const char *value)
+{
+    table_member(record, NULL, title, cell_text(value));
+}
+
+/* ---- one kernel for people ---- */
+
+/* NVIDIA's. Without a stack frame there is nowhere to spill to. */
+static const char *thread_registers(const struct codeobj_kernel *code, struct arena *arena)
+{
+    if (code->is_ptx)
+        return "the driver's choice, when it compiles this PTX";
+    if (code->spill_store_bytes || code->spill_load_bytes)
+        return arena_printf(arena, "%u per thread; spilled: %llu bytes stored, %llu loaded", code->vgpr_count,
+                            (unsigned long long)code->spill_store_bytes, (unsigned long long)code->spill_load_bytes);
+    return arena_printf(arena, "%u per thread%s", code->vgpr_count,
+                        code->spill_bytes_known || !code->private_segment_bytes ? ", none spilled" : "");
+}
+
+static const char *registers_of(const struct inspect_kernel *kernel, const struct codeobj *object, struct arena *arena)
+{
+    const struct codeobj_kernel *code = kernel->code;
+    struct text text = {0};
+    if (target_is_nvidia(object->target))
+        return thread_registers(code, arena);
+    text_addf(&text, "%u VGPRs", code->vgpr_count);
+    if (code->agpr_count)
+        text_addf(&text, ", of them %u AGPRs", code->agpr_count);
+    if (code->allocated_vgprs && code->allocated_vgprs != code->vgpr_count)
+        text_addf(&text, " (%u allocated%s)", code->allocated_vgprs,
+                  inspect_registers(object, code).is_padded ? ": by launch bounds, not by need" : "");
+    text_addf(&text, ", %u SGPRs, ", code->sgpr_count);
+    if (code->vgpr_spills || code->sgpr_spills)
+        text_addf(&text, "spilled: %u VGPRs, %u SGPRs", code->vgpr_spills, code->sgpr_spills);
+    else
+        text_add(&text, "none spilled");
+    return inspect_keep(&text, arena);
+}
+
+/* What a stack frame of NVIDIA's is for, as far as the file tells. */
+static const char *stack_use(const struct codeobj_kernel *code)
+{
+    if (!code->private_segment_bytes)
+        return "";
+    if (!code->spill_bytes_known)
+        return " (spills or arrays: the file does not tell)";
+    return code->spill_store_bytes || code->spill_load_bytes ? " (spills, perhaps arrays)"
+                                                             : " (arrays or calls, no spills)";
+}
+
+static const char *memory_of(const struct inspect_kernel *kernel, bool is_nvidia, struct arena *arena)
+{
+    const struct codeobj_kernel *code = kernel->code;
+    struct text text = {0};
+    text_addf(&text, "%s %u bytes", is_nvidia ? "shared memory" : "LDS", code->group_segment_bytes);
+    if (kernel->dynamic_lds_bytes)
+        text_addf(&text, " and %u dynamic", kernel->dynamic_lds_bytes);
+    if (is_nvidia && code->is_ptx)
+        text_add(&text, ", stack unknown");
+    else if (is_nvidia)
+        text_addf(&text, ", stack %u bytes per thread%s", code->private_segment_bytes, stack_use(code));
+    else
+        text_addf(&text, ", scratch %u bytes per lane%s", code->private_segment_bytes,
+                  code->uses_dynamic_stack ? " or more (dynamic stack)" : "");
+    return inspect_keep(&text, arena);
+}
+
+static const char *workgroup_of(const struct inspect_kernel *kernel, bool is_nvidia, struct arena *arena)
+{
+    const struct codeobj_kernel *code = kernel->code;
+    struct text text = {0};
+    text_addf(&text, "%u threads (%s), in %s of %u", kernel->block, kernel->block_source, is_nvidia ? "warps" : "waves",
+              code->wave);
+    if (code->required_block[0])
+        text_addf(&text, "; required: %u x %u x %u", code->required_block[0], code->required_block[1],
+                  code->required_block[2]);
+    else if (code->max_block && code->max_block != kernel->block)
+        text_addf(&text, "; allowed: up to %u", code->max_block);
+    if (kernel->occupancy.limits && kernel->occupancy.limits->has_wgp)
+        text_add(&text, kernel->occupancy.wgp_mode ? "; WGP mode" : "; CU mode");
+    return inspect_keep(&text, arena);
+}
+
+static void occupancy_lines(struct table *record, const struct inspect_kernel *kernel, struct arena *arena)
+{
+    const struct occupancy *o = &kernel->occupancy;
+    if (kernel->occupancy_problem) {
+        line(record, "occupancy", arena_printf(arena, "unknown: %s", kernel->occupancy_problem));
+        return;
+    }
+    struct text text = {0};
+    const struct occupancy_words *words = o->limits->words;
+    text_addf(&text, "%.3g of %.0f %s", occupancy_waves(o, o->waves_per_simd), occupancy_waves(o, o->waves_max),
+              occupancy_waves_unit(o, false));
+    if (o->waves_per_simd < o->waves_max) {
+        text_add(&text, ", limited by ");
+        occupancy_limiters(&text, o);
+    }
+    text_addf(&text, "; %u %s%s of %u %s%s on a%s %s", o->workgroups, words->group, o->workgroups == 1 ? "" : "s",
+              o->waves_per_workgroup, words->wave, o->waves_per_workgroup == 1 ? "" : "s", words->per_unit ? "n" : "",
+              o->wgp_mode ? "WGP" : words->unit);
+    if (!words->per_unit)
+        text_addf(&text, " (%u SIMDs)", o->simds);
+    line(record, "occupancy", inspect_keep(&text, arena));
+    occupancy_advice(&text, o);
+    if (text.length)
+        line(record, "", inspect_keep(&text, arena));
+}
+
+/* The compiler's name for it, which HIP kernels lack, else the manifest's. */
+static const char *argument_name(const struct inspect_kernel *kernel, size_t index, struct arena *arena)
+{
+    const struct inspect_launch *launch = kernel->launch;
+    if (kernel->code->args[index].name[0])
+        return kernel->code->args[index].name;
+    const char *name = launch && index < launch->arg_count ? launch->arg_names[index] : "";
+    return strlen(name) > NAME_LONGEST ? arena_printf(arena, "%.*s...", NAME_LONGEST, name) : name;
+}
+
+static const char *argument_words(const struct inspect_kernel *kernel, size_t index, struct arena *arena)
+{
+    const struct codeobj_arg *arg = &kernel->code->args[index];
+    const char *const words[] = {arg->address_space, arg->access, arg->type, argument_name(kernel, index, arena)};
+    struct text text = {0};
+    text_add(&text, arg->value_kind);
+    for (size_t w = 0; w < sizeof(words) / sizeof(*words); w++)
+        if (words[w][0] && !(w == 0 && arg->is_pointer && !strcmp(words[w], "global")))
+            text_addf(&text, " %s", words[w]);
+    return inspect_keep(&text, arena);
+}
+
+/* ---- one kernel for programs, in part for both ---- */
+
+/* All of them; people see those that a caller passes, which stand first. */
+static struct table *arguments_of(const struct inspect_kernel *kernel, struct arena *arena)
+{
+    static const struct table_column columns[] = {
+        {.key = "offset_bytes", .title = "offset", .unit = UNIT_COUNT},
+        {.key = "size_bytes", .title = "size", .unit = UNIT_COUNT},
+        {.title = "kind"},
+        {.key = "kind"},
+        {.key = "name"},
+        {.key = "type"},
+        {.key = "hidden"},
+        {.key = "address_space"},
+        {.key = "access"},
+    };
+    const struct codeobj_kernel *code = kernel->code;
+    struct table *table = TABLE(arena, columns);
+    table->indent = VALUE_COLUMN;
+    table->most_rows = code->explicit_count;
+    table->rest = "hidden ones of the runtime";
+    for (size_t k = 0; k < code->arg_count; k++) {
+        const struct codeobj_arg *arg = &code->args[k];
+        table_add(table, (struct cell[]){cell_number(arg->offset_bytes), cell_number(arg->size_bytes),
+                                         cell_text(argument_words(kernel, k, arena)), cell_text(arg->value_kind),
+                                         cell_known(arg->name), cell_known(arg->type), cell_bool(arg->hidden),
+                                         cell_known(arg->address_space), cell_known(arg->access)});
+    }
+    return table;
+}
+
+static const char *finding_text(const struct inspect_kernel *kernel, const struct isa_finding *finding,
+                                struct arena *arena)
+{
+    struct text text = {0};
+    if (kernel->isa && finding->loop < kernel->isa->loop_count)
+        text_addf(&text, "loop %zu: ", finding->loop + 1);
+    text_add(&text, finding->what);
+    if (finding->advice && finding->advice[0])
+        text_addf(&text, ". %c%s",
+                  finding->advice[0] >= 'a' && finding->advice[0] <= 'z' ? finding->advice[0] - 32 : finding->advice[0],
+                  finding->advice + 1);
+    return inspect_keep(&text, arena);
+}
+
+static struct table *findings_of(const struct inspect_kernel *kernel, struct arena *arena)
+{
+    static const struct table_column columns[] = {
+        {.key = "code"},
+        {.key = "severity", .title = ""},
+        {.title = "", .flags = COLUMN_PROSE},
+        {.key = "loop"},
+        {.key = "address"},
+        {.key = "what"},
+        {.key = "advice"},
+    };
+    struct table *table = TABLE(arena, columns);
+    table->indent = 2;
+    for (size_t k = 0; k < kernel->finding_count; k++) {
+        const struct isa_finding *f = &kernel->findings[k];
+        table_add(table, (struct cell[]){cell_text(f->code),
+                                         cell_toned(isa_severity_name(f->severity),
+                                                    f->severity == ISA_PROBLEM ? TONE_BAD : TONE_PLAIN),
+                                         cell_text(finding_text(kernel, f, arena)), inspect_loop(f->loop),
+                                         f->address ? inspect_address(f->address, arena) : cell_unknown(NULL),
+                                         cell_text(f->what), cell_known(f->advice)});
+    }
+    return table;
+}
+
+static struct cell registers_cell(const struct codeobj_kernel *code, struct arena *arena)
+{
+    const struct {
+        const char *key;
+        double count;
+        bool known;
+    } members[] = {
+        {"vgprs", code->vgpr_count, !code->is_ptx},
+        {"agprs", code->agpr_count, !code->is_ptx},
+        {"sgprs", code->sgpr_count, !code->is_ptx},
+        {"vgpr_spills", code->vgpr_spills, !code->is_ptx},
+        {"sgpr_spills", code->sgpr_spills, !code->is_ptx},
+        {"spill_store_bytes", (double)code->spill_store_bytes, code->spill_bytes_known},
+        {"spill_load_bytes", (double)code->spill_load_bytes, code->spill_bytes_known},
+        {"vgprs_allocated", code->allocated_vgprs, code->has_descriptor && code->allocated_vgprs},
+    };
+    struct table *record = table_record(arena);
+    for (size_t k = 0; k < sizeof(members) / sizeof(*members); k++)
+        table_member(record, members[k].key, NULL,
+                     members[k].known ? cell_number(members[k].count) : cell_unknown(NULL));
+    return cell_table(record);
+}
+
+static void add_limiters(struct table *record, const struct occupancy *o, struct arena *arena)
+{
+    static const char *const keys[LIMITER_COUNT] = {[LIMITER_VGPRS] = "vgprs",
+                                                    [LIMITER_SGPRS] = "sgprs",
+                                                    [LIMITER_LDS] = "lds",
+                                                    [LIMITER_WAVES] = "waves",
+                                                    [LIMITER_BARRIERS] = "barriers"};
+    struct table *workgroups = table_record(arena), *limited = table_list(arena);
+    for (int k = 0; k < LIMITER_COUNT; k++) {
+        table_member(workgroups, keys[k], NULL,
+                     o->workgroups_by[k] == OCCUPANCY_UNLIMITED ? cell_unknown(NULL)
+                                                                : cell_number(o->workgroups_by[k]));
+        if (o->limited_by[k])
+            table_item(limited, keys[k]);
+    }
+    table_member(record, "workgroups_by", NULL, cell_table(workgroups));
+    table_member(record, "limited_by", NULL, cell_table(limited));
+}
+
+static struct cell raise_cell(const struct occupancy *o, struct arena *arena)
+{
+    struct table *record = table_record(arena);
+    if (o->raise.workgroups <= o->workgroups)
+        return cell_unknown(NULL);
+    table_member(record, "vgprs_fewer", NULL, cell_number(o->raise.vgprs));
+    table_member(record, "sgprs_fewer", NULL, cell_number(o->raise.sgprs));
+    table_member(record, "lds_bytes_less", NULL, cell_number((double)o->raise.lds_bytes));
+    table_member(record, "workgroups", NULL, cell_number(o->raise.workgroups));
+    table_member(record, "waves_per_simd", NULL, cell_number(o->raise.waves_per_simd));
+    return cell_table(record);
+}
+
+static struct cell occupancy_cell(const struct inspect_kernel *kernel, struct arena *arena)
+{
+    const struct occupancy *o = &kernel->occupancy;
+    if (kernel->occupancy_problem)
+        return cell_unknown(NULL);
+    const struct {
+        const char *key;
+        double value;
+    } numbers[] = {
+        {"block", kernel->block},
+        {"dynamic_lds_bytes", kernel->dynamic_lds_bytes},
+        {"simds", o->simds},
+        {"waves_per_simd_max", o->waves_max},
+        {"vgprs", o->vgprs},
+        {"vgprs_allocated", o->vgprs_allocated},
+        {"lds_bytes_allocated", (double)o->lds_allocated},
+        {"waves_by_vgprs", o->waves_by_vgprs},
+        {"waves_by_sgprs", o->waves_by_sgprs},
+        {"waves_per_workgroup", o->waves_per_workgroup},
+        {"workgroups", o->workgroups},
+        {"waves", o->waves},
+        {"waves_per_simd", o->waves_per_simd},
+    };
+    struct table *record = table_record(arena);
+    table_member(record, "unit", NULL, cell_text(o->wgp_mode ? "WGP" : o->limits->words->unit));
+    table_member(record, "block_source", NULL, cell_text(kernel->block_source));
+    for (size_t k = 0; k < sizeof(numbers) / sizeof(*numbers); k++)
+        table_member(record, numbers[k].key, NULL, cell_number(numbers[k].value));
+    add_limiters(record, o, arena);
+    table_member(record, "raise", NULL, raise_cell(o, arena));
+    table_member(record, "better_block", NULL, cell_positive(o->better_block));
+    return cell_table(record);
+}
+
+static struct cell required_cell(const struct codeobj_kernel *code, struct arena *arena)
+{
+    struct table *list = table_list(arena);
+    for (int k = 0; k < 3 && code->required_block[0]; k++) {
+        const struct cell size = cell_number(code->required_block[k]);
+        table_add(list, &size);
+    }
+    return cell_table(list);
+}
+
+struct cell inspect_kernel_cell(const struct inspect_kernel *kernel, struct arena *arena)
+{
+    const struct codeobj_kernel *code = kernel->code;
+    struct table *record = table_record(arena);
+    const struct {
+        const char *key;
+        struct cell cell;
+    } members[] = {
+        {"name", cell_text(code->name)},
+        {"symbol", cell_text(code->symbol)},
+        {"arguments", cell_table(arguments_of(kernel, arena))},
+        {"registers", registers_cell(code, arena)},
+        {"wave", cell_number(code->wave)},
+        {"wgp_mode", cell_bool(kernel->occupancy.wgp_mode)},
+        {"lds_bytes", cell_number(code->group_segment_bytes)},
+        {"scratch_bytes", code->is_ptx ? cell_unknown(NULL) : cell_number(code->private_segment_bytes)},
+        {"dynamic_stack", cell_bool(code->uses_dynamic_stack)},
+        {"barriers", cell_number(code->barriers)},
+        {"kernarg_bytes", cell_number(code->kernarg_bytes)},
+        {"max_block", cell_number(code->max_block)},
+        {"required_block", required_cell(code, arena)},
+        {"code_bytes", cell_number((double)code->code_bytes)},
+        {"code_sha256", cell_known(code->code_sha256)},
+        {"occupancy_problem", cell_text(kernel->occupancy_problem)},
+        {"occupancy", occupancy_cell(kernel, arena)},
+        {"code", inspect_code_cell(kernel->isa, arena)},
+        {"findings", cell_table(findings_of(kernel, arena))},
+    };
+    for (size_t k = 0; k < sizeof(members) / sizeof(*members); k++)
+        table_member(record, members[k].key, NULL, members[k].cell);
+    return cell_table(record);
+}
+
+/* ---- details ---- */
+
+void inspect_kernel(struct document *document, const struct inspect_kernel *kernel, const struct codeobj *object,
+                    const char *target, bool isa)
+{
+    struct arena *arena = document->arena;
+    const struct codeobj_kernel *code = kernel->code;
+    const bool is_nvidia = target_is_nvidia(object->target);
+    struct table *facts = table_record(arena);
+    facts->indent = 2;
+    line(facts, is_nvidia ? "block" : "workgroup", workgroup_of(kernel, is_nvidia, arena));
+    line(facts, "registers", registers_of(kernel, object, arena));
+    line(facts, "memory", memory_of(kernel, is_nvidia, arena));
+    occupancy_lines(facts, kernel, arena);
+    line(facts, "arguments", arena_printf(arena, "%zu, %u bytes", code->explicit_count, code->kernarg_bytes));
+    document_add(document, (struct section){.show = SHOW_PEOPLE,
+                                            .title = arena_printf(arena, "kernel %s%s%s", code->name,
+                                                                  target ? " for " : "", target ? target : ""),
+                                            .table = facts});
+    if (code->explicit_count)
+        document_add(document, (struct section){.show = SHOW_PEOPLE, .table = arguments_of(kernel, arena)});
+    if (kernel->isa)
+        inspect_code(document, kernel->isa, arena);
+    if (kernel->isa && is_nvidia)
+        document_text(document, SHOW_PEOPLE, TONE_DIM,
+                      "here a warp is a wave, shared memory LDS, local memory scratch, the uniform datapath scalar");
+    document_add(document, (struct section){.show = SHOW_PEOPLE, .table = findings_of(kernel, arena)});
+    if (isa && kernel->isa) {
+        struct text text = {0};
+        isa_print(&text, kernel->isa);
+        document_add(
+            document,
+            (struct section){.show = SHOW_PEOPLE, .title = "", .verbatim = true, .text = inspect_keep(&text, arena)});
+    }
+}

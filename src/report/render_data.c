@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Tables and documents for programs: what has a key, in base units.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "render_internal.h"
+#include "rooftile/json_out.h"
+
+/* ---- CSV ---- */
+
+static void csv_cell(struct text *out, const struct cell *cell)
+{
+    switch (cell->kind) {
+    case CELL_NUMBER:
+        text_addf(out, "%.9g", cell->value);
+        break;
+    case CELL_RANGE:
+        text_addf(out, "%.9g;%.9g", cell->value, cell->high);
+        break;
+    case CELL_BOOL:
+        text_add(out, cell->value ? "true" : "false");
+        break;
+    case CELL_TEXT:
+        text_add_csv(out, cell->text);
+        break;
+    default:
+        break;
+    }
+}
+
+void render_csv(struct text *out, const struct table *table)
+{
+    const char *comma = "";
+    for (size_t k = 0; k < table->column_count; k++)
+        if (table->columns[k].key) {
+            text_add(out, comma);
+            text_add_csv(out, table->columns[k].key);
+            comma = ",";
+        }
+    text_add(out, "\r\n");
+    for (size_t row = 0; row < table->row_count; row++) {
+        comma = "";
+        for (size_t k = 0; k < table->column_count; k++)
+            if (table->columns[k].key) {
+                text_add(out, comma);
+                csv_cell(out, &table->rows[row].cells[k]);
+                comma = ",";
+            }
+        text_add(out, "\r\n");
+    }
+}
+
+/* ---- JSON ---- */
+
+static void json_table(struct json_out *out, const char *key, const struct table *table);
+
+static void json_cell(struct json_out *out, const char *key, const struct cell *cell)
+{
+    switch (cell->kind) {
+    case CELL_ABSENT:
+        break;
+    case CELL_UNKNOWN:
+        json_out_null(out, key);
+        break;
+    case CELL_NUMBER:
+        json_out_number(out, key, cell->value);
+        break;
+    case CELL_BOOL:
+        json_out_bool(out, key, cell->value != 0);
+        break;
+    case CELL_TEXT:
+        json_out_string(out, key, cell->text);
+        break;
+    case CELL_RANGE:
+        json_out_numbers(out, key, (const double[]){cell->value, cell->high}, 2);
+        break;
+    case CELL_TABLE:
+        json_table(out, key, cell->table);
+        break;
+    }
+}
+
+static void json_members(struct json_out *out, const struct table *table, size_t row)
+{
+    struct arena arena = {0};
+    for (size_t k = 0; k < table->column_count; k++) {
+        const struct cell *cell = &table->rows[row].cells[k];
+        if (!table->columns[k].key)
+            continue;
+        json_cell(out, table->columns[k].key, cell);
+        if (cell->kind == CELL_UNKNOWN && cell->reason)
+            json_out_string(out, arena_printf(&arena, "%s_reason", table->columns[k].key), cell->reason);
+    }
+    arena_release(&arena);
+}
+
+static void json_table(struct json_out *out, const char *key, const struct table *table)
+{
+    if (table->record)
+        json_out_object(out, key);
+    else
+        json_out_array(out, key);
+    for (size_t row = 0; row < table->row_count; row++) {
+        if (table->record) {
+            json_members(out, table, row);
+        } else if (table->column_count == 1 && !table->columns[0].key) {
+            json_cell(out, NULL, &table->rows[row].cells[0]);
+        } else {
+            json_out_object(out, NULL);
+            json_members(out, table, row);
+            json_out_end(out);
+        }
+    }
+    json_out_end(out);
+}
+
+void render_json(struct text *out, const struct document *document, const struct report_options *options)
+{
+    struct json_out *json = json_out_new();
+    (void)options;
+    for (size_t k = 0; k < document->count; k++) {
+        const struct section *section = &document->sections[k];
+        if (!section->table || (section->show && !(section->show & SHOW_DATA)))
+            continue;
+        if (section->key)
+            json_table(json, section->key, section->table);
+        else if (section->table->record)
+            json_members(json, section->table, 0);
+    }
+    json_out_finish(json, out, true);
+    text_add(out, "\n");
+    json_out_free(json);
+}

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Documents for a terminal. Of a table every cell becomes text first, then come the widths, then as many columns as
+ * there is room for.
+ */
+#include <string.h>
+
+#include "render_internal.h"
+
+enum { GAP = 2, NOTE_INDENT = 4, LEAST_LABEL = 12, LEAST_PROSE = 28, USUAL_COLUMNS = 100 };
+
+/* A table being laid out. */
+struct layout {
+    const struct table *table;
+    const struct report_options *options;
+    struct arena *arena;
+    const struct row_label *labels; /* of its first column */
+    const char **words;             /* row by row */
+    size_t *widths;                 /* 0: not shown */
+    bool *dropped;
+    size_t first, prose; /* columns; prose: column_count where there is none */
+    size_t label_width, columns, rows;
+};
+
+/* Blanks are held back until something follows them, so that no line ends in one. */
+struct line {
+    struct text *out;
+    const struct report_options *options;
+    size_t at, blanks;
+};
+
+static const char *printable(struct arena *arena, const char *string)
+{
+    struct text text = {0};
+    text_add_printable(&text, string);
+    const char *copy = arena_strdup(arena, text.data ? text.data : "");
+    text_release(&text);
+    return copy;
+}
+
+static void add(struct line *line, const char *words, enum tone tone)
+{
+    if (!*words)
+        return;
+    text_pad(line->out, line->blanks, ' ');
+    toned(line->out, line->options, tone, words);
+    line->at += line->blanks + text_columns(words);
+    line->blanks = 0;
+}
+
+/* Goes to a column, at least `gap` further. */
+static void go_to(struct line *line, size_t column, size_t gap)
+{
+    const size_t now = line->at + line->blanks;
+    line->blanks += now + gap <= column ? column - now : gap;
+}
+
+static void new_line(struct line *line)
+{
+    text_add(line->out, "\n");
+    line->at = line->blanks = 0;
+}
+
+/* Words from the present column on; further lines at `indent`. */
+static void add_prose(struct line *line, const char *words, enum tone tone, size_t indent, size_t columns)
+{
+    struct text wrapped = {0};
+    text_add_wrapped(&wrapped, words, line->at + line->blanks, indent, columns);
+    add(line, wrapped.data ? wrapped.data : "", tone);
+    text_release(&wrapped);
+}
+
+/* Each line by itself: wrapped, unless there are several and `keep`. */
+static void add_lines(struct text *out, const char *lines, const struct report_options *options, enum tone tone,
+                      size_t indent, size_t columns, bool keep)
+{
+    struct arena arena = {0};
+    keep = keep && strchr(lines, '\n');
+    for (const char *p = lines; *p; p += strcspn(p, "\n"), p += *p == '\n') {
+        struct line line = {.out = out, .options = options, .blanks = indent};
+        const char *one = printable(&arena, arena_strndup(&arena, p, strcspn(p, "\n")));
+        if (keep)
+            add(&line, one, tone);
+        else
+            add_prose(&line, one, tone, indent, columns);
+        new_line(&line);
+    }
+    arena_release(&arena);
+}
+
+/* ---- layout ---- */
+
+static const char *initials(const char *words, struct arena *arena)
+{
+    char *letters = arena_strdup(arena, words), *end = letters;
+    for (const char *p = words; *p; p += strcspn(p, ","), p += *p == ',')
+        *end++ = *p;
+    *end = '\0';
+    return letters;
+}
+
+static const char *words_at(const struct layout *l, size_t row, size_t column)
+{
+    const char *words = l->words[row * l->table->column_count + column];
+    return l->dropped[column] ? initials(words, l->arena) : words;
+}
+
+static void fill_words(struct layout *l)
+{
+    const struct table *t = l->table;
+    l->words = arena_array(l->arena, l->rows * t->column_count + 1, sizeof(*l->words));
+    for (size_t row = 0; row < l->rows; row++)
+        for (size_t k = 0; k < t->column_count; k++)
+            l->words[row * t->column_count + k] =
+                t->columns[k].title ? printable(l->arena, cell_words(&t->rows[row].cells[k], &t->columns[k], l->arena))
+                                    : "";
+}
+
+static void measure(struct layout *l, size_t column)
+{
+    const size_t title = text_columns(l->table->columns[column].title);
+    size_t widest = 0;
+    for (size_t row = 0; row < l->rows; row++) {
+        const size_t width = l->table->rows[row].instead.kind ? 0 : text_columns(words_at(l, row, column));
+        widest = width > widest ? width : widest;
+    }
+    l->widths[column] = widest && widest < title && !l->dropped[column] ? title : widest;
+}
+
+static size_t rest_of(const struct layout *l)
+{
+    size_t rest = 0;
+    for (size_t k = 0; k < l->table->column_count; k++)
+        if (k != l->first && k != l->prose && l->widths[k])
+            rest += GAP + l->widths[k];
+    return rest;
+}
+
+static void drop(struct layout *l, unsigned step)
+{
+    for (size_t k = 0; k < l->table->column_count; k++) {
+        const struct table_column *column = &l->table->columns[k];
+        if (column->drop != step || !l->widths[k])
+            continue;
+        l->dropped[k] = column->flags & COLUMN_INITIALS;
+        l->widths[k] = 0;
+        if (l->dropped[k])
+            measure(l, k);
+    }
+}
+
+static void choose_columns(struct layout *l)
+{
+    const struct table *t = l->table;
+    l->widths = arena_array(l->arena, t->column_count + 1, sizeof(*l->widths));
+    l->dropped = arena_array(l->arena, t->column_count + 1, sizeof(*l->dropped));
+    l->first = l->prose = t->column_count;
+    for (size_t k = 0; k < t->column_count; k++) {
+        if (!column_shown(t, k, l->options))
+            continue;
+        measure(l, k);
+        if (t->columns[k].flags & COLUMN_PROSE)
+            l->prose = k;
+        else if (l->first == t->column_count)
+            l->first = k;
+    }
+}
+
+static void choose_labels(struct layout *l)
+{
+    const char **labels = arena_array(l->arena, l->rows + 1, sizeof(*labels));
+    for (size_t row = 0; row < l->rows && l->first < l->table->column_count; row++)
+        labels[row] = words_at(l, row, l->first);
+    if (l->first < l->table->column_count && l->table->columns[l->first].flags & COLUMN_GROUP) {
+        l->labels = group_labels(labels, l->rows, l->arena);
+        return;
+    }
+    struct row_label *plain = arena_array(l->arena, l->rows + 1, sizeof(*plain));
+    for (size_t row = 0; row < l->rows; row++)
+        plain[row].text = labels[row] ? labels[row] : "";
+    l->labels = plain;
+}
+
+/* A label that is wider than its column stands on a line of its own. */
+static void choose_widths(struct layout *l)
+{
+    size_t widest = l->first < l->table->column_count ? text_columns(l->table->columns[l->first].title) : 0;
+    for (size_t row = 0; row < l->rows; row++) {
+        const size_t width = text_columns(l->labels[row].text);
+        widest = width > widest ? width : widest;
+    }
+    const size_t columns = l->columns > l->table->indent ? l->columns - l->table->indent : 0;
+    for (unsigned step = 1; step <= 4 && widest + rest_of(l) > columns; step++)
+        drop(l, step);
+    const size_t rest = rest_of(l), room = columns > rest + LEAST_LABEL ? columns - rest : LEAST_LABEL;
+    l->label_width = widest < room ? widest : room;
+}
+
+/* ---- rows ---- */
+
+static void add_prose_cell(struct line *line, const struct layout *l, const char *words, enum tone tone, bool head)
+{
+    const bool alone = l->first == l->table->column_count;
+    const size_t at = l->table->indent + (alone ? 0 : l->label_width + rest_of(l) + GAP);
+    if (!*words)
+        return;
+    if (at + text_columns(words) > l->columns && at + LEAST_PROSE > l->columns) {
+        if (head)
+            return;
+        new_line(line);
+        line->blanks = l->table->indent + NOTE_INDENT;
+        add_prose(line, words, tone, l->table->indent + NOTE_INDENT, l->columns);
+        return;
+    }
+    go_to(line, at, alone ? 0 : GAP);
+    add_prose(line, words, tone, at, l->columns);
+}
+
+/* `row` below 0: the head. */
+static void add_cells(struct line *line, const struct layout *l, ptrdiff_t row)
+{
+    const struct table *t = l->table;
+    size_t end = t->indent + l->label_width;
+    for (size_t k = 0; k < t->column_count; k++) {
+        if (k == l->first || k == l->prose || !l->widths[k])
+            continue;
+        const char *words = row < 0 ? (l->dropped[k] ? "" : t->columns[k].title) : words_at(l, (size_t)row, k);
+        const size_t width = text_columns(words), pad = t->columns[k].unit ? l->widths[k] - width : 0;
+        go_to(line, end + GAP + pad, 0);
+        add(line, words, row < 0 ? TONE_BOLD : t->rows[row].cells[k].tone);
+        end += GAP + l->widths[k];
+    }
+    if (l->prose < t->column_count)
+        add_prose_cell(line, l, row < 0 ? t->columns[l->prose].title : words_at(l, (size_t)row, l->prose),
+                       row < 0 ? TONE_BOLD : t->rows[row].cells[l->prose].tone, row < 0);
+}
+
+static void add_label(struct line *line, const struct layout *l, const char *label, enum tone tone)
+{
+    line->blanks = l->table->indent;
+    if (l->first == l->table->column_count)
+        return;
+    const bool right = l->table->columns[l->first].unit && text_columns(label) < l->label_width;
+    go_to(line, l->table->indent + (right ? l->label_width - text_columns(label) : 0), 0);
+    add(line, label, tone);
+    if (text_columns(label) > l->label_width)
+        new_line(line);
+}
+
+static void add_row(struct text *out, const struct layout *l, size_t row)
+{
+    const struct table_row *shown = &l->table->rows[row];
+    struct line line = {.out = out, .options = l->options};
+    const char *const headings[] = {shown->heading, l->labels[row].heading};
+    for (size_t k = 0; k < 2; k++)
+        if (headings[k])
+            add_lines(out, headings[k], l->options, TONE_BOLD, l->table->indent, l->columns, false);
+    add_label(&line, l, l->labels[row].text, l->first < l->table->column_count ? shown->cells[l->first].tone : 0);
+    if (shown->instead.kind) {
+        go_to(&line, l->table->indent + l->label_width + GAP, line.at ? GAP : 0);
+        add(&line, printable(l->arena, cell_words(&shown->instead, NULL, l->arena)), shown->instead.tone);
+    } else {
+        add_cells(&line, l, (ptrdiff_t)row);
+    }
+    new_line(&line);
+    if (shown->note)
+        add_lines(out, shown->note, l->options, TONE_PLAIN, l->table->indent + NOTE_INDENT, l->columns, true);
+}
+
+static void add_table(struct text *out, const struct table *table, const struct report_options *options, size_t columns)
+{
+    struct arena arena = {0};
+    struct layout l = {.options = options, .arena = &arena, .columns = columns};
+    l.table = table_for_people(table, &arena);
+    l.rows = rows_shown(l.table);
+    l.dropped = arena_array(&arena, l.table->column_count + 1, sizeof(*l.dropped));
+    fill_words(&l);
+    choose_columns(&l);
+    choose_labels(&l);
+    choose_widths(&l);
+    if (has_head(l.table)) {
+        struct line head = {.out = out, .options = options};
+        add_label(&head, &l, l.first < l.table->column_count ? l.table->columns[l.first].title : "", TONE_BOLD);
+        add_cells(&head, &l, -1);
+        new_line(&head);
+    }
+    for (size_t row = 0; row < l.rows; row++)
+        add_row(out, &l, row);
+    if (l.rows < table->row_count)
+        text_addf(out, "... and %zu more%s%s\n", table->row_count - l.rows, table->rest ? "; " : "",
+                  table->rest ? table->rest : "");
+    arena_release(&arena);
+}
+
+/* ---- documents ---- */
+
+static void add_title(struct text *out, const struct section *section, const struct report_options *options)
+{
+    struct arena arena = {0};
+    toned(out, options, TONE_BOLD, printable(&arena, section->title));
+    if (section->mark.kind) {
+        text_add(out, "  ");
+        toned(out, options, section->mark.tone, cell_words(&section->mark, NULL, &arena));
+    }
+    text_add(out, "\n");
+    arena_release(&arena);
+}
+
+/* Titles stand behind an empty line, and so does a table behind text and text behind a table. */
+void render_text(struct text *out, const struct document *document, const struct report_options *options)
+{
+    const size_t columns = options->columns ? options->columns : USUAL_COLUMNS, start = out->length;
+    bool after_table = false;
+    for (size_t k = 0; k < document->count; k++) {
+        const struct section *section = &document->sections[k];
+        if (!section_shown(section, SHOW_TEXT))
+            continue;
+        const bool table = section->table && section->table->row_count;
+        if (out->length > start && (section->title || after_table || (table && !section->text)))
+            text_add(out, "\n");
+        if (section->title)
+            add_title(out, section, options);
+        if (section->text && section->verbatim)
+            text_add(out, section->text);
+        else if (section->text)
+            add_lines(out, section->text, options, section->tone, 0, columns, false);
+        if (table)
+            add_table(out, section->table, options, columns);
+        after_table = table;
+    }
+}

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: MIT */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <math.h>
+
+#include "rooftile/render.h"
+
+/* name, time, share, count (verbose), flags, why */
+static const struct table_column columns[] = {
+    {"name", "case", NULL, COLUMN_GROUP, 0},   {"median_ns", "time", UNIT_TIME, 0, 0},
+    {"fraction", "of roof", UNIT_SHARE, 0, 2}, {"samples", "samples", UNIT_COUNT, COLUMN_VERBOSE, 0},
+    {"flags", "", NULL, COLUMN_INITIALS, 1},   {NULL, "why", NULL, COLUMN_PROSE, 0},
+    {"ratio_ci", NULL, UNIT_CHANGE, 0, 0},
+};
+
+static struct table *some_cases(struct arena *arena)
+{
+    struct table *table = TABLE(arena, columns);
+    table_add(table, (struct cell[]){cell_text("copy n=1"), cell_number(1234.5), cell_number(0.9), cell_number(7),
+                                     cell_toned("noisy,late", TONE_DOUBT), cell_text("one | two <three>"),
+                                     cell_range(-0.01, 0.02)});
+    table_add(table, (struct cell[]){cell_text("copy n=2"),
+                                     cell_number(NAN),
+                                     cell_unknown("no roof"),
+                                     cell_number(8),
+                                     cell_text(""),
+                                     cell_text(""),
+                                     {.kind = CELL_ABSENT}});
+    struct table_row *row = table_add(table, NULL);
+    row->cells[0] = cell_text("dot \033[2J\"x\",");
+    row->instead = cell_toned("crashed", TONE_BAD);
+    row->note = "it said:\n  SIGSEGV";
+    return table;
+}
+
+static void check(const struct text *got, const char *want)
+{
+    if (!got->data || strcmp(got->data, want) != 0)
+        fail_msg("got:\n%s\nexpected:\n%s", got->data, want);
+}
+
+static void check_text(const struct table *table, struct report_options options, const char *want)
+{
+    struct arena arena = {0};
+    struct document document = {.arena = &arena};
+    struct text out = {0};
+    document_table(&document, NULL, NULL, table);
+    render_text(&out, &document, &options);
+    check(&out, want);
+    text_release(&out);
+    arena_release(&arena);
+}
+
+static void test_text(void **state)
+{
+    (void)state;
+    struct arena arena = {0};
+    check_text(some_cases(&arena), (struct report_options){0},
+               "case             time  of roof              why\n"
+               "copy\n"
+               "  n=1         1.23 us      90%  noisy,late  one | two <three>\n"
+               "  n=2               -        -\n"
+               "dot ?[2J\"x\",  crashed\n"
+               "    it said:\n"
+               "      SIGSEGV\n");
+    check_text(some_cases(&arena), (struct report_options){.columns = 34, .verbose = true},
+               "case             time  samples\n"
+               "copy\n"
+               "  n=1         1.23 us        7  nl\n"
+               "    one | two <three>\n"
+               "  n=2               -        8\n"
+               "dot ?[2J\"x\",  crashed\n"
+               "    it said:\n"
+               "      SIGSEGV\n");
+    arena_release(&arena);
+}
+
+static void test_color(void **state)
+{
+    (void)state;
+    static const struct table_column one[] = {{"a", "a", NULL, 0, 0}, {"b", "b", UNIT_COUNT, 0, 0}};
+    struct arena arena = {0};
+    struct table *table = TABLE(&arena, one);
+    table_add(table, (struct cell[]){cell_toned("x", TONE_GOOD), {.kind = CELL_NUMBER, .value = 1, .tone = TONE_BAD}});
+    check_text(table, (struct report_options){.color = true},
+               "\033[1ma\033[0m  \033[1mb\033[0m\n\033[32mx\033[0m  \033[31m1\033[0m\n");
+    arena_release(&arena);
+}
+
+static void test_most_rows(void **state)
+{
+    (void)state;
+    struct arena arena = {0};
+    struct table *list = table_list(&arena);
+    for (int k = 0; k < 40; k++)
+        table_item(list, arena_printf(&arena, "item %d", k));
+    list->most_rows = 2;
+    list->rest = "--format json has them all";
+    check_text(list, (struct report_options){0}, "item 0\nitem 1\n... and 38 more; --format json has them all\n");
+    arena_release(&arena);
+}
+
+static void test_units(void **state)
+{
+    (void)state;
+    static const struct {
+        double value;
+        const char *unit, *words;
+    } wanted[] = {
+        {1e6, UNIT_TIME, "1.00 ms"},
+        {1536, UNIT_BYTES, "1.50 KiB"},
+        {2e9, UNIT_BYTE_RATE, "2.00 GB/s"},
+        {2e6, "row/s", "2.00 Mrow/s"},
+        {0.873, UNIT_PERCENT, "87.3 %"},
+        {0.873, UNIT_SHARE, "87%"},
+        {0.004, UNIT_SHARE, "0.4%"},
+        {0.0123, UNIT_SPREAD, "1.2%"},
+        {-0.0123, UNIT_CHANGE, "-1.2 %"},
+        {-0.0001, UNIT_CHANGE, "+0.0 %"},
+        {12345, UNIT_COUNT, "12345"},
+        {65536, UNIT_SIZE, "64Ki"},
+        {1.0 / 6, UNIT_INTENSITY, "0.167"},
+        {33000, UNIT_INTENSITY, "33k"},
+        {3, "W", "3 W"},
+        {0, UNIT_TIME, "0 ns"},
+        {1.25, UNIT_NUMBER, "1.25"},
+    };
+    struct arena arena = {0};
+    for (size_t k = 0; k < sizeof(wanted) / sizeof(*wanted); k++) {
+        const struct cell cell = cell_quantity(wanted[k].value, wanted[k].unit);
+        assert_string_equal(cell_words(&cell, NULL, &arena), wanted[k].words);
+    }
+    const struct table_column bytes = {.unit = UNIT_BYTES}, change = {.unit = UNIT_CHANGE};
+    const struct cell size = cell_range(96 * 1024, 128 * 1024), moved = cell_range(-0.01, 0.02);
+    assert_string_equal(cell_words(&size, &bytes, &arena), "96.0 .. 128 KiB");
+    assert_string_equal(cell_words(&moved, &change, &arena), "-1.0 .. +2.0 %");
+    const struct cell unknown = cell_positive(0);
+    assert_string_equal(cell_words(&unknown, &bytes, &arena), "-");
+    arena_release(&arena);
+}
+
+static void test_csv(void **state)
+{
+    (void)state;
+    struct arena arena = {0};
+    struct text out = {0};
+    render_csv(&out, some_cases(&arena));
+    check(&out, "name,median_ns,fraction,samples,flags,ratio_ci\r\n"
+                "copy n=1,1234.5,0.9,7,\"noisy,late\",-0.01;0.02\r\n"
+                "copy n=2,,,8,,\r\n"
+                "\"dot \033[2J\"\"x\"\",\",,,,,\r\n");
+    text_release(&out);
+    arena_release(&arena);
+}
+
+static struct document a_page(struct arena *arena)
+{
+    struct document document = {.arena = arena, .title = "a <page>", .mark = cell_toned("pass", TONE_GOOD)};
+    struct table *facts = table_record(arena), *tags = table_list(arena);
+    table_item(tags, "a");
+    table_item(tags, "b");
+    table_member(facts, "device", "Device", cell_text("GPU & co"));
+    table_member(facts, "watts", "Power", cell_unknown("no sensor"));
+    table_member(facts, "tags", NULL, cell_table(tags));
+    document_table(&document, NULL, NULL, facts);
+    document_text(&document, 0, TONE_BAD, "%s is wrong", "all");
+    document_text(&document, SHOW_TEXT, TONE_PLAIN, "for terminals");
+    document_table(&document, "cases", "All cases", some_cases(arena))->folded = true;
+    document_table(&document, "none", "Nothing", TABLE(arena, columns));
+    return document;
+}
+
+static void test_markdown(void **state)
+{
+    (void)state;
+    struct arena arena = {0};
+    struct text out = {0};
+    const struct document document = a_page(&arena);
+    render_markdown(&out, &document, &(struct report_options){0});
+    check(&out, "### a \\<page\\> pass\n\n"
+                "|  |  |\n|---|---|\n| Device | GPU &amp; co |\n| Power | - |\n\n"
+                "**all is wrong**\n\n"
+                "<details><summary>All cases</summary>\n\n"
+                "| case | time | of roof |  | why |\n|---|---:|---:|---|---|\n"
+                "| copy n=1 | 1.23 us | 90% | noisy,late | one \\| two \\<three\\> |\n"
+                "| copy n=2 | - | - |  |  |\n"
+                "| dot  \\[2J\"x\", | **crashed** |  |  | it said:   SIGSEGV |\n\n"
+                "</details>\n\n");
+    text_release(&out);
+    arena_release(&arena);
+}
+
+static void test_markdown_limit(void **state)
+{
+    (void)state;
+    struct arena arena = {0};
+    struct text out = {0};
+    struct document document = {.arena = &arena};
+    struct table *list = table_list(&arena);
+    for (int k = 0; k < 10000; k++)
+        table_item(list, "a row of a comment that is much too long");
+    list->rest = "the file has them";
+    document_table(&document, NULL, NULL, list);
+    document_text(&document, 0, TONE_PLAIN, "behind it");
+    render_markdown(&out, &document, &(struct report_options){0});
+    assert_in_range(out.length, 60000, 65536);
+    assert_non_null(strstr(out.data, " more; the file has them\n"));
+    assert_true(text_ends(out.data, "1 more sections did not fit.\n"));
+    text_release(&out);
+    arena_release(&arena);
+}
+
+static void test_html(void **state)
+{
+    (void)state;
+    struct arena arena = {0};
+    struct text out = {0};
+    const struct document document = a_page(&arena);
+    static const char *const wanted[] = {
+        "<title>a &lt;page&gt;</title>",
+        "<h1>a &lt;page&gt; <span class=\"mark good\">pass</span></h1>",
+        "<tr><td>Device</td><td>GPU &amp; co</td></tr>",
+        "<p><span class=\"bad\">all is wrong</span></p>",
+        "<details><summary>All cases</summary>",
+        "<tr><th>case</th><th class=\"n\">time</th>",
+        "<td class=\"n\">1.23 us</td>",
+        "<td class=\"n\"><span class=\"bad\">crashed</span></td>",
+    };
+    render_html(&out, &document, &(struct report_options){0});
+    for (size_t k = 0; k < sizeof(wanted) / sizeof(*wanted); k++)
+        if (!strstr(out.data, wanted[k]))
+            fail_msg("'%s' is missing in:\n%s", wanted[k], out.data);
+    assert_null(strstr(out.data, "for terminals"));
+    assert_null(strstr(out.data, "Nothing"));
+    text_release(&out);
+    arena_release(&arena);
+}
+
+static void test_json(void **state)
+{
+    (void)state;
+    struct arena arena = {0};
+    struct text out = {0}, tight = {0};
+    const struct document document = a_page(&arena);
+    render_json(&out, &document, &(struct report_options){0});
+    for (const char *c = out.data; *c; c++)
+        if (*c != '\n' && *c != ' ' && *c != '\t')
+            text_addn(&tight, c, 1);
+    check(&tight,
+          "{\"device\":\"GPU&co\",\"watts\":null,\"watts_reason\":\"nosensor\",\"tags\":[\"a\",\"b\"],\"cases\":["
+          "{\"name\":\"copyn=1\",\"median_ns\":1234.5,\"fraction\":0.9,\"samples\":7,\"flags\":\"noisy,late\","
+          "\"ratio_ci\":[-0.01,0.02]},"
+          "{\"name\":\"copyn=2\",\"median_ns\":null,\"fraction\":null,\"fraction_reason\":\"noroof\",\"samples\":8,"
+          "\"flags\":\"\"},"
+          "{\"name\":\"dot\\u001b[2J\\\"x\\\",\"}],\"none\":[]}");
+    text_release(&out);
+    text_release(&tight);
+    arena_release(&arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_text),           cmocka_unit_test(test_color), cmocka_unit_test(test_most_rows),
+        cmocka_unit_test(test_units),          cmocka_unit_test(test_csv),   cmocka_unit_test(test_markdown),
+        cmocka_unit_test(test_markdown_limit), cmocka_unit_test(test_html),  cmocka_unit_test(test_json),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
