@@ -24,9 +24,10 @@ static void cpu_close(struct device *device)
         free(cpu->threads[i].lds);
     }
     free(cpu->threads);
-    cpu_free_all(cpu);
+    while (cpu->allocations)
+        cpu_free(device, cpu->allocations->pointer);
     cpu_libraries_close(cpu);
-    cpu_sense_release(&cpu->senses);
+    free(cpu->senses.stream);
     pool_close(cpu->pool);
     free(cpu);
 }
@@ -45,9 +46,7 @@ static void open_thread(void *context, uint32_t part, uint32_t parts)
 
 static struct cpu *cpu_new(const struct device_request *request, const struct device_info *info)
 {
-    struct cpu *cpu = calloc(1, sizeof(*cpu));
-    if (!cpu)
-        arena_out_of_memory(sizeof(*cpu));
+    struct cpu *cpu = new_zeroed(1, sizeof(*cpu));
     cpu->device.ops = &device_cpu;
     cpu->wave = request->wave ? request->wave : 64;
     cpu->huge_pages = request->huge_pages;
@@ -73,9 +72,7 @@ static enum status cpu_open(struct device **device, const struct device_request 
         cpu_close(&cpu->device);
         return status;
     }
-    cpu->threads = calloc(pool_threads(cpu->pool), sizeof(*cpu->threads));
-    if (!cpu->threads)
-        arena_out_of_memory(pool_threads(cpu->pool) * sizeof(*cpu->threads));
+    cpu->threads = new_zeroed(pool_threads(cpu->pool), sizeof(*cpu->threads));
     pool_run(cpu->pool, open_thread, cpu);
     found.wave = cpu->wave;
     found.core_hz = reference_core_hz();
@@ -93,8 +90,8 @@ static enum status cpu_mark(struct device *device, uint32_t mark, uint32_t strea
 {
     struct cpu *cpu = (struct cpu *)device;
     (void)stream;
-    if (mark >= DEVICE_MAX_MARKS)
-        return err_set(err, ERR_DEVICE, "mark %u: there are %d", mark, DEVICE_MAX_MARKS);
+    if (check_marks(mark, mark, err))
+        return err->status;
     cpu->marks_ns[mark] = clock_now_ns();
     return STATUS_OK;
 }
@@ -102,8 +99,8 @@ static enum status cpu_mark(struct device *device, uint32_t mark, uint32_t strea
 static enum status cpu_elapsed(double *time_ns, struct device *device, uint32_t from, uint32_t to, struct err *err)
 {
     const struct cpu *cpu = (const struct cpu *)device;
-    if (from >= DEVICE_MAX_MARKS || to >= DEVICE_MAX_MARKS)
-        return err_set(err, ERR_DEVICE, "mark %u: there are %d", from > to ? from : to, DEVICE_MAX_MARKS);
+    if (check_marks(from, to, err))
+        return err->status;
     *time_ns = (double)(int64_t)(cpu->marks_ns[to] - cpu->marks_ns[from]);
     return STATUS_OK;
 }
@@ -111,15 +108,6 @@ static enum status cpu_elapsed(double *time_ns, struct device *device, uint32_t 
 static enum status cpu_wait(struct device *device, struct err *err)
 {
     (void)device;
-    (void)err;
-    return STATUS_OK;
-}
-
-static enum status cpu_wait_mark(struct device *device, uint32_t stream, uint32_t mark, struct err *err)
-{
-    (void)device;
-    (void)stream;
-    (void)mark;
     (void)err;
     return STATUS_OK;
 }
@@ -162,7 +150,6 @@ const struct device_ops device_cpu = {
     .mark = cpu_mark,
     .elapsed = cpu_elapsed,
     .wait = cpu_wait,
-    .wait_mark = cpu_wait_mark,
 #if defined(__x86_64__)
     .evict = cpu_evict,
 #endif

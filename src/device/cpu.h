@@ -8,7 +8,7 @@
 
 #include "cpu_fiber.h"
 #include "cpu_pool.h"
-#include "rooftile/device.h"
+#include "device_internal.h"
 
 /* As on GPUs, so that a suite that fits here fits there. LDS is more: it is ordinary memory of a thread, and what a
  * core blocks its work for is its L2 cache, which has about as much. */
@@ -23,12 +23,6 @@ struct cpu_thread {
     void *lds; /* CPU_LDS_BYTES of dynamic LDS */
     struct fiber_finding finding;
     bool out_of_memory; /* no stacks for the fibers */
-};
-
-struct cpu_allocation {
-    struct cpu_allocation *next;
-    void *pointer;
-    uint64_t size_bytes; /* whole pages */
 };
 
 /* Counters of the previous sense, and the arrays of the reference stream. */
@@ -50,8 +44,8 @@ struct cpu {
     bool huge_pages;
     uint64_t memory_limit_bytes;
     uint64_t memory_used_bytes;
-    uint64_t l2_bytes; /* of one core */
-    struct cpu_allocation *allocations;
+    uint64_t l2_bytes;              /* of one core */
+    struct allocation *allocations; /* whole pages */
     uint64_t marks_ns[DEVICE_MAX_MARKS];
     struct cpu_senses senses;
     struct cpu_library *libraries; /* a list of those that were opened */
@@ -98,7 +92,6 @@ enum status cpu_launch(struct device *device, const struct device_launch *launch
 enum status cpu_alloc(void **pointer, struct device *device, uint64_t size_bytes, enum device_space space,
                       struct err *err);
 void cpu_free(struct device *device, void *pointer);
-void cpu_free_all(struct cpu *cpu);
 enum status cpu_write(struct device *device, void *to, const void *from, uint64_t size_bytes, struct err *err);
 enum status cpu_copy(struct device *device, void *to, const void *from, uint64_t size_bytes, uint32_t stream,
                      struct err *err);
@@ -115,6 +108,5 @@ void cpu_share(uint64_t *begin, uint64_t *end, uint64_t count, uint32_t part, ui
 void cpu_describe(struct device_info *info, uint32_t threads);
 
 enum status cpu_sense(struct device *device, struct device_sense *sense, bool quick, struct err *err);
-void cpu_sense_release(struct cpu_senses *senses);
 
 #endif

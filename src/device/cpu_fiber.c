@@ -6,8 +6,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "device_internal.h"
 #include "fiber_switch.h"
-#include "rooftile/arena.h"
 #include "rooftile/rng.h"
 
 /* ---- stacks: one mapping, pages on first use, guard pages between ---- */
@@ -47,8 +47,8 @@ struct stacks {
     size_t size;
 };
 
-/* AddressSanitizer must hear of every switch: it would take one for an overflow. Before a switch `leave`; `arrive` first thing
- * after it, with what `leave` had returned on the arriving side, NULL on its first arrival. */
+/* AddressSanitizer must hear of every switch: it would take one for an overflow. Before a switch `leave`; `arrive`
+ * first thing after it, with what `leave` had returned on the arriving side, NULL on its first arrival. */
 #ifdef FIBER_ASAN
 static void *stack_leave(struct stack to)
 {
@@ -178,8 +178,8 @@ static inline struct stack stack_of(const struct fiber *fiber)
     return fiber == &all->main ? all->main_stack : stack_at(&all->stacks, (uint32_t)(offset / STRIDE_BYTES));
 }
 
-/* What waits is inlined into one function with one switch, so that its return is predicted: it goes to the same place on
- * either stack. */
+/* What waits is inlined into one function with one switch, so that its return is predicted: it goes to the same place
+ * on either stack. */
 #define INLINE __attribute__((always_inline)) static inline
 
 INLINE void fiber_jump(struct fiber *from, struct fiber *to)
@@ -314,17 +314,9 @@ static void make_contexts(struct fibers *all)
     }
 }
 
-static void *new_array(size_t count, size_t size)
-{
-    void *array = calloc(count, size);
-    if (!array)
-        arena_out_of_memory(count * size);
-    return array;
-}
-
 struct fibers *fibers_new(uint32_t wave, uint32_t pool_threads)
 {
-    struct fibers *all = new_array(1, sizeof(*all));
+    struct fibers *all = new_zeroed(1, sizeof(*all));
     all->wave_lanes = wave;
     all->guard_limit = GUARD_BUDGET / pool_threads;
     all->main.all = all;
@@ -358,10 +350,10 @@ bool fibers_reserve(struct fibers *all, uint32_t lanes)
     release_arrays(all);
     all->stacks = stacks;
     all->capacity = lanes;
-    all->fibers = new_array(lanes, sizeof(struct fiber *));
-    all->in_order = new_array(lanes, sizeof(struct fiber *));
-    all->live = new_array(lanes + 1, sizeof(struct fiber *));
-    all->waves = new_array((lanes + all->wave_lanes - 1) / all->wave_lanes, sizeof(*all->waves));
+    all->fibers = new_zeroed(lanes, sizeof(struct fiber *));
+    all->in_order = new_zeroed(lanes, sizeof(struct fiber *));
+    all->live = new_zeroed(lanes + 1, sizeof(struct fiber *));
+    all->waves = new_zeroed((lanes + all->wave_lanes - 1) / all->wave_lanes, sizeof(*all->waves));
     all->block[0] = 0; /* no shape is set */
     for (uint32_t i = 0; i < lanes; ++i) {
         const struct stack stack = stack_at(&stacks, i);

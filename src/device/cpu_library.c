@@ -15,8 +15,6 @@
 #include "cpu.h"
 #include "library.h"
 
-#define COUNT_OF(array) (sizeof(array) / sizeof(*(array)))
-
 struct library_function {
     const char *symbol, *target; /* as manifests and as the library name it */
     void (*call)(void (*target)(void), void *const *args);
@@ -121,8 +119,8 @@ static const struct known_library *find_known(const char *name)
 static enum status prepare(struct cpu_library *library, uint32_t threads, struct err *err)
 {
     const struct known_library *row = library->known;
-    void (*const set_threads)(void) = library_function(&library->file, row->set_threads);
-    void (*const describe)(void) = library_function(&library->file, row->describe);
+    void (*const set_threads)(void) = library_function(library->file.handle, row->set_threads);
+    void (*const describe)(void) = library_function(library->file.handle, row->describe);
     if (!set_threads || !describe)
         return library_lacks(&row->place, set_threads ? row->describe : row->set_threads, err);
     ((void (*)(int))set_threads)((int)threads);
@@ -135,9 +133,7 @@ static enum status prepare(struct cpu_library *library, uint32_t threads, struct
 static enum status open_library(struct cpu_library **opened, struct cpu *cpu, const struct known_library *row,
                                 struct err *err)
 {
-    struct cpu_library *library = calloc(1, sizeof(*library));
-    if (!library)
-        arena_out_of_memory(sizeof(*library));
+    struct cpu_library *library = new_zeroed(1, sizeof(*library));
     library->known = row;
     pool_release_caller(cpu->pool);
     enum status status = library_open(&library->file, &row->place, err);
@@ -187,16 +183,12 @@ enum status cpu_library_load(struct device_module **loaded, struct device *devic
     enum status status = library ? STATUS_OK : open_library(&library, cpu, row, err);
     if (status)
         return status;
-    struct device_module *module = calloc(1, sizeof(*module));
-    if (!module)
-        arena_out_of_memory(sizeof(*module));
-    module->kernels = calloc(row->function_count, sizeof(*module->kernels));
-    if (!module->kernels)
-        arena_out_of_memory(row->function_count * sizeof(*module->kernels));
+    struct device_module *module = new_zeroed(1, sizeof(*module));
+    module->kernels = new_zeroed(row->function_count, sizeof(*module->kernels));
     for (size_t i = 0; i < row->function_count; ++i)
         module->kernels[i] =
             (struct device_kernel){.function = &row->functions[i],
-                                   .target = library_function(&library->file, row->functions[i].target),
+                                   .target = library_function(library->file.handle, row->functions[i].target),
                                    .module = module};
     module->kernel_count = row->function_count;
     module->library = library;

@@ -54,11 +54,7 @@ enum status cpu_alloc(void **pointer, struct device *device, uint64_t size_bytes
                        (unsigned long long)size_bytes);
     if (large && cpu->huge_pages)
         madvise(memory, pages_bytes, MADV_HUGEPAGE);
-    struct cpu_allocation *allocation = malloc(sizeof(*allocation));
-    if (!allocation)
-        arena_out_of_memory(sizeof(*allocation));
-    *allocation = (struct cpu_allocation){.next = cpu->allocations, .pointer = memory, .size_bytes = pages_bytes};
-    cpu->allocations = allocation;
+    allocation_add(&cpu->allocations, memory, pages_bytes, space);
     cpu->memory_used_bytes += pages_bytes;
     *pointer = memory;
     return STATUS_OK;
@@ -67,22 +63,11 @@ enum status cpu_alloc(void **pointer, struct device *device, uint64_t size_bytes
 void cpu_free(struct device *device, void *pointer)
 {
     struct cpu *cpu = (struct cpu *)device;
-    for (struct cpu_allocation **at = &cpu->allocations; *at; at = &(*at)->next) {
-        struct cpu_allocation *allocation = *at;
-        if (allocation->pointer != pointer)
-            continue;
-        *at = allocation->next;
-        munmap(allocation->pointer, allocation->size_bytes);
-        cpu->memory_used_bytes -= allocation->size_bytes;
-        free(allocation);
+    struct allocation taken;
+    if (!allocation_take(&taken, &cpu->allocations, pointer))
         return;
-    }
-}
-
-void cpu_free_all(struct cpu *cpu)
-{
-    while (cpu->allocations)
-        cpu_free(&cpu->device, cpu->allocations->pointer);
+    munmap(pointer, taken.size_bytes);
+    cpu->memory_used_bytes -= taken.size_bytes;
 }
 
 enum status cpu_write(struct device *device, void *to, const void *from, uint64_t size_bytes, struct err *err)
@@ -117,9 +102,9 @@ static void transfer_part(void *context, uint32_t part, uint32_t parts)
 enum status cpu_copy(struct device *device, void *to, const void *from, uint64_t size_bytes, uint32_t stream,
                      struct err *err)
 {
+    struct transfer transfer = {.to = to, .from = from, .size_bytes = size_bytes};
     (void)stream;
     (void)err;
-    struct transfer transfer = {.to = to, .from = from, .size_bytes = size_bytes};
     pool_run(((struct cpu *)device)->pool, transfer_part, &transfer);
     return STATUS_OK;
 }
@@ -127,9 +112,9 @@ enum status cpu_copy(struct device *device, void *to, const void *from, uint64_t
 enum status cpu_fill(struct device *device, void *to, uint8_t byte, uint64_t size_bytes, uint32_t stream,
                      struct err *err)
 {
+    struct transfer transfer = {.to = to, .byte = byte, .size_bytes = size_bytes};
     (void)stream;
     (void)err;
-    struct transfer transfer = {.to = to, .byte = byte, .size_bytes = size_bytes};
     pool_run(((struct cpu *)device)->pool, transfer_part, &transfer);
     return STATUS_OK;
 }

@@ -58,9 +58,7 @@ static void read_table(struct device_module *module)
 {
     const struct simt_module *table = module->table;
     module->kernel_count = (size_t)(table->kernels_end - table->kernels);
-    module->kernels = calloc(module->kernel_count + 1, sizeof(*module->kernels));
-    if (!module->kernels)
-        arena_out_of_memory(module->kernel_count * sizeof(*module->kernels));
+    module->kernels = new_zeroed(module->kernel_count + 1, sizeof(*module->kernels));
     for (size_t i = 0; i < module->kernel_count; ++i)
         module->kernels[i] = (struct device_kernel){.code = &table->kernels[i], .module = module};
     for (const simt_site *site = table->sites; site != table->sites_end; ++site)
@@ -83,9 +81,7 @@ static enum status check_table(const struct simt_module *table, const struct cpu
 enum status cpu_module_load(struct device_module **loaded, struct device *device, const char *path, struct err *err)
 {
     struct cpu *cpu = (struct cpu *)device;
-    struct device_module *module = calloc(1, sizeof(*module));
-    if (!module)
-        arena_out_of_memory(sizeof(*module));
+    struct device_module *module = new_zeroed(1, sizeof(*module));
     enum status status = STATUS_OK;
     module->handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!module->handle) {

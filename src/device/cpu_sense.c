@@ -137,9 +137,3 @@ enum status cpu_sense(struct device *device, struct device_sense *sense, bool qu
     *sense = now;
     return STATUS_OK;
 }
-
-void cpu_sense_release(struct cpu_senses *senses)
-{
-    free(senses->stream);
-    *senses = (struct cpu_senses){0};
-}

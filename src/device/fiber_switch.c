@@ -12,16 +12,16 @@ extern const char fiber_entry[]; /* fiber_switch.S */
 struct frame {
 #if defined(__x86_64__)
     uint64_t r15, r14;
-    void *argument;               /* r13 */
-    void (*function)(void *);     /* r12 */
-    uint64_t rbx, frame_pointer;  /* 0 ends the chain of frames, too */
+    void *argument;              /* r13 */
+    void (*function)(void *);    /* r12 */
+    uint64_t rbx, frame_pointer; /* 0 ends the chain of frames, too */
     const void *entry;
-    uint64_t return_address;      /* of fiber_entry, and the alignment that a call gives */
+    uint64_t return_address; /* of fiber_entry, and the alignment that a call gives */
 #else
-    void (*function)(void *);     /* x19 */
-    void *argument;               /* x20 */
+    void (*function)(void *); /* x19 */
+    void *argument;           /* x20 */
     uint64_t saved[8], frame_pointer;
-    const void *entry;            /* x30 */
+    const void *entry; /* x30 */
     double d[8];
 #endif
 };

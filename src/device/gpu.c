@@ -3,6 +3,57 @@
 
 #include <stdlib.h>
 
+/* ---- errors ---- */
+
+static enum status status_of(gpu_error code)
+{
+    switch (code) {
+    case GPU_SUCCESS:
+        return STATUS_OK;
+    case GPU_OUT_OF_MEMORY:
+        return ERR_DEVICE_MEMORY;
+    case GPU_NOT_SUPPORTED:
+        return ERR_UNSUPPORTED;
+    case GPU_DEINITIALIZED:
+    case GPU_NO_DEVICE:
+    case GPU_INVALID_CONTEXT:
+    case GPU_ECC_UNCORRECTABLE:
+    case GPU_NVLINK_UNCORRECTABLE:
+    case GPU_CONTAINED:
+    case GPU_ILLEGAL_ADDRESS:
+    case GPU_LAUNCH_TIMEOUT:
+    case GPU_CONTEXT_IS_DESTROYED:
+    case GPU_ASSERT:
+    case GPU_HARDWARE_STACK_ERROR:
+    case GPU_ILLEGAL_INSTRUCTION:
+    case GPU_MISALIGNED_ADDRESS:
+    case GPU_INVALID_ADDRESS_SPACE:
+    case GPU_INVALID_PC:
+    case GPU_LAUNCH_FAILED:
+    case GPU_TENSOR_MEMORY_LEAK:
+    case GPU_MPS_CLIENT_TERMINATED:
+    case GPU_EXTERNAL_DEVICE:
+        return ERR_DEVICE_LOST;
+    default:
+        return ERR_DEVICE;
+    }
+}
+
+enum status gpu_check(const struct gpu *gpu, gpu_error code, size_t offset, struct err *err)
+{
+    const enum status status = status_of(code);
+    const struct library_symbol *symbol = gpu->vendor->symbols;
+    const char *text = NULL;
+    if (!status)
+        return STATUS_OK;
+    while (symbol->offset != offset)
+        ++symbol;
+    const char *name = gpu->vendor->error_name(&text, gpu, code);
+    if (!name)
+        return err_set(err, status, "%s: error %u", symbol->name, code);
+    return err_set(err, status, "%s: %s (%u)%s%s", symbol->name, name, code, text ? ": " : "", text ? text : "");
+}
+
 /* ---- the device ---- */
 
 void gpu_close(struct device *device)
@@ -10,17 +61,17 @@ void gpu_close(struct device *device)
     struct gpu *gpu = (struct gpu *)device;
     if (!gpu)
         return;
-    if (gpu->close_libraries)
-        gpu->close_libraries(gpu);
-    gpu_memory_free_all(gpu);
+    gpu_blas_close(gpu);
+    while (gpu->allocations)
+        gpu_free(device, gpu->allocations->pointer);
     for (size_t i = 0; i < DEVICE_MAX_MARKS; ++i)
         if (gpu->marks[i])
-            gpu->vendor->api->event_free(gpu, gpu->marks[i]);
+            gpu->api.event_free(gpu->marks[i]);
     for (size_t i = 0; i < DEVICE_MAX_STREAMS; ++i)
         if (gpu->streams[i])
-            gpu->vendor->api->stream_free(gpu, gpu->streams[i]);
+            gpu->api.stream_free(gpu->streams[i]);
     if (gpu->capture)
-        gpu->vendor->api->stream_free(gpu, gpu->capture);
+        gpu->api.stream_free(gpu->capture);
     if (gpu->vendor->close)
         gpu->vendor->close(gpu);
     free(gpu);
@@ -28,7 +79,6 @@ void gpu_close(struct device *device)
 
 static enum status start(struct gpu *gpu, struct device_info *info, int index, struct err *err)
 {
-    const struct gpu_api *api = gpu->vendor->api;
     enum status status = gpu_find_library(gpu, err);
     if (!status)
         status = gpu_start(gpu, err);
@@ -37,9 +87,12 @@ static enum status start(struct gpu *gpu, struct device_info *info, int index, s
                          gpu->count);
     gpu->index = index;
     if (!status)
-        status = api->enter(gpu, index, err);
-    for (size_t i = 0; i < DEVICE_MAX_MARKS && !status; ++i)
-        status = api->event_make(&gpu->marks[i], gpu, err);
+        status = gpu->vendor->enter(gpu, index, err);
+    for (size_t i = 0; i < DEVICE_MAX_MARKS && !status; ++i) {
+        struct gpu_event *made = NULL;
+        status = GPU_TRY(gpu, err, event_make, &made, 0);
+        gpu->marks[i] = status ? NULL : made;
+    }
     return status ? status : gpu_describe(info, gpu, err);
 }
 
@@ -63,20 +116,15 @@ enum status gpu_open(struct device **device, const struct gpu_vendor *vendor, co
 
 enum status gpu_stream_of(struct gpu_stream **stream, struct gpu *gpu, uint32_t number, struct err *err)
 {
-    enum status status = STATUS_OK;
+    struct gpu_stream *made = NULL;
     if (number >= DEVICE_MAX_STREAMS)
         return err_set(err, ERR_DEVICE, "stream %u: there are %d", number, DEVICE_MAX_STREAMS);
-    if (number && !gpu->streams[number])
-        status = gpu->vendor->api->stream_make(&gpu->streams[number], gpu, err);
-    if (!status)
-        *stream = gpu->streams[number];
-    return status;
-}
-
-enum status gpu_check_marks(uint32_t one, uint32_t other, struct err *err)
-{
-    if (one >= DEVICE_MAX_MARKS || other >= DEVICE_MAX_MARKS)
-        return err_set(err, ERR_DEVICE, "mark %u: there are %d", one > other ? one : other, DEVICE_MAX_MARKS);
+    if (number && !gpu->streams[number]) {
+        if (GPU_TRY(gpu, err, stream_make, &made, GPU_STREAM_NON_BLOCKING))
+            return err->status;
+        gpu->streams[number] = made;
+    }
+    *stream = gpu->streams[number];
     return STATUS_OK;
 }
 
@@ -84,17 +132,16 @@ enum status gpu_mark(struct device *device, uint32_t mark, uint32_t number, stru
 {
     struct gpu *gpu = (struct gpu *)device;
     struct gpu_stream *stream = NULL;
-    if (gpu_check_marks(mark, mark, err) || gpu_stream_of(&stream, gpu, number, err))
+    if (check_marks(mark, mark, err) || gpu_stream_of(&stream, gpu, number, err))
         return err->status;
-    return gpu->vendor->api->event_record(gpu, gpu->marks[mark], stream, err);
+    return GPU_TRY(gpu, err, event_record, gpu->marks[mark], stream);
 }
 
 enum status gpu_elapsed(double *time_ns, struct device *device, uint32_t from, uint32_t to, struct err *err)
 {
     const struct gpu *gpu = (const struct gpu *)device;
     float time_ms = 0;
-    if (gpu_check_marks(from, to, err) ||
-        gpu->vendor->api->event_elapsed(&time_ms, gpu, gpu->marks[from], gpu->marks[to], err))
+    if (check_marks(from, to, err) || GPU_TRY(gpu, err, event_elapsed, &time_ms, gpu->marks[from], gpu->marks[to]))
         return err->status;
     *time_ns = time_ms * 1e6;
     return STATUS_OK;
@@ -104,15 +151,15 @@ enum status gpu_wait_mark(struct device *device, uint32_t number, uint32_t mark,
 {
     struct gpu *gpu = (struct gpu *)device;
     struct gpu_stream *stream = NULL;
-    if (gpu_check_marks(mark, mark, err) || gpu_stream_of(&stream, gpu, number, err))
+    if (check_marks(mark, mark, err) || gpu_stream_of(&stream, gpu, number, err))
         return err->status;
-    return gpu->vendor->api->stream_wait(gpu, stream, gpu->marks[mark], err);
+    return GPU_TRY(gpu, err, stream_wait, stream, gpu->marks[mark], 0);
 }
 
 enum status gpu_wait(struct device *device, struct err *err)
 {
     const struct gpu *gpu = (const struct gpu *)device;
-    return gpu->vendor->api->wait(gpu, err);
+    return GPU_TRY(gpu, err, wait);
 }
 
 /* ---- around the work ---- */

@@ -64,8 +64,8 @@ static const struct gpu_rig hip_rig = {
     .stream_make = "hipStreamCreateWithFlags",
     .capture_begin = "hipStreamBeginCapture",
     .capture_end = "hipStreamEndCapture",
-    .instantiate = "hipGraphInstantiate",
-    .missing = "hipMemsetAsync",
+    .instantiate = "hipGraphInstantiateWithFlags",
+    .missing = "hipMemsetD8Async",
 };
 
 static const struct gpu_rig cuda_rig = {
