@@ -290,17 +290,6 @@ static void close_device(struct gpu *gpu)
     nvml_close(&((struct cuda *)gpu)->nvml);
 }
 
-static int count_devices(struct text *why)
-{
-    return gpu_count(why, &cuda_vendor, GPU_COUNT_TIMEOUT_MS);
-}
-
-static enum status open_device(struct device **device, const struct device_request *request, struct device_info *info,
-                               struct err *err)
-{
-    return gpu_open(device, &cuda_vendor, request, info, err);
-}
-
 /* ---- the tables ---- */
 
 static const struct gpu_hint hints[] = {
@@ -371,12 +360,4 @@ const struct gpu_vendor cuda_vendor = {
     .close = close_device,
     .find_ranges = nvtx_find,
     .no_ranges = NVTX_MISSING,
-};
-
-const struct device_ops device_cuda = {
-    .name = "cuda",
-    .summary = "NVIDIA GPUs through the driver's libcuda, which is looked for when it is needed",
-    GPU_OPERATIONS,
-    .count = count_devices,
-    .open = open_device,
 };

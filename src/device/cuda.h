@@ -12,6 +12,4 @@ struct cuda {
     struct nvml nvml;
 };
 
-extern const struct gpu_vendor cuda_vendor;
-
 #endif

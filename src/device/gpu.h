@@ -31,7 +31,6 @@ enum gpu_feature {
     GPU_PEER,
     GPU_GRAPHS,
     GPU_COOPERATIVE,
-    GPU_OCCUPANCY,
     GPU_OWN_TIMES
 };
 
@@ -235,45 +234,26 @@ void nvtx_find(struct gpu_ranges *ranges);
 #define ROCTX_MISSING "neither " ROCTX_NEW " nor " ROCTX_OLD " can be loaded"
 void roctx_find(struct gpu_ranges *ranges);
 
-/* ---- the operations of device_ops ---- */
+/* ---- the operations of device_ops that stand in several files ---- */
 
-enum status gpu_open(struct device **device, const struct gpu_vendor *vendor, const struct device_request *request,
-                     struct device_info *info, struct err *err);
-void gpu_close(struct device *device);
 enum status gpu_alloc(void **pointer, struct device *device, uint64_t size_bytes, enum device_space space,
                       struct err *err);
-enum status gpu_alloc_peer(void **pointer, struct device *device, uint64_t size_bytes, uint32_t index, struct err *err);
 void gpu_free(struct device *device, void *pointer);
-enum status gpu_transfer(struct device *device, void *to, const void *from, uint64_t size_bytes, struct err *err);
+enum status gpu_mark(struct device *device, uint32_t mark, uint32_t stream, struct err *err);
+enum status gpu_elapsed(double *time_ns, struct device *device, uint32_t from, uint32_t to, struct err *err);
+enum status gpu_wait(struct device *device, struct err *err);
 enum status gpu_load(struct device_module **module, struct device *device, const char *path, struct err *err);
 void gpu_unload(struct device *device, struct device_module *module);
 enum status gpu_kernel(const struct device_kernel **kernel, struct kernel_info *info, struct device *device,
                        struct device_module *module, const char *symbol, struct err *err);
-enum status gpu_resident_blocks(uint32_t *count, struct device *device, const struct device_launch *launch,
-                                struct err *err);
 enum status gpu_launch(struct device *device, const struct device_launch *launch, struct err *err);
-enum status gpu_copy(struct device *device, void *to, const void *from, uint64_t size_bytes, uint32_t stream,
-                     struct err *err);
-enum status gpu_fill(struct device *device, void *to, uint8_t byte, uint64_t size_bytes, uint32_t stream,
-                     struct err *err);
-enum status gpu_mark(struct device *device, uint32_t mark, uint32_t stream, struct err *err);
-enum status gpu_elapsed(double *time_ns, struct device *device, uint32_t from, uint32_t to, struct err *err);
-enum status gpu_wait(struct device *device, struct err *err);
-enum status gpu_wait_mark(struct device *device, uint32_t stream, uint32_t mark, struct err *err);
 enum status gpu_graph_make(struct device_graph **graph, struct device *device, const struct device_launch *launches,
                            size_t count, uint32_t repeat, struct err *err);
 enum status gpu_graph_launch(struct device *device, const struct device_graph *graph, uint32_t stream, struct err *err);
 void gpu_graph_free(struct device *device, struct device_graph *graph);
-enum status gpu_sense(struct device *device, struct device_sense *sense, bool quick, struct err *err);
-enum status gpu_range(struct device *device, const char *name, struct err *err);
-
-/* The rows of device_ops that are the same for all vendors. */
-#define GPU_OPERATIONS                                                                                                 \
-    .executes = true, .asynchronous = true, .has_clock_probe = true, .close = gpu_close, .alloc = gpu_alloc,           \
-    .free = gpu_free, .alloc_peer = gpu_alloc_peer, .write = gpu_transfer, .read = gpu_transfer, .load = gpu_load,     \
-    .load_library = gpu_blas_load, .unload = gpu_unload, .kernel = gpu_kernel, .resident_blocks = gpu_resident_blocks, \
-    .launch = gpu_launch, .copy = gpu_copy, .fill = gpu_fill, .mark = gpu_mark, .elapsed = gpu_elapsed,                \
-    .wait = gpu_wait, .wait_mark = gpu_wait_mark, .graph_make = gpu_graph_make, .graph_launch = gpu_graph_launch,      \
-    .graph_free = gpu_graph_free, .sense = gpu_sense, .range = gpu_range
+/* AMD's alone. */
+enum status hip_launch_marked(struct device *device, const struct device_launch *launch, uint32_t from, uint32_t to,
+                              struct err *err);
+extern const struct gpu_vendor hip_vendor, cuda_vendor;
 
 #endif

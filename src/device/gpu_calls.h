@@ -97,8 +97,6 @@ enum { GPU_FUNCTION_SHARED_BYTES = 1 };
     X(unload, cuModuleUnload, hipModuleUnload, GPU_REQUIRED, (struct gpu_code *code))                                  \
     X(find, cuModuleGetFunction, hipModuleGetFunction, GPU_REQUIRED,                                                   \
       (struct gpu_function **function, struct gpu_code *code, const char *name))                                       \
-    X(occupancy, cuOccupancyMaxActiveBlocksPerMultiprocessor, hipModuleOccupancyMaxActiveBlocksPerMultiprocessor,      \
-      GPU_OCCUPANCY, (int *count, struct gpu_function *function, int block, size_t lds_bytes))                         \
     X(launch, cuLaunchKernel, hipModuleLaunchKernel, GPU_REQUIRED,                                                     \
       (struct gpu_function *function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,             \
        unsigned block_y, unsigned block_z, unsigned lds_bytes, struct gpu_stream *stream, void **args, void **extra))  \

@@ -71,22 +71,6 @@ enum status gpu_kernel(const struct device_kernel **kernel, struct kernel_info *
     return STATUS_OK;
 }
 
-enum status gpu_resident_blocks(uint32_t *count, struct device *device, const struct device_launch *launch,
-                                struct err *err)
-{
-    const struct gpu *gpu = (const struct gpu *)device;
-    const int block = (int)(launch->block[0] * launch->block[1] * launch->block[2]);
-    int blocks = 0;
-    if (!launch->kernel->function)
-        return err_set(err, ERR_UNSUPPORTED, "a library's function has launches of its own");
-    enum status status = gpu_require(gpu, GPU_OCCUPANCY, err);
-    if (!status)
-        status = GPU_TRY(gpu, err, occupancy, &blocks, launch->kernel->function, block, launch->lds_bytes);
-    if (!status)
-        *count = (uint32_t)blocks;
-    return status;
-}
-
 /* ---- launches ---- */
 
 /* The library, not the driver, refuses grids that do not fit. */

@@ -159,8 +159,8 @@ static enum status prepare(struct kernel_info *info, const struct gpu *gpu, stru
 }
 
 /* This function counts the grid in work-items. */
-static enum status launch_marked(struct device *device, const struct device_launch *launch, uint32_t from, uint32_t to,
-                                 struct err *err)
+enum status hip_launch_marked(struct device *device, const struct device_launch *launch, uint32_t from, uint32_t to,
+                              struct err *err)
 {
     struct gpu *gpu = (struct gpu *)device;
     struct gpu_stream *stream = NULL;
@@ -270,17 +270,6 @@ static void sense(struct device_sense *sense, struct gpu *gpu)
     telemetry_sense(sense, &((struct hip *)gpu)->telemetry);
 }
 
-static int count_devices(struct text *why)
-{
-    return gpu_count(why, &hip_vendor, GPU_COUNT_TIMEOUT_MS);
-}
-
-static enum status open_device(struct device **device, const struct device_request *request, struct device_info *info,
-                               struct err *err)
-{
-    return gpu_open(device, &hip_vendor, request, info, err);
-}
-
 /* ---- the tables ---- */
 
 static const struct gpu_hint hints[] = {
@@ -346,13 +335,4 @@ const struct gpu_vendor hip_vendor = {
     .sense = sense,
     .find_ranges = roctx_find,
     .no_ranges = ROCTX_MISSING,
-};
-
-const struct device_ops device_hip = {
-    .name = "hip",
-    .summary = "AMD GPUs through libamdhip64, which is looked for when it is needed",
-    GPU_OPERATIONS,
-    .count = count_devices,
-    .open = open_device,
-    .launch_marked = launch_marked,
 };

@@ -11,6 +11,4 @@ struct hip {
     struct telemetry telemetry;
 };
 
-extern const struct gpu_vendor hip_vendor;
-
 #endif

@@ -387,15 +387,6 @@ gpu_error cuFuncGetParamInfo(struct gpu_function *function, size_t index, size_t
     return GPU_SUCCESS;
 }
 
-gpu_error cuOccupancyMaxActiveBlocksPerMultiprocessor(int *count, struct gpu_function *function, int block,
-                                                       size_t lds_bytes)
-{
-    (void)function;
-    NEEDS_CONTEXT();
-    *count = 2048 / block - (lds_bytes > 0);
-    return GPU_SUCCESS;
-}
-
 gpu_error cuLaunchCooperativeKernel(struct gpu_function *function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
                                      unsigned block_x, unsigned block_y, unsigned block_z, unsigned lds_bytes,
                                      struct gpu_stream *stream, void **args)

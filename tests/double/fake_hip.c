@@ -320,15 +320,6 @@ gpu_error hipFuncGetAttribute(int *value, unsigned attribute, struct gpu_functio
     return GPU_SUCCESS;
 }
 
-gpu_error hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(int *count, struct gpu_function *function, int block,
-                                                             size_t lds_bytes)
-{
-    (void)function;
-    MAY_FAIL();
-    *count = 2048 / block - (lds_bytes > 0);
-    return GPU_SUCCESS;
-}
-
 const char *hipGetErrorName(gpu_error code)
 {
     switch (code) {
