@@ -6,7 +6,7 @@ if(CMAKE_C_COMPILER_ID STREQUAL "GNU")
 endif()
 add_compile_definitions(_GNU_SOURCE)
 # Verdicts must not depend on whether a compiler fuses a * b + c.
-add_compile_options(-ffp-contract=off)
+add_compile_options($<$<COMPILE_LANGUAGE:C>:-ffp-contract=off>)
 set(ROOFTILE_SANITIZE "" CACHE STRING "sanitizers of the whole build, for example address,undefined")
 if(ROOFTILE_SANITIZE)
   add_compile_options(-fsanitize=${ROOFTILE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)

@@ -211,10 +211,6 @@ struct device_ops {
     void (*unload)(struct device *device, struct device_module *module);
     enum status (*kernel)(const struct device_kernel **kernel, struct kernel_info *info, struct device *device,
                           struct device_module *module, const char *symbol, struct err *err);
-    /* Workgroups of this shape that one CU holds at once; optional. */
-    enum status (*resident_blocks)(uint32_t *count, struct device *device, const struct device_launch *launch,
-                                   struct err *err);
-
     /* Asynchronous where the hardware is; faults may surface at wait. Allocates nothing, takes no lock, prints nothing. */
     enum status (*launch)(struct device *device, const struct device_launch *launch, struct err *err);
     /* Between any two kinds of memory, those of peers too. */
@@ -248,8 +244,8 @@ struct device_ops {
                               size_t count, uint32_t repeat, struct err *err);
     enum status (*graph_launch)(struct device *device, const struct device_graph *graph, uint32_t stream, struct err *err);
     void (*graph_free)(struct device *device, struct device_graph *graph);
-    /* Optional. `quick` reads counters only (microseconds); else reference rates too (about 15 ms). */
-    enum status (*sense)(struct device *device, struct device_sense *sense, bool quick, struct err *err);
+    /* Optional. With reference rates it takes about 15 ms. */
+    enum status (*sense)(struct device *device, struct device_sense *sense, struct err *err);
     /* Optional: a named range that the vendor's profiler shows; they nest. NULL ends the innermost. ERR_UNSUPPORTED where the
      * profiler's library is not there. */
     enum status (*range)(struct device *device, const char *name, struct err *err);

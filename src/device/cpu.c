@@ -4,9 +4,177 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
-#include "cpu_reference.h"
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
 #include "rooftile/clock.h"
+
+/* ---- memory ---- */
+
+#define PAGE_BYTES ((uint64_t)4096)
+
+void cpu_share(uint64_t *begin, uint64_t *end, uint64_t count, uint32_t part, uint32_t parts)
+{
+    __extension__ typedef unsigned __int128 wide;
+    *begin = (uint64_t)((wide)count * part / parts);
+    *end = (uint64_t)((wide)count * (part + 1) / parts);
+}
+
+/* `size_bytes` of fresh pages, aligned to `align_bytes` by mapping more and giving the ends back. */
+static void *map_aligned(uint64_t size_bytes, uint64_t align_bytes)
+{
+    const uint64_t slack = align_bytes > PAGE_BYTES ? align_bytes : 0;
+    char *base =
+        mmap(NULL, size_bytes + slack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (base == MAP_FAILED)
+        return NULL;
+    const uint64_t before = slack ? (align_bytes - (uintptr_t)base % align_bytes) % align_bytes : 0;
+    if (before)
+        munmap(base, before);
+    if (slack - before)
+        munmap(base + before + size_bytes, slack - before);
+    return base + before;
+}
+
+static enum status cpu_alloc(void **pointer, struct device *device, uint64_t size_bytes, enum device_space space,
+                             struct err *err)
+{
+    struct cpu *cpu = (struct cpu *)device;
+    if (space == SPACE_PEER)
+        return err_set(err, ERR_UNSUPPORTED, "the CPU device has no peer");
+    const uint64_t limit = cpu->memory_limit_bytes, used = cpu->memory_used_bytes;
+    const uint64_t available = limit > used ? limit - used : 0;
+    if (size_bytes > available)
+        return err_set(err, ERR_DEVICE_MEMORY, "%llu bytes asked for, %llu available", (unsigned long long)size_bytes,
+                       (unsigned long long)available);
+    const bool large = size_bytes >= CPU_HUGE_PAGE_BYTES;
+    const uint64_t align_bytes = large ? CPU_HUGE_PAGE_BYTES : PAGE_BYTES;
+    const uint64_t pages_bytes = size_bytes ? (size_bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES : PAGE_BYTES;
+    void *memory = map_aligned(pages_bytes, align_bytes);
+    if (!memory)
+        return err_set(err, ERR_DEVICE_MEMORY, "the operating system refused %llu bytes",
+                       (unsigned long long)size_bytes);
+    if (large && cpu->huge_pages)
+        madvise(memory, pages_bytes, MADV_HUGEPAGE);
+    allocation_add(&cpu->allocations, memory, pages_bytes, space);
+    cpu->memory_used_bytes += pages_bytes;
+    *pointer = memory;
+    return STATUS_OK;
+}
+
+static void cpu_free(struct device *device, void *pointer)
+{
+    struct cpu *cpu = (struct cpu *)device;
+    struct allocation taken;
+    if (!allocation_take(&taken, &cpu->allocations, pointer))
+        return;
+    munmap(pointer, taken.size_bytes);
+    cpu->memory_used_bytes -= taken.size_bytes;
+}
+
+static enum status cpu_write(struct device *device, void *to, const void *from, uint64_t size_bytes, struct err *err)
+{
+    (void)device;
+    (void)err;
+    if (size_bytes)
+        memcpy(to, from, size_bytes);
+    return STATUS_OK;
+}
+
+struct transfer {
+    char *to;
+    const char *from; /* NULL: fill */
+    uint8_t byte;
+    uint64_t size_bytes;
+};
+
+static void transfer_part(void *context, uint32_t part, uint32_t parts)
+{
+    const struct transfer *transfer = context;
+    uint64_t begin, end;
+    cpu_share(&begin, &end, transfer->size_bytes, part, parts);
+    if (begin == end)
+        return;
+    if (transfer->from)
+        memcpy(transfer->to + begin, transfer->from + begin, end - begin);
+    else
+        memset(transfer->to + begin, transfer->byte, end - begin);
+}
+
+static enum status cpu_copy(struct device *device, void *to, const void *from, uint64_t size_bytes, uint32_t stream,
+                            struct err *err)
+{
+    struct transfer transfer = {.to = to, .from = from, .size_bytes = size_bytes};
+    (void)stream;
+    (void)err;
+    pool_run(((struct cpu *)device)->pool, transfer_part, &transfer);
+    return STATUS_OK;
+}
+
+static enum status cpu_fill(struct device *device, void *to, uint8_t byte, uint64_t size_bytes, uint32_t stream,
+                            struct err *err)
+{
+    struct transfer transfer = {.to = to, .byte = byte, .size_bytes = size_bytes};
+    (void)stream;
+    (void)err;
+    pool_run(((struct cpu *)device)->pool, transfer_part, &transfer);
+    return STATUS_OK;
+}
+
+#if defined(__x86_64__)
+#define LINE_BYTES 64u
+
+static void flush_each(const char *line, const char *end)
+{
+    for (; line < end; line += LINE_BYTES)
+        _mm_clflush(line);
+}
+
+/* The weakly ordered form overlaps the flushes. */
+__attribute__((target("clflushopt"))) static void flush_each_opt(const char *line, const char *end)
+{
+    for (; line < end; line += LINE_BYTES)
+        _mm_clflushopt((void *)(uintptr_t)line);
+}
+
+struct eviction {
+    uintptr_t first_line;
+    uint64_t lines;
+    void (*flush)(const char *line, const char *end);
+};
+
+static void evict_part(void *context, uint32_t part, uint32_t parts)
+{
+    const struct eviction *eviction = context;
+    uint64_t begin, end;
+    cpu_share(&begin, &end, eviction->lines, part, parts);
+    const char *first = (const char *)eviction->first_line;
+    eviction->flush(first + begin * LINE_BYTES, first + end * LINE_BYTES);
+    _mm_mfence();
+}
+
+static enum status cpu_evict(struct device *device, const void *pointer, uint64_t size_bytes, struct err *err)
+{
+    (void)err;
+    if (!size_bytes)
+        return STATUS_OK;
+    const uintptr_t first = (uintptr_t)pointer / LINE_BYTES;
+    const uintptr_t last = ((uintptr_t)pointer + size_bytes - 1) / LINE_BYTES;
+    struct eviction eviction = {.first_line = first * LINE_BYTES, .lines = last - first + 1, .flush = flush_each};
+    unsigned a, b = 0, c, d;
+    /* CPUID leaf 7: EBX bit 23 is CLFLUSHOPT. */
+    __asm__("cpuid" : "=a"(a), "=b"(b), "=c"(c), "=d"(d) : "a"(7), "c"(0));
+    if (b >> 23 & 1u)
+        eviction.flush = flush_each_opt;
+    pool_run(((struct cpu *)device)->pool, evict_part, &eviction);
+    return STATUS_OK;
+}
+#endif
+
+/* ---- the device ---- */
 
 static int cpu_count(struct text *why)
 {
@@ -24,9 +192,10 @@ static void cpu_close(struct device *device)
         free(cpu->threads[i].lds);
     }
     free(cpu->threads);
-    cpu_free_all(cpu);
-    cpu_libraries_close(cpu);
-    cpu_sense_release(&cpu->senses);
+    while (cpu->allocations)
+        cpu_free(device, cpu->allocations->pointer);
+    cpu_library_close(cpu);
+    free(cpu->senses.stream);
     pool_close(cpu->pool);
     free(cpu);
 }
@@ -45,9 +214,7 @@ static void open_thread(void *context, uint32_t part, uint32_t parts)
 
 static struct cpu *cpu_new(const struct device_request *request, const struct device_info *info)
 {
-    struct cpu *cpu = calloc(1, sizeof(*cpu));
-    if (!cpu)
-        arena_out_of_memory(sizeof(*cpu));
+    struct cpu *cpu = new_zeroed(1, sizeof(*cpu));
     cpu->device.ops = &device_cpu;
     cpu->wave = request->wave ? request->wave : 64;
     cpu->huge_pages = request->huge_pages;
@@ -73,12 +240,10 @@ static enum status cpu_open(struct device **device, const struct device_request 
         cpu_close(&cpu->device);
         return status;
     }
-    cpu->threads = calloc(pool_threads(cpu->pool), sizeof(*cpu->threads));
-    if (!cpu->threads)
-        arena_out_of_memory(pool_threads(cpu->pool) * sizeof(*cpu->threads));
+    cpu->threads = new_zeroed(pool_threads(cpu->pool), sizeof(*cpu->threads));
     pool_run(cpu->pool, open_thread, cpu);
     found.wave = cpu->wave;
-    found.core_hz = reference_core_hz();
+    found.core_hz = cpu_core_hz();
     snprintf(found.id, sizeof(found.id), "cpu:0");
     const size_t noted = strlen(found.note);
     if (cpu->huge_pages)
@@ -93,8 +258,8 @@ static enum status cpu_mark(struct device *device, uint32_t mark, uint32_t strea
 {
     struct cpu *cpu = (struct cpu *)device;
     (void)stream;
-    if (mark >= DEVICE_MAX_MARKS)
-        return err_set(err, ERR_DEVICE, "mark %u: there are %d", mark, DEVICE_MAX_MARKS);
+    if (check_marks(mark, mark, err))
+        return err->status;
     cpu->marks_ns[mark] = clock_now_ns();
     return STATUS_OK;
 }
@@ -102,8 +267,8 @@ static enum status cpu_mark(struct device *device, uint32_t mark, uint32_t strea
 static enum status cpu_elapsed(double *time_ns, struct device *device, uint32_t from, uint32_t to, struct err *err)
 {
     const struct cpu *cpu = (const struct cpu *)device;
-    if (from >= DEVICE_MAX_MARKS || to >= DEVICE_MAX_MARKS)
-        return err_set(err, ERR_DEVICE, "mark %u: there are %d", from > to ? from : to, DEVICE_MAX_MARKS);
+    if (check_marks(from, to, err))
+        return err->status;
     *time_ns = (double)(int64_t)(cpu->marks_ns[to] - cpu->marks_ns[from]);
     return STATUS_OK;
 }
@@ -112,25 +277,6 @@ static enum status cpu_wait(struct device *device, struct err *err)
 {
     (void)device;
     (void)err;
-    return STATUS_OK;
-}
-
-static enum status cpu_wait_mark(struct device *device, uint32_t stream, uint32_t mark, struct err *err)
-{
-    (void)device;
-    (void)stream;
-    (void)mark;
-    (void)err;
-    return STATUS_OK;
-}
-
-static enum status cpu_resident_blocks(uint32_t *count, struct device *device, const struct device_launch *launch,
-                                       struct err *err)
-{
-    (void)device;
-    (void)launch;
-    (void)err;
-    *count = 1; /* a thread runs one workgroup at a time */
     return STATUS_OK;
 }
 
@@ -155,14 +301,12 @@ const struct device_ops device_cpu = {
     .load_library = cpu_library_load,
     .unload = cpu_module_unload,
     .kernel = cpu_module_kernel,
-    .resident_blocks = cpu_resident_blocks,
     .launch = cpu_launch,
     .copy = cpu_copy,
     .fill = cpu_fill,
     .mark = cpu_mark,
     .elapsed = cpu_elapsed,
     .wait = cpu_wait,
-    .wait_mark = cpu_wait_mark,
 #if defined(__x86_64__)
     .evict = cpu_evict,
 #endif

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * The CPU device, shared by its files: cpu.c (operations), cpu_launch.c, cpu_memory.c, cpu_module.c, cpu_info.c,
- * cpu_sense.c, over cpu_pool (threads), cpu_fiber (lanes) and cpu_reference (loops of known work).
+ * The CPU device, shared by its files: cpu.c (the device and its memory), cpu_code.c (modules and launches),
+ * cpu_library.c, cpu_info.c, cpu_sense.c, over cpu_pool (threads) and cpu_fiber (lanes).
  */
 #ifndef ROOFTILE_DEVICE_CPU_H
 #define ROOFTILE_DEVICE_CPU_H
 
 #include "cpu_fiber.h"
 #include "cpu_pool.h"
-#include "rooftile/device.h"
+#include "library.h"
 
 /* As on GPUs, so that a suite that fits here fits there. LDS is more: it is ordinary memory of a thread, and what a
  * core blocks its work for is its L2 cache, which has about as much. */
@@ -25,12 +25,6 @@ struct cpu_thread {
     bool out_of_memory; /* no stacks for the fibers */
 };
 
-struct cpu_allocation {
-    struct cpu_allocation *next;
-    void *pointer;
-    uint64_t size_bytes; /* whole pages */
-};
-
 /* Counters of the previous sense, and the arrays of the reference stream. */
 struct cpu_senses {
     uint64_t steal_ticks;
@@ -40,7 +34,6 @@ struct cpu_senses {
 };
 
 struct cpu_library; /* cpu_library.c */
-struct library_function;
 
 struct cpu {
     struct device device; /* first */
@@ -50,18 +43,17 @@ struct cpu {
     bool huge_pages;
     uint64_t memory_limit_bytes;
     uint64_t memory_used_bytes;
-    uint64_t l2_bytes; /* of one core */
-    struct cpu_allocation *allocations;
+    uint64_t l2_bytes;              /* of one core */
+    struct allocation *allocations; /* whole pages */
     uint64_t marks_ns[DEVICE_MAX_MARKS];
     struct cpu_senses senses;
-    struct cpu_library *libraries; /* a list of those that were opened */
-    bool library_ran;              /* since they last settled */
+    struct cpu_library *library; /* NULL: was not opened */
+    bool library_ran;            /* since it last settled */
 };
 
 struct device_kernel {
-    const struct simt_kernel *code;          /* NULL: a function of a library, */
-    const struct library_function *function; /* ... this one, */
-    void (*target)(void);                    /* ... and where the library has it */
+    const struct simt_kernel *code; /* NULL: the product of a library, */
+    bool is_f64;                    /* ... of these, not of f32 */
     const struct device_module *module;
     bool uses_lanes;
 };
@@ -76,37 +68,22 @@ struct device_module {
     const struct cpu_library *library; /* whose functions its kernels are; NULL: it was compiled */
 };
 
-/* The calling thread's __shared__ variables; NULL when the module has none. */
-void *cpu_module_lds(const struct device_module *module);
 enum status cpu_module_load(struct device_module **module, struct device *device, const char *path, struct err *err);
 void cpu_module_unload(struct device *device, struct device_module *module);
 enum status cpu_module_kernel(const struct device_kernel **kernel, struct kernel_info *info, struct device *device,
                               struct device_module *module, const char *symbol, struct err *err);
 
-/* Libraries: opened at first use, for as long as the device is. */
 enum status cpu_library_load(struct device_module **module, struct device *device, const char *name, struct err *err);
 enum status cpu_library_kernel(const struct device_kernel **kernel, struct kernel_info *info,
                                struct device_module *module, const char *symbol, struct err *err);
 void cpu_library_launch(struct cpu *cpu, const struct device_launch *launch);
-/* Waits until the threads of libraries that ran have gone to sleep: they spin for a while and would disturb what comes
+/* Waits until the threads of a library that ran have gone to sleep: they spin for a while and would disturb what comes
  * next. */
-void cpu_libraries_settle(struct cpu *cpu);
-void cpu_libraries_close(struct cpu *cpu);
+void cpu_library_settle(struct cpu *cpu);
+void cpu_library_close(struct cpu *cpu);
 
 enum status cpu_launch(struct device *device, const struct device_launch *launch, struct err *err);
 
-enum status cpu_alloc(void **pointer, struct device *device, uint64_t size_bytes, enum device_space space,
-                      struct err *err);
-void cpu_free(struct device *device, void *pointer);
-void cpu_free_all(struct cpu *cpu);
-enum status cpu_write(struct device *device, void *to, const void *from, uint64_t size_bytes, struct err *err);
-enum status cpu_copy(struct device *device, void *to, const void *from, uint64_t size_bytes, uint32_t stream,
-                     struct err *err);
-enum status cpu_fill(struct device *device, void *to, uint8_t byte, uint64_t size_bytes, uint32_t stream,
-                     struct err *err);
-#if defined(__x86_64__)
-enum status cpu_evict(struct device *device, const void *pointer, uint64_t size_bytes, struct err *err);
-#endif
 /* [*begin, *end) of `part` when `count` things are split contiguously over `parts`. */
 void cpu_share(uint64_t *begin, uint64_t *end, uint64_t count, uint32_t part, uint32_t parts);
 
@@ -114,7 +91,8 @@ void cpu_share(uint64_t *begin, uint64_t *end, uint64_t count, uint32_t part, ui
  * pins its threads. */
 void cpu_describe(struct device_info *info, uint32_t threads);
 
-enum status cpu_sense(struct device *device, struct device_sense *sense, bool quick, struct err *err);
-void cpu_sense_release(struct cpu_senses *senses);
+/* Clock of the core that runs this. */
+double cpu_core_hz(void);
+enum status cpu_sense(struct device *device, struct device_sense *sense, struct err *err);
 
 #endif

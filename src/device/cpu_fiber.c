@@ -1,20 +1,122 @@
 /* SPDX-License-Identifier: MIT */
 #include "cpu_fiber.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
-#include "cpu_stacks.h"
-#include "rooftile/arena.h"
+#include "device_internal.h"
+#include "fiber_switch.h"
 #include "rooftile/rng.h"
 
-/* The C entry points of Boost.Context, which has no C header (boost/context/detail/fcontext.hpp). */
-struct transfer {
-    void *context; /* of the fiber that jumped here */
-    void *data;
+/* ---- stacks: one mapping, pages on first use, guard pages between ---- */
+
+#if defined(__SANITIZE_ADDRESS__)
+#define FIBER_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define FIBER_ASAN 1
+#endif
+#endif
+
+#ifdef FIBER_ASAN
+#include <sanitizer/asan_interface.h>
+#include <sanitizer/common_interface_defs.h>
+/* Instrumented frames are several times larger. */
+#define STACK_BYTES ((size_t)256 * 1024)
+#else
+#define STACK_BYTES ((size_t)64 * 1024)
+#endif
+#define GUARD_BYTES ((size_t)4096)
+/* 17 pages, an odd number: tops of stacks that were 16 pages apart would fall into the same few sets of L2. */
+#define STRIDE_BYTES (STACK_BYTES + GUARD_BYTES)
+/* And within their page, tops move by this, so that they do not all share a set of L1. */
+#define COLOUR_BYTES 512u
+#define COLOURS 8u
+/* A guard page splits a mapping, and Linux allows a process 65530 of them (vm.max_map_count). */
+#define GUARD_BUDGET 24000u
+
+struct stack {
+    void *bottom; /* lowest address */
+    size_t size;
 };
-extern struct transfer jump_fcontext(void *to, void *data);
-extern void *make_fcontext(void *stack_top, size_t size, void (*function)(struct transfer));
+
+struct stacks {
+    char *memory;
+    size_t size;
+};
+
+/* AddressSanitizer must hear of every switch: it would take one for an overflow. Before a switch `leave`; `arrive`
+ * first thing after it, with what `leave` had returned on the arriving side, NULL on its first arrival. */
+#ifdef FIBER_ASAN
+static void *stack_leave(struct stack to)
+{
+    void *fake = NULL;
+    __sanitizer_start_switch_fiber(&fake, to.bottom, to.size);
+    return fake;
+}
+
+static void stack_arrive(void *fake)
+{
+    __sanitizer_finish_switch_fiber(fake, NULL, NULL);
+}
+
+/* Nothing stands there any more. */
+static void stack_clear(struct stack stack)
+{
+    __asan_unpoison_memory_region(stack.bottom, stack.size);
+}
+
+static struct stack stack_current(void)
+{
+    pthread_attr_t attributes;
+    struct stack stack = {0};
+    if (pthread_getattr_np(pthread_self(), &attributes))
+        return stack;
+    pthread_attr_getstack(&attributes, &stack.bottom, &stack.size);
+    pthread_attr_destroy(&attributes);
+    return stack;
+}
+#else
+#define stack_leave(to) ((void)(to), NULL)
+#define stack_arrive(fake) ((void)(fake))
+#define stack_clear(stack) ((void)(stack))
+#define stack_current() ((struct stack){0})
+#endif
+
+/* With more than `guard_limit` stacks only every n-th is guarded. False: no memory. */
+static bool stacks_init(struct stacks *stacks, uint32_t count, uint32_t guard_limit)
+{
+    const size_t size = count * STRIDE_BYTES;
+    char *memory =
+        mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+    if (memory == MAP_FAILED)
+        return false;
+    madvise(memory, size, MADV_NOHUGEPAGE); /* else 2 MiB are cleared where two pages are used */
+    const uint32_t every = guard_limit ? 1 + (count - 1) / guard_limit : count;
+    for (uint32_t i = 0; i < count; i += every)
+        mprotect(memory + i * STRIDE_BYTES, GUARD_BYTES, PROT_NONE);
+    *stacks = (struct stacks){.memory = memory, .size = size};
+    return true;
+}
+
+static void stacks_release(struct stacks *stacks)
+{
+    /* Whoever gets these addresses next must not find our frames' marks. */
+    stack_clear(((struct stack){.bottom = stacks->memory, .size = stacks->size}));
+    if (stacks->memory)
+        munmap(stacks->memory, stacks->size);
+    *stacks = (struct stacks){0};
+}
+
+static struct stack stack_at(const struct stacks *stacks, uint32_t index)
+{
+    return (struct stack){.bottom = stacks->memory + index * STRIDE_BYTES + GUARD_BYTES,
+                          .size = STACK_BYTES - index % COLOURS * COLOUR_BYTES};
+}
+
+/* ---- lanes ---- */
 
 /* One cache line at the top of its own stack: a switch touches few lines, all on one page. */
 struct fiber {
@@ -72,48 +174,18 @@ struct fibers {
 static inline struct stack stack_of(const struct fiber *fiber)
 {
     const struct fibers *all = fiber->all;
-    return fiber == &all->main ? all->main_stack : stacks_holding(&all->stacks, fiber);
+    const size_t offset = (size_t)((const char *)fiber - all->stacks.memory);
+    return fiber == &all->main ? all->main_stack : stack_at(&all->stacks, (uint32_t)(offset / STRIDE_BYTES));
 }
 
-/* What waits is inlined into one function with one return: the first returns on another stack are mispredicted. */
+/* What waits is inlined into one function with one switch, so that its return is predicted: it goes to the same place
+ * on either stack. */
 #define INLINE __attribute__((always_inline)) static inline
-
-#if defined(__AVX512F__) /* only in a build that asks for it */
-#define CLOBBERS_AVX512                                                                                                \
-    , "xmm16", "xmm17", "xmm18", "xmm19", "xmm20", "xmm21", "xmm22", "xmm23", "xmm24", "xmm25", "xmm26", "xmm27",      \
-        "xmm28", "xmm29", "xmm30", "xmm31", "k1", "k2", "k3", "k4", "k5", "k6", "k7"
-#else
-#define CLOBBERS_AVX512
-#endif
-
-/* jump_fcontext leaves by a jump, not by a return, so after a call to it the processor predicts one return too few and
- * every return on the other stack is mispredicted (about 6 ns each). Entered by a jump, with its return address pushed
- * by hand, it keeps calls and returns paired: the other fiber returns to the same code as this one would. */
-INLINE struct transfer enter_context(void *to, void *data)
-{
-#if defined(__x86_64__)
-    struct transfer arrival;
-    __asm__ volatile("leaq -128(%%rsp), %%rsp\n\t" /* the red zone may be in use */
-                     "leaq 1f(%%rip), %%rax\n\t"
-                     "pushq %%rax\n\t"
-                     "jmp jump_fcontext@PLT\n"
-                     "1:\tleaq 128(%%rsp), %%rsp"
-                     : "=a"(arrival.context), "=d"(arrival.data), "+D"(to), "+S"(data)
-                     :
-                     : "rcx", "r8", "r9", "r10", "r11", "cc", "memory", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5",
-                       "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14",
-                       "xmm15" CLOBBERS_AVX512);
-    return arrival;
-#else
-    return jump_fcontext(to, data);
-#endif
-}
 
 INLINE void fiber_jump(struct fiber *from, struct fiber *to)
 {
     void *const fake = stack_leave(stack_of(to));
-    const struct transfer arrival = enter_context(to->context, from);
-    ((struct fiber *)arrival.data)->context = arrival.context;
+    fiber_switch(&from->context, to->context);
     stack_arrive(fake);
 }
 
@@ -221,16 +293,13 @@ static const struct simt_exchange *lane_wave(struct simt_lane *lane, uint32_t si
 }
 
 /* Runs its lane of one workgroup after the other; is never left. */
-static void fiber_main(struct transfer arrival)
+static void fiber_main(void *argument)
 {
-    struct fiber *from = arrival.data;
-    struct fibers *all = from->all;
-    from->context = arrival.context;
+    struct fiber *self = argument;
     stack_arrive(NULL);
-    struct fiber *self = all->live[all->at];
     for (;;) {
-        all->body(&self->lane);
-        fiber_jump(self, next_lane(all));
+        self->all->body(&self->lane);
+        fiber_jump(self, next_lane(self->all));
     }
 }
 
@@ -238,49 +307,18 @@ static void fiber_main(struct transfer arrival)
 static void make_contexts(struct fibers *all)
 {
     for (uint32_t i = 0; i < all->capacity; ++i) {
-        const struct stack stack = stacks_at(&all->stacks, i);
+        const struct stack stack = stack_at(&all->stacks, i);
         struct fiber *fiber = all->fibers[i];
         stack_clear(stack);
-        fiber->context = make_fcontext(fiber, (size_t)((char *)fiber - (char *)stack.bottom), fiber_main);
+        fiber->context = fiber_make(fiber, (size_t)((char *)fiber - (char *)stack.bottom), fiber_main, fiber);
     }
-}
-
-static void *new_array(size_t count, size_t size)
-{
-    void *array = calloc(count, size);
-    if (!array)
-        arena_out_of_memory(count * size);
-    return array;
-}
-
-/* jump_fcontext saves and restores MXCSR, and restoring another value than the current one costs 50 ns on Intel cores.
- * The lanes' values would differ in the sticky exception flags, which nobody reads: with all of them set they cannot.
- */
-static uint32_t hold_float_flags(void)
-{
-#if defined(__x86_64__)
-    const uint32_t before = __builtin_ia32_stmxcsr();
-    __builtin_ia32_ldmxcsr(before | 0x3f);
-    return before;
-#else
-    return 0;
-#endif
-}
-
-static void release_float_flags(uint32_t before)
-{
-#if defined(__x86_64__)
-    __builtin_ia32_ldmxcsr(before);
-#else
-    (void)before;
-#endif
 }
 
 struct fibers *fibers_new(uint32_t wave, uint32_t pool_threads)
 {
-    struct fibers *all = new_array(1, sizeof(*all));
+    struct fibers *all = new_zeroed(1, sizeof(*all));
     all->wave_lanes = wave;
-    all->guard_limit = STACKS_GUARD_BUDGET / pool_threads;
+    all->guard_limit = GUARD_BUDGET / pool_threads;
     all->main.all = all;
     return all;
 }
@@ -312,18 +350,16 @@ bool fibers_reserve(struct fibers *all, uint32_t lanes)
     release_arrays(all);
     all->stacks = stacks;
     all->capacity = lanes;
-    all->fibers = new_array(lanes, sizeof(struct fiber *));
-    all->in_order = new_array(lanes, sizeof(struct fiber *));
-    all->live = new_array(lanes + 1, sizeof(struct fiber *));
-    all->waves = new_array((lanes + all->wave_lanes - 1) / all->wave_lanes, sizeof(*all->waves));
+    all->fibers = new_zeroed(lanes, sizeof(struct fiber *));
+    all->in_order = new_zeroed(lanes, sizeof(struct fiber *));
+    all->live = new_zeroed(lanes + 1, sizeof(struct fiber *));
+    all->waves = new_zeroed((lanes + all->wave_lanes - 1) / all->wave_lanes, sizeof(*all->waves));
     all->block[0] = 0; /* no shape is set */
     for (uint32_t i = 0; i < lanes; ++i) {
-        const struct stack stack = stacks_at(&stacks, i);
+        const struct stack stack = stack_at(&stacks, i);
         all->fibers[i] = (struct fiber *)((char *)stack.bottom + stack.size) - 1;
     }
-    const uint32_t flags = hold_float_flags(); /* new contexts inherit them */
     make_contexts(all);
-    release_float_flags(flags);
     return true;
 }
 
@@ -416,7 +452,6 @@ void fibers_run(struct fibers *all, const struct fiber_work *work, uint64_t begi
     all->finding = finding;
     all->group.launch = work->launch;
     all->main_stack = stack_current();
-    const uint32_t flags = hold_float_flags();
     for (uint64_t i = begin; i < end && !finding->found; ++i) {
         all->group.index[0] = (uint32_t)(i % grid[0]);
         all->group.index[1] = (uint32_t)(i / grid[0] % grid[1]);
@@ -427,5 +462,4 @@ void fibers_run(struct fibers *all, const struct fiber_work *work, uint64_t begi
     }
     if (finding->found)
         make_contexts(all);
-    release_float_flags(flags);
 }

@@ -66,18 +66,6 @@ static void describe_topology(struct device_info *info, uint32_t threads)
     hwloc_topology_destroy(topology);
 }
 
-/* A number in a file of one number; UINT64_MAX when there is none ("max"). */
-static uint64_t read_number(const char *path)
-{
-    FILE *file = fopen(path, "re");
-    unsigned long long number = UINT64_MAX;
-    if (file && fscanf(file, "%llu", &number) != 1)
-        number = UINT64_MAX;
-    if (file)
-        fclose(file);
-    return number;
-}
-
 static void describe_memory(struct device_info *info)
 {
     FILE *file = fopen("/proc/meminfo", "re");
@@ -92,12 +80,12 @@ static void describe_memory(struct device_info *info)
     if (file)
         fclose(file);
     /* A container may have less than the machine. */
-    const uint64_t most = read_number("/sys/fs/cgroup/memory.max");
-    const uint64_t used = read_number("/sys/fs/cgroup/memory.current");
-    if (most < info->memory_bytes)
-        info->memory_bytes = most;
-    if (most != UINT64_MAX && used < most && most - used < info->memory_free_bytes)
-        info->memory_free_bytes = most - used;
+    const double most = sysfs_number("/sys/fs/cgroup", "memory.max"); /* NaN: "max" */
+    const double used = sysfs_number("/sys/fs/cgroup", "memory.current");
+    if (most < (double)info->memory_bytes)
+        info->memory_bytes = (uint64_t)most;
+    if (used < most && most - used < (double)info->memory_free_bytes)
+        info->memory_free_bytes = (uint64_t)(most - used);
 }
 
 /* Physical limits, so from above: two pipes of the widest registers, a multiply-add counted as two. Without FMA, and on
@@ -112,15 +100,12 @@ static void describe_peaks(struct device_info *info)
 static void describe_note(struct device_info *info)
 {
     char pages[64] = "";
-    FILE *file = fopen("/sys/kernel/mm/transparent_hugepage/enabled", "re");
-    if (file && fgets(pages, sizeof(pages), file)) {
+    if (sysfs_text(pages, sizeof(pages), "/sys/kernel/mm/transparent_hugepage", "enabled")) {
         const char *open = strchr(pages, '[');
         const size_t length = open ? strcspn(open + 1, "]") : 0;
         memmove(pages, open ? open + 1 : "", length);
         pages[length] = '\0';
     }
-    if (file)
-        fclose(file);
     snprintf(info->note, sizeof(info->note), "%u of %u allowed cores%s%s", info->cus, pool_allowed_cores(),
              *pages ? ", transparent huge pages: " : "", pages);
 }

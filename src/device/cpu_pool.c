@@ -11,7 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "rooftile/arena.h"
+#include "device_internal.h"
 #include "rooftile/clock.h"
 
 /* Long enough to span the host work between two launches of a batch, short enough not to disturb what runs in between.
@@ -200,9 +200,7 @@ static struct pool *pool_new(uint32_t parts)
         arena_out_of_memory(sizeof(*pool));
     memset(pool, 0, sizeof(*pool));
     pool->parts = parts;
-    pool->workers = calloc(parts, sizeof(*pool->workers));
-    if (!pool->workers)
-        arena_out_of_memory(parts * sizeof(*pool->workers));
+    pool->workers = new_zeroed(parts, sizeof(*pool->workers));
     return pool;
 }
 

@@ -1,12 +1,283 @@
 /* SPDX-License-Identifier: MIT
  *
- * NVIDIA GPUs. Nothing tells a kernel's own begin and end from its launch.
+ * NVIDIA GPUs: what is NVIDIA's own, over gpu.h. Nothing tells a kernel's own begin and end from its launch. CUDA's
+ * devices are its contexts: the primary one of each, which libraries of NVIDIA's share.
  */
 #include "cuda.h"
 
 #include <dlfcn.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
-#include "nvtx.h"
+#include "rooftile/file.h"
+#include "telemetry.h"
+
+#define CUDA_NAME "libcuda.so.1"
+
+#define CUDA_TRY(gpu, err, function, ...)                                                                              \
+    gpu_check((gpu), calls_of(gpu)->function(__VA_ARGS__), offsetof(struct cuda, calls.function), (err))
+
+static const struct cuda_calls *calls_of(const struct gpu *gpu)
+{
+    return &((const struct cuda *)gpu)->calls;
+}
+
+/* ---- the library ---- */
+
+#define SHARED(member, cuda, hip, need, parameters) {#cuda, offsetof(struct gpu, api.member), need},
+#define OWN(function, need, parameters) {#function, offsetof(struct cuda, calls.function), need},
+static const struct library_symbol symbols[] = {GPU_CALLS(SHARED) CUDA_CALLS(OWN){NULL, 0, 0}};
+
+/* First the loader's own folders. The others are where containers and WSL mount the driver; the toolkit's folder
+ * "stubs" has a library to link with, which must not be found. */
+static bool search_library(struct gpu_search *search)
+{
+    static const char *const places[] = {CUDA_NAME, "/usr/local/nvidia/lib64/" CUDA_NAME,
+                                         "/usr/lib/wsl/lib/" CUDA_NAME};
+    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); ++i)
+        if (gpu_try_library(search, places[i], false) == GPU_USABLE)
+            return true;
+    return false;
+}
+
+/* Code is loaded with its module, not at a first launch, which would then wait for the whole device: behind a kernel
+ * that holds a stream back, that is forever. */
+static void load_eagerly(void)
+{
+    setenv("CUDA_MODULE_LOADING", "EAGER", 0);
+}
+
+static enum status get_handles(struct gpu *gpu, struct err *err)
+{
+    enum status status = STATUS_OK;
+    for (int i = 0; i < gpu->count && !status; ++i)
+        status = CUDA_TRY(gpu, err, cuDeviceGet, &gpu->handles[i], i);
+    return status;
+}
+
+/* A driver refuses to name what is newer than itself. */
+static const char *error_name(const char **text, const struct gpu *gpu, gpu_error code)
+{
+    const struct cuda_calls *calls = calls_of(gpu);
+    const char *name = NULL, *means = NULL;
+    if (!calls->cuGetErrorName || calls->cuGetErrorName(code, &name) || !name)
+        return NULL;
+    if (calls->cuGetErrorString && !calls->cuGetErrorString(code, &means))
+        *text = means;
+    return name;
+}
+
+/* ---- contexts and memory ---- */
+
+static enum status context_of(struct gpu_context **context, struct gpu *gpu, int index, struct err *err)
+{
+    struct cuda *cuda = (struct cuda *)gpu;
+    struct gpu_context *made = NULL;
+    if (!cuda->contexts[index]) {
+        if (CUDA_TRY(gpu, err, cuDevicePrimaryCtxRetain, &made, gpu->handles[index]))
+            return err->status;
+        cuda->contexts[index] = made;
+    }
+    *context = cuda->contexts[index];
+    return STATUS_OK;
+}
+
+static enum status enter(struct gpu *gpu, int index, struct err *err)
+{
+    struct gpu_context *context = NULL;
+    const enum status status = context_of(&context, gpu, index, err);
+    return status ? status : CUDA_TRY(gpu, err, cuCtxSetCurrent, context);
+}
+
+static void leave(struct gpu *gpu)
+{
+    struct cuda *cuda = (struct cuda *)gpu;
+    for (int index = 0; index < GPU_MAX_DEVICES; index++)
+        if (cuda->contexts[index])
+            cuda->calls.cuDevicePrimaryCtxRelease_v2(gpu->handles[index]);
+}
+
+static enum status reach(struct gpu *gpu, int to, struct err *err)
+{
+    struct gpu_context *peer = NULL;
+    if (context_of(&peer, gpu, to, err))
+        return err->status;
+    const gpu_error code = calls_of(gpu)->cuCtxEnablePeerAccess(peer, 0);
+    return code == GPU_PEER_ACCESS_ALREADY_ENABLED
+               ? STATUS_OK
+               : gpu_check(gpu, code, offsetof(struct cuda, calls.cuCtxEnablePeerAccess), err);
+}
+
+/* A blocking copy from pageable memory may return before it has arrived, and streams of ours do not wait for the null
+ * stream. */
+static enum status copy(const struct gpu *gpu, void *to, const void *from, uint64_t size_bytes,
+                        struct gpu_stream *stream, bool wait, struct err *err)
+{
+    const gpu_address source = (gpu_address)(uintptr_t)from;
+    if (!wait)
+        return CUDA_TRY(gpu, err, cuMemcpyAsync, to, source, size_bytes, stream);
+    const enum status status = CUDA_TRY(gpu, err, cuMemcpy, to, source, size_bytes);
+    return status ? status : CUDA_TRY(gpu, err, cuStreamSynchronize, NULL);
+}
+
+/* ---- code ---- */
+
+/* What the compiler of PTX said, its first line. */
+static enum status explain_image(const char *log, const char *path, struct err *err)
+{
+    const struct err cause = *err;
+    if (log[0])
+        return err_set(err, cause.status, "%s: %s: %.*s", path, cause.text, (int)strcspn(log, "\n"), log);
+    return err_within(err, "%s", path);
+}
+
+/* A file has a cubin, which is for this very architecture, or PTX, which the driver compiles now. */
+static enum status load(struct gpu_code **code, const struct gpu *gpu, const char *path, struct err *err)
+{
+    struct arena arena = {0};
+    struct gpu_code *loaded = NULL;
+    char *image = NULL, log[512] = "";
+    size_t length;
+    unsigned options[] = {CUDA_JIT_ERROR_LOG, CUDA_JIT_ERROR_LOG_BYTES};
+    void *values[] = {log, (void *)(uintptr_t)(sizeof(log) - 1)};
+    struct err reading = {0};
+    enum status status = STATUS_OK;
+    /* PTX ends with the zero that file_read puts behind it; a cubin knows its own length. */
+    if (file_read(&image, &length, path, FILE_LIMIT_BYTES, &arena, &reading))
+        status = err_set(err, ERR_DEVICE, "%s", reading.text);
+    else if (CUDA_TRY(gpu, err, cuModuleLoadDataEx, &loaded, image, 2, options, values))
+        status = explain_image(log, path, err);
+    if (!status)
+        *code = loaded;
+    arena_release(&arena);
+    return status;
+}
+
+/* Which of them are pointers, no driver tells. */
+static void read_parameters(struct kernel_info *info, const struct cuda_calls *calls, struct gpu_function *function)
+{
+    size_t offset, size;
+    info->sizes_only = true;
+    while (calls->cuFuncGetParamInfo && info->arg_count < DEVICE_MAX_ARGS &&
+           calls->cuFuncGetParamInfo(function, info->arg_count, &offset, &size) == GPU_SUCCESS)
+        info->args[info->arg_count++].size_bytes = (uint32_t)size;
+}
+
+static enum status prepare(struct kernel_info *info, const struct gpu *gpu, struct gpu_function *function,
+                           struct err *err)
+{
+    int lds_bytes = 0;
+    enum status status = CUDA_TRY(gpu, err, cuFuncGetAttribute, &lds_bytes, GPU_FUNCTION_SHARED_BYTES, function);
+    /* Beyond 48 KiB a function must be told; what it then takes is still each launch's own. */
+    if (!status && (uint64_t)lds_bytes < gpu->lds_bytes)
+        status = CUDA_TRY(gpu, err, cuFuncSetAttribute, function, CUDA_FUNCTION_MAX_DYNAMIC_SHARED_BYTES,
+                          (int)(gpu->lds_bytes - (uint64_t)lds_bytes));
+    if (status)
+        return status;
+    info->lds_bytes = (uint32_t)lds_bytes;
+    read_parameters(info, calls_of(gpu), function);
+    return STATUS_OK;
+}
+
+/* ---- what a device says about itself ---- */
+
+/* What CUDA promises of events: "a resolution of around 0.5 microseconds". */
+static const double promised_tick_ns = 500;
+
+/* From Hopper on, a device has instructions of no other (wgmma, tcgen05), which only code for "sm_90a" may use. */
+static void name_arch(struct device_info *info, uint32_t major, uint32_t minor)
+{
+    snprintf(info->arch, sizeof(info->arch), "sm_%u%u%s", major, minor, major >= 9 ? "a" : "");
+    snprintf(info->target, sizeof(info->target), "%s", info->arch);
+}
+
+/* As nvidia-smi writes it: "GPU-" or, for a part of a card, "MIG-", and 16 bytes in five groups. */
+static void read_uuid(struct device_info *info, const struct gpu *gpu)
+{
+    uint8_t bytes[16];
+    struct err ignored = {0};
+    size_t used;
+    if (!gpu->api.uuid || GPU_TRY(gpu, &ignored, uuid, (struct gpu_uuid *)bytes, gpu->handles[gpu->index]))
+        return;
+    used = (size_t)snprintf(info->uuid, sizeof(info->uuid), "%s", info->partition[0] ? "MIG" : "GPU");
+    for (size_t i = 0; i < sizeof(bytes); ++i)
+        used += (size_t)snprintf(info->uuid + used, sizeof(info->uuid) - used, "%s%02x",
+                                 i == 0 || i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", bytes[i]);
+}
+
+static void read_pci(struct device_info *info, const struct gpu *gpu)
+{
+    struct telemetry telemetry;
+    gpu_read_pci_bdf(info, gpu);
+    telemetry_open(&telemetry, info->pci_bdf);
+    telemetry_pci_id(info, &telemetry, "10de");
+}
+
+static void read_version(struct device_info *info, const struct gpu *gpu)
+{
+    int version = 0;
+    struct err ignored = {0};
+    if (!CUDA_TRY(gpu, &ignored, cuDriverGetVersion, &version) && version > 0)
+        snprintf(info->driver, sizeof(info->driver), "CUDA %d.%d", version / 1000, version % 1000 / 10);
+}
+
+/* "NVIDIA H100 80GB HBM3 MIG 1g.10gb" is a seventh of a card. */
+static void read_partition(struct device_info *info)
+{
+    const char *part = strstr(info->name, " MIG ");
+    if (part)
+        snprintf(info->partition, sizeof(info->partition), "%.31s", part + 1);
+}
+
+static uint64_t common_divisor(uint64_t a, uint64_t b)
+{
+    while (b) {
+        const uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* The clock behind events steps by 32 ns on some GPUs and by 1024 ns on others, and no attribute tells: what divides
+ * the time between all marks, one recorded after the other, is the step. When that cannot be had, what CUDA promises.
+ */
+static double find_tick_ns(struct gpu *gpu)
+{
+    struct err ignored = {0};
+    uint64_t step_ns = 0;
+    for (uint32_t k = 0; k < DEVICE_MAX_MARKS; ++k)
+        if (gpu_mark(&gpu->device, k, 0, &ignored))
+            return promised_tick_ns;
+    if (gpu_wait(&gpu->device, &ignored))
+        return promised_tick_ns;
+    for (uint32_t k = 1; k < DEVICE_MAX_MARKS; ++k) {
+        double time_ns = 0;
+        if (gpu_elapsed(&time_ns, &gpu->device, 0, k, &ignored))
+            return promised_tick_ns;
+        step_ns = common_divisor(step_ns, (uint64_t)llround(fabs(time_ns)));
+    }
+    return step_ns ? (double)step_ns : promised_tick_ns;
+}
+
+static enum status describe(struct device_info *info, struct gpu *gpu, const uint32_t facts[static GPU_FACTS],
+                            struct err *err)
+{
+    struct nvml *nvml = &((struct cuda *)gpu)->nvml;
+    (void)err;
+    name_arch(info, facts[FACT_CAPABILITY_MAJOR], facts[FACT_CAPABILITY_MINOR]);
+    info->counter_hz = 1e9; /* %globaltimer is in nanoseconds, whatever its step */
+    info->timer_tick_ns = find_tick_ns(gpu);
+    read_partition(info);
+    read_uuid(info, gpu);
+    read_pci(info, gpu);
+    read_version(info, gpu);
+    nvml_open(nvml, info->pci_bdf);
+    nvml_describe(info, nvml);
+    return STATUS_OK;
+}
 
 static void sense(struct device_sense *sense, struct gpu *gpu)
 {
@@ -15,28 +286,19 @@ static void sense(struct device_sense *sense, struct gpu *gpu)
 
 static void close_device(struct gpu *gpu)
 {
-    cuda_leave(gpu);
+    leave(gpu);
     nvml_close(&((struct cuda *)gpu)->nvml);
 }
 
-static int count_devices(struct text *why)
-{
-    return gpu_count(why, &cuda_vendor, GPU_COUNT_TIMEOUT_MS);
-}
-
-static enum status open_device(struct device **device, const struct device_request *request, struct device_info *info,
-                               struct err *err)
-{
-    return gpu_open(device, &cuda_vendor, request, info, err);
-}
+/* ---- the tables ---- */
 
 static const struct gpu_hint hints[] = {
-    {CUDA_NO_DEVICE, true, NULL},
-    {CUDA_OPERATING_SYSTEM, true, NULL},
-    {CUDA_UNKNOWN, true, NULL},
-    {CUDA_STUB_LIBRARY, false, "this is the toolkit's stub to link with, not the driver's library"},
-    {CUDA_SYSTEM_NOT_READY, false, "NVSwitch systems need the service nvidia-fabricmanager"},
-    {CUDA_SYSTEM_DRIVER_MISMATCH, false, "the library and the kernel's module are of different releases"},
+    {GPU_NO_DEVICE, true, NULL},
+    {GPU_OPERATING_SYSTEM, true, NULL},
+    {GPU_UNKNOWN, true, NULL},
+    {GPU_STUB_LIBRARY, false, "this is the toolkit's stub to link with, not the driver's library"},
+    {GPU_SYSTEM_NOT_READY, false, "NVSwitch systems need the service nvidia-fabricmanager"},
+    {GPU_SYSTEM_DRIVER_MISMATCH, false, "the library and the kernel's module are of different releases"},
     {0, false, NULL},
 };
 
@@ -51,7 +313,6 @@ static const char *const masks[] = {"CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVI
 
 const struct gpu_vendor cuda_vendor = {
     .ops = &device_cuda,
-    .api = &cuda_calls,
     .size_bytes = sizeof(struct cuda),
     .library = "libcuda",
     .whole = "CUDA's driver",
@@ -59,44 +320,44 @@ const struct gpu_vendor cuda_vendor = {
     .absent = "no " CUDA_NAME ", which NVIDIA's driver brings, in the loader's path, /usr/local/nvidia/lib64 or "
               "/usr/lib/wsl/lib (ROOFTILE_CUDA_LIBRARY names another place)",
     .open_flags = RTLD_LOCAL,
-    .symbols = cuda_symbols,
-    .needs = cuda_needs,
-    .search = cuda_search,
-    .no_device = CUDA_NO_DEVICE,
+    .symbols = symbols,
+    .search = search_library,
     .hints = hints,
     .files = files,
     .masks = masks,
     .attributes =
         {
-            [GPU_CAPABILITY_MAJOR] = {CUDA_CAPABILITY_MAJOR, true, false},
-            [GPU_CAPABILITY_MINOR] = {CUDA_CAPABILITY_MINOR, true, true},
-            [GPU_WAVE] = {CUDA_WARP_SIZE, true, false},
-            [GPU_UNITS] = {CUDA_MULTIPROCESSOR_COUNT, true, false},
-            [GPU_BLOCK] = {CUDA_MAX_THREADS_PER_BLOCK, true, false},
-            [GPU_GRID_X] = {CUDA_MAX_GRID_X, true, false},
-            [GPU_GRID_Y] = {CUDA_MAX_GRID_Y, true, false},
-            [GPU_GRID_Z] = {CUDA_MAX_GRID_Z, true, false},
-            [GPU_LDS] = {CUDA_MAX_SHARED_MEMORY_OPTIN, true, false},
-            [GPU_CORE_KHZ] = {CUDA_CLOCK_RATE, false, true},
-            [GPU_MEMORY_KHZ] = {CUDA_MEMORY_CLOCK_RATE, false, true},
-            [GPU_L2] = {CUDA_L2_CACHE_SIZE, false, true},
-            [GPU_TOGETHER] = {CUDA_COOPERATIVE_LAUNCH, false, true},
-            [GPU_MANAGED] = {CUDA_MANAGED_MEMORY, false, true},
-            [GPU_PAGEABLE] = {CUDA_PAGEABLE_MEMORY_ACCESS, false, true},
-            [GPU_UNIFIED] = {CUDA_UNIFIED_ADDRESSING, false, true},
+            [FACT_CAPABILITY_MAJOR] = {CUDA_CAPABILITY_MAJOR, MUST_BE_KNOWN},
+            [FACT_CAPABILITY_MINOR] = {CUDA_CAPABILITY_MINOR, MAY_BE_0},
+            [FACT_WAVE] = {CUDA_WARP_SIZE, MUST_BE_KNOWN},
+            [FACT_UNITS] = {CUDA_MULTIPROCESSOR_COUNT, MUST_BE_KNOWN},
+            [FACT_BLOCK] = {CUDA_MAX_THREADS_PER_BLOCK, MUST_BE_KNOWN},
+            [FACT_GRID_X] = {CUDA_MAX_GRID_X, MUST_BE_KNOWN},
+            [FACT_GRID_Y] = {CUDA_MAX_GRID_Y, MUST_BE_KNOWN},
+            [FACT_GRID_Z] = {CUDA_MAX_GRID_Z, MUST_BE_KNOWN},
+            [FACT_LDS] = {CUDA_MAX_SHARED_MEMORY_OPTIN, MUST_BE_KNOWN},
+            [FACT_CORE_KHZ] = {CUDA_CLOCK_RATE, UNKNOWN_IS_0},
+            [FACT_MEMORY_KHZ] = {CUDA_MEMORY_CLOCK_RATE, UNKNOWN_IS_0},
+            [FACT_L2] = {CUDA_L2_CACHE_SIZE, UNKNOWN_IS_0},
+            [FACT_TOGETHER] = {CUDA_COOPERATIVE_LAUNCH, UNKNOWN_IS_0},
+            [FACT_MANAGED] = {CUDA_MANAGED_MEMORY, UNKNOWN_IS_0},
+            [FACT_PAGEABLE] = {CUDA_PAGEABLE_MEMORY_ACCESS, UNKNOWN_IS_0},
+            [FACT_UNIFIED] = {CUDA_UNIFIED_ADDRESSING, UNKNOWN_IS_0},
         },
+    /* CUDA has no choice of grain: its own memory is as coarse-grained memory, and the host's as fine-grained. */
     .lacks_spaces = SPACE_BIT(SPACE_FINE) | SPACE_BIT(SPACE_PINNED_COARSE),
-    .describe = cuda_describe,
+    .pinned_flags = CUDA_HOST_PORTABLE | CUDA_HOST_DEVICE_MAP,
+    .prepare_start = load_eagerly,
+    .started = get_handles,
+    .error_name = error_name,
+    .enter = enter,
+    .reach = reach,
+    .copy = copy,
+    .load = load,
+    .prepare = prepare,
+    .describe = describe,
     .sense = sense,
     .close = close_device,
     .find_ranges = nvtx_find,
     .no_ranges = NVTX_MISSING,
-};
-
-const struct device_ops device_cuda = {
-    .name = "cuda",
-    .summary = "NVIDIA GPUs through the driver's libcuda, which is looked for when it is needed",
-    GPU_OPERATIONS,
-    .count = count_devices,
-    .open = open_device,
 };

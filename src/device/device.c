@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include "rooftile/device.h"
+#include "device_internal.h"
 
+#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 const struct device_ops *const device_backends[] = {&device_hip, &device_cuda, &device_cpu, &device_sim, NULL};
 
@@ -193,4 +195,76 @@ enum status device_parse(struct device_request *request, const char *text, struc
     if (!status)
         *request = parsed;
     return status;
+}
+
+/* ---- for the backends ---- */
+
+void *new_zeroed(size_t count, size_t size)
+{
+    void *memory = calloc(count, size);
+    if (!memory)
+        arena_out_of_memory(count * size);
+    return memory;
+}
+
+void allocation_add(struct allocation **list, void *pointer, uint64_t size_bytes, enum device_space space)
+{
+    struct allocation *added = new_zeroed(1, sizeof(*added));
+    *added = (struct allocation){.next = *list, .pointer = pointer, .size_bytes = size_bytes, .space = space};
+    *list = added;
+}
+
+bool allocation_take(struct allocation *taken, struct allocation **list, const void *pointer)
+{
+    for (struct allocation **at = list; *at; at = &(*at)->next) {
+        struct allocation *found = *at;
+        if (found->pointer != pointer)
+            continue;
+        *taken = *found;
+        *at = found->next;
+        free(found);
+        return true;
+    }
+    return false;
+}
+
+enum status check_marks(uint32_t one, uint32_t other, struct err *err)
+{
+    if (one >= DEVICE_MAX_MARKS || other >= DEVICE_MAX_MARKS)
+        return err_set(err, ERR_DEVICE, "mark %u: there are %d", one > other ? one : other, DEVICE_MAX_MARKS);
+    return STATUS_OK;
+}
+
+size_t sysfs_read(void *to, size_t size, const char *folder, const char *name)
+{
+    char path[512];
+    size_t length = 0;
+    if (!folder[0] || snprintf(path, sizeof(path), "%s/%s", folder, name) >= (int)sizeof(path))
+        return 0;
+    const int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (file < 0)
+        return 0;
+    for (ssize_t got = 1; got > 0 && length<size; length += got> 0 ? (size_t)got : 0)
+        got = read(file, (char *)to + length, size - length);
+    close(file);
+    return length;
+}
+
+bool sysfs_text(char *text, size_t size, const char *folder, const char *name)
+{
+    size_t length = sysfs_read(text, size - 1, folder, name);
+    text[length] = '\0';
+    while (length && text[length - 1] == '\n')
+        text[--length] = '\0';
+    return length;
+}
+
+double sysfs_number(const char *folder, const char *name)
+{
+    char text[64];
+    if (!sysfs_text(text, sizeof(text), folder, name))
+        return NAN;
+    char *end = NULL;
+    const double value = strtod(text, &end);
+    return end == text || !isfinite(value) ? NAN : value;
 }

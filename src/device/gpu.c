@@ -3,24 +3,75 @@
 
 #include <stdlib.h>
 
+/* ---- errors ---- */
+
+static enum status status_of(gpu_error code)
+{
+    switch (code) {
+    case GPU_SUCCESS:
+        return STATUS_OK;
+    case GPU_OUT_OF_MEMORY:
+        return ERR_DEVICE_MEMORY;
+    case GPU_NOT_SUPPORTED:
+        return ERR_UNSUPPORTED;
+    case GPU_DEINITIALIZED:
+    case GPU_NO_DEVICE:
+    case GPU_INVALID_CONTEXT:
+    case GPU_ECC_UNCORRECTABLE:
+    case GPU_NVLINK_UNCORRECTABLE:
+    case GPU_CONTAINED:
+    case GPU_ILLEGAL_ADDRESS:
+    case GPU_LAUNCH_TIMEOUT:
+    case GPU_CONTEXT_IS_DESTROYED:
+    case GPU_ASSERT:
+    case GPU_HARDWARE_STACK_ERROR:
+    case GPU_ILLEGAL_INSTRUCTION:
+    case GPU_MISALIGNED_ADDRESS:
+    case GPU_INVALID_ADDRESS_SPACE:
+    case GPU_INVALID_PC:
+    case GPU_LAUNCH_FAILED:
+    case GPU_TENSOR_MEMORY_LEAK:
+    case GPU_MPS_CLIENT_TERMINATED:
+    case GPU_EXTERNAL_DEVICE:
+        return ERR_DEVICE_LOST;
+    default:
+        return ERR_DEVICE;
+    }
+}
+
+enum status gpu_check(const struct gpu *gpu, gpu_error code, size_t offset, struct err *err)
+{
+    const enum status status = status_of(code);
+    const struct library_symbol *symbol = gpu->vendor->symbols;
+    const char *text = NULL;
+    if (!status)
+        return STATUS_OK;
+    while (symbol->offset != offset)
+        ++symbol;
+    const char *name = gpu->vendor->error_name(&text, gpu, code);
+    if (!name)
+        return err_set(err, status, "%s: error %u", symbol->name, code);
+    return err_set(err, status, "%s: %s (%u)%s%s", symbol->name, name, code, text ? ": " : "", text ? text : "");
+}
+
 /* ---- the device ---- */
 
-void gpu_close(struct device *device)
+static void gpu_close(struct device *device)
 {
     struct gpu *gpu = (struct gpu *)device;
     if (!gpu)
         return;
-    if (gpu->close_libraries)
-        gpu->close_libraries(gpu);
-    gpu_memory_free_all(gpu);
+    gpu_blas_close(gpu);
+    while (gpu->allocations)
+        gpu_free(device, gpu->allocations->pointer);
     for (size_t i = 0; i < DEVICE_MAX_MARKS; ++i)
         if (gpu->marks[i])
-            gpu->vendor->api->event_free(gpu, gpu->marks[i]);
+            gpu->api.event_free(gpu->marks[i]);
     for (size_t i = 0; i < DEVICE_MAX_STREAMS; ++i)
         if (gpu->streams[i])
-            gpu->vendor->api->stream_free(gpu, gpu->streams[i]);
+            gpu->api.stream_free(gpu->streams[i]);
     if (gpu->capture)
-        gpu->vendor->api->stream_free(gpu, gpu->capture);
+        gpu->api.stream_free(gpu->capture);
     if (gpu->vendor->close)
         gpu->vendor->close(gpu);
     free(gpu);
@@ -28,7 +79,6 @@ void gpu_close(struct device *device)
 
 static enum status start(struct gpu *gpu, struct device_info *info, int index, struct err *err)
 {
-    const struct gpu_api *api = gpu->vendor->api;
     enum status status = gpu_find_library(gpu, err);
     if (!status)
         status = gpu_start(gpu, err);
@@ -37,14 +87,17 @@ static enum status start(struct gpu *gpu, struct device_info *info, int index, s
                          gpu->count);
     gpu->index = index;
     if (!status)
-        status = api->enter(gpu, index, err);
-    for (size_t i = 0; i < DEVICE_MAX_MARKS && !status; ++i)
-        status = api->event_make(&gpu->marks[i], gpu, err);
+        status = gpu->vendor->enter(gpu, index, err);
+    for (size_t i = 0; i < DEVICE_MAX_MARKS && !status; ++i) {
+        struct gpu_event *made = NULL;
+        status = GPU_TRY(gpu, err, event_make, &made, 0);
+        gpu->marks[i] = status ? NULL : made;
+    }
     return status ? status : gpu_describe(info, gpu, err);
 }
 
-enum status gpu_open(struct device **device, const struct gpu_vendor *vendor, const struct device_request *request,
-                     struct device_info *info, struct err *err)
+static enum status gpu_open(struct device **device, const struct gpu_vendor *vendor,
+                            const struct device_request *request, struct device_info *info, struct err *err)
 {
     struct device_info found;
     struct gpu *gpu = gpu_new(vendor);
@@ -63,20 +116,15 @@ enum status gpu_open(struct device **device, const struct gpu_vendor *vendor, co
 
 enum status gpu_stream_of(struct gpu_stream **stream, struct gpu *gpu, uint32_t number, struct err *err)
 {
-    enum status status = STATUS_OK;
+    struct gpu_stream *made = NULL;
     if (number >= DEVICE_MAX_STREAMS)
         return err_set(err, ERR_DEVICE, "stream %u: there are %d", number, DEVICE_MAX_STREAMS);
-    if (number && !gpu->streams[number])
-        status = gpu->vendor->api->stream_make(&gpu->streams[number], gpu, err);
-    if (!status)
-        *stream = gpu->streams[number];
-    return status;
-}
-
-enum status gpu_check_marks(uint32_t one, uint32_t other, struct err *err)
-{
-    if (one >= DEVICE_MAX_MARKS || other >= DEVICE_MAX_MARKS)
-        return err_set(err, ERR_DEVICE, "mark %u: there are %d", one > other ? one : other, DEVICE_MAX_MARKS);
+    if (number && !gpu->streams[number]) {
+        if (GPU_TRY(gpu, err, stream_make, &made, GPU_STREAM_NON_BLOCKING))
+            return err->status;
+        gpu->streams[number] = made;
+    }
+    *stream = gpu->streams[number];
     return STATUS_OK;
 }
 
@@ -84,44 +132,188 @@ enum status gpu_mark(struct device *device, uint32_t mark, uint32_t number, stru
 {
     struct gpu *gpu = (struct gpu *)device;
     struct gpu_stream *stream = NULL;
-    if (gpu_check_marks(mark, mark, err) || gpu_stream_of(&stream, gpu, number, err))
+    if (check_marks(mark, mark, err) || gpu_stream_of(&stream, gpu, number, err))
         return err->status;
-    return gpu->vendor->api->event_record(gpu, gpu->marks[mark], stream, err);
+    return GPU_TRY(gpu, err, event_record, gpu->marks[mark], stream);
 }
 
 enum status gpu_elapsed(double *time_ns, struct device *device, uint32_t from, uint32_t to, struct err *err)
 {
     const struct gpu *gpu = (const struct gpu *)device;
     float time_ms = 0;
-    if (gpu_check_marks(from, to, err) ||
-        gpu->vendor->api->event_elapsed(&time_ms, gpu, gpu->marks[from], gpu->marks[to], err))
+    if (check_marks(from, to, err) || GPU_TRY(gpu, err, event_elapsed, &time_ms, gpu->marks[from], gpu->marks[to]))
         return err->status;
     *time_ns = time_ms * 1e6;
     return STATUS_OK;
 }
 
-enum status gpu_wait_mark(struct device *device, uint32_t number, uint32_t mark, struct err *err)
+static enum status gpu_wait_mark(struct device *device, uint32_t number, uint32_t mark, struct err *err)
 {
     struct gpu *gpu = (struct gpu *)device;
     struct gpu_stream *stream = NULL;
-    if (gpu_check_marks(mark, mark, err) || gpu_stream_of(&stream, gpu, number, err))
+    if (check_marks(mark, mark, err) || gpu_stream_of(&stream, gpu, number, err))
         return err->status;
-    return gpu->vendor->api->stream_wait(gpu, stream, gpu->marks[mark], err);
+    return GPU_TRY(gpu, err, stream_wait, stream, gpu->marks[mark], 0);
 }
 
 enum status gpu_wait(struct device *device, struct err *err)
 {
     const struct gpu *gpu = (const struct gpu *)device;
-    return gpu->vendor->api->wait(gpu, err);
+    return GPU_TRY(gpu, err, wait);
+}
+
+/* ---- memory ---- */
+
+#define PAGEABLE_ALIGN_BYTES 4096u
+
+enum gpu_feature gpu_feature_of(enum device_space space)
+{
+    static const enum gpu_feature features[DEVICE_SPACES] = {
+        [SPACE_PINNED] = GPU_PINNED,   [SPACE_PINNED_COARSE] = GPU_PINNED,
+        [SPACE_MANAGED] = GPU_MANAGED, [SPACE_FINE] = GPU_FINE,
+        [SPACE_PEER] = GPU_PEER,
+    };
+    return features[space];
+}
+
+void gpu_free(struct device *device, void *pointer)
+{
+    struct gpu *gpu = (struct gpu *)device;
+    struct allocation taken;
+    if (!allocation_take(&taken, &gpu->allocations, pointer))
+        return;
+    if (taken.space == SPACE_PAGEABLE)
+        free(pointer);
+    else if (gpu_feature_of(taken.space) == GPU_PINNED)
+        gpu->api.host_free(pointer);
+    else
+        gpu->api.free(pointer);
+}
+
+static enum status alloc_pageable(void **pointer, uint64_t size_bytes, struct err *err)
+{
+    if (posix_memalign(pointer, PAGEABLE_ALIGN_BYTES, size_bytes))
+        return err_set(err, ERR_DEVICE_MEMORY, "the operating system refused %llu bytes",
+                       (unsigned long long)size_bytes);
+    return STATUS_OK;
+}
+
+/* Memory of a peer is that of the device, the current device being another. */
+static enum status alloc_in(void **pointer, const struct gpu *gpu, uint64_t size_bytes, enum device_space space,
+                            struct err *err)
+{
+    const struct gpu_vendor *vendor = gpu->vendor;
+    if (vendor->lacks_spaces & SPACE_BIT(space))
+        return err_set(err, ERR_UNSUPPORTED, "%s has no choice between fine- and coarse-grained memory", vendor->whole);
+    switch (space) {
+    case SPACE_DEVICE:
+    case SPACE_PEER:
+        return GPU_TRY(gpu, err, alloc, pointer, size_bytes);
+    case SPACE_PINNED:
+        return GPU_TRY(gpu, err, host_alloc, pointer, size_bytes, vendor->pinned_flags);
+    case SPACE_PINNED_COARSE:
+        return GPU_TRY(gpu, err, host_alloc, pointer, size_bytes, vendor->pinned_coarse_flags);
+    case SPACE_MANAGED:
+        return GPU_TRY(gpu, err, managed_alloc, pointer, size_bytes, GPU_MEM_ATTACH_GLOBAL);
+    case SPACE_FINE:
+        return vendor->alloc_fine(pointer, gpu, size_bytes, err);
+    case SPACE_PAGEABLE:
+        return alloc_pageable(pointer, size_bytes, err);
+    default:
+        return err_set(err, ERR_UNSUPPORTED, "unknown kind of memory");
+    }
+}
+
+static enum status allocate(void **pointer, struct gpu *gpu, uint64_t size_bytes, enum device_space space,
+                            struct err *err)
+{
+    void *memory = NULL;
+    const uint64_t asked_bytes = size_bytes ? size_bytes : 1; /* nothing asked for still gets an address */
+    enum status status = gpu_require(gpu, gpu_feature_of(space), err);
+    if (!status)
+        status = alloc_in(&memory, gpu, asked_bytes, space, err);
+    if (status == ERR_DEVICE_MEMORY)
+        return err_within(err, "%llu bytes asked for", (unsigned long long)size_bytes);
+    if (status)
+        return status;
+    allocation_add(&gpu->allocations, memory, asked_bytes, space);
+    *pointer = memory;
+    return STATUS_OK;
+}
+
+enum status gpu_alloc(void **pointer, struct device *device, uint64_t size_bytes, enum device_space space,
+                      struct err *err)
+{
+    if (space == SPACE_PEER)
+        return err_set(err, ERR_UNSUPPORTED, "memory of a peer has the number of its device");
+    return allocate(pointer, (struct gpu *)device, size_bytes, space, err);
+}
+
+/* Makes memory of device `to` reachable from device `from`; false when it cannot be. */
+static bool reach(struct gpu *gpu, int from, int to)
+{
+    struct err ignored = {0};
+    int can = 0;
+    return !GPU_TRY(gpu, &ignored, can_reach, &can, gpu->handles[from], gpu->handles[to]) && can &&
+           !gpu->vendor->enter(gpu, from, &ignored) && !gpu->vendor->reach(gpu, to, &ignored);
+}
+
+/* Copies between two others are made by one of them, or by kernels of this device: all get access that can. */
+static enum status gpu_alloc_peer(void **pointer, struct device *device, uint64_t size_bytes, uint32_t index,
+                                  struct err *err)
+{
+    struct gpu *gpu = (struct gpu *)device;
+    const char *backend = device->ops->name;
+    const int to = (int)index;
+    struct err ignored = {0};
+    if (index >= (uint32_t)gpu->count)
+        return err_set(err, ERR_UNSUPPORTED, "no device %s:%u: the library counts %d", backend, index, gpu->count);
+    enum status status = gpu_require(gpu, GPU_PEER, err);
+    if (status)
+        return status;
+    for (int from = 0; from < gpu->count && !status; from++)
+        if (from != to && !reach(gpu, from, to) && from == gpu->index)
+            status =
+                err_set(err, ERR_UNSUPPORTED, "%s:%d cannot reach the memory of %s:%d", backend, from, backend, to);
+    if (!status)
+        status = gpu->vendor->enter(gpu, to, err);
+    if (!status)
+        status = allocate(pointer, gpu, size_bytes, SPACE_PEER, err);
+    /* Whatever happened, the device that was opened is the current one again. */
+    const enum status back = gpu->vendor->enter(gpu, gpu->index, status ? &ignored : err);
+    return status ? status : back;
+}
+
+static enum status gpu_transfer(struct device *device, void *to, const void *from, uint64_t size_bytes, struct err *err)
+{
+    const struct gpu *gpu = (const struct gpu *)device;
+    return size_bytes ? gpu->vendor->copy(gpu, to, from, size_bytes, NULL, true, err) : STATUS_OK;
+}
+
+static enum status gpu_copy(struct device *device, void *to, const void *from, uint64_t size_bytes, uint32_t number,
+                            struct err *err)
+{
+    struct gpu *gpu = (struct gpu *)device;
+    struct gpu_stream *stream = NULL;
+    const enum status status = gpu_stream_of(&stream, gpu, number, err);
+    return status || !size_bytes ? status : gpu->vendor->copy(gpu, to, from, size_bytes, stream, false, err);
+}
+
+static enum status gpu_fill(struct device *device, void *to, uint8_t byte, uint64_t size_bytes, uint32_t number,
+                            struct err *err)
+{
+    struct gpu *gpu = (struct gpu *)device;
+    struct gpu_stream *stream = NULL;
+    const enum status status = gpu_stream_of(&stream, gpu, number, err);
+    return status || !size_bytes ? status : GPU_TRY(gpu, err, fill, to, byte, size_bytes, stream);
 }
 
 /* ---- around the work ---- */
 
-enum status gpu_sense(struct device *device, struct device_sense *sense, bool quick, struct err *err)
+static enum status gpu_sense(struct device *device, struct device_sense *sense, struct err *err)
 {
     struct gpu *gpu = (struct gpu *)device;
-    (void)quick; /* there are no reference rates to take: a card is not shared like a processor's cores */
-    (void)err;
+    (void)err; /* there are no reference rates to take: a card is not shared like a processor's cores */
     *sense = device_sense_unknown;
     double load;
     if (getloadavg(&load, 1) == 1)
@@ -130,7 +322,7 @@ enum status gpu_sense(struct device *device, struct device_sense *sense, bool qu
     return STATUS_OK;
 }
 
-enum status gpu_range(struct device *device, const char *name, struct err *err)
+static enum status gpu_range(struct device *device, const char *name, struct err *err)
 {
     struct gpu *gpu = (struct gpu *)device;
     struct gpu_ranges *ranges = &gpu->ranges;
@@ -146,3 +338,53 @@ enum status gpu_range(struct device *device, const char *name, struct err *err)
         ranges->pop();
     return STATUS_OK;
 }
+
+/* ---- the backends ---- */
+
+static int hip_count(struct text *why)
+{
+    return gpu_count(why, &hip_vendor, GPU_COUNT_TIMEOUT_MS);
+}
+
+static int cuda_count(struct text *why)
+{
+    return gpu_count(why, &cuda_vendor, GPU_COUNT_TIMEOUT_MS);
+}
+
+static enum status hip_open(struct device **device, const struct device_request *request, struct device_info *info,
+                            struct err *err)
+{
+    return gpu_open(device, &hip_vendor, request, info, err);
+}
+
+static enum status cuda_open(struct device **device, const struct device_request *request, struct device_info *info,
+                             struct err *err)
+{
+    return gpu_open(device, &cuda_vendor, request, info, err);
+}
+
+/* The rows that are the same for all vendors. */
+#define OPERATIONS                                                                                                     \
+    .executes = true, .asynchronous = true, .has_clock_probe = true, .close = gpu_close, .alloc = gpu_alloc,           \
+    .free = gpu_free, .alloc_peer = gpu_alloc_peer, .write = gpu_transfer, .read = gpu_transfer, .load = gpu_load,     \
+    .load_library = gpu_blas_load, .unload = gpu_unload, .kernel = gpu_kernel, .launch = gpu_launch, .copy = gpu_copy, \
+    .fill = gpu_fill, .mark = gpu_mark, .elapsed = gpu_elapsed, .wait = gpu_wait, .wait_mark = gpu_wait_mark,          \
+    .graph_make = gpu_graph_make, .graph_launch = gpu_graph_launch, .graph_free = gpu_graph_free, .sense = gpu_sense,  \
+    .range = gpu_range
+
+const struct device_ops device_hip = {
+    .name = "hip",
+    .summary = "AMD GPUs through libamdhip64, which is looked for when it is needed",
+    OPERATIONS,
+    .count = hip_count,
+    .open = hip_open,
+    .launch_marked = hip_launch_marked,
+};
+
+const struct device_ops device_cuda = {
+    .name = "cuda",
+    .summary = "NVIDIA GPUs through the driver's libcuda, which is looked for when it is needed",
+    OPERATIONS,
+    .count = cuda_count,
+    .open = cuda_open,
+};

@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COUNT_OF(array) (sizeof(array) / sizeof(*(array)))
-
 static const struct gpu_blas *const known[] = {&blas_cublas, &blas_cublaslt, &blas_rocblas, &blas_hipblaslt};
 
 static const struct function {
@@ -49,18 +47,49 @@ enum blas_type blas_sum_type(enum blas_type in)
     return in == BLAS_F64 ? BLAS_F64 : in == BLAS_I8 ? BLAS_I32 : BLAS_F32;
 }
 
-union blas_scalar blas_scalar(double value, enum blas_type sum)
+int blas_sum_number(const struct gpu_library *library, enum blas_type in)
 {
-    if (sum == BLAS_F64)
-        return (union blas_scalar){.f64 = value};
-    if (sum == BLAS_I32)
-        return (union blas_scalar){.i32 = (int32_t)value};
-    return (union blas_scalar){.f32 = (float)value};
+    const struct blas_numbers *numbers = &library->blas->numbers;
+    return in == BLAS_F64    ? numbers->sum_f64
+           : in == BLAS_I8   ? numbers->sum_i32
+           : in == BLAS_XF32 ? numbers->sum_xf32
+                             : numbers->sum_f32;
 }
 
-enum status blas_failed(enum status status, const char *function, const char *text, int code, struct err *err)
+int blas_operation(const struct gpu_library *library, bool turned)
 {
-    return err_set(err, status, "%s: %s (%d)", function, text ? text : "error", code);
+    return turned ? library->blas->numbers.turned : library->blas->numbers.straight;
+}
+
+int blas_type_number(const struct gpu_library *library, enum blas_type type)
+{
+    return BLAS_NUMBER(library->blas->numbers.types[type]);
+}
+
+bool blas_knows(const struct gpu_blas *blas, enum blas_type type)
+{
+    return blas->numbers.types[type] != 0;
+}
+
+enum status blas_check(const struct gpu_library *library, int code, size_t offset, struct err *err)
+{
+    const struct blas_numbers *numbers = &library->blas->numbers;
+    const struct library_symbol *symbol = library->blas->symbols;
+    if (!code)
+        return STATUS_OK;
+    while (symbol->offset != offset)
+        ++symbol;
+    const bool lacks = code == numbers->unsupported[0] || code == numbers->unsupported[1];
+    const char *text = library->text ? library->text(code) : NULL;
+    return err_set(err, lacks ? ERR_UNSUPPORTED : ERR_DEVICE, "%s: %s (%d)", symbol->name, text ? text : "error", code);
+}
+
+enum status blas_property_version(int parts[static 3], const struct gpu_library *library, struct err *err)
+{
+    enum status status = STATUS_OK;
+    for (int i = 0; i < 3 && !status; ++i)
+        status = blas_check(library, library->property(i, &parts[i]), offsetof(struct gpu_library, property), err);
+    return status;
 }
 
 /* What the library itself calls unsupported, as a reason to skip a case. */
@@ -75,24 +104,27 @@ static enum status lacks(const char *what, const char *name, struct err *err)
 /* ---- libraries ---- */
 
 /* The file stays loaded: its kernels are known to the driver. */
-static void close_library(struct gpu_libraries *library, struct gpu *gpu)
+static void close_library(struct gpu_library *library, struct gpu *gpu)
 {
-    library->blas->close(library);
-    gpu->device.ops->free(&gpu->device, library->workspace);
+    if (library->blas->close)
+        library->blas->close(library);
+    if (library->handle)
+        library->destroy(library->handle);
+    gpu_free(&gpu->device, library->workspace);
     free(library);
 }
 
-static void close_libraries(struct gpu *gpu)
+void gpu_blas_close(struct gpu *gpu)
 {
     while (gpu->libraries) {
-        struct gpu_libraries *library = gpu->libraries;
+        struct gpu_library *library = gpu->libraries;
         gpu->libraries = library->next;
         close_library(library, gpu);
     }
 }
 
 /* "cublaslt 13.1.0, /usr/local/cuda/lib64/libcublasLt.so.13, NVIDIA_TF32_OVERRIDE=1" */
-static void introduce(struct gpu_libraries *library, const char *version)
+static void introduce(struct gpu_library *library, const char *version)
 {
     struct text says = {0};
     text_addf(&says, "%s %s, %s", library->blas->place.name, version, library->file.path);
@@ -105,7 +137,20 @@ static void introduce(struct gpu_libraries *library, const char *version)
     text_release(&says);
 }
 
-static enum status prepare(struct gpu_libraries *library, struct gpu *gpu, struct err *err)
+/* A library that is too new for its driver, or that has nothing for the device, says so here. */
+static enum status make_handle(struct gpu_library *library, struct err *err)
+{
+    const int not_initialized = library->blas->numbers.not_initialized, code = library->create(&library->handle);
+    if (!code)
+        return STATUS_OK;
+    library->handle = NULL;
+    blas_check(library, code, offsetof(struct gpu_library, create), err);
+    if (code == not_initialized)
+        err->status = ERR_UNSUPPORTED;
+    return err->status;
+}
+
+static enum status prepare(struct gpu_library *library, struct gpu *gpu, struct err *err)
 {
     const struct gpu_blas *blas = library->blas;
     struct text missing = {0};
@@ -113,26 +158,22 @@ static enum status prepare(struct gpu_libraries *library, struct gpu *gpu, struc
     enum status status = library_open(&library->file, &blas->place, err);
     if (status)
         return status;
-    if (!vendor_find_symbols(library, library->file.handle, blas->symbols, blas->symbol_count, blas->place.name,
-                             &missing))
+    if (!library_find_symbols(library, library->file.handle, blas->symbols, blas->place.name, &missing))
         status = library_lacks(&blas->place, missing.data, err);
     text_release(&missing);
     if (!status)
-        status = gpu->device.ops->alloc(&library->workspace, &gpu->device, blas->workspace_bytes, SPACE_DEVICE, err);
-    if (!status)
-        status =
-            blas->open(library, version, sizeof(version), err) ? lacks("usable", blas->place.name, err) : STATUS_OK;
+        status = gpu_alloc(&library->workspace, &gpu->device, blas->workspace_bytes, SPACE_DEVICE, err);
+    if (!status && (make_handle(library, err) || blas->open(library, version, sizeof(version), err)))
+        status = lacks("usable", blas->place.name, err);
     if (!status)
         introduce(library, version);
     return status;
 }
 
-static enum status open_library(struct gpu_libraries **opened, struct gpu *gpu, const struct gpu_blas *blas,
+static enum status open_library(struct gpu_library **opened, struct gpu *gpu, const struct gpu_blas *blas,
                                 struct err *err)
 {
-    struct gpu_libraries *library = calloc(1, blas->size_bytes);
-    if (!library)
-        arena_out_of_memory(blas->size_bytes);
+    struct gpu_library *library = new_zeroed(1, blas->size_bytes);
     library->blas = blas;
     const enum status status = prepare(library, gpu, err);
     if (status) {
@@ -140,16 +181,25 @@ static enum status open_library(struct gpu_libraries **opened, struct gpu *gpu, 
         return status;
     }
     library->next = gpu->libraries;
-    gpu->close_libraries = close_libraries;
     *opened = gpu->libraries = library;
     return STATUS_OK;
 }
 
 /* ---- functions ---- */
 
+static union blas_scalar scalar(double value, enum blas_type sum)
+{
+    if (sum == BLAS_F64)
+        return (union blas_scalar){.f64 = value};
+    if (sum == BLAS_I32)
+        return (union blas_scalar){.i32 = (int32_t)value};
+    return (union blas_scalar){.f32 = (float)value};
+}
+
 /* BLAS counts down columns: a matrix that lies row by row is its transpose there, and D = A * B is D' = B' * A'. */
 static struct blas_product turn(const struct library_gemm *gemm, const struct function *function)
 {
+    const enum blas_type sum = blas_sum_type(function->in);
     return (struct blas_product){
         .in = function->in,
         .out = function->out,
@@ -169,18 +219,16 @@ static struct blas_product turn(const struct library_gemm *gemm, const struct fu
         .b = gemm->a,
         .c = gemm->beta != 0 ? gemm->c : gemm->d, /* with beta 0 there need be no C */
         .d = gemm->d,
-        .alpha = gemm->alpha,
-        .beta = gemm->beta,
+        .alpha = scalar(gemm->alpha, sum),
+        .beta = scalar(gemm->beta, sum),
     };
 }
 
-static enum status call_gemm(const struct device_kernel *kernel, struct gpu *gpu, void *const *args,
-                             struct gpu_stream *stream, struct err *err)
+enum status gpu_blas_launch(struct gpu *gpu, const struct device_kernel *kernel, void *const *args,
+                            struct gpu_stream *stream, struct err *err)
 {
-    struct gpu_libraries *library = gpu->libraries;
+    struct gpu_library *library = kernel->module->library;
     struct library_gemm gemm;
-    while (library != kernel->module->library)
-        library = library->next;
     library_read_gemm(&gemm, args);
     const struct blas_product product = turn(&gemm, kernel->target);
     return library->blas->multiply(library, gpu, &product, stream, err)
@@ -200,32 +248,26 @@ static enum status unknown_function(const struct gpu_blas *blas, const char *sym
 {
     struct text names = {0};
     for (size_t i = 0; i < COUNT_OF(functions); ++i)
-        if (blas->knows(blas, functions[i].in) && blas->knows(blas, functions[i].out))
+        if (blas_knows(blas, functions[i].in) && blas_knows(blas, functions[i].out))
             text_addf(&names, "%s%s", names.length ? ", " : "", functions[i].symbol);
     err_set(err, ERR_DEVICE, "no function '%s' of %s; there are %s", symbol, blas->place.name, names.data);
     text_release(&names);
     return ERR_DEVICE;
 }
 
-static enum status find_kernel(const struct device_kernel **kernel, struct kernel_info *info, struct gpu *gpu,
-                               struct device_module *module, const char *symbol, struct err *err)
+enum status gpu_blas_kernel(const struct device_kernel **kernel, struct kernel_info *info, struct device_module *module,
+                            const char *symbol, struct err *err)
 {
-    const struct gpu_libraries *library = module->library;
+    const struct gpu_library *library = module->library;
     const struct gpu_blas *blas = library->blas;
     const struct function *function = find_function(symbol);
-    (void)gpu;
     if (!function)
         return unknown_function(blas, symbol, err);
-    if (!blas->knows(blas, function->in) || !blas->knows(blas, function->out))
+    if (!blas_knows(blas, function->in) || !blas_knows(blas, function->out))
         return err_set(err, ERR_UNSUPPORTED, "the device has no %s: %s knows no %s", symbol, blas->place.name,
-                       blas_type_names[blas->knows(blas, function->in) ? function->out : function->in]);
-    struct device_kernel *found = calloc(1, sizeof(*found));
-    if (!found)
-        arena_out_of_memory(sizeof(*found));
-    *found = (struct device_kernel){.next = module->kernels, .call = call_gemm, .target = function, .module = module};
-    module->kernels = found;
+                       blas_type_names[blas_knows(blas, function->in) ? function->out : function->in]);
     library_describe_gemm(info, &library->file, library->says);
-    *kernel = found;
+    *kernel = gpu_add_kernel(module, (struct device_kernel){.target = function});
     return STATUS_OK;
 }
 
@@ -250,17 +292,13 @@ enum status gpu_blas_load(struct device_module **module, struct device *device, 
             blas = known[i];
     if (!blas)
         return unknown_library(gpu, name, err);
-    struct gpu_libraries *library = gpu->libraries;
+    struct gpu_library *library = gpu->libraries;
     while (library && library->blas != blas)
         library = library->next;
     const enum status status = library ? STATUS_OK : open_library(&library, gpu, blas, err);
     if (status)
         return status;
-    struct device_module *loaded = calloc(1, sizeof(*loaded));
-    if (!loaded)
-        arena_out_of_memory(sizeof(*loaded));
-    loaded->find = find_kernel;
-    loaded->library = library;
-    *module = loaded;
+    *module = new_zeroed(1, sizeof(**module));
+    (*module)->library = library;
     return STATUS_OK;
 }

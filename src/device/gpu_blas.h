@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
  * BLAS libraries of the GPUs' vendors behind device_ops.load_library; library.h has what their function takes.
- * gpu_blas.c knows which there are and turns a row-by-row product into the column-by-column one that BLAS means;
- * gpu_blas_lt.c calls cuBLASLt and hipBLASLt, whose interfaces are the same but for names and numbers, gpu_blas_ex.c
- * cuBLAS and rocBLAS.
+ * gpu_blas.c knows which there are, opens them, and turns a row-by-row product into the column-by-column one that BLAS
+ * means; gpu_blas_lt.c calls cuBLASLt and hipBLASLt, whose interfaces are the same but for names and numbers,
+ * gpu_blas_ex.c cuBLAS and rocBLAS. Prototypes are our own, in the names of neither library. Enumerations are int in
+ * all; all objects are handled by pointer.
  *
  * Products of f16, bf16 and 8-bit floats are summed in f32, and partial sums stay f32 where a library would be free to
  * add them up in the type of the result: so they are comparable with our kernels, and within the same bound. f32 is f32
@@ -15,7 +16,6 @@
 #define ROOFTILE_DEVICE_GPU_BLAS_H
 
 #include "gpu.h"
-#include "library.h"
 
 /* Element types, with names as in manifests. xf32 is f32 that matrix instructions may cut to 10 bits of mantissa. */
 enum blas_type {
@@ -33,8 +33,6 @@ enum blas_type {
     BLAS_TYPES
 };
 extern const char *const blas_type_names[BLAS_TYPES];
-/* Of the sums, and so of alpha and beta: f64 of f64, i32 of i8, else f32. */
-enum blas_type blas_sum_type(enum blas_type in);
 
 /* Column by column: D (m x n) = alpha * op(A) * op(B) + beta * C, where op transposes when `ta`, `tb` say so. */
 struct blas_product {
@@ -44,55 +42,138 @@ struct blas_product {
     int64_t next_a, next_b, next_d, batch; /* in elements; of C as of D */
     const void *a, *b, *c;
     void *d;
-    double alpha, beta;
+    union blas_scalar { /* as the sums' type has them */
+        double f64;
+        float f32;
+        int32_t i32;
+    } alpha, beta;
 };
 
-/* A library that is open. Adapters have it first in a structure of theirs. */
-struct gpu_blas;
-struct gpu_libraries {
-    struct gpu_libraries *next;
-    const struct gpu_blas *blas;
-    struct library_file file;
-    char says[DEVICE_LIBRARY_TEXT];
-    void *workspace; /* of the device, blas->workspace_bytes; aligned to 256 bytes */
-};
+/* ---- a library that is known ---- */
 
-/* A library that is known. */
-struct gpu_blas {
-    const char *backend; /* that it is for: "hip" */
-    struct library_place place;
-    uint64_t workspace_bytes;
-    size_t size_bytes;                   /* of the adapter's structure, which is zeroed before `open` */
-    const struct vendor_symbol *symbols; /* into it */
-    size_t symbol_count;
-    const void *dialect;          /* the adapter's: names and numbers */
-    const char *const *overrides; /* variables that change what it computes; NULL-terminated, told when they are set */
-    /* Makes its handle on the current device, and writes its version. ERR_UNSUPPORTED: it is too old, or not for this
-     * machine. */
-    enum status (*open)(struct gpu_libraries *library, char *version, size_t version_bytes, struct err *err);
-    bool (*knows)(const struct gpu_blas *blas, enum blas_type type);
-    enum status (*multiply)(struct gpu_libraries *library, struct gpu *gpu, const struct blas_product *product,
-                            struct gpu_stream *stream, struct err *err);
-    void (*close)(struct gpu_libraries *library); /* after a failed open too */
-};
-
-extern const struct gpu_blas blas_cublas, blas_cublaslt, blas_rocblas, blas_hipblaslt;
-
-/* ---- for the adapters ---- */
+struct gpu_library;
 
 /* A type's number in a table whose empty rows are unknown types. */
 #define BLAS_TYPE(number) ((number) + 1)
 #define BLAS_NUMBER(row) ((row)-1)
 
-/* alpha or beta as the sums' type has them. */
-union blas_scalar {
-    double f64;
-    float f32;
-    int32_t i32;
-};
-union blas_scalar blas_scalar(double value, enum blas_type sum);
+enum { BLAS_OPERANDS = 4 };
 
-/* What a library's error code says: "function: text (code)". The status is the caller's to choose. */
-enum status blas_failed(enum status status, const char *function, const char *text, int code, struct err *err);
+/* Numbers of the library's enumerations. */
+struct blas_numbers {
+    int types[BLAS_TYPES]; /* BLAS_TYPE */
+    int straight, turned;  /* operations on a matrix */
+    int sum_f32, sum_xf32, sum_f64, sum_i32;
+    int not_initialized, unsupported[2]; /* error codes; 0: none */
+    int exact, xf32;                     /* ex: modes of mathematics */
+    int turn_a, turn_b;                  /* lt: attributes of an operation, int32_t, */
+    int batch_count, batch_stride;       /* ... of a layout, int32_t and int64_t in elements, */
+    int workspace;                       /* ... of a preference: bytes, uint64_t, */
+    int reductions;                      /* ... mask of schemes, uint32_t; 0: it has none, */
+    int alignments[BLAS_OPERANDS];       /* ... of A, B, C and D in bytes, uint32_t; 0: none */
+    int least;                           /* lt: version */
+};
+
+struct gpu_blas {
+    const char *backend; /* that it is for: "hip" */
+    struct library_place place;
+    uint64_t workspace_bytes;
+    size_t size_bytes; /* of the structure that begins with struct gpu_library: offsets in `symbols` are in it */
+    const struct library_symbol *symbols;
+    const char *const *overrides; /* variables that change what it computes; NULL-terminated, told when they are set */
+    struct blas_numbers numbers;
+    /* The handle was made on the current device. Writes the version. ERR_UNSUPPORTED: it is too old, or not for this
+     * machine. */
+    enum status (*open)(struct gpu_library *library, char *version, size_t version_bytes, struct err *err);
+    enum status (*multiply)(struct gpu_library *library, struct gpu *gpu, const struct blas_product *product,
+                            struct gpu_stream *stream, struct err *err);
+    void (*close)(struct gpu_library *library); /* what is kept between products; optional */
+};
+
+extern const struct gpu_blas blas_cublas, blas_cublaslt, blas_rocblas, blas_hipblaslt;
+
+bool blas_knows(const struct gpu_blas *blas, enum blas_type type);
+
+/* ---- a library that is open ---- */
+
+/* Adapters have it first in a structure of theirs. */
+struct gpu_library {
+    struct gpu_library *next;
+    const struct gpu_blas *blas;
+    struct library_file file;
+    char says[DEVICE_LIBRARY_TEXT];
+    void *workspace; /* of the device, blas->workspace_bytes; aligned to 256 bytes */
+    void *handle;
+    int (*create)(void **handle);
+    int (*destroy)(void *handle);
+    int (*property)(int part, int *value); /* NVIDIA's: 0, 1, 2 are major, minor, patch */
+    const char *(*text)(int code);         /* optional */
+};
+
+/* What an error code of the function at `offset` of the adapter's structure says. */
+enum status blas_check(const struct gpu_library *library, int code, size_t offset, struct err *err);
+/* The version's parts, by `property`. */
+enum status blas_property_version(int parts[static 3], const struct gpu_library *library, struct err *err);
+int blas_operation(const struct gpu_library *library, bool turned);
+int blas_type_number(const struct gpu_library *library, enum blas_type type);
+/* Of the sums, and so of alpha and beta: f64 of f64, i32 of i8, else f32; and the sums' number. */
+enum blas_type blas_sum_type(enum blas_type in);
+int blas_sum_number(const struct gpu_library *library, enum blas_type in);
+
+/* ---- gpu_blas_ex.c ---- */
+
+struct blas_ex {
+    struct gpu_library library; /* first */
+    int (*set_stream)(void *handle, void *stream);
+    int (*set_workspace)(void *handle, void *memory, size_t size);
+    int (*set_math)(void *handle, int mode);
+    int (*version)(char *text, size_t text_bytes); /* rocBLAS: "4.2.1.12ab34cd" */
+    int (*cuda_gemm)(void *handle, int ta, int tb, int m, int n, int k, const void *alpha, const void *a, int a_type,
+                     int lda, long long next_a, const void *b, int b_type, int ldb, long long next_b, const void *beta,
+                     void *c, int c_type, int ldc, long long next_c, int batch, int sum_type, int algorithm);
+    int (*hip_gemm)(void *handle, int ta, int tb, int m, int n, int k, const void *alpha, const void *a, int a_type,
+                    int lda, int64_t next_a, const void *b, int b_type, int ldb, int64_t next_b, const void *beta,
+                    const void *c, int c_type, int ldc, int64_t next_c, void *d, int d_type, int ldd, int64_t next_d,
+                    int batch, int sum_type, int algorithm, int32_t solution, uint32_t flags);
+    bool has_stream; /* that of the last call */
+    struct gpu_stream *stream;
+    bool xf32; /* its mode of mathematics */
+};
+
+/* ---- gpu_blas_lt.c ---- */
+
+/* For products of one shape. */
+struct blas_lt_plan {
+    bool is_chosen;
+    struct blas_product shape;
+    uint32_t alignments[BLAS_OPERANDS];
+    void *desc, *layouts[3], *preference; /* layouts of A, B, and of C and D */
+    /* The heuristic's: begins with the algorithm, of 64 bytes in cuBLASLt and 24 in hipBLASLt; 96 and 64 in all. */
+    uint64_t result[16];
+};
+
+struct blas_lt {
+    struct gpu_library library;                 /* first */
+    int (*version)(void *handle, int *version); /* hipBLASLt: major * 100000 + minor * 100 + patch */
+    int (*desc_create)(void **desc, int sum_type, int scale_type);
+    int (*desc_destroy)(void *desc);
+    int (*desc_set)(void *desc, int attribute, const void *value, size_t size);
+    int (*layout_create)(void **layout, int type, uint64_t rows, uint64_t columns, int64_t ld);
+    int (*layout_destroy)(void *layout);
+    int (*layout_set)(void *layout, int attribute, const void *value, size_t size);
+    int (*pref_create)(void **preference);
+    int (*pref_destroy)(void *preference);
+    int (*pref_set)(void *preference, int attribute, const void *value, size_t size);
+    int (*heuristic)(void *handle, void *desc, void *a, void *b, void *c, void *d, void *preference, int wanted,
+                     void *results, int *count);
+    int (*matmul)(void *handle, void *desc, const void *alpha, const void *a, void *a_layout, const void *b,
+                  void *b_layout, const void *beta, const void *c, void *c_layout, void *d, void *d_layout,
+                  const void *algorithm, void *workspace, size_t workspace_bytes, void *stream);
+    struct blas_lt_plan plan;
+};
+
+/* Fills the plan but for its algorithm. What was made of it when it fails, blas_lt_forget takes back. */
+enum status blas_lt_describe(struct blas_lt *lt, const struct blas_product *product, struct err *err);
+void blas_lt_forget(struct blas_lt *lt);
 
 #endif

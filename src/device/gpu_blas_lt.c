@@ -7,157 +7,65 @@
  * of hipblaslt.h, hipblas-common.h and hip/library_types.h (ROCm 6.0 to 7.0).
  */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "gpu_blas_lt.h"
+#include "gpu_blas.h"
 
-#define COUNT_OF(array) (sizeof(array) / sizeof(*(array)))
-
-/* ---- the two of them ---- */
-
-#define SYMBOL(member, name, required)                                                                                 \
+#define LT(member, name, need)                                                                                         \
     {                                                                                                                  \
-        name, offsetof(struct blas_lt, api.member), required                                                           \
+        name, offsetof(struct blas_lt, member), need                                                                   \
     }
-#define SYMBOLS(prefix)                                                                                                \
-    SYMBOL(create, prefix "Create", true), SYMBOL(destroy, prefix "Destroy", true),                                    \
-        SYMBOL(desc_create, prefix "MatmulDescCreate", true), SYMBOL(desc_destroy, prefix "MatmulDescDestroy", true),  \
-        SYMBOL(desc_set, prefix "MatmulDescSetAttribute", true),                                                       \
-        SYMBOL(layout_create, prefix "MatrixLayoutCreate", true),                                                      \
-        SYMBOL(layout_destroy, prefix "MatrixLayoutDestroy", true),                                                    \
-        SYMBOL(layout_set, prefix "MatrixLayoutSetAttribute", true),                                                   \
-        SYMBOL(pref_create, prefix "MatmulPreferenceCreate", true),                                                    \
-        SYMBOL(pref_destroy, prefix "MatmulPreferenceDestroy", true),                                                  \
-        SYMBOL(pref_set, prefix "MatmulPreferenceSetAttribute", true),                                                 \
-        SYMBOL(heuristic, prefix "MatmulAlgoGetHeuristic", true), SYMBOL(matmul, prefix "Matmul", true)
+#define SHARED(prefix)                                                                                                 \
+    LT(library.create, prefix "Create", SYMBOL_REQUIRED), LT(library.destroy, prefix "Destroy", SYMBOL_REQUIRED),      \
+        LT(desc_create, prefix "MatmulDescCreate", SYMBOL_REQUIRED),                                                   \
+        LT(desc_destroy, prefix "MatmulDescDestroy", SYMBOL_REQUIRED),                                                 \
+        LT(desc_set, prefix "MatmulDescSetAttribute", SYMBOL_REQUIRED),                                                \
+        LT(layout_create, prefix "MatrixLayoutCreate", SYMBOL_REQUIRED),                                               \
+        LT(layout_destroy, prefix "MatrixLayoutDestroy", SYMBOL_REQUIRED),                                             \
+        LT(layout_set, prefix "MatrixLayoutSetAttribute", SYMBOL_REQUIRED),                                            \
+        LT(pref_create, prefix "MatmulPreferenceCreate", SYMBOL_REQUIRED),                                             \
+        LT(pref_destroy, prefix "MatmulPreferenceDestroy", SYMBOL_REQUIRED),                                           \
+        LT(pref_set, prefix "MatmulPreferenceSetAttribute", SYMBOL_REQUIRED),                                          \
+        LT(heuristic, prefix "MatmulAlgoGetHeuristic", SYMBOL_REQUIRED), LT(matmul, prefix "Matmul", SYMBOL_REQUIRED)
 
-static const struct vendor_symbol cuda_symbols[] = {
-    SYMBOLS("cublasLt"),
-    SYMBOL(property, "cublasLtGetProperty", true),
-    SYMBOL(text, "cublasLtGetStatusString", false),
+static const struct library_symbol cuda_symbols[] = {
+    SHARED("cublasLt"),
+    LT(library.property, "cublasLtGetProperty", SYMBOL_REQUIRED),
+    LT(library.text, "cublasLtGetStatusString", SYMBOL_OPTIONAL),
+    {NULL, 0, 0},
 };
-static const struct vendor_symbol hip_symbols[] = {
-    SYMBOLS("hipblasLt"),
-    SYMBOL(version, "hipblasLtGetVersion", true),
-};
-
-static const struct blas_lt_dialect cuda_dialect = {
-    .prefix = "cublasLt",
-    .types = {[BLAS_F32] = BLAS_TYPE(0),
-              [BLAS_XF32] = BLAS_TYPE(0),
-              [BLAS_F64] = BLAS_TYPE(1),
-              [BLAS_F16] = BLAS_TYPE(2),
-              [BLAS_I8] = BLAS_TYPE(3),
-              [BLAS_I32] = BLAS_TYPE(10),
-              [BLAS_BF16] = BLAS_TYPE(14),
-              [BLAS_E4M3] = BLAS_TYPE(28),
-              [BLAS_E5M2] = BLAS_TYPE(29)},
-    .straight = 0,
-    .turned = 1,
-    .sum_f32 = 68,
-    .sum_xf32 = 77,
-    .sum_f64 = 70,
-    .sum_i32 = 72,
-    .turn_a = 3,
-    .turn_b = 4,
-    .batch_count = 5,
-    .batch_stride = 6,
-    .workspace = 1,
-    .reductions = 3,
-    .alignments = {5, 6, 7, 8},
-    .not_initialized = 1,
-    .unsupported = {15, 8}, /* NOT_SUPPORTED, ARCH_MISMATCH */
-    .least = 110000,
-};
-static const struct blas_lt_dialect hip_dialect = {
-    .prefix = "hipblasLt",
-    .types = {[BLAS_F32] = BLAS_TYPE(0),
-              [BLAS_XF32] = BLAS_TYPE(0),
-              [BLAS_F64] = BLAS_TYPE(1),
-              [BLAS_F16] = BLAS_TYPE(2),
-              [BLAS_I8] = BLAS_TYPE(3),
-              [BLAS_I32] = BLAS_TYPE(10),
-              [BLAS_BF16] = BLAS_TYPE(14),
-              [BLAS_E4M3] = BLAS_TYPE(28),
-              [BLAS_E5M2] = BLAS_TYPE(29),
-              [BLAS_E4M3FNUZ] = BLAS_TYPE(1000),
-              [BLAS_E5M2FNUZ] = BLAS_TYPE(1001)},
-    .straight = 111,
-    .turned = 112,
-    .sum_f32 = 2,
-    .sum_xf32 = 6,
-    .sum_f64 = 7,
-    .sum_i32 = 9,
-    .turn_a = 0,
-    .turn_b = 1,
-    .batch_count = 0,
-    .batch_stride = 1,
-    .workspace = 1,
-    .not_initialized = 1,
-    .unsupported = {7, 8}, /* NOT_SUPPORTED, ARCH_MISMATCH */
-    .least = 600,          /* of ROCm 6.0: the first with these types */
+static const struct library_symbol hip_symbols[] = {
+    SHARED("hipblasLt"),
+    LT(version, "hipblasLtGetVersion", SYMBOL_REQUIRED),
+    {NULL, 0, 0},
 };
 
-/* ---- errors ---- */
-
-static enum status check(const struct blas_lt *lt, int code, const char *function, struct err *err)
-{
-    const struct blas_lt_dialect *dialect = lt->library.blas->dialect;
-    char name[64];
-    if (!code)
-        return STATUS_OK;
-    const bool lacks = code == dialect->unsupported[0] || code == dialect->unsupported[1];
-    snprintf(name, sizeof(name), "%s%s", dialect->prefix, function);
-    return blas_failed(lacks ? ERR_UNSUPPORTED : ERR_DEVICE, name, lt->api.text ? lt->api.text(code) : NULL, code, err);
-}
-#define TRY(lt, err, member, name, ...) check((lt), (lt)->api.member(__VA_ARGS__), (name), (err))
+#define LT_TRY(lt, err, member, ...)                                                                                   \
+    blas_check(&(lt)->library, (lt)->member(__VA_ARGS__), offsetof(struct blas_lt, member), (err))
 
 /* ---- opening ---- */
 
-static enum status read_version(int *packed, char *version, size_t version_bytes, struct blas_lt *lt, struct err *err)
-{
-    enum { MAJOR, MINOR, PATCH, PARTS };
-    int parts[PARTS] = {0};
-    enum status status = STATUS_OK;
-    if (lt->api.property) {
-        for (int i = 0; i < PARTS && !status; ++i)
-            status = TRY(lt, err, property, "GetProperty", i, &parts[i]);
-        *packed = parts[MAJOR] * 10000 + parts[MINOR] * 100 + parts[PATCH];
-    } else {
-        status = TRY(lt, err, version, "GetVersion", lt->handle, packed);
-        parts[MAJOR] = *packed / 100000;
-        parts[MINOR] = *packed / 100 % 1000;
-        parts[PATCH] = *packed % 100;
-    }
-    if (!status)
-        snprintf(version, version_bytes, "%d.%d.%d", parts[MAJOR], parts[MINOR], parts[PATCH]);
-    return status;
-}
-
-/* A library that is too new for its driver, or that has nothing for the device, says so here. */
-static enum status open_lt(struct gpu_libraries *library, char *version, size_t version_bytes, struct err *err)
+static enum status open_lt(struct gpu_library *library, char *version, size_t version_bytes, struct err *err)
 {
     struct blas_lt *lt = (struct blas_lt *)library;
-    const struct blas_lt_dialect *dialect = library->blas->dialect;
-    int packed = 0;
-    const int code = lt->api.create(&lt->handle);
-    if (code)
-        lt->handle = NULL;
-    enum status status = check(lt, code, "Create", err);
-    if (code && code == dialect->not_initialized)
-        err->status = status = ERR_UNSUPPORTED;
-    if (!status)
-        status = read_version(&packed, version, version_bytes, lt, err);
-    if (!status && packed < dialect->least)
+    int parts[3] = {0}, packed = 0;
+    enum status status = STATUS_OK;
+    if (library->property) {
+        status = blas_property_version(parts, library, err);
+        packed = parts[0] * 10000 + parts[1] * 100 + parts[2];
+    } else {
+        status = LT_TRY(lt, err, version, library->handle, &packed);
+        parts[0] = packed / 100000;
+        parts[1] = packed / 100 % 1000;
+        parts[2] = packed % 100;
+    }
+    if (status)
+        return status;
+    snprintf(version, version_bytes, "%d.%d.%d", parts[0], parts[1], parts[2]);
+    if (packed < library->blas->numbers.least)
         return err_set(err, ERR_UNSUPPORTED, "the device has no %s that is new enough: %s is version %s",
                        library->blas->place.name, library->file.path, version);
-    return status;
-}
-
-static bool knows(const struct gpu_blas *blas, enum blas_type type)
-{
-    return ((const struct blas_lt_dialect *)blas->dialect)->types[type] != 0;
+    return STATUS_OK;
 }
 
 /* ---- what a product needs, found out once ---- */
@@ -166,69 +74,55 @@ void blas_lt_forget(struct blas_lt *lt)
 {
     struct blas_lt_plan *plan = &lt->plan;
     if (plan->desc)
-        lt->api.desc_destroy(plan->desc);
+        lt->desc_destroy(plan->desc);
     for (size_t i = 0; i < COUNT_OF(plan->layouts); ++i)
         if (plan->layouts[i])
-            lt->api.layout_destroy(plan->layouts[i]);
+            lt->layout_destroy(plan->layouts[i]);
     if (plan->preference)
-        lt->api.pref_destroy(plan->preference);
+        lt->pref_destroy(plan->preference);
     *plan = (struct blas_lt_plan){0};
-}
-
-static int sum_of(const struct blas_lt_dialect *dialect, enum blas_type in)
-{
-    return in == BLAS_F64    ? dialect->sum_f64
-           : in == BLAS_I8   ? dialect->sum_i32
-           : in == BLAS_XF32 ? dialect->sum_xf32
-                             : dialect->sum_f32;
 }
 
 static enum status describe_operation(struct blas_lt *lt, const struct blas_product *product, struct err *err)
 {
-    const struct blas_lt_dialect *dialect = lt->library.blas->dialect;
-    const int32_t turns[] = {product->ta ? dialect->turned : dialect->straight,
-                             product->tb ? dialect->turned : dialect->straight};
-    enum status status = TRY(lt, err, desc_create, "MatmulDescCreate", &lt->plan.desc, sum_of(dialect, product->in),
-                             BLAS_NUMBER(dialect->types[blas_sum_type(product->in)]));
+    const struct gpu_library *library = &lt->library;
+    const struct blas_numbers *numbers = &library->blas->numbers;
+    const int32_t turns[] = {blas_operation(library, product->ta), blas_operation(library, product->tb)};
+    void *const *desc = &lt->plan.desc;
+    enum status status = LT_TRY(lt, err, desc_create, &lt->plan.desc, blas_sum_number(library, product->in),
+                                blas_type_number(library, blas_sum_type(product->in)));
     if (!status)
-        status = TRY(lt, err, desc_set, "MatmulDescSetAttribute", lt->plan.desc, dialect->turn_a, &turns[0],
-                     sizeof(turns[0]));
-    return status ? status
-                  : TRY(lt, err, desc_set, "MatmulDescSetAttribute", lt->plan.desc, dialect->turn_b, &turns[1],
-                        sizeof(turns[1]));
+        status = LT_TRY(lt, err, desc_set, *desc, numbers->turn_a, &turns[0], sizeof(turns[0]));
+    return status ? status : LT_TRY(lt, err, desc_set, *desc, numbers->turn_b, &turns[1], sizeof(turns[1]));
 }
 
 static enum status describe_matrix(void **layout, const struct blas_lt *lt, enum blas_type type, int64_t rows,
                                    int64_t columns, int64_t ld, int64_t next, int64_t batch, struct err *err)
 {
-    const struct blas_lt_dialect *dialect = lt->library.blas->dialect;
+    const struct blas_numbers *numbers = &lt->library.blas->numbers;
     const int32_t count = (int32_t)batch;
-    enum status status = TRY(lt, err, layout_create, "MatrixLayoutCreate", layout, BLAS_NUMBER(dialect->types[type]),
-                             (uint64_t)rows, (uint64_t)columns, ld);
+    enum status status = LT_TRY(lt, err, layout_create, layout, blas_type_number(&lt->library, type), (uint64_t)rows,
+                                (uint64_t)columns, ld);
     if (!status)
-        status =
-            TRY(lt, err, layout_set, "MatrixLayoutSetAttribute", *layout, dialect->batch_count, &count, sizeof(count));
-    return status ? status
-                  : TRY(lt, err, layout_set, "MatrixLayoutSetAttribute", *layout, dialect->batch_stride, &next,
-                        sizeof(next));
+        status = LT_TRY(lt, err, layout_set, *layout, numbers->batch_count, &count, sizeof(count));
+    return status ? status : LT_TRY(lt, err, layout_set, *layout, numbers->batch_stride, &next, sizeof(next));
 }
 
 static enum status describe_wishes(struct blas_lt *lt, struct err *err)
 {
     enum { NOT_IN_THE_RESULTS_TYPE = 3 }; /* CUBLASLT_REDUCTION_SCHEME_INPLACE | _COMPUTE_TYPE */
-    const struct blas_lt_dialect *dialect = lt->library.blas->dialect;
+    const struct blas_numbers *numbers = &lt->library.blas->numbers;
     const uint64_t workspace_bytes = lt->library.blas->workspace_bytes;
     const uint32_t reductions = NOT_IN_THE_RESULTS_TYPE;
-    enum status status = TRY(lt, err, pref_create, "MatmulPreferenceCreate", &lt->plan.preference);
+    enum status status = LT_TRY(lt, err, pref_create, &lt->plan.preference);
     if (!status)
-        status = TRY(lt, err, pref_set, "MatmulPreferenceSetAttribute", lt->plan.preference, dialect->workspace,
-                     &workspace_bytes, sizeof(workspace_bytes));
-    if (!status && dialect->reductions)
-        status = TRY(lt, err, pref_set, "MatmulPreferenceSetAttribute", lt->plan.preference, dialect->reductions,
-                     &reductions, sizeof(reductions));
-    for (size_t i = 0; i < BLAS_LT_OPERANDS && dialect->alignments[i] && !status; ++i)
-        status = TRY(lt, err, pref_set, "MatmulPreferenceSetAttribute", lt->plan.preference, dialect->alignments[i],
-                     &lt->plan.alignments[i], sizeof(lt->plan.alignments[i]));
+        status = LT_TRY(lt, err, pref_set, lt->plan.preference, numbers->workspace, &workspace_bytes,
+                        sizeof(workspace_bytes));
+    if (!status && numbers->reductions)
+        status = LT_TRY(lt, err, pref_set, lt->plan.preference, numbers->reductions, &reductions, sizeof(reductions));
+    for (size_t i = 0; i < BLAS_OPERANDS && numbers->alignments[i] && !status; ++i)
+        status = LT_TRY(lt, err, pref_set, lt->plan.preference, numbers->alignments[i], &lt->plan.alignments[i],
+                        sizeof(lt->plan.alignments[i]));
     return status;
 }
 
@@ -239,10 +133,10 @@ static uint32_t alignment_of(const void *pointer)
     return (uint32_t)(address & (~address + 1));
 }
 
-static void read_alignments(uint32_t alignments[static BLAS_LT_OPERANDS], const struct blas_product *product)
+static void read_alignments(uint32_t alignments[static BLAS_OPERANDS], const struct blas_product *product)
 {
-    const void *const operands[BLAS_LT_OPERANDS] = {product->a, product->b, product->c, product->d};
-    for (size_t i = 0; i < BLAS_LT_OPERANDS; ++i)
+    const void *const operands[BLAS_OPERANDS] = {product->a, product->b, product->c, product->d};
+    for (size_t i = 0; i < BLAS_OPERANDS; ++i)
         alignments[i] = alignment_of(operands[i]);
 }
 
@@ -269,8 +163,8 @@ static enum status choose(struct blas_lt *lt, const struct blas_product *p, stru
     struct blas_lt_plan *plan = &lt->plan;
     void **const layouts = plan->layouts;
     int count = 0;
-    const enum status status = TRY(lt, err, heuristic, "MatmulAlgoGetHeuristic", lt->handle, plan->desc, layouts[0],
-                                   layouts[1], layouts[2], layouts[2], plan->preference, 1, plan->result, &count);
+    const enum status status = LT_TRY(lt, err, heuristic, lt->library.handle, plan->desc, layouts[0], layouts[1],
+                                      layouts[2], layouts[2], plan->preference, 1, plan->result, &count);
     if (status == ERR_UNSUPPORTED || (!status && !count))
         return err_set(err, ERR_UNSUPPORTED,
                        "the device has no algorithm of %s for %s to %s, m %lld, n %lld, k %lld, rows of %lld, %lld and "
@@ -285,7 +179,7 @@ static enum status choose(struct blas_lt *lt, const struct blas_product *p, stru
 static bool is_planned(const struct blas_lt_plan *plan, const struct blas_product *p)
 {
     const struct blas_product *q = &plan->shape;
-    uint32_t alignments[BLAS_LT_OPERANDS];
+    uint32_t alignments[BLAS_OPERANDS];
     read_alignments(alignments, p);
     return plan->is_chosen && p->in == q->in && p->out == q->out && p->ta == q->ta && p->tb == q->tb && p->m == q->m &&
            p->n == q->n && p->k == q->k && p->lda == q->lda && p->ldb == q->ldb && p->ldd == q->ldd &&
@@ -305,28 +199,23 @@ static enum status make_plan(struct blas_lt *lt, const struct blas_product *prod
 
 /* ---- multiplying ---- */
 
-static enum status multiply(struct gpu_libraries *library, struct gpu *gpu, const struct blas_product *p,
+static enum status multiply(struct gpu_library *library, struct gpu *gpu, const struct blas_product *p,
                             struct gpu_stream *stream, struct err *err)
 {
     struct blas_lt *lt = (struct blas_lt *)library;
     const struct blas_lt_plan *plan = &lt->plan;
     void *const *layouts = plan->layouts;
-    const enum blas_type sum = blas_sum_type(p->in);
-    const union blas_scalar alpha = blas_scalar(p->alpha, sum), beta = blas_scalar(p->beta, sum);
     (void)gpu;
     if (!is_planned(plan, p) && make_plan(lt, p, err))
         return err->status;
-    return TRY(lt, err, matmul, "Matmul", lt->handle, plan->desc, &alpha, p->a, layouts[0], p->b, layouts[1], &beta,
-               p->c, layouts[2], p->d, layouts[2], plan->result, library->workspace, library->blas->workspace_bytes,
-               stream);
+    return LT_TRY(lt, err, matmul, library->handle, plan->desc, &p->alpha, p->a, layouts[0], p->b, layouts[1], &p->beta,
+                  p->c, layouts[2], p->d, layouts[2], plan->result, library->workspace, library->blas->workspace_bytes,
+                  stream);
 }
 
-static void close_lt(struct gpu_libraries *library)
+static void close_lt(struct gpu_library *library)
 {
-    struct blas_lt *lt = (struct blas_lt *)library;
-    blas_lt_forget(lt);
-    if (lt->handle)
-        lt->api.destroy(lt->handle);
+    blas_lt_forget((struct blas_lt *)library);
 }
 
 /* ---- the rows ---- */
@@ -343,12 +232,37 @@ const struct gpu_blas blas_cublaslt = {
     .workspace_bytes = (uint64_t)32 << 20,
     .size_bytes = sizeof(struct blas_lt),
     .symbols = cuda_symbols,
-    .symbol_count = COUNT_OF(cuda_symbols),
-    .dialect = &cuda_dialect,
+    .numbers =
+        {
+            .types = {[BLAS_F32] = BLAS_TYPE(0),
+                      [BLAS_XF32] = BLAS_TYPE(0),
+                      [BLAS_F64] = BLAS_TYPE(1),
+                      [BLAS_F16] = BLAS_TYPE(2),
+                      [BLAS_I8] = BLAS_TYPE(3),
+                      [BLAS_I32] = BLAS_TYPE(10),
+                      [BLAS_BF16] = BLAS_TYPE(14),
+                      [BLAS_E4M3] = BLAS_TYPE(28),
+                      [BLAS_E5M2] = BLAS_TYPE(29)},
+            .straight = 0,
+            .turned = 1,
+            .sum_f32 = 68,
+            .sum_xf32 = 77,
+            .sum_f64 = 70,
+            .sum_i32 = 72,
+            .turn_a = 3,
+            .turn_b = 4,
+            .batch_count = 5,
+            .batch_stride = 6,
+            .workspace = 1,
+            .reductions = 3,
+            .alignments = {5, 6, 7, 8},
+            .not_initialized = 1,
+            .unsupported = {15, 8}, /* NOT_SUPPORTED, ARCH_MISMATCH */
+            .least = 110000,
+        },
     .overrides = (const char *const[]){"NVIDIA_TF32_OVERRIDE", "CUBLAS_EMULATE_SINGLE_PRECISION",
                                        "CUBLAS_EMULATE_DOUBLE_PRECISION", NULL},
     .open = open_lt,
-    .knows = knows,
     .multiply = multiply,
     .close = close_lt,
 };
@@ -360,11 +274,36 @@ const struct gpu_blas blas_hipblaslt = {
     .workspace_bytes = (uint64_t)128 << 20,
     .size_bytes = sizeof(struct blas_lt),
     .symbols = hip_symbols,
-    .symbol_count = COUNT_OF(hip_symbols),
-    .dialect = &hip_dialect,
+    .numbers =
+        {
+            .types = {[BLAS_F32] = BLAS_TYPE(0),
+                      [BLAS_XF32] = BLAS_TYPE(0),
+                      [BLAS_F64] = BLAS_TYPE(1),
+                      [BLAS_F16] = BLAS_TYPE(2),
+                      [BLAS_I8] = BLAS_TYPE(3),
+                      [BLAS_I32] = BLAS_TYPE(10),
+                      [BLAS_BF16] = BLAS_TYPE(14),
+                      [BLAS_E4M3] = BLAS_TYPE(28),
+                      [BLAS_E5M2] = BLAS_TYPE(29),
+                      [BLAS_E4M3FNUZ] = BLAS_TYPE(1000),
+                      [BLAS_E5M2FNUZ] = BLAS_TYPE(1001)},
+            .straight = 111,
+            .turned = 112,
+            .sum_f32 = 2,
+            .sum_xf32 = 6,
+            .sum_f64 = 7,
+            .sum_i32 = 9,
+            .turn_a = 0,
+            .turn_b = 1,
+            .batch_count = 0,
+            .batch_stride = 1,
+            .workspace = 1,
+            .not_initialized = 1,
+            .unsupported = {7, 8}, /* NOT_SUPPORTED, ARCH_MISMATCH */
+            .least = 600,          /* of ROCm 6.0: the first with these types */
+        },
     .overrides = (const char *const[]){"HIPBLASLT_OVERRIDE_COMPUTE_TYPE_XF32", "HIPBLASLT_TENSILE_LIBPATH", NULL},
     .open = open_lt,
-    .knows = knows,
     .multiply = multiply,
     .close = close_lt,
 };

@@ -3,16 +3,16 @@
 
 #include "gpu.h"
 
+/* ---- modules and kernels ---- */
+
 enum status gpu_load(struct device_module **module, struct device *device, const char *path, struct err *err)
 {
     const struct gpu *gpu = (const struct gpu *)device;
     struct gpu_code *code = NULL;
-    const enum status status = gpu->vendor->api->load(&code, gpu, path, err);
+    const enum status status = gpu->vendor->load(&code, gpu, path, err);
     if (status)
         return status;
-    struct device_module *loaded = calloc(1, sizeof(*loaded));
-    if (!loaded)
-        arena_out_of_memory(sizeof(*loaded));
+    struct device_module *loaded = new_zeroed(1, sizeof(*loaded));
     loaded->code = code;
     *module = loaded;
     return STATUS_OK;
@@ -24,7 +24,7 @@ void gpu_unload(struct device *device, struct device_module *module)
     if (!module)
         return;
     if (module->code)
-        gpu->vendor->api->unload(gpu, module->code);
+        gpu->api.unload(module->code);
     while (module->kernels) {
         struct device_kernel *kernel = module->kernels;
         module->kernels = kernel->next;
@@ -33,72 +33,74 @@ void gpu_unload(struct device *device, struct device_module *module)
     free(module);
 }
 
+const struct device_kernel *gpu_add_kernel(struct device_module *module, struct device_kernel kernel)
+{
+    struct device_kernel *added = new_zeroed(1, sizeof(*added));
+    *added = kernel;
+    added->module = module;
+    added->next = module->kernels;
+    module->kernels = added;
+    return added;
+}
+
 static enum status find_function(struct gpu_function **function, struct kernel_info *info, const struct gpu *gpu,
                                  struct gpu_code *code, const char *symbol, struct err *err)
 {
-    const struct gpu_api *api = gpu->vendor->api;
-    enum status status = api->find(function, gpu, code, symbol, err);
-    if (!status && !*function)
+    const gpu_error error = gpu->api.find(function, code, symbol);
+    if (error == GPU_NOT_FOUND)
         return err_set(err, ERR_DEVICE, "no kernel '%s' in the module", symbol);
+    enum status status = gpu_check(gpu, error, offsetof(struct gpu, api.find), err);
     if (!status)
-        status = api->prepare(info, gpu, *function, err);
+        status = gpu->vendor->prepare(info, gpu, *function, err);
     return status ? err_within(err, "kernel '%s'", symbol) : STATUS_OK;
 }
 
 enum status gpu_kernel(const struct device_kernel **kernel, struct kernel_info *info, struct device *device,
                        struct device_module *module, const char *symbol, struct err *err)
 {
-    struct gpu *gpu = (struct gpu *)device;
+    const struct gpu *gpu = (const struct gpu *)device;
     struct gpu_function *function = NULL;
     struct kernel_info facts = {0};
-    if (module->find)
-        return module->find(kernel, info, gpu, module, symbol, err);
+    if (module->library)
+        return gpu_blas_kernel(kernel, info, module, symbol, err);
     const enum status status = find_function(&function, &facts, gpu, module->code, symbol, err);
     if (status)
         return status;
-    struct device_kernel *found = calloc(1, sizeof(*found));
-    if (!found)
-        arena_out_of_memory(sizeof(*found));
-    *found = (struct device_kernel){.next = module->kernels, .function = function, .module = module};
-    module->kernels = found;
+    *kernel = gpu_add_kernel(module, (struct device_kernel){.function = function});
     *info = facts;
-    *kernel = found;
     return STATUS_OK;
 }
 
-enum status gpu_resident_blocks(uint32_t *count, struct device *device, const struct device_launch *launch,
-                                struct err *err)
-{
-    const struct gpu *gpu = (const struct gpu *)device;
-    const int block = (int)(launch->block[0] * launch->block[1] * launch->block[2]);
-    int blocks = 0;
-    if (!launch->kernel->function)
-        return err_set(err, ERR_UNSUPPORTED, "a library's function has launches of its own");
-    enum status status = gpu_require(gpu, GPU_OCCUPANCY, err);
-    if (!status)
-        status = gpu->vendor->api->resident(&blocks, gpu, launch->kernel->function, block, launch->lds_bytes, err);
-    if (!status)
-        *count = (uint32_t)blocks;
-    return status;
-}
+/* ---- launches ---- */
 
-enum status gpu_too_large(const struct device_launch *launch, struct err *err)
+/* The library, not the driver, refuses grids that do not fit. */
+static enum status launch_together(const struct gpu *gpu, const struct device_launch *launch, struct gpu_stream *stream,
+                                   struct err *err)
 {
-    return err_set(err, ERR_UNSUPPORTED, "%u x %u x %u workgroups cannot run at once on this device", launch->grid[0],
-                   launch->grid[1], launch->grid[2]);
-}
-
-enum status gpu_launch_on(struct gpu *gpu, const struct device_launch *launch, struct gpu_stream *stream,
-                          struct err *err)
-{
-    const struct gpu_api *api = gpu->vendor->api;
-    const struct device_kernel *kernel = launch->kernel;
-    if (kernel->call)
-        return kernel->call(kernel, gpu, launch->args, stream, err);
-    if (!launch->cooperative)
-        return api->launch(gpu, kernel->function, launch, stream, err);
+    const uint32_t *grid = launch->grid, *block = launch->block;
     const enum status status = gpu_require(gpu, GPU_COOPERATIVE, err);
-    return status ? status : api->launch_together(gpu, kernel->function, launch, stream, err);
+    if (status)
+        return status;
+    const gpu_error code = gpu->api.launch_together(launch->kernel->function, grid[0], grid[1], grid[2], block[0],
+                                                    block[1], block[2], launch->lds_bytes, stream, launch->args);
+    if (code == GPU_COOPERATIVE_LAUNCH_TOO_LARGE)
+        return err_set(err, ERR_UNSUPPORTED, "%u x %u x %u workgroups cannot run at once on this device", grid[0],
+                       grid[1], grid[2]);
+    return gpu_check(gpu, code, offsetof(struct gpu, api.launch_together), err);
+}
+
+/* Any launch, cooperative or not, of a kernel or a library's function. */
+static enum status launch_on(struct gpu *gpu, const struct device_launch *launch, struct gpu_stream *stream,
+                             struct err *err)
+{
+    const struct device_kernel *kernel = launch->kernel;
+    const uint32_t *grid = launch->grid, *block = launch->block;
+    if (!kernel->function)
+        return gpu_blas_launch(gpu, kernel, launch->args, stream, err);
+    if (launch->cooperative)
+        return launch_together(gpu, launch, stream, err);
+    return GPU_TRY(gpu, err, launch, kernel->function, grid[0], grid[1], grid[2], block[0], block[1], block[2],
+                   launch->lds_bytes, stream, launch->args, NULL);
 }
 
 enum status gpu_launch(struct device *device, const struct device_launch *launch, struct err *err)
@@ -106,5 +108,79 @@ enum status gpu_launch(struct device *device, const struct device_launch *launch
     struct gpu *gpu = (struct gpu *)device;
     struct gpu_stream *stream = NULL;
     const enum status status = gpu_stream_of(&stream, gpu, launch->stream, err);
-    return status ? status : gpu_launch_on(gpu, launch, stream, err);
+    return status ? status : launch_on(gpu, launch, stream, err);
+}
+
+/* ---- graphs ---- */
+
+/* Launches are captured rather than made nodes of by hand, because then the library copies their arguments as for any
+ * launch. The stream for it is one of their own, made at its first use. */
+struct device_graph {
+    struct gpu_captured *captured; /* some releases of HIP still look at it when the instance is launched */
+    struct gpu_instance *instance;
+};
+
+/* The capture ends whatever happens in it: a stream left capturing refuses everything. `captured` is set even when it
+ * fails: NULL, or what must be freed. */
+static enum status capture_launches(struct gpu_captured **captured, struct gpu *gpu,
+                                    const struct device_launch *launches, size_t count, uint32_t repeat,
+                                    struct err *err)
+{
+    struct err ignored = {0};
+    enum status status = GPU_TRY(gpu, err, capture_begin, gpu->capture, GPU_CAPTURE_THREAD_LOCAL);
+    if (status)
+        return status;
+    for (uint32_t round = 0; round < repeat && !status; round++)
+        for (size_t k = 0; k < count && !status; k++)
+            status = launches[k].cooperative
+                         ? err_set(err, ERR_UNSUPPORTED, "a cooperative launch cannot stand in a graph")
+                         : launch_on(gpu, &launches[k], gpu->capture, err);
+    const enum status ended = GPU_TRY(gpu, status ? &ignored : err, capture_end, gpu->capture, captured);
+    return status ? status : ended;
+}
+
+enum status gpu_graph_make(struct device_graph **graph, struct device *device, const struct device_launch *launches,
+                           size_t count, uint32_t repeat, struct err *err)
+{
+    struct gpu *gpu = (struct gpu *)device;
+    struct gpu_stream *stream = NULL;
+    struct gpu_instance *instance = NULL;
+    enum status status = gpu_require(gpu, GPU_GRAPHS, err);
+    if (!status && !gpu->capture) {
+        status = GPU_TRY(gpu, err, stream_make, &stream, GPU_STREAM_NON_BLOCKING);
+        gpu->capture = status ? NULL : stream;
+    }
+    if (status)
+        return status;
+    struct device_graph *made = new_zeroed(1, sizeof(*made));
+    status = capture_launches(&made->captured, gpu, launches, count, repeat, err);
+    if (!status)
+        status = GPU_TRY(gpu, err, instance_make, &instance, made->captured, 0);
+    if (status) {
+        gpu_graph_free(device, made);
+        return status;
+    }
+    made->instance = instance;
+    *graph = made;
+    return STATUS_OK;
+}
+
+enum status gpu_graph_launch(struct device *device, const struct device_graph *graph, uint32_t number, struct err *err)
+{
+    struct gpu *gpu = (struct gpu *)device;
+    struct gpu_stream *stream = NULL;
+    const enum status status = gpu_stream_of(&stream, gpu, number, err);
+    return status ? status : GPU_TRY(gpu, err, instance_launch, graph->instance, stream);
+}
+
+void gpu_graph_free(struct device *device, struct device_graph *graph)
+{
+    const struct gpu *gpu = (const struct gpu *)device;
+    if (!graph)
+        return;
+    if (graph->instance)
+        gpu->api.instance_free(graph->instance);
+    if (graph->captured)
+        gpu->api.captured_free(graph->captured);
+    free(graph);
 }

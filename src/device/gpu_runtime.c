@@ -1,11 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 #include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <glob.h>
+#include <grp.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "gpu.h"
+#include "rooftile/clock.h"
 
 /* ---- finding the library ---- */
 
@@ -17,9 +27,7 @@ struct gpu_search {
 
 struct gpu *gpu_new(const struct gpu_vendor *vendor)
 {
-    struct gpu *gpu = calloc(1, vendor->size_bytes);
-    if (!gpu)
-        arena_out_of_memory(vendor->size_bytes);
+    struct gpu *gpu = new_zeroed(1, vendor->size_bytes);
     gpu->device.ops = vendor->ops;
     gpu->vendor = vendor;
     return gpu;
@@ -30,15 +38,6 @@ struct gpu *gpu_new(const struct gpu_vendor *vendor)
 static bool is_absent(const char *message, const char *name)
 {
     return text_starts(message, name) && message[strlen(name)] == ':' && strstr(message, "No such file");
-}
-
-static bool find_functions(struct gpu *gpu, void *handle, struct text *missing)
-{
-    const struct gpu_vendor *vendor = gpu->vendor;
-    size_t count = 0;
-    while (vendor->symbols[count].name)
-        memset((char *)gpu + vendor->symbols[count++].offset, 0, sizeof(void *));
-    return vendor_find_symbols(gpu, handle, vendor->symbols, count, vendor->whole, missing);
 }
 
 enum gpu_found gpu_try_library(struct gpu_search *search, const char *name, bool named)
@@ -54,7 +53,7 @@ enum gpu_found gpu_try_library(struct gpu_search *search, const char *name, bool
         return absent ? GPU_ABSENT : GPU_USELESS;
     }
     struct text missing = {0};
-    const bool usable = find_functions(gpu, handle, &missing);
+    const bool usable = library_find_symbols(gpu, handle, gpu->vendor->symbols, gpu->vendor->whole, &missing);
     if (usable) {
         Dl_info file = {0};
         dladdr(dlsym(handle, gpu->vendor->symbols[0].name), &file);
@@ -81,24 +80,36 @@ enum status gpu_find_library(struct gpu *gpu, struct err *err)
     return status;
 }
 
-const char *gpu_lacks(const struct gpu *gpu, unsigned feature)
+const char *gpu_lacks(const struct gpu *gpu, enum gpu_feature feature)
 {
-    for (const struct gpu_need *need = gpu->vendor->needs; need->function.name; ++need) {
+    for (const struct library_symbol *row = gpu->vendor->symbols; row->name; ++row) {
         void *function;
-        memcpy(&function, (const char *)gpu + need->function.offset, sizeof(function));
-        if (need->feature == feature && !function)
-            return need->function.name;
+        memcpy(&function, (const char *)gpu + row->offset, sizeof(function));
+        if (row->need == feature && !function)
+            return row->name;
     }
     return NULL;
 }
 
-enum status gpu_require(const struct gpu *gpu, unsigned feature, struct err *err)
+enum status gpu_require(const struct gpu *gpu, enum gpu_feature feature, struct err *err)
 {
     const char *missing = gpu_lacks(gpu, feature);
     return missing ? err_set(err, ERR_UNSUPPORTED, "%s lacks %s", gpu->path, missing) : STATUS_OK;
 }
 
 /* ---- starting it ---- */
+
+/* True when a device file is there and this user may not use it. */
+static bool explain_permission(struct text *why, const char *path)
+{
+    struct stat file;
+    if (stat(path, &file) || access(path, R_OK | W_OK) == 0)
+        return false;
+    const struct group *group = getgrgid(file.st_gid);
+    text_addf(why, ": no permission on %s (mode %04o, group %s)", path, (unsigned)file.st_mode & 07777u,
+              group ? group->gr_name : "unknown");
+    return true;
+}
 
 /* True when this is why there is none: there is no such file, or this user may not use one. */
 static bool explain_file(struct text *why, const struct gpu_device_file *file, const char *dev)
@@ -109,7 +120,7 @@ static bool explain_file(struct text *why, const struct gpu_device_file *file, c
     text_addf(&pattern, "%s/%s", dev, file->pattern);
     if (glob(pattern.data, 0, NULL, &nodes) == 0)
         for (size_t i = 0; i < nodes.gl_pathc && !explained; ++i)
-            explained = vendor_explain_permission(why, nodes.gl_pathv[i]);
+            explained = explain_permission(why, nodes.gl_pathv[i]);
     else if ((explained = file->means != NULL))
         text_addf(why, ": there is no %s/%s (%s)", dev, file->name, file->means);
     globfree(&nodes);
@@ -140,23 +151,48 @@ static void explain_failure(struct text *why, const struct gpu_vendor *vendor, u
     }
 }
 
+static enum status count_devices(struct gpu *gpu, gpu_error *code, struct err *err)
+{
+    int count = 0;
+    if (gpu->vendor->prepare_start)
+        gpu->vendor->prepare_start();
+    *code = gpu->api.init(0);
+    if (gpu_check(gpu, *code, offsetof(struct gpu, api.init), err))
+        return err->status;
+    *code = gpu->api.count(&count);
+    if (gpu_check(gpu, *code, offsetof(struct gpu, api.count), err))
+        return err->status;
+    *code = count > 0 ? GPU_SUCCESS : GPU_NO_DEVICE;
+    gpu->count = count < GPU_MAX_DEVICES ? count : GPU_MAX_DEVICES;
+    for (int i = 0; i < gpu->count; ++i)
+        gpu->handles[i] = i;
+    return gpu->count > 0 && gpu->vendor->started ? gpu->vendor->started(gpu, err) : STATUS_OK;
+}
+
 enum status gpu_start(struct gpu *gpu, struct err *err)
 {
-    const struct gpu_vendor *vendor = gpu->vendor;
     struct err cause = {0};
     struct text why = {0};
-    unsigned code = vendor->no_device;
-    const enum status status = vendor->api->start(&gpu->count, &code, gpu, &cause);
+    gpu_error code = GPU_SUCCESS;
+    const enum status status = count_devices(gpu, &code, &cause);
     if (!status && gpu->count > 0)
         return STATUS_OK;
+    gpu->count = 0;
     text_addf(&why, "%s finds no GPU%s%s", gpu->path, status ? ", " : "", cause.text);
-    explain_failure(&why, vendor, code);
+    explain_failure(&why, gpu->vendor, code);
     err_set(err, ERR_DEVICE_LOST, "%s", why.data);
     text_release(&why);
     return ERR_DEVICE_LOST;
 }
 
-static int count_here(struct text *why, const void *vendor)
+/* ---- counting in a child ---- */
+
+struct answer {
+    int count;
+    char why[2000];
+};
+
+static int count_here(struct text *why, const struct gpu_vendor *vendor)
 {
     struct gpu *gpu = gpu_new(vendor);
     struct err err = {0};
@@ -167,23 +203,71 @@ static int count_here(struct text *why, const void *vendor)
     return count;
 }
 
-int gpu_count(struct text *why, const struct gpu_vendor *vendor, int timeout_ms)
+_Noreturn static void child_main(int answers, const struct gpu_vendor *vendor)
 {
-    return vendor_count(why, vendor->library, count_here, vendor, timeout_ms);
+    struct answer answer = {0};
+    struct text why = {0};
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    answer.count = count_here(&why, vendor);
+    snprintf(answer.why, sizeof(answer.why), "%s", why.data ? why.data : "");
+    const ssize_t written = write(answers, &answer, sizeof(answer));
+    _exit(written == (ssize_t)sizeof(answer) ? 0 : 1); /* without the destructors of the library */
 }
 
-/* ---- ranges of a profiler ---- */
+enum outcome { ANSWERED, DIED, LATE };
 
-bool gpu_use_ranges(struct gpu_ranges *ranges, const char *path, const char *push_name, const char *pop_name)
+/* A pipe takes the answer whole: it is smaller than PIPE_BUF. */
+static enum outcome receive(struct answer *answer, int answers, int timeout_ms)
 {
-    void *library = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
-    void *push = library ? dlsym(library, push_name) : NULL, *pop = library ? dlsym(library, pop_name) : NULL;
-    if (!push || !pop) {
-        if (library)
-            dlclose(library);
-        return false;
+    const uint64_t start_ns = clock_now_ns();
+    struct pollfd watch = {.fd = answers, .events = POLLIN};
+    for (;;) {
+        const int64_t left_ms = timeout_ms - (int64_t)((clock_now_ns() - start_ns) / 1000000);
+        const int ready = poll(&watch, 1, left_ms > 0 ? (int)left_ms : 0);
+        if (ready > 0)
+            return read(answers, answer, sizeof(*answer)) == (ssize_t)sizeof(*answer) ? ANSWERED : DIED;
+        if (ready == 0 || errno != EINTR)
+            return LATE;
     }
-    memcpy(&ranges->push, &push, sizeof(push)); /* function pointers, which ISO C cannot convert */
-    memcpy(&ranges->pop, &pop, sizeof(pop));
-    return true;
+}
+
+static void explain_death(struct text *why, const char *library, int wait_status)
+{
+    if (WIFSIGNALED(wait_status))
+        text_addf(why, "%s died of SIG%s while counting its devices", library, sigabbrev_np(WTERMSIG(wait_status)));
+    else
+        text_addf(why, "%s ended the process (exit code %d) while counting its devices", library,
+                  WEXITSTATUS(wait_status));
+}
+
+int gpu_count(struct text *why, const struct gpu_vendor *vendor, int timeout_ms)
+{
+    int answers[2], wait_status = 0;
+    struct answer answer = {0};
+    if (pipe2(answers, O_CLOEXEC)) {
+        text_addf(why, "cannot make a pipe: %s", strerror(errno));
+        return 0;
+    }
+    const pid_t child = fork();
+    if (child == 0)
+        child_main(answers[1], vendor);
+    close(answers[1]);
+    if (child < 0) {
+        text_addf(why, "cannot start a process: %s", strerror(errno));
+        close(answers[0]);
+        return 0;
+    }
+    const enum outcome outcome = receive(&answer, answers[0], timeout_ms);
+    close(answers[0]);
+    if (outcome == LATE)
+        kill(child, SIGKILL);
+    while (waitpid(child, &wait_status, 0) < 0 && errno == EINTR)
+        ;
+    if (outcome == ANSWERED)
+        text_add(why, answer.why);
+    else if (outcome == DIED)
+        explain_death(why, vendor->library, wait_status);
+    else
+        text_addf(why, "%s did not count its devices within %.3g s", vendor->library, timeout_ms / 1e3);
+    return answer.count;
 }

@@ -64,22 +64,46 @@ void library_close(struct library_file *file)
     file->handle = NULL;
 }
 
-/* ISO C has no conversion from dlsym's pointer to a function's; POSIX has. */
-void (*library_function(const struct library_file *file, const char *symbol))(void)
-{
-    void *const found = dlsym(file->handle, symbol);
-    void (*function)(void) = NULL;
-    memcpy(&function, &found, sizeof(function));
-    return function;
-}
-
 enum status library_lacks(const struct library_place *place, const char *symbol, struct err *err)
 {
     return err_set(err, ERR_UNSUPPORTED, "the device has no %s: what was opened in its place lacks %s", place->name,
                    symbol);
 }
 
-/* ---- its function ---- */
+/* ---- functions ---- */
+
+/* ISO C has no conversion from dlsym's pointer to a function's; POSIX has. */
+void (*library_function(void *handle, const char *symbol))(void)
+{
+    void *const found = dlsym(handle, symbol);
+    void (*function)(void) = NULL;
+    memcpy(&function, &found, sizeof(function));
+    return function;
+}
+
+bool library_find_symbols(void *to, void *handle, const struct library_symbol *symbols, const char *whole,
+                          struct text *missing)
+{
+    size_t required = 0, found = 0;
+    for (const struct library_symbol *row = symbols; row->name; ++row)
+        memset((char *)to + row->offset, 0, sizeof(void *));
+    for (const struct library_symbol *row = symbols; row->name; ++row) {
+        void (*const function)(void) = library_function(handle, row->name);
+        required += row->need == SYMBOL_REQUIRED;
+        found += row->need == SYMBOL_REQUIRED && function;
+        if (function)
+            memcpy((char *)to + row->offset, &function, sizeof(function));
+        else if (row->need == SYMBOL_REQUIRED)
+            text_addf(missing, "%s%s", missing->length ? ", " : "", row->name);
+    }
+    if (!found) {
+        text_clear(missing);
+        text_addf(missing, "all functions of %s", whole);
+    }
+    return found == required;
+}
+
+/* ---- gemm ---- */
 
 enum gemm_member { POINTER, U32, U64, F64, FLAG };
 

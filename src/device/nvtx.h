@@ -10,13 +10,6 @@
 
 #include "gpu.h"
 
-#define NVTX_MISSING "no tool listens to NVTX (NVTX_INJECTION64_PATH), and there is no libnvToolsExt.so.1 (CUDA 12)"
-
-/* gpu_vendor.find_ranges: through the library that ROOFTILE_NVTX_LIBRARY names, else the tool, else libnvToolsExt. */
-void nvtx_find(struct gpu_ranges *ranges);
-
-/* ---- what a tool's library is given ---- */
-
 enum nvtx_module { NVTX_CORE = 1, NVTX_CUDA, NVTX_OPENCL, NVTX_CUDART, NVTX_CORE2, NVTX_SYNC, NVTX_MODULES };
 enum nvtx_core { NVTX_RANGE_PUSH = 9, NVTX_RANGE_POP = 11, NVTX_CORE_FUNCTIONS = 16 };
 enum nvtx_table { NVTX_CALLBACKS = 1, NVTX_VERSION_INFO = 3 };

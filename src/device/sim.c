@@ -8,18 +8,12 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "rooftile/device.h"
+#include "device_internal.h"
 #include "rooftile/rng.h"
 
 #define LAUNCH_NS 4000.0       /* an empty launch, when the machine file says nothing */
 #define NOISE 0.005            /* sd of the natural logarithm of a time */
 #define COPY_BYTES_PER_NS 10.0 /* copies and fills: not predicted, only not free */
-
-struct sim_allocation {
-    struct sim_allocation *next;
-    void *pointer;
-    uint64_t size_bytes;
-};
 
 struct device_module {
     int unused; /* nothing is read; each load is its own module */
@@ -28,7 +22,7 @@ struct device_module {
 struct sim {
     struct device device; /* first */
     uint64_t memory_bytes, used_bytes;
-    struct sim_allocation *allocations;
+    struct allocation *allocations;
     double now_ns, launch_ns, noise;
     double marks_ns[DEVICE_MAX_MARKS];
     struct rng rng;
@@ -38,14 +32,6 @@ static int sim_count(struct text *why)
 {
     (void)why;
     return 1;
-}
-
-static void *sim_new(size_t size)
-{
-    void *memory = calloc(1, size);
-    if (!memory)
-        arena_out_of_memory(size);
-    return memory;
 }
 
 /* The machine's facts; what it leaves open gets the limits that all GPUs have. */
@@ -71,7 +57,7 @@ static enum status sim_open(struct device **device, const struct device_request 
     if (!request->sim_info)
         return err_set(err, ERR_DEVICE, "sim needs a machine, for example sim:mi300x");
     sim_describe(info, request);
-    struct sim *sim = sim_new(sizeof(*sim));
+    struct sim *sim = new_zeroed(1, sizeof(*sim));
     sim->device.ops = &device_sim;
     sim->memory_bytes = info->memory_bytes;
     sim->launch_ns = request->sim_launch_ns > 0 ? request->sim_launch_ns : LAUNCH_NS;
@@ -84,16 +70,11 @@ static enum status sim_open(struct device **device, const struct device_request 
 static void sim_free(struct device *device, void *pointer)
 {
     struct sim *sim = (struct sim *)device;
-    for (struct sim_allocation **at = &sim->allocations; *at; at = &(*at)->next) {
-        struct sim_allocation *allocation = *at;
-        if (allocation->pointer != pointer)
-            continue;
-        *at = allocation->next;
-        munmap(allocation->pointer, allocation->size_bytes);
-        sim->used_bytes -= allocation->size_bytes;
-        free(allocation);
+    struct allocation taken;
+    if (!allocation_take(&taken, &sim->allocations, pointer))
         return;
-    }
+    munmap(pointer, taken.size_bytes);
+    sim->used_bytes -= taken.size_bytes;
 }
 
 static void sim_close(struct device *device)
@@ -112,7 +93,6 @@ static enum status sim_alloc(void **pointer, struct device *device, uint64_t siz
 {
     struct sim *sim = (struct sim *)device;
     const uint64_t available = sim->memory_bytes > sim->used_bytes ? sim->memory_bytes - sim->used_bytes : 0;
-    (void)space;
     if (size_bytes > available)
         return err_set(err, ERR_DEVICE_MEMORY, "%llu bytes asked for, %llu available", (unsigned long long)size_bytes,
                        (unsigned long long)available);
@@ -120,9 +100,7 @@ static enum status sim_alloc(void **pointer, struct device *device, uint64_t siz
     void *memory = mmap(NULL, mapped_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED)
         return err_set(err, ERR_DEVICE_MEMORY, "no %llu free addresses", (unsigned long long)size_bytes);
-    struct sim_allocation *allocation = sim_new(sizeof(*allocation));
-    *allocation = (struct sim_allocation){.next = sim->allocations, .pointer = memory, .size_bytes = mapped_bytes};
-    sim->allocations = allocation;
+    allocation_add(&sim->allocations, memory, mapped_bytes, space);
     sim->used_bytes += mapped_bytes;
     *pointer = memory;
     return STATUS_OK;
@@ -174,7 +152,7 @@ static enum status sim_load(struct device_module **module, struct device *device
     (void)device;
     (void)path;
     (void)err;
-    *module = sim_new(sizeof(**module));
+    *module = new_zeroed(1, sizeof(**module));
     return STATUS_OK;
 }
 
@@ -209,8 +187,8 @@ static enum status sim_mark(struct device *device, uint32_t mark, uint32_t strea
 {
     struct sim *sim = (struct sim *)device;
     (void)stream;
-    if (mark >= DEVICE_MAX_MARKS)
-        return err_set(err, ERR_DEVICE, "mark %u: there are %d", mark, DEVICE_MAX_MARKS);
+    if (check_marks(mark, mark, err))
+        return err->status;
     sim->marks_ns[mark] = sim->now_ns;
     return STATUS_OK;
 }
@@ -218,8 +196,8 @@ static enum status sim_mark(struct device *device, uint32_t mark, uint32_t strea
 static enum status sim_elapsed(double *time_ns, struct device *device, uint32_t from, uint32_t to, struct err *err)
 {
     const struct sim *sim = (const struct sim *)device;
-    if (from >= DEVICE_MAX_MARKS || to >= DEVICE_MAX_MARKS)
-        return err_set(err, ERR_DEVICE, "mark %u: there are %d", from > to ? from : to, DEVICE_MAX_MARKS);
+    if (check_marks(from, to, err))
+        return err->status;
     *time_ns = sim->marks_ns[to] - sim->marks_ns[from];
     return STATUS_OK;
 }
@@ -227,15 +205,6 @@ static enum status sim_elapsed(double *time_ns, struct device *device, uint32_t 
 static enum status sim_wait(struct device *device, struct err *err)
 {
     (void)device;
-    (void)err;
-    return STATUS_OK;
-}
-
-static enum status sim_wait_mark(struct device *device, uint32_t stream, uint32_t mark, struct err *err)
-{
-    (void)device;
-    (void)stream;
-    (void)mark;
     (void)err;
     return STATUS_OK;
 }
@@ -259,5 +228,4 @@ const struct device_ops device_sim = {
     .mark = sim_mark,
     .elapsed = sim_elapsed,
     .wait = sim_wait,
-    .wait_mark = sim_wait_mark,
 };

@@ -6,13 +6,13 @@
  * absent, unreadable or nonsense is unknown. AMD SMI is not asked: it reads the same files, and its structures change
  * with each release.
  *
- * telemetry.c finds the card and reads its text files, telemetry_metrics.c the driver's binary table, telemetry_kfd.c
- * the list of compute processes.
+ * telemetry.c finds the card, reads its text files and the list of compute processes, telemetry_metrics.c the driver's
+ * binary table.
  */
 #ifndef ROOFTILE_DEVICE_TELEMETRY_H
 #define ROOFTILE_DEVICE_TELEMETRY_H
 
-#include "rooftile/device.h"
+#include "device_internal.h"
 
 enum { TELEMETRY_PATH = 384, TELEMETRY_MAX_NODES = 8 };
 
@@ -40,19 +40,8 @@ void telemetry_describe(struct device_info *info, const struct telemetry *teleme
  */
 void telemetry_sense(struct device_sense *sense, const struct telemetry *telemetry);
 
-/* ---- inside ---- */
-
-/* Contents of a file below `folder`, without the newlines at its end; false and "" when it cannot be read. */
-bool telemetry_text(char *text, size_t size, const char *folder, const char *name);
-/* A number at the beginning of a file; NaN when there is none. */
-double telemetry_number(const char *folder, const char *name);
-
 /* Reads a gpu_metrics table of `size` bytes; sets only what it holds. False for a table of unknown revision or wrong
  * size. */
 bool telemetry_metrics(struct device_sense *sense, const void *table, size_t size);
-
-void telemetry_find_nodes(struct telemetry *telemetry, const char *pci_bdf);
-/* Sets sense->other_processes and own_vram_bytes. The calling process has the device open. */
-void telemetry_processes(struct device_sense *sense, const struct telemetry *telemetry);
 
 #endif

@@ -103,30 +103,24 @@ enum attribute {
     ATTRIBUTE_MEMORY_CLOCK = 37
 };
 
+static const size_t attribute_targets[] = {
+    [ATTRIBUTE_HOTSPOT] = offsetof(struct device_sense, temp_c),
+    [ATTRIBUTE_POWER] = offsetof(struct device_sense, power_w),
+    [ATTRIBUTE_PROCHOT] = offsetof(struct device_sense, violation_prochot),
+    [ATTRIBUTE_PPT] = offsetof(struct device_sense, violation_power),
+    [ATTRIBUTE_SOCKET] = offsetof(struct device_sense, violation_thermal),
+    [ATTRIBUTE_VR] = offsetof(struct device_sense, violation_vr),
+    [ATTRIBUTE_HBM] = offsetof(struct device_sense, violation_hbm),
+    [ATTRIBUTE_CORE_CLOCK] = offsetof(struct device_sense, core_hz),
+    [ATTRIBUTE_MEMORY_CLOCK] = offsetof(struct device_sense, memory_hz),
+};
+_Static_assert(offsetof(struct device_sense, stream_bps) == 0, "no attribute has offset 0");
+
+/* NULL: nobody wants it. */
 static double *attribute_target(struct device_sense *sense, unsigned id)
 {
-    switch (id) {
-    case ATTRIBUTE_HOTSPOT:
-        return &sense->temp_c;
-    case ATTRIBUTE_POWER:
-        return &sense->power_w;
-    case ATTRIBUTE_PROCHOT:
-        return &sense->violation_prochot;
-    case ATTRIBUTE_PPT:
-        return &sense->violation_power;
-    case ATTRIBUTE_SOCKET:
-        return &sense->violation_thermal;
-    case ATTRIBUTE_VR:
-        return &sense->violation_vr;
-    case ATTRIBUTE_HBM:
-        return &sense->violation_hbm;
-    case ATTRIBUTE_CORE_CLOCK:
-        return &sense->core_hz;
-    case ATTRIBUTE_MEMORY_CLOCK:
-        return &sense->memory_hz;
-    default:
-        return NULL;
-    }
+    const size_t offset = id < COUNT_OF(attribute_targets) ? attribute_targets[id] : 0;
+    return offset ? (double *)((char *)sense + offset) : NULL;
 }
 
 static bool read_attributes(struct device_sense *sense, const uint8_t *table, size_t size)

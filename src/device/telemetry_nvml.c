@@ -7,9 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "rooftile/hash.h"
-#include "telemetry.h"
-#include "vendor.h"
+#include "library.h"
 
 enum { SUCCESS = 0 };
 enum { SENSOR_GPU = 0 };
@@ -22,10 +20,9 @@ enum { MAX_PROCESSES = 64, VENDOR_NVIDIA = 0x10de };
  * clocks. */
 static const unsigned long long throttling = 0x4 | 0x8 | 0x10 | 0x20 | 0x40 | 0x80;
 
-static const struct vendor_symbol symbols[] = {
-#define REQUIRED(function, parameters) {#function, offsetof(struct nvml_api, function), true},
-#define OPTIONAL(function, parameters) {#function, offsetof(struct nvml_api, function), false},
-    NVML_REQUIRED(REQUIRED) NVML_OPTIONAL(OPTIONAL)};
+#define REQUIRED(function, parameters) {#function, offsetof(struct nvml_api, function), SYMBOL_REQUIRED},
+#define OPTIONAL(function, parameters) {#function, offsetof(struct nvml_api, function), SYMBOL_OPTIONAL},
+static const struct library_symbol symbols[] = {NVML_REQUIRED(REQUIRED) NVML_OPTIONAL(OPTIONAL){NULL, 0, 0}};
 
 #define ASK(nvml, function, ...) ((nvml)->api.function && (nvml)->api.function((nvml)->card, __VA_ARGS__) == SUCCESS)
 
@@ -34,8 +31,7 @@ void nvml_open(struct nvml *nvml, const char *pci_bdf)
     const char *named = getenv("ROOFTILE_NVML_LIBRARY");
     struct text missing = {0};
     *nvml = (struct nvml){.library = dlopen(named && *named ? named : "libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL)};
-    if (nvml->library &&
-        vendor_find_symbols(&nvml->api, nvml->library, symbols, sizeof(symbols) / sizeof(symbols[0]), "NVML", &missing))
+    if (nvml->library && library_find_symbols(&nvml->api, nvml->library, symbols, "NVML", &missing))
         nvml->started = nvml->api.nvmlInit_v2() == SUCCESS;
     if (nvml->started && nvml->api.nvmlDeviceGetHandleByPciBusId_v2(pci_bdf, &nvml->card) != SUCCESS)
         nvml->card = NULL;
@@ -58,7 +54,7 @@ static void describe_driver(struct device_info *info, const struct nvml *nvml)
     const size_t used = strlen(info->driver);
     if (!nvml->started || !nvml->api.nvmlSystemGetDriverVersion ||
         nvml->api.nvmlSystemGetDriverVersion(release, sizeof(release)) != SUCCESS)
-        telemetry_text(release, sizeof(release), "/sys/module/nvidia", "version");
+        sysfs_text(release, sizeof(release), "/sys/module/nvidia", "version");
     if (release[0])
         snprintf(info->driver + used, sizeof(info->driver) - used, "%sdriver %s", used ? ", " : "", release);
 }

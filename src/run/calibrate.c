@@ -82,7 +82,7 @@ enum status calibrate(struct worker *worker, struct err *err)
     out->reference = device_sense_unknown;
     if (worker->options->profile)
         return STATUS_OK; /* a profile shows the cases alone */
-    if (ops->sense && ops->sense(worker->device, &out->reference, false, err))
+    if (ops->sense && ops->sense(worker->device, &out->reference, err))
         return err->status;
     if (worker->options->verify_only)
         return STATUS_OK;

@@ -198,7 +198,7 @@ static void sense(struct worker *worker, struct device_sense *sensed, struct mea
     struct err ignored = {0};
     *sensed = device_sense_unknown;
     if (worker->device->ops->sense)
-        (void)worker->device->ops->sense(worker->device, sensed, false, &ignored);
+        (void)worker->device->ops->sense(worker->device, sensed, &ignored);
     spent(out, SPENT_SENSING, &since_ns);
 }
 

@@ -44,7 +44,7 @@ HIP = Vendor("hip", "libfake_hip_bare.so", "gfx90a",
               "hipModuleLaunchKernel": [LAUNCH_FAILURE, ILLEGAL_ADDRESS, OUT_OF_MEMORY],
               "hipDeviceSynchronize": [LAUNCH_FAILURE, ILLEGAL_ADDRESS, TIME_OUT], "hipInit": [NO_DEVICE], "hipGetDeviceCount": [NO_DEVICE]},
              cleaning={"hipFree", "hipModuleUnload", "hipStreamDestroy", "hipEventDestroy"},
-             opening={"hipInit", "hipGetDeviceCount", "hipSetDevice", "hipDeviceGetAttribute", "hipDeviceGetName", "hipMemGetInfo", "hipEventCreate"},
+             opening={"hipInit", "hipGetDeviceCount", "hipSetDevice", "hipDeviceGetAttribute", "hipDeviceGetName", "hipMemGetInfo", "hipEventCreateWithFlags"},
              closing={"hipStreamDestroy", "hipEventDestroy"},
              calibrating=["hipMalloc", "hipModuleLoad", "hipModuleLaunchKernel", "hipDeviceSynchronize", "hipEventElapsedTime"],
              hanging=["hipMemcpy", "hipModuleLaunchKernel", "hipDeviceSynchronize"], launch="hipModuleLaunchKernel",
@@ -84,10 +84,11 @@ STORE = {
 
 def required_functions(vendor):
     """From the symbol table itself, so that none can be forgotten."""
-    text = (ROOT / f"src/device/{vendor.backend}_api.h").read_text()
-    name = vendor.backend.upper()
-    table = text[text.index(f"#define {name}_REQUIRED(X)"):text.index(f"#define {name}_OPTIONAL(X)")]
-    return re.findall(r"\bX\((\w+),", table)
+    text = (ROOT / "src/device/gpu_calls.h").read_text()
+    column = 2 if vendor.backend == "hip" else 1
+    shared = [row[column] for row in re.findall(r"\bX\((\w+), (\w+), (\w+),\s*\\?\s*GPU_REQUIRED\b", text)]
+    own = text[text.index(f"#define {vendor.backend.upper()}_CALLS(X)"):]
+    return shared + re.findall(r"\bX\((\w+), GPU_REQUIRED\b", own[:own.index("\n\n")])
 
 
 def write_kernels(home):

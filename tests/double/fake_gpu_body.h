@@ -4,8 +4,6 @@
  * graphs, and failing on demand. fake_hip.c and fake_cuda.c include it, each with its own names:
  *
  *   FAKE_PREFIX      of the environment's variables, "FAKE_HIP_"
- *   FAKE_ERROR       type of an error code; 0 is success
- *   FAKE_FUNCTION, FAKE_STREAM, FAKE_EVENT, FAKE_MODULE, FAKE_GRAPH, FAKE_EXEC   tags of what handles point to
  *   FAKE_UNITS       of the device: as many workgroups run at once
  *   COUNTER_MHZ      rate of the constant counter
  *   STEP_NS          what each second of the first events takes longer
@@ -23,47 +21,38 @@
 #include "fake_gpu.h"
 
 /* What both vendors call so, by the same number. */
-enum {
-    INVALID_VALUE = 1,
-    OUT_OF_MEMORY = 2,
-    INVALID_DEVICE = 101,
-    INVALID_HANDLE = 400,
-    FUNCTION_NOT_FOUND = 500,
-    PEER_ALREADY = 704,
-    TOO_LARGE = 720,
-    CAPTURE_UNSUPPORTED = 900
-};
-enum { EVENT_NS = 3000, WAKING_EVENTS = 64, CAPTURE_THREAD_LOCAL = 1 };
+enum { INVALID_VALUE = 1, INVALID_HANDLE = 400, CAPTURE_UNSUPPORTED = 900 };
+enum { EVENT_NS = 3000, WAKING_EVENTS = 64 };
 
-struct FAKE_FUNCTION {
+struct gpu_function {
     const char *name;
     void (*run)(void **args); /* NULL: has no effect */
     double (*takes_ns)(void **args);
 };
 struct graph_node {
-    struct FAKE_FUNCTION *function;
+    struct gpu_function *function;
     void *args[2];   /* values */
     uint32_t places; /* work-items */
 };
-struct FAKE_GRAPH {
+struct gpu_captured {
     struct graph_node *nodes;
     size_t count;
 };
-struct FAKE_EXEC {
-    const struct FAKE_GRAPH *graph; /* looked at when it is launched, as some libraries do */
+struct gpu_instance {
+    const struct gpu_captured *graph; /* looked at when it is launched, as some libraries do */
 };
-struct FAKE_STREAM {
+struct gpu_stream {
     int unused;
 };
-struct FAKE_MODULE {
+struct gpu_code {
     int unused;
 };
-struct FAKE_EVENT {
+struct gpu_event {
     double time_ns; /* 0: not recorded */
 };
 static struct fake_gpu_state state = {.now_ns = EVENT_NS};
 static unsigned events; /* recorded since the device was opened */
-static struct FAKE_GRAPH *capture;
+static struct gpu_captured *capture;
 static uint32_t *held; /* control of a service_hold that waits */
 static int flushed;
 static uint32_t places; /* work-items of the launch that runs */
@@ -85,7 +74,7 @@ static int first_time(void)
     return !mark || file >= 0;
 }
 
-static FAKE_ERROR told_to_fail(const char *function)
+static gpu_error told_to_fail(const char *function)
 {
     const char *told = getenv(FAKE_PREFIX "FAIL");
     const size_t length = strlen(function);
@@ -101,12 +90,12 @@ static FAKE_ERROR told_to_fail(const char *function)
     if (strcmp(what, "hang") == 0)
         for (;;)
             pause();
-    return (FAKE_ERROR)strtoul(what, NULL, 10);
+    return (gpu_error)strtoul(what, NULL, 10);
 }
 
 #define MAY_FAIL()                                                                                                     \
     do {                                                                                                               \
-        const FAKE_ERROR failing = told_to_fail(__func__);                                                             \
+        const gpu_error failing = told_to_fail(__func__);                                                             \
         if (failing)                                                                                                   \
             return failing;                                                                                            \
     } while (0)
@@ -221,13 +210,13 @@ static double chase_ns(void **args)
     return time_ns;
 }
 
-static struct FAKE_FUNCTION functions[] = {
+static struct gpu_function functions[] = {
     {"store", run_store, kernel_ns},        {"launch_empty", run_empty, kernel_ns}, {"service_hold", run_hold, no_time},
     {"service_clock", run_clock, clock_ns}, {"service_flush", run_flush, no_time},  {"pointer_chase", NULL, chase_ns},
     {"launch_count", run_count, kernel_ns},
 };
 
-static void execute(const struct FAKE_FUNCTION *function, void **args)
+static void execute(const struct gpu_function *function, void **args)
 {
     if (function->run)
         function->run(args);
@@ -242,17 +231,17 @@ static void let_go(void)
     held = NULL;
 }
 
-static FAKE_ERROR find_function(struct FAKE_FUNCTION **function, const char *name)
+static gpu_error find_function(struct gpu_function **function, const char *name)
 {
     for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); ++i)
         if (strcmp(name, functions[i].name) == 0) {
             *function = &functions[i];
             return 0;
         }
-    return FUNCTION_NOT_FOUND;
+    return GPU_NOT_FOUND;
 }
 
-static void add_node(struct FAKE_FUNCTION *function, uint32_t work_items, void **args)
+static void add_node(struct gpu_function *function, uint32_t work_items, void **args)
 {
     capture->nodes = realloc(capture->nodes, (capture->count + 1) * sizeof(*capture->nodes));
     struct graph_node *node = &capture->nodes[capture->count++];
@@ -268,12 +257,12 @@ struct shape {
     uint32_t grid[3], block[3], lds_bytes;
 };
 
-static FAKE_ERROR run_launch(struct FAKE_FUNCTION *function, const struct shape *shape, void **args, int cooperative)
+static gpu_error run_launch(struct gpu_function *function, const struct shape *shape, void **args, int cooperative)
 {
     if (function < functions || function >= functions + sizeof(functions) / sizeof(functions[0]))
         return INVALID_HANDLE;
     if (cooperative && shape->grid[0] * shape->grid[1] * shape->grid[2] > FAKE_UNITS)
-        return TOO_LARGE;
+        return GPU_COOPERATIVE_LAUNCH_TOO_LARGE;
     if (capture) {
         add_node(function, shape->grid[0] * shape->block[0], args);
         return 0;
@@ -290,12 +279,12 @@ static FAKE_ERROR run_launch(struct FAKE_FUNCTION *function, const struct shape 
 
 /* ---- memory ---- */
 
-static FAKE_ERROR allocate(void **pointer, size_t size, int *live)
+static gpu_error allocate(void **pointer, size_t size, int *live)
 {
     if (!size)
         return INVALID_VALUE;
     if (size > FAKE_GPU_MEMORY_BYTES)
-        return OUT_OF_MEMORY;
+        return GPU_OUT_OF_MEMORY;
     *pointer = malloc(size);
     ++*live;
     return 0;
@@ -307,7 +296,7 @@ static void release(void *pointer, int *live)
     free(pointer);
 }
 
-static FAKE_ERROR copy_in_stream(void *to, const void *from, size_t size)
+static gpu_error copy_in_stream(void *to, const void *from, size_t size)
 {
     state.now_ns += 8000 + (double)size / 25;
     memcpy(to, from, size);
@@ -316,46 +305,46 @@ static FAKE_ERROR copy_in_stream(void *to, const void *from, size_t size)
 
 /* ---- code, streams and events ---- */
 
-static FAKE_ERROR make_module(struct FAKE_MODULE **module)
+static gpu_error make_module(struct gpu_code **module)
 {
     *module = calloc(1, sizeof(**module));
     ++state.live_modules;
     return 0;
 }
 
-static void free_module(struct FAKE_MODULE *module)
+static void free_module(struct gpu_code *module)
 {
     --state.live_modules;
     free(module);
 }
 
-static FAKE_ERROR make_stream(struct FAKE_STREAM **stream)
+static gpu_error make_stream(struct gpu_stream **stream)
 {
     *stream = calloc(1, sizeof(**stream));
     ++state.live_streams;
     return 0;
 }
 
-static void free_stream(struct FAKE_STREAM *stream)
+static void free_stream(struct gpu_stream *stream)
 {
     --state.live_streams;
     free(stream);
 }
 
-static FAKE_ERROR make_event(struct FAKE_EVENT **event)
+static gpu_error make_event(struct gpu_event **event)
 {
     *event = calloc(1, sizeof(**event));
     ++state.live_events;
     return 0;
 }
 
-static void free_event(struct FAKE_EVENT *event)
+static void free_event(struct gpu_event *event)
 {
     --state.live_events;
     free(event);
 }
 
-static FAKE_ERROR record(struct FAKE_EVENT *event)
+static gpu_error record(struct gpu_event *event)
 {
     state.now_ns += EVENT_NS + (events < WAKING_EVENTS && events % 2 ? STEP_NS : 0);
     ++events;
@@ -363,7 +352,7 @@ static FAKE_ERROR record(struct FAKE_EVENT *event)
     return 0;
 }
 
-static FAKE_ERROR elapsed(float *time_ms, const struct FAKE_EVENT *from, const struct FAKE_EVENT *to)
+static gpu_error elapsed(float *time_ms, const struct gpu_event *from, const struct gpu_event *to)
 {
     if (from->time_ns <= 0 || to->time_ns <= 0)
         return INVALID_HANDLE;
@@ -374,35 +363,35 @@ static FAKE_ERROR elapsed(float *time_ms, const struct FAKE_EVENT *from, const s
 /* ---- what a library may lack ---- */
 
 #ifndef FAKE_BARE
-static FAKE_ERROR can_reach(int *can, int device, int peer)
+static gpu_error can_reach(int *can, int device, int peer)
 {
     if (device == peer || peer >= device_count() || device >= device_count())
-        return INVALID_DEVICE;
+        return GPU_INVALID_DEVICE;
     *can = !getenv(FAKE_PREFIX "NO_PEER");
     return 0;
 }
 
-static FAKE_ERROR enable_peer(int peer)
+static gpu_error enable_peer(int peer)
 {
     const unsigned bit = 1u << (state.current_device * 4 + peer);
     if (peer >= 4 || state.current_device >= 4)
         return INVALID_VALUE;
     if (state.peer_enabled & bit)
-        return PEER_ALREADY;
+        return GPU_PEER_ACCESS_ALREADY_ENABLED;
     state.peer_enabled |= bit;
     return 0;
 }
 
-static FAKE_ERROR begin_capture(const struct FAKE_STREAM *stream, unsigned mode)
+static gpu_error begin_capture(const struct gpu_stream *stream, unsigned mode)
 {
-    if (!stream || mode != CAPTURE_THREAD_LOCAL || capture)
+    if (!stream || mode != GPU_CAPTURE_THREAD_LOCAL || capture)
         return CAPTURE_UNSUPPORTED;
     capture = calloc(1, sizeof(*capture));
     state.capturing = 1;
     return 0;
 }
 
-static void end_capture(struct FAKE_GRAPH **graph)
+static void end_capture(struct gpu_captured **graph)
 {
     *graph = capture;
     capture = NULL;
@@ -410,7 +399,7 @@ static void end_capture(struct FAKE_GRAPH **graph)
     ++state.live_graphs;
 }
 
-static FAKE_ERROR make_exec(struct FAKE_EXEC **exec, const struct FAKE_GRAPH *graph)
+static gpu_error make_exec(struct gpu_instance **exec, const struct gpu_captured *graph)
 {
     *exec = calloc(1, sizeof(**exec));
     (*exec)->graph = graph;
@@ -418,7 +407,7 @@ static FAKE_ERROR make_exec(struct FAKE_EXEC **exec, const struct FAKE_GRAPH *gr
     return 0;
 }
 
-static FAKE_ERROR launch_exec(const struct FAKE_EXEC *exec)
+static gpu_error launch_exec(const struct gpu_instance *exec)
 {
     for (size_t i = 0; i < exec->graph->count; ++i) {
         struct graph_node *node = &exec->graph->nodes[i];
@@ -428,13 +417,13 @@ static FAKE_ERROR launch_exec(const struct FAKE_EXEC *exec)
     return 0;
 }
 
-static void free_exec(struct FAKE_EXEC *exec)
+static void free_exec(struct gpu_instance *exec)
 {
     --state.live_graphs;
     free(exec);
 }
 
-static void free_graph(struct FAKE_GRAPH *graph)
+static void free_graph(struct gpu_captured *graph)
 {
     --state.live_graphs;
     free(graph->nodes);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "../../src/device/hip_api.h"
+#include "../../src/device/gpu_calls.h"
 
-#define DECLARE(name, parameters) hip_error name parameters;
-HIP_REQUIRED(DECLARE)
-HIP_OPTIONAL(DECLARE)
-const char *hipGetErrorName(hip_error code);
+#define DECLARE_SHARED(member, cuda_name, hip_name, need, parameters) gpu_error hip_name parameters;
+#define DECLARE(name, need, parameters) gpu_error name parameters;
+GPU_CALLS(DECLARE_SHARED)
+HIP_CALLS(DECLARE)
+const char *hipGetErrorName(gpu_error code);
 
 #ifdef FAKE_HIP_OLD
 enum { COUNTER_MHZ = 25 };
@@ -14,40 +15,33 @@ enum { COUNTER_MHZ = 100 };
 enum { STEP_NS = 0 };
 
 #define FAKE_PREFIX "FAKE_HIP_"
-#define FAKE_ERROR hip_error
-#define FAKE_FUNCTION ihipModuleSymbol_t
-#define FAKE_STREAM ihipStream_t
-#define FAKE_EVENT ihipEvent_t
-#define FAKE_MODULE ihipModule_t
-#define FAKE_GRAPH ihipGraph
-#define FAKE_EXEC hipGraphExec
 #define FAKE_UNITS 304
 #include "fake_gpu_body.h"
 
-hip_error hipInit(unsigned flags)
+gpu_error hipInit(unsigned flags)
 {
     (void)flags;
     MAY_FAIL();
-    return HIP_SUCCESS;
+    return GPU_SUCCESS;
 }
 
-hip_error hipGetDeviceCount(int *count)
+gpu_error hipGetDeviceCount(int *count)
 {
     MAY_FAIL();
     *count = device_count();
-    return HIP_SUCCESS;
+    return GPU_SUCCESS;
 }
 
-hip_error hipSetDevice(int device)
+gpu_error hipSetDevice(int device)
 {
     MAY_FAIL();
     if (device >= device_count())
-        return HIP_INVALID_DEVICE;
+        return GPU_INVALID_DEVICE;
     state.current_device = device;
-    return HIP_SUCCESS;
+    return GPU_SUCCESS;
 }
 
-hip_error hipDeviceGetAttribute(int *value, unsigned attribute, int device)
+gpu_error hipDeviceGetAttribute(int *value, unsigned attribute, int device)
 {
     static const struct {
         unsigned attribute;
@@ -79,51 +73,51 @@ hip_error hipDeviceGetAttribute(int *value, unsigned attribute, int device)
     for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); ++i) {
         if (values[i].attribute == attribute) {
             *value = values[i].value;
-            return HIP_SUCCESS;
+            return GPU_SUCCESS;
         }
     }
     return INVALID_VALUE;
 }
 
-hip_error hipDeviceGetName(char *name, int size, int device)
+gpu_error hipDeviceGetName(char *name, int size, int device)
 {
     MAY_FAIL();
     snprintf(name, (size_t)size, "Fake Instinct %d", device);
-    return HIP_SUCCESS;
+    return GPU_SUCCESS;
 }
 
-hip_error hipMemGetInfo(size_t *free_bytes, size_t *total_bytes)
+gpu_error hipMemGetInfo(size_t *free_bytes, size_t *total_bytes)
 {
     MAY_FAIL();
     *total_bytes = FAKE_GPU_MEMORY_BYTES;
     *free_bytes = FAKE_GPU_MEMORY_BYTES / 2;
-    return HIP_SUCCESS;
+    return GPU_SUCCESS;
 }
 
-hip_error hipMalloc(void **pointer, size_t size)
+gpu_error hipMalloc(void **pointer, size_t size)
 {
     MAY_FAIL();
     state.memory_device = state.current_device;
     return allocate(pointer, size, &state.live_memory);
 }
 
-hip_error hipFree(void *pointer)
+gpu_error hipFree(void *pointer)
 {
     release(pointer, &state.live_memory);
     MAY_FAIL();
-    return HIP_SUCCESS;
+    return GPU_SUCCESS;
 }
 
-hip_error hipMemcpy(void *to, const void *from, size_t size, unsigned kind)
+gpu_error hipMemcpy(void *to, const void *from, size_t size, unsigned kind)
 {
     MAY_FAIL();
     if (kind != HIP_MEMCPY_DEFAULT)
         return 21; /* invalid direction */
     memcpy(to, from, size);
-    return HIP_SUCCESS;
+    return GPU_SUCCESS;
 }
 
-hip_error hipMemcpyAsync(void *to, const void *from, size_t size, unsigned kind, struct ihipStream_t *stream)
+gpu_error hipMemcpyAsync(void *to, const void *from, size_t size, unsigned kind, struct gpu_stream *stream)
 {
     (void)stream;
     (void)kind;
@@ -132,16 +126,16 @@ hip_error hipMemcpyAsync(void *to, const void *from, size_t size, unsigned kind,
 }
 
 #ifndef FAKE_BROKEN
-hip_error hipMemsetAsync(void *to, int byte, size_t size, struct ihipStream_t *stream)
+gpu_error hipMemsetD8Async(void *to, unsigned char byte, size_t size, struct gpu_stream *stream)
 {
     (void)stream;
     MAY_FAIL();
     memset(to, byte, size);
-    return HIP_SUCCESS;
+    return GPU_SUCCESS;
 }
 #endif
 
-hip_error hipModuleLoad(struct ihipModule_t **module, const char *path)
+gpu_error hipModuleLoad(struct gpu_code **module, const char *path)
 {
     MAY_FAIL();
     if (access(path, R_OK))
@@ -149,23 +143,23 @@ hip_error hipModuleLoad(struct ihipModule_t **module, const char *path)
     return make_module(module);
 }
 
-hip_error hipModuleUnload(struct ihipModule_t *module)
+gpu_error hipModuleUnload(struct gpu_code *module)
 {
     free_module(module);
     MAY_FAIL();
-    return HIP_SUCCESS;
+    return GPU_SUCCESS;
 }
 
-hip_error hipModuleGetFunction(struct ihipModuleSymbol_t **function, struct ihipModule_t *module, const char *name)
+gpu_error hipModuleGetFunction(struct gpu_function **function, struct gpu_code *module, const char *name)
 {
     (void)module;
     MAY_FAIL();
     return find_function(function, name);
 }
 
-hip_error hipModuleLaunchKernel(struct ihipModuleSymbol_t *function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+gpu_error hipModuleLaunchKernel(struct gpu_function *function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
                                 unsigned block_x, unsigned block_y, unsigned block_z, unsigned lds_bytes,
-                                struct ihipStream_t *stream, void **args, void **extra)
+                                struct gpu_stream *stream, void **args, void **extra)
 {
     (void)stream;
     MAY_FAIL();
@@ -173,71 +167,73 @@ hip_error hipModuleLaunchKernel(struct ihipModuleSymbol_t *function, unsigned gr
     return extra ? INVALID_HANDLE : run_launch(function, &shape, args, 0);
 }
 
-hip_error hipStreamCreateWithFlags(struct ihipStream_t **stream, unsigned flags)
+gpu_error hipStreamCreateWithFlags(struct gpu_stream **stream, unsigned flags)
 {
     (void)flags;
     MAY_FAIL();
     return make_stream(stream);
 }
 
-hip_error hipStreamDestroy(struct ihipStream_t *stream)
+gpu_error hipStreamDestroy(struct gpu_stream *stream)
 {
     free_stream(stream);
     MAY_FAIL();
-    return HIP_SUCCESS;
+    return GPU_SUCCESS;
 }
 
-hip_error hipStreamWaitEvent(struct ihipStream_t *stream, struct ihipEvent_t *event, unsigned flags)
+gpu_error hipStreamWaitEvent(struct gpu_stream *stream, struct gpu_event *event, unsigned flags)
 {
     (void)stream;
     (void)event;
     (void)flags;
     MAY_FAIL();
-    return HIP_SUCCESS;
+    return GPU_SUCCESS;
 }
 
-hip_error hipEventCreate(struct ihipEvent_t **event)
+gpu_error hipEventCreateWithFlags(struct gpu_event **event, unsigned flags)
 {
     MAY_FAIL();
+    if (flags)
+        return INVALID_VALUE; /* 2 takes no time stamps */
     return make_event(event);
 }
 
-hip_error hipEventDestroy(struct ihipEvent_t *event)
+gpu_error hipEventDestroy(struct gpu_event *event)
 {
     free_event(event);
     MAY_FAIL();
-    return HIP_SUCCESS;
+    return GPU_SUCCESS;
 }
 
-hip_error hipEventRecord(struct ihipEvent_t *event, struct ihipStream_t *stream)
+gpu_error hipEventRecord(struct gpu_event *event, struct gpu_stream *stream)
 {
     (void)stream;
     MAY_FAIL();
     return record(event);
 }
 
-hip_error hipEventElapsedTime(float *time_ms, struct ihipEvent_t *from, struct ihipEvent_t *to)
+gpu_error hipEventElapsedTime(float *time_ms, struct gpu_event *from, struct gpu_event *to)
 {
     MAY_FAIL();
     return elapsed(time_ms, from, to);
 }
 
-hip_error hipDeviceSynchronize(void)
+gpu_error hipDeviceSynchronize(void)
 {
     MAY_FAIL();
     let_go();
-    return HIP_SUCCESS;
+    return GPU_SUCCESS;
 }
 
 /* Both layouts hold the architecture; whoever reads the wrong one gets no "gfx". */
-static hip_error properties(void *to, size_t size, size_t arch_at, const char *arch)
+static gpu_error properties(void *to, size_t size, size_t arch_at, const char *arch)
 {
     memset(to, 0x2a, size);
     snprintf((char *)to + arch_at, 256, "%s", arch);
-    return HIP_SUCCESS;
+    return GPU_SUCCESS;
 }
 
-hip_error hipGetDeviceProperties(void *to, int device)
+gpu_error hipGetDeviceProperties(void *to, int device)
 {
     (void)device;
     MAY_FAIL();
@@ -245,7 +241,7 @@ hip_error hipGetDeviceProperties(void *to, int device)
 }
 
 #ifndef FAKE_HIP_OLD
-hip_error hipGetDevicePropertiesR0600(void *to, int device)
+gpu_error hipGetDevicePropertiesR0600(void *to, int device)
 {
     (void)device;
     MAY_FAIL();
@@ -254,95 +250,86 @@ hip_error hipGetDevicePropertiesR0600(void *to, int device)
 #endif
 
 #ifndef FAKE_BARE
-hip_error hipDeviceGetPCIBusId(char *bdf, int size, int device)
+gpu_error hipDeviceGetPCIBusId(char *bdf, int size, int device)
 {
     MAY_FAIL();
     snprintf(bdf, (size_t)size, "ffff:%02x:00.0", (unsigned)device & 0xff);
-    return HIP_SUCCESS;
+    return GPU_SUCCESS;
 }
 
-hip_error hipDeviceGetUuid(struct hipUUID_t *uuid, int device)
+gpu_error hipDeviceGetUuid(struct gpu_uuid *uuid, int device)
 {
     (void)device;
     MAY_FAIL();
     memcpy(uuid, "0123456789abcdef", 16);
-    return HIP_SUCCESS;
+    return GPU_SUCCESS;
 }
 
-hip_error hipRuntimeGetVersion(int *version)
+gpu_error hipRuntimeGetVersion(int *version)
 {
     MAY_FAIL();
     *version = 60342134;
-    return HIP_SUCCESS;
+    return GPU_SUCCESS;
 }
 
-hip_error hipHostMalloc(void **pointer, size_t size, unsigned flags)
+gpu_error hipHostMalloc(void **pointer, size_t size, unsigned flags)
 {
     MAY_FAIL();
     state.host_flags = flags;
     return allocate(pointer, size, &state.live_host);
 }
 
-hip_error hipHostFree(void *pointer)
+gpu_error hipHostFree(void *pointer)
 {
     release(pointer, &state.live_host);
     MAY_FAIL();
-    return HIP_SUCCESS;
+    return GPU_SUCCESS;
 }
 
-hip_error hipMallocManaged(void **pointer, size_t size, unsigned flags)
+gpu_error hipMallocManaged(void **pointer, size_t size, unsigned flags)
 {
     (void)flags;
     MAY_FAIL();
     return allocate(pointer, size, &state.live_memory);
 }
 
-hip_error hipExtMallocWithFlags(void **pointer, size_t size, unsigned flags)
+gpu_error hipExtMallocWithFlags(void **pointer, size_t size, unsigned flags)
 {
     (void)flags;
     MAY_FAIL();
     return allocate(pointer, size, &state.live_memory);
 }
 
-hip_error hipDeviceCanAccessPeer(int *can, int device, int peer)
+gpu_error hipDeviceCanAccessPeer(int *can, int device, int peer)
 {
     MAY_FAIL();
     return can_reach(can, device, peer);
 }
 
-hip_error hipDeviceEnablePeerAccess(int peer, unsigned flags)
+gpu_error hipDeviceEnablePeerAccess(int peer, unsigned flags)
 {
     MAY_FAIL();
     return flags ? INVALID_VALUE : enable_peer(peer);
 }
 
-hip_error hipFuncGetAttribute(int *value, unsigned attribute, struct ihipModuleSymbol_t *function)
+gpu_error hipFuncGetAttribute(int *value, unsigned attribute, struct gpu_function *function)
 {
     (void)function;
     MAY_FAIL();
-    *value = attribute == HIP_FUNCTION_STATIC_LDS ? 4096 : 0;
-    return HIP_SUCCESS;
+    *value = attribute == GPU_FUNCTION_SHARED_BYTES ? 4096 : 0;
+    return GPU_SUCCESS;
 }
 
-hip_error hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(int *count, struct ihipModuleSymbol_t *function, int block,
-                                                             size_t lds_bytes)
-{
-    (void)function;
-    MAY_FAIL();
-    *count = 2048 / block - (lds_bytes > 0);
-    return HIP_SUCCESS;
-}
-
-const char *hipGetErrorName(hip_error code)
+const char *hipGetErrorName(gpu_error code)
 {
     switch (code) {
-    case HIP_OUT_OF_MEMORY:
+    case GPU_OUT_OF_MEMORY:
         return "hipErrorOutOfMemory";
-    case HIP_NO_DEVICE:
+    case GPU_NO_DEVICE:
         return "hipErrorNoDevice";
-    case HIP_INVALID_DEVICE:
+    case GPU_INVALID_DEVICE:
         return "hipErrorInvalidDevice";
-    case HIP_LAUNCH_FAILURE:
+    case GPU_LAUNCH_FAILED:
         return "hipErrorLaunchFailure";
     default:
         return "hipErrorUnknown";
@@ -350,25 +337,25 @@ const char *hipGetErrorName(hip_error code)
 }
 
 #ifdef FAKE_HIP_OLD
-hip_error hipExtModuleLaunchKernel(struct ihipModuleSymbol_t *function, uint32_t work_x, uint32_t work_y,
+gpu_error hipExtModuleLaunchKernel(struct gpu_function *function, uint32_t work_x, uint32_t work_y,
                                    uint32_t work_z, uint32_t block_x, uint32_t block_y, uint32_t block_z,
-                                   size_t lds_bytes, struct ihipStream_t *stream, void **args, void **extra,
-                                   struct ihipEvent_t *from, struct ihipEvent_t *to,
+                                   size_t lds_bytes, struct gpu_stream *stream, void **args, void **extra,
+                                   struct gpu_event *from, struct gpu_event *to,
                                    uint32_t flags) __asm__("_Z24hipExtModuleLaunchKernelP18ihipModuleSymbol_"
                                                            "tjjjjjjmP12ihipStream_tPPvS4_P11ihipEvent_tS6_j");
 #endif
 
-hip_error hipExtModuleLaunchKernel(struct ihipModuleSymbol_t *function, uint32_t work_x, uint32_t work_y,
+gpu_error hipExtModuleLaunchKernel(struct gpu_function *function, uint32_t work_x, uint32_t work_y,
                                    uint32_t work_z, uint32_t block_x, uint32_t block_y, uint32_t block_z,
-                                   size_t lds_bytes, struct ihipStream_t *stream, void **args, void **extra,
-                                   struct ihipEvent_t *from, struct ihipEvent_t *to, uint32_t flags)
+                                   size_t lds_bytes, struct gpu_stream *stream, void **args, void **extra,
+                                   struct gpu_event *from, struct gpu_event *to, uint32_t flags)
 {
     (void)flags;
     MAY_FAIL();
     if (getenv("FAKE_HIP_NO_DISPATCH"))
-        return HIP_NOT_SUPPORTED;
+        return GPU_NOT_SUPPORTED;
     from->time_ns = state.now_ns;
-    const hip_error code = hipModuleLaunchKernel(function, work_x / block_x, work_y / block_y, work_z / block_z,
+    const gpu_error code = hipModuleLaunchKernel(function, work_x / block_x, work_y / block_y, work_z / block_z,
                                                  block_x, block_y, block_z, (unsigned)lds_bytes, stream, args, extra);
     to->time_ns = state.now_ns;
     state.launch_extended = 1;
@@ -376,9 +363,9 @@ hip_error hipExtModuleLaunchKernel(struct ihipModuleSymbol_t *function, uint32_t
 }
 
 #ifndef FAKE_HIP_OLD
-hip_error hipModuleLaunchCooperativeKernel(struct ihipModuleSymbol_t *function, unsigned grid_x, unsigned grid_y,
+gpu_error hipModuleLaunchCooperativeKernel(struct gpu_function *function, unsigned grid_x, unsigned grid_y,
                                            unsigned grid_z, unsigned block_x, unsigned block_y, unsigned block_z,
-                                           unsigned lds_bytes, struct ihipStream_t *stream, void **args)
+                                           unsigned lds_bytes, struct gpu_stream *stream, void **args)
 {
     (void)stream;
     MAY_FAIL();
@@ -387,48 +374,44 @@ hip_error hipModuleLaunchCooperativeKernel(struct ihipModuleSymbol_t *function, 
 }
 #endif
 
-hip_error hipStreamBeginCapture(struct ihipStream_t *stream, unsigned mode)
+gpu_error hipStreamBeginCapture(struct gpu_stream *stream, unsigned mode)
 {
     MAY_FAIL();
     return begin_capture(stream, mode);
 }
 
-hip_error hipStreamEndCapture(struct ihipStream_t *stream, struct ihipGraph **graph)
+gpu_error hipStreamEndCapture(struct gpu_stream *stream, struct gpu_captured **graph)
 {
     (void)stream;
     end_capture(graph);
     MAY_FAIL();
-    return HIP_SUCCESS;
+    return GPU_SUCCESS;
 }
 
-hip_error hipGraphInstantiate(struct hipGraphExec **exec, struct ihipGraph *graph, struct hipGraphNode **failed,
-                              char *log, size_t log_bytes)
+gpu_error hipGraphInstantiateWithFlags(struct gpu_instance **exec, struct gpu_captured *graph, unsigned long long flags)
 {
-    (void)failed;
-    (void)log;
-    (void)log_bytes;
     MAY_FAIL();
-    return make_exec(exec, graph);
+    return flags ? INVALID_VALUE : make_exec(exec, graph);
 }
 
-hip_error hipGraphLaunch(struct hipGraphExec *exec, struct ihipStream_t *stream)
+gpu_error hipGraphLaunch(struct gpu_instance *exec, struct gpu_stream *stream)
 {
     (void)stream;
     MAY_FAIL();
     return launch_exec(exec);
 }
 
-hip_error hipGraphExecDestroy(struct hipGraphExec *exec)
+gpu_error hipGraphExecDestroy(struct gpu_instance *exec)
 {
     free_exec(exec);
     MAY_FAIL();
-    return HIP_SUCCESS;
+    return GPU_SUCCESS;
 }
 
-hip_error hipGraphDestroy(struct ihipGraph *graph)
+gpu_error hipGraphDestroy(struct gpu_captured *graph)
 {
     free_graph(graph);
     MAY_FAIL();
-    return HIP_SUCCESS;
+    return GPU_SUCCESS;
 }
 #endif

@@ -6,7 +6,7 @@
 #ifndef ROOFTILE_TESTS_BLAS_RIG_H
 #define ROOFTILE_TESTS_BLAS_RIG_H
 
-#include "../../../src/device/gpu_blas_lt.h"
+#include "../../../src/device/gpu_blas.h"
 #include "../../double/fake_blas.h"
 #include "gpu_rig.h"
 

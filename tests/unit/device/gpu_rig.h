@@ -41,8 +41,8 @@ struct gpu_rig {
     uint32_t lds_bytes;               /* that a launch may ask for */
     uint32_t units;                   /* workgroups of a cooperative launch */
     /* Names of functions. */
-    const char *init, *get_count, *alloc, *launch, *launch_together, *occupancy, *stream_make, *capture_begin,
-        *capture_end, *instantiate, *missing;
+    const char *init, *get_count, *alloc, *launch, *launch_together, *stream_make, *capture_begin, *capture_end,
+        *instantiate, *missing;
 };
 
 static const struct gpu_rig hip_rig = {
@@ -60,12 +60,11 @@ static const struct gpu_rig hip_rig = {
     .alloc = "hipMalloc",
     .launch = "hipModuleLaunchKernel",
     .launch_together = "hipModuleLaunchCooperativeKernel",
-    .occupancy = "hipModuleOccupancyMaxActiveBlocksPerMultiprocessor",
     .stream_make = "hipStreamCreateWithFlags",
     .capture_begin = "hipStreamBeginCapture",
     .capture_end = "hipStreamEndCapture",
-    .instantiate = "hipGraphInstantiate",
-    .missing = "hipMemsetAsync",
+    .instantiate = "hipGraphInstantiateWithFlags",
+    .missing = "hipMemsetD8Async",
 };
 
 static const struct gpu_rig cuda_rig = {
@@ -83,7 +82,6 @@ static const struct gpu_rig cuda_rig = {
     .alloc = "cuMemAlloc_v2",
     .launch = "cuLaunchKernel",
     .launch_together = "cuLaunchCooperativeKernel",
-    .occupancy = "cuOccupancyMaxActiveBlocksPerMultiprocessor",
     .stream_make = "cuStreamCreate",
     .capture_begin = "cuStreamBeginCapture_v2",
     .capture_end = "cuStreamEndCapture",

@@ -255,28 +255,6 @@ static void launches_together(void **state)
     }
 }
 
-static void counts_resident_workgroups(void **state)
-{
-    const struct gpu_rig *rig = *state;
-    for (int bare = 0; bare < 2; ++bare) {
-        struct device_info info;
-        struct store store;
-        struct err err = {0};
-        uint32_t count = 0;
-        struct device *device = open_fake(rig, bare ? rig->bare : rig->full, &info);
-        store_open(&store, device, 64);
-        store.launch.block[0] = 64;
-        store.launch.block[1] = 2;
-        store.launch.lds_bytes = 1024;
-        assert_int_equal(device->ops->resident_blocks(&count, device, &store.launch, &err),
-                         bare ? ERR_UNSUPPORTED : STATUS_OK);
-        assert_int_equal(count, bare ? 0 : 2048 / 128 - 1);
-        assert_says(err.text, bare ? rig->occupancy : "");
-        device->ops->unload(device, store.module);
-        device->ops->close(device);
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -288,7 +266,6 @@ int main(void)
         ON_BOTH(says_why_there_is_no_memory_of_a_peer),
         ON_BOTH(says_what_is_wrong),
         ON_BOTH(launches_together),
-        ON_BOTH(counts_resident_workgroups),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

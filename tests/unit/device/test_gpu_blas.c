@@ -16,7 +16,7 @@ static const struct {
 
 static bool knows(const struct blas_rig *rig, size_t which)
 {
-    return rig->blas->knows(rig->blas, types[which].in) && rig->blas->knows(rig->blas, types[which].out);
+    return blas_knows(rig->blas, types[which].in) && blas_knows(rig->blas, types[which].out);
 }
 
 static void check_product(struct loaded *loaded, struct device *device, size_t which, unsigned shape)

@@ -3,7 +3,6 @@
  * Our numbers and prototypes of the BLAS libraries against the vendors' headers and NVIDIA's libraries, where they are
  * installed. Headers are read as text, because they want a compiler of their own.
  */
-#include "../../../src/device/gpu_blas_ex.h"
 #include "blas_rig.h"
 
 /* ---- headers ---- */
@@ -89,11 +88,11 @@ static void are_numbers(const char *const *paths, const struct number *numbers, 
     {                                                                                                                  \
         "/opt/rocm/include/" name, "/usr/include/" name, NULL                                                          \
     }
-#define TYPE(dialect, type) BLAS_NUMBER((dialect)->types[type])
+#define TYPE(numbers, type) BLAS_NUMBER((numbers)->types[type])
 
 static void cuda_types_agree(void **state)
 {
-    const struct blas_lt_dialect *lt = blas_cublaslt.dialect;
+    const struct blas_numbers *lt = &blas_cublaslt.numbers;
     const struct number numbers[] = {
         {"CUDA_R_64F", TYPE(lt, BLAS_F64)},      {"CUDA_R_32F", TYPE(lt, BLAS_F32)},
         {"CUDA_R_32F", TYPE(lt, BLAS_XF32)},     {"CUDA_R_16F", TYPE(lt, BLAS_F16)},
@@ -101,7 +100,7 @@ static void cuda_types_agree(void **state)
         {"CUDA_R_32I", TYPE(lt, BLAS_I32)},      {"CUDA_R_8F_E4M3", TYPE(lt, BLAS_E4M3)},
         {"CUDA_R_8F_E5M2", TYPE(lt, BLAS_E5M2)},
     };
-    const struct blas_ex_dialect *ex = blas_cublas.dialect;
+    const struct blas_numbers *ex = &blas_cublas.numbers;
     (void)state;
     for (enum blas_type type = 0; type < BLAS_TYPES; type++)
         assert_true(!ex->types[type] || ex->types[type] == lt->types[type]);
@@ -110,8 +109,8 @@ static void cuda_types_agree(void **state)
 
 static void cublas_agrees(void **state)
 {
-    const struct blas_ex_dialect *ex = blas_cublas.dialect;
-    const struct blas_lt_dialect *lt = blas_cublaslt.dialect;
+    const struct blas_numbers *ex = &blas_cublas.numbers;
+    const struct blas_numbers *lt = &blas_cublaslt.numbers;
     const struct number numbers[] = {
         {"CUBLAS_OP_N", ex->straight},
         {"CUBLAS_OP_T", ex->turned},
@@ -151,7 +150,7 @@ static void cublas_agrees(void **state)
 
 static void cublaslt_agrees(void **state)
 {
-    const struct blas_lt_dialect *lt = blas_cublaslt.dialect;
+    const struct blas_numbers *lt = &blas_cublaslt.numbers;
     const struct number numbers[] = {
         {"CUBLASLT_MATMUL_DESC_TRANSA", lt->turn_a},
         {"CUBLASLT_MATMUL_DESC_TRANSB", lt->turn_b},
@@ -182,7 +181,7 @@ static void cublaslt_agrees(void **state)
 
 static void rocblas_agrees(void **state)
 {
-    const struct blas_ex_dialect *ex = blas_rocblas.dialect;
+    const struct blas_numbers *ex = &blas_rocblas.numbers;
     const struct number numbers[] = {
         {"rocblas_operation_none", ex->straight},
         {"rocblas_operation_transpose", ex->turned},
@@ -205,7 +204,7 @@ static void rocblas_agrees(void **state)
 
 static void hipblas_agrees(void **state)
 {
-    const struct blas_lt_dialect *lt = blas_hipblaslt.dialect;
+    const struct blas_numbers *lt = &blas_hipblaslt.numbers;
     const struct number numbers[] = {
         {"HIPBLAS_OP_N", lt->straight},
         {"HIPBLAS_OP_T", lt->turned},
@@ -223,7 +222,7 @@ static void hipblas_agrees(void **state)
 
 static void hipblaslt_agrees(void **state)
 {
-    const struct blas_lt_dialect *lt = blas_hipblaslt.dialect;
+    const struct blas_numbers *lt = &blas_hipblaslt.numbers;
     const struct number numbers[] = {
         {"HIPBLASLT_MATMUL_DESC_TRANSA", lt->turn_a},
         {"HIPBLASLT_MATMUL_DESC_TRANSB", lt->turn_b},
@@ -238,7 +237,7 @@ static void hipblaslt_agrees(void **state)
 /* ---- libraries ---- */
 
 /* What is installed where a run would find it, with its functions; its handle is needed for nothing here. */
-static void open_installed(struct gpu_libraries *library, const struct gpu_blas *blas)
+static void open_installed(struct gpu_library *library, const struct gpu_blas *blas)
 {
     struct text missing = {0};
     library->blas = blas;
@@ -246,8 +245,7 @@ static void open_installed(struct gpu_libraries *library, const struct gpu_blas 
         library->file.handle = dlopen(*file, RTLD_NOW | RTLD_LOCAL);
     if (!library->file.handle)
         skip();
-    if (!vendor_find_symbols(library, library->file.handle, blas->symbols, blas->symbol_count, blas->place.name,
-                             &missing))
+    if (!library_find_symbols(library, library->file.handle, blas->symbols, blas->place.name, &missing))
         fail_msg("%s lacks %s", blas->place.name, missing.data);
 }
 
@@ -257,9 +255,9 @@ static void cublas_has_all(void **state)
     int major = 0;
     (void)state;
     open_installed(&ex.library, &blas_cublas);
-    assert_int_equal(ex.api.property(0, &major), 0);
+    assert_int_equal(ex.library.property(0, &major), 0);
     assert_in_range(major, 11, 99);
-    assert_non_null(ex.api.text(15));
+    assert_non_null(ex.library.text(15));
 }
 
 /* Descriptions need no GPU: attributes that cuBLASLt does not know, or of another size, it refuses. */
@@ -274,7 +272,7 @@ static void cublaslt_takes_descriptions(void **state)
     int major = 0;
     (void)state;
     open_installed(&lt.library, &blas_cublaslt);
-    assert_int_equal(lt.api.property(0, &major), 0);
+    assert_int_equal(lt.library.property(0, &major), 0);
     assert_in_range(major, 11, 99);
     for (size_t i = 0; i < COUNT_OF(types); i++) {
         const struct blas_product product = {.in = types[i].in,

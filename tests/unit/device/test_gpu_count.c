@@ -45,7 +45,7 @@ static void says_why_there_is_none(void **state)
         {&hip_rig, "fake_hip", "FAKE_HIP_FAIL", "hipInit:1:1054", {"finds no GPU, hipInit: error 1054"}},
         {&hip_rig, "fake_hip_bare", "FAKE_HIP_FAIL", "hipInit:1:2", {"finds no GPU, hipInit: error 2"}},
         {&hip_rig, "fake_hip", "FAKE_HIP_FAIL", "hipInit:1:abort", {"libamdhip64 died of SIGABRT while counting"}},
-        {&hip_rig, "fake_hip_broken", "FAKE_HIP_FAIL", "", {"libfake_hip_broken.so lacks hipMemsetAsync"}},
+        {&hip_rig, "fake_hip_broken", "FAKE_HIP_FAIL", "", {"libfake_hip_broken.so lacks hipMemsetD8Async"}},
         {&hip_rig,
          "fake_hip",
          "ROOFTILE_HIP_LIBRARY",

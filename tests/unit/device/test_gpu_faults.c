@@ -66,25 +66,17 @@ static const struct unheard cuda_unheard[] = {
     {NULL, 0},
 };
 
-#define NAME_OF(name, parameters) #name,
-static const char *const hip_required[] = {HIP_REQUIRED(NAME_OF)};
-static const char *const cuda_required[] = {CUDA_REQUIRED(NAME_OF)};
-
 static const struct suite {
     const struct gpu_rig *rig;
     const struct fault *faults;
     size_t fault_count;
     const struct unheard *unheard;
-    const char *const *required;
-    size_t required_count;
     const char *attribute; /* function of the device's facts, */
     unsigned facts;        /* ... how many are asked for, */
     unsigned refused;      /* ... and without how many there is no device */
 } suites[] = {
-    {&hip_rig, hip_faults, COUNT_OF(hip_faults), hip_unheard, hip_required, COUNT_OF(hip_required),
-     "hipDeviceGetAttribute", 17, 4}, /* wave, units, work-items of a workgroup, LDS */
-    {&cuda_rig, cuda_faults, COUNT_OF(cuda_faults), cuda_unheard, cuda_required, COUNT_OF(cuda_required),
-     "cuDeviceGetAttribute", 16, 9}, /* the grid and the capability, too */
+    {&hip_rig, hip_faults, COUNT_OF(hip_faults), hip_unheard, "hipDeviceGetAttribute", 17, 4}, /* wave, units, work-items of a workgroup, LDS */
+    {&cuda_rig, cuda_faults, COUNT_OF(cuda_faults), cuda_unheard, "cuDeviceGetAttribute", 16, 9}, /* the grid and the capability, too */
 };
 
 static bool may_be_ignored(const struct suite *suite, const char *function, unsigned nth)
@@ -98,7 +90,8 @@ static bool may_be_ignored(const struct suite *suite, const char *function, unsi
 /* Without them there is no device, whatever the code. */
 static bool counts_devices(const struct gpu_rig *rig, const char *function)
 {
-    return strcmp(function, rig->init) == 0 || strcmp(function, rig->get_count) == 0;
+    return strcmp(function, rig->init) == 0 || strcmp(function, rig->get_count) == 0 ||
+           strcmp(function, "cuDeviceGet") == 0;
 }
 
 /* Opens, does everything and closes, with the nth call of a function failing. True when there was an nth call. */
@@ -140,13 +133,13 @@ static void survives_any_failing_call(void **state)
 {
     const struct suite *suite = *state;
     use_fake(suite->rig, suite->rig->full);
-    for (size_t i = 0; i < suite->required_count; ++i)
-        for (size_t k = 0; k < suite->fault_count; ++k) {
+    for (const struct library_symbol *row = suite->rig->vendor->symbols; row->name; ++row)
+        for (size_t k = 0; k < suite->fault_count && row->need == GPU_REQUIRED; ++k) {
             unsigned nth = 1;
-            while (survives_failure(suite, suite->required[i], nth, &suite->faults[k]))
+            while (survives_failure(suite, row->name, nth, &suite->faults[k]))
                 ++nth;
             if (nth == 1)
-                fail_msg("%s is required and never called", suite->required[i]);
+                fail_msg("%s is required and never called", row->name);
         }
 }
 
@@ -202,73 +195,54 @@ static void a_fault_loses_the_device(void **state)
 
 /* ---- codes alone ---- */
 
-static void classifies_codes_of_hip(void **state)
+/* A library without names has its numbers. */
+static void classifies_codes(void **state)
 {
     static const struct {
-        hip_error code;
+        const struct gpu_rig *rig;
+        gpu_error code;
         enum status status;
-        const char *text, *bare_text; /* of a library without names */
+        const char *text;
     } cases[] = {
-        {0, STATUS_OK, "", ""},
-        {2, ERR_DEVICE_MEMORY, "f: hipErrorOutOfMemory (2)", "f: error 2"},
-        {100, ERR_DEVICE_LOST, "f: hipErrorNoDevice (100)", "f: error 100"},
-        {101, ERR_DEVICE, "f: hipErrorInvalidDevice (101)", "f: error 101"},
-        {214, ERR_DEVICE_LOST, "f: error 214", "f: error 214"},
-        {700, ERR_DEVICE_LOST, "f: error 700", "f: error 700"},
-        {702, ERR_DEVICE_LOST, "f: error 702", "f: error 702"},
-        {719, ERR_DEVICE_LOST, "f: hipErrorLaunchFailure (719)", "f: error 719"},
-        {801, ERR_UNSUPPORTED, "f: error 801", "f: error 801"},
-        {999, ERR_DEVICE, "f: hipErrorUnknown (999)", "f: error 999"},
-        {1054, ERR_DEVICE, "f: error 1054", "f: error 1054"},
-        {4000000000u, ERR_DEVICE, "f: error 4000000000", "f: error 4000000000"},
+        {&hip_rig, 0, STATUS_OK, NULL},
+        {&hip_rig, 2, ERR_DEVICE_MEMORY, "hipErrorOutOfMemory (2)"},
+        {&hip_rig, 100, ERR_DEVICE_LOST, "hipErrorNoDevice (100)"},
+        {&hip_rig, 101, ERR_DEVICE, "hipErrorInvalidDevice (101)"},
+        {&hip_rig, 214, ERR_DEVICE_LOST, NULL},
+        {&hip_rig, 700, ERR_DEVICE_LOST, NULL},
+        {&hip_rig, 702, ERR_DEVICE_LOST, NULL},
+        {&hip_rig, 719, ERR_DEVICE_LOST, "hipErrorLaunchFailure (719)"},
+        {&hip_rig, 801, ERR_UNSUPPORTED, NULL},
+        {&hip_rig, 999, ERR_DEVICE, "hipErrorUnknown (999)"},
+        {&hip_rig, 1054, ERR_DEVICE, NULL},
+        {&hip_rig, 4000000000u, ERR_DEVICE, NULL},
+        {&cuda_rig, 0, STATUS_OK, NULL},
+        {&cuda_rig, 2, ERR_DEVICE_MEMORY, "CUDA_ERROR_OUT_OF_MEMORY (2): out of memory"},
+        {&cuda_rig, 715, ERR_DEVICE_LOST, NULL},
+        {&cuda_rig, 716, ERR_DEVICE_LOST, NULL},
+        {&cuda_rig, 709, ERR_DEVICE_LOST, NULL},
+        {&cuda_rig, 719, ERR_DEVICE_LOST, "CUDA_ERROR_LAUNCH_FAILED (719): unspecified launch failure"},
+        {&cuda_rig, 801, ERR_UNSUPPORTED, NULL},
+        {&cuda_rig, 701, ERR_DEVICE, NULL},
+        {&cuda_rig, 4242, ERR_DEVICE, NULL},
     };
-    const struct hip_api bare = {0};
-    struct gpu *gpu = gpu_new(&hip_vendor);
-    struct err err = {0};
     (void)state;
-    use_fake(&hip_rig, hip_rig.full);
-    assert_int_equal(gpu_find_library(gpu, &err), STATUS_OK);
-    for (size_t i = 0; i < COUNT_OF(cases); ++i) {
-        err = (struct err){0};
-        assert_int_equal(hip_check(hip_api_of(gpu), cases[i].code, "f", &err), cases[i].status);
-        assert_string_equal(err.text, cases[i].text);
-        assert_int_equal(hip_check(&bare, cases[i].code, "f", &err), cases[i].status);
-        assert_string_equal(err.text, cases[i].bare_text);
-    }
-    free(gpu);
-}
-
-static void classifies_codes_of_cuda(void **state)
-{
-    static const struct {
-        cuda_error code;
-        enum status status;
-        const char *text, *bare_text;
-    } cases[] = {
-        {0, STATUS_OK, "", ""},
-        {2, ERR_DEVICE_MEMORY, "f: CUDA_ERROR_OUT_OF_MEMORY (2): out of memory", "f: error 2"},
-        {715, ERR_DEVICE_LOST, "f: error 715", "f: error 715"},
-        {716, ERR_DEVICE_LOST, "f: error 716", "f: error 716"},
-        {709, ERR_DEVICE_LOST, "f: error 709", "f: error 709"},
-        {719, ERR_DEVICE_LOST, "f: CUDA_ERROR_LAUNCH_FAILED (719): unspecified launch failure", "f: error 719"},
-        {801, ERR_UNSUPPORTED, "f: error 801", "f: error 801"},
-        {701, ERR_DEVICE, "f: error 701", "f: error 701"},
-        {4242, ERR_DEVICE, "f: error 4242", "f: error 4242"},
-    };
-    const struct cuda_api bare = {0};
-    struct gpu *gpu = gpu_new(&cuda_vendor);
-    struct err err = {0};
-    (void)state;
-    use_fake(&cuda_rig, cuda_rig.full);
-    assert_int_equal(gpu_find_library(gpu, &err), STATUS_OK);
-    for (size_t i = 0; i < COUNT_OF(cases); ++i) {
-        err = (struct err){0};
-        assert_int_equal(cuda_check(cuda_api_of(gpu), cases[i].code, "f", &err), cases[i].status);
-        assert_string_equal(err.text, cases[i].text);
-        assert_int_equal(cuda_check(&bare, cases[i].code, "f", &err), cases[i].status);
-        assert_string_equal(err.text, cases[i].bare_text);
-    }
-    free(gpu);
+    for (size_t i = 0; i < COUNT_OF(cases); ++i)
+        for (int bare = 0; bare < 2; ++bare) {
+            const struct gpu_rig *rig = cases[i].rig;
+            struct gpu *gpu = gpu_new(rig->vendor);
+            struct err err = {0};
+            char text[128];
+            use_fake(rig, bare ? rig->bare : rig->full);
+            assert_int_equal(gpu_find_library(gpu, &err), STATUS_OK);
+            assert_int_equal(gpu_check(gpu, cases[i].code, offsetof(struct gpu, api.init), &err), cases[i].status);
+            if (cases[i].text && !bare)
+                snprintf(text, sizeof(text), "%s: %s", rig->init, cases[i].text);
+            else
+                snprintf(text, sizeof(text), "%s: error %u", rig->init, cases[i].code);
+            assert_string_equal(err.text, cases[i].code ? text : "");
+            free(gpu);
+        }
 }
 
 #define WITH(vendor, at, test)                                                                                         \
@@ -284,8 +258,7 @@ int main(void)
         WITH(hip, 0, needs_the_facts_that_launches_need),
         WITH(cuda, 1, needs_the_facts_that_launches_need),
         ON(cuda, a_fault_loses_the_device),
-        cmocka_unit_test(classifies_codes_of_hip),
-        cmocka_unit_test(classifies_codes_of_cuda),
+        cmocka_unit_test(classifies_codes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

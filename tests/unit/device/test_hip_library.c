@@ -107,7 +107,7 @@ static void names_what_is_missing(void **state)
     (void)state;
     use_fake(&hip_rig, BROKEN);
     assert_int_equal(search(&library, &err), ERR_DEVICE_LOST);
-    assert_true(text_ends(err.text, "libfake_hip_broken.so lacks hipMemsetAsync"));
+    assert_true(text_ends(err.text, "libfake_hip_broken.so lacks hipMemsetD8Async"));
     setenv("ROOFTILE_HIP_LIBRARY", "libm.so.6", 1);
     assert_int_equal(search(&library, &err), ERR_DEVICE_LOST);
     assert_string_equal(err.text, "libm.so.6 lacks all functions of HIP");
@@ -144,8 +144,8 @@ static void knows_both_names_of_a_function(void **state)
         struct err err = {0};
         use_fake(&hip_rig, cases[i].library);
         assert_int_equal(search(&library, &err), STATUS_OK);
-        assert_int_equal(library.api.hipExtModuleLaunchKernel != NULL, cases[i].extended);
-        assert_int_equal(library.api.hipGetDevicePropertiesR0600 != NULL, cases[i].renewed);
+        assert_int_equal(library.calls.hipExtModuleLaunchKernel != NULL, cases[i].extended);
+        assert_int_equal(library.calls.hipGetDevicePropertiesR0600 != NULL, cases[i].renewed);
     }
 }
 

@@ -9,63 +9,65 @@
 
 #include <cmocka.h>
 
-#include "../../../src/device/hip_api.h"
-
 #if __has_include(<hip/hip_runtime_api.h>)
 #define __HIP_PLATFORM_AMD__ 1
-#define HIP_SUCCESS VENDOR_HIP_SUCCESS /* of an enumeration that has nothing to do with errors */
 #include <hip/hip_runtime_api.h>
-#undef HIP_SUCCESS
+#define gpu_stream ihipStream_t
+#define gpu_event ihipEvent_t
+#define gpu_code ihipModule_t
+#define gpu_function ihipModuleSymbol_t
+#define gpu_captured ihipGraph
+#define gpu_instance hipGraphExec
+#define gpu_uuid hipUUID_t
+#include "../../../src/device/gpu_calls.h"
 
-#define SAME(name, parameters)                                                                                         \
-    _Static_assert(__builtin_types_compatible_p(__typeof__(name), __typeof__(*((struct hip_api *)0)->name)), #name);
-HIP_REQUIRED(SAME)
-SAME(hipDeviceGetPCIBusId, )
-SAME(hipDeviceGetUuid, )
-SAME(hipRuntimeGetVersion, )
-SAME(hipHostMalloc, )
-SAME(hipDeviceCanAccessPeer, )
-SAME(hipDeviceEnablePeerAccess, )
-SAME(hipHostFree, )
-SAME(hipMallocManaged, )
-SAME(hipExtMallocWithFlags, )
-SAME(hipFuncGetAttribute, )
-SAME(hipModuleOccupancyMaxActiveBlocksPerMultiprocessor, )
-SAME(hipStreamBeginCapture, )
-SAME(hipStreamEndCapture, )
-SAME(hipGraphInstantiate, )
-SAME(hipGraphLaunch, )
-SAME(hipGraphExecDestroy, )
-SAME(hipGraphDestroy, )
-SAME(hipGetErrorName, )
+#define SAME(theirs, ours) _Static_assert(__builtin_types_compatible_p(__typeof__(theirs), __typeof__(*(ours))), #theirs);
+#define SAME_SHARED(member, cuda_name, hip_name, need, parameters) SAME(hip_name, ((struct gpu_calls *)0)->member)
+#define SAME_OWN(name) SAME(name, ((struct hip_calls *)0)->name)
+#if HIP_VERSION_MAJOR < 6 /* whose header lacks it */
+hipError_t hipModuleLaunchCooperativeKernel(hipFunction_t, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, hipStream_t,
+                                            void **);
+#endif
+GPU_CALLS(SAME_SHARED)
+SAME_OWN(hipSetDevice)
+SAME_OWN(hipMemcpy)
+SAME_OWN(hipMemcpyAsync)
+SAME_OWN(hipModuleLoad)
+SAME_OWN(hipRuntimeGetVersion)
+SAME_OWN(hipExtMallocWithFlags)
+SAME_OWN(hipDeviceEnablePeerAccess)
+SAME_OWN(hipFuncGetAttribute)
+SAME_OWN(hipGetErrorName)
 
 #define EQUAL(ours, theirs) _Static_assert((int)(ours) == (int)(theirs), #theirs);
-EQUAL(HIP_OUT_OF_MEMORY, hipErrorOutOfMemory)
-EQUAL(HIP_DEINITIALIZED, hipErrorDeinitialized)
-EQUAL(HIP_NO_DEVICE, hipErrorNoDevice)
-EQUAL(HIP_INVALID_DEVICE, hipErrorInvalidDevice)
-EQUAL(HIP_ECC_NOT_CORRECTABLE, hipErrorECCNotCorrectable)
-EQUAL(HIP_NOT_FOUND, hipErrorNotFound)
-EQUAL(HIP_ILLEGAL_ADDRESS, hipErrorIllegalAddress)
-EQUAL(HIP_LAUNCH_TIME_OUT, hipErrorLaunchTimeOut)
-EQUAL(HIP_CONTEXT_IS_DESTROYED, hipErrorContextIsDestroyed)
-EQUAL(HIP_ASSERT, hipErrorAssert)
-EQUAL(HIP_LAUNCH_FAILURE, hipErrorLaunchFailure)
-EQUAL(HIP_NOT_SUPPORTED, hipErrorNotSupported)
-EQUAL(HIP_UNKNOWN, hipErrorUnknown)
+EQUAL(GPU_OUT_OF_MEMORY, hipErrorOutOfMemory)
+EQUAL(GPU_DEINITIALIZED, hipErrorDeinitialized)
+EQUAL(GPU_NO_DEVICE, hipErrorNoDevice)
+EQUAL(GPU_INVALID_DEVICE, hipErrorInvalidDevice)
+EQUAL(GPU_ECC_UNCORRECTABLE, hipErrorECCNotCorrectable)
+EQUAL(GPU_NOT_FOUND, hipErrorNotFound)
+EQUAL(GPU_ILLEGAL_ADDRESS, hipErrorIllegalAddress)
+EQUAL(GPU_LAUNCH_TIMEOUT, hipErrorLaunchTimeOut)
+EQUAL(GPU_CONTEXT_IS_DESTROYED, hipErrorContextIsDestroyed)
+EQUAL(GPU_ASSERT, hipErrorAssert)
+EQUAL(GPU_INVALID_CONTEXT, hipErrorInvalidContext)
+EQUAL(GPU_OPERATING_SYSTEM, hipErrorOperatingSystem)
+EQUAL(GPU_LAUNCH_FAILED, hipErrorLaunchFailure)
+EQUAL(GPU_NOT_SUPPORTED, hipErrorNotSupported)
+EQUAL(GPU_UNKNOWN, hipErrorUnknown)
 EQUAL(HIP_MEMCPY_DEFAULT, hipMemcpyDefault)
-EQUAL(HIP_STREAM_NON_BLOCKING, hipStreamNonBlocking)
-EQUAL(HIP_MEM_ATTACH_GLOBAL, hipMemAttachGlobal)
+EQUAL(GPU_STREAM_NON_BLOCKING, hipStreamNonBlocking)
+EQUAL(GPU_MEM_ATTACH_GLOBAL, hipMemAttachGlobal)
 EQUAL(HIP_MALLOC_FINE_GRAINED, hipDeviceMallocFinegrained)
 EQUAL(HIP_HOST_MALLOC_NON_COHERENT, hipHostMallocNonCoherent)
 EQUAL(HIP_MANAGED_MEMORY, hipDeviceAttributeManagedMemory)
 EQUAL(HIP_PAGEABLE_MEMORY_ACCESS, hipDeviceAttributePageableMemoryAccess)
-EQUAL(HIP_PEER_ACCESS_ALREADY_ENABLED, hipErrorPeerAccessAlreadyEnabled)
-EQUAL(HIP_CAPTURE_THREAD_LOCAL, hipStreamCaptureModeThreadLocal)
-EQUAL(HIP_FUNCTION_STATIC_LDS, HIP_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)
+EQUAL(GPU_PEER_ACCESS_ALREADY_ENABLED, hipErrorPeerAccessAlreadyEnabled)
+EQUAL(GPU_CAPTURE_THREAD_LOCAL, hipStreamCaptureModeThreadLocal)
+EQUAL(GPU_FUNCTION_SHARED_BYTES, HIP_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)
 EQUAL(HIP_CLOCK_RATE, hipDeviceAttributeClockRate)
 EQUAL(HIP_COOPERATIVE_LAUNCH, hipDeviceAttributeCooperativeLaunch)
-EQUAL(HIP_COOPERATIVE_LAUNCH_TOO_LARGE, hipErrorCooperativeLaunchTooLarge)
+EQUAL(GPU_COOPERATIVE_LAUNCH_TOO_LARGE, hipErrorCooperativeLaunchTooLarge)
 EQUAL(HIP_L2_CACHE_SIZE, hipDeviceAttributeL2CacheSize)
 EQUAL(HIP_MAX_GRID_X, hipDeviceAttributeMaxGridDimX)
 EQUAL(HIP_MAX_GRID_Y, hipDeviceAttributeMaxGridDimY)

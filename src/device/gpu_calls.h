@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The functions of the vendors' libraries that rooftile uses, CUDA's driver interface and HIP, in prototypes of our
+ * own: one binary is built without either toolkit and runs with any library. Most functions are the same in both but
+ * for their names; where HIP has two forms, the one that is CUDA's was taken. Enumerations have no negative values and
+ * are unsigned, as in C they are. Where a file stands for a vendor's header (tests/unit/device/test_*_prototypes.c), it
+ * may name its own tags and type of addresses.
+ *
+ * CUDA's endings (_v2) name the revision of an interface: a driver keeps all old ones.
+ */
+#ifndef ROOFTILE_DEVICE_GPU_CALLS_H
+#define ROOFTILE_DEVICE_GPU_CALLS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef unsigned gpu_error;
+#ifndef GPU_ADDRESS
+#define GPU_ADDRESS void * /* CUDA's is a number of the same size: host and device share one space of addresses */
+#endif
+typedef GPU_ADDRESS gpu_address;
+
+/* Handles of the library. They are never defined. */
+struct gpu_stream; /* NULL: the null stream */
+struct gpu_event;
+struct gpu_code;     /* a loaded code object */
+struct gpu_function; /* in it */
+struct gpu_captured; /* a graph, as it was captured, */
+struct gpu_instance; /* ... and what can be launched of it */
+struct gpu_uuid;
+struct gpu_context; /* CUDA */
+
+/* Where both vendors have an error it has the same number. */
+enum {
+    GPU_SUCCESS = 0,
+    GPU_OUT_OF_MEMORY = 2,
+    GPU_DEINITIALIZED = 4,
+    GPU_STUB_LIBRARY = 34, /* CUDA, as those marked so below */
+    GPU_NO_DEVICE = 100,
+    GPU_INVALID_DEVICE = 101,
+    GPU_INVALID_CONTEXT = 201,
+    GPU_ECC_UNCORRECTABLE = 214,
+    GPU_NVLINK_UNCORRECTABLE = 220, /* CUDA */
+    GPU_CONTAINED = 226,            /* CUDA */
+    GPU_OPERATING_SYSTEM = 304,
+    GPU_NOT_FOUND = 500,
+    GPU_ILLEGAL_ADDRESS = 700,
+    GPU_LAUNCH_TIMEOUT = 702,
+    GPU_PEER_ACCESS_ALREADY_ENABLED = 704,
+    GPU_CONTEXT_IS_DESTROYED = 709,
+    GPU_ASSERT = 710,
+    GPU_HARDWARE_STACK_ERROR = 714,  /* CUDA */
+    GPU_ILLEGAL_INSTRUCTION = 715,   /* CUDA */
+    GPU_MISALIGNED_ADDRESS = 716,    /* CUDA */
+    GPU_INVALID_ADDRESS_SPACE = 717, /* CUDA */
+    GPU_INVALID_PC = 718,            /* CUDA */
+    GPU_LAUNCH_FAILED = 719,
+    GPU_COOPERATIVE_LAUNCH_TOO_LARGE = 720,
+    GPU_TENSOR_MEMORY_LEAK = 721, /* CUDA */
+    GPU_NOT_SUPPORTED = 801,
+    GPU_SYSTEM_NOT_READY = 802,       /* CUDA */
+    GPU_SYSTEM_DRIVER_MISMATCH = 803, /* CUDA */
+    GPU_MPS_CLIENT_TERMINATED = 810,  /* CUDA */
+    GPU_EXTERNAL_DEVICE = 911,        /* CUDA */
+    GPU_UNKNOWN = 999,
+};
+
+enum { GPU_STREAM_NON_BLOCKING = 1 };  /* does not wait for the null stream */
+enum { GPU_MEM_ATTACH_GLOBAL = 1 };    /* managed memory that every stream may use */
+enum { GPU_CAPTURE_THREAD_LOCAL = 1 }; /* what other threads call meanwhile is their affair */
+enum { GPU_FUNCTION_SHARED_BYTES = 1 };
+
+/* ---- what both have ---- */
+
+/* Parameter lists look like products to it. */
+/* clang-format off */
+/* X(member, CUDA's symbol, HIP's, what needs it (enum gpu_feature), parameters) */
+#define GPU_CALLS(X)                                                                                                   \
+    X(init, cuInit, hipInit, GPU_REQUIRED, (unsigned flags))                                                           \
+    X(count, cuDeviceGetCount, hipGetDeviceCount, GPU_REQUIRED, (int *count))                                          \
+    X(name, cuDeviceGetName, hipDeviceGetName, GPU_REQUIRED, (char *name, int size, int device))                       \
+    X(attribute, cuDeviceGetAttribute, hipDeviceGetAttribute, GPU_REQUIRED,                                            \
+      (int *value, unsigned attribute, int device))                                                                    \
+    X(pci_bus_id, cuDeviceGetPCIBusId, hipDeviceGetPCIBusId, GPU_OPTIONAL, (char *bdf, int size, int device))          \
+    X(uuid, cuDeviceGetUuid_v2, hipDeviceGetUuid, GPU_OPTIONAL, (struct gpu_uuid *uuid, int device))                   \
+    X(wait, cuCtxSynchronize, hipDeviceSynchronize, GPU_REQUIRED, (void))                                              \
+    X(memory_info, cuMemGetInfo_v2, hipMemGetInfo, GPU_REQUIRED, (size_t *free_bytes, size_t *total_bytes))            \
+    X(alloc, cuMemAlloc_v2, hipMalloc, GPU_REQUIRED, (gpu_address *pointer, size_t size))                              \
+    X(free, cuMemFree_v2, hipFree, GPU_REQUIRED, (gpu_address pointer))                                                \
+    X(host_alloc, cuMemHostAlloc, hipHostMalloc, GPU_PINNED, (void **pointer, size_t size, unsigned flags))            \
+    X(host_free, cuMemFreeHost, hipHostFree, GPU_PINNED, (void *pointer))                                              \
+    X(managed_alloc, cuMemAllocManaged, hipMallocManaged, GPU_MANAGED,                                                 \
+      (gpu_address *pointer, size_t size, unsigned flags))                                                             \
+    X(can_reach, cuDeviceCanAccessPeer, hipDeviceCanAccessPeer, GPU_PEER, (int *can, int device, int peer))            \
+    X(fill, cuMemsetD8Async, hipMemsetD8Async, GPU_REQUIRED,                                                           \
+      (gpu_address to, unsigned char byte, size_t size, struct gpu_stream *stream))                                    \
+    X(unload, cuModuleUnload, hipModuleUnload, GPU_REQUIRED, (struct gpu_code *code))                                  \
+    X(find, cuModuleGetFunction, hipModuleGetFunction, GPU_REQUIRED,                                                   \
+      (struct gpu_function **function, struct gpu_code *code, const char *name))                                       \
+    X(launch, cuLaunchKernel, hipModuleLaunchKernel, GPU_REQUIRED,                                                     \
+      (struct gpu_function *function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,             \
+       unsigned block_y, unsigned block_z, unsigned lds_bytes, struct gpu_stream *stream, void **args, void **extra))  \
+    X(launch_together, cuLaunchCooperativeKernel, hipModuleLaunchCooperativeKernel, GPU_COOPERATIVE,                   \
+      (struct gpu_function *function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,             \
+       unsigned block_y, unsigned block_z, unsigned lds_bytes, struct gpu_stream *stream, void **args))                \
+    X(stream_make, cuStreamCreate, hipStreamCreateWithFlags, GPU_REQUIRED,                                             \
+      (struct gpu_stream **stream, unsigned flags))                                                                    \
+    X(stream_free, cuStreamDestroy_v2, hipStreamDestroy, GPU_REQUIRED, (struct gpu_stream *stream))                    \
+    X(stream_wait, cuStreamWaitEvent, hipStreamWaitEvent, GPU_REQUIRED,                                                \
+      (struct gpu_stream *stream, struct gpu_event *event, unsigned flags))                                            \
+    X(event_make, cuEventCreate, hipEventCreateWithFlags, GPU_REQUIRED, (struct gpu_event **event, unsigned flags))    \
+    X(event_free, cuEventDestroy_v2, hipEventDestroy, GPU_REQUIRED, (struct gpu_event *event))                         \
+    X(event_record, cuEventRecord, hipEventRecord, GPU_REQUIRED, (struct gpu_event *event, struct gpu_stream *stream)) \
+    X(event_elapsed, cuEventElapsedTime, hipEventElapsedTime, GPU_REQUIRED,                                            \
+      (float *time_ms, struct gpu_event *from, struct gpu_event *to))                                                  \
+    X(capture_begin, cuStreamBeginCapture_v2, hipStreamBeginCapture, GPU_GRAPHS,                                       \
+      (struct gpu_stream *stream, unsigned mode))                                                                      \
+    X(capture_end, cuStreamEndCapture, hipStreamEndCapture, GPU_GRAPHS,                                                \
+      (struct gpu_stream *stream, struct gpu_captured **graph))                                                        \
+    X(captured_free, cuGraphDestroy, hipGraphDestroy, GPU_GRAPHS, (struct gpu_captured *graph))                        \
+    X(instance_make, cuGraphInstantiateWithFlags, hipGraphInstantiateWithFlags, GPU_GRAPHS,                            \
+      (struct gpu_instance **instance, struct gpu_captured *graph, unsigned long long flags))                          \
+    X(instance_free, cuGraphExecDestroy, hipGraphExecDestroy, GPU_GRAPHS, (struct gpu_instance *instance))             \
+    X(instance_launch, cuGraphLaunch, hipGraphLaunch, GPU_GRAPHS,                                                      \
+      (struct gpu_instance *instance, struct gpu_stream *stream))
+
+/* ---- what one has, or has differently: X(symbol, what needs it, parameters) ---- */
+
+#define CUDA_CALLS(X)                                                                                                  \
+    X(cuDriverGetVersion, GPU_REQUIRED, (int *version))                                                                \
+    X(cuDeviceGet, GPU_REQUIRED, (int *device, int ordinal))                                                           \
+    X(cuDevicePrimaryCtxRetain, GPU_REQUIRED, (struct gpu_context **context, int device))                              \
+    X(cuDevicePrimaryCtxRelease_v2, GPU_REQUIRED, (int device))                                                        \
+    X(cuCtxSetCurrent, GPU_REQUIRED, (struct gpu_context *context))                                                    \
+    X(cuCtxEnablePeerAccess, GPU_PEER, (struct gpu_context *peer, unsigned flags))                                     \
+    X(cuMemcpy, GPU_REQUIRED, (gpu_address to, gpu_address from, size_t size))                                         \
+    X(cuMemcpyAsync, GPU_REQUIRED, (gpu_address to, gpu_address from, size_t size, struct gpu_stream *stream))         \
+    X(cuStreamSynchronize, GPU_REQUIRED, (struct gpu_stream *stream))                                                  \
+    X(cuModuleLoadDataEx, GPU_REQUIRED,                                                                                \
+      (struct gpu_code **code, const void *image, unsigned count, unsigned *options, void **values))                   \
+    X(cuFuncGetAttribute, GPU_REQUIRED, (int *value, unsigned attribute, struct gpu_function *function))               \
+    X(cuFuncSetAttribute, GPU_REQUIRED, (struct gpu_function *function, unsigned attribute, int value))                \
+    X(cuFuncGetParamInfo, GPU_OPTIONAL,                                                                                \
+      (struct gpu_function *function, size_t index, size_t *offset, size_t *size))                                     \
+    X(cuGetErrorName, GPU_OPTIONAL, (gpu_error code, const char **name))                                               \
+    X(cuGetErrorString, GPU_OPTIONAL, (gpu_error code, const char **text))
+
+/* Besides these hipGetErrorName, which returns no code. */
+#define HIP_CALLS(X)                                                                                                   \
+    X(hipSetDevice, GPU_REQUIRED, (int device))                                                                        \
+    X(hipMemcpy, GPU_REQUIRED, (void *to, const void *from, size_t size, unsigned kind))                               \
+    X(hipMemcpyAsync, GPU_REQUIRED,                                                                                    \
+      (void *to, const void *from, size_t size, unsigned kind, struct gpu_stream *stream))                             \
+    X(hipModuleLoad, GPU_REQUIRED, (struct gpu_code **code, const char *path))                                         \
+    X(hipGetDevicePropertiesR0600, GPU_OPTIONAL, (void *properties, int device))                                       \
+    X(hipGetDeviceProperties, GPU_OPTIONAL, (void *properties, int device))                                            \
+    X(hipRuntimeGetVersion, GPU_OPTIONAL, (int *version))                                                              \
+    X(hipExtMallocWithFlags, GPU_FINE, (void **pointer, size_t size, unsigned flags))                                  \
+    X(hipDeviceEnablePeerAccess, GPU_PEER, (int peer, unsigned flags))                                                 \
+    X(hipFuncGetAttribute, GPU_OPTIONAL, (int *value, unsigned attribute, struct gpu_function *function))              \
+    X(hipExtModuleLaunchKernel, GPU_OWN_TIMES,                                                                         \
+      (struct gpu_function *function, uint32_t work_x, uint32_t work_y, uint32_t work_z, uint32_t block_x,             \
+       uint32_t block_y, uint32_t block_z, size_t lds_bytes, struct gpu_stream *stream, void **args, void **extra,     \
+       struct gpu_event *from, struct gpu_event *to, uint32_t flags))
+/* clang-format on */
+
+/* ---- numbers of one ---- */
+
+enum { CUDA_HOST_PORTABLE = 1, CUDA_HOST_DEVICE_MAP = 2 }; /* pinned for all contexts; reached by kernels */
+enum { CUDA_FUNCTION_MAX_DYNAMIC_SHARED_BYTES = 8 };
+enum { CUDA_JIT_ERROR_LOG = 5, CUDA_JIT_ERROR_LOG_BYTES = 6 };
+enum {
+    CUDA_MAX_THREADS_PER_BLOCK = 1,
+    CUDA_MAX_GRID_X = 5,
+    CUDA_MAX_GRID_Y = 6,
+    CUDA_MAX_GRID_Z = 7,
+    CUDA_WARP_SIZE = 10,
+    CUDA_CLOCK_RATE = 13, /* kHz */
+    CUDA_MULTIPROCESSOR_COUNT = 16,
+    CUDA_MEMORY_CLOCK_RATE = 36, /* kHz */
+    CUDA_L2_CACHE_SIZE = 38,
+    CUDA_UNIFIED_ADDRESSING = 41,
+    CUDA_CAPABILITY_MAJOR = 75,
+    CUDA_CAPABILITY_MINOR = 76,
+    CUDA_MANAGED_MEMORY = 83,
+    CUDA_PAGEABLE_MEMORY_ACCESS = 88,
+    CUDA_COOPERATIVE_LAUNCH = 95,
+    CUDA_MAX_SHARED_MEMORY_OPTIN = 97, /* per block, when a function asks for more than 48 KiB */
+};
+
+enum { HIP_MEMCPY_DEFAULT = 4 };                 /* the addresses say which side is the host */
+enum { HIP_MALLOC_FINE_GRAINED = 1 };            /* coherent with the host while a kernel runs */
+#define HIP_HOST_MALLOC_NON_COHERENT 0x80000000u /* caches may hold it while a kernel runs: coarse-grained */
+/* Values that did not change from ROCm 5.2 to 10; the last two are missing in 5.2. */
+enum {
+    HIP_CLOCK_RATE = 5, /* kHz */
+    HIP_COOPERATIVE_LAUNCH = 10,
+    HIP_L2_CACHE_SIZE = 19,
+    HIP_MANAGED_MEMORY = 24,
+    HIP_MAX_GRID_X = 29,
+    HIP_MAX_GRID_Y = 30,
+    HIP_MAX_GRID_Z = 31,
+    HIP_MAX_THREADS_PER_BLOCK = 56,
+    HIP_MEMORY_CLOCK_RATE = 60, /* kHz */
+    HIP_MULTIPROCESSOR_COUNT = 63,
+    HIP_PAGEABLE_MEMORY_ACCESS = 65,
+    HIP_MAX_SHARED_MEMORY_PER_BLOCK = 74,
+    HIP_WARP_SIZE = 87,
+    HIP_CLOCK_INSTRUCTION_RATE = 10000, /* kHz */
+    HIP_PHYSICAL_MULTIPROCESSOR_COUNT = 10015,
+    HIP_WALL_CLOCK_RATE = 10017, /* kHz */
+    HIP_NUMBER_OF_XCCS = 10018,
+};
+
+/* ---- the tables of pointers ---- */
+
+#define GPU_MEMBER(member, cuda, hip, need, parameters) gpu_error(*member) parameters;
+#define GPU_OWN_MEMBER(symbol, need, parameters) gpu_error(*symbol) parameters;
+struct gpu_calls {
+    GPU_CALLS(GPU_MEMBER)
+};
+struct cuda_calls {
+    CUDA_CALLS(GPU_OWN_MEMBER)
+};
+struct hip_calls {
+    HIP_CALLS(GPU_OWN_MEMBER)
+    const char *(*hipGetErrorName)(gpu_error code); /* optional */
+};
+
+#endif
