@@ -12,7 +12,7 @@ enum { MOST_MARKDOWN_BYTES = 60000 };
 
 struct markup {
     unsigned reader; /* SHOW_* */
-    void (*escape)(struct text *text, const char *string);
+    enum escape escape;
     size_t most_bytes;                    /* 0: no limit */
     bool links;                           /* titles have names to jump to */
     bool rule;                            /* a line of dashes below the head, which is never missing */
@@ -24,7 +24,7 @@ struct markup {
 
 static const struct markup markdown = {
     .reader = SHOW_MARKDOWN,
-    .escape = text_add_markdown,
+    .escape = ESCAPE_MARKDOWN,
     .most_bytes = MOST_MARKDOWN_BYTES,
     .rule = true,
     .title = {"### ", "\n\n"},
@@ -42,7 +42,7 @@ static const struct markup markdown = {
 
 static const struct markup html = {
     .reader = SHOW_HTML,
-    .escape = text_add_xml,
+    .escape = ESCAPE_XML,
     .links = true,
     .title = {"<h1>", "</h1>\n"},
     .heading = {{"<h2 id=\"", "</h2>\n"}, {"<h3 id=\"", "</h3>\n"}},
@@ -66,7 +66,7 @@ static void put(struct text *out, const struct markup *m, enum tone tone, const 
 {
     const bool some = *words;
     text_add(out, some ? m->tone[tone][0] : "");
-    m->escape(out, words);
+    text_add_escaped(out, m->escape, words);
     text_add(out, some ? m->tone[tone][1] : "");
 }
 
@@ -121,7 +121,7 @@ static void put_head(struct text *out, const struct markup *m, const struct tabl
     text_add(out, m->row[0]);
     for (size_t k = 0; k < count; k++) {
         text_add(out, m->head[t->columns[shown[k]].unit != NULL]);
-        m->escape(out, t->columns[shown[k]].title);
+        text_add_escaped(out, m->escape, t->columns[shown[k]].title);
         text_add(out, m->head[2]);
     }
     text_add(out, m->row[1]);
@@ -147,7 +147,7 @@ static void put_table(struct text *out, const struct markup *m, const struct tab
     if (rows < t->row_count) {
         text_add(out, m->paragraph[0]);
         text_addf(out, "%zu more%s", t->row_count - rows, t->rest ? "; " : "");
-        m->escape(out, t->rest);
+        text_add_escaped(out, m->escape, t->rest);
         text_add(out, m->paragraph[1]);
     }
     arena_release(&arena);
@@ -162,7 +162,7 @@ static void put_mark(struct text *out, const struct markup *m, const struct cell
         return;
     text_add(out, m->mark[0]);
     text_addf(out, m->links ? "%s\">" : "", classes[mark->tone]);
-    m->escape(out, mark->text);
+    text_add_escaped(out, m->escape, mark->text);
     text_add(out, m->mark[1]);
 }
 
@@ -176,7 +176,7 @@ static void put_heading(struct text *out, const struct markup *m, const struct s
         put_name(out, section->title);
         text_add(out, "\">");
     }
-    m->escape(out, section->title);
+    text_add_escaped(out, m->escape, section->title);
     put_mark(out, m, &section->mark);
     text_add(out, section->folded ? m->fold[1] : m->heading[level][1]);
 }
@@ -205,7 +205,7 @@ static void put_document(struct text *out, const struct markup *m, const struct 
     size_t left = 0;
     if (document->title) {
         text_add(out, m->title[0]);
-        m->escape(out, document->title);
+        text_add_escaped(out, m->escape, document->title);
         put_mark(out, m, &document->mark);
         text_add(out, m->title[1]);
     }
