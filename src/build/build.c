@@ -375,21 +375,15 @@ enum status build_all(struct build_result *results, const struct build_request *
 enum status build_ir(char **ir, const struct build_request *request, const struct build_options *options,
                      struct arena *arena, struct err *err)
 {
-    struct compiler compiler;
+    struct choice choice;
+    struct build build = {.options = options, .arena = arena, .choices = &choice};
     struct build_unit unit = {.request = request};
-    const char *include_dir = NULL;
     char *scratch = NULL;
     size_t length = 0;
     if (!request->source)
         return err_set(err, ERR_UNSUPPORTED, "%s comes compiled: there is no LLVM IR",
                        request->image ? request->image : request->library);
-    enum status status = compiler_find(&compiler, options->compiler, &request->target, request->min_llvm, arena, err);
-    if (!status)
-        status = command_include_dir(&include_dir, options->include_dir, arena, err);
-    if (!status)
-        status = unit_locate(&unit, include_dir, arena, err);
-    if (!status)
-        status = unit_prepare(&unit, &compiler, arena, err);
+    enum status status = prepare(&build, &unit, err);
     if (!status)
         status = scratch_make(&scratch, arena, err);
     if (status)

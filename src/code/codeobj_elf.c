@@ -148,49 +148,36 @@ static int compare_addresses(const void *a, const void *b)
                                              : (first->size < second->size) - (first->size > second->size);
 }
 
-static size_t table_size(Elf_Scn *section, GElf_Shdr *header, Elf_Data **data)
+static void add_symbols(struct elf_symbol **symbols, size_t *count, Elf *elf, Elf_Scn *section, struct arena *arena)
 {
-    if (!gelf_getshdr(section, header) || (header->sh_type != SHT_SYMTAB && header->sh_type != SHT_DYNSYM))
-        return 0;
-    *data = elf_getdata(section, NULL);
-    return *data ? (*data)->d_size / sizeof(Elf64_Sym) : 0;
-}
-
-static void take_symbols(struct elf_symbol *symbols, struct elf_image *image, Elf *elf, const GElf_Shdr *header,
-                         Elf_Data *data, size_t count, struct arena *arena)
-{
-    for (size_t k = 0; k < count; k++) {
-        GElf_Sym symbol;
-        if (!gelf_getsym(data, (int)k, &symbol) || symbol.st_shndx == SHN_UNDEF)
-            continue;
+    GElf_Shdr header;
+    GElf_Sym symbol;
+    if (!gelf_getshdr(section, &header) || (header.sh_type != SHT_SYMTAB && header.sh_type != SHT_DYNSYM))
+        return;
+    Elf_Data *data = elf_getdata(section, NULL);
+    for (int k = 0; data && gelf_getsym(data, k, &symbol); k++) {
         const unsigned type = GELF_ST_TYPE(symbol.st_info);
-        const char *name = elf_strptr(elf, header->sh_link, symbol.st_name);
-        if (!name || !*name || type == STT_SECTION || type == STT_FILE || symbol.st_shndx >= SHN_LORESERVE)
+        const char *name = elf_strptr(elf, header.sh_link, symbol.st_name);
+        if (!name || !*name || type == STT_SECTION || type == STT_FILE || symbol.st_shndx == SHN_UNDEF ||
+            symbol.st_shndx >= SHN_LORESERVE)
             continue;
-        symbols[image->symbol_count++] =
-            (struct elf_symbol){arena_strdup(arena, name), symbol.st_value, symbol.st_size};
+        ARENA_PUSH(arena, *symbols, *count,
+                   (struct elf_symbol){arena_strdup(arena, name), symbol.st_value, symbol.st_size});
     }
 }
 
 /* Both tables: a stripped object has .dynsym alone, local functions stand in .symtab alone. */
 static void read_symbols(struct elf_image *image, Elf *elf, struct arena *arena)
 {
-    size_t total = 0;
+    struct elf_symbol *symbols = NULL;
     Elf_Scn *section = NULL;
-    GElf_Shdr header;
-    Elf_Data *data = NULL;
     while ((section = elf_nextscn(elf, section)))
-        total += table_size(section, &header, &data);
-    struct elf_symbol *symbols = arena_array(arena, total, sizeof(*symbols));
-    while ((section = elf_nextscn(elf, section))) {
-        const size_t count = table_size(section, &header, &data);
-        take_symbols(symbols, image, elf, &header, data, count, arena);
-    }
+        add_symbols(&symbols, &image->symbol_count, elf, section, arena);
+    if (!image->symbol_count)
+        return;
     struct elf_symbol *sorted = arena_copy(arena, symbols, image->symbol_count * sizeof(*symbols));
-    if (image->symbol_count) {
-        qsort(symbols, image->symbol_count, sizeof(*symbols), compare_names);
-        qsort(sorted, image->symbol_count, sizeof(*sorted), compare_addresses);
-    }
+    qsort(symbols, image->symbol_count, sizeof(*symbols), compare_names);
+    qsort(sorted, image->symbol_count, sizeof(*sorted), compare_addresses);
     image->by_name = symbols;
     image->by_address = sorted;
 }
@@ -312,39 +299,32 @@ void descriptor_read(struct codeobj_kernel *kernel, const struct elf_image *imag
 
 /* ---- host files ---- */
 
-static enum status walk_sections(struct codeobj_list *list, struct bytes bytes, Elf *elf, bool *found, struct err *err)
+static enum status walk_section(struct codeobj_list *list, struct bytes bytes, const GElf_Shdr *header, struct err *err)
 {
-    size_t names = 0;
-    Elf_Scn *section = NULL;
-    if (elf_getshdrstrndx(elf, &names))
-        return STATUS_OK;
-    while ((section = elf_nextscn(elf, section))) {
-        GElf_Shdr header;
-        struct bytes part;
-        if (!gelf_getshdr(section, &header) || header.sh_type == SHT_NOBITS || !header.sh_size)
-            continue;
-        const char *name = elf_strptr(elf, names, header.sh_name);
-        if (!name || !text_starts(name, ".hip_fatbin") || text_starts(name, ".hip_fatbin_segment"))
-            continue;
-        *found = true;
-        if (!bytes_part(&part, bytes, header.sh_offset, header.sh_size))
-            return err_set(err, ERR_CONFIG, "truncated: section %s needs %llu bytes from offset %llu, the file has %zu",
-                           ".hip_fatbin", (unsigned long long)header.sh_size, (unsigned long long)header.sh_offset,
-                           bytes.size);
-        const enum status status = bundle_walk(list, part, err);
-        if (status)
-            return err_within(err, "section .hip_fatbin");
-    }
-    return STATUS_OK;
+    struct bytes part;
+    if (!bytes_part(&part, bytes, header->sh_offset, header->sh_size))
+        return err_set(err, ERR_CONFIG,
+                       "truncated: section .hip_fatbin needs %llu bytes from offset %llu, the file has %zu",
+                       (unsigned long long)header->sh_size, (unsigned long long)header->sh_offset, bytes.size);
+    return bundle_walk(list, part, err) ? err_within(err, "section .hip_fatbin") : STATUS_OK;
 }
 
 enum status elf_walk_fatbins(struct codeobj_list *list, struct bytes bytes, struct err *err)
 {
     Elf *elf = NULL;
+    Elf_Scn *section = NULL;
+    size_t names = 0;
     bool found = false;
     enum status status = elf_open(&elf, bytes, err);
-    if (!status)
-        status = walk_sections(list, bytes, elf, &found, err);
+    while (!status && !elf_getshdrstrndx(elf, &names) && (section = elf_nextscn(elf, section))) {
+        GElf_Shdr header;
+        const char *name = gelf_getshdr(section, &header) ? elf_strptr(elf, names, header.sh_name) : NULL;
+        if (!name || header.sh_type == SHT_NOBITS || !header.sh_size || !text_starts(name, ".hip_fatbin") ||
+            text_starts(name, ".hip_fatbin_segment"))
+            continue;
+        found = true;
+        status = walk_section(list, bytes, &header, err);
+    }
     elf_end(elf);
     if (!status && !found)
         status = err_set(err, ERR_CONFIG,

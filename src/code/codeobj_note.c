@@ -118,58 +118,65 @@ static enum status to_u32(uint32_t *number, const msgpack_object *object, const 
     return STATUS_OK;
 }
 
-/* Numbers of a map into the fields of a struct: absent ones stay 0. */
-struct number_field {
+static enum status to_string(const char **string, const msgpack_object *object, const char *key, struct arena *arena,
+                             struct err *err)
+{
+    char what[64];
+    if (object->type != MSGPACK_OBJECT_STR)
+        return err_set(err, ERR_CONFIG, "damaged metadata: %s is not a string", key);
+    snprintf(what, sizeof(what), "damaged metadata: %s", key);
+    return codeobj_string(string, object->via.str.ptr, object->via.str.size, what, arena, err);
+}
+
+/* A member of a map, and where it goes in a struct. Absent ones are 0, false and "". */
+struct field {
     const char *key;
+    enum { NUMBER, FLAG, STRING } type;
     size_t offset;
 };
 
-static enum status read_numbers(void *out, const msgpack_object *map, const struct number_field *fields, size_t count,
-                                struct err *err)
+static enum status read_fields(void *out, const msgpack_object *map, const struct field *fields, size_t count,
+                               struct arena *arena, struct err *err)
 {
-    for (size_t k = 0; k < count; k++) {
+    enum status status = STATUS_OK;
+    for (size_t k = 0; k < count && !status; k++) {
         const msgpack_object *found = member(map, fields[k].key);
+        void *at = (char *)out + fields[k].offset;
+        const char *string = "";
         uint32_t number = 0;
-        if (found && to_u32(&number, found, fields[k].key, err))
-            return err->status;
-        memcpy((char *)out + fields[k].offset, &number, sizeof(number));
+        if (found && fields[k].type == STRING)
+            status = to_string(&string, found, fields[k].key, arena, err);
+        else if (found)
+            status = to_u32(&number, found, fields[k].key, err);
+        if (fields[k].type == STRING)
+            *(const char **)at = string;
+        else if (fields[k].type == FLAG)
+            *(bool *)at = number != 0;
+        else
+            *(uint32_t *)at = number;
     }
-    return STATUS_OK;
-}
-
-/* "" when it is absent. */
-static enum status read_string(const char **string, const msgpack_object *map, const char *key, struct arena *arena,
-                               struct err *err)
-{
-    const msgpack_object *found = member(map, key);
-    *string = "";
-    if (!found)
-        return STATUS_OK;
-    if (found->type != MSGPACK_OBJECT_STR)
-        return err_set(err, ERR_CONFIG, "damaged metadata: %s is not a string", key);
-    char what[64];
-    snprintf(what, sizeof(what), "damaged metadata: %s", key);
-    return codeobj_string(string, found->via.str.ptr, found->via.str.size, what, arena, err);
+    return status;
 }
 
 /* ---- arguments ---- */
 
+#define COUNT(array) (sizeof(array) / sizeof(*(array)))
+#define FIELD(member) offsetof(struct codeobj_arg, member)
+static const struct field arg_fields[] = {
+    {".name", STRING, FIELD(name)},
+    {".type_name", STRING, FIELD(type)},
+    {".value_kind", STRING, FIELD(value_kind)},
+    {".address_space", STRING, FIELD(address_space)},
+    {".access", STRING, FIELD(access)},
+    {".offset", NUMBER, FIELD(offset_bytes)},
+    {".size", NUMBER, FIELD(size_bytes)},
+};
+#undef FIELD
+
 static enum status read_arg(struct codeobj_arg *arg, const msgpack_object *map, struct arena *arena, struct err *err)
 {
-    static const struct number_field numbers[] = {{".offset", offsetof(struct codeobj_arg, offset_bytes)},
-                                                  {".size", offsetof(struct codeobj_arg, size_bytes)}};
-    const struct {
-        const char *key, **value;
-    } strings[] = {{".name", &arg->name},
-                   {".type_name", &arg->type},
-                   {".value_kind", &arg->value_kind},
-                   {".address_space", &arg->address_space},
-                   {".access", &arg->access}};
-    enum status status = read_numbers(arg, map, numbers, 2, err);
-    for (size_t k = 0; k < sizeof(strings) / sizeof(*strings) && !status; k++)
-        status = read_string(strings[k].value, map, strings[k].key, arena, err);
-    if (status)
-        return status;
+    if (read_fields(arg, map, arg_fields, COUNT(arg_fields), arena, err))
+        return err->status;
     arg->hidden = text_starts(arg->value_kind, "hidden_");
     arg->is_pointer = text_has_word("global_buffer dynamic_shared_pointer image sampler pipe queue", " ",
                                     arg->value_kind, strlen(arg->value_kind));
@@ -199,46 +206,34 @@ static enum status read_args(struct codeobj_kernel *kernel, const msgpack_object
 /* ---- kernels ---- */
 
 #define FIELD(member) offsetof(struct codeobj_kernel, member)
-static const struct number_field kernel_numbers[] = {
-    {".vgpr_count", FIELD(vgpr_count)},
-    {".agpr_count", FIELD(agpr_count)},
-    {".sgpr_count", FIELD(sgpr_count)},
-    {".vgpr_spill_count", FIELD(vgpr_spills)},
-    {".sgpr_spill_count", FIELD(sgpr_spills)},
-    {".group_segment_fixed_size", FIELD(group_segment_bytes)},
-    {".private_segment_fixed_size", FIELD(private_segment_bytes)},
-    {".kernarg_segment_size", FIELD(kernarg_bytes)},
-    {".wavefront_size", FIELD(wave)},
-    {".max_flat_workgroup_size", FIELD(max_block)},
+static const struct field kernel_fields[] = {
+    {".symbol", STRING, FIELD(symbol)},
+    {".vgpr_count", NUMBER, FIELD(vgpr_count)},
+    {".agpr_count", NUMBER, FIELD(agpr_count)},
+    {".sgpr_count", NUMBER, FIELD(sgpr_count)},
+    {".vgpr_spill_count", NUMBER, FIELD(vgpr_spills)},
+    {".sgpr_spill_count", NUMBER, FIELD(sgpr_spills)},
+    {".group_segment_fixed_size", NUMBER, FIELD(group_segment_bytes)},
+    {".private_segment_fixed_size", NUMBER, FIELD(private_segment_bytes)},
+    {".kernarg_segment_size", NUMBER, FIELD(kernarg_bytes)},
+    {".wavefront_size", NUMBER, FIELD(wave)},
+    {".max_flat_workgroup_size", NUMBER, FIELD(max_block)},
+    {".uses_dynamic_stack", FLAG, FIELD(uses_dynamic_stack)},
+    {".workgroup_processor_mode", FLAG, FIELD(wgp_mode)},
 };
+static const struct field kernel_name = {".name", STRING, FIELD(name)};
 #undef FIELD
-
-static enum status read_flag(bool *flag, const msgpack_object *map, const char *key, struct err *err)
-{
-    const msgpack_object *found = member(map, key);
-    uint32_t number = 0;
-    const enum status status = found ? to_u32(&number, found, key, err) : STATUS_OK;
-    *flag = number != 0;
-    return status;
-}
 
 static enum status read_kernel(struct codeobj_kernel *kernel, const msgpack_object *map, struct arena *arena,
                                struct err *err)
 {
-    enum status status = read_string(&kernel->name, map, ".name", arena, err);
-    if (!status)
-        status = read_string(&kernel->symbol, map, ".symbol", arena, err);
-    if (!status && !*kernel->name)
-        status = err_set(err, ERR_CONFIG, "damaged metadata: a kernel without name");
-    if (status)
-        return status;
-    if (!*kernel->symbol)
+    if (read_fields(kernel, map, &kernel_name, 1, arena, err))
+        return err->status;
+    if (!*kernel->name)
+        return err_set(err, ERR_CONFIG, "damaged metadata: a kernel without name");
+    enum status status = read_fields(kernel, map, kernel_fields, COUNT(kernel_fields), arena, err);
+    if (!status && !*kernel->symbol)
         kernel->symbol = arena_printf(arena, "%s.kd", kernel->name);
-    status = read_numbers(kernel, map, kernel_numbers, sizeof(kernel_numbers) / sizeof(*kernel_numbers), err);
-    if (!status)
-        status = read_flag(&kernel->uses_dynamic_stack, map, ".uses_dynamic_stack", err);
-    if (!status)
-        status = read_flag(&kernel->wgp_mode, map, ".workgroup_processor_mode", err);
     const msgpack_object_array required = list_of(map, ".reqd_workgroup_size");
     for (uint32_t k = 0; k < 3 && required.size == 3 && !status; k++)
         status = to_u32(&kernel->required_block[k], &required.ptr[k], ".reqd_workgroup_size", err);
@@ -252,7 +247,8 @@ static enum status read_root(struct codeobj *object, const msgpack_object *root,
     const char *target = "";
     if (root->type != MSGPACK_OBJECT_MAP)
         return err_set(err, ERR_CONFIG, "damaged metadata: its msgpack is not a map");
-    enum status status = read_string(&target, root, "amdhsa.target", arena, err);
+    const msgpack_object *found = member(root, "amdhsa.target");
+    enum status status = found ? to_string(&target, found, "amdhsa.target", arena, err) : STATUS_OK;
     if (status)
         return status;
     target_split(&object->target, &object->features, target, arena);

@@ -129,8 +129,7 @@ static void add_parameter(struct codeobj_kernel *kernel, struct codeobj_arg **ar
     const uint64_t offset = ((uint64_t)kernel->kernarg_bytes + align - 1) / align * align;
     if (offset + variable->size_bytes > UINT16_MAX)
         return; /* the hardware has room for less */
-    ARENA_PUSH(arena, *args, kernel->arg_count,
-               codeobj_bare_arg((uint32_t)offset, (uint32_t)variable->size_bytes));
+    ARENA_PUSH(arena, *args, kernel->arg_count, codeobj_bare_arg((uint32_t)offset, (uint32_t)variable->size_bytes));
     kernel->explicit_count = kernel->arg_count;
     kernel->kernarg_bytes = (uint32_t)(offset + variable->size_bytes);
 }

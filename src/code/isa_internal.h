@@ -117,7 +117,7 @@ struct isa_scope {
     const struct isa_mix *mix;
     const struct isa_instruction **items;
     size_t count;
-    double cost;     /* issue time of them all */
+    double cost; /* issue time of them all */
     struct arena *arena;
 };
 
