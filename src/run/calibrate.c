@@ -86,7 +86,7 @@ enum status calibrate(struct worker *worker, struct err *err)
         return err->status;
     if (worker->options->verify_only)
         return STATUS_OK;
-    if (ops->has_clock_probe && probe_works(worker, why)) {
+    if (ops->has_clock_probe && service_ready(worker, SERVICE_CLOCK, why)) {
         out->counter_hz = probe_counter_hz(worker);
         out->timer_tick_ns = worker->info.timer_tick_ns; /* which the probe may have found */
     }

@@ -8,11 +8,7 @@
 #include "rooftile/clock.h"
 #include "sampling.h"
 
-static const double max_rejected = 0.05;    /* of all samples; above it the case has failed */
-static const double disturbed_above = 0.05; /* move of a reference rate across the case */
 static const double launch_bound_above = 0.05;
-static const double slow_below =
-    0.75; /* of the clock at the end of the warm-up; such a sample does not count (nvbench) */
 /* Clock before and after one sample. 99 % of neighbouring readings of a steady MI350X differ by less. */
 static const double unsteady_above = 0.0078;
 enum { RECOVER_NS = 50000000 };
@@ -51,7 +47,7 @@ static bool accept(struct measurement *out, const struct sample *sample, double 
         out->discarded[sample->time_ns < 0 ? DISCARD_NEGATIVE : DISCARD_ZERO]++;
         return false;
     }
-    if (reference_hz > 0 && sample->hz < slow_below * reference_hz) {
+    if (reference_hz > 0 && sample->hz < SLOW_BELOW * reference_hz) {
         out->discarded[DISCARD_CLOCK]++;
         return false;
     }
@@ -71,12 +67,12 @@ static void let_recover(void)
 static enum status judge_rejected(struct measurement *out, uint32_t rejected, struct err *err)
 {
     const uint32_t slow = out->discarded[DISCARD_CLOCK], bad = rejected - slow, all = rejected + out->sample_count;
-    if (bad <= max_rejected * all && out->sample_count)
+    if (bad <= MAX_REJECTED * all && out->sample_count)
         return STATUS_OK;
     out->status = CASE_FAILED;
     return err_set(err, ERR_DEVICE,
                    "%u of %u samples rejected (%u zero, %u negative, %u below %.0f %% of the clock), %s", rejected, all,
-                   out->discarded[DISCARD_ZERO], out->discarded[DISCARD_NEGATIVE], slow, slow_below * 100,
+                   out->discarded[DISCARD_ZERO], out->discarded[DISCARD_NEGATIVE], slow, SLOW_BELOW * 100,
                    out->sample_count ? "over 5 %" : "all of them");
 }
 
@@ -172,26 +168,6 @@ out:
 
 /* ---- around the samples ---- */
 
-static double moved(double before, double after)
-{
-    return before > 0 && after > 0 ? after / before - 1 : 0;
-}
-
-static void flag_disturbance(struct measurement *out)
-{
-    const double stream = moved(out->before.stream_bps, out->after.stream_bps);
-    const double fma = moved(out->before.fma_flops, out->after.fma_flops);
-    if (fabs(stream) <= disturbed_above && fabs(fma) <= disturbed_above)
-        return;
-    out->flags |= FLAG_DISTURBED;
-    if (fabs(stream) >= fabs(fma))
-        snprintf(out->flag_reason, sizeof(out->flag_reason), "reference stream moved from %.1f to %.1f GB/s (%+.0f %%)",
-                 out->before.stream_bps / 1e9, out->after.stream_bps / 1e9, stream * 100);
-    else
-        snprintf(out->flag_reason, sizeof(out->flag_reason), "reference FMA moved from %.1f to %.1f GFLOP/s (%+.0f %%)",
-                 out->before.fma_flops / 1e9, out->after.fma_flops / 1e9, fma * 100);
-}
-
 static void sense(struct worker *worker, struct device_sense *sensed, struct measurement *out)
 {
     uint64_t since_ns = clock_now_ns();
@@ -205,21 +181,7 @@ static void sense(struct worker *worker, struct device_sense *sensed, struct mea
 void sense_after(struct worker *worker, struct measurement *out)
 {
     sense(worker, &out->after, out);
-    if (!(out->flags & FLAG_DISTURBED))
-        flag_disturbance(out);
-}
-
-/* Samples that did not count for their clock: a few are an accident, more are what the case did to the device. */
-static void flag_slow_clock(struct measurement *out)
-{
-    const uint32_t slow = out->discarded[DISCARD_CLOCK], all = slow + out->sample_count;
-    if (slow <= max_rejected * all)
-        return;
-    out->flags |= FLAG_THROTTLED;
-    const size_t length = strlen(out->flag_reason);
-    snprintf(out->flag_reason + length, sizeof(out->flag_reason) - length,
-             "%sthe clock fell below %.0f %% of where the case began in %u of %u samples, which do not count",
-             length ? "; " : "", slow_below * 100, slow, all);
+    flag_disturbance(out);
 }
 
 /* Copies of all buffers, so that a launch finds none of its own in any cache. */
@@ -275,9 +237,9 @@ static enum status time_case(struct worker *worker, struct ready *ready, const s
     if (status)
         return status;
     sense_after(worker, out);
-    machine_raise_clock(&worker->shared->machine, worker->info.core_hz);
-    machine_raise_clock(&worker->shared->machine, out->before.core_hz);
-    machine_raise_clock(&worker->shared->machine, out->after.core_hz);
+    const double clocks[] = {worker->info.core_hz, out->before.core_hz, out->after.core_hz};
+    for (size_t k = 0; k < sizeof(clocks) / sizeof(*clocks); k++)
+        machine_raise_clock(&worker->shared->machine, clocks[k]);
     flag_throttling(out);
     flag_slow_clock(out);
     status = take_metrics(ready, out, err);

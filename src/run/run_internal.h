@@ -101,7 +101,6 @@ enum run_phase {
     PHASE_WARMING,
     PHASE_MEASURING
 };
-const char *run_phase_name(enum run_phase phase);
 
 struct run_shared {
     _Atomic int phase;
@@ -124,7 +123,7 @@ struct worker {
     struct device *device;
     struct device_info info;
     struct device *oracle_device; /* a CPU device; the same as `device` where that is one */
-    struct services *services;    /* service.h; made at first use */
+    struct services *services;    /* service.c; made at first use */
 };
 
 /* Measures or verifies one case into shared->measured; never fails itself. */
@@ -149,21 +148,23 @@ enum status check_plausible(struct worker *worker, struct ready *ready, const st
 /* What follows from the last verdict, `why` its words; measured_again: the roof could be. */
 void flag_implausible(struct measurement *out, enum plausibility verdict, bool measured_again, const char *why);
 
-/* How fast the machine is after the samples; sets FLAG_DISTURBED when that moved since out->before. */
+/* Of all samples; above it the case has failed. */
+#define MAX_REJECTED 0.05
+/* Of the clock at the end of the warm-up; such a sample does not count (nvbench). */
+#define SLOW_BELOW 0.75
+
+/* How fast the machine is after the samples, and what follows from that. */
 void sense_after(struct worker *worker, struct measurement *out);
 
-/* Sets FLAG_THROTTLED when the clock fell during the case while a throttling counter moved. */
+/* Sets FLAG_DISTURBED when a reference rate moved between out->before and out->after. */
+void flag_disturbance(struct measurement *out);
+/* Sets FLAG_THROTTLED when the clock fell during the case while a throttling counter moved, */
 void flag_throttling(struct measurement *out);
+/* ... and where many samples did not count for their clock. */
+void flag_slow_clock(struct measurement *out);
 /* --profile: the case once warm and once timed inside named ranges, nothing else; flagged as no measurement. */
 enum status profile_case(struct worker *worker, struct ready *ready, const struct plan_case *plan_case,
                          struct measurement *out, struct err *err);
-
-/* The worker process: opens the device, answers with one byte ('o' or 'x' with shared->err), then runs the cases whose
- * plan indices come through `commands`, answering each with one byte. Never returns. */
-struct worker_command {
-    uint32_t plan_index, order_index;
-};
-_Noreturn void worker_main(struct worker *worker, int commands, int answers, bool calibrated);
 
 /* Launches once and compares; the verdict and its numbers go to *out. An error means that it could not be verified. */
 enum status verify_case(struct worker *worker, struct ready *ready, const struct plan_case *plan_case,

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -19,6 +20,10 @@
 
 enum { TICK_MS = 100 };
 static const double open_timeout_ns = 60e9;
+
+struct worker_command {
+    uint32_t plan_index, order_index;
+};
 
 /* The parent's view of the worker process. */
 struct child {
@@ -34,7 +39,89 @@ struct supervisor {
     size_t done, total;
 };
 
-/* ---- processes ---- */
+static const char *phase_now(struct run_shared *shared)
+{
+    static const char *const names[] = {
+        [PHASE_IDLE] = "idle",
+        [PHASE_OPENING] = "opening the device",
+        [PHASE_CALIBRATING] = "calibrating",
+        [PHASE_LOADING] = "loading",
+        [PHASE_FILLING] = "filling",
+        [PHASE_VERIFYING] = "verifying",
+        [PHASE_WARMING] = "warming up",
+        [PHASE_MEASURING] = "measuring",
+    };
+    return names[atomic_load(&shared->phase)];
+}
+
+/* ---- the worker process ---- */
+
+static enum status open_oracle_device(struct worker *worker, struct err *err)
+{
+    struct device_info ignored = {0};
+    if (!worker->device->ops->executes || !strcmp(worker->info.backend, "cpu")) {
+        worker->oracle_device = worker->device;
+        return STATUS_OK;
+    }
+    const struct device_request request = {.backend = "cpu"};
+    return device_cpu.open(&worker->oracle_device, &request, &ignored, err);
+}
+
+static enum status open_devices(struct worker *worker, bool calibrated, struct err *err)
+{
+    const struct device_request *request = &worker->options->device;
+    const struct device_ops *ops = device_backend(request->backend);
+    if (!ops)
+        return err_set(err, ERR_USAGE, "there is no device backend '%s'", request->backend);
+    atomic_store(&worker->shared->phase, PHASE_OPENING);
+    enum status status = ops->open(&worker->device, request, &worker->info, err);
+    if (!status)
+        status = open_oracle_device(worker, err);
+    if (!status && !calibrated) {
+        atomic_store(&worker->shared->phase, PHASE_CALIBRATING);
+        status = calibrate(worker, err);
+    }
+    if (!status)
+        worker->shared->info = worker->info;
+    return status;
+}
+
+static bool read_all(int fd, void *data, size_t size)
+{
+    uint8_t *at = data;
+    while (size) {
+        const ssize_t got = read(fd, at, size);
+        if (got <= 0)
+            return false;
+        at += got;
+        size -= (size_t)got;
+    }
+    return true;
+}
+
+/* Opens the device, answers with one byte ('o' or 'x' with shared->err), then runs the cases whose plan indices come
+ * through `commands`, answering each with one byte. Never returns. */
+_Noreturn static void worker_main(struct worker *worker, int commands, int answers, bool calibrated)
+{
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    signal(SIGINT, SIG_IGN); /* the parent decides what Ctrl-C means */
+    signal(SIGTERM, SIG_DFL);
+    struct err err = {0};
+    char answer = 'o';
+    if (open_devices(worker, calibrated, &err)) {
+        worker->shared->err = err;
+        answer = 'x';
+    }
+    struct worker_command command;
+    while (write(answers, &answer, 1) == 1 && answer == 'o' && read_all(commands, &command, sizeof(command))) {
+        worker->shared->measured.order_index = command.order_index;
+        measure_case(worker, &worker->plan->cases[command.plan_index], worker->builds, worker->options->verify_only);
+        atomic_store(&worker->shared->phase, PHASE_IDLE);
+    }
+    _exit(0); /* no atexit work of the parent's, and no destructor of a vendor library */
+}
+
+/* ---- the parent ---- */
 
 static void child_close(struct child *child, bool kill_it)
 {
@@ -89,9 +176,7 @@ static void tick(struct supervisor *supervisor, const struct plan_case *plan_cas
 {
     const struct run_options *options = supervisor->worker.options;
     if (options->tick && plan_case)
-        options->tick(options->context, plan_case,
-                      run_phase_name((enum run_phase)atomic_load(&supervisor->shared->phase)), supervisor->done,
-                      supervisor->total);
+        options->tick(options->context, plan_case, phase_now(supervisor->shared), supervisor->done, supervisor->total);
 }
 
 static enum answer await(struct supervisor *supervisor, double timeout_ns, const struct plan_case *plan_case)
@@ -124,7 +209,7 @@ static enum status open_worker(struct supervisor *supervisor, struct err *err)
         return status;
     const double timeout_ns = supervisor->worker.options->profile ? INFINITY : open_timeout_ns;
     const enum answer answer = await(supervisor, timeout_ns, NULL);
-    const char *phase = run_phase_name((enum run_phase)atomic_load(&supervisor->shared->phase));
+    const char *phase = phase_now(supervisor->shared);
     switch (answer) {
     case ANSWER_DONE:
         return STATUS_OK;
@@ -181,7 +266,7 @@ static void reset_measurement(struct measurement *measured)
 static void describe_death(struct supervisor *supervisor, struct measurement *measured)
 {
     int wait_status = 0;
-    const char *phase = run_phase_name((enum run_phase)atomic_load(&supervisor->shared->phase));
+    const char *phase = phase_now(supervisor->shared);
     const pid_t pid = supervisor->child.pid;
     close(supervisor->child.commands);
     close(supervisor->child.answers);
@@ -218,7 +303,7 @@ static enum status run_in_worker(struct supervisor *supervisor, const struct pla
         return STATUS_OK;
     case ANSWER_TIMEOUT:
         snprintf(measured->reason, sizeof(measured->reason), "no answer after %.0f s while %s: killed",
-                 timeout_ns / 1e9, run_phase_name((enum run_phase)atomic_load(&supervisor->shared->phase)));
+                 timeout_ns / 1e9, phase_now(supervisor->shared));
         measured->status = CASE_TIMEOUT;
         measured->sample_count = 0;
         child_close(&supervisor->child, true);

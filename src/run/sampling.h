@@ -1,12 +1,45 @@
 /* SPDX-License-Identifier: MIT
  *
- * Sampling: policy of one case's timing. Which timer, cache state, batch size and warm-up (sampling.c), what the caches go
- * through before a sample (cold.c), and one sample (sample.c); the stop rule is stats'.
+ * Sampling: policy of one case's timing. Which timer, batch size and warm-up, and one sample (sampling.c), what the caches go
+ * through before it (cold.c), and what other kernels help (service.c); the stop rule is stats'.
  */
 #ifndef ROOFTILE_SAMPLING_H
 #define ROOFTILE_SAMPLING_H
 
-#include "service.h"
+#include "run_internal.h"
+
+/* ---- kernels of rooftile's own beside the case (service.c) ----
+ *
+ * A held back start, the clock probe, the flush. Each is opened and tried at its first use and stays for the life of the worker.
+ * None of them can fail a case: what does not work says why, and is not used. */
+
+#define SERVICE_WHY 96
+
+/* NULL with `why` when the service is not to be had on this device. Where the device does not tell the rate of its constant
+ * counter, trying the clock's finds it from a probe's own duration and makes it the worker's timer_tick_ns. */
+struct ready *service_ready(struct worker *worker, enum run_service which, char why[static SERVICE_WHY]);
+
+/* So many launches may stand behind a held back start. ROCm's queue has room for 16,384 packets, but its host side puts a
+ * barrier of its own between every 1,000 commands (DEBUG_CLR_MAX_BATCH_SIZE), which would count as the batch's time. */
+enum { HOLD_MAX_LAUNCHES = 900 };
+
+/* With SERVICE_HOLD ready: nothing queued on stream 0 runs until hold_release. False with `why`: it could not be launched. */
+bool hold_begin(struct worker *worker, char why[static SERVICE_WHY]);
+/* Does nothing when nothing is held. */
+void hold_release(struct worker *worker);
+/* After a wait: whether the stream was held until hold_release. If not, the kernel gave up first. */
+bool hold_was_released(struct worker *worker, char why[static SERVICE_WHY]);
+
+enum { PROBE_BEFORE, PROBE_AFTER, PROBE_COUNT };
+
+/* Rate of the constant counter; 0 = unknown. */
+double probe_counter_hz(const struct worker *worker);
+/* With SERVICE_CLOCK ready: puts a probe into stream 0; what went wrong with it, probe_read says. */
+void probe_queue(struct worker *worker, unsigned which);
+/* After a wait: the core clock, or NaN with `why`. */
+double probe_read(struct worker *worker, unsigned which, char why[static SERVICE_WHY]);
+
+/* ---- sampling ---- */
 
 struct sampling {
     struct worker *worker;
@@ -45,8 +78,8 @@ enum status sampling_warm_up(struct sampling *sampling, const struct measure_opt
 enum status sampling_cross(struct sampling *sampling, struct measurement *out, struct err *err);
 /* Sets the timer and its batch, and makes the graph that it may need. */
 enum status sampling_set_timer(struct sampling *sampling, enum timer timer, uint32_t batch, struct err *err);
-/* Whether launches may follow each other at once. */
-bool sampling_may_batch(const struct sampling *sampling);
+/* Between the marks of the measurement: those of the kernel's own times, or those around it. */
+enum status elapsed_of(double *time_ns, struct device *device, bool own, struct err *err);
 
 /* ---- caches (cold.c) ---- */
 

@@ -1,6 +1,249 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The steps of a case that is made ready: its code, and for each step the kernel, buffers and arguments it stands for.
+ * Load and alloc steps change these while the case runs.
+ */
+#include <stdlib.h>
+#include <string.h>
+
 #include "rooftile/clock.h"
 #include "run_internal.h"
+
+/* ---- code ---- */
+
+static enum status load_one(struct device_module **module, const struct ready *ready, size_t code, struct err *err)
+{
+    const struct device_ops *ops = ready->device->ops;
+    const struct build_result *build = &ready->builds[code];
+    if (!ready->bound->manifest->library)
+        return ops->load(module, ready->device, build->object, err);
+    if (ops->load_library)
+        return ops->load_library(module, ready->device, build->library, err);
+    return err_set(err, ERR_UNSUPPORTED, "the device has no libraries of functions");
+}
+
+enum status ready_load(struct ready *ready, struct err *err)
+{
+    const struct bound *bound = ready->bound;
+    enum status status = STATUS_OK;
+    if (!ready->modules)
+        ready->modules = arena_array(&ready->arena, bound->code_count + 1, sizeof(*ready->modules));
+    for (size_t k = 0; k < bound->code_count && !status; k++)
+        if (!ready->modules[k])
+            status = load_one(&ready->modules[k], ready, bound->codes[k], err);
+    return status;
+}
+
+void ready_unload(struct ready *ready)
+{
+    for (size_t k = 0; ready->modules && k < ready->bound->code_count; k++) {
+        if (ready->modules[k])
+            ready->device->ops->unload(ready->device, ready->modules[k]);
+        ready->modules[k] = NULL;
+    }
+}
+
+const struct build_result *unbuilt_code(const struct bound *bound, const struct build_result *builds)
+{
+    for (size_t k = 0; k < bound->code_count; k++) {
+        const struct build_result *build = &builds[bound->codes[k]];
+        if (build->state == BUILD_FAILED || build->state == BUILD_SKIPPED)
+            return build;
+    }
+    return NULL;
+}
+
+/* ---- launches ---- */
+
+static enum status check_args(const struct kernel_info *info, const struct bound_launch *launch, struct err *err)
+{
+    if (!info->arg_count)
+        return STATUS_OK;
+    if (info->arg_count != launch->arg_count)
+        return err_set(err, ERR_CONFIG, "kernel '%s' takes %u arguments, the manifest gives %zu", launch->symbol,
+                       info->arg_count, launch->arg_count);
+    for (size_t k = 0; k < launch->arg_count; k++) {
+        const struct bound_arg *arg = &launch->args[k];
+        const uint32_t size = arg->buffer >= 0 ? (uint32_t)sizeof(void *) : arg->size_bytes;
+        if (info->sizes_only && info->args[k].size_bytes != size)
+            return err_set(err, ERR_CONFIG, "argument %zu of kernel '%s' has %u bytes, the manifest gives %u", k,
+                           launch->symbol, info->args[k].size_bytes, size);
+        if (info->sizes_only)
+            continue;
+        if (info->args[k].size_bytes != size || info->args[k].is_pointer != (arg->buffer >= 0))
+            return err_set(err, ERR_CONFIG,
+                           "argument %zu of kernel '%s' is %s of %u bytes, the manifest gives %s of %u", k,
+                           launch->symbol, info->args[k].is_pointer ? "a pointer" : "a value", info->args[k].size_bytes,
+                           arg->buffer >= 0 ? "a pointer" : "a value", size);
+    }
+    return STATUS_OK;
+}
+
+static struct device_module *module_of(const struct ready *ready, size_t code)
+{
+    size_t at = 0;
+    while (ready->bound->codes[at] != code)
+        at++;
+    return ready->modules[at];
+}
+
+static void point_args(struct ready_step *step, struct ready *ready, uint32_t rotation)
+{
+    const struct bound_launch *bound = &step->bound->launch;
+    if (!step->arg_values) {
+        step->arg_values = arena_array(&ready->arena, bound->arg_count + 1, sizeof(*step->arg_values));
+        step->arg_pointers = arena_array(&ready->arena, bound->arg_count + 1, sizeof(*step->arg_pointers));
+    }
+    for (size_t k = 0; k < bound->arg_count; k++) {
+        const struct bound_arg *arg = &bound->args[k];
+        if (arg->buffer >= 0)
+            step->arg_values[k] =
+                (uint64_t)(uintptr_t)((uint8_t *)ready_buffer(ready, (size_t)arg->buffer, rotation) + arg->offset);
+        else
+            memcpy(&step->arg_values[k], arg->value, sizeof(arg->value));
+        step->arg_pointers[k] = &step->arg_values[k];
+    }
+}
+
+static enum status point_launch(struct ready_step *step, struct ready *ready, uint32_t rotation, struct err *err)
+{
+    const struct bound_launch *bound = &step->bound->launch;
+    struct kernel_info info = {0};
+    enum status status = ready->device->ops->kernel(&step->launch.kernel, &info, ready->device,
+                                                    module_of(ready, bound->code), bound->symbol, err);
+    if (!status)
+        status = check_args(&info, bound, err);
+    if (status)
+        return status;
+    if (info.library[0]) {
+        memcpy(ready->library, info.library, sizeof(ready->library));
+        memcpy(ready->library_sha256, info.library_sha256, sizeof(ready->library_sha256));
+    }
+    point_args(step, ready, rotation);
+    memcpy(step->launch.grid, bound->grid, sizeof(bound->grid));
+    memcpy(step->launch.block, bound->block, sizeof(bound->block));
+    step->launch.lds_bytes = bound->lds_bytes;
+    step->launch.args = step->arg_pointers;
+    step->launch.stream = step->bound->stream;
+    step->launch.cooperative = bound->spec->cooperative;
+    return STATUS_OK;
+}
+
+/* ---- steps, made ready ---- */
+
+enum status make_graph(struct device_graph **graph, struct ready *ready, const struct ready_step *steps, size_t count,
+                       uint32_t repeat, struct err *err)
+{
+    const struct device_ops *ops = ready->device->ops;
+    size_t total = 0, at = 0;
+    if (!ops->graph_make)
+        return err_set(err, ERR_UNSUPPORTED, "the %s device has no graphs", ops->name);
+    for (size_t k = 0; k < count; k++)
+        total += (size_t)steps[k].bound->repeat;
+    struct device_launch *launches = calloc(total + 1, sizeof(*launches));
+    if (!launches)
+        arena_out_of_memory((total + 1) * sizeof(*launches));
+    for (size_t k = 0; k < count; k++)
+        for (uint64_t n = 0; n < steps[k].bound->repeat; n++)
+            launches[at++] = steps[k].launch;
+    enum status status = ops->graph_make(graph, ready->device, launches, total, repeat, err);
+    free(launches);
+    return status;
+}
+
+static enum status point_steps(struct ready_step *steps, struct ready *ready, const struct bound_step *bound,
+                               size_t count, uint32_t rotation, struct err *err);
+
+static enum status point_inside(struct ready_step *step, struct ready *ready, uint32_t rotation, struct err *err)
+{
+    const size_t count = step->bound->step_count;
+    if (!step->inside)
+        step->inside = arena_array(&ready->arena, count + 1, sizeof(*step->inside));
+    enum status status = point_steps(step->inside, ready, step->bound->steps, count, rotation, err);
+    if (!status && step->bound->kind == STEP_GRAPH && !step->graph)
+        status = make_graph(&step->graph, ready, step->inside, count, 1, err);
+    return status;
+}
+
+static enum status point_steps(struct ready_step *steps, struct ready *ready, const struct bound_step *bound,
+                               size_t count, uint32_t rotation, struct err *err)
+{
+    enum status status = STATUS_OK;
+    for (size_t k = 0; k < count && !status; k++) {
+        struct ready_step *step = &steps[k];
+        step->bound = &bound[k];
+        switch (bound[k].kind) {
+        case STEP_LAUNCH:
+            status = point_launch(step, ready, rotation, err);
+            break;
+        case STEP_COPY:
+            step->to = ready_buffer(ready, (size_t)bound[k].to, rotation);
+            step->from = ready_buffer(ready, (size_t)bound[k].from, rotation);
+            break;
+        case STEP_FILL:
+            step->to = ready_buffer(ready, (size_t)bound[k].to, rotation);
+            break;
+        case STEP_GRAPH:
+        case STEP_LOOP:
+            status = point_inside(step, ready, rotation, err);
+            break;
+        case STEP_SYNC:
+        case STEP_RECORD:
+        case STEP_WAIT:
+        case STEP_LOAD:
+        case STEP_ALLOC:
+            break;
+        }
+    }
+    return status;
+}
+
+enum status ready_resolve(struct ready *ready, struct err *err)
+{
+    const struct bound *bound = ready->bound;
+    enum status status = STATUS_OK;
+    if (!ready->steps) {
+        ready->steps = arena_array(&ready->arena, ready->rotations * bound->step_count + 1, sizeof(*ready->steps));
+        ready->setup = arena_array(&ready->arena, ready->rotations * bound->setup_count + 1, sizeof(*ready->setup));
+    }
+    for (uint32_t rotation = 0; rotation < ready->rotations && !status; rotation++) {
+        status = point_steps(ready->steps + rotation * bound->step_count, ready, bound->steps, bound->step_count,
+                             rotation, err);
+        if (!status)
+            status = point_steps(ready->setup + rotation * bound->setup_count, ready, bound->setup, bound->setup_count,
+                                 rotation, err);
+    }
+    return status;
+}
+
+void ready_describe(struct ready *ready)
+{
+    const struct bound *bound = ready->bound;
+    size_t timed = 0;
+    uint64_t launches = 0;
+    for (size_t k = 0; k < bound->step_count; k++) {
+        timed += bound->steps[k].timed;
+        ready->reloads = ready->reloads || bound->steps[k].kind == STEP_LOAD;
+        launches += bound->steps[k].repeat;
+    }
+    ready->all_timed = timed == bound->step_count;
+    ready->stream_launches = bound->timing.launches_only ? launches : 0;
+}
+
+static void free_graphs(const struct ready *ready, const struct ready_step *steps, size_t count)
+{
+    for (size_t k = 0; steps && k < count; k++)
+        if (steps[k].graph)
+            ready->device->ops->graph_free(ready->device, steps[k].graph);
+}
+
+void ready_free_graphs(struct ready *ready)
+{
+    free_graphs(ready, ready->steps, ready->rotations * ready->bound->step_count);
+    free_graphs(ready, ready->setup, ready->rotations * ready->bound->setup_count);
+}
+
+/* ---- steps, run ---- */
 
 static enum status load(struct ready *ready, struct err *err)
 {

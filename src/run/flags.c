@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What speaks against a measurement: the machine was disturbed, the clock fell, or it is faster than it can be.
+ */
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "run_internal.h"
+
+static const double disturbed_above = 0.05; /* move of a reference rate across the case */
+
+__attribute__((format(printf, 2, 3))) static void add_reason(struct measurement *out, const char *format, ...)
+{
+    size_t length = strlen(out->flag_reason);
+    va_list args;
+    va_start(args, format);
+    if (length)
+        length += (size_t)snprintf(out->flag_reason + length, sizeof(out->flag_reason) - length, "; ");
+    if (length < sizeof(out->flag_reason))
+        vsnprintf(out->flag_reason + length, sizeof(out->flag_reason) - length, format, args);
+    va_end(args);
+}
+
+/* ---- disturbance ---- */
+
+/* Relative; 0 where it is unknown. */
+static double move_of(double before, double after)
+{
+    return before > 0 && after > 0 ? after / before - 1 : 0;
+}
+
+void flag_disturbance(struct measurement *out)
+{
+    const double stream = move_of(out->before.stream_bps, out->after.stream_bps);
+    const double fma = move_of(out->before.fma_flops, out->after.fma_flops);
+    if (out->flags & FLAG_DISTURBED || (fabs(stream) <= disturbed_above && fabs(fma) <= disturbed_above))
+        return;
+    out->flags |= FLAG_DISTURBED;
+    if (fabs(stream) >= fabs(fma))
+        snprintf(out->flag_reason, sizeof(out->flag_reason), "reference stream moved from %.1f to %.1f GB/s (%+.0f %%)",
+                 out->before.stream_bps / 1e9, out->after.stream_bps / 1e9, stream * 100);
+    else
+        snprintf(out->flag_reason, sizeof(out->flag_reason), "reference FMA moved from %.1f to %.1f GFLOP/s (%+.0f %%)",
+                 out->before.fma_flops / 1e9, out->after.fma_flops / 1e9, fma * 100);
+}
+
+/* ---- clocks ---- */
+
+/* Samples that did not count for their clock: a few are an accident, more are what the case did to the device. */
+void flag_slow_clock(struct measurement *out)
+{
+    const uint32_t slow = out->discarded[DISCARD_CLOCK], all = slow + out->sample_count;
+    if (slow <= MAX_REJECTED * all)
+        return;
+    out->flags |= FLAG_THROTTLED;
+    add_reason(out, "the clock fell below %.0f %% of where the case began in %u of %u samples, which do not count",
+               SLOW_BELOW * 100, slow, all);
+}
+
+/* Of 6544 pairs of neighbouring samples of a steady MI355X the clock of 99 % differed by less (median 0.11 %). */
+static const double clock_drop_above = 0.0078;
+enum { CLOCK_PARTS = 4 }; /* the first and the last of so many parts of the samples are compared */
+
+/* The middle clock of some samples; 0 when no probe worked. */
+static double held_hz(const float *hz, uint32_t count)
+{
+    double known[MEASUREMENT_MAX_SAMPLES / CLOCK_PARTS + 1];
+    size_t used = 0;
+    for (uint32_t k = 0; k < count; k++)
+        if (hz[k] > 0)
+            known[used++] = (double)hz[k];
+    return used ? median_of(known, used) : 0;
+}
+
+/* How far the clock fell while the case ran, relative: by the probes beside the samples, or else by what the driver
+ * said before and after. 0 where neither tells. */
+static double clock_drop(const struct measurement *out, double *from_hz, double *to_hz)
+{
+    const uint32_t part = out->sample_count / CLOCK_PARTS;
+    *from_hz = out->before.core_hz;
+    *to_hz = out->after.core_hz;
+    if (out->has_sample_hz && part) {
+        *from_hz = held_hz(out->sample_hz, part);
+        *to_hz = held_hz(out->sample_hz + out->sample_count - part, part);
+    }
+    return *from_hz > 0 && *to_hz > 0 ? 1 - *to_hz / *from_hz : 0;
+}
+
+/* The counters have 32 bits and wrap, so any change counts. */
+static bool moved(double before, double after)
+{
+    return isfinite(before) && isfinite(after) && before != after;
+}
+
+static const char *throttle_cause(const struct measurement *out)
+{
+    const struct device_sense *a = &out->before, *b = &out->after;
+    const struct {
+        bool seen;
+        const char *name;
+    } causes[] = {
+        {moved(a->violation_prochot, b->violation_prochot), "the processor-hot signal"},
+        {moved(a->violation_thermal, b->violation_thermal), "the temperature limit of the socket"},
+        {moved(a->violation_hbm, b->violation_hbm), "the temperature limit of the memory"},
+        {moved(a->violation_vr, b->violation_vr), "the temperature limit of the voltage regulators"},
+        {moved(a->violation_power, b->violation_power), "the power limit"},
+        {b->throttle_bits & ~a->throttle_bits, "throttling"},
+    };
+    for (size_t k = 0; k < sizeof(causes) / sizeof(causes[0]); k++)
+        if (causes[k].seen)
+            return causes[k].name;
+    return NULL;
+}
+
+void flag_throttling(struct measurement *out)
+{
+    double from_hz, to_hz;
+    const double drop = clock_drop(out, &from_hz, &to_hz);
+    const char *cause = throttle_cause(out);
+    if (!cause || drop <= clock_drop_above)
+        return;
+    out->flags |= FLAG_THROTTLED;
+    add_reason(out, "the clock fell from %.0f to %.0f MHz (-%.1f %%) while %s held it back", from_hz / 1e6, to_hz / 1e6,
+               drop * 100, cause);
+}
+
+/* ---- plausibility ---- */
+
+enum { MAX_ROOFS_RAISED = 3 };
+
+double measurement_median(const struct measurement *measured)
+{
+    static double sorted[MEASUREMENT_MAX_SAMPLES];
+    memcpy(sorted, measured->samples_ns, measured->sample_count * sizeof(*sorted));
+    return median_of(sorted, measured->sample_count);
+}
+
+static struct ceiling *ceiling_of(struct machine *machine, const struct run_roof *roof)
+{
+    return roof->is_level ? &machine->levels[roof->index].bandwidth : &machine->units[roof->index].peak;
+}
+
+static const char *ceiling_name(const struct machine *machine, const struct run_roof *roof)
+{
+    return roof->is_level ? machine->levels[roof->index].name : machine->units[roof->index].name;
+}
+
+/* Measures the roof's own kernel again, beside the case that beat it. */
+static bool raise_roof(struct worker *worker, const struct run_roof *roof, struct measurement *scratch)
+{
+    struct machine *machine = &worker->shared->machine;
+    const struct plan_case *probe = roof->probe;
+    struct ceiling *ceiling = ceiling_of(machine, roof);
+    struct ready ready = {0};
+    struct err err = {0};
+    uint32_t rotations = 1;
+    bool raised = false;
+    if (unbuilt_code(&probe->bound, roof->builds))
+        return false;
+    if (!choose_rotations(&rotations, worker, probe, &err) &&
+        !ready_init(&ready, worker->device, &probe->bound, roof->builds, rotations, worker->options->seed, &err) &&
+        !ready_setup(&ready, &err) && !measure_samples(worker, &ready, probe, scratch, &err)) {
+        const struct work *work = &probe->bound.work;
+        const double amount = roof->is_level ? work->read_bytes + work->write_bytes : work->flops;
+        const double rate = amount / measurement_median(scratch) * 1e9;
+        if (rate > ceiling->measured) {
+            ceiling->measured = rate;
+            ceiling->raised = raised = true;
+        }
+    }
+    ready_release(&ready);
+    return raised;
+}
+
+static const struct run_roof *binding_roof(const struct worker *worker, const struct plan_case *plan_case)
+{
+    struct floor floor;
+    floor_compute(&floor, &worker->shared->machine, &plan_case->bound.work, plan_case->measure.cache);
+    for (size_t k = 0; k < worker->options->roof_count; k++)
+        if (!strcmp(ceiling_name(&worker->shared->machine, &worker->options->roofs[k]), floor.ceiling_name))
+            return &worker->options->roofs[k];
+    return NULL;
+}
+
+static enum plausibility judge(const struct worker *worker, const struct plan_case *plan_case, struct measurement *out,
+                               char why[static 256])
+{
+    return floor_judge(&worker->shared->machine, &plan_case->bound.work, plan_case->measure.cache,
+                       measurement_median(out), worker->info.timer_tick_ns, why);
+}
+
+void flag_implausible(struct measurement *out, enum plausibility verdict, bool measured_again, const char *why)
+{
+    if (verdict == ABOVE_MEASURED_ROOF && measured_again && out->flags & FLAG_DISTURBED) {
+        add_reason(out, "a roof measured meanwhile proves nothing: %s", why);
+    } else if (verdict == IMPOSSIBLE || verdict == ABOVE_MEASURED_ROOF) {
+        out->flags |= FLAG_IMPOSSIBLE;
+        snprintf(out->flag_reason, sizeof(out->flag_reason), "%s%s", why,
+                 measured_again ? "" : "; no case is known that could measure this roof again: run rooftile roofline");
+    } else if (out->flags & FLAG_ROOF_RAISED) {
+        snprintf(out->flag_reason, sizeof(out->flag_reason),
+                 "beat a measured roof, which was measured again and raised");
+    }
+}
+
+enum status check_plausible(struct worker *worker, struct ready *ready, const struct plan_case *plan_case,
+                            struct measurement *out, struct err *err)
+{
+    char why[256] = "";
+    enum plausibility verdict = judge(worker, plan_case, out, why);
+    struct measurement *scratch = NULL;
+    bool again = true;
+    for (int round = 0; verdict == ABOVE_MEASURED_ROOF && round < MAX_ROOFS_RAISED; round++) {
+        const struct run_roof *roof = binding_roof(worker, plan_case);
+        again = roof != NULL;
+        if (!again)
+            break;
+        if (!scratch && !(scratch = calloc(1, sizeof(*scratch))))
+            arena_out_of_memory(sizeof(*scratch));
+        if (raise_roof(worker, roof, scratch))
+            out->flags |= FLAG_ROOF_RAISED;
+        memset(out->discarded, 0, sizeof(out->discarded));
+        enum status status = measure_samples(worker, ready, plan_case, out, err);
+        out->remeasured++;
+        if (status) {
+            free(scratch);
+            return status;
+        }
+        verdict = judge(worker, plan_case, out, why);
+    }
+    free(scratch);
+    if (out->remeasured)
+        sense_after(worker, out);
+    flag_implausible(out, verdict, again, why);
+    return STATUS_OK;
+}
