@@ -38,7 +38,7 @@ char *arena_vprintf(struct arena *arena, const char *format, va_list args) __att
 void *array_grow(void *items, size_t count, size_t size);
 void *arena_grow(struct arena *arena, void *items, size_t count, size_t size);
 
-/* items[count++] = value; `items` and `count` are variables or members. */
+/* items[count++] = value; `items` and `count` are variables or members that the value does not mention. */
 #define ARRAY_PUSH(items, count, ...)                                                                                  \
     ((items) = array_grow((items), (count), sizeof(*(items))), (items)[(count)++] = __VA_ARGS__)
 #define ARENA_PUSH(arena, items, count, ...)                                                                           \

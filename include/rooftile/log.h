@@ -14,12 +14,15 @@ enum log_level { LOG_QUIET, LOG_NORMAL, LOG_VERBOSE, LOG_DEBUG };
 void log_set_level(enum log_level level);
 enum log_level log_level(void);
 
-void log_error(const char *format, ...) __attribute__((format(printf, 1, 2))); /* "rooftile: error: ..." always */
-void log_warn(const char *code, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));                                    /* "rooftile: warning W012: ..." */
-void log_info(const char *format, ...) __attribute__((format(printf, 1, 2))); /* LOG_NORMAL and up */
-void log_verbose(const char *format, ...) __attribute__((format(printf, 1, 2)));
-void log_debug(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* A line where the level is at least this one; of LOG_QUIET an error, always. */
+void log_at(enum log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
+#define log_error(...) log_at(LOG_QUIET, __VA_ARGS__) /* "rooftile: error: ..." */
+#define log_info(...) log_at(LOG_NORMAL, __VA_ARGS__)
+#define log_verbose(...) log_at(LOG_VERBOSE, __VA_ARGS__)
+#define log_debug(...) log_at(LOG_DEBUG, __VA_ARGS__)
+
+/* "rooftile: warning W012: ..." */
+void log_warn(const char *code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Short name of a warning code ("machine not measured"), NULL when the table in log.c lacks it. */
 const char *log_code_name(const char *code);

@@ -44,6 +44,11 @@ const char *cpu_target_arch(void)
 #endif
 }
 
+static bool is_word(const char *known, const char *word, size_t length)
+{
+    return strlen(known) == length && memcmp(known, word, length) == 0;
+}
+
 static bool has_all(const char *list, const char *words)
 {
     while (*words) {
@@ -89,7 +94,7 @@ bool cpu_target_has(const char *target, const char *feature)
     const size_t length = strlen(feature);
     const size_t first = strcspn(target, ",");
     for (size_t i = LEVEL_COUNT; i-- > 0;) {
-        if (strlen(levels[i].name) != first || memcmp(levels[i].name, target, first) != 0)
+        if (!is_word(levels[i].name, target, first))
             continue;
         for (size_t below = 0; below <= i; ++below)
             if (text_has_word(levels[below].features, " ", feature, length))
@@ -101,15 +106,15 @@ bool cpu_target_has(const char *target, const char *feature)
 static bool is_level(const char *name, size_t length)
 {
     for (size_t i = 0; i < LEVEL_COUNT; ++i)
-        if (strlen(levels[i].name) == length && memcmp(levels[i].name, name, length) == 0)
+        if (is_word(levels[i].name, name, length))
             return true;
-    return length == strlen("armv8-a") && memcmp("armv8-a", name, length) == 0;
+    return is_word("armv8-a", name, length);
 }
 
 static bool is_extra(const char *name, size_t length)
 {
     for (size_t i = 0; i < EXTRA_COUNT; ++i)
-        if (strlen(extras[i].feature) == length && memcmp(extras[i].feature, name, length) == 0)
+        if (is_word(extras[i].feature, name, length))
             return true;
     return false;
 }

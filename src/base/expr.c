@@ -82,6 +82,12 @@ static void apply_unary(enum expr_op op, double *x, size_t count)
     }
 }
 
+static void apply_math(double (*math)(double), double *x, size_t count)
+{
+    for (size_t k = 0; k < count; k++)
+        x[k] = math(x[k]);
+}
+
 #define EACH_WITH(expression)                                                                                          \
     if (one) {                                                                                                         \
         const double b = y[0];                                                                                         \
@@ -132,7 +138,7 @@ static void apply_binary(enum expr_op op, double *restrict x, const double *rest
 /* Of finite operands. */
 static bool may_be_infinite(enum expr_op op)
 {
-    return op == OP_SLOT || op == OP_CALL || (op >= OP_ADD && op <= OP_POW);
+    return op == OP_SLOT || op == OP_CALL || op == OP_MATH || (op >= OP_ADD && op <= OP_POW);
 }
 
 /* x - x is 0 for a finite x and NaN otherwise; sums of their own per lane keep this a vector loop. */
@@ -274,6 +280,9 @@ static const struct expr_step *run(struct block *b)
         case OP_CALL:
             call(b, step->as.call);
             break;
+        case OP_MATH:
+            apply_math(step->as.math->math, row(b, b->top - 1), b->have[b->top - 1]);
+            break;
         default:
             if (step->op < OP_ADD)
                 apply_unary(step->op, row(b, b->top - 1), b->have[b->top - 1]);
@@ -293,8 +302,9 @@ static enum status fault(const struct block *b, const struct expr_step *step, st
     if ((step->op == OP_DIV || step->op == OP_MOD) && row(b, b->top)[0] == 0) /* the divisor */
         return err_set(err, ERR_CONFIG, "%s by zero at column %u", step->op == OP_DIV ? "division" : "remainder",
                        step->column);
-    if (step->op == OP_CALL && isnan(result))
-        return err_set(err, ERR_CONFIG, "%s(...) is not defined here at column %u", step->as.call->name, step->column);
+    if ((step->op == OP_CALL || step->op == OP_MATH) && isnan(result))
+        return err_set(err, ERR_CONFIG, "%s(...) is not defined here at column %u",
+                       step->op == OP_CALL ? step->as.call->name : step->as.math->function.name, step->column);
     if (step->op == OP_SLOT)
         return err_set(err, ERR_CONFIG, "not a finite number at column %u", step->column);
     return err_set(err, ERR_CONFIG, "the result is %s at column %u", isnan(result) ? "not defined" : "too large",

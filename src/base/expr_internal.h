@@ -25,6 +25,7 @@ enum expr_op {
     OP_SKIP,
     OP_SELECT,
     OP_CALL,
+    OP_MATH,
     /* unary */
     OP_NEG,
     OP_NOT,
@@ -57,6 +58,7 @@ struct expr_step {
         size_t slot;                      /* OP_SLOT */
         size_t target;                    /* OP_BRANCH, OP_SKIP: where to go on */
         const struct expr_function *call; /* OP_CALL */
+        const struct expr_builtin *math;  /* OP_MATH */
     } as;
 };
 
@@ -68,11 +70,12 @@ struct expr {
     size_t variable_count; /* slots below are variables, above are lists */
 };
 
-/* A function of the language: either an operation of its own or a call. */
+/* A function of the language: an operation of its own or a call. */
 struct expr_builtin {
-    enum expr_op op; /* OP_CALL: see `function`; OP_MIN, OP_MAX fold any number of arguments */
+    enum expr_op op; /* OP_CALL: by `function`; OP_MATH: by `math`; OP_MIN, OP_MAX fold any number of arguments */
     bool any_count;
     struct expr_function function;
+    double (*math)(double); /* NaN: see struct expr_function */
 };
 extern const struct expr_builtin expr_builtins[];
 extern const size_t expr_builtin_count;

@@ -99,46 +99,6 @@ bool expr_next_token(struct token *token, const char *source, const char *at, st
 
 /* ---- built-in functions ---- */
 
-static double call_round(const double *args)
-{
-    return round(args[0]);
-}
-
-static double call_sqrt(const double *args)
-{
-    return sqrt(args[0]);
-}
-
-static double call_exp(const double *args)
-{
-    return exp(args[0]);
-}
-
-static double call_log(const double *args)
-{
-    return log(args[0]);
-}
-
-static double call_log2(const double *args)
-{
-    return log2(args[0]);
-}
-
-static double call_log10(const double *args)
-{
-    return log10(args[0]);
-}
-
-static double call_sin(const double *args)
-{
-    return sin(args[0]);
-}
-
-static double call_cos(const double *args)
-{
-    return cos(args[0]);
-}
-
 /* Exact for whole numbers below 2^53: their quotient is at least 1/b away from any integer it is not equal to, and
  * rounding moves it by less. */
 static double call_ceil_div(const double *args)
@@ -177,24 +137,24 @@ static double call_harmonic(const double *args)
 }
 
 const struct expr_builtin expr_builtins[] = {
-    {OP_MIN, true, {"min", 1, NULL}},
-    {OP_MAX, true, {"max", 1, NULL}},
-    {OP_ABS, false, {"abs", 1, NULL}},
-    {OP_FLOOR, false, {"floor", 1, NULL}},
-    {OP_CEIL, false, {"ceil", 1, NULL}},
-    {OP_POW, false, {"pow", 2, NULL}},
-    {OP_CALL, false, {"round", 1, call_round}},
-    {OP_CALL, false, {"sqrt", 1, call_sqrt}},
-    {OP_CALL, false, {"exp", 1, call_exp}},
-    {OP_CALL, false, {"log", 1, call_log}},
-    {OP_CALL, false, {"log2", 1, call_log2}},
-    {OP_CALL, false, {"log10", 1, call_log10}},
-    {OP_CALL, false, {"sin", 1, call_sin}},
-    {OP_CALL, false, {"cos", 1, call_cos}},
-    {OP_CALL, false, {"ceil_div", 2, call_ceil_div}},
-    {OP_CALL, false, {"round_up", 2, call_round_up}},
-    {OP_CALL, false, {"is_pow2", 1, call_is_pow2}},
-    {OP_CALL, false, {"clamp", 3, call_clamp}},
-    {OP_CALL, false, {"harmonic", 2, call_harmonic}},
+    {OP_MIN, true, {"min", 1, NULL}, NULL},
+    {OP_MAX, true, {"max", 1, NULL}, NULL},
+    {OP_ABS, false, {"abs", 1, NULL}, NULL},
+    {OP_FLOOR, false, {"floor", 1, NULL}, NULL},
+    {OP_CEIL, false, {"ceil", 1, NULL}, NULL},
+    {OP_POW, false, {"pow", 2, NULL}, NULL},
+    {OP_MATH, false, {"round", 1, NULL}, round},
+    {OP_MATH, false, {"sqrt", 1, NULL}, sqrt},
+    {OP_MATH, false, {"exp", 1, NULL}, exp},
+    {OP_MATH, false, {"log", 1, NULL}, log},
+    {OP_MATH, false, {"log2", 1, NULL}, log2},
+    {OP_MATH, false, {"log10", 1, NULL}, log10},
+    {OP_MATH, false, {"sin", 1, NULL}, sin},
+    {OP_MATH, false, {"cos", 1, NULL}, cos},
+    {OP_CALL, false, {"ceil_div", 2, call_ceil_div}, NULL},
+    {OP_CALL, false, {"round_up", 2, call_round_up}, NULL},
+    {OP_CALL, false, {"is_pow2", 1, call_is_pow2}, NULL},
+    {OP_CALL, false, {"clamp", 3, call_clamp}, NULL},
+    {OP_CALL, false, {"harmonic", 2, call_harmonic}, NULL},
 };
 const size_t expr_builtin_count = sizeof(expr_builtins) / sizeof(expr_builtins[0]);

@@ -269,7 +269,9 @@ static bool parse_call(struct parser *p, const struct token *name)
     }
     if (any_count)
         return true;
-    if (builtin && builtin->op != OP_CALL)
+    if (builtin && builtin->op == OP_MATH)
+        emit(p, (struct expr_step){OP_MATH, column, {.math = builtin}}, 0);
+    else if (builtin && builtin->op != OP_CALL)
         emit_op(p, builtin->op, column, 1 - count);
     else
         emit(p, (struct expr_step){OP_CALL, column, {.call = function}}, 1 - count);
@@ -329,17 +331,18 @@ static bool parse_unary(struct parser *p)
     return true;
 }
 
-enum level { LEVEL_COMPARE, LEVEL_ADD, LEVEL_MULTIPLY, LEVEL_UNARY };
+enum level { LEVEL_OR, LEVEL_AND, LEVEL_COMPARE, LEVEL_ADD, LEVEL_MULTIPLY, LEVEL_UNARY };
 
 static const struct binary {
     const char *operator;
     enum level level;
-    enum expr_op op;
+    enum expr_op op; /* of || and &&: see parse_level */
 } binaries[] = {
-    {"==", LEVEL_COMPARE, OP_EQ},  {"!=", LEVEL_COMPARE, OP_NE},  {"<", LEVEL_COMPARE, OP_LT},
-    {"<=", LEVEL_COMPARE, OP_LE},  {">", LEVEL_COMPARE, OP_GT},   {">=", LEVEL_COMPARE, OP_GE},
-    {"+", LEVEL_ADD, OP_ADD},      {"-", LEVEL_ADD, OP_SUB},      {"*", LEVEL_MULTIPLY, OP_MUL},
-    {"/", LEVEL_MULTIPLY, OP_DIV}, {"%", LEVEL_MULTIPLY, OP_MOD},
+    {"||", LEVEL_OR, OP_BRANCH},   {"&&", LEVEL_AND, OP_BRANCH},  {"==", LEVEL_COMPARE, OP_EQ},
+    {"!=", LEVEL_COMPARE, OP_NE},  {"<", LEVEL_COMPARE, OP_LT},   {"<=", LEVEL_COMPARE, OP_LE},
+    {">", LEVEL_COMPARE, OP_GT},   {">=", LEVEL_COMPARE, OP_GE},  {"+", LEVEL_ADD, OP_ADD},
+    {"-", LEVEL_ADD, OP_SUB},      {"*", LEVEL_MULTIPLY, OP_MUL}, {"/", LEVEL_MULTIPLY, OP_DIV},
+    {"%", LEVEL_MULTIPLY, OP_MOD},
 };
 
 static const struct binary *find_binary(const struct parser *p, enum level level)
@@ -350,67 +353,43 @@ static const struct binary *find_binary(const struct parser *p, enum level level
     return NULL;
 }
 
-static bool parse_binary(struct parser *p, enum level level)
+/* a || b is a ? 1 : (b != 0); a && b is a ? (b != 0) : 0 */
+static bool parse_level(struct parser *p, enum level level)
 {
     if (level == LEVEL_UNARY)
         return parse_unary(p);
-    if (!parse_binary(p, level + 1))
+    if (!parse_level(p, level + 1))
         return false;
     const struct binary *binary = find_binary(p, level);
     for (bool again = false; binary; binary = find_binary(p, level), again = true) {
         const unsigned column = p->token.column;
+        struct choice choice;
         if (again && level == LEVEL_COMPARE) {
             err_set(p->err, ERR_CONFIG, "comparisons cannot follow each other at column %u; join them with &&", column);
             return false;
         }
-        if (!advance(p) || !parse_binary(p, level + 1))
+        if (binary->op == OP_BRANCH)
+            start_choice(p, &choice, column);
+        if (level == LEVEL_OR) {
+            emit_const(p, 1, column);
+            other_side(p, &choice, column);
+        }
+        if (!advance(p) || !parse_level(p, level + 1))
             return false;
-        emit_op(p, binary->op, column, -1);
-    }
-    return true;
-}
-
-/* a && b is a ? (b != 0) : 0 */
-static bool parse_and(struct parser *p)
-{
-    if (!parse_binary(p, LEVEL_COMPARE))
-        return false;
-    while (next_is(p, "&&")) {
-        const unsigned column = p->token.column;
-        struct choice choice;
-        start_choice(p, &choice, column);
-        if (!advance(p) || !parse_binary(p, LEVEL_COMPARE))
-            return false;
-        emit_op(p, OP_TRUTH, column, 0);
-        other_side(p, &choice, column);
-        emit_const(p, 0, column);
-        end_choice(p, &choice, column);
-    }
-    return true;
-}
-
-/* a || b is a ? 1 : (b != 0) */
-static bool parse_or(struct parser *p)
-{
-    if (!parse_and(p))
-        return false;
-    while (next_is(p, "||")) {
-        const unsigned column = p->token.column;
-        struct choice choice;
-        start_choice(p, &choice, column);
-        emit_const(p, 1, column);
-        other_side(p, &choice, column);
-        if (!advance(p) || !parse_and(p))
-            return false;
-        emit_op(p, OP_TRUTH, column, 0);
-        end_choice(p, &choice, column);
+        emit_op(p, binary->op == OP_BRANCH ? OP_TRUTH : binary->op, column, binary->op == OP_BRANCH ? 0 : -1);
+        if (level == LEVEL_AND) {
+            other_side(p, &choice, column);
+            emit_const(p, 0, column);
+        }
+        if (binary->op == OP_BRANCH)
+            end_choice(p, &choice, column);
     }
     return true;
 }
 
 static bool parse_choice(struct parser *p)
 {
-    if (!deeper(p) || !parse_or(p))
+    if (!deeper(p) || !parse_level(p, LEVEL_OR))
         return false;
     if (next_is(p, "?")) {
         const unsigned column = p->token.column;

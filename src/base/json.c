@@ -43,12 +43,12 @@ static void add_where(struct text *out, const struct json_file *file, size_t off
     text_addf(out, "%s:%zu:%zu", file->path, line, column);
 }
 
-/* One token of a JSON pointer (RFC 6901), from the key's quote. */
-static void add_token(struct text *out, const char *quote)
+/* The key as one token of a JSON pointer (RFC 6901). */
+static void add_token(struct text *out, const struct json *value)
 {
-    struct arena scratch = {0};
-    struct text token = {0};
-    for (const char *p = json_unquote(&scratch, quote); *p; p++) {
+    struct text key = {0}, token = {0};
+    json_add_key(&key, value);
+    for (const char *p = key.data; *p; p++) {
         if (*p == '~' || *p == '/')
             text_add(&token, *p == '~' ? "~0" : "~1");
         else
@@ -56,8 +56,8 @@ static void add_token(struct text *out, const char *quote)
     }
     text_add(out, "/");
     text_add_escaped(out, ESCAPE_JSON, token.data); /* a file must not be able to drive the terminal */
+    text_release(&key);
     text_release(&token);
-    arena_release(&scratch);
 }
 
 static void add_pointer(struct text *out, const struct json *value)
@@ -68,7 +68,7 @@ static void add_pointer(struct text *out, const struct json *value)
         chain[depth++] = v;
     while (depth--) {
         if (chain[depth]->key_offset != JSON_NOWHERE)
-            add_token(out, value->file->text + chain[depth]->key_offset);
+            add_token(out, chain[depth]);
         else
             text_addf(out, "/%zu", (size_t)chain[depth]->index);
     }
@@ -245,71 +245,6 @@ enum status json_get_time_ns(double *out, const struct json *object, const char 
         return json_fail(member, err, "must be a duration such as \"0.5 s\"");
     *out = time_ns;
     return STATUS_OK;
-}
-
-/* ---- strings ---- */
-
-static unsigned hex4(const char *digits)
-{
-    unsigned value = 0;
-    for (size_t k = 0; k < 4; k++) {
-        const unsigned byte = (unsigned char)digits[k];
-        value = value * 16 + (byte <= '9' ? byte - '0' : (byte | 0x20) - 'a' + 10);
-    }
-    return value;
-}
-
-static char *put_utf8(char *to, unsigned code)
-{
-    const unsigned bytes = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
-    static const unsigned char first[] = {0, 0, 0xc0, 0xe0, 0xf0};
-    for (unsigned k = bytes - 1; k; k--) {
-        to[k] = (char)(0x80 | (code & 0x3f));
-        code >>= 6;
-    }
-    to[0] = (char)(first[bytes] | code);
-    return to + bytes;
-}
-
-/* At the backslash; returns what follows the escape. The scan has seen that it is complete. */
-static const char *unescape(char **to, const char *at)
-{
-    static const char plain[] = "\"\\/bfnrt", meaning[] = "\"\\/\b\f\n\r\t";
-    if (at[1] != 'u') {
-        *(*to)++ = meaning[strchr(plain, at[1]) - plain];
-        return at + 2;
-    }
-    unsigned code = hex4(at + 2);
-    at += 6;
-    if (code >= 0xd800 && code < 0xdc00) {
-        code = 0x10000 + ((code - 0xd800) << 10) + (hex4(at + 2) - 0xdc00);
-        at += 6;
-    }
-    *to = put_utf8(*to, code);
-    return at;
-}
-
-char *json_unquote(struct arena *arena, const char *quote)
-{
-    const char *end = quote + 1;
-    bool escapes = false;
-    for (; *end != '"'; end += *end == '\\' ? 2 : 1)
-        escapes |= *end == '\\';
-    const size_t length = (size_t)(end - quote - 1);
-    char *string = arena_alloc(arena, length + 1);
-    if (!escapes) {
-        memcpy(string, quote + 1, length);
-        return string;
-    }
-    char *to = string;
-    for (const char *at = quote + 1; at < end;) {
-        if (*at == '\\')
-            at = unescape(&to, at);
-        else
-            *to++ = *at++;
-    }
-    *to = '\0';
-    return string;
 }
 
 /* ---- numbers ---- */

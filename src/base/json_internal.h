@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "rooftile/json.h"
+#include "rooftile/text.h"
 
 #define JSON_NOWHERE UINT32_MAX /* key_offset outside objects */
 #define JSON_TOO_LARGE "number is beyond the range of a double"
@@ -26,8 +27,45 @@ struct json_file {
 void json_fail_at(const struct json *at, size_t offset, struct err *err, const char *format, va_list args)
     __attribute__((format(printf, 4, 0)));
 
-/* The string whose opening quote stands at `quote`, of a document in which it was found to be well-formed. */
-char *json_unquote(struct arena *arena, const char *quote);
+/* The key of a value inside an object, also where no tree is built. */
+void json_add_key(struct text *out, const struct json *value);
+/* Where the reader stands. */
+struct json_reader {
+    const struct json_file *file;
+    const unsigned char *text;
+    size_t length;
+    size_t at;
+    struct text string;        /* the one read last, unescaped */
+    const struct json *value;  /* being read */
+    size_t values;             /* so far */
+    struct arena *arena;       /* of the tree; NULL: it is only checked */
+    const char *const *packed; /* keys of arrays to pack, ended by NULL; NULL: none */
+    const char *list;          /* key of the root's array whose elements are only checked; NULL: none */
+    struct json *list_value;   /* that array; NULL: not found */
+    struct err *err;
+};
+
+/* The byte there, -1 at the end. */
+static inline int json_peek(const struct json_reader *c)
+{
+    return c->at < c->length ? c->text[c->at] : -1;
+}
+
+static inline bool json_is_digit(int byte)
+{
+    return byte >= '0' && byte <= '9';
+}
+
+/* These pass over something, or are false after err_set at the value that is being read. */
+void json_skip_space(struct json_reader *c);
+bool json_read_string(struct json_reader *c); /* at the opening quote; into c->string */
+bool json_scan_number(struct json_reader *c);
+bool json_scan_word(struct json_reader *c); /* true, false, null */
+/* Always false: something else than `what` stands here; this is wrong at `offset`. */
+bool json_expected(struct json_reader *c, const char *what);
+bool json_fail_byte(struct json_reader *c, size_t offset, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
 /* The number there, +-infinity when it is beyond a double; *end behind it. */
 double json_to_number(const char *text, const char **end);
 /* An object whose children are complete. */

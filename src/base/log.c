@@ -115,23 +115,20 @@ static void put_line(const struct style *style, const char *detail, const char *
     text_release(&line);
 }
 
-static void say(const struct style *style, const char *format, va_list args)
+void log_at(enum log_level level, const char *format, ...)
 {
+    static const struct style styles[] = {[LOG_QUIET] = {"error", "\033[1;31m"}, [LOG_DEBUG] = {"debug", "\033[2m"}};
     struct text message = {0};
-    text_vaddf(&message, format, args);
-    pthread_mutex_lock(&shared.lock);
-    put_line(style, "", message.data);
-    pthread_mutex_unlock(&shared.lock);
-    text_release(&message);
-}
-
-void log_error(const char *format, ...)
-{
-    static const struct style error = {"error", "\033[1;31m"};
+    if (shared.level < level)
+        return;
     va_list args;
     va_start(args, format);
-    say(&error, format, args);
+    text_vaddf(&message, format, args);
     va_end(args);
+    pthread_mutex_lock(&shared.lock);
+    put_line(styles[level].label ? &styles[level] : NULL, "", message.data);
+    pthread_mutex_unlock(&shared.lock);
+    text_release(&message);
 }
 
 const char *log_code_name(const char *code)
@@ -179,35 +176,4 @@ size_t log_warning_count(void)
 const char *log_warning_at(size_t index)
 {
     return shared.warnings[index];
-}
-
-void log_info(const char *format, ...)
-{
-    if (shared.level < LOG_NORMAL)
-        return;
-    va_list args;
-    va_start(args, format);
-    say(NULL, format, args);
-    va_end(args);
-}
-
-void log_verbose(const char *format, ...)
-{
-    if (shared.level < LOG_VERBOSE)
-        return;
-    va_list args;
-    va_start(args, format);
-    say(NULL, format, args);
-    va_end(args);
-}
-
-void log_debug(const char *format, ...)
-{
-    static const struct style debug = {"debug", "\033[2m"};
-    if (shared.level < LOG_DEBUG)
-        return;
-    va_list args;
-    va_start(args, format);
-    say(&debug, format, args);
-    va_end(args);
 }

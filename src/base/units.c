@@ -26,51 +26,32 @@ static const struct unit prefixes[] = {{"", 1},     {"k", 1e3},  {"M", 1e6}, {"G
                                        {"T", 1e12}, {"P", 1e15}, {"E", 1e18}};
 static const struct unit binary_counts[] = {{"Ki", 0x1p10}, {"Mi", 0x1p20}, {"Gi", 0x1p30}, {"Ti", 0x1p40}};
 
-static const char *skip_digits(const char *at)
+/* Behind the decimal number that `text` starts with; NULL: it starts with none, or with what only strtod takes for one
+ * (hex, inf, "1.", blanks before it). */
+static const char *read_decimal(double *number, const char *text)
 {
-    while (*at >= '0' && *at <= '9')
-        at++;
-    return at;
-}
-
-/* Behind [+-]digits[.digits][e[+-]digits] or [+-].digits...; NULL when `text` starts otherwise. */
-static const char *skip_decimal(const char *text)
-{
-    const char *at = text + (*text == '+' || *text == '-');
-    const char *whole = at;
-    at = skip_digits(at);
-    bool digits = at > whole;
-    if (*at == '.') {
-        const char *fraction = at + 1;
-        at = skip_digits(fraction);
-        digits = at > fraction;
-    }
-    if (!digits)
+    /* In the "C" locale: glibc's object for it is static. */
+    char *end;
+    *number = strtod_l(text, &end, newlocale(LC_ALL_MASK, "C", (locale_t)0));
+    const size_t length = (size_t)(end - text);
+    const char *point = memchr(text, '.', length);
+    if (!length || strspn(text, "+-.0123456789eE") < length || (point && !(point[1] >= '0' && point[1] <= '9')))
         return NULL;
-    if (*at != 'e' && *at != 'E')
-        return at;
-    const char *exponent = at + 1;
-    exponent += *exponent == '+' || *exponent == '-';
-    at = skip_digits(exponent);
-    return at > exponent ? at : NULL;
+    return end;
 }
 
 /* A finite number with one unit of the table right behind it, or behind spaces where they are allowed. */
 static bool parse_with(double *value, const char *text, const struct unit *units, size_t count, bool spaces)
 {
-    const char *end = skip_decimal(text);
-    if (!end)
-        return false;
-    /* Only what skip_decimal accepts reaches strtod, and in the "C" locale: glibc's object for it is static. */
-    const double number = strtod_l(text, NULL, newlocale(LC_ALL_MASK, "C", (locale_t)0));
-    while (spaces && *end == ' ')
+    double number;
+    const char *end = read_decimal(&number, text);
+    while (end && spaces && *end == ' ')
         end++;
-    for (size_t i = 0; i < count; i++) {
-        const double scaled = number * units[i].scale;
-        if (strcmp(end, units[i].name) == 0) {
-            *value = scaled;
-            return isfinite(scaled);
-        }
+    for (size_t i = 0; i < count && end; i++) {
+        if (strcmp(end, units[i].name) != 0)
+            continue;
+        *value = number * units[i].scale;
+        return isfinite(*value);
     }
     return false;
 }

@@ -97,6 +97,31 @@ static void overflow_ends_the_program(void **state)
     assert_memory_equal(text, "rooftile: out of memory (", 25);
 }
 
+static void arrays_grow(void **state)
+{
+    (void)state;
+    struct arena arena = {0};
+    struct pair {
+        size_t at, square;
+    } *pairs = NULL, *kept = NULL;
+    size_t count = 0, kept_count = 0;
+    for (size_t k = 0; k < 1000; k++) {
+        ARRAY_PUSH(pairs, count, (struct pair){k, k * k});
+        ARENA_PUSH(&arena, kept, kept_count, (struct pair){k, k * k});
+    }
+    assert_int_equal(count, 1000);
+    assert_int_equal(kept_count, 1000);
+    for (size_t k = 0; k < count; k++)
+        assert_true(pairs[k].square == k * k && kept[k].at == k);
+    /* Taken back and filled again, at a length where the room is made anew. */
+    count = 8;
+    for (size_t k = 8; k < 40; k++)
+        ARRAY_PUSH(pairs, count, (struct pair){k, 1});
+    assert_true(pairs[7].square == 49 && pairs[8].square == 1 && pairs[39].at == 39);
+    free(pairs);
+    arena_release(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -104,6 +129,7 @@ int main(void)
         cmocka_unit_test(small_ones_share_blocks),
         cmocka_unit_test(copies),
         cmocka_unit_test(overflow_ends_the_program),
+        cmocka_unit_test(arrays_grow),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

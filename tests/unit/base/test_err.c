@@ -82,12 +82,27 @@ static void exit_codes(void **state)
         assert_int_equal(err_exit_code(cases[i].status), cases[i].code);
 }
 
+static void hints_stand_behind_the_text(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"device", "quick", NULL};
+    struct err err = {0};
+    err_set(&err, ERR_CONFIG, "unknown option 'devise'");
+    assert_int_equal(err_nearest(&err, "devise", names, 3, "there are two"), ERR_CONFIG);
+    assert_string_equal(err.text, "unknown option 'devise'; did you mean 'device'?");
+    err_set(&err, ERR_USAGE, "unknown option 'zzzzz'");
+    assert_int_equal(err_nearest(&err, "zzzzz", names, 3, NULL), ERR_USAGE);
+    assert_string_equal(err.text, "unknown option 'zzzzz'");
+    err_nearest(&err, "zzzzz", names, 3, "there are two");
+    assert_string_equal(err.text, "unknown option 'zzzzz'; there are two");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(set_and_within),   cmocka_unit_test(arguments_may_be_its_own_text),
         cmocka_unit_test(long_text_is_cut), cmocka_unit_test(cut_keeps_characters_whole),
-        cmocka_unit_test(exit_codes),
+        cmocka_unit_test(exit_codes),       cmocka_unit_test(hints_stand_behind_the_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
