@@ -140,7 +140,7 @@ static void lets_part(const struct list_view *view, const struct manifest *manif
         return;
     part(view, "names used here");
     for (size_t k = 0; k < manifest->let_count; k++)
-        layout_item(view->out, 2, DETAIL_COLUMN, view->columns, manifest->lets[k].name, manifest->lets[k].written);
+        layout_item(view->out, 2, DETAIL_COLUMN, view->columns, manifest->lets[k].name, manifest->lets[k].text);
 }
 
 static void check_part(const struct list_view *view, const struct manifest *manifest)

@@ -80,7 +80,7 @@ static void lets_json(struct json_out *out, const struct manifest *manifest)
 {
     json_out_object(out, "let");
     for (size_t k = 0; k < manifest->let_count; k++)
-        json_out_string(out, manifest->lets[k].name, manifest->lets[k].written);
+        json_out_string(out, manifest->lets[k].name, manifest->lets[k].text);
     json_out_end(out);
 }
 
