@@ -7,8 +7,10 @@
  * { "name": "stream_triad", "summary": "a = b + s*c", "tags": ["memory"], "class": "memory",
  *   "params":   { "n": 268435456, "dtype": "f32", "block": 256, "lens": [1, 2, 3], "layout": "nt" },
  *   "limits":   { "dtype": ["f32", "f64"], "VEC": [1, 2, 4] },                 values a parameter may take
- *   "let":      { "tile": "block * VEC" },      names for sub-expressions, each may use those before it; they stand for their text
- *                                               in every expression and placeholder of this manifest, and cannot be set
+ *   "let":      { "tile": "block * VEC", "rounds(size)": "ceil_div(size, tile)" },      names for sub-expressions, which may
+ *                                               use each other; they stand for their text in every expression and placeholder
+ *                                               of this manifest, and cannot be set. With names in brackets it is a function:
+ *                                               "rounds(n)"
  *   "code":     { "source": "stream.hip", "symbol": "stream_triad", "min_llvm": 17,
  *                 "defines": { "T": "{ctype(dtype)}", "VEC": "{VEC}" }, "flags": ["-ffast-math"] },
  *               or { "image": "my_flash_{D}.hsaco", "symbol": "..." }
@@ -36,6 +38,16 @@
  *                 "expect": { "a": "i % 7 + 3 * (i % 5)" | { "expr": "...", "abs": "0", "rel": "4*eps(dtype)" } },
  *                 "oracle": { "kernel": "gemm_oracle", "output": "c", "samples": 256, "abs": "...", "rel": "...",
  *                             "params": { ... }, "buffers": { "oracle buffer": "own buffer" } } } }
+ *
+ * A manifest that begins with "extends": "matrix_peak" is the manifest of that name in the same folder but for what it says
+ * itself: objects are merged key by key, null takes a key away, and every other value (lists too) replaces what was there. Name
+ * and summary are never taken over. The other manifest may extend a third. Messages point into the file where a value stands.
+ *
+ * Functions that every manifest knows besides bytes(dtype) and eps(dtype), over the facts of the case's device (target_facts.h):
+ *   matrix_k(dtype) matrix_k_sparse(dtype)    K of the target's instruction of 16 x 16 for this type, 0 where there is none
+ *   matrix_depth(K, M, dtype)                 how deep tiles of M x M from an instruction of K at 16 x 16 go when each lane reads
+ *                                             its part of A in loads of 16 bytes
+ *   is_fnuz(dtype)                            e4m3fnuz or e5m2fnuz
  *
  * "min_llvm" may also be an object, { "gfx11*": 16 }: the LLVM that the code needs for targets of this name.
  * Expressions are strings or plain numbers. "{{" and "}}" in a template are braces. A parameter written as a string is read as on
@@ -81,6 +93,7 @@
 #include "rooftile/err.h"
 #include "rooftile/expr.h"
 #include "rooftile/json.h"
+#include "rooftile/target_facts.h"
 
 /* ---- values and templates ---- */
 
@@ -259,11 +272,14 @@ struct manifest_metric {
     const char *unit;
 };
 
-/* A named sub-expression. */
+/* A named sub-expression, or a function of sub-expressions. */
+#define MANIFEST_MAX_LET_ARGS 4
 struct manifest_let {
-    const char *name;
-    const char *written; /* as in the manifest */
-    const char *text;    /* with the names before it put in */
+    const char *name;    /* as in the manifest: "tile", "rounds(size)" */
+    size_t name_length;  /* without the arguments */
+    const char *text;    /* as in the manifest */
+    const char *args[MANIFEST_MAX_LET_ARGS];
+    size_t arg_count;
 };
 
 struct manifest_variant {
@@ -366,32 +382,60 @@ struct manifest {
  * Functions: bytes(dtype), eps(dtype). Constants: dtype names. */
 /* What a workgroup finds where it lives: a compute unit, or on RDNA the two of a workgroup processor unless the case is compiled
  * for CU mode. Where no rules are known (a CPU's thread): one SIMD that holds one wave, no registers. */
+#define UNIT_FACTS(FACT)                                                                                               \
+    FACT(units)            /* of the device */                                                                         \
+    FACT(simds)            /* of a unit */                                                                             \
+    FACT(simd_waves)       /* that a SIMD holds at most */                                                             \
+    FACT(simd_vgprs)       /* of a SIMD for each lane of the case's waves ... */                                       \
+    FACT(vgpr_granule)     /* ... handed out in granules */                                                            \
+    FACT(wave_vgprs)       /* that one wave can name; both kinds come from simd_vgprs where that is more than ... */   \
+    FACT(wave_agprs)       /* ... wave_vgprs */                                                                        \
+    FACT(unit_lds)         /* bytes of LDS of a unit ... */                                                            \
+    FACT(lds_granule)      /* ... handed out in granules */                                                            \
+    FACT(lds_reserved)     /* bytes of it that each workgroup takes beside its own */                                  \
+    FACT(unit_lone_groups) /* workgroups of one wave that a unit holds at most ... */                                  \
+    FACT(unit_groups)      /* ... and of more than one */
+/* What the device itself is; all numbers, so that expressions can use them. */
+#define DEVICE_FACTS(FACT)                                                                                             \
+    FACT(wave)                                                                                                         \
+    FACT(cus)                                                                                                          \
+    FACT(xccs)                                                                                                         \
+    FACT(max_block)                                                                                                    \
+    FACT(lds_bytes) /* that a workgroup can have */                                                                    \
+    FACT(memory_bytes)                                                                                                 \
+    FACT(l2_bytes)                                                                                                     \
+    FACT(core_hz)                                                                                                      \
+    FACT(cooperative) /* 1 where workgroups of a launch can be promised to run at once */                              \
+    FACT(index)       /* its number ... */                                                                             \
+    FACT(peers)       /* ... and how many other devices there are: numbers 0..peers without its own */                 \
+    FACT(host_memory) /* 1 where its memory is the host's */
+#define FACT_FIELD(name) double name;
+#define FACT_COUNT(name) +1
 struct device_unit {
-    double units;                       /* of the device */
-    double simds, simd_waves;           /* SIMDs of a unit; waves that one holds at most */
-    double simd_vgprs, vgpr_granule;    /* VGPRs of a SIMD for each lane of the case's waves, handed out in granules */
-    double wave_vgprs, wave_agprs;      /* that one wave can name; both come from simd_vgprs where that is more than wave_vgprs */
-    double unit_lds, lds_granule;       /* bytes of LDS of a unit, handed out in granules */
-    double lds_reserved;                /* bytes of it that each workgroup takes beside its own */
-    double unit_lone_groups;            /* workgroups of one wave that a unit holds at most */
-    double unit_groups;                 /* and of more than one */
+    UNIT_FACTS(FACT_FIELD)
 };
-struct device_facts { /* filled from struct device_info by plan; all numbers so that expressions can use them */
-    double wave, cus, xccs, max_block, lds_bytes, memory_bytes, l2_bytes, core_hz;
-    double f16, bf16_dot, i8_dot; /* 1 where the vector units have packed f16, dot products of bf16 and of i8; else 0 */
-    double cooperative; /* 1 where workgroups of a launch can be promised to run at once */
-    double index, peers; /* its number, and how many other devices there are: numbers 0..peers without its own */
-    double host_memory;  /* 1 where its memory is the host's */
+struct device_facts { /* filled from struct device_info by plan */
+    DEVICE_FACTS(FACT_FIELD)
+    struct device_unit unit;    /* a compute unit, for waves of the device's own size; expressions see the case's unit */
+    struct target_facts target; /* up to here numbers only, in the order of manifest_device_names */
+    /* What the target has by layout of matrix fragments, for devices that can play several (the CPU): a case's parameter
+     * `layout` chooses among them by their matrix_layout. */
+    const struct target_facts *layouts;
+    size_t layout_count;
     unsigned lacks_spaces, lacks_kernel_spaces; /* bit 1 << enum buffer_space: not there, out of kernels' reach */
-    struct device_unit unit;      /* a compute unit, for waves of the device's own size; expressions see the case's unit */
-    bool unit_pairs;              /* two compute units are one unit without CU mode */
+    bool unit_pairs;                            /* two compute units are one unit without CU mode */
     const char *backend, *arch;
 };
-#define MANIFEST_UNIT_NAMES 12 /* fields of device_unit: the last of the device's names */
-#define MANIFEST_DEVICE_NAMES (15 + MANIFEST_UNIT_NAMES)
+enum { MANIFEST_DEVICE_NAMES = 0 DEVICE_FACTS(FACT_COUNT) UNIT_FACTS(FACT_COUNT) TARGET_FACTS(FACT_COUNT) };
+#undef FACT_FIELD
+#undef FACT_COUNT
 extern const char *const manifest_device_names[MANIFEST_DEVICE_NAMES]; /* "device.wave" "device.cus" ... */
 /* What every expression knows besides its variables: the dtypes by name, bytes(dtype) and eps(dtype). For suites too. */
 void manifest_expr_basics(struct expr_names *names);
+/* The names of a manifest's expressions, for expr_compile; slots are those of manifest_slots. */
+void manifest_expr_names(struct expr_names *names, const struct manifest *manifest, struct arena *arena);
+/* ERR_CONFIG, without a place: it uses a parameter that is text, or what only metrics know and it is not one's. */
+enum status manifest_expr_check(const struct manifest *manifest, const struct expr *expr, bool metric, struct err *err);
 /* The implied parameters' values: lanes of a wave (0: the device's own), and whether CU mode is asked for. */
 uint32_t manifest_wave(const struct manifest *manifest, const struct param_value *values);
 bool manifest_cumode(const struct manifest *manifest, const struct param_value *values);

@@ -17,6 +17,8 @@
 #include <stdint.h>
 
 #include "rooftile/err.h"
+#include "rooftile/occupancy.h"
+#include "rooftile/target_facts.h"
 
 struct target {
     const char *arch;     /* "gfx942" */
@@ -26,6 +28,21 @@ struct target {
 };
 #define TARGET_COUNT 18
 extern const struct target targets[TARGET_COUNT];
+
+/* What the targets of a family have: one row of the table in targets.c, and all that a new one needs for kernels to be planned. */
+struct target_family {
+    struct occupancy_limits limits; /* of these names; `words` NULL: the rules are not known */
+    struct target_facts facts;
+};
+/* A row more, looked at first; NULL. Tests make up targets with it. */
+extern const struct target_family *target_family_added;
+
+/* What a target has; all 0 when it is unknown. Names that only look like those of a family count as one of it. */
+const struct target_facts *target_facts(const char *target);
+
+/* What the CPU device has in waves of this size: *layouts rows, the first where nobody asks for a layout, the others by their
+ * matrix_layout. */
+const struct target_facts *target_cpu_facts(uint32_t wave, size_t *layouts);
 
 /* "sm_90a": nvcc's. */
 bool target_is_nvidia(const char *arch);

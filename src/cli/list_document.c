@@ -166,7 +166,7 @@ static struct table *lets_of(const struct manifest *manifest, struct arena *aren
 {
     struct table *record = table_record(arena);
     for (size_t k = 0; k < manifest->let_count; k++)
-        table_member(record, manifest->lets[k].name, manifest->lets[k].name, cell_text(manifest->lets[k].written));
+        table_member(record, manifest->lets[k].name, manifest->lets[k].name, cell_text(manifest->lets[k].text));
     return record;
 }
 

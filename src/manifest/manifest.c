@@ -277,12 +277,12 @@ enum status manifest_parse(const struct manifest **out, const char *path, const 
     struct manifest_parser parser = {.manifest = manifest, .arena = arena};
     manifest->path = arena_strdup(arena, path);
     manifest->dir = path_dir(arena, path);
-    manifest->at = root;
     enum status (*const parts[])(struct manifest_parser *, const struct json *, struct err *) = {
         head_parse,    params_parse, lets_parse, code_parse,      variants_parse, require_parse,
         buffers_parse, steps_parse,  work_parse, occupancy_parse, metrics_parse,  check_parse,
     };
-    enum status status = STATUS_OK;
+    enum status status = manifest_extend(&root, root, manifest->dir, arena, err);
+    manifest->at = root;
     for (size_t i = 0; i < COUNT_OF(parts) && !status; i++)
         status = parts[i](&parser, root, err);
     if (!status)

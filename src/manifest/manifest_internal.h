@@ -45,14 +45,13 @@ enum status check_entry_names(const struct json *object, const char *what, struc
 /* Every entry's key, in order. */
 const char *const *entry_names(const struct json *object, struct arena *arena);
 
-/* ---- manifest_names.c: expressions ---- */
+/* ---- expressions.c ---- */
 
 enum expr_scope { SCOPE_PLAIN, SCOPE_INDEX, SCOPE_METRIC };
 
 /* Fails when a parameter cannot have this name. */
-enum status check_param_name(const struct json *member, struct err *err);
-void names_build(struct manifest_parser *parser);
-/* Compiles a text that stands inside the value `at`. ERR_CONFIG without a place: the caller adds it. */
+enum status check_param_name(const struct json *member, const char *name, struct err *err);
+/* Compiles a text that stands inside a value. ERR_CONFIG without a place: the caller adds it. */
 enum status names_compile(const struct expr **out, const struct manifest_parser *parser, const char *source,
                           enum expr_scope scope, struct err *err);
 /* The value is a string or a number. */
@@ -62,12 +61,13 @@ enum status get_expr(const struct expr **out, const struct manifest_parser *pars
                      const char *key, enum json_need need, enum expr_scope scope, struct err *err);
 /* Slots of the sum, max and len of a list parameter start here. */
 size_t list_slot(const struct manifest *manifest, size_t param);
-
-/* ---- manifest_let.c ---- */
-
 enum status lets_parse(struct manifest_parser *parser, const struct json *root, struct err *err);
-/* The source with what stands for each name of "let" put in; in the parser's arena where anything changed. */
-const char *lets_expand(const struct manifest_parser *parser, const char *source);
+
+/* ---- extends.c ---- */
+
+/* The manifest with those that it extends put below it. */
+enum status manifest_extend(const struct json **merged, const struct json *root, const char *dir, struct arena *arena,
+                            struct err *err);
 
 /* ---- template.c ---- */
 

@@ -235,7 +235,7 @@ enum status params_parse(struct manifest_parser *parser, const struct json *root
             return status;
         for (const struct json *member = entry_first(object); member; member = entry_next(member), count++) {
             params[count] = (struct param){.name = member->key, .at = member};
-            status = check_param_name(member, err);
+            status = check_param_name(member, member->key, err);
             if (!status)
                 status = param_from_json(&params[count].value, member, parser->arena, err);
             if (status)
@@ -247,7 +247,11 @@ enum status params_parse(struct manifest_parser *parser, const struct json *root
         add_implied(&params[count++], i, parser->arena);
     parser->manifest->params = params;
     parser->manifest->param_count = count;
-    names_build(parser);
+    const char **names = arena_array(parser->arena, count, sizeof(*names));
+    for (size_t i = 0; i < count; i++)
+        names[i] = params[i].name;
+    parser->param_names = names;
+    manifest_expr_names(&parser->names, parser->manifest, parser->arena);
     return limits_parse(params, parser, root, err);
 }
 

@@ -7,58 +7,6 @@
 #define SGPR_GRANULE 16u
 #define ACC_GRANULE 4u /* where AGPRs may start in a unified file */
 
-static const struct occupancy_words amd = {"CU", "workgroup", "wave", "VGPR", "LDS", false};
-static const struct occupancy_words nvidia = {"SM", "block", "warp", "register", "shared memory", true};
-
-/* What all of a family have in common: GCN and CDNA, RDNA, and NVIDIA's since compute capability 8.0. LLVM gives the
- * gfx10+ LDS a granule of 512 bytes, the RDNA 2 manual (3.6.6) of 1024; allocation follows LLVM. */
-#define GFX9                                                                                                           \
-    .words = &amd, .wave = 64, .simds_cu = 4, .sgpr_file = 800, .waves = 8, .barriers_cu = 16, .lds_cu = 64 * KIB,     \
-    .lds_max = 64 * KIB, .lds_granule = 512
-#define RDNA                                                                                                           \
-    .words = &amd, .wave = 32, .has_wave64 = true, .has_wgp = true, .simds_cu = 2, .vgprs_max = 256,                   \
-    .vgpr_encoding = 8, .barriers_cu = 16, .lds_cu = 64 * KIB, .lds_max = 64 * KIB, .lds_granule = 512
-#define NVIDIA_SM                                                                                                      \
-    .words = &nvidia, .wave = 32, .simds_cu = 4, .vgpr_file = 512, .vgpr_granule = 8, .vgprs_max = 255,                \
-    .lds_granule = 128, .lds_reserved = KIB
-
-static const struct occupancy_limits rows[] = {
-    {"gfx900 gfx902 gfx904 gfx906 gfx909 gfx90c", GFX9, .waves_llvm = 10, .vgpr_file = 256, .vgpr_granule = 4,
-     .vgpr_encoding = 4, .vgprs_max = 256},
-    {"gfx908", GFX9, .waves_llvm = 10, .vgpr_file = 256, .vgpr_granule = 4, .vgpr_encoding = 4, .vgprs_max = 256,
-     .agprs = AGPRS_SEPARATE},
-    {"gfx90a gfx940 gfx941 gfx942", GFX9, .waves_llvm = 8, .vgpr_file = 512, .vgpr_granule = 8, .vgpr_encoding = 8,
-     .vgprs_max = 512, .agprs = AGPRS_UNIFIED},
-    {"gfx950", .words = &amd, .wave = 64, .simds_cu = 4, .vgpr_file = 512, .vgpr_granule = 8, .vgpr_encoding = 8,
-     .vgprs_max = 512, .agprs = AGPRS_UNIFIED, .sgpr_file = 800, .waves = 8, .waves_llvm = 8, .lds_cu = 160 * KIB,
-     .lds_max = 160 * KIB, .lds_granule = 1280, .barriers_cu = 16},
-    {"gfx1010 gfx1011 gfx1012 gfx1013", RDNA, .vgpr_file = 1024, .vgpr_granule = 8, .waves = 20, .waves_llvm = 20},
-    {"gfx1030 gfx1031 gfx1032 gfx1033 gfx1034 gfx1035 gfx1036 gfx1102 gfx1103 gfx1150 gfx1152 gfx1153", RDNA,
-     .vgpr_file = 1024, .vgpr_granule = 16, .waves = 16, .waves_llvm = 16},
-    {"gfx1100 gfx1101 gfx1151 gfx1200 gfx1201", RDNA, .vgpr_file = 1536, .vgpr_granule = 24, .waves = 16,
-     .waves_llvm = 16},
-    /* What AMD calls a CU here has the four SIMDs of a WGP, and no mode. */
-    {"gfx1250 gfx1251", .words = &amd, .wave = 32, .simds_cu = 4, .vgpr_file = 1024, .vgpr_granule = 16,
-     .vgpr_encoding = 16, .vgprs_max = 1024, .waves = 16, .waves_llvm = 16, .lds_cu = 320 * KIB, .lds_max = 320 * KIB,
-     .lds_granule = 2048, .barriers_cu = 16},
-    {"sm_80", NVIDIA_SM, .waves = 16, .waves_llvm = 16, .lds_cu = 164 * KIB, .lds_max = 163 * KIB, .groups_cu = 32},
-    {"sm_86", NVIDIA_SM, .waves = 12, .waves_llvm = 12, .lds_cu = 100 * KIB, .lds_max = 99 * KIB, .groups_cu = 16},
-    {"sm_87", NVIDIA_SM, .waves = 12, .waves_llvm = 12, .lds_cu = 164 * KIB, .lds_max = 163 * KIB, .groups_cu = 16},
-    {"sm_89", NVIDIA_SM, .waves = 12, .waves_llvm = 12, .lds_cu = 100 * KIB, .lds_max = 99 * KIB, .groups_cu = 24},
-    {"sm_90 sm_90a sm_100 sm_100a sm_100f sm_103 sm_103a sm_103f", NVIDIA_SM, .waves = 16, .waves_llvm = 16,
-     .lds_cu = 228 * KIB, .lds_max = 227 * KIB, .barriers_cu = 64, .groups_cu = 32},
-    {"sm_120 sm_120a sm_120f sm_121 sm_121a sm_121f", NVIDIA_SM, .waves = 12, .waves_llvm = 12, .lds_cu = 100 * KIB,
-     .lds_max = 99 * KIB, .barriers_cu = 24, .groups_cu = 24},
-};
-
-const struct occupancy_limits *occupancy_limits(const char *target)
-{
-    for (size_t k = 0; k < sizeof(rows) / sizeof(*rows); k++)
-        if (text_has_word(rows[k].targets, " ", target, strcspn(target, ":")))
-            return &rows[k];
-    return NULL;
-}
-
 static uint64_t round_up(uint64_t value, uint64_t granule)
 {
     return (value + granule - 1) / granule * granule;

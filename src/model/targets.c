@@ -1,10 +1,183 @@
 /* SPDX-License-Identifier: MIT */
 #include "rooftile/targets.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "rooftile/occupancy.h"
 #include "rooftile/text.h"
+
+/* ---- what families of targets have ---- */
+
+#define KIB 1024u
+
+static const struct occupancy_words amd = {"CU", "workgroup", "wave", "VGPR", "LDS", false};
+static const struct occupancy_words nvidia = {"SM", "block", "warp", "register", "shared memory", true};
+
+/* Occupancy: occupancy.h says where the numbers are from. A GCN or CDNA compute unit, an RDNA one (LLVM gives the LDS
+ * of gfx10 and later a granule of 512 bytes, the RDNA 2 manual, 3.6.6, of 1024; allocation follows LLVM), and NVIDIA's
+ * SM since compute capability 8.0. */
+#define GCN_CU(lds, granule)                                                                                           \
+    .words = &amd, .wave = 64, .simds_cu = 4, .sgpr_file = 800, .waves = 8, .barriers_cu = 16, .lds_cu = (lds),        \
+    .lds_max = (lds), .lds_granule = (granule)
+#define GCN_VGPRS .vgpr_file = 256, .vgpr_granule = 4, .vgpr_encoding = 4, .vgprs_max = 256, .waves_llvm = 10
+#define UNIFIED_VGPRS                                                                                                  \
+    .vgpr_file = 512, .vgpr_granule = 8, .vgpr_encoding = 8, .vgprs_max = 512, .agprs = AGPRS_UNIFIED, .waves_llvm = 8
+#define RDNA_CU(file, granule, most)                                                                                   \
+    .words = &amd, .wave = 32, .has_wave64 = true, .has_wgp = true, .simds_cu = 2, .vgpr_file = (file),                \
+    .vgpr_granule = (granule), .vgpr_encoding = 8, .vgprs_max = 256, .waves = (most), .waves_llvm = (most),            \
+    .lds_cu = 64 * KIB, .lds_max = 64 * KIB, .lds_granule = 512, .barriers_cu = 16
+#define NVIDIA_SM(most, lds, groups)                                                                                   \
+    .words = &nvidia, .wave = 32, .simds_cu = 4, .vgpr_file = 512, .vgpr_granule = 8, .vgprs_max = 255,                \
+    .waves = (most), .waves_llvm = (most), .lds_cu = (lds)*KIB, .lds_max = ((lds)-1) * KIB, .lds_granule = 128,        \
+    .lds_reserved = KIB, .groups_cu = (groups)
+
+/* Matrix instructions: the instruction sets' manuals ("Matrix Arithmetic Instructions" of CDNA, "WMMA" of RDNA 3 and
+ * 4), AMD's matrix instruction calculator, LLVM's VOP3PInstructions.td; for NVIDIA PTX ISA, "mma.sync". */
+#define MFMA(holder_lanes)                                                                                             \
+    .matrix_lanes = 64, .matrix_size = 32, .matrix_layout = 2, .matrix_holders = (holder_lanes), .matrix_rows = 1
+#define WMMA(layout, holder_lanes)                                                                                     \
+    .matrix_lanes = 32, .matrix_size = 16, .matrix_layout = (layout), .matrix_holders = (holder_lanes), .matrix_rows = 1
+#define MMA_SYNC                                                                                                       \
+    .matrix_lanes = 32, .matrix_size = 16, .matrix_layout = 3, .matrix_holders = 32, .matrix_rows = 2,                 \
+    .matrix_k_f64 = 4, .matrix_k_xf32 = 8, .matrix_k_f16 = 16, .matrix_k_bf16 = 16, .matrix_k_i8 = 32,                 \
+    .matrix_k_f16_sums = 16
+#define GFX94_MATRIX                                                                                                   \
+    MFMA(64), .matrix_k_f64 = 4, .matrix_k_f32 = 4, .matrix_k_xf32 = 8, .matrix_k_f16 = 16, .matrix_k_bf16 = 16,       \
+              .matrix_k_fp8_fnuz = 32, .matrix_k_i8 = 32, .matrix_k_sparse_f16 = 32, .matrix_k_sparse_i8 = 64,         \
+              .matrix_k_sparse_fp8_fnuz = 64
+#define GFX11_MATRIX                                                                                                   \
+    WMMA(11, 16), .matrix_k_f16 = 16, .matrix_k_bf16 = 16, .matrix_k_i8 = 16, .matrix_k_i4 = 16,                       \
+                  .matrix_k_f16_sums = 16, .matrix_k_bf16_sums = 16
+#define GFX12_MATRIX                                                                                                   \
+    WMMA(12, 32), .matrix_k_f16 = 16, .matrix_k_bf16 = 16, .matrix_k_fp8_ocp = 16, .matrix_k_i8 = 16,                  \
+                  .matrix_k_i4 = 32, .matrix_k_sparse_f16 = 32, .matrix_k_sparse_i8 = 32,                              \
+                  .matrix_k_sparse_fp8_ocp = 32, .matrix_k_f16_sums = 16, .matrix_k_bf16_sums = 16
+
+/* Vector units: LLVM's AMDGPU.td (packed f16 since GFX9; v_dot4 in FeatureDot1Insts and FeatureDot8Insts;
+ * v_dot2_f32_bf16 in FeatureDot12Insts; atomics by FeatureAtomic... and FeatureFlatAtomic...; v_pk_fma_f32 in
+ * FeaturePackedFP32Ops); NVIDIA: PTX's fma.f16x2, dp4a, atom.add. */
+#define AMD_VECTOR                                                                                                     \
+    .f16 = 1, .dpp = 1, .unaligned_access = 1, .named_registers = 1, .atomic_add_lds_f32 = 1, .atomic_max_lds_f32 = 1, \
+    .atomic_max_lds_f64 = 1
+#define AMD_DOTS .i8_dot = 1, .f16_dot = 1, .i4_dot = 1
+#define CDNA_ATOMICS                                                                                                   \
+    .atomic_add_f16 = 1, .atomic_add_f32 = 1, .atomic_add_f64 = 1, .atomic_add_lds_f64 = 1, .atomic_max_f64 = 1
+#define GFX10_VECTOR AMD_VECTOR, .permlane16 = 1, .atomic_max_f32 = 1, .atomic_max_f64 = 1
+#define GFX11_VECTOR AMD_VECTOR, AMD_DOTS, .bf16_dot = 1, .permlane16 = 1, .atomic_add_f32 = 1, .atomic_max_f32 = 1
+#define GFX12_VECTOR GFX11_VECTOR, .atomic_add_f16 = 1, .atomic_add_lds_f16 = 1
+/* 48 KiB of shared memory is what a source may declare; more comes with the launch. */
+#define NVIDIA_VECTOR                                                                                                  \
+    .f16 = 1, .i8_dot = 1, .atomic_add_f16 = 1, .atomic_add_f32 = 1, .atomic_add_f64 = 1, .lds_declared = 48 * KIB
+/* Beside what the processor's features give (run/facts.c). LDS: what the largest GPU's kernels declare. */
+#define CPU_VECTOR                                                                                                     \
+    .cpu = 1, .f16_dot = 1, .i4_dot = 1, .fp8_ocp = 1, .fp8_fnuz = 1, .dpp = 1, .permlane16 = 1,                       \
+    .unaligned_access = 1, .atomic_add_f16 = 1, .atomic_add_f32 = 1, .atomic_add_f64 = 1, .atomic_add_lds_f16 = 1,     \
+    .atomic_add_lds_f32 = 1, .atomic_add_lds_f64 = 1, .atomic_max_f32 = 1, .atomic_max_f64 = 1,                        \
+    .atomic_max_lds_f32 = 1, .atomic_max_lds_f64 = 1, .lds_declared = 160 * KIB
+
+/* The first row that names a target counts. Rows whose names end in '*' are for targets that have no row of their own,
+ * such as gfx11-generic: what they run on is not known, so neither is occupancy. */
+static const struct target_family families[] = {
+    {{"gfx906", GCN_CU(64 * KIB, 512), GCN_VGPRS}, {AMD_VECTOR, AMD_DOTS}},
+    {{"gfx900 gfx902 gfx904 gfx909 gfx90c", GCN_CU(64 * KIB, 512), GCN_VGPRS}, {AMD_VECTOR}},
+    {{"gfx908", GCN_CU(64 * KIB, 512), GCN_VGPRS, .agprs = AGPRS_SEPARATE},
+     {MFMA(64), .matrix_k_f32 = 4, .matrix_k_f16 = 16, .matrix_k_bf16 = 8, .matrix_k_i8 = 16, AMD_VECTOR, AMD_DOTS,
+      .atomic_add_f16 = 1, .atomic_add_f32 = 1}},
+    {{"gfx90a", GCN_CU(64 * KIB, 512), UNIFIED_VGPRS},
+     {MFMA(64), .matrix_k_f64 = 4, .matrix_k_f32 = 4, .matrix_k_f16 = 16, .matrix_k_bf16 = 16, .matrix_k_i8 = 16,
+      AMD_VECTOR, AMD_DOTS, .packed_f32 = 1, CDNA_ATOMICS}},
+    {{"gfx940 gfx941 gfx942", GCN_CU(64 * KIB, 512), UNIFIED_VGPRS},
+     {GFX94_MATRIX, .fp8_fnuz = 1, AMD_VECTOR, AMD_DOTS, .packed_f32 = 1, CDNA_ATOMICS, .atomic_add_lds_f16 = 1}},
+    {{"gfx950", GCN_CU(160 * KIB, 1280), UNIFIED_VGPRS},
+     {MFMA(64), .matrix_k_f64 = 4, .matrix_k_f32 = 4, .matrix_k_f16 = 32, .matrix_k_bf16 = 32, .matrix_k_i8 = 64,
+      .matrix_k_fp8_ocp = 128, .matrix_k_mx = 128, .matrix_k_sparse_f16 = 64, .matrix_k_sparse_i8 = 128,
+      .matrix_k_sparse_fp8_ocp = 128, .fp8_ocp = 1, AMD_VECTOR, AMD_DOTS, .bf16_dot = 1, .packed_f32 = 1, CDNA_ATOMICS,
+      .atomic_add_lds_f16 = 1}},
+    {{"gfx1011", RDNA_CU(1024, 8, 20)}, {GFX10_VECTOR, AMD_DOTS}},
+    {{"gfx1010 gfx1012 gfx1013", RDNA_CU(1024, 8, 20)}, {GFX10_VECTOR}},
+    {{"gfx1030 gfx1031 gfx1032 gfx1033 gfx1034 gfx1035 gfx1036", RDNA_CU(1024, 16, 16)}, {GFX10_VECTOR, AMD_DOTS}},
+    {{"gfx1102 gfx1103 gfx1150 gfx1152 gfx1153", RDNA_CU(1024, 16, 16)}, {GFX11_MATRIX, GFX11_VECTOR}},
+    {{"gfx1100 gfx1101 gfx1151", RDNA_CU(1536, 24, 16)}, {GFX11_MATRIX, GFX11_VECTOR}},
+    {{"gfx1200 gfx1201", RDNA_CU(1536, 24, 16)}, {GFX12_MATRIX, .fp8_ocp = 1, GFX12_VECTOR}},
+    /* What AMD calls a CU here has the four SIMDs of a WGP, and no mode. tile.h has none of its matrix instructions. */
+    {{"gfx1250 gfx1251", .words = &amd, .wave = 32, .simds_cu = 4, .vgpr_file = 1024, .vgpr_granule = 16,
+      .vgpr_encoding = 16, .vgprs_max = 1024, .waves = 16, .waves_llvm = 16, .lds_cu = 320 * KIB, .lds_max = 320 * KIB,
+      .lds_granule = 2048, .barriers_cu = 16},
+     {GFX12_VECTOR}},
+    {{"sm_80", NVIDIA_SM(16, 164, 32)}, {MMA_SYNC, .matrix_k_i4 = 64, NVIDIA_VECTOR}},
+    {{"sm_86", NVIDIA_SM(12, 100, 16)}, {MMA_SYNC, .matrix_k_i4 = 64, NVIDIA_VECTOR}},
+    {{"sm_87", NVIDIA_SM(12, 164, 16)}, {MMA_SYNC, .matrix_k_i4 = 64, NVIDIA_VECTOR}},
+    {{"sm_89", NVIDIA_SM(12, 100, 24)},
+     {MMA_SYNC, .matrix_k_fp8_ocp = 32, .matrix_k_i4 = 64, .fp8_ocp = 1, NVIDIA_VECTOR}},
+    {{"sm_90 sm_90a sm_100 sm_100a sm_100f sm_103 sm_103a sm_103f", NVIDIA_SM(16, 228, 32), .barriers_cu = 64},
+     {MMA_SYNC, .matrix_k_fp8_ocp = 32, .fp8_ocp = 1, NVIDIA_VECTOR}},
+    {{"sm_120 sm_120a sm_120f sm_121 sm_121a sm_121f", NVIDIA_SM(12, 100, 24), .barriers_cu = 24},
+     {MMA_SYNC, .matrix_k_fp8_ocp = 32, .fp8_ocp = 1, NVIDIA_VECTOR}},
+    {{.targets = "gfx94*"}, {GFX94_MATRIX, .fp8_fnuz = 1, AMD_VECTOR, AMD_DOTS, .packed_f32 = 1, CDNA_ATOMICS}},
+    {{.targets = "gfx9*"}, {AMD_VECTOR}},
+    {{.targets = "gfx103*"}, {GFX10_VECTOR, AMD_DOTS}},
+    {{.targets = "gfx10*"}, {GFX10_VECTOR}},
+    {{.targets = "gfx11*"}, {GFX11_MATRIX, GFX11_VECTOR}},
+    {{.targets = "gfx120*"}, {GFX12_MATRIX, .fp8_ocp = 1, GFX12_VECTOR}},
+    {{.targets = "gfx12*"}, {GFX12_VECTOR}},
+    {{.targets = "sm_*"}, {MMA_SYNC, .matrix_k_fp8_ocp = 32, .fp8_ocp = 1, NVIDIA_VECTOR}},
+};
+
+/* The CPU device runs fragments by loops (kernels/include/simt_tile_cpu.h): in waves of 64 all shapes of MFMA, in waves
+ * of 32 those of gfx12, or by the parameter `layout` those of gfx11 or NVIDIA. */
+static const struct target_facts cpu_wave64 = {GFX94_MATRIX, .matrix_k_fp8_ocp = 32, .matrix_k_mx = 128, CPU_VECTOR};
+static const struct target_facts cpu_wave32[] = {
+    {GFX12_MATRIX, CPU_VECTOR},
+    {GFX11_MATRIX, CPU_VECTOR},
+    {MMA_SYNC, .matrix_k_fp8_ocp = 32, CPU_VECTOR},
+};
+
+const struct target_family *target_family_added;
+
+static bool is_named(const char *names, const char *target)
+{
+    char arch[32], name[32];
+    snprintf(arch, sizeof(arch), "%.*s", (int)strcspn(target, ":"), target);
+    for (const char *at = names; *arch && *at; at += strcspn(at, " "), at += strspn(at, " ")) {
+        snprintf(name, sizeof(name), "%.*s", (int)strcspn(at, " "), at);
+        if (text_matches(arch, name))
+            return true;
+    }
+    return false;
+}
+
+static const struct target_family *family_of(const char *target)
+{
+    if (target_family_added && is_named(target_family_added->limits.targets, target))
+        return target_family_added;
+    for (size_t k = 0; k < sizeof(families) / sizeof(*families); k++)
+        if (is_named(families[k].limits.targets, target))
+            return &families[k];
+    return NULL;
+}
+
+const struct occupancy_limits *occupancy_limits(const char *target)
+{
+    const struct target_family *family = family_of(target);
+    return family && family->limits.words ? &family->limits : NULL;
+}
+
+const struct target_facts *target_facts(const char *target)
+{
+    static const struct target_facts unknown;
+    const struct target_family *family = family_of(target);
+    return family ? &family->facts : &unknown;
+}
+
+const struct target_facts *target_cpu_facts(uint32_t wave, size_t *layouts)
+{
+    *layouts = wave == 32 ? sizeof(cpu_wave32) / sizeof(*cpu_wave32) : 1;
+    return wave == 32 ? cpu_wave32 : &cpu_wave64;
+}
+
+/* ---- targets by name ---- */
 
 const struct target targets[TARGET_COUNT] = {
     {"gfx906", "Radeon VII, Instinct MI50, MI60", 14, NULL},

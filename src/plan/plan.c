@@ -251,6 +251,9 @@ static struct device_facts cpu_facts(const struct device_facts *device, const st
     if (strcmp(device->backend, "cpu") == 0)
         cpu = *device;
     cpu.wave = options->cpu_wave;
+    cpu.layouts = target_cpu_facts(options->cpu_wave, &cpu.layout_count);
+    if (strcmp(device->backend, "cpu") != 0)
+        cpu.target = *cpu.layouts;
     return cpu;
 }
 

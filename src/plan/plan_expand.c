@@ -180,33 +180,20 @@ static enum status number_axes(struct expansion *expansion, struct arena *arena,
 
 /* ---- excludes ---- */
 
-/* The manifest's slots are parameters, device facts, x, runs and the lists' sums (manifest.h); words and lists are no
- * numbers, and x and runs have no meaning here. */
 static enum status compile_excludes(struct expansion *expansion, struct arena *arena, struct err *err)
 {
     const struct manifest *manifest = expansion->manifest;
     const struct suite_case *from = expansion->suite_case;
+    struct expr_names names;
     if (!from->exclude_count)
         return STATUS_OK;
-    static const char no_name[] = "(no number)"; /* nothing that an expression can write */
-    const size_t count = manifest->param_count + MANIFEST_DEVICE_NAMES + 2;
-    const char **variables = arena_array(arena, count, sizeof(*variables));
-    const char **lists = arena_array(arena, manifest->param_count, sizeof(*lists));
-    struct expr_names names = {.variables = variables, .variable_count = count, .lists = lists};
-    manifest_expr_basics(&names);
-    for (size_t k = 0; k < manifest->param_count; k++) {
-        const enum param_kind kind = manifest->params[k].value.kind;
-        variables[k] = kind == PARAM_STRING || kind == PARAM_LIST ? no_name : manifest->params[k].name;
-        if (kind == PARAM_LIST)
-            lists[names.list_count++] = manifest->params[k].name;
-    }
-    for (size_t k = 0; k < MANIFEST_DEVICE_NAMES; k++)
-        variables[manifest->param_count + k] = manifest_device_names[k];
-    variables[count - 2] = variables[count - 1] = no_name;
+    manifest_expr_names(&names, manifest, arena);
     expansion->excludes = arena_array(arena, from->exclude_count, sizeof(*expansion->excludes));
     for (size_t k = 0; k < from->exclude_count; k++) {
+        const struct expr **exclude = &expansion->excludes[k];
         struct err inner;
-        if (expr_compile(&expansion->excludes[k], from->excludes[k], &names, arena, &inner))
+        if (expr_compile(exclude, from->excludes[k], &names, arena, &inner) ||
+            manifest_expr_check(manifest, *exclude, false, &inner))
             return json_fail(json_at(json_member(from->at, "exclude"), k), err, "%s", inner.text);
     }
     return STATUS_OK;

@@ -4,32 +4,7 @@
 #include "rooftile/cpu_target.h"
 #include "rooftile/occupancy.h"
 #include "rooftile/run.h"
-#include "rooftile/text.h"
-
-#define COUNT_OF(array) (sizeof(array) / sizeof(*(array)))
-
-/* What a unit of arithmetic beyond f32 and f64 needs: a feature of the CPU target, or one of these architectures
- * (LLVM's AMDGPU.td: packed f16 since GFX9; v_dot4 in FeatureDot1Insts and FeatureDot8Insts; v_dot2_f32_bf16 in
- * FeatureDot12Insts; NVIDIA: PTX's fma.f16x2 and dp4a). */
-struct unit_support {
-    const char *cpu_feature;
-    const char *archs[12];
-};
-static const struct unit_support f16 = {"avx512fp16", {"gfx9*", "gfx10*", "gfx11*", "gfx12*", "sm_*"}};
-static const struct unit_support bf16_dot = {"avx512bf16", {"gfx950", "gfx11*", "gfx12*"}};
-static const struct unit_support i8_dot = {
-    "avx512vnni",
-    {"gfx906", "gfx908", "gfx90a", "gfx94*", "gfx950", "gfx1011", "gfx1012", "gfx103*", "gfx11*", "gfx12*", "sm_*"}};
-
-static double has_unit(const struct device_info *info, const struct unit_support *unit)
-{
-    if (!strcmp(info->backend, "cpu"))
-        return cpu_target_has(info->target, unit->cpu_feature);
-    for (size_t k = 0; k < COUNT_OF(unit->archs) && unit->archs[k]; k++)
-        if (text_matches(info->arch, unit->archs[k]))
-            return 1;
-    return 0;
-}
+#include "rooftile/targets.h"
 
 static double largest_cache(const struct device_info *info, const char *name)
 {
@@ -68,8 +43,30 @@ static struct device_unit unit_facts(const struct device_info *info, const struc
                                 .unit_groups = limits->groups_cu ? limits->groups_cu : limits->barriers_cu};
 }
 
+/* A processor's units are known by the features of its target: AVX512-FP16, AVX512-BF16 and AVX-512 VNNI. */
+static struct target_facts facts_of_target(const struct device_info *info, const struct target_facts **layouts,
+                                           size_t *layout_count)
+{
+    *layouts = NULL;
+    *layout_count = 0;
+    struct target_facts facts = *target_facts(info->arch);
+    if (!strcmp(info->backend, "cpu")) {
+        *layouts = target_cpu_facts(info->wave, layout_count);
+        facts = **layouts;
+        facts.f16 = cpu_target_has(info->target, "avx512fp16");
+        facts.bf16_dot = cpu_target_has(info->target, "avx512bf16");
+        facts.i8_dot = cpu_target_has(info->target, "avx512vnni");
+    }
+    if (!facts.lds_declared)
+        facts.lds_declared = (double)info->lds_bytes;
+    return facts;
+}
+
 struct device_facts run_device_facts(const struct device_info *info)
 {
+    const struct target_facts *layouts;
+    size_t layout_count;
+    const struct target_facts target = facts_of_target(info, &layouts, &layout_count);
     const struct occupancy_limits *limits = occupancy_limits(info->arch);
     return (struct device_facts){.wave = info->wave,
                                  .cus = info->cus,
@@ -79,9 +76,6 @@ struct device_facts run_device_facts(const struct device_info *info)
                                  .memory_bytes = (double)info->memory_bytes,
                                  .l2_bytes = largest_cache(info, "L2"),
                                  .core_hz = info->core_hz,
-                                 .f16 = has_unit(info, &f16),
-                                 .bf16_dot = has_unit(info, &bf16_dot),
-                                 .i8_dot = has_unit(info, &i8_dot),
                                  .cooperative = info->cooperative,
                                  .index = info->index,
                                  .peers = info->peers,
@@ -89,6 +83,9 @@ struct device_facts run_device_facts(const struct device_info *info)
                                  .lacks_spaces = info->lacks_spaces,
                                  .lacks_kernel_spaces = info->lacks_kernel_spaces,
                                  .unit = unit_facts(info, limits),
+                                 .target = target,
+                                 .layouts = layouts,
+                                 .layout_count = layout_count,
                                  .unit_pairs = limits && limits->has_wgp,
                                  .backend = info->backend,
                                  .arch = info->arch};

@@ -36,6 +36,23 @@ def run(*args, home, cwd=None, timeout=300, **extra):
                           cwd=cwd or home, capture_output=True, text=True, timeout=timeout)
 
 
+def over(base, own):
+    """A JSON value over another as in manifests: objects are merged, null takes a key away, all else replaces."""
+    if not isinstance(base, dict) or not isinstance(own, dict):
+        return own
+    merged = {k: over(v, own[k]) if k in own else v for k, v in base.items() if own.get(k, v) is not None}
+    return merged | {k: v for k, v in own.items() if k not in base}
+
+
+def read_manifest(path):
+    """The manifest at this path, with those that it extends below it."""
+    own = json.loads(path.read_text(encoding="utf-8"))
+    if "extends" not in own:
+        return own
+    base = read_manifest(path.with_name(own.pop("extends") + ".json"))
+    return over({k: v for k, v in base.items() if k not in ("name", "summary")}, own)
+
+
 def packed(value):
     """msgpack, as far as metadata needs it."""
     if isinstance(value, dict):

@@ -39,7 +39,7 @@ def read_kernels():
     sources that may use scratch memory, sources that only some targets and wave sizes have instructions for, kernels with a min_llvm)"""
     groups, sources, scratch, partial, picky = {}, {}, set(), set(), set()
     for path in sorted((harness.ROOT / "kernels").glob("*/*.json")):
-        manifest = json.loads(path.read_text(encoding="utf-8"))
+        manifest = harness.read_manifest(path)
         if "oracle" in manifest.get("tags", []) or "source" not in manifest.get("code", {}):
             continue
         dtypes = manifest.get("limits", {}).get("dtype", [])

@@ -55,7 +55,7 @@ def read_kernels(all_dtypes):
     """({("dtype=f32,f64",): [names]} from the manifests' limits; () for those with no choice of dtypes, sources that may use a stack)"""
     groups, stacks = {}, set()
     for path in sorted((harness.ROOT / "kernels").glob("*/*.json")):
-        manifest = json.loads(path.read_text(encoding="utf-8"))
+        manifest = harness.read_manifest(path)
         if "oracle" in manifest.get("tags", []) or "source" not in manifest.get("code", {}):
             continue
         dtypes = manifest.get("limits", {}).get("dtype", []) if all_dtypes else []

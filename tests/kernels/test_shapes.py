@@ -22,9 +22,9 @@ def read_kernels():
     """{name: {"waves": its source asks for the wave, "require": what it needs, as text}}"""
     kernels = {}
     for path in (harness.ROOT / "kernels").glob("*/*.json"):
-        manifest = json.loads(path.read_text(encoding="utf-8"))
+        manifest = harness.read_manifest(path)
         source = manifest.get("code", {}).get("source")
-        text = path.read_text(encoding="utf-8") + ((path.parent / source).read_text(encoding="utf-8") if source else "")
+        text = json.dumps(manifest) + ((path.parent / source).read_text(encoding="utf-8") if source else "")
         kernels[manifest["name"]] = {"waves": bool(KNOWS_WAVES.search(text)), "require": json.dumps(manifest.get("require", ""))}
     return kernels
 

@@ -283,6 +283,9 @@ static void function_of_a_library(void **state)
     arena_release(&arena);
 }
 
+#define UNIT_NAMES (sizeof(struct device_unit) / sizeof(double))
+#define FIRST_UNIT_NAME (offsetof(struct device_facts, unit) / sizeof(double))
+
 static void slots(void **state)
 {
     (void)state;
@@ -294,23 +297,51 @@ static void slots(void **state)
     static const double list[] = {-4, -2};
     values[3].list = list;
     values[3].count = 2;
-    static const struct device_facts facts = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15,
-                                              .unit = {20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31},
-                                              .backend = "cpu", .arch = "x86-64"};
-    static const double want[] = {1024, DTYPE_F32, 256, 0,  0,  4,  0,  0,  /* parameters */
-                                  1,    2,         3,   4,  5,  6,  7,  8,  9, 10, 11, 12, 13, 14, 15,
-                                  20,   21,        22,  23, 24, 25, 26, 27, 28, 29, 30, 31, /* the unit */
-                                  12,   0,                                          /* x and runs */
-                                  -6,   -2,        2};
-    double got[COUNT_OF(want)];
-    assert_int_equal(manifest_slot_count(m), COUNT_OF(want));
+    struct device_facts facts = {0};
+    double numbers[MANIFEST_DEVICE_NAMES];
+    for (size_t k = 0; k < MANIFEST_DEVICE_NAMES; k++)
+        numbers[k] = (double)k + 1;
+    memcpy(&facts, numbers, sizeof(numbers));
+    static const double before[] = {1024, DTYPE_F32, 256, 0, 0, 4, 0, 0}; /* parameters */
+    static const double behind[] = {12, 0, -6, -2, 2};                    /* x and runs, and the list's sum, max and length */
+    double got[COUNT_OF(before) + MANIFEST_DEVICE_NAMES + COUNT_OF(behind)];
+    assert_int_equal(manifest_slot_count(m), COUNT_OF(got));
     manifest_slots(got, m, values, &facts, 12);
-    assert_memory_equal(got, want, sizeof(want));
+    assert_memory_equal(got, before, sizeof(before));
+    assert_memory_equal(got + COUNT_OF(before), numbers, sizeof(numbers));
+    assert_memory_equal(got + COUNT_OF(before) + MANIFEST_DEVICE_NAMES, behind, sizeof(behind));
     assert_string_equal(manifest_device_names[0], "device.wave");
     assert_string_equal(manifest_device_names[7], "device.core_hz");
-    assert_string_equal(manifest_device_names[10], "device.i8_dot");
-    assert_string_equal(manifest_device_names[MANIFEST_DEVICE_NAMES - MANIFEST_UNIT_NAMES], "device.units");
-    assert_string_equal(manifest_device_names[MANIFEST_DEVICE_NAMES - 1], "device.unit_groups");
+    assert_string_equal(manifest_device_names[FIRST_UNIT_NAME], "device.units");
+    assert_string_equal(manifest_device_names[FIRST_UNIT_NAME + UNIT_NAMES - 1], "device.unit_groups");
+    assert_string_equal(manifest_device_names[FIRST_UNIT_NAME + UNIT_NAMES], "device.matrix_lanes");
+    arena_release(&arena);
+}
+
+/* On a device with several layouts of matrix fragments the case's own says what there is. */
+static void slots_of_a_layout(void **state)
+{
+    static const struct target_facts layouts[] = {{.matrix_layout = 12, .matrix_k_f16 = 16, .f16 = 1},
+                                                  {.matrix_layout = 3, .matrix_k_f16 = 32, .f16 = 2}};
+    static const struct {
+        double layout, k;
+    } cases[] = {{0, 16}, {1, 16}, {3, 32}, {11, 16}};
+    const struct device_facts device = {.wave = 32, .target = layouts[0], .layouts = layouts, .layout_count = 2};
+    (void)state;
+    struct arena arena = {0};
+    const struct manifest *m = parse(replaced(triad, "'n':", "'layout': 0, 'n':", &arena), &arena);
+    double *got = arena_array(&arena, manifest_slot_count(m), sizeof(*got));
+    struct param_value *values = arena_array(&arena, m->param_count, sizeof(*values));
+    for (size_t k = 0; k < COUNT_OF(cases); k++) {
+        struct device_facts facts;
+        for (size_t i = 0; i < m->param_count; i++)
+            values[i] = m->params[i].value;
+        values[manifest_param(m, "layout")].number = cases[k].layout;
+        manifest_slots(got, m, values, &device, 0);
+        memcpy(&facts, got + m->param_count, MANIFEST_DEVICE_NAMES * sizeof(double));
+        assert_true(facts.target.matrix_k_f16 == cases[k].k);
+        assert_true(facts.target.f16 == 1); /* no part of the layout */
+    }
     arena_release(&arena);
 }
 
@@ -321,7 +352,7 @@ static void slots_of_the_unit(void **state)
     static const struct device_facts rdna = {
         .wave = 32, .unit = {32, 2, 16, 1536, 24, 256, 0, 65536, 512, 0, 32, 16}, .unit_pairs = true, .backend = "hip", .arch = "gfx1100"};
     static const struct {
-        double wave, cumode, want[MANIFEST_UNIT_NAMES];
+        double wave, cumode, want[UNIT_NAMES];
     } cases[] = {
         {0, 0, {16, 4, 16, 1536, 24, 256, 0, 131072, 512, 0, 64, 32}},
         {32, 1, {32, 2, 16, 1536, 24, 256, 0, 65536, 512, 0, 32, 16}},
@@ -339,7 +370,7 @@ static void slots_of_the_unit(void **state)
         values[manifest_param(m, "wave")].number = cases[k].wave;
         values[manifest_param(m, "cumode")].number = cases[k].cumode;
         manifest_slots(got, m, values, &rdna, 0);
-        const double *unit = got + m->param_count + MANIFEST_DEVICE_NAMES - MANIFEST_UNIT_NAMES;
+        const double *unit = got + m->param_count + FIRST_UNIT_NAME;
         assert_memory_equal(unit, cases[k].want, sizeof(cases[k].want));
     }
     arena_release(&arena);
@@ -407,7 +438,7 @@ static void implied(void **state)
     assert_true(m->params[wave].implied && m->params[cumode].implied && !m->params[0].implied);
     assert_true(manifest_param_is_compiled(m, (size_t)wave) && manifest_param_is_compiled(m, (size_t)cumode));
     struct param_value values[6];
-    double slots[64];
+    double slots[160];
     for (size_t i = 0; i < m->param_count; i++)
         values[i] = m->params[i].value;
     assert_int_equal(manifest_wave(m, values), 0);
@@ -679,7 +710,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(short_form),    cmocka_unit_test(every_head_key),  cmocka_unit_test(every_fill),
-        cmocka_unit_test(every_step),    cmocka_unit_test(foreign_code), cmocka_unit_test(function_of_a_library),    cmocka_unit_test(slots), cmocka_unit_test(slots_of_the_unit), cmocka_unit_test(occupancy), cmocka_unit_test(implied), cmocka_unit_test(min_llvm),
+        cmocka_unit_test(every_step),    cmocka_unit_test(foreign_code), cmocka_unit_test(function_of_a_library),    cmocka_unit_test(slots),
+        cmocka_unit_test(slots_of_a_layout), cmocka_unit_test(slots_of_the_unit), cmocka_unit_test(occupancy), cmocka_unit_test(implied), cmocka_unit_test(min_llvm),
         cmocka_unit_test(launch_defines),
         cmocka_unit_test(head_mistakes), cmocka_unit_test(buffer_mistakes), cmocka_unit_test(step_mistakes),
         cmocka_unit_test(untimed_steps), cmocka_unit_test(limits),          cmocka_unit_test(places),

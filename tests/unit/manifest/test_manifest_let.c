@@ -33,12 +33,17 @@ static const struct manifest *parse(const char *text, struct arena *arena)
 
 static double evaluated(const struct manifest *m, const struct expr *expr)
 {
-    double slots[64], value = 0;
+    double slots[160], value = 0;
     struct param_value values[8];
     struct err err = {0};
     for (size_t k = 0; k < m->param_count; k++)
         values[k] = m->params[k].value;
-    manifest_slots(slots, m, values, &(struct device_facts){.wave = 64}, 0);
+    manifest_slots(slots, m, values, &(struct device_facts){.wave = 64,
+                                           .target = {.matrix_holders = 64,
+                                                      .matrix_rows = 1,
+                                                      .matrix_k_f16 = 16,
+                                                      .matrix_k_fp8_fnuz = 32,
+                                                      .matrix_k_sparse_f16 = 64}}, 0);
     assert_int_equal(expr_eval(&value, expr, slots, &err), STATUS_OK);
     return value;
 }
@@ -53,6 +58,35 @@ static void stands_for_its_text(void **state)
     assert_true(evaluated(m, m->steps[0].launch.grid[0]) == 8);
     assert_true(evaluated(m, m->write_bytes) == 8 * 4 + 1000); /* 1e3 is a number */
     arena_release(&arena);
+}
+
+/* Functions put their arguments in, whatever operators these have; both may use what stands behind them. */
+static void functions_are_put_in(void **state)
+{
+    static const struct {
+        const char *lets, *count;
+        double value;
+    } rows[] = {
+        {"'twice(a)': 'a * 2',", "twice(1 + 2)", 6},
+        {"'twice(a)': 'a * 2',", "twice (twice(VEC))", 16},
+        {"'area(a, b)': 'a * b',", "area(VEC + 1, min(3, 5))", 15},
+        {"'wide(a)': 'a + later', 'later': '1 + tile',", "2 * wide(3)", 2 * (3 + 1 + 68)},
+        {"'named(tile)': 'tile + VEC',", "named(1)", 5},
+        {"", "is_fnuz(e4m3fnuz) + is_fnuz(dtype)", 1},
+        {"", "matrix_k(f16) + matrix_k(e4m3fnuz) + matrix_k(dtype)", 16 + 32},
+        {"", "matrix_k_sparse(bf16)", 64},
+        {"", "matrix_depth(16, 32, f16)", 16},
+    };
+    (void)state;
+    for (size_t k = 0; k < COUNT_OF(rows); k++) {
+        struct arena arena = {0};
+        const char *text = replaced(tiled, "'//': 'why',", rows[k].lets, &arena);
+        const struct manifest *m = parse(replaced(text, "tiles * 2", rows[k].count, &arena), &arena);
+        const double value = evaluated(m, m->buffers[0].count);
+        if (value != rows[k].value)
+            fail_msg("row %zu: %g, not %g", k, value, rows[k].value);
+        arena_release(&arena);
+    }
 }
 
 /* What is compiled in is seen through it: block and VEC are in TILE, dtype in BYTES, n in nothing. */
@@ -77,7 +111,18 @@ static void mistakes(void **state)
     } rows[] = {
         {"'//'", "'n': '1', '//'", "'n' is a parameter already"},
         {"'//'", "'sum': '1', '//'", "'sum' means something else"},
-        {"'//'", "'first': 'tile', '//'", "unknown name 'tile'"},
+        {"'//'", "'first': 'tiel', '//'", "unknown name 'tiel'"},
+        {"'//'", "'first': 'second', 'second': '1 + first', '//'", "stands for itself"},
+        {"'//'", "'tile(a)': 'a', '//'", "'tile' is a sub-expression or function already"},
+        {"'//'", "'matrix_k': '1', '//'", "'matrix_k' is a sub-expression or function already"},
+        {"'//'", "'f(a': '1', '//'", "a function is written \"name(a, b)\""},
+        {"'//'", "'f(2)': '1', '//'", "a function is written \"name(a, b)\""},
+        {"'//'", "'f(a, b, c, d, e)': '1', '//'", "at most 4 arguments"},
+        {"'//'", "'f(a)': 'a + b', '//'", "unknown name 'b'"},
+        {"'tiles * 2'", "'matrix_k'", "'matrix_k' is a function: its arguments are missing"},
+        {"'tiles * 2'", "'matrix_k(1, 2)'", "matrix_k takes 1 argument, not 2"},
+        {"'tiles * 2'", "'matrix_depth(16, 32)'", "matrix_depth takes 3 arguments, not 2"},
+        {"'tiles * 2'", "'matrix_k(f16'", "the ')' behind the arguments of matrix_k is missing"},
         {"'tile': 'block + VEC'", "'tile': 'block + '", "in \"block + \""},
         {"'tile': 'block + VEC'", "'tile': 64", "must be an expression (a string)"},
         {"'tile': 'block + VEC'", "'2tile': 'block'", "starts with no digit"},
@@ -102,6 +147,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(stands_for_its_text),
+        cmocka_unit_test(functions_are_put_in),
         cmocka_unit_test(is_seen_through),
         cmocka_unit_test(mistakes),
     };

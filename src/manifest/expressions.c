@@ -1,0 +1,475 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Expressions of manifests: the names they may use, and what these are for a case. Named sub-expressions ("let") and functions
+ * are put in wherever their name stands, in parentheses, before an expression is compiled. So everything that asks which
+ * parameters an expression uses sees through them.
+ */
+#include <ctype.h>
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "manifest_internal.h"
+#include "rooftile/text.h"
+
+/* ---- names ---- */
+
+#define NAME_OF(field) "device." #field,
+const char *const manifest_device_names[MANIFEST_DEVICE_NAMES] = {DEVICE_FACTS(NAME_OF) UNIT_FACTS(NAME_OF)
+                                                                      TARGET_FACTS(NAME_OF)};
+_Static_assert(offsetof(struct device_facts, layouts) == MANIFEST_DEVICE_NAMES * sizeof(double),
+               "the numbers stand together, in the order of their names");
+
+/* NaN makes expr say that the function is not defined there. */
+static enum dtype dtype_of_code(double code)
+{
+    const bool is_code = code >= 1 && code < (double)DTYPE_COUNT && code == floor(code);
+    return is_code ? (enum dtype)code : DTYPE_NONE;
+}
+
+static double call_bytes(const double *args)
+{
+    const enum dtype dtype = dtype_of_code(args[0]);
+    return dtype ? (double)dtype_bytes(dtype) : (double)NAN;
+}
+
+static double call_eps(const double *args)
+{
+    const enum dtype dtype = dtype_of_code(args[0]);
+    return dtype ? dtype_epsilon(dtype) : (double)NAN;
+}
+
+static const struct expr_function functions[] = {{"bytes", 1, call_bytes}, {"eps", 1, call_eps}};
+
+static const struct expr_constant dtype_codes[] = {
+    {"f64", DTYPE_F64},           {"f32", DTYPE_F32},   {"xf32", DTYPE_XF32}, {"f16", DTYPE_F16},
+    {"bf16", DTYPE_BF16},         {"e4m3", DTYPE_E4M3}, {"e5m2", DTYPE_E5M2}, {"i64", DTYPE_I64},
+    {"u64", DTYPE_U64},           {"i32", DTYPE_I32},   {"u32", DTYPE_U32},   {"i16", DTYPE_I16},
+    {"u16", DTYPE_U16},           {"i8", DTYPE_I8},     {"u8", DTYPE_U8},     {"e4m3fnuz", DTYPE_E4M3FNUZ},
+    {"e5m2fnuz", DTYPE_E5M2FNUZ},
+};
+_Static_assert(COUNT_OF(dtype_codes) == DTYPE_COUNT - 1, "one constant per dtype");
+
+void manifest_expr_basics(struct expr_names *names)
+{
+    names->constants = dtype_codes;
+    names->constant_count = COUNT_OF(dtype_codes);
+    names->functions = functions;
+    names->function_count = COUNT_OF(functions);
+}
+
+/* What else a name means to expressions or templates: a parameter of that name would hide it or be hidden. */
+static const char *const taken_names[] = {
+    "i",   "x",     "device",   "ctype",    "bytes",   "eps",   "sum",  "len",      "min",   "max",
+    "abs", "floor", "ceil",     "round",    "sqrt",    "exp",   "log",  "log2",     "log10", "sin",
+    "cos", "pow",   "ceil_div", "round_up", "is_pow2", "clamp", "runs", "harmonic",
+};
+
+static const char *const implied_names[] = {"wave", "cumode"};
+
+enum status check_param_name(const struct json *member, const char *name, struct err *err)
+{
+    if (dtype_from_name(name))
+        return json_fail_key(member, err, "'%s' is the name of a dtype and cannot be a parameter", name);
+    for (size_t i = 0; i < COUNT_OF(taken_names); i++)
+        if (strcmp(name, taken_names[i]) == 0)
+            return json_fail_key(member, err, "'%s' means something else in expressions and cannot be a parameter",
+                                 name);
+    for (size_t i = 0; i < COUNT_OF(implied_names); i++)
+        if (strcmp(name, implied_names[i]) == 0)
+            return json_fail_key(member, err, "every kernel has the parameter '%s' already: variants and suites set it",
+                                 name);
+    return STATUS_OK;
+}
+
+/* ---- sub-expressions and functions ---- */
+
+/* Facts that the types of a kernel choose among: every manifest has these functions (manifest.h). */
+static const struct manifest_let built_in[] = {
+    {"is_fnuz(type)", 7, "type == e4m3fnuz || type == e5m2fnuz", {"type"}, 1},
+    {"matrix_k(type)", 8,
+     "type == f16 ? device.matrix_k_f16 : type == bf16 ? device.matrix_k_bf16 : type == f32 ? device.matrix_k_f32 : "
+     "type == xf32 ? device.matrix_k_xf32 : type == f64 ? device.matrix_k_f64 : type == i8 ? device.matrix_k_i8 : "
+     "type == e4m3 || type == e5m2 ? device.matrix_k_fp8_ocp : "
+     "type == e4m3fnuz || type == e5m2fnuz ? device.matrix_k_fp8_fnuz : 0",
+     {"type"}, 1},
+    {"matrix_k_sparse(type)", 15,
+     "type == f16 || type == bf16 ? device.matrix_k_sparse_f16 : type == i8 ? device.matrix_k_sparse_i8 : "
+     "type == e4m3 || type == e5m2 ? device.matrix_k_sparse_fp8_ocp : "
+     "type == e4m3fnuz || type == e5m2fnuz ? device.matrix_k_sparse_fp8_fnuz : 0",
+     {"type"}, 1},
+    {"matrix_depth(k, m, type)", 12,
+     "k * 16 / m * max(1, 16 / (k * 16 / device.matrix_holders / device.matrix_rows * bytes(type)))",
+     {"k", "m", "type"}, 3},
+};
+
+static const struct manifest_let *let_named(const struct manifest_parser *parser, const char *name, size_t length)
+{
+    const struct manifest *manifest = parser->manifest;
+    for (size_t i = 0; i < manifest->let_count; i++)
+        if (manifest->lets[i].name_length == length && !memcmp(manifest->lets[i].name, name, length))
+            return &manifest->lets[i];
+    for (size_t i = 0; i < COUNT_OF(built_in); i++)
+        if (built_in[i].name_length == length && !memcmp(built_in[i].name, name, length))
+            return &built_in[i];
+    return NULL;
+}
+
+/* Letters, digits, '_' and '.': a name, or a number with its suffix ("4Ki", "1e5"), which is none. */
+static size_t word_length(const char *at)
+{
+    size_t length = 0;
+    while (isalnum((unsigned char)at[length]) || at[length] == '_' || at[length] == '.')
+        length++;
+    return length;
+}
+
+/* The length of the argument at `at`: up to a comma or bracket outside brackets of its own. */
+static size_t argument_length(const char *at)
+{
+    size_t depth = 0, length = 0;
+    for (; at[length] && (depth || (at[length] != ',' && at[length] != ')')); length++)
+        depth += at[length] == '(' ? 1 : at[length] == ')' ? (size_t)-1 : 0;
+    return length;
+}
+
+/* The text of a function with what stands for its arguments put in. */
+static char *called(const struct manifest_let *let, const char *const *values, struct arena *arena)
+{
+    struct text out = {0};
+    text_add(&out, "");
+    for (const char *at = let->text; *at;) {
+        const size_t length = word_length(at);
+        size_t arg = 0;
+        while (arg < let->arg_count && (strlen(let->args[arg]) != length || memcmp(let->args[arg], at, length) != 0))
+            arg++;
+        if (arg < let->arg_count)
+            text_addf(&out, "(%s)", values[arg]);
+        else
+            text_addn(&out, at, length ? length : 1);
+        at += length ? length : 1;
+    }
+    char *text = arena_strdup(arena, out.data);
+    text_release(&out);
+    return text;
+}
+
+/* The text of a call whose arguments begin at *source, which goes behind them. */
+static enum status call_parse(const char **text, const char **source, const struct manifest_let *let,
+                              struct arena *arena, struct err *err)
+{
+    const char *values[MANIFEST_MAX_LET_ARGS] = {NULL};
+    const char *at = *source + strspn(*source, " ");
+    size_t count = 0;
+    if (*at != '(')
+        return err_set(err, ERR_CONFIG, "'%.*s' is a function: its arguments are missing", (int)let->name_length,
+                       let->name);
+    do {
+        const size_t length = argument_length(++at);
+        if (count < let->arg_count)
+            values[count] = arena_strndup(arena, at, length);
+        count++;
+        at += length;
+    } while (*at == ',');
+    if (*at != ')')
+        return err_set(err, ERR_CONFIG, "the ')' behind the arguments of %.*s is missing", (int)let->name_length,
+                       let->name);
+    if (count != let->arg_count)
+        return err_set(err, ERR_CONFIG, "%.*s takes %zu argument%s, not %zu", (int)let->name_length, let->name,
+                       let->arg_count, let->arg_count == 1 ? "" : "s", count);
+    *source = at + 1;
+    *text = called(let, values, arena);
+    return STATUS_OK;
+}
+
+/* Sub-expressions that stand for each other this deep stand for themselves. */
+#define MAX_LET_DEPTH 32
+
+static enum status expand(struct text *out, const struct manifest_parser *parser, const char *source, unsigned depth,
+                          struct err *err)
+{
+    enum status status = STATUS_OK;
+    if (depth > MAX_LET_DEPTH)
+        return err_set(err, ERR_CONFIG, "a sub-expression that stands for itself");
+    for (const char *at = source; *at && !status;) {
+        const size_t length = word_length(at);
+        const struct manifest_let *let = length && !isdigit((unsigned char)*at) ? let_named(parser, at, length) : NULL;
+        if (!let)
+            text_addn(out, at, length ? length : 1);
+        at += length ? length : 1;
+        if (!let)
+            continue;
+        const char *text = let->text;
+        if (let->arg_count)
+            status = call_parse(&text, &at, let, parser->arena, err);
+        text_add(out, "(");
+        if (!status)
+            status = expand(out, parser, text, depth + 1, err);
+        text_add(out, ")");
+    }
+    return status;
+}
+
+/* The source with what stands for each name of "let", and for each call of a function, put in. ERR_CONFIG without a place. */
+static enum status lets_expand(const char **expanded, const struct manifest_parser *parser, const char *source,
+                        struct err *err)
+{
+    struct text out = {0};
+    text_add(&out, "");
+    const enum status status = expand(&out, parser, source, 0, err);
+    if (!status)
+        *expanded = arena_strdup(parser->arena, out.data);
+    text_release(&out);
+    return status;
+}
+
+/* "tile", or "rounds(size, width)". */
+static enum status let_name_parse(struct manifest_let *let, const struct manifest_parser *parser,
+                                  const struct json *member, struct err *err)
+{
+    static const char problem[] = "the name of a sub-expression has letters, digits and '_' only and starts with no "
+                                  "digit; a function is written \"name(a, b)\"";
+    const char *bracket = strchr(member->key, '(');
+    let->name = member->key;
+    let->name_length = bracket ? (size_t)(bracket - member->key) : strlen(member->key);
+    const char *name = arena_strndup(parser->arena, member->key, let->name_length);
+    if (!is_identifier(name) || (bracket && !text_ends(member->key, ")")))
+        return json_fail_key(member, err, "%s", problem);
+    for (const char *at = bracket; at && *at != ')';) {
+        at += 1 + strspn(at + 1, " ");
+        const size_t length = strcspn(at, " ,)");
+        const char *arg = arena_strndup(parser->arena, at, length);
+        if (!is_identifier(arg) || let->arg_count == MANIFEST_MAX_LET_ARGS)
+            return json_fail_key(member, err, "%s (at most %d arguments)", problem, MANIFEST_MAX_LET_ARGS);
+        let->args[let->arg_count++] = arg;
+        at += length;
+    }
+    if (manifest_param(parser->manifest, name) >= 0)
+        return json_fail_key(member, err, "'%s' is a parameter already", name);
+    if (let_named(parser, name, let->name_length))
+        return json_fail_key(member, err, "'%s' is a sub-expression or function already", name);
+    return check_param_name(member, name, err);
+}
+
+/* Tells errors where the sub-expression stands and not where it is used. */
+static enum status let_check(const struct manifest_let *let, const struct manifest_parser *parser,
+                             const struct json *member, struct err *err)
+{
+    static const char *const ones[MANIFEST_MAX_LET_ARGS] = {"1", "1", "1", "1"};
+    const struct expr *unused = NULL;
+    struct err cause = {0};
+    return names_compile(&unused, parser, called(let, ones, parser->arena), SCOPE_INDEX, &cause)
+               ? json_fail(member, err, "in \"%s\": %s", member->string, cause.text)
+               : STATUS_OK;
+}
+
+enum status lets_parse(struct manifest_parser *parser, const struct json *root, struct err *err)
+{
+    struct manifest *manifest = parser->manifest;
+    const struct json *object = NULL;
+    enum status status = json_get_object(&object, root, "let", JSON_OPTIONAL, err);
+    if (status || !object)
+        return status;
+    struct manifest_let *lets = arena_array(parser->arena, entry_count(object) + 1, sizeof(*lets));
+    manifest->lets = lets;
+    for (const struct json *member = entry_first(object); member; member = entry_next(member)) {
+        struct manifest_let let = {.text = member->string};
+        status = let_name_parse(&let, parser, member, err);
+        if (!status && member->type != JSON_STRING)
+            status = json_fail(member, err, "must be an expression (a string), not %s", json_type_name(member->type));
+        if (status)
+            return status;
+        lets[manifest->let_count++] = let;
+    }
+    size_t k = 0;
+    for (const struct json *member = entry_first(object); member && !status; member = entry_next(member))
+        status = let_check(&lets[k++], parser, member, err);
+    return status;
+}
+
+/* ---- slots: the values of the names, in the order of manifest.h ---- */
+
+static bool is_list(const struct param *param)
+{
+    return param->value.kind == PARAM_LIST;
+}
+
+static size_t metric_slot(const struct manifest *manifest)
+{
+    return manifest->param_count + MANIFEST_DEVICE_NAMES;
+}
+
+/* Behind "x" stands "runs". */
+static size_t variable_count(const struct manifest *manifest)
+{
+    return metric_slot(manifest) + 2;
+}
+
+size_t list_slot(const struct manifest *manifest, size_t param)
+{
+    size_t slot = variable_count(manifest);
+    for (size_t i = 0; i < param; i++)
+        slot += is_list(&manifest->params[i]) ? 3 : 0;
+    return slot;
+}
+
+void manifest_expr_names(struct expr_names *names, const struct manifest *manifest, struct arena *arena)
+{
+    /* The slot of a list's own value has a name that no expression can write. */
+    static const char no_name[] = "(the value of a list)";
+    const char **variables = arena_array(arena, variable_count(manifest), sizeof(*variables));
+    const char **lists = arena_array(arena, manifest->param_count, sizeof(*lists));
+    *names = (struct expr_names){.variables = variables, .variable_count = variable_count(manifest), .lists = lists};
+    for (size_t i = 0; i < manifest->param_count; i++) {
+        const struct param *param = &manifest->params[i];
+        variables[i] = is_list(param) ? no_name : param->name;
+        if (is_list(param))
+            lists[names->list_count++] = param->name;
+    }
+    memcpy(variables + manifest->param_count, manifest_device_names, sizeof(manifest_device_names));
+    variables[metric_slot(manifest)] = "x";
+    variables[metric_slot(manifest) + 1] = "runs";
+    manifest_expr_basics(names);
+}
+
+enum status manifest_expr_check(const struct manifest *manifest, const struct expr *expr, bool metric, struct err *err)
+{
+    for (size_t i = 0; i < manifest->param_count; i++)
+        if (manifest->params[i].value.kind == PARAM_STRING && expr_uses_slot(expr, i))
+            return err_set(err, ERR_CONFIG, "parameter '%s' is text: it can stand in templates, not in an expression",
+                           manifest->params[i].name);
+    if (!metric && expr_uses_slot(expr, metric_slot(manifest)))
+        return err_set(err, ERR_CONFIG, "'x' is the reduced value of a metric and unknown here");
+    if (!metric && expr_uses_slot(expr, metric_slot(manifest) + 1))
+        return err_set(err, ERR_CONFIG, "'runs' counts the runs before a metric is taken and is unknown here");
+    return STATUS_OK;
+}
+
+size_t manifest_slot_count(const struct manifest *manifest)
+{
+    return list_slot(manifest, manifest->param_count);
+}
+
+static void list_slots(double *slots, const struct param_value *list)
+{
+    double sum = 0;
+    double most = list->list[0];
+    for (size_t i = 0; i < list->count; i++) {
+        sum += list->list[i];
+        most = list->list[i] > most ? list->list[i] : most;
+    }
+    slots[0] = sum;
+    slots[1] = most;
+    slots[2] = (double)list->count;
+}
+
+uint32_t manifest_wave(const struct manifest *manifest, const struct param_value *values)
+{
+    return manifest->implied_count ? (uint32_t)values[manifest->param_count - 2].number : 0;
+}
+
+bool manifest_cumode(const struct manifest *manifest, const struct param_value *values)
+{
+    return manifest->implied_count && values[manifest->param_count - 1].number != 0;
+}
+
+/* Where the workgroups of a case live, compiled for waves of this size. */
+static struct device_unit case_unit(const struct device_facts *device, double wave, bool cumode)
+{
+    struct device_unit unit = device->unit;
+    const double places = wave > 0 ? device->wave / wave : 1; /* a register has one for each lane */
+    unit.simd_vgprs *= places;
+    unit.vgpr_granule *= places;
+    if (!device->unit_pairs || cumode)
+        return unit;
+    unit.units /= 2;
+    unit.simds *= 2;
+    unit.unit_lds *= 2;
+    unit.unit_groups *= 2;
+    unit.unit_lone_groups *= 2;
+    return unit;
+}
+
+/* What matrix instructions the case finds: on a device with several layouts those of the one it asks for. */
+static void take_layout(struct target_facts *target, const struct device_facts *device, const struct manifest *manifest,
+                        const struct param_value *values)
+{
+    const struct target_facts *matrix = NULL;
+    const int param = device->layout_count > 1 ? manifest_param(manifest, "layout") : -1;
+    for (size_t k = 1; param >= 0 && k < device->layout_count; k++)
+        if (device->layouts[k].matrix_layout == values[param].number)
+            matrix = &device->layouts[k];
+    if (matrix)
+        memcpy(target, matrix, offsetof(struct target_facts, f16)); /* the matrix instructions come first */
+}
+
+void manifest_slots(double *slots, const struct manifest *manifest, const struct param_value *values,
+                    const struct device_facts *device, double x)
+{
+    double *list = slots + variable_count(manifest);
+    for (size_t i = 0; i < manifest->param_count; i++) {
+        const struct param_value *value = &values[i];
+        slots[i] = value->kind == PARAM_NUMBER ? value->number : value->kind == PARAM_DTYPE ? (double)value->dtype : 0;
+        if (!is_list(&manifest->params[i]))
+            continue;
+        list_slots(list, value);
+        list += 3;
+    }
+    struct device_facts facts = *device;
+    const uint32_t wave = manifest_wave(manifest, values);
+    facts.wave = wave ? wave : device->wave;
+    facts.unit = case_unit(device, facts.wave, manifest_cumode(manifest, values));
+    take_layout(&facts.target, device, manifest, values);
+    memcpy(slots + manifest->param_count, &facts, MANIFEST_DEVICE_NAMES * sizeof(double));
+    slots[metric_slot(manifest)] = x;
+    slots[metric_slot(manifest) + 1] = 0;
+}
+
+int manifest_param(const struct manifest *manifest, const char *name)
+{
+    for (size_t i = 0; i < manifest->param_count; i++)
+        if (strcmp(manifest->params[i].name, name) == 0)
+            return (int)i;
+    return -1;
+}
+
+/* ---- compiling ---- */
+
+enum status names_compile(const struct expr **out, const struct manifest_parser *parser, const char *source,
+                          enum expr_scope scope, struct err *err)
+{
+    struct expr_names names = parser->names;
+    const struct expr *expr = NULL;
+    const char *expanded = NULL;
+    names.has_index = scope == SCOPE_INDEX;
+    names.written = source;
+    enum status status = lets_expand(&expanded, parser, source, err);
+    if (!status)
+        status = expr_compile(&expr, expanded, &names, parser->arena, err);
+    if (!status)
+        status = manifest_expr_check(parser->manifest, expr, scope == SCOPE_METRIC, err);
+    if (!status)
+        *out = expr;
+    return status;
+}
+
+enum status get_expr_value(const struct expr **out, const struct manifest_parser *parser, const struct json *at,
+                           enum expr_scope scope, struct err *err)
+{
+    if (at->type != JSON_STRING && at->type != JSON_NUMBER)
+        return json_fail(at, err, "must be an expression (a string) or a number, not %s", json_type_name(at->type));
+    const char *source = at->type == JSON_STRING ? at->string : number_text(parser->arena, at->number);
+    struct err cause = {0};
+    if (names_compile(out, parser, source, scope, &cause))
+        return json_fail(at, err, "in \"%s\": %s", source, cause.text);
+    return STATUS_OK;
+}
+
+enum status get_expr(const struct expr **out, const struct manifest_parser *parser, const struct json *object,
+                     const char *key, enum json_need need, enum expr_scope scope, struct err *err)
+{
+    const struct json *member = json_member(object, key);
+    if (member)
+        return get_expr_value(out, parser, member, scope, err);
+    return need == JSON_REQUIRED ? json_fail(object, err, "the key '%s' is missing", key) : STATUS_OK;
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A target that nobody knows yet: one row of the table of families and one machine file, and every shipped suite is planned.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "rooftile/file.h"
+#include "rooftile/run.h"
+#include "rooftile/targets.h"
+
+#define KIB 1024u
+static const struct occupancy_words words = {"CU", "workgroup", "wave", "VGPR", "LDS", false};
+static const struct target_family made_up = {
+    {"gfx1399", .words = &words, .wave = 32, .has_wave64 = true, .has_wgp = true, .simds_cu = 2, .vgpr_file = 2048, .vgpr_encoding = 8,
+     .vgpr_granule = 32, .vgprs_max = 256, .waves = 16, .waves_llvm = 16, .lds_cu = 96 * KIB, .lds_max = 96 * KIB,
+     .lds_granule = 512, .barriers_cu = 16},
+    {.matrix_lanes = 32, .matrix_size = 16, .matrix_layout = 12, .matrix_holders = 32, .matrix_rows = 1, .matrix_k_f16 = 32,
+     .matrix_k_bf16 = 32, .matrix_k_fp8_ocp = 32, .matrix_k_i8 = 32, .f16 = 1, .bf16_dot = 1, .i8_dot = 1, .f16_dot = 1,
+     .fp8_ocp = 1, .dpp = 1, .permlane16 = 1, .unaligned_access = 1, .named_registers = 1, .atomic_add_f32 = 1},
+};
+
+/* The machine file of a known model under another name. */
+static void read_machine(struct machine *machine, struct arena *arena)
+{
+    struct err err = {0};
+    char *text = NULL;
+    size_t length = 0;
+    const char *path = "/tmp/rooftile-made-up.json";
+    assert_int_equal(file_read(&text, &length, ROOFTILE_SOURCE_DIR "/configs/machines/rx7900xtx.json", FILE_LIMIT_BYTES, arena, &err),
+                     STATUS_OK);
+    char *arch = strstr(text, "\"gfx1100\"");
+    assert_non_null(arch);
+    memcpy(arch, "\"gfx1399\"", strlen("\"gfx1399\""));
+    assert_int_equal(file_write(path, text, length, &err), STATUS_OK);
+    if (machine_read(machine, path, &err))
+        fail_msg("%s", err.text);
+    remove(path);
+}
+
+static struct device_facts facts_of(const struct machine *machine, struct device_info *info)
+{
+    *info = (struct device_info){.backend = "sim",
+                                 .wave = machine->wave,
+                                 .cus = machine->cus,
+                                 .xccs = 1,
+                                 .max_block = machine->max_block,
+                                 .lds_bytes = made_up.limits.lds_max,
+                                 .memory_bytes = (uint64_t)machine->memory_bytes,
+                                 .core_hz = machine->core_hz,
+                                 .cooperative = true};
+    snprintf(info->arch, sizeof(info->arch), "%s", machine->arch);
+    snprintf(info->target, sizeof(info->target), "%s", machine->arch);
+    return run_device_facts(info);
+}
+
+static void every_suite_is_planned(void **state)
+{
+    struct arena arena = {0};
+    struct err err = {0};
+    struct catalog catalog;
+    struct machine machine;
+    struct device_info info;
+    struct measure_options measure;
+    static const char *const kernels[] = {ROOFTILE_SOURCE_DIR "/kernels"};
+    static const struct plan_options options = {
+        .target_arch = "gfx1399", .target_kind = BUILD_AMD, .wave = 32, .cpu_target = "x86-64", .cpu_wave = 64};
+    char **paths = NULL;
+    size_t count = 0, on_matrix_units = 0;
+    (void)state;
+    target_family_added = &made_up;
+    read_machine(&machine, &arena);
+    const struct device_facts facts = facts_of(&machine, &info);
+    assert_true(facts.unit.simd_vgprs == 2048 && facts.target.matrix_k_f16 == 32);
+    measure_defaults(&measure);
+    assert_int_equal(catalog_read(&catalog, kernels, 1, &arena, &err), STATUS_OK);
+    assert_int_equal(file_list(&paths, &count, ROOFTILE_SOURCE_DIR "/configs", ".json", &arena, &err), STATUS_OK);
+    for (size_t k = 0; k < count; k++) {
+        const struct suite *suite = NULL;
+        const struct plan *plan = NULL;
+        if (strstr(paths[k], "/configs/machines/") || strstr(paths[k], "/configs/schema/") || strstr(paths[k], "/configs/shapes/"))
+            continue;
+        if (suite_read(&suite, paths[k], &measure, &arena, &err) ||
+            plan_build(&plan, &suite, 1, &catalog, &machine, &facts, &options, &arena, &err))
+            fail_msg("%s", err.text);
+        for (size_t c = 0; c < plan->count; c++) {
+            const struct plan_case *planned = &plan->cases[c];
+            if (planned->state == PLAN_INVALID)
+                fail_msg("%s: %s", planned->id, planned->reason);
+            on_matrix_units += planned->state == PLAN_READY && !strncmp(planned->bound.work.unit, "matrix_", 7);
+        }
+    }
+    assert_true(on_matrix_units > 50);
+    target_family_added = NULL;
+    arena_release(&arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_suite_is_planned)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
