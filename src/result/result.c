@@ -5,20 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "case_fields.h"
-
 size_t result_id_length(const char *id)
 {
     const char *timer = NULL; /* the last one: a parameter's value may hold anything */
     for (const char *at = strstr(id, ";timer="); at; at = strstr(at + 1, ";timer="))
         timer = at;
     return timer ? (size_t)(timer - id) : strlen(id);
-}
-
-void result_document(struct text *out, const struct result *result)
-{
-    struct sidecar sidecar = {.with_samples = true, .inline_max = MEASUREMENT_MAX_SAMPLES};
-    result_json(out, result, &sidecar);
 }
 
 static void take_identity(struct result_case *out, const struct plan_case *plan, const struct measurement *measured,
@@ -169,7 +161,6 @@ void result_case_build(struct result_case *out, const struct plan_case *plan, co
     if (plan->state != PLAN_READY)
         return;
     out->work = plan->bound.work;
-    out->has_work = out->work.flops > 0 || out->work.read_bytes + out->work.write_bytes > 0 || out->work.items > 0;
     if (!out->object_sha256[0])
         memcpy(out->object_sha256, object_sha256, strnlen(object_sha256, sizeof(out->object_sha256) - 1));
     take_shape(out, &plan->bound);
@@ -188,13 +179,36 @@ void result_case_build(struct result_case *out, const struct plan_case *plan, co
         out->predicted_error = median / plan->forecast_ns - 1;
 }
 
+bool result_case_counts(const struct result_case *c)
+{
+    return c->status == CASE_OK && isfinite(c->stats.median) && c->stats.median > 0 && !(c->flags & FLAG_IMPOSSIBLE) &&
+           c->verification.verdict != VERIFY_FAIL;
+}
+
+const char *result_case_finding(const struct result_case *c)
+{
+    if (c->verification.verdict == VERIFY_FAIL)
+        return "verification";
+    if (c->flags & FLAG_IMPOSSIBLE)
+        return "impossible";
+    switch (c->status) {
+    case CASE_FAILED:
+        return "failed";
+    case CASE_CRASHED:
+        return "crashed";
+    case CASE_TIMEOUT:
+        return "timeout";
+    default:
+        return "";
+    }
+}
+
 int result_exit_code(const struct result *result)
 {
     size_t errors = 0, measured = 0;
     for (size_t k = 0; k < result->case_count; k++) {
         const struct result_case *c = &result->cases[k];
-        if (c->verification.verdict == VERIFY_FAIL || (c->flags & FLAG_IMPOSSIBLE) || c->status == CASE_FAILED ||
-            c->status == CASE_CRASHED || c->status == CASE_TIMEOUT)
+        if (result_case_finding(c)[0])
             return 1;
         errors += c->status == CASE_ERROR || c->status == CASE_NONE;
         measured += c->status == CASE_OK;

@@ -46,6 +46,45 @@ double median_of(double *values, size_t count)
     return median_sorted(values, count);
 }
 
+/* The k-th smallest (Hoare's selection); the values before it are then no larger. */
+static double select_value(double *values, size_t count, size_t k)
+{
+    ptrdiff_t low = 0, high = (ptrdiff_t)count - 1, at = (ptrdiff_t)k;
+    while (low < high) {
+        const double pivot = values[at];
+        ptrdiff_t i = low, j = high;
+        while (i <= j) {
+            while (values[i] < pivot)
+                i++;
+            while (values[j] > pivot)
+                j--;
+            if (i > j)
+                break;
+            const double held = values[i];
+            values[i++] = values[j];
+            values[j--] = held;
+        }
+        if (j < at)
+            low = i;
+        if (at < i)
+            high = j;
+    }
+    return values[k];
+}
+
+double median_unsorted(double *values, size_t count)
+{
+    if (!count)
+        return NAN;
+    const double upper = select_value(values, count, count / 2);
+    if (count % 2)
+        return upper;
+    double lower = values[0];
+    for (size_t k = 1; k < count / 2; k++)
+        lower = values[k] > lower ? values[k] : lower;
+    return (lower + upper) / 2;
+}
+
 /* Deviations below and above the centre are two lists that already ascend when walked outwards: merge them. */
 double mad_sorted(const double *sorted, size_t count, double centre)
 {

@@ -36,6 +36,18 @@ def run(*args, home, cwd=None, timeout=300, **extra):
                           cwd=cwd or home, capture_output=True, text=True, timeout=timeout)
 
 
+def closed(schema):
+    """A JSON schema in which no object may have other keys: readers are open, what the program writes is not."""
+    if isinstance(schema, list):
+        return [closed(value) for value in schema]
+    if not isinstance(schema, dict):
+        return schema
+    copy = {key: closed(value) for key, value in schema.items()}
+    if isinstance(copy.get("properties"), dict) and copy.get("type") == "object":
+        copy["additionalProperties"] = False
+    return copy
+
+
 def packed(value):
     """msgpack, as far as metadata needs it."""
     if isinstance(value, dict):
