@@ -241,6 +241,15 @@ enum status result_parse(const struct result **result, const char *name, const c
 enum status result_merge(struct result *out, const struct result *const *parts, const char *const *names, size_t count,
                          struct arena *arena, struct err *err);
 
+/* A quantity of a case by its name, in base units; NaN when the case has none: a parameter that is a number, a metric, "bytes",
+ * "footprint", "intensity" or, at its median time, one of result_at_time. */
+double result_quantity(const struct result_case *result_case, const char *name);
+/* "time_ns" "bytes_per_s" "flops_per_s" "items_per_s" "ns_per_item" "fraction" (of the ceiling), had it taken this time. */
+double result_at_time(const struct result_case *result_case, const char *name, double time_ns);
+const struct param_value *result_param(const struct result_case *result_case, const char *name); /* NULL: it has none */
+/* Sets the median time and the rates and the fraction that follow from it. */
+void result_take_median(struct result_case *result_case, double median_ns);
+
 /* It was timed, nothing about it is wrong or impossible: its time may be compared and shown to others. */
 bool result_case_counts(const struct result_case *result_case);
 /* How the reason of a case begins that was skipped because time ran out (--budget), and not because of what it is. */

@@ -56,31 +56,6 @@ static const struct {
     {"f64_fma_latency", "ns", "op_float/OP=fma;dtype=f64;VEC=1;CHAINS=1;*", "ns_per_item", SMALLEST},
 };
 
-static double metric_of(const struct result_case *c, const char *name)
-{
-    for (size_t k = 0; k < c->metric_count; k++)
-        if (!strcmp(c->metrics[k].name, name))
-            return c->metrics[k].value;
-    return NAN;
-}
-
-static double quantity_of(const struct result_case *c, const char *name)
-{
-    const struct {
-        const char *name;
-        double value;
-    } figures[] = {
-        {"items_per_s", c->items_per_s},
-        {"bytes_per_s", c->bytes_per_s},
-        {"time_ns", c->stats.median},
-        {"ns_per_item", c->work.items > 0 ? c->stats.median / c->work.items : NAN},
-    };
-    for (size_t k = 0; k < COUNT(figures); k++)
-        if (!strcmp(figures[k].name, name))
-            return figures[k].value;
-    return metric_of(c, name);
-}
-
 static void add(struct machine *machine, const char *name, const char *unit, double value, double ci_rel,
                 const char *source)
 {
@@ -112,7 +87,7 @@ static void add_measured(struct machine *machine, const struct result *result, s
         const struct result_case *c = &result->cases[k];
         if (!ceilings_usable(c) || !text_matches(c->id, measured[row].filter))
             continue;
-        const double value = quantity_of(c, measured[row].quantity);
+        const double value = result_quantity(c, measured[row].quantity);
         if (!isfinite(value) || value <= 0 || (best && (value > best_value) != (measured[row].pick == LARGEST)))
             continue;
         best = c;

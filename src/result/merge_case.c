@@ -177,11 +177,6 @@ static void combine_stats(struct summary *out, const struct merge_entry *entries
     }
 }
 
-static double rate(double amount, double time_ns)
-{
-    return amount > 0 && time_ns > 0 ? amount / time_ns * 1e9 : NAN;
-}
-
 static void take_numbers(struct result_case *out, const struct merge_entry *entries, size_t count, struct arena *arena)
 {
     struct arena scratch_arena = {0};
@@ -198,13 +193,9 @@ static void take_numbers(struct result_case *out, const struct merge_entry *entr
     else if (out->sample_count)
         combine_stats(&out->stats, entries, count, out->sample_count, scratch);
     if (out->sample_count) {
-        const double median = out->stats.median = median_of_trials(out, TRIAL_MEDIAN, scratch);
-        out->flops_per_s = rate(out->work.flops, median);
-        out->bytes_per_s = rate(out->work.read_bytes + out->work.write_bytes, median);
-        out->items_per_s = rate(out->work.items, median);
-        out->fraction = floor_fraction(&out->floor, median);
+        result_take_median(out, median_of_trials(out, TRIAL_MEDIAN, scratch));
         if (isfinite(out->predicted_error) && out->predicted_ns > 0)
-            out->predicted_error = median / out->predicted_ns - 1;
+            out->predicted_error = out->stats.median / out->predicted_ns - 1;
         out->cycles = median_of_trials(out, TRIAL_CYCLES, scratch);
         out->core_hz = median_of_trials(out, TRIAL_CLOCK, scratch);
     }

@@ -129,11 +129,6 @@ static void take_samples(struct result_case *out, const struct measurement *meas
     free(scratch);
 }
 
-static double rate(double amount, double time_ns)
-{
-    return amount > 0 && time_ns > 0 ? amount / time_ns * 1e9 : NAN;
-}
-
 static void take_metrics(struct result_case *out, const struct manifest *manifest, const struct measurement *measured,
                          struct arena *arena)
 {
@@ -170,13 +165,9 @@ void result_case_build(struct result_case *out, const struct plan_case *plan, co
         return;
     take_samples(out, measured, arena);
     take_metrics(out, plan->bound.manifest, measured, arena);
-    const double median = out->stats.median;
-    out->flops_per_s = rate(out->work.flops, median);
-    out->bytes_per_s = rate(out->work.read_bytes + out->work.write_bytes, median);
-    out->items_per_s = rate(out->work.items, median);
-    out->fraction = floor_fraction(&out->floor, median);
+    result_take_median(out, out->stats.median);
     if (plan->forecast_ns > 0 && measured->timer != TIMED_SIM)
-        out->predicted_error = median / plan->forecast_ns - 1;
+        out->predicted_error = out->stats.median / plan->forecast_ns - 1;
 }
 
 bool result_case_counts(const struct result_case *c)
