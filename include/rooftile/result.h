@@ -246,6 +246,7 @@ enum status result_merge(struct result *out, const struct result *const *parts, 
 double result_quantity(const struct result_case *result_case, const char *name);
 /* "time_ns" "bytes_per_s" "flops_per_s" "items_per_s" "ns_per_item" "fraction" (of the ceiling), had it taken this time. */
 double result_at_time(const struct result_case *result_case, const char *name, double time_ns);
+double result_metric(const struct result_case *result_case, const char *name); /* NaN: it has none */
 const struct param_value *result_param(const struct result_case *result_case, const char *name); /* NULL: it has none */
 /* Sets the median time and the rates and the fraction that follow from it. */
 void result_take_median(struct result_case *result_case, double median_ns);

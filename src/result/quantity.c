@@ -44,6 +44,14 @@ const struct param_value *result_param(const struct result_case *c, const char *
     return NULL;
 }
 
+double result_metric(const struct result_case *c, const char *name)
+{
+    for (size_t k = 0; k < c->metric_count; k++)
+        if (!strcmp(c->metrics[k].name, name))
+            return c->metrics[k].value;
+    return NAN;
+}
+
 double result_quantity(const struct result_case *c, const char *name)
 {
     const struct figure figures[] = {{"bytes", c->work.read_bytes + c->work.write_bytes},
@@ -55,10 +63,9 @@ double result_quantity(const struct result_case *c, const char *name)
     const struct param_value *param = result_param(c, name);
     if (param)
         return param->kind == PARAM_NUMBER ? param->number : NAN;
-    for (size_t k = 0; k < c->metric_count; k++)
-        if (!strcmp(c->metrics[k].name, name))
-            return c->metrics[k].value;
-    const double value = find(figures, sizeof(figures) / sizeof(*figures), name);
+    double value = result_metric(c, name);
+    if (isnan(value))
+        value = find(figures, sizeof(figures) / sizeof(*figures), name);
     return isnan(value) ? result_at_time(c, name, c->stats.median) : value;
 }
 
