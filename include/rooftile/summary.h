@@ -32,6 +32,9 @@ void summary_compute(struct summary *summary, const double *samples, size_t coun
 double median_of(double *values, size_t count);
 /* The same in linear time; reorders `values` somehow. For thousands of samples. */
 double median_unsorted(double *values, size_t count);
+/* 1.4826 MAD n / (n - 0.8): consistent for a normal distribution, the last factor for small n (simulated). NaN below 2;
+ * sorts `values` and needs no memory. */
+double robust_sd(double *values, size_t count);
 
 /* ---- stop rule (measurement.md 1.4 item 5) ---- */
 enum stop_reason { STOP_NONE, STOP_PRECISE, STOP_STABLE, STOP_TIMEOUT, STOP_MAX_SAMPLES };

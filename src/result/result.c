@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "rooftile/launch_fit.h"
+
 size_t result_id_length(const char *id)
 {
     const char *timer = NULL; /* the last one: a parameter's value may hold anything */
@@ -33,22 +35,9 @@ static void take_identity(struct result_case *out, const struct plan_case *plan,
     out->param_count = count;
 }
 
-/* The first timed launch, also inside a graph. */
-static const struct bound_launch *first_launch(const struct bound_step *steps, size_t count)
-{
-    for (size_t k = 0; k < count; k++) {
-        if (steps[k].kind == STEP_LAUNCH && steps[k].timed)
-            return &steps[k].launch;
-        const struct bound_launch *inner = first_launch(steps[k].steps, steps[k].step_count);
-        if (inner)
-            return inner;
-    }
-    return NULL;
-}
-
 static void take_shape(struct result_case *out, const struct bound *bound)
 {
-    const struct bound_launch *launch = first_launch(bound->steps, bound->step_count);
+    const struct bound_launch *launch = launch_first_timed(bound);
     if (!launch)
         return;
     memcpy(out->grid, launch->grid, sizeof(out->grid));

@@ -69,7 +69,7 @@ static const struct manifest manifest = {
 
 static struct plan_case planned(struct bound_step *step)
 {
-    *step = (struct bound_step){.kind = STEP_LAUNCH, .timed = true, .launch = {.grid = {4, 2, 1}, .block = {64, 1, 1}}};
+    *step = (struct bound_step){.kind = STEP_LAUNCH, .timed = true, .repeat = 1, .launch = {.grid = {4, 2, 1}, .block = {64, 1, 1}}};
     return (struct plan_case){.id = "copy/n=1000;mode=cold",
                               .label = "copy",
                               .state = PLAN_READY,

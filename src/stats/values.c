@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "rooftile/summary.h"
-#include "stats_internal.h"
+#include "values.h"
 
 static int compare_values(const void *a, const void *b)
 {
@@ -120,4 +120,67 @@ void median_interval(double interval[2], const double *sorted, size_t count)
     const double high = fmin((double)count, ceil(half + 1 + width));
     interval[0] = sorted[(size_t)low - 1];
     interval[1] = sorted[(size_t)high - 1];
+}
+
+double quantile_sorted(const double *sorted, size_t count, double share)
+{
+    if (!count)
+        return NAN;
+    const double at = share * (double)(count - 1);
+    const size_t below = (size_t)at;
+    if (below + 1 >= count)
+        return sorted[count - 1];
+    return sorted[below] + (at - (double)below) * (sorted[below + 1] - sorted[below]);
+}
+
+void insert_sorted(double *sorted, size_t count, double value)
+{
+    size_t low = 0, high = count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (sorted[middle] <= value)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    memmove(sorted + low + 1, sorted + low, (count - low) * sizeof(*sorted));
+    sorted[low] = value;
+}
+
+struct moments moments_of(const double *values, size_t count)
+{
+    struct moments m = {.mean = NAN};
+    double sum = 0;
+    for (size_t k = 0; k < count; k++)
+        sum += values[k];
+    if (count)
+        m.mean = sum / (double)count;
+    for (size_t k = 0; k < count; k++) {
+        const double deviation = values[k] - m.mean;
+        m.squares += deviation * deviation;
+        if (k + 1 < count)
+            m.products += deviation * (values[k + 1] - m.mean);
+    }
+    return m;
+}
+
+double sd_of(const double *values, size_t count)
+{
+    return count > 1 ? sqrt(moments_of(values, count).squares / (double)(count - 1)) : NAN;
+}
+
+double robust_sd(double *values, size_t count)
+{
+    const double n = (double)count;
+    if (count < 2)
+        return NAN;
+    const double median = median_of(values, count);
+    return MAD_TO_SD * mad_sorted(values, count, median) * n / (n - 0.8);
+}
+
+double successive_sd(const double *values, size_t count, double *scratch)
+{
+    for (size_t k = 1; k < count; k++)
+        scratch[k - 1] = fabs(values[k] - values[k - 1]);
+    return count > 1 ? MAD_TO_SD / sqrt(2) * median_of(scratch, count - 1) : NAN;
 }
