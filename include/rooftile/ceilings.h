@@ -14,7 +14,7 @@
  * Borders come from the fastest twentieth of each case's samples, because neighbours on the machine only ever slow some of them;
  * figures are medians. A point that is worse than both its neighbours by more than a level is a disturbed case, and no border.
  *
- * A unit's peak is the best of class compute. Other facts (LDS, launches, timer) are rows of ceilings_figures.c.
+ * A unit's peak is the best of class compute. Other facts (LDS, launches, timer) are rows of ceilings.c.
  *
  * A level's capacity is taken where the next plateau begins: the largest value the data allow. The roofline's floor then
  * claims too little traffic rather than too much. capacity_low_bytes is the smallest.

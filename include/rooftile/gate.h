@@ -29,9 +29,9 @@
  * most 0.12 (normal, t4, glitches), 0.12 under drift, 0.42 under AR(1) 0.5; a 3 % step at sd 0.3 % is firm on its third night
  * in 0.98. tests/unit/stats/test_gate_sim.c repeats it smaller.
  *
- * State is explicit: struct gate_segment, an outcome of the alarms so far. gate_replay() derives it from the series alone; a
- * database may keep it and verify it at will. gate_night(after night t) with the segments of gate_replay(nights before t)
- * equals gate_replay(all): a test holds this. Verdicts do not depend on the order of the series.
+ * State is explicit: struct gate_segment, an outcome of the alarms so far. It follows from the series alone: gate_night(after
+ * night t) with the segments that it left at t - 1 equals one pass over all nights (a test holds this). Verdicts do not depend
+ * on the order of the series.
  */
 #ifndef ROOFTILE_GATE_H
 #define ROOFTILE_GATE_H
@@ -118,12 +118,6 @@ struct gate_verdict {
 enum status gate_night(struct gate_verdict *out, struct gate_verdict *classes, const struct gate_set *set,
                        const struct gate_segment *segments, const struct gate_segment *class_segments,
                        const struct gate_options *options, struct err *err);
-
-/* All nights from the first on. `seen` hears of every PROVISIONAL and FIRM verdict in order: night by night, within one
- * the classes first (is_class, index = class), then the series. `out` and `classes` are those of the last night. */
-typedef void gate_seen(void *context, size_t night, bool is_class, size_t index, const struct gate_verdict *verdict);
-enum status gate_replay(struct gate_verdict *out, struct gate_verdict *classes, const struct gate_set *set,
-                        const struct gate_options *options, gate_seen *seen, void *context, struct err *err);
 
 /* Smallest ratio - 1 found with probability 0.9 by a series with night sd `sigma`; nights 1 or 7. */
 double gate_mde(double sigma, unsigned nights, double delta);

@@ -33,6 +33,8 @@
 #include "rooftile/arena.h"
 #include "rooftile/err.h"
 
+struct record;
+
 #define MACHINE_MAX_LEVELS 6
 #define MACHINE_MAX_FIGURES 48
 #define MACHINE_MAX_UNITS 32
@@ -124,12 +126,8 @@ struct machine {
 enum status machine_read(struct machine *machine, const char *path, struct err *err);
 enum status machine_write(const struct machine *machine, const char *path, struct err *err);
 
-/* The same inside another document: `json` is the machine's object; `open` ignores unknown keys (results). machine_json
- * writes the members into the object that is open in `out`. */
-struct json;
-struct json_out;
-enum status machine_from_json(struct machine *machine, const struct json *json, bool open, struct err *err);
-void machine_json(struct json_out *out, const struct machine *machine);
+/* The file's table, for machines inside other documents. A machine without levels is unknown there. */
+extern const struct record machine_record;
 
 /* NULL, or what is wrong with a machine built by hand or measured: no levels, capacities that do not grow, a
  * name twice, rates that are not finite and positive. */

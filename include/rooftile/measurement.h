@@ -17,7 +17,8 @@
 #define MEASUREMENT_MAX_METRICS 16
 
 enum case_status { CASE_NONE, CASE_OK, CASE_FAILED, CASE_SKIPPED, CASE_CRASHED, CASE_TIMEOUT, CASE_ERROR };
-const char *case_status_name(enum case_status status); /* "ok" "failed" "skipped" "crashed" "timeout" "error" */
+extern const char *const case_status_names[]; /* "ok" "failed" "skipped" "crashed" "timeout" "error" */
+const char *case_status_name(enum case_status status);
 
 /* Quality flags, bits. "disturbed" "throttled" "launch_bound" "impossible" "roof_raised" "profiled" (not a measurement: one
  * launch, marked for a profiler) */
@@ -25,22 +26,19 @@ enum case_flag {
     FLAG_DISTURBED = 1, FLAG_THROTTLED = 2, FLAG_LAUNCH_BOUND = 4, FLAG_IMPOSSIBLE = 8, FLAG_ROOF_RAISED = 16,
     FLAG_PROFILED = 32,
 };
+#define CASE_FLAGS 6
+extern const char *const case_flag_names[CASE_FLAGS]; /* of 1 << index */
 
 enum timer { TIMED_NONE, TIMED_HOST, TIMED_BATCH, TIMED_SIM, TIMED_EVENT, TIMED_DISPATCH, TIMED_GRAPH };
-const char *timer_name(enum timer timer); /* "host" "batch" "sim" ... */
+extern const char *const timer_names[]; /* "host" "batch" "sim" ... */
+const char *timer_name(enum timer timer);
 
 /* Why a sample does not count. */
 enum discard { DISCARD_ZERO, DISCARD_NEGATIVE, DISCARD_CLOCK, DISCARD_COUNT };
-const char *discard_name(enum discard discard); /* "zero" "negative" "clock" */
 
 enum verdict { VERIFY_NOT_RUN, VERIFY_PASS, VERIFY_FAIL, VERIFY_SKIPPED };
-const char *verdict_name(enum verdict verdict); /* "skipped" for NOT_RUN too */
-
-const char *case_flag_name(unsigned bit); /* of 1 << bit; NULL past the last */
-
-/* Back from a name, for readers: the value (a flag: its bit), or -1. */
-enum measurement_enum { ENUM_STATUS, ENUM_TIMER, ENUM_DISCARD, ENUM_VERDICT, ENUM_STOP, ENUM_FLAG };
-int measurement_from_name(enum measurement_enum which, const char *name);
+extern const char *const verdict_names[]; /* "skipped" for NOT_RUN too */
+const char *verdict_name(enum verdict verdict);
 
 struct verification {
     enum verdict verdict;

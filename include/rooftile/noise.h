@@ -55,8 +55,4 @@ enum status noise_learn(struct noise_case *cases, struct noise_class *classes, s
                         struct noise_summary *summary, const struct noise_input *inputs, size_t count,
                         size_t trials_compare, const struct shift_options *options, struct err *err);
 
-/* 1.4826 MAD n / (n - 0.8): consistent for a normal distribution, the last factor for small n (simulated). NaN below 2;
- * sorts `values` and needs no memory. */
-double robust_sd(double *values, size_t count);
-
 #endif

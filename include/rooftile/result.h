@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Result: what happened, as data. Built from plan and measurements, or read from a result file; reports, compare and history
- * know only this. The JSON is measurement.md section 3 (configs/schema/result.schema.json), keys exactly as there.
+ * know only this. configs/schema/result.schema.json describes the JSON.
  *
  * Base units everywhere: ns, bytes, Hz, FLOP/s (OP/s of whole numbers).
  * Claimed (data sheet), predicted and measured values are different fields.
@@ -22,8 +22,8 @@
 #include "rooftile/summary.h"
 #include "rooftile/text.h"
 
-#define RESULT_SCHEMA_VERSION "1.1.0"
-#define RESULT_SCHEMA_ID "https://rooftile.dev/schemas/result/1/result.schema.json"
+#define RESULT_SCHEMA_VERSION "2.0.0"
+#define RESULT_SCHEMA_ID "https://rooftile.dev/schemas/result/2/result.schema.json"
 
 struct result_param {
     const char *name;
@@ -88,7 +88,6 @@ struct result_case {
     const struct result_param *params;
     size_t param_count;
     struct work work;
-    bool has_work;
     char object_sha256[65]; /* "" unknown; of a library's file when that is what ran */
     const char *library;    /* what it says it is; "" or NULL: code of a source or image ran */
     uint32_t grid[3], block[3], lds_bytes; /* of the first timed launch */
@@ -173,7 +172,6 @@ struct result {
     uint32_t numa_nodes;
     struct device_info device; /* environment.gpu; for the CPU device the host's cores seen as one */
     const char *compiler;      /* version line of the kernel compiler */
-    const char *compiler_cmdline_sha256;
     const struct result_label *env; /* HSA_* HIP_* ROC* GPU_* OMP_* set in the environment */
     size_t env_count;
     char fingerprint[65];
@@ -243,12 +241,28 @@ enum status result_parse(const struct result **result, const char *name, const c
 enum status result_merge(struct result *out, const struct result *const *parts, const char *const *names, size_t count,
                          struct arena *arena, struct err *err);
 
+/* A quantity of a case by its name, in base units; NaN when the case has none: a parameter that is a number, a metric, "bytes",
+ * "footprint", "intensity" or, at its median time, one of result_at_time. */
+double result_quantity(const struct result_case *result_case, const char *name);
+/* "time_ns" "bytes_per_s" "flops_per_s" "items_per_s" "ns_per_item" "fraction" (of the ceiling), had it taken this time. */
+double result_at_time(const struct result_case *result_case, const char *name, double time_ns);
+double result_metric(const struct result_case *result_case, const char *name); /* NaN: it has none */
+const struct param_value *result_param(const struct result_case *result_case, const char *name); /* NULL: it has none */
+/* Sets the median time and the rates and the fraction that follow from it. */
+void result_take_median(struct result_case *result_case, double median_ns);
+
 /* It was timed, nothing about it is wrong or impossible: its time may be compared and shown to others. */
 bool result_case_counts(const struct result_case *result_case);
 /* How the reason of a case begins that was skipped because time ran out (--budget), and not because of what it is. */
 #define RESULT_LATE_REASON "the time budget of "
 /* Why a case is a finding: "verification" "impossible" "failed" "crashed" "timeout"; "" when it is none (ok, skipped, error). */
 const char *result_case_finding(const struct result_case *result_case);
+
+/* The case says what work it does. */
+static inline bool result_work_known(const struct work *work)
+{
+    return work->flops > 0 || work->read_bytes + work->write_bytes > 0 || work->items > 0;
+}
 
 /* Case ids of two results match by plan id: result_case.id without its ";timer=..." part. */
 size_t result_id_length(const char *id);

@@ -37,7 +37,8 @@ struct work {
 };
 
 enum cache_mode { CACHE_HOT, CACHE_COLD, CACHE_ROTATE };
-const char *cache_mode_name(enum cache_mode mode); /* "hot" "cold" "rotate" */
+extern const char *const cache_mode_names[]; /* "hot" "cold" "rotate" */
+const char *cache_mode_name(enum cache_mode mode);
 
 struct floor {
     double time_ns;          /* the floor; 0 when nothing is known */

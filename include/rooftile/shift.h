@@ -55,7 +55,6 @@ enum shift_reason {
     SHIFT_UNSUPPORTED, /* inconclusive: the fastest trials of the two sides do not show the shift */
 };
 const char *shift_reason_name(enum shift_reason reason); /* the word above in lower case: "clear", "few_trials" ... */
-const char *shift_reason_text(enum shift_reason reason); /* one clause for people, lower case, no full stop */
 
 struct shift_options {
     double alpha; /* two-sided, per case: 0.001 */
@@ -63,6 +62,8 @@ struct shift_options {
     double same;  /* an interval of the ratio within 1 / (1 + same) .. 1 + same proves sameness: 0.03 */
 };
 struct shift_options shift_defaults(void);
+/* ERR_CONFIG unless 0 < alpha < 1 and 0 <= delta <= same, all finite. */
+enum status shift_check_options(const struct shift_options *options, struct err *err);
 
 /* What is known of a case's noise before the comparison; sds of ln(trial median), that is, relative. */
 struct shift_prior {

@@ -30,10 +30,15 @@ void summary_compute(struct summary *summary, const double *samples, size_t coun
 
 /* Median; NaN of none. Sorts `values`. */
 double median_of(double *values, size_t count);
+/* The same in linear time; reorders `values` somehow. For thousands of samples. */
+double median_unsorted(double *values, size_t count);
+/* 1.4826 MAD n / (n - 0.8): consistent for a normal distribution, the last factor for small n (simulated). NaN below 2;
+ * sorts `values` and needs no memory. */
+double robust_sd(double *values, size_t count);
 
 /* ---- stop rule (measurement.md 1.4 item 5) ---- */
 enum stop_reason { STOP_NONE, STOP_PRECISE, STOP_STABLE, STOP_TIMEOUT, STOP_MAX_SAMPLES };
-const char *stop_reason_name(enum stop_reason reason); /* "precise" "stable" "timeout" "max_samples" */
+extern const char *const stop_reason_names[]; /* "precise" "stable" "timeout" "max_samples" */
 
 /* Feed each sample; ask after each. Stops when n >= min_samples and time >= min_time_ns and (CI half-width / median <=
  * precision, or the noise is stable: over the last 512 noise estimates (window > 64, looked at every 16 samples) the sd of the

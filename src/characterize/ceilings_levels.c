@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Memory levels: borders on curves of a rate and of a latency over footprints, and what they say about each other.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,9 +9,150 @@
 
 #include "ceilings_internal.h"
 
-enum { MIN_POINTS = 4, MAX_INSIDE = 256 };
 /* Footprints stand a factor of 1.33 to 1.5 apart, and each border may be one of them off. */
 static const double border_slack = 1.25;
+
+/* Neighbouring plateaus closer than this are one level (Empirical Roofline Toolkit, band gap). */
+static const double same_level_ratio = 1.25;
+static const double least_confidence = 0.9;
+/* A plateau must show at this many footprints: the slope between two levels has two or three. */
+enum { MIN_POINTS = 4, MAX_CHANGES = 16, MAX_INSIDE = 256, MAX_BORDERS = MACHINE_MAX_LEVELS - 1 };
+
+/* A case as a point of a curve over footprints. */
+struct point {
+    double footprint;
+    double value; /* bytes per second, or nanoseconds per step, of the median */
+    double best;  /* the same of the fastest twentieth of the samples: neighbours only ever slow some of them down */
+    double ci_rel;
+    const struct result_case *from;
+};
+
+/* Cases of a class ordered by footprint. */
+struct curve {
+    const char *kernel; /* NULL: of all kernels */
+    struct point *points;
+    size_t count;
+};
+
+/* How much faster the fastest twentieth was than the median. */
+static double speed_up(const struct result_case *c)
+{
+    return c->stats.p05 > 0 ? c->stats.median / c->stats.p05 : 1;
+}
+
+static int by_footprint(const void *a, const void *b)
+{
+    const struct point *p = a, *q = b;
+    return (p->footprint > q->footprint) - (p->footprint < q->footprint);
+}
+
+/* Neighbours on the machine only ever slow a case down: of two at one footprint the better one is nearer to the truth.
+ */
+static size_t keep_better(struct point *points, size_t count, bool lower_is_better)
+{
+    size_t kept = 0;
+    for (size_t k = 0; k < count; k++) {
+        if (!kept || points[kept - 1].footprint < points[k].footprint)
+            points[kept++] = points[k];
+        else {
+            struct point *held = &points[kept - 1];
+            const double best = (points[k].best < held->best) == lower_is_better ? points[k].best : held->best;
+            if ((points[k].value < held->value) == lower_is_better)
+                *held = points[k];
+            held->best = best;
+        }
+    }
+    return kept;
+}
+
+/* Of one kernel one point per footprint, the better one. `points` has room for every case. */
+static size_t collect(struct point *points, const struct result *result, const char *class, const char *kernel)
+{
+    const bool latency = !strcmp(class, "latency");
+    size_t count = 0;
+    for (size_t k = 0; k < result->case_count; k++) {
+        const struct result_case *c = &result->cases[k];
+        if (!ceilings_usable(c) || strcmp(c->class, class) || (kernel && strcmp(c->kernel, kernel)))
+            continue;
+        /* What takes a path of its own (a link) tells nothing about the memory; a chain without loads neither. */
+        if (c->work.level[0] || (latency && c->work.read_bytes <= 0))
+            continue;
+        const double value = latency ? c->stats.median / c->work.items : c->bytes_per_s;
+        if (isfinite(value) && value > 0 && c->work.footprint_bytes > 0)
+            points[count++] = (struct point){c->work.footprint_bytes, value,
+                                             latency ? value / speed_up(c) : value * speed_up(c), ceilings_ci(c), c};
+    }
+    qsort(points, count, sizeof(*points), by_footprint);
+    return kernel ? keep_better(points, count, latency) : count;
+}
+
+/* The curve of the kernel of a class that was measured at the most footprints; empty when there is none. */
+static struct curve widest(const struct result *result, const char *class, struct arena *arena)
+{
+    struct curve curve = {.points = arena_array(arena, result->case_count + 1, sizeof(*curve.points))};
+    size_t most = 0;
+    for (size_t k = 0; k < result->case_count; k++) {
+        const struct result_case *c = &result->cases[k];
+        if (strcmp(c->class, class) || (curve.kernel && !strcmp(curve.kernel, c->kernel)))
+            continue;
+        const size_t count = collect(curve.points, result, class, c->kernel);
+        if (count > most) {
+            most = count;
+            curve.kernel = c->kernel;
+        }
+    }
+    curve.count = curve.kernel ? collect(curve.points, result, class, curve.kernel) : 0;
+    return curve;
+}
+
+/* How much worse `after` is than `before`: a ratio of at least 1 is a step outward. */
+static double worse(double before, double after, bool rises)
+{
+    return rises ? after / before : before / after;
+}
+
+/* One disturbed case must not look like a border: what is worse than both its neighbours by more than a level is drawn
+ * up to the nearer one. A step is worse than one of them at most, and stays as it is. */
+static void take_out_spikes(double *y, const struct point *points, size_t count, bool rises)
+{
+    for (size_t k = 0; k < count; k++) {
+        y[k] = points[k].best;
+        if (!k || k + 1 == count)
+            continue;
+        const double a = points[k - 1].best, b = points[k + 1].best;
+        const double nearer = worse(a, b, rises) > 1 ? b : a;
+        if (worse(nearer, y[k], rises) > same_level_ratio)
+            y[k] = nearer;
+    }
+}
+
+/* Borders between levels: falls of a rate, or rises of a latency (`rises`). */
+static size_t find_borders(struct change_point borders[static MAX_BORDERS], const struct curve *curve, bool rises,
+                           uint64_t seed)
+{
+    struct change_point changes[MAX_CHANGES];
+    double *x = calloc(2 * curve->count + 1, sizeof(*x)), *y = x + curve->count;
+    if (!x)
+        arena_out_of_memory(2 * curve->count * sizeof(*x));
+    for (size_t k = 0; k < curve->count; k++)
+        x[k] = curve->points[k].footprint;
+    take_out_spikes(y, curve->points, curve->count, rises);
+    const size_t found = change_points(changes, MAX_CHANGES, x, y, curve->count, MIN_POINTS, seed);
+    free(x);
+    size_t kept = 0;
+    double plateau = found ? changes[0].before : 0;
+    for (size_t k = 0; k < found && kept < MAX_BORDERS; k++) {
+        /* Only steps outward are borders of a cache; a better rate after the small end is launch cost fading out. */
+        if (worse(plateau, changes[k].after, rises) < same_level_ratio || changes[k].confidence < least_confidence) {
+            if (worse(plateau, changes[k].after, rises) < 1)
+                plateau = changes[k].after;
+            continue;
+        }
+        borders[kept++] = changes[k];
+        plateau = changes[k].after;
+    }
+    return kept;
+}
 
 /* ---- by bandwidth ---- */
 
@@ -20,7 +164,7 @@ static void name_levels(struct machine *machine, const char *backend)
              strcmp(backend, "cpu") ? "VRAM" : "DRAM");
 }
 
-static void raise(struct ceiling *ceiling, const struct curve_point *point)
+static void raise(struct ceiling *ceiling, const struct point *point)
 {
     if (point->value <= ceiling->measured)
         return;
@@ -41,74 +185,74 @@ static enum machine_traffic traffic_of(const struct work *work)
     return kind;
 }
 
-static void measure_level(struct machine_level *level, const struct curve_point *points, size_t count, double low,
-                          double high)
+static bool is_inside(const struct point *point, double low, double high)
 {
-    for (size_t k = 0; k < count; k++) {
-        if (points[k].footprint < low || points[k].footprint >= high)
+    return point->footprint >= low && point->footprint < high;
+}
+
+static void measure_level(struct machine_level *level, const struct curve *all, double low, double high)
+{
+    for (const struct point *point = all->points; point < all->points + all->count; point++) {
+        const enum machine_traffic kind = traffic_of(&point->from->work);
+        if (!is_inside(point, low, high))
             continue;
-        const enum machine_traffic kind = traffic_of(&points[k].from->work);
-        raise(&level->bandwidth, &points[k]);
+        raise(&level->bandwidth, point);
         if (kind < TRAFFIC_COUNT)
-            raise(&level->traffic[kind], &points[k]);
+            raise(&level->traffic[kind], point);
     }
 }
 
-static void find_bandwidths(struct machine *machine, const struct result *result, struct curve_point *points,
-                            const char *kernel, uint64_t seed)
+static void find_bandwidths(struct machine *machine, const struct result *result, const struct curve *curve,
+                            uint64_t seed)
 {
-    struct change_point borders[CURVE_MAX_BORDERS];
-    size_t count = curve_collect(points, result, "memory", kernel);
-    const size_t found = curve_borders(borders, points, count, false, seed);
+    struct change_point borders[MAX_BORDERS];
+    const size_t found = find_borders(borders, curve, false, seed);
+    const struct curve all = {.points = curve->points, .count = collect(curve->points, result, "memory", NULL)};
     machine->level_count = (uint32_t)found + 1;
     name_levels(machine, result->device.backend);
-    count = curve_collect(points, result, "memory", NULL);
     for (uint32_t k = 0; k < machine->level_count; k++) {
         struct machine_level *level = &machine->levels[k];
         const double low = k ? borders[k - 1].x_high : 0;
-        measure_level(level, points, count, low, k < found ? borders[k].x_high : INFINITY);
+        measure_level(level, &all, low, k < found ? borders[k].x_high : INFINITY);
         if (k == found)
             break;
         level->capacity_low_bytes = borders[k].x_low;
         level->capacity_bytes = borders[k].x_high;
         level->capacity_confidence = borders[k].confidence;
         snprintf(level->capacity_source, sizeof(level->capacity_source),
-                 "change point of %s between %.0f and %.0f bytes", kernel, borders[k].x_low, borders[k].x_high);
+                 "change point of %s between %.0f and %.0f bytes", curve->kernel, borders[k].x_low, borders[k].x_high);
     }
 }
 
 /* ---- by latency ---- */
 
 /* The chase in the middle of those with a footprint in [low, high); NULL when there is none. */
-static const struct curve_point *typical(const struct curve_point *points, size_t count, double low, double high)
+static const struct point *typical(const struct curve *curve, double low, double high)
 {
     double values[MAX_INSIDE];
-    const struct curve_point *best = NULL;
+    const struct point *best = NULL;
     size_t inside = 0;
-    for (size_t k = 0; k < count && inside < MAX_INSIDE; k++)
-        if (points[k].footprint >= low && points[k].footprint < high)
-            values[inside++] = points[k].value;
-    const double median = inside ? median_of(values, inside) : 0;
-    for (size_t k = 0; k < count && inside; k++)
-        if (points[k].footprint >= low && points[k].footprint < high &&
-            (!best || fabs(points[k].value - median) < fabs(best->value - median)))
-            best = &points[k];
+    for (size_t k = 0; k < curve->count && inside < MAX_INSIDE; k++)
+        if (is_inside(&curve->points[k], low, high))
+            values[inside++] = curve->points[k].value;
+    const double median = median_of(values, inside);
+    for (size_t k = 0; k < curve->count; k++)
+        if (is_inside(&curve->points[k], low, high) &&
+            (!best || fabs(curve->points[k].value - median) < fabs(best->value - median)))
+            best = &curve->points[k];
     return best;
 }
 
-static void find_latencies(struct machine *machine, const struct result *result, struct curve_point *points,
-                           uint64_t seed)
+static void find_latencies(struct machine *machine, const struct curve *chases, uint64_t seed)
 {
-    struct change_point borders[CURVE_MAX_BORDERS];
-    const char *kernel = curve_widest(result, "latency", points);
-    const size_t count = kernel ? curve_collect(points, result, "latency", kernel) : 0;
-    if (count < MIN_POINTS)
+    struct change_point borders[MAX_BORDERS];
+    if (chases->count < MIN_POINTS)
         return;
-    const size_t found = curve_borders(borders, points, count, true, seed);
+    const size_t found = find_borders(borders, chases, true, seed);
     for (size_t k = 0; k <= found; k++) {
         /* The ramp from x_low to x_high belongs to no level. */
-        const struct curve_point *point =
-            typical(points, count, k ? borders[k - 1].x_high : 0, k < found ? borders[k].x_high : INFINITY);
+        const struct point *point =
+            typical(chases, k ? borders[k - 1].x_high : 0, k < found ? borders[k].x_high : INFINITY);
         struct machine_latency *latency = &machine->latencies[machine->latency_count];
         if (!point)
             continue;
@@ -178,16 +322,13 @@ static void name_latencies(struct machine *machine, const struct device_info *de
 }
 
 /* A level's latency: of the chases that see the same border, else of those whose footprint certainly lies inside. */
-static void take_latencies(struct machine *machine, const struct result *result, struct curve_point *points)
+static void take_latencies(struct machine *machine, const struct curve *chases, double cores)
 {
-    const char *kernel = curve_widest(result, "latency", points);
-    const size_t count = kernel ? curve_collect(points, result, "latency", kernel) : 0;
-    const double cores = result->device.cus ? result->device.cus : 1;
     for (uint32_t k = 0; k < machine->level_count; k++) {
         struct machine_level *level = &machine->levels[k];
         const double low = k ? machine->levels[k - 1].capacity_bytes : 0;
         const double high = k + 1 < machine->level_count ? level->capacity_low_bytes / cores : INFINITY;
-        const struct curve_point *inside = typical(points, count, low, high);
+        const struct point *inside = typical(chases, low, high);
         const struct machine_latency *seen = NULL;
         for (uint32_t n = 0; n < machine->latency_count; n++)
             if (!strcmp(machine->latencies[n].level, level->name))
@@ -205,19 +346,17 @@ static void take_latencies(struct machine *machine, const struct result *result,
 
 enum status ceilings_levels(struct machine *machine, const struct result *result, uint64_t seed, struct err *err)
 {
-    struct curve_point *points = calloc(result->case_count + 1, sizeof(*points));
-    if (!points)
-        arena_out_of_memory(result->case_count * sizeof(*points));
-    const char *kernel = curve_widest(result, "memory", points);
+    struct arena arena = {0};
+    const struct curve rates = widest(result, "memory", &arena), chases = widest(result, "latency", &arena);
     enum status status = STATUS_OK;
-    if (!kernel || curve_collect(points, result, "memory", kernel) < MIN_POINTS) {
+    if (rates.count < MIN_POINTS) {
         status = err_set(err, ERR_CONFIG, "no memory kernel was measured at enough footprints to find the levels from");
     } else {
-        find_bandwidths(machine, result, points, kernel, seed);
-        find_latencies(machine, result, points, seed);
+        find_bandwidths(machine, result, &rates, seed);
+        find_latencies(machine, &chases, seed);
         name_latencies(machine, &result->device);
-        take_latencies(machine, result, points);
+        take_latencies(machine, &chases, result->device.cus ? result->device.cus : 1);
     }
-    free(points);
+    arena_release(&arena);
     return status;
 }

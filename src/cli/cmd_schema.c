@@ -26,8 +26,7 @@ static enum status find_schemas(struct schema **schemas, size_t *count, struct a
     for (size_t k = 0; k < files; k++) {
         const char *base = path_base(paths[k]);
         const char *name = arena_strndup(arena, base, strlen(base) - strlen(SUFFIX));
-        if (!strchr(name, '.')) /* result.strict is an overlay for tests, not a format */
-            (*schemas)[(*count)++] = (struct schema){name, paths[k]};
+        (*schemas)[(*count)++] = (struct schema){name, paths[k]};
     }
     return STATUS_OK;
 }

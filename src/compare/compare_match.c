@@ -146,7 +146,7 @@ static const char *incomparable(const struct result_case *a, const struct result
                             timer_name(b->timer));
     if (a->cache != b->cache)
         return arena_printf(arena, "cache mode %s and %s", cache_mode_name(a->cache), cache_mode_name(b->cache));
-    if (a->has_work && b->has_work && !same_work(&a->work, &b->work))
+    if (result_work_known(&a->work) && result_work_known(&b->work) && !same_work(&a->work, &b->work))
         return "the work of a launch is not the same: the kernel, its manifest or the device's facts changed";
     return NULL;
 }

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "rooftile/noise_file.h"
 
-#include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "rooftile/file.h"
-#include "rooftile/json.h"
-#include "rooftile/json_out.h"
+#include "rooftile/record.h"
 
 char *noise_file_path(const struct result *result, struct arena *arena)
 {
@@ -16,106 +13,87 @@ char *noise_file_path(const struct result *result, struct arena *arena)
                         result->fingerprint);
 }
 
-/* ---- reading ---- */
-
 /* The relative standard deviation of a case or class. */
-static enum status get_sigma(double *sigma, const struct json *json, struct err *err)
+static enum status check_sigma(double sigma, const struct json *json, struct err *err)
 {
-    enum status status = json_get_number(sigma, json, "sigma", JSON_REQUIRED, err);
-    if (!status && !(*sigma > 0 && *sigma < 10))
-        return json_fail(json_member(json, "sigma"), err, "%g is no relative standard deviation", *sigma);
-    return status;
+    return sigma > 0 && sigma < 10
+               ? STATUS_OK
+               : json_fail(json_member(json, "sigma"), err, "%g is no relative standard deviation", sigma);
 }
 
-static enum status get_count(size_t *count, const struct json *json, const char *key, struct err *err)
+static enum status check_case(void *base, const struct json *json, struct err *err)
 {
-    uint64_t value = 0;
-    enum status status = json_get_u64(&value, json, key, JSON_REQUIRED, err);
-    *count = (size_t)value;
-    return status;
+    return check_sigma(((const struct noise_file_case *)base)->sigma, json, err);
 }
+
+static enum status check_class(void *base, const struct json *json, struct err *err)
+{
+    return check_sigma(((const struct noise_file_class *)base)->sigma, json, err);
+}
+
+#define RECORD_STRUCT struct noise_file_case
+static const struct record_field case_fields[] = {
+    FIELD_STRING("id", id, RECORD_REQUIRED),
+    FIELD_STRING("class", class, RECORD_REQUIRED),
+    FIELD_F64("sigma", sigma, RECORD_REQUIRED),
+    FIELD_U64("trials", trials, RECORD_REQUIRED),
+};
+static const struct record case_record = {RECORD_TABLE(case_fields), .check = check_case};
+#undef RECORD_STRUCT
+
+#define RECORD_STRUCT struct noise_file_class
+static const struct record_field class_fields[] = {
+    FIELD_STRING("class", name, RECORD_REQUIRED),
+    FIELD_F64("sigma", sigma, RECORD_REQUIRED),
+    FIELD_U64("cases", cases, RECORD_REQUIRED),
+};
+static const struct record class_record = {RECORD_TABLE(class_fields), .check = check_class};
+#undef RECORD_STRUCT
+
+#define RECORD_STRUCT struct noise_file
+static const struct record_field file_fields[] = {
+    FIELD_CHARS("fingerprint", fingerprint, RECORD_REQUIRED),
+    FIELD_STRING("device", device, RECORD_REQUIRED),
+    FIELD_STRING("learned_at", learned_at, RECORD_REQUIRED),
+    FIELD_LIST("classes", classes, class_count, class_record, RECORD_REQUIRED),
+    FIELD_LIST("cases", cases, case_count, case_record, RECORD_REQUIRED),
+};
+static const struct record file_record = {RECORD_TABLE(file_fields)};
+#undef RECORD_STRUCT
 
 static int by_id(const void *a, const void *b)
 {
     return strcmp(((const struct noise_file_case *)a)->id, ((const struct noise_file_case *)b)->id);
 }
 
-static enum status read_cases(struct noise_file *file, const struct json *root, struct arena *arena, struct err *err)
+static enum status read_file(struct noise_file *file, const char *path, struct arena *arena, struct err *err)
 {
-    const struct json *array = NULL;
-    enum status status = json_get_array(&array, root, "cases", JSON_REQUIRED, err);
-    if (status)
-        return status;
-    struct noise_file_case *cases = arena_array(arena, array->count + 1, sizeof(*cases));
-    size_t count = 0;
-    for (const struct json *child = array->first; child && !status; child = child->next, count++) {
-        status = json_get_string(&cases[count].id, child, "id", JSON_REQUIRED, err);
-        if (!status)
-            status = json_get_string(&cases[count].class, child, "class", JSON_REQUIRED, err);
-        if (!status)
-            status = get_sigma(&cases[count].sigma, child, err);
-        if (!status)
-            status = get_count(&cases[count].trials, child, "trials", err);
-    }
-    qsort(cases, count, sizeof(*cases), by_id);
-    file->cases = cases;
-    file->case_count = count;
-    return status;
-}
-
-static enum status read_classes(struct noise_file *file, const struct json *root, struct arena *arena, struct err *err)
-{
-    const struct json *array = NULL;
-    enum status status = json_get_array(&array, root, "classes", JSON_REQUIRED, err);
-    if (status)
-        return status;
-    struct noise_file_class *classes = arena_array(arena, array->count + 1, sizeof(*classes));
-    size_t count = 0;
-    for (const struct json *child = array->first; child && !status; child = child->next, count++) {
-        status = json_get_string(&classes[count].name, child, "class", JSON_REQUIRED, err);
-        if (!status)
-            status = get_sigma(&classes[count].sigma, child, err);
-        if (!status)
-            status = get_count(&classes[count].cases, child, "cases", err);
-    }
-    file->classes = classes;
-    file->class_count = count;
-    return status;
+    const struct json *root = NULL;
+    const char *schema = NULL;
+    enum status status = json_read(&root, path, arena, err);
+    if (!status)
+        status = json_get_string(&schema, root, "schema", JSON_REQUIRED, err);
+    if (!status && strcmp(schema, NOISE_FILE_SCHEMA) != 0)
+        return json_fail(json_member(root, "schema"), err, "this is not a noise file of this version");
+    return status ? status : record_get(file, &file_record, root, false, arena, err);
 }
 
 enum status noise_file_read(const struct noise_file **file, const char *path, struct arena *arena, struct err *err)
 {
-    const struct json *root = NULL;
-    const char *schema = NULL, *fingerprint = NULL;
     if (!file_exists(path)) {
         *file = NULL;
         return STATUS_OK;
     }
     struct noise_file *read = arena_alloc(arena, sizeof(*read));
-    read->path = arena_strdup(arena, path);
-    enum status status = json_read(&root, path, arena, err);
-    if (!status)
-        status = json_get_string(&schema, root, "schema", JSON_REQUIRED, err);
-    if (!status && strcmp(schema, NOISE_FILE_SCHEMA) != 0)
-        status = json_fail(json_member(root, "schema"), err, "this is not a noise file of this version");
-    if (!status)
-        status = json_get_string(&fingerprint, root, "fingerprint", JSON_REQUIRED, err);
-    if (!status)
-        status = json_get_string(&read->device, root, "device", JSON_REQUIRED, err);
-    if (!status)
-        status = json_get_string(&read->learned_at, root, "learned_at", JSON_REQUIRED, err);
-    if (!status)
-        status = read_classes(read, root, arena, err);
-    if (!status)
-        status = read_cases(read, root, arena, err);
-    if (status)
+    if (read_file(read, path, arena, err))
         return err_within(err, "the learned noise (remove the file or run 'rooftile aa' again)");
-    snprintf(read->fingerprint, sizeof(read->fingerprint), "%s", fingerprint);
+    struct noise_file_case *sorted = arena_copy(arena, read->cases, read->case_count * sizeof(*sorted));
+    qsort(sorted, read->case_count, sizeof(*sorted), by_id);
+    read->cases = sorted;
+    read->path = arena_strdup(arena, path);
     *file = read;
     return STATUS_OK;
 }
-
-/* ---- writing ---- */
 
 enum status noise_file_write(const struct noise_file *file, const char *path, struct err *err)
 {
@@ -123,28 +101,7 @@ enum status noise_file_write(const struct noise_file *file, const char *path, st
     struct text text = {0};
     struct arena scratch = {0};
     json_out_string(out, "schema", NOISE_FILE_SCHEMA);
-    json_out_string(out, "fingerprint", file->fingerprint);
-    json_out_string(out, "device", file->device);
-    json_out_string(out, "learned_at", file->learned_at);
-    json_out_array(out, "classes");
-    for (size_t k = 0; k < file->class_count; k++) {
-        json_out_object(out, NULL);
-        json_out_string(out, "class", file->classes[k].name);
-        json_out_number(out, "sigma", file->classes[k].sigma);
-        json_out_number(out, "cases", (double)file->classes[k].cases);
-        json_out_end(out);
-    }
-    json_out_end(out);
-    json_out_array(out, "cases");
-    for (size_t k = 0; k < file->case_count; k++) {
-        json_out_object(out, NULL);
-        json_out_string(out, "id", file->cases[k].id);
-        json_out_string(out, "class", file->cases[k].class);
-        json_out_number(out, "sigma", file->cases[k].sigma);
-        json_out_number(out, "trials", (double)file->cases[k].trials);
-        json_out_end(out);
-    }
-    json_out_end(out);
+    record_put(out, &file_record, file);
     json_out_finish(out, &text, true);
     text_add(&text, "\n");
     json_out_free(out);

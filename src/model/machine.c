@@ -6,8 +6,7 @@
 #include <string.h>
 
 #include "rooftile/file.h"
-#include "rooftile/json.h"
-#include "rooftile/json_out.h"
+#include "rooftile/record.h"
 #include "rooftile/text.h"
 
 enum status machine_read(struct machine *machine, const char *path, struct err *err)
@@ -16,16 +15,14 @@ enum status machine_read(struct machine *machine, const char *path, struct err *
     const struct json *root;
     struct machine read = {0};
     enum status status = json_read(&root, path, &arena, err);
+    if (!status)
+        status = record_get(&read, &machine_record, root, true, &arena, err);
+    arena_release(&arena);
     if (status)
-        goto out;
-    status = machine_from_json(&read, root, false, err);
-    if (status)
-        goto out;
+        return status;
     snprintf(read.path, sizeof(read.path), "%s", path);
     *machine = read;
-out:
-    arena_release(&arena);
-    return status;
+    return STATUS_OK;
 }
 
 enum status machine_write(const struct machine *machine, const char *path, struct err *err)
@@ -35,7 +32,7 @@ enum status machine_write(const struct machine *machine, const char *path, struc
         return err_set(err, ERR_CONFIG, "%s: machine '%s' is not written: %s", path, machine->name, problem);
     struct text text = {0};
     struct json_out *out = json_out_new();
-    machine_json(out, machine);
+    record_put(out, &machine_record, machine);
     json_out_finish(out, &text, true);
     json_out_free(out);
     text_add(&text, "\n");

@@ -7,10 +7,11 @@
 
 #include "rooftile/units.h"
 
+const char *const cache_mode_names[] = {[CACHE_HOT] = "hot", [CACHE_COLD] = "cold", [CACHE_ROTATE] = "rotate"};
+
 const char *cache_mode_name(enum cache_mode mode)
 {
-    static const char *const names[] = {[CACHE_HOT] = "hot", [CACHE_COLD] = "cold", [CACHE_ROTATE] = "rotate"};
-    return names[mode];
+    return cache_mode_names[mode];
 }
 
 static double total_bytes(const struct work *work)

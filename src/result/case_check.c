@@ -7,47 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "case_fields.h"
+#include "records.h"
 
 #define EDITED "; this file was edited or is corrupt"
-
-/* The k-th smallest (Hoare's selection); the values before it are then no larger. */
-static double select_value(double *values, size_t count, size_t k)
-{
-    ptrdiff_t low = 0, high = (ptrdiff_t)count - 1, at = (ptrdiff_t)k;
-    while (low < high) {
-        const double pivot = values[at];
-        ptrdiff_t i = low, j = high;
-        while (i <= j) {
-            while (values[i] < pivot)
-                i++;
-            while (values[j] > pivot)
-                j--;
-            if (i > j)
-                break;
-            const double held = values[i];
-            values[i++] = values[j];
-            values[j--] = held;
-        }
-        if (j < at)
-            low = i;
-        if (at < i)
-            high = j;
-    }
-    return values[k];
-}
-
-/* In linear time, which 10,000 cases of 512 samples need; `values` are reordered. */
-static double median_selected(double *values, size_t count)
-{
-    const double upper = select_value(values, count, count / 2);
-    if (count % 2)
-        return upper;
-    double lower = values[0];
-    for (size_t k = 1; k < count / 2; k++)
-        lower = values[k] > lower ? values[k] : lower;
-    return (lower + upper) / 2;
-}
 
 /* Inline samples are rounded (case_json.c), so what comes from them agrees to a rounding only. */
 static bool agrees(double stated, double found, double largest)
@@ -70,22 +32,30 @@ static enum status check_samples(const struct result_case *c, const struct json 
         sum += values[k];
     }
     /* Of several trials the median is that of their medians. */
-    const double median = c->trial_count ? c->stats.median : median_selected(values, count);
+    const double median = c->trial_count ? c->stats.median : median_unsorted(values, count);
     free(values);
     const struct {
         const char *name;
         double stated, found;
     } facts[] = {
-        {"median", c->stats.median, median},
-        {"min", c->stats.min, min},
-        {"max", c->stats.max, max},
-        {"mean", c->stats.mean, sum / (double)count},
+        {"median_ns", c->stats.median, median},
+        {"min_ns", c->stats.min, min},
+        {"max_ns", c->stats.max, max},
+        {"mean_ns", c->stats.mean, sum / (double)count},
     };
-    for (size_t k = 0; k < FIELD_COUNT(facts); k++)
+    for (size_t k = 0; k < RECORD_COUNT(facts); k++)
         if (isfinite(facts[k].stated) && !agrees(facts[k].stated, facts[k].found, max))
             return json_fail(json_member(stats, facts[k].name), err,
                              "stands for %.9g, but that of the samples is %.9g" EDITED, facts[k].stated,
                              facts[k].found);
+    return STATUS_OK;
+}
+
+static enum status check_order_of_trials(const struct result_case *c, const struct json *trials, struct err *err)
+{
+    for (size_t k = 1; k < c->trial_count; k++)
+        if (c->trials[k].index <= c->trials[k - 1].index)
+            return json_fail(json_at(trials, k), err, "trials must stand in the order of their index, each once");
     return STATUS_OK;
 }
 
@@ -107,38 +77,69 @@ static enum status check_trials(const struct result_case *c, const struct json *
         return json_fail(stats, err, "the trials have %.0f samples together, measurement.n is %zu" EDITED,
                          (double)samples, c->sample_count);
     if (fabs(median / c->stats.median - 1) > 1e-9)
-        return json_fail(json_member(stats, "median"), err,
+        return json_fail(json_member(stats, "median_ns"), err,
                          "stands for %.9g, but the median of the trials' medians is %.9g" EDITED, c->stats.median,
                          median);
     return STATUS_OK;
 }
 
-static enum status check_rate(const struct json *throughput, const char *key, double rate, double amount,
-                              const struct result_case *c, struct err *err)
+static enum status check_rate(const struct json *throughput, const char *key, double rate, const struct result_case *c,
+                              struct err *err)
 {
-    const double expected = amount / c->stats.median * 1e9;
-    if (!isfinite(rate) || !(amount > 0) || fabs(rate / expected - 1) <= 1e-6)
+    const double expected = result_at_time(c, key, c->stats.median);
+    if (!isfinite(rate) || !isfinite(expected) || fabs(rate / expected - 1) <= 1e-6)
         return STATUS_OK;
     return json_fail(json_member(throughput, key), err, "stands for %.9g, but work and median time give %.9g" EDITED,
                      rate, expected);
 }
 
+/* Unknown ones (NaN) stand anywhere; the last digit of an interpolated quantile may be off. */
+static bool in_order(const double *values, size_t count)
+{
+    for (size_t k = 1; k < count; k++)
+        if (values[k - 1] > values[k] * (1 + 1e-9))
+            return false;
+    return true;
+}
+
+static enum status check_stats(const struct result_case *c, const struct json *json, const struct json *stats,
+                               struct err *err)
+{
+    const struct summary *s = &c->stats;
+    if (!stats || stats->type != JSON_OBJECT)
+        return json_fail(stats ? stats : json, err, "%zu samples were measured, so 'stats' must be an object",
+                         c->sample_count);
+    /* Of several trials the median is that of their medians, which need not lie between the quartiles of all samples.
+     */
+    const double middle = c->trial_count ? NAN : s->median;
+    const double rising[] = {s->min, s->p05, s->q1, middle, s->q3, s->p95, s->max};
+    const double interval[] = {s->min, s->ci95[0], middle, s->ci95[1], s->max}, inside[] = {s->min, s->median, s->max};
+    if (!(s->min > 0) || !(s->median > 0) || !(s->max > 0) || !in_order(rising, 7) || !in_order(interval, 5) ||
+        !in_order(inside, 3))
+        return json_fail(stats, err,
+                         "impossible values: min, quartiles, median, ci95 and max must be positive and in order");
+    return STATUS_OK;
+}
+
 enum status case_check(const struct result_case *c, const struct json *json, struct err *err)
 {
     const struct json *stats = json_member(json, "stats"), *throughput = json_member(json, "throughput");
-    enum status status = STATUS_OK;
-    if (!c->sample_count)
-        return STATUS_OK;
-    if (c->samples_ns)
+    enum status status = check_order_of_trials(c, json_member(json, "trials"), err);
+    if (status || !c->sample_count)
+        return status;
+    if (c->timer == TIMED_NONE)
+        return json_fail(json_member(json, "measurement"), err, "%zu samples, but no timer that took them",
+                         c->sample_count);
+    status = check_stats(c, json, stats, err);
+    if (!status && c->samples_ns)
         status = check_samples(c, stats, err);
     if (!status && c->trial_count)
         status = check_trials(c, stats, err);
     if (!status)
-        status = check_rate(throughput, "flops_per_s", c->flops_per_s, c->work.flops, c, err);
+        status = check_rate(throughput, "flops_per_s", c->flops_per_s, c, err);
     if (!status)
-        status =
-            check_rate(throughput, "bytes_per_s", c->bytes_per_s, c->work.read_bytes + c->work.write_bytes, c, err);
+        status = check_rate(throughput, "bytes_per_s", c->bytes_per_s, c, err);
     if (!status)
-        status = check_rate(throughput, "items_per_s", c->items_per_s, c->work.items, c, err);
+        status = check_rate(throughput, "items_per_s", c->items_per_s, c, err);
     return status;
 }

@@ -5,44 +5,12 @@
 #include "rooftile/result.h"
 #include "rooftile/text.h"
 
-static double metric_of(const struct result_case *c, const char *name)
-{
-    for (size_t k = 0; k < c->metric_count; k++)
-        if (!strcmp(c->metrics[k].name, name))
-            return c->metrics[k].value;
-    return NAN;
-}
-
-static double from_time(const struct result_case *c, const char *of, double time_ns)
-{
-    const double scale = 1e9 / time_ns;
-    if (!strcmp(of, "time_ns"))
-        return time_ns;
-    if (!strcmp(of, "bytes_per_s"))
-        return (c->work.read_bytes + c->work.write_bytes) * scale;
-    if (!strcmp(of, "flops_per_s"))
-        return c->work.flops * scale;
-    if (!strcmp(of, "items_per_s"))
-        return c->work.items * scale;
-    return !strcmp(of, "ns_per_item") ? time_ns / c->work.items : floor_fraction(&c->floor, time_ns);
-}
-
-static bool is_metric(const char *of)
-{
-    static const char *const timed[] = {"time_ns",     "bytes_per_s", "flops_per_s",
-                                        "items_per_s", "ns_per_item", "fraction"};
-    for (size_t k = 0; k < sizeof(timed) / sizeof(*timed); k++)
-        if (!strcmp(of, timed[k]))
-            return false;
-    return true;
-}
-
 #define WHOLE_RUN UINT32_MAX
 
-/* Median time in a trial, or of the whole run. NaN: there is none. */
+/* Median time in a trial; NaN: there is none. */
 static double time_in(const struct result_case *c, uint32_t trial)
 {
-    if (trial == WHOLE_RUN || (!c->trial_count && trial == 0))
+    if (!c->trial_count && trial == 0)
         return c->stats.median;
     for (size_t k = 0; k < c->trial_count; k++)
         if (c->trials[k].index == trial)
@@ -55,9 +23,7 @@ static double quantity(const struct result_case *c, const char *of, uint32_t tri
 {
     if (!result_case_counts(c))
         return NAN;
-    if (is_metric(of))
-        return trial == WHOLE_RUN ? metric_of(c, of) : NAN;
-    return from_time(c, of, time_in(c, trial));
+    return trial == WHOLE_RUN ? result_quantity(c, of) : result_at_time(c, of, time_in(c, trial));
 }
 
 /* The cases that a figure is made from. What the device cannot run is no part of it; case_count shows a change. */

@@ -29,13 +29,9 @@ static const char *text_or_empty(const char *string)
     return string ? string : "";
 }
 
-static int by_time(const void *a, const void *b)
+static size_t trials_of(const struct result *result)
 {
-    const struct result_part *x = &((const struct slot *)a)->part, *y = &((const struct slot *)b)->part;
-    int order = strcmp(x->started_at, y->started_at);
-    if (!order)
-        order = strcmp(x->run_id, y->run_id);
-    return order ? order : (x->trial_index > y->trial_index) - (x->trial_index < y->trial_index);
+    return result->part_count ? result->part_count : 1;
 }
 
 static int by_identity(const void *a, const void *b)
@@ -43,6 +39,13 @@ static int by_identity(const void *a, const void *b)
     const struct result_part *x = &((const struct slot *)a)->part, *y = &((const struct slot *)b)->part;
     const int order = strcmp(x->run_id, y->run_id);
     return order ? order : (x->trial_index > y->trial_index) - (x->trial_index < y->trial_index);
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const struct result_part *x = &((const struct slot *)a)->part, *y = &((const struct slot *)b)->part;
+    const int order = strcmp(x->started_at, y->started_at);
+    return order ? order : by_identity(a, b);
 }
 
 static enum status check_once(const struct merging *m, struct err *err)
@@ -61,15 +64,14 @@ static void find_slots(struct merging *m)
 {
     size_t total = 0;
     for (size_t k = 0; k < m->count; k++)
-        total += m->parts[k]->part_count ? m->parts[k]->part_count : 1;
+        total += trials_of(m->parts[k]);
     m->slots = arena_array(m->arena, total, sizeof(*m->slots));
     m->new_index = arena_array(m->arena, m->count, sizeof(*m->new_index));
     for (size_t k = 0; k < m->count; k++) {
         const struct result *r = m->parts[k];
         const struct result_part itself = {r->run_id, r->started_at, r->trial_index};
-        const uint32_t trials = r->part_count ? (uint32_t)r->part_count : 1;
-        m->new_index[k] = arena_array(m->arena, trials, sizeof(**m->new_index));
-        for (uint32_t trial = 0; trial < trials; trial++) {
+        m->new_index[k] = arena_array(m->arena, trials_of(r), sizeof(**m->new_index));
+        for (uint32_t trial = 0; trial < trials_of(r); trial++) {
             const struct result_part *part = r->part_count ? &r->parts[trial] : &itself;
             m->slots[m->slot_count++] = (struct slot){
                 {text_or_empty(part->run_id), text_or_empty(part->started_at), part->trial_index}, k, trial};
@@ -118,7 +120,7 @@ static enum status check_alike(const struct merging *m, struct err *err)
                            m->names[first], m->names[k]);
         for (size_t n = 0; n < r->case_count; n++) {
             const struct result_case *c = &r->cases[n];
-            if (c->trial_count && c->trials[c->trial_count - 1].index >= (r->part_count ? r->part_count : 1))
+            if (c->trial_count && c->trials[c->trial_count - 1].index >= trials_of(r))
                 return err_set(err, ERR_CONFIG, "%s: %s has a trial that run.parts does not have", m->names[k], c->id);
         }
     }
@@ -160,7 +162,7 @@ static struct merge_entry *find_entries(size_t *total, const struct merging *m)
     struct merge_entry *entries = arena_array(m->arena, *total + 1, sizeof(*entries)), *at = entries;
     for (size_t k = 0; k < m->count; k++) {
         uint32_t first = UINT32_MAX;
-        for (size_t n = 0; n < (m->parts[k]->part_count ? m->parts[k]->part_count : 1); n++)
+        for (size_t n = 0; n < trials_of(m->parts[k]); n++)
             first = m->new_index[k][n] < first ? m->new_index[k][n] : first;
         for (size_t n = 0; n < m->parts[k]->case_count; n++)
             *at++ = (struct merge_entry){&m->parts[k]->cases[n], m->parts[k], m->names[k], m->new_index[k], first, n};

@@ -36,11 +36,17 @@ static enum status check_alike(const struct merge_entry *a, const struct merge_e
 
 /* ---- trials ---- */
 
-static struct result_trial only_trial(const struct result_case *c, uint32_t index)
+/* One trial and its samples, where its part has them. */
+struct piece {
+    struct result_trial trial;
+    const double *samples_ns;
+    const float *sample_hz;
+};
+
+static struct result_trial only_trial(const struct result_case *c)
 {
     const bool measured = c->sample_count > 0;
-    return (struct result_trial){.index = index,
-                                 .status = c->status,
+    return (struct result_trial){.status = c->status,
                                  .median_ns = measured ? c->stats.median : NAN,
                                  .min_ns = measured ? c->stats.min : NAN,
                                  .n = (uint32_t)c->sample_count,
@@ -50,89 +56,79 @@ static struct result_trial only_trial(const struct result_case *c, uint32_t inde
                                  .order_index = c->order_index};
 }
 
+/* Trials of a part follow one another in its samples. */
+static size_t cut(struct piece *pieces, const struct merge_entry *entry)
+{
+    const struct result_case *c = entry->c;
+    const struct result_trial itself = only_trial(c), *trials = c->trial_count ? c->trials : &itself;
+    const size_t count = c->trial_count ? c->trial_count : 1;
+    size_t offset = 0;
+    for (size_t k = 0; k < count; offset += trials[k].n, k++) {
+        pieces[k] = (struct piece){.trial = trials[k],
+                                   .samples_ns = c->samples_ns ? c->samples_ns + offset : NULL,
+                                   .sample_hz = c->sample_hz ? c->sample_hz + offset : NULL};
+        pieces[k].trial.index = entry->new_index[trials[k].index];
+    }
+    return count;
+}
+
 static int by_index(const void *a, const void *b)
 {
-    const struct result_trial *x = a, *y = b;
+    const struct result_trial *x = &((const struct piece *)a)->trial, *y = &((const struct piece *)b)->trial;
     return (x->index > y->index) - (x->index < y->index);
 }
 
-static void take_trials(struct result_case *out, const struct merge_entry *entries, size_t count, struct arena *arena)
+static struct piece *take_trials(struct result_case *out, const struct merge_entry *entries, size_t count,
+                                 struct arena *arena)
 {
     size_t total = 0;
     for (size_t k = 0; k < count; k++)
         total += entries[k].c->trial_count ? entries[k].c->trial_count : 1;
+    struct piece *pieces = arena_array(arena, total, sizeof(*pieces));
     struct result_trial *trials = arena_array(arena, total, sizeof(*trials));
     total = 0;
-    for (size_t k = 0; k < count; k++) {
-        const struct result_case *c = entries[k].c;
-        for (size_t n = 0; n < c->trial_count; n++) {
-            trials[total] = c->trials[n];
-            trials[total++].index = entries[k].new_index[c->trials[n].index];
-        }
-        if (!c->trial_count)
-            trials[total++] = only_trial(c, entries[k].new_index[0]);
-    }
-    qsort(trials, total, sizeof(*trials), by_index);
+    for (size_t k = 0; k < count; k++)
+        total += cut(pieces + total, &entries[k]);
+    qsort(pieces, total, sizeof(*pieces), by_index);
+    for (size_t k = 0; k < total; k++)
+        trials[k] = pieces[k].trial;
     out->trials = trials;
     out->trial_count = total;
+    return pieces;
 }
 
-enum trial_number { TRIAL_MEDIAN, TRIAL_CYCLES, TRIAL_CLOCK };
-
-static double median_of_trials(const struct result_case *c, enum trial_number which, double *scratch)
+/* Of a double in the trials that measured. */
+static double median_of_trials(const struct result_case *c, size_t offset, double *scratch)
 {
     size_t known = 0;
     for (size_t k = 0; k < c->trial_count; k++) {
-        const struct result_trial *trial = &c->trials[k];
-        const double values[] = {
-            [TRIAL_MEDIAN] = trial->median_ns, [TRIAL_CYCLES] = trial->cycles, [TRIAL_CLOCK] = trial->core_hz};
-        if (trial->n && values[which] > 0)
-            scratch[known++] = values[which];
+        const double value = *(const double *)(const void *)((const char *)&c->trials[k] + offset);
+        if (c->trials[k].n && value > 0)
+            scratch[known++] = value;
     }
     return median_of(scratch, known);
 }
 
 /* ---- samples and statistics ---- */
 
-/* The samples of trial `index`, where its part has all of them; trials of a part follow one another there. */
-static const struct merge_entry *find_samples(size_t *offset, const struct merge_entry *entries, size_t count,
-                                              uint32_t index)
+static void join_samples(struct result_case *out, const struct piece *pieces, struct arena *arena)
 {
-    for (size_t k = 0; k < count; k++) {
-        const struct result_case *c = entries[k].c;
-        *offset = 0;
-        if (!c->trial_count && entries[k].new_index[0] == index)
-            return &entries[k];
-        for (size_t n = 0; n < c->trial_count; n++) {
-            if (entries[k].new_index[c->trials[n].index] == index)
-                return &entries[k];
-            *offset += c->trials[n].n;
-        }
+    bool times = out->sample_count > 0, clocks = true;
+    for (size_t k = 0; k < out->trial_count; k++) {
+        times = times && (!pieces[k].trial.n || pieces[k].samples_ns);
+        clocks = clocks && (!pieces[k].trial.n || pieces[k].sample_hz);
     }
-    return NULL;
-}
-
-static void join_samples(struct result_case *out, const struct merge_entry *entries, size_t count, struct arena *arena)
-{
-    bool times = true, clocks = true;
-    for (size_t k = 0; k < count; k++) {
-        times = times && (!entries[k].c->sample_count || entries[k].c->samples_ns);
-        clocks = clocks && (!entries[k].c->sample_count || entries[k].c->sample_hz);
-    }
-    if (!times || !out->sample_count)
+    if (!times)
         return;
     double *samples = arena_array(arena, out->sample_count, sizeof(*samples));
     float *hz = clocks ? arena_array(arena, out->sample_count, sizeof(*hz)) : NULL;
-    size_t at = 0, offset = 0;
-    for (size_t k = 0; k < out->trial_count; k++) {
-        const struct result_trial *trial = &out->trials[k];
-        const struct merge_entry *from = find_samples(&offset, entries, count, trial->index);
-        if (!from || !trial->n)
+    size_t at = 0;
+    for (size_t k = 0; k < out->trial_count; at += pieces[k].trial.n, k++) {
+        if (!pieces[k].trial.n)
             continue;
-        memcpy(samples + at, from->c->samples_ns + offset, trial->n * sizeof(*samples));
+        memcpy(samples + at, pieces[k].samples_ns, pieces[k].trial.n * sizeof(*samples));
         if (hz)
-            memcpy(hz + at, from->c->sample_hz + offset, trial->n * sizeof(*hz));
-        at += trial->n;
+            memcpy(hz + at, pieces[k].sample_hz, pieces[k].trial.n * sizeof(*hz));
     }
     out->samples_ns = samples;
     out->sample_hz = hz;
@@ -177,12 +173,8 @@ static void combine_stats(struct summary *out, const struct merge_entry *entries
     }
 }
 
-static double rate(double amount, double time_ns)
-{
-    return amount > 0 && time_ns > 0 ? amount / time_ns * 1e9 : NAN;
-}
-
-static void take_numbers(struct result_case *out, const struct merge_entry *entries, size_t count, struct arena *arena)
+static void take_numbers(struct result_case *out, const struct merge_entry *entries, size_t count,
+                         const struct piece *pieces, struct arena *arena)
 {
     struct arena scratch_arena = {0};
     out->sample_count = 0;
@@ -192,21 +184,17 @@ static void take_numbers(struct result_case *out, const struct merge_entry *entr
         out->sample_count += entries[k].c->sample_count;
     double *scratch =
         arena_array(&scratch_arena, 2 * out->sample_count + out->trial_count + count + 1, sizeof(*scratch));
-    join_samples(out, entries, count, arena);
+    join_samples(out, pieces, arena);
     if (out->samples_ns)
         summary_compute(&out->stats, out->samples_ns, out->sample_count, scratch);
     else if (out->sample_count)
         combine_stats(&out->stats, entries, count, out->sample_count, scratch);
     if (out->sample_count) {
-        const double median = out->stats.median = median_of_trials(out, TRIAL_MEDIAN, scratch);
-        out->flops_per_s = rate(out->work.flops, median);
-        out->bytes_per_s = rate(out->work.read_bytes + out->work.write_bytes, median);
-        out->items_per_s = rate(out->work.items, median);
-        out->fraction = floor_fraction(&out->floor, median);
+        result_take_median(out, median_of_trials(out, offsetof(struct result_trial, median_ns), scratch));
         if (isfinite(out->predicted_error) && out->predicted_ns > 0)
-            out->predicted_error = median / out->predicted_ns - 1;
-        out->cycles = median_of_trials(out, TRIAL_CYCLES, scratch);
-        out->core_hz = median_of_trials(out, TRIAL_CLOCK, scratch);
+            out->predicted_error = out->stats.median / out->predicted_ns - 1;
+        out->cycles = median_of_trials(out, offsetof(struct result_trial, cycles), scratch);
+        out->core_hz = median_of_trials(out, offsetof(struct result_trial, core_hz), scratch);
     }
     arena_release(&scratch_arena);
 }
@@ -218,10 +206,11 @@ static void take_metrics(struct result_case *out, const struct merge_entry *entr
     for (size_t m = 0; m < out->metric_count; m++) {
         size_t known = 0;
         metrics[m] = out->metrics[m];
-        for (size_t k = 0; k < count; k++)
-            for (size_t n = 0; n < entries[k].c->metric_count; n++)
-                if (!strcmp(entries[k].c->metrics[n].name, metrics[m].name) && isfinite(entries[k].c->metrics[n].value))
-                    values[known++] = entries[k].c->metrics[n].value;
+        for (size_t k = 0; k < count; k++) {
+            const double value = result_metric(entries[k].c, metrics[m].name);
+            if (isfinite(value))
+                values[known++] = value;
+        }
         metrics[m].value = median_of(values, known);
     }
     out->metrics = metrics;
@@ -312,9 +301,9 @@ enum status merge_case(struct result_case *out, const struct merge_entry *entrie
             return status;
     }
     *out = *entries[base].c;
-    take_trials(out, entries, count, arena);
+    const struct piece *pieces = take_trials(out, entries, count, arena);
     add_up(out, entries, count, base);
-    take_numbers(out, entries, count, arena);
+    take_numbers(out, entries, count, pieces, arena);
     take_metrics(out, entries, count, arena);
     take_outcome(out, entries, count, trials, arena);
     return STATUS_OK;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "case_fields.h"
+#include "rooftile/launch_fit.h"
 
 size_t result_id_length(const char *id)
 {
@@ -13,12 +13,6 @@ size_t result_id_length(const char *id)
     for (const char *at = strstr(id, ";timer="); at; at = strstr(at + 1, ";timer="))
         timer = at;
     return timer ? (size_t)(timer - id) : strlen(id);
-}
-
-void result_document(struct text *out, const struct result *result)
-{
-    struct sidecar sidecar = {.with_samples = true, .inline_max = MEASUREMENT_MAX_SAMPLES};
-    result_json(out, result, &sidecar);
 }
 
 static void take_identity(struct result_case *out, const struct plan_case *plan, const struct measurement *measured,
@@ -41,22 +35,9 @@ static void take_identity(struct result_case *out, const struct plan_case *plan,
     out->param_count = count;
 }
 
-/* The first timed launch, also inside a graph. */
-static const struct bound_launch *first_launch(const struct bound_step *steps, size_t count)
-{
-    for (size_t k = 0; k < count; k++) {
-        if (steps[k].kind == STEP_LAUNCH && steps[k].timed)
-            return &steps[k].launch;
-        const struct bound_launch *inner = first_launch(steps[k].steps, steps[k].step_count);
-        if (inner)
-            return inner;
-    }
-    return NULL;
-}
-
 static void take_shape(struct result_case *out, const struct bound *bound)
 {
-    const struct bound_launch *launch = first_launch(bound->steps, bound->step_count);
+    const struct bound_launch *launch = launch_first_timed(bound);
     if (!launch)
         return;
     memcpy(out->grid, launch->grid, sizeof(out->grid));
@@ -137,11 +118,6 @@ static void take_samples(struct result_case *out, const struct measurement *meas
     free(scratch);
 }
 
-static double rate(double amount, double time_ns)
-{
-    return amount > 0 && time_ns > 0 ? amount / time_ns * 1e9 : NAN;
-}
-
 static void take_metrics(struct result_case *out, const struct manifest *manifest, const struct measurement *measured,
                          struct arena *arena)
 {
@@ -169,7 +145,6 @@ void result_case_build(struct result_case *out, const struct plan_case *plan, co
     if (plan->state != PLAN_READY)
         return;
     out->work = plan->bound.work;
-    out->has_work = out->work.flops > 0 || out->work.read_bytes + out->work.write_bytes > 0 || out->work.items > 0;
     if (!out->object_sha256[0])
         memcpy(out->object_sha256, object_sha256, strnlen(object_sha256, sizeof(out->object_sha256) - 1));
     take_shape(out, &plan->bound);
@@ -179,13 +154,33 @@ void result_case_build(struct result_case *out, const struct plan_case *plan, co
         return;
     take_samples(out, measured, arena);
     take_metrics(out, plan->bound.manifest, measured, arena);
-    const double median = out->stats.median;
-    out->flops_per_s = rate(out->work.flops, median);
-    out->bytes_per_s = rate(out->work.read_bytes + out->work.write_bytes, median);
-    out->items_per_s = rate(out->work.items, median);
-    out->fraction = floor_fraction(&out->floor, median);
+    result_take_median(out, out->stats.median);
     if (plan->forecast_ns > 0 && measured->timer != TIMED_SIM)
-        out->predicted_error = median / plan->forecast_ns - 1;
+        out->predicted_error = out->stats.median / plan->forecast_ns - 1;
+}
+
+bool result_case_counts(const struct result_case *c)
+{
+    return c->status == CASE_OK && isfinite(c->stats.median) && c->stats.median > 0 && !(c->flags & FLAG_IMPOSSIBLE) &&
+           c->verification.verdict != VERIFY_FAIL;
+}
+
+const char *result_case_finding(const struct result_case *c)
+{
+    if (c->verification.verdict == VERIFY_FAIL)
+        return "verification";
+    if (c->flags & FLAG_IMPOSSIBLE)
+        return "impossible";
+    switch (c->status) {
+    case CASE_FAILED:
+        return "failed";
+    case CASE_CRASHED:
+        return "crashed";
+    case CASE_TIMEOUT:
+        return "timeout";
+    default:
+        return "";
+    }
 }
 
 int result_exit_code(const struct result *result)
@@ -193,8 +188,7 @@ int result_exit_code(const struct result *result)
     size_t errors = 0, measured = 0;
     for (size_t k = 0; k < result->case_count; k++) {
         const struct result_case *c = &result->cases[k];
-        if (c->verification.verdict == VERIFY_FAIL || (c->flags & FLAG_IMPOSSIBLE) || c->status == CASE_FAILED ||
-            c->status == CASE_CRASHED || c->status == CASE_TIMEOUT)
+        if (result_case_finding(c)[0])
             return 1;
         errors += c->status == CASE_ERROR || c->status == CASE_NONE;
         measured += c->status == CASE_OK;

@@ -1,203 +1,84 @@
-/* SPDX-License-Identifier: MIT */
-#include <math.h>
+/* SPDX-License-Identifier: MIT
+ *
+ * The whole document, out and in. Cases, derived values and key figures stand one per line.
+ */
+#include <stdlib.h>
 #include <string.h>
 
-#include "case_fields.h"
+#include "records.h"
 #include "rooftile/file.h"
 
-/* Appends `"key": value` of a finished builder, indented as a member of the top-level object. */
-static void add_section(struct text *text, const char *key, struct json_out *out, const char *after)
+#define SCHEMA_MAJOR 2L                           /* of RESULT_SCHEMA_VERSION */
+#define RESULT_LIMIT_BYTES (500u * 1000u * 1000u) /* 10,000 cases with 512 samples and clocks each are 150 MB */
+
+/* ---- out ---- */
+
+static void add_head(struct text *text, const struct result *result)
 {
-    struct text value = {0};
-    json_out_finish(out, &value, true);
+    struct json_out *out = json_out_new();
+    json_out_string(out, "schema", RESULT_SCHEMA_ID);
+    json_out_string(out, "schema_version", RESULT_SCHEMA_VERSION);
+    record_put(out, &result_record, result);
+    json_out_finish(out, text, true);
     json_out_free(out);
-    text_addf(text, "  \"%s\": ", key);
-    for (const char *p = value.data; *p;) {
-        const size_t line = strcspn(p, "\n");
-        text_addn(text, p, line);
-        p += line;
-        if (!*p)
-            break;
-        text_add(text, "\n  ");
-        p++;
+    text->length -= strlen("\n}"); /* goes on with the lists */
+}
+
+static void add_line(struct text *text, struct json_out *out, bool first)
+{
+    text_add(text, first ? "\n    " : ",\n    ");
+    json_out_finish(out, text, false);
+    json_out_free(out);
+}
+
+static void add_records(struct text *text, const char *key, const struct record *record, const void *records,
+                        size_t count)
+{
+    text_addf(text, ",\n  \"%s\": [", key);
+    for (size_t k = 0; k < count; k++) {
+        struct json_out *out = json_out_new();
+        record_put(out, record, (const char *)records + k * record->size);
+        add_line(text, out, !k);
     }
-    text_add(text, after);
-    text_release(&value);
+    text_add(text, count ? "\n  ]" : "]");
 }
 
-static void put_labels(struct json_out *out, const char *key, const struct result_label *labels, size_t count)
+static void add_document(struct text *text, const struct result *result, struct sidecar *sidecar)
 {
-    json_out_object(out, key);
-    for (size_t k = 0; k < count; k++)
-        json_out_string(out, labels[k].key, labels[k].value);
-    json_out_end(out);
-}
-
-static struct json_out *tool_section(const struct result *result)
-{
-    struct json_out *out = json_out_new();
-    json_out_string(out, "name", "rooftile");
-    group_write(out, &group_tool, result);
-    return out;
-}
-
-static struct json_out *run_section(const struct result *result)
-{
-    struct json_out *out = json_out_new();
-    group_write(out, &group_run, result);
-    json_out_array(out, "argv");
-    for (size_t k = 0; k < result->argc; k++)
-        json_out_string(out, NULL, result->argv[k]);
-    json_out_end(out);
-    json_out_u64(out, "seed", result->seed);
-    group_write(out, &group_run_end, result);
-    put_labels(out, "labels", result->labels, result->label_count);
-    if (!result->part_count)
-        return out;
-    json_out_array(out, "parts");
-    for (size_t k = 0; k < result->part_count; k++) {
-        json_out_object(out, NULL);
-        group_write(out, &group_part, &result->parts[k]);
-        json_out_end(out);
-    }
-    json_out_end(out);
-    return out;
-}
-
-static void put_cache(struct json_out *out, const struct device_info *device, const char *key, const char *name)
-{
-    uint64_t bytes = 0;
-    for (uint32_t k = 0; k < device->cache_count && k < DEVICE_MAX_CACHES; k++)
-        if (strcmp(device->caches[k].name, name) == 0)
-            bytes += device->caches[k].size_bytes * (device->caches[k].instances ? device->caches[k].instances : 1);
-    if (bytes)
-        json_out_u64(out, key, bytes);
-    else
-        json_out_null(out, key);
-}
-
-static struct json_out *environment_section(const struct result *result)
-{
-    struct json_out *out = json_out_new();
-    group_write(out, &group_host, result);
-    json_out_object(out, "gpu");
-    fields_write(out, group_gpu.fields, group_gpu.count, &result->device);
-    put_cache(out, &result->device, "l2_bytes", "L2");
-    put_cache(out, &result->device, "mall_bytes", "MALL");
-    json_out_end(out);
-    json_out_object(out, "software");
-    group_write(out, &group_software, result);
-    put_labels(out, "env", result->env, result->env_count);
-    json_out_end(out);
-    json_out_string(out, "fingerprint", result->fingerprint[0] ? result->fingerprint : NULL);
-    json_out_array(out, "warnings");
-    for (size_t k = 0; k < result->warning_count; k++)
-        json_out_string(out, NULL, result->warnings[k]);
-    json_out_end(out);
-    return out;
-}
-
-static void put_peak(struct json_out *out, const char *name, const char *unit, double value, const char *method,
-                     double clock_hz)
-{
-    if (value <= 0)
-        return;
-    json_out_object(out, NULL);
-    json_out_string(out, "name", name);
-    json_out_string(out, "unit", unit);
-    json_out_number(out, "value", value);
-    json_out_string(out, "method", method);
-    json_out_number(out, "clock_hz", clock_hz > 0 ? clock_hz : NAN);
-    json_out_end(out);
-}
-
-static struct json_out *calibration_section(const struct result *result)
-{
-    struct json_out *out = json_out_new();
-    const struct machine *machine = &result->machine;
-    group_write(out, &group_calibration, &result->calibration);
-    json_out_array(out, "peaks");
-    for (uint32_t k = 0; k < machine->level_count; k++) {
-        const struct machine_level *level = &machine->levels[k];
-        put_peak(out, level->name, "B/s", level->bandwidth.measured, "measured", 0);
-        put_peak(out, level->name, "B/s", level->bandwidth.claimed, "spec", 0);
-    }
-    for (uint32_t k = 0; k < machine->unit_count; k++) {
-        const struct machine_unit *unit = &machine->units[k];
-        put_peak(out, unit->name, machine_unit_rate(unit->name), unit->peak.measured, "measured", unit->clock_hz);
-        put_peak(out, unit->name, machine_unit_rate(unit->name), unit->peak.claimed, "spec", unit->clock_hz);
-    }
-    json_out_end(out);
-    return out;
-}
-
-static struct json_out *ext_section(const struct result *result)
-{
-    struct json_out *out = json_out_new();
-    json_out_object(out, "device");
-    fields_write(out, group_device.fields, group_device.count, &result->device);
-    json_out_end(out);
-    if (result->machine.level_count) {
-        json_out_object(out, "machine");
-        machine_json(out, &result->machine);
-        json_out_end(out);
-    }
-    return out;
-}
-
-static void add_cases(struct text *text, const struct result *result, struct sidecar *sidecar)
-{
-    text_add(text, "  \"cases\": [");
+    add_head(text, result);
+    text_add(text, ",\n  \"cases\": [");
     for (size_t k = 0; k < result->case_count; k++) {
         struct json_out *out = json_out_new();
-        text_add(text, k ? ",\n    " : "\n    ");
         case_json(out, &result->cases[k], sidecar);
-        json_out_finish(out, text, false);
-        json_out_free(out);
+        add_line(text, out, !k);
     }
-    text_add(text, result->case_count ? "\n  ],\n" : "],\n");
+    text_add(text, result->case_count ? "\n  ]" : "]");
+    add_records(text, "derived", &derived_record, result->derived, result->derived_count);
+    add_records(text, "kpis", &kpi_record, result->kpis, result->kpi_count);
+    text_add(text, "\n}\n");
 }
 
-static void put_known(struct json_out *out, const char *key, const char *text)
+void result_document(struct text *out, const struct result *result)
 {
-    json_out_string(out, key, text && *text ? text : NULL);
+    struct sidecar sidecar = {.inline_max = MEASUREMENT_MAX_SAMPLES};
+    add_document(out, result, &sidecar);
 }
 
-static void add_derived(struct text *text, const struct result *result)
+void result_case_json(struct text *out, const struct result_case *result_case)
 {
-    text_add(text, "  \"derived\": [");
-    for (size_t k = 0; k < result->derived_count; k++) {
-        const struct result_derived *derived = &result->derived[k];
-        struct json_out *out = json_out_new();
-        text_add(text, k ? ",\n    " : "\n    ");
-        json_out_string(out, "name", derived->name);
-        json_out_string(out, "method", derived->method);
-        json_out_string(out, "kernel", derived->kernel);
-        json_out_string(out, "group", derived->group);
-        put_known(out, "x", derived->x);
-        put_known(out, "y", derived->y);
-        put_known(out, "rows", derived->rows);
-        json_out_finish(out, text, false);
-        json_out_free(out);
-        text->length--; /* the closing brace: the value is JSON text already */
-        text_addf(text, ",\"value\":%s}", derived->json);
-    }
-    text_add(text, result->derived_count ? "\n  ],\n" : "],\n");
+    struct sidecar sidecar = {.inline_max = SAMPLES_INLINE};
+    struct json_out *json = json_out_new();
+    case_json(json, result_case, &sidecar);
+    json_out_finish(json, out, false);
+    json_out_free(json);
 }
 
-void result_json(struct text *text, const struct result *result, struct sidecar *sidecar)
+void result_kpi_json(struct text *out, const struct result_kpi *kpi)
 {
-    text_add(text,
-             "{\n  \"schema\": \"" RESULT_SCHEMA_ID "\",\n  \"schema_version\": \"" RESULT_SCHEMA_VERSION "\",\n");
-    text_addf(text, "  \"predicted\": %s,\n", result->predicted ? "true" : "false");
-    add_section(text, "tool", tool_section(result), ",\n");
-    add_section(text, "run", run_section(result), ",\n");
-    add_section(text, "environment", environment_section(result), ",\n");
-    add_section(text, "calibration", calibration_section(result), ",\n");
-    add_cases(text, result, sidecar);
-    add_derived(text, result);
-    kpis_add(text, result);
-    add_section(text, "ext", ext_section(result), "\n}\n");
+    struct json_out *json = json_out_new();
+    record_put(json, &kpi_record, kpi);
+    json_out_finish(json, out, false);
+    json_out_free(json);
 }
 
 enum status result_write(const struct result *result, const char *path, struct err *err)
@@ -208,9 +89,8 @@ enum status result_write(const struct result *result, const char *path, struct e
     const bool is_stream = strcmp(path, "-") == 0;
     const char *side = arena_printf(&arena, "%s.samples.bin", path);
     struct sidecar sidecar = {.name = is_stream || !result->raw_samples ? NULL : path_base(side),
-                              .with_samples = true,
                               .inline_max = is_stream ? MEASUREMENT_MAX_SAMPLES : SAMPLES_INLINE};
-    result_json(&text, result, &sidecar);
+    add_document(&text, result, &sidecar);
     /* The sidecar first: a result must never point at samples that are not there. */
     if (sidecar.bytes.length)
         status = file_write(side, sidecar.bytes.data, sidecar.bytes.length, err);
@@ -219,5 +99,153 @@ enum status result_write(const struct result *result, const char *path, struct e
     text_release(&sidecar.bytes);
     text_release(&text);
     arena_release(&arena);
+    return status;
+}
+
+/* ---- in ---- */
+
+/* "2.4.1" is read, "3.0.0" is not: only the major version may break readers. */
+static enum status check_version(const struct json *root, struct err *err)
+{
+    const char *version = "";
+    const enum status status = json_get_string(&version, root, "schema_version", JSON_REQUIRED, err);
+    if (status)
+        return status;
+    char *end;
+    const long major = strtol(version, &end, 10);
+    if (end == version || *end != '.')
+        return json_fail(json_member(root, "schema_version"), err,
+                         "'%s' is not a version such as " RESULT_SCHEMA_VERSION, version);
+    if (major != SCHEMA_MAJOR)
+        return json_fail(json_member(root, "schema_version"), err,
+                         "results of format %ld cannot be read by this version, which knows format %ld: measure again, "
+                         "or use the version that wrote it",
+                         major, SCHEMA_MAJOR);
+    return STATUS_OK;
+}
+
+static enum status get_head(struct result *result, const struct json *root, struct arena *arena, struct err *err)
+{
+    enum status status = check_version(root, err);
+    if (!status)
+        status = record_get(result, &result_record, root, false, arena, err);
+    result->device.predicted = result->predicted;
+    if (!status && result->part_count && result->part_count != result->trials)
+        return json_fail(json_member(json_member(root, "run"), "parts"), err,
+                         "must have as many entries as run.trials = %u", result->trials);
+    return status;
+}
+
+struct reading {
+    const char *path; /* NULL: no sidecar can stand beside it */
+    bool keep_samples;
+    struct arena *arena;
+    struct arena scratch; /* of the elements read last */
+    struct samples_file samples;
+};
+
+static enum status get_sidecar(struct reading *reading, struct result *result, struct result_case *c,
+                               const struct json *json, struct err *err)
+{
+    const struct json *file = json_member(json, "samples_file");
+    if (!file || file->type != JSON_OBJECT)
+        return STATUS_OK;
+    result->raw_samples = true;
+    if (!reading->path || !reading->keep_samples)
+        return STATUS_OK;
+    const enum status status = samples_file_read(&reading->samples, c, json, reading->arena, err);
+    return status ? status : case_check(c, json, err);
+}
+
+static enum status get_cases(struct result *result, const struct json *root, struct json_long *document,
+                             struct reading *reading, struct err *err)
+{
+    const size_t scratch_bytes = 1 << 20; /* small enough for the cache, large enough for a few hundred cases */
+    const struct json *array = NULL, *item = NULL;
+    enum status status = json_get_array(&array, root, "cases", JSON_REQUIRED, err);
+    if (status)
+        return status;
+    struct result_case *cases = arena_array(reading->arena, array->count + 1, sizeof(*cases));
+    while (!(status = json_long_next(&item, document, &reading->scratch, err)) && item) {
+        struct result_case *c = &cases[result->case_count];
+        status = case_from_json(c, item, reading->arena, reading->keep_samples ? NULL : &reading->scratch, err);
+        if (!status)
+            status = get_sidecar(reading, result, c, item, err);
+        if (status)
+            return status;
+        if (c->trial_count && c->trials[c->trial_count - 1].index >= result->trials)
+            return json_fail(json_member(item, "trials"), err, "a trial's index must be below run.trials = %u",
+                             result->trials);
+        result->case_count++;
+        if (reading->scratch.used_bytes > scratch_bytes)
+            arena_release(&reading->scratch);
+    }
+    result->cases = cases;
+    return status;
+}
+
+#define RECORD_STRUCT struct result
+static const struct record_field tail_fields[] = {
+    FIELD_LIST("derived", derived, derived_count, derived_record, RECORD_PLAIN),
+    FIELD_LIST("kpis", kpis, kpi_count, kpi_record, RECORD_PLAIN),
+};
+static const struct record tail_record = {RECORD_TABLE(tail_fields)};
+#undef RECORD_STRUCT
+
+static enum status get_all(const struct result **result, const struct json *root, struct json_long *document,
+                           struct reading *reading, struct err *err)
+{
+    struct result *read = arena_alloc(reading->arena, sizeof(*read));
+    enum status status = get_head(read, root, reading->arena, err);
+    if (!status)
+        status = get_cases(read, root, document, reading, err);
+    if (!status)
+        status = record_get(read, &tail_record, root, false, reading->arena, err);
+    if (!status)
+        *result = read;
+    return status;
+}
+
+static const char *const packed[] = {"samples_ns", "samples_hz", NULL};
+
+static enum status read_file(const struct result **result, const char *path, bool keep_samples, struct arena *arena,
+                             struct err *err)
+{
+    struct reading reading = {.path = path, .keep_samples = keep_samples, .arena = arena};
+    struct arena folder = {0};
+    struct json_long *document = NULL;
+    const struct json *root;
+    reading.samples.folder = path_dir(&folder, path);
+    enum status status = json_long_open(&document, &root, path, RESULT_LIMIT_BYTES, "cases", packed, err);
+    if (!status)
+        status = get_all(result, root, document, &reading, err);
+    samples_file_release(&reading.samples);
+    arena_release(&reading.scratch);
+    arena_release(&folder);
+    json_long_free(document);
+    return status;
+}
+
+enum status result_read(const struct result **result, const char *path, struct arena *arena, struct err *err)
+{
+    return read_file(result, path, true, arena, err);
+}
+
+enum status result_read_light(const struct result **result, const char *path, struct arena *arena, struct err *err)
+{
+    return read_file(result, path, false, arena, err);
+}
+
+enum status result_parse(const struct result **result, const char *name, const char *text, size_t length,
+                         struct arena *arena, struct err *err)
+{
+    struct reading reading = {.keep_samples = true, .arena = arena};
+    struct json_long *document = NULL;
+    const struct json *root;
+    enum status status = json_long_parse(&document, &root, name, text, length, "cases", packed, err);
+    if (!status)
+        status = get_all(result, root, document, &reading, err);
+    arena_release(&reading.scratch);
+    json_long_free(document);
     return status;
 }

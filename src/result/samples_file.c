@@ -1,6 +1,7 @@
-/* SPDX-License-Identifier: MIT */
-#include "samples_file.h"
-
+/* SPDX-License-Identifier: MIT
+ *
+ * Samples beside a result: `samples_file` of a case says where its times stand, and `samples_hz_file` its clocks.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -9,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "records.h"
 #include "rooftile/file.h"
 #include "rooftile/hash.h"
 
@@ -61,11 +63,51 @@ static bool read_at(int fd, void *to, size_t size_bytes, uint64_t offset)
     return true;
 }
 
-/* One array of one case: which member describes it, and of what it consists. */
+/* One array of one case, and where it stands. */
 struct part {
     const char *key, *type;
     size_t width;
+    const char *path, *dtype, *sha256;
+    uint64_t offset_bytes, count;
 };
+
+#define RECORD_STRUCT struct part
+static const struct record_field part_fields[] = {
+    FIELD_STRING("path", path, RECORD_REQUIRED),           FIELD_STRING("dtype", dtype, RECORD_REQUIRED),
+    FIELD_U64("offset_bytes", offset_bytes, RECORD_PLAIN), FIELD_U64("count", count, RECORD_REQUIRED),
+    FIELD_STRING("sha256", sha256, RECORD_REQUIRED),
+};
+static const struct record part_record = {RECORD_TABLE(part_fields)};
+#undef RECORD_STRUCT
+
+static const struct part times = {.key = "samples_file", .type = "f64", .width = sizeof(double)};
+static const struct part clocks = {.key = "samples_hz_file", .type = "f32", .width = sizeof(float)};
+
+/* ---- out ---- */
+
+static void add_part(struct sidecar *sidecar, struct part part, const void *values, size_t count, struct json_out *out)
+{
+    char hex[HASH_TEXT];
+    hash_sha256(hex, values, count * part.width);
+    part.path = sidecar->name;
+    part.dtype = part.type;
+    part.offset_bytes = sidecar->bytes.length;
+    part.count = count;
+    part.sha256 = hex;
+    json_out_object(out, part.key);
+    record_put(out, &part_record, &part);
+    json_out_end(out);
+    text_addn(&sidecar->bytes, values, count * part.width);
+}
+
+void samples_file_add(struct sidecar *sidecar, const struct result_case *c, struct json_out *out)
+{
+    add_part(sidecar, times, c->samples_ns, c->sample_count, out);
+    if (c->sample_hz)
+        add_part(sidecar, clocks, c->sample_hz, c->sample_count, out);
+}
+
+/* ---- in ---- */
 
 static enum status read_values(void *values, const struct samples_file *file, size_t size_bytes, uint64_t offset,
                                const char *sha256, const struct json *json, struct err *err)
@@ -80,37 +122,27 @@ static enum status read_values(void *values, const struct samples_file *file, si
 }
 
 /* *values stays NULL when there is no such member or no file. */
-static enum status read_part(void **values, struct samples_file *file, const struct result_case *c,
-                             const struct part *part, const struct json *parent, struct arena *arena, struct err *err)
+static enum status read_part(void **values, struct samples_file *file, const struct result_case *c, struct part part,
+                             const struct json *parent, struct arena *arena, struct err *err)
 {
-    uint64_t offset = 0, count = 0;
-    const char *name = "", *type = "", *sha256 = "";
-    const struct json *json = json_member(parent, part->key);
+    const struct json *json = json_member(parent, part.key);
     if (!json || json->type != JSON_OBJECT)
         return STATUS_OK;
-    enum status status = json_get_string(&name, json, "path", JSON_REQUIRED, err);
-    if (!status)
-        status = json_get_string(&type, json, "dtype", JSON_REQUIRED, err);
-    if (!status)
-        status = json_get_u64(&offset, json, "offset_bytes", JSON_OPTIONAL, err);
-    if (!status)
-        status = json_get_u64(&count, json, "count", JSON_REQUIRED, err);
-    if (!status)
-        status = json_get_string(&sha256, json, "sha256", JSON_REQUIRED, err);
+    enum status status = record_get(&part, &part_record, json, false, arena, err);
     if (status)
         return status;
-    if (strcmp(type, part->type) != 0)
-        return json_fail(json_member(json, "dtype"), err, "must be %s, not '%s'", part->type, type);
-    if (count != c->sample_count)
+    if (strcmp(part.dtype, part.type) != 0)
+        return json_fail(json_member(json, "dtype"), err, "must be %s, not '%s'", part.type, part.dtype);
+    if (part.count != c->sample_count)
         return json_fail(json_member(json, "count"), err, "must be measurement.n = %zu", c->sample_count);
-    status = open_file(file, name, json, err);
+    status = open_file(file, part.path, json, err);
     if (status || file->fd < 0)
         return status;
-    if (offset > file->size_bytes || count > (file->size_bytes - offset) / part->width)
+    if (part.offset_bytes > file->size_bytes || part.count > (file->size_bytes - part.offset_bytes) / part.width)
         return json_fail(json, err, "the samples file has %.0f bytes, not %.0f samples at %.0f",
-                         (double)file->size_bytes, (double)count, (double)offset);
-    void *read = arena_array(arena, c->sample_count + 1, part->width);
-    status = read_values(read, file, c->sample_count * part->width, offset, sha256, json, err);
+                         (double)file->size_bytes, (double)part.count, (double)part.offset_bytes);
+    void *read = arena_array(arena, c->sample_count + 1, part.width);
+    status = read_values(read, file, c->sample_count * part.width, part.offset_bytes, part.sha256, json, err);
     if (!status)
         *values = read;
     return status;
@@ -119,12 +151,10 @@ static enum status read_part(void **values, struct samples_file *file, const str
 enum status samples_file_read(struct samples_file *file, struct result_case *c, const struct json *json,
                               struct arena *arena, struct err *err)
 {
-    static const struct part times = {"samples_file", "f64", sizeof(double)};
-    static const struct part clocks = {"samples_hz_file", "f32", sizeof(float)};
     void *samples = NULL, *hz = NULL;
-    enum status status = read_part(&samples, file, c, &times, json, arena, err);
+    enum status status = read_part(&samples, file, c, times, json, arena, err);
     if (!status)
-        status = read_part(&hz, file, c, &clocks, json, arena, err);
+        status = read_part(&hz, file, c, clocks, json, arena, err);
     if (status)
         return status;
     for (size_t k = 0; samples && k < c->sample_count; k++)

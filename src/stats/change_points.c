@@ -5,8 +5,7 @@
 
 #include "rooftile/arena.h"
 #include "rooftile/rng.h"
-#include "rooftile/summary.h"
-#include "stats_internal.h"
+#include "values.h"
 
 /* Shuffles of the significance test; the smallest p is 1 / (this + 1). */
 #define SHUFFLES 999
@@ -37,14 +36,6 @@ static double cost(const struct curve *curve, size_t first, size_t end)
     return fmax(0, curve->squares[end] - curve->squares[first] - sum * sum / n);
 }
 
-/* Level shifts touch few of the differences between neighbours, so their median tells the noise. */
-static double noise_of(const struct curve *curve)
-{
-    for (size_t k = 1; k < curve->count; k++)
-        curve->scratch[k - 1] = fabs(curve->log_y[k] - curve->log_y[k - 1]);
-    return fmax(LEAST_NOISE, 1.4826 / sqrt(2) * median_of(curve->scratch, curve->count - 1));
-}
-
 /* Optimal partitioning (Jackson et al. 2005): best[e] is the least cost of the first e points. Returns the segments. */
 static size_t partition(struct segment *segments, const struct curve *curve, size_t min_points, size_t *previous)
 {
@@ -66,7 +57,7 @@ static size_t partition(struct segment *segments, const struct curve *curve, siz
     }
     for (size_t end = curve->count; end > 0; end = previous[end])
         segments[count++] = (struct segment){previous[end], end};
-    for (size_t k = 0; k < count / 2; k++) {
+    for (size_t k = 0; k < count / 2; k++) { /* they were found from the end */
         const struct segment swap = segments[k];
         segments[k] = segments[count - 1 - k];
         segments[count - 1 - k] = swap;
@@ -81,8 +72,8 @@ static double level_of(const struct curve *curve, struct segment segment)
     return median_of(curve->scratch, count);
 }
 
-/* A cache ends over a range of sizes, and the partition makes that ramp a segment of its own. It is no level: it climbs by
- * a quarter of the step between its neighbours or more, and is shorter than twice the least segment. */
+/* A cache ends over a range of sizes, and the partition makes that ramp a segment of its own. It is no level: it climbs
+ * by a quarter of the step between its neighbours or more, and is shorter than twice the least segment. */
 static bool is_ramp(const struct curve *curve, const struct segment *segment, size_t min_points)
 {
     const size_t count = segment->end - segment->first;
@@ -207,7 +198,7 @@ size_t change_points(struct change_point *points, size_t max_points, const doubl
         curve.sum[k + 1] = curve.sum[k] + log_y[k];
         curve.squares[k + 1] = curve.squares[k] + log_y[k] * log_y[k];
     }
-    curve.noise = noise_of(&curve);
+    curve.noise = fmax(LEAST_NOISE, successive_sd(log_y, count, curve.scratch));
     struct segment *segments = arena_array(&arena, count, sizeof(*segments));
     size_t *previous = arena_array(&arena, count + 1, sizeof(*previous));
     const size_t found = find(points, max_points, x, &curve, min_points, seed, segments, previous);

@@ -23,7 +23,8 @@ static bool add_points(struct sums *sums, const double *volume, const double *ti
     return true;
 }
 
-static double explained(const double *volume, const double *time, size_t count, double startup, double slope, double mean)
+static double explained(const double *volume, const double *time, size_t count, double startup, double slope,
+                        double mean)
 {
     double residual = 0, total = 0;
     for (size_t k = 0; k < count; k++) {

@@ -2,9 +2,10 @@
 #include "rooftile/gate.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "gate_internal.h"
-#include "rooftile/summary.h"
+#include "values.h"
 
 /* What was expected of a class beforehand weighs as much as so many values' MADs. */
 #define EXPECTED_WEIGHT 4
@@ -73,15 +74,99 @@ static enum status check(const struct gate_set *set, const struct gate_options *
     return STATUS_OK;
 }
 
-/* Everything of one pass over the nights. */
-struct pass {
-    const struct gate_set *set;
-    const struct gate_options *options;
-    struct gate_common common;
-    struct gate_segment *segments, *class_segments; /* as the next night finds them */
-    double *expected;                               /* s0 of each class tonight */
-    struct gate_verdict *out, *classes;
-};
+/* ---- what nights share ---- */
+
+static void common_init(struct gate_common *common, const struct gate_set *set, struct arena *arena)
+{
+    *common = (struct gate_common){
+        .set = set,
+        .adjusted = arena_array(arena, set->series_count * set->nights + 1, sizeof(double)),
+        .measured = arena_array(arena, set->class_count * set->nights + 1, sizeof(double)),
+        .used = arena_array(arena, set->class_count + 1, sizeof(double)),
+        .series_break = arena_array(arena, set->series_count + 1, sizeof(uint32_t)),
+        .windows = arena_array(arena, set->series_count + 1, sizeof(struct gate_window)),
+        .residuals = arena_array(arena, set->series_count + 1, sizeof(double)),
+    };
+}
+
+static void window_add(struct gate_window *window, double value)
+{
+    if (window->count == GATE_BASELINE) {
+        size_t oldest = 0;
+        while (window->sorted[oldest] < window->recent[0])
+            oldest++;
+        window->count--;
+        memmove(window->recent, window->recent + 1, window->count * sizeof(double));
+        memmove(window->sorted + oldest, window->sorted + oldest + 1, (window->count - oldest) * sizeof(double));
+    }
+    insert_sorted(window->sorted, window->count, value);
+    window->recent[window->count++] = value;
+}
+
+static void take_breaks(struct gate_common *common)
+{
+    const struct gate_set *set = common->set;
+    const size_t night = common->night;
+    const bool all = set->breaks && set->breaks[night];
+    if (all) {
+        common->class_break = (uint32_t)night;
+        memset(common->used, 0, set->class_count * sizeof(*common->used));
+    }
+    for (size_t k = 0; k < set->series_count; k++) {
+        const bool *own = set->series[k].breaks;
+        if (!all && !(own && own[night]))
+            continue;
+        common->series_break[k] = (uint32_t)night;
+        common->windows[k].count = 0;
+    }
+}
+
+/* A night with too few cases has no common mode of its own, but the class's level has not gone back to its first
+ * night's: the median of the last three that were measured. */
+static double carried(const struct gate_common *common, const double *measured)
+{
+    double last[3];
+    size_t count = 0;
+    for (size_t night = common->night; night-- > common->class_break && count < 3;)
+        if (!isnan(measured[night]))
+            last[count++] = measured[night];
+    return count ? median_of(last, count) : 0;
+}
+
+static void measure_class(struct gate_common *common, size_t class)
+{
+    const struct gate_set *set = common->set;
+    double *measured = &common->measured[class * set->nights];
+    size_t count = 0;
+    for (size_t k = 0; k < set->series_count; k++) {
+        const struct gate_window *window = &common->windows[k];
+        const double ns = set->series[k].night_ns[common->night];
+        if (set->series[k].class_index == class && window->count && !isnan(ns))
+            common->residuals[count++] = log(ns) - median_sorted(window->sorted, window->count);
+    }
+    const bool enough = count >= GATE_CLASS_CASES;
+    measured[common->night] = enough ? median_of(common->residuals, count) : NAN;
+    common->used[class] = enough ? measured[common->night] : carried(common, measured);
+}
+
+/* Takes in the next night. */
+static void common_step(struct gate_common *common)
+{
+    const struct gate_set *set = common->set;
+    take_breaks(common);
+    for (size_t index = 0; index < set->class_count; index++)
+        measure_class(common, index);
+    for (size_t k = 0; k < set->series_count; k++) {
+        const double ns = set->series[k].night_ns[common->night];
+        double *adjusted = &common->adjusted[k * set->nights + common->night];
+        *adjusted = isnan(ns) ? NAN : log(ns) - common->used[set->series[k].class_index];
+        if (!isnan(ns))
+            window_add(&common->windows[k], *adjusted);
+    }
+    common->night++;
+}
+
+/* ---- one pass over the nights ---- */
 
 static struct gate_segment *segments_copied(const struct gate_segment *segments, size_t count, struct arena *arena)
 {
@@ -91,20 +176,17 @@ static struct gate_segment *segments_copied(const struct gate_segment *segments,
     return copy;
 }
 
-static void pass_init(struct pass *pass, const struct gate_set *set, const struct gate_segment *segments,
-                      const struct gate_segment *class_segments, const struct gate_options *options,
-                      struct arena *arena)
+void gate_pass_init(struct gate_pass *pass, const struct gate_set *set, const struct gate_segment *segments,
+                    const struct gate_segment *class_segments, const struct gate_options *options, struct arena *arena)
 {
-    *pass = (struct pass){
+    *pass = (struct gate_pass){
         .set = set,
         .options = options,
         .segments = segments_copied(segments, set->series_count, arena),
         .class_segments = segments_copied(class_segments, set->class_count, arena),
         .expected = arena_array(arena, set->class_count + 1, sizeof(double)),
-        .out = arena_array(arena, set->series_count + 1, sizeof(struct gate_verdict)),
-        .classes = arena_array(arena, set->class_count + 1, sizeof(struct gate_verdict)),
     };
-    gate_common_init(&pass->common, set, arena);
+    common_init(&pass->common, set, arena);
 }
 
 static struct gate_segment after_break(struct gate_segment segment, uint32_t latest)
@@ -112,7 +194,7 @@ static struct gate_segment after_break(struct gate_segment segment, uint32_t lat
     return latest > segment.start ? (struct gate_segment){latest, 0} : segment;
 }
 
-static struct gate_view view_of(const struct pass *pass, size_t k)
+static struct gate_view view_of(const struct gate_pass *pass, size_t k)
 {
     const double floor = pass->set->series[k].floor;
     return (struct gate_view){
@@ -125,7 +207,7 @@ static struct gate_view view_of(const struct pass *pass, size_t k)
 
 /* Median spread of the class's series up to last night, each with a full least baseline, mixed with what was expected.
  * The variance times 1.3: cases of a class differ (lognormal 0.4), and it is the noisier ones that need the caution. */
-static double expected_of(const struct pass *pass, size_t class)
+static double expected_of(const struct gate_pass *pass, size_t class)
 {
     const double *given = pass->set->class_sigma;
     const double known = given && given[class] > 0 ? given[class] : GATE_CASE_SIGMA;
@@ -147,7 +229,12 @@ static double expected_of(const struct pass *pass, size_t class)
     return sqrt((EXPECTED_WEIGHT * known * known + weight * typical * typical) / (EXPECTED_WEIGHT + weight));
 }
 
-static void judge_night(struct pass *pass)
+void gate_pass_step(struct gate_pass *pass)
+{
+    common_step(&pass->common);
+}
+
+void gate_pass_judge(struct gate_pass *pass, struct gate_verdict *out, struct gate_verdict *classes)
 {
     const struct gate_set *set = pass->set;
     const struct gate_common *common = &pass->common;
@@ -157,27 +244,19 @@ static void judge_night(struct pass *pass)
             .tonight = common->night - 1,
             .segment = after_break(pass->class_segments[index], common->class_break),
         };
-        gate_judge(&pass->classes[index], &view, GATE_CLASS_SIGMA, pass->options);
-        pass->classes[index].common = common->used[index];
-        pass->class_segments[index] = pass->classes[index].segment;
+        gate_judge(&classes[index], &view, GATE_CLASS_SIGMA, pass->options);
+        classes[index].common = common->used[index];
+        pass->class_segments[index] = classes[index].segment;
         pass->expected[index] = expected_of(pass, index);
     }
     for (size_t k = 0; k < set->series_count; k++) {
         const uint32_t class = set->series[k].class_index;
         const struct gate_view view = view_of(pass, k);
-        gate_judge(&pass->out[k], &view, pass->expected[class], pass->options);
-        pass->out[k].common = common->used[class];
-        pass->out[k].baseline_ns *= exp(common->used[class]);
-        pass->segments[k] = pass->out[k].segment;
+        gate_judge(&out[k], &view, pass->expected[class], pass->options);
+        out[k].common = common->used[class];
+        out[k].baseline_ns *= exp(common->used[class]);
+        pass->segments[k] = out[k].segment;
     }
-}
-
-static void hand_out(const struct pass *pass, struct gate_verdict *out, struct gate_verdict *classes)
-{
-    for (size_t k = 0; k < pass->set->series_count; k++)
-        out[k] = pass->out[k];
-    for (size_t index = 0; index < pass->set->class_count; index++)
-        classes[index] = pass->classes[index];
 }
 
 enum status gate_night(struct gate_verdict *out, struct gate_verdict *classes, const struct gate_set *set,
@@ -185,7 +264,7 @@ enum status gate_night(struct gate_verdict *out, struct gate_verdict *classes, c
                        const struct gate_options *options, struct err *err)
 {
     struct arena arena = {0};
-    struct pass pass;
+    struct gate_pass pass;
     enum status status = check(set, options, err);
     if (!status)
         status = check_segments(segments, set->series_count, set, err);
@@ -193,39 +272,10 @@ enum status gate_night(struct gate_verdict *out, struct gate_verdict *classes, c
         status = check_segments(class_segments, set->class_count, set, err);
     if (status)
         return status;
-    pass_init(&pass, set, segments, class_segments, options, &arena);
+    gate_pass_init(&pass, set, segments, class_segments, options, &arena);
     while (pass.common.night < set->nights)
-        gate_common_step(&pass.common);
-    judge_night(&pass);
-    hand_out(&pass, out, classes);
-    arena_release(&arena);
-    return STATUS_OK;
-}
-
-static void tell(gate_seen *seen, void *context, size_t night, bool is_class, const struct gate_verdict *verdicts,
-                 size_t count)
-{
-    for (size_t k = 0; seen && k < count; k++)
-        if (verdicts[k].state == GATE_PROVISIONAL || verdicts[k].state == GATE_FIRM)
-            seen(context, night, is_class, k, &verdicts[k]);
-}
-
-enum status gate_replay(struct gate_verdict *out, struct gate_verdict *classes, const struct gate_set *set,
-                        const struct gate_options *options, gate_seen *seen, void *context, struct err *err)
-{
-    struct arena arena = {0};
-    struct pass pass;
-    const enum status status = check(set, options, err);
-    if (status)
-        return status;
-    pass_init(&pass, set, NULL, NULL, options, &arena);
-    for (size_t night = 0; night < set->nights; night++) {
-        gate_common_step(&pass.common);
-        judge_night(&pass);
-        tell(seen, context, night, true, pass.classes, set->class_count);
-        tell(seen, context, night, false, pass.out, set->series_count);
-    }
-    hand_out(&pass, out, classes);
+        gate_pass_step(&pass);
+    gate_pass_judge(&pass, out, classes);
     arena_release(&arena);
     return STATUS_OK;
 }

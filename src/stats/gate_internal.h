@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The three parts of the gate: what nights share (gate_common.c), one series judged (gate_judge.c), all of them night
- * by night (gate.c).
+ * The two parts of the gate: all series night by night, and what they share of a night (gate.c); one series judged
+ * (gate_judge.c).
  */
 #ifndef ROOFTILE_STATS_GATE_INTERNAL_H
 #define ROOFTILE_STATS_GATE_INTERNAL_H
@@ -27,8 +27,18 @@ struct gate_common {
     double *residuals; /* room for one value per series */
 };
 
-void gate_common_init(struct gate_common *common, const struct gate_set *set, struct arena *arena);
-void gate_common_step(struct gate_common *common);
+/* One pass over the nights: step as many times as there are nights to take in, judge the latest. */
+struct gate_pass {
+    const struct gate_set *set;
+    const struct gate_options *options;
+    struct gate_common common;
+    struct gate_segment *segments, *class_segments; /* as the next night finds them */
+    double *expected;                               /* s0 of each class tonight */
+};
+void gate_pass_init(struct gate_pass *pass, const struct gate_set *set, const struct gate_segment *segments,
+                    const struct gate_segment *class_segments, const struct gate_options *options, struct arena *arena);
+void gate_pass_step(struct gate_pass *pass);
+void gate_pass_judge(struct gate_pass *pass, struct gate_verdict *out, struct gate_verdict *classes);
 
 /* One series up to tonight, as gate_judge sees it. */
 struct gate_view {

@@ -3,9 +3,7 @@
 #include <string.h>
 
 #include "gate_internal.h"
-#include "rooftile/noise.h"
-#include "rooftile/summary.h"
-#include "stats_internal.h"
+#include "values.h"
 
 /* No night-to-night sd below 0.2 % is believed. */
 #define LEAST_SD 0.002
@@ -72,26 +70,17 @@ double gate_spread(const double *values, size_t count)
         return 0;
     memcpy(copy, values, count * sizeof(*copy));
     const double around = robust_sd(copy, count);
-    for (size_t k = 1; k < count; k++)
-        copy[k - 1] = fabs(values[k] - values[k - 1]);
-    return fmax(around, 1.4826 / sqrt(2) * median_of(copy, count - 1));
+    return fmax(around, successive_sd(values, count, copy));
 }
 
 /* Lag 1, with the estimate's bias of -(1 + 3 rho) / n taken out (Kendall 1954). A handful of values tells nothing. */
 static double autocorrelation(const double *values, size_t count)
 {
     const double n = (double)count;
-    double mean = 0, products = 0, squares = 0;
-    for (size_t k = 0; k < count; k++)
-        mean += values[k] / n;
-    for (size_t k = 0; k < count; k++) {
-        squares += (values[k] - mean) * (values[k] - mean);
-        if (k)
-            products += (values[k] - mean) * (values[k - 1] - mean);
-    }
-    if (count < CORRELATED_VALUES || !(squares > 0))
+    const struct moments m = moments_of(values, count);
+    if (count < CORRELATED_VALUES || !(m.squares > 0))
         return 0;
-    return fmin(1, (n * products / squares + 1) / (n - 3));
+    return fmin(1, (n * m.products / m.squares + 1) / (n - 3));
 }
 
 static struct baseline baseline_of(const struct gate_points *points, size_t end, const struct gate_view *view,

@@ -5,23 +5,12 @@
 
 #include "rooftile/arena.h"
 #include "rooftile/gate.h"
-#include "rooftile/summary.h"
-#include "shift_internal.h"
-#include "stats_internal.h"
-
-double robust_sd(double *values, size_t count)
-{
-    const double n = (double)count;
-    if (count < 2)
-        return NAN;
-    const double median = median_of(values, count);
-    return 1.4826 * mad_sorted(values, count, median) * n / (n - 0.8);
-}
+#include "values.h"
 
 static enum status check(const struct noise_input *inputs, size_t count, size_t class_count,
                          const struct shift_options *options, struct err *err)
 {
-    enum status status = shift_check(NULL, options, err);
+    enum status status = shift_check_options(options, err);
     if (status)
         return status;
     for (size_t k = 0; k < count; k++) {
@@ -35,23 +24,11 @@ static enum status check(const struct noise_input *inputs, size_t count, size_t 
     return STATUS_OK;
 }
 
-static double plain_sd(const double *x, size_t count)
-{
-    double mean = 0, squares = 0;
-    if (count < 2)
-        return NAN;
-    for (size_t k = 0; k < count; k++)
-        mean += x[k] / (double)count;
-    for (size_t k = 0; k < count; k++)
-        squares += (x[k] - mean) * (x[k] - mean);
-    return sqrt(squares / (double)(count - 1));
-}
-
 /* Times that sit on few levels (a clock that steps) have a robust spread of next to nothing, and such a case must not
  * be believed quiet. Only one in twenty counts as a glitch and is left out. `x` is sorted. */
 static double trimmed_sd(const double *x, size_t count)
 {
-    const double median = (x[(count - 1) / 2] + x[count / 2]) / 2;
+    const double median = median_sorted(x, count);
     size_t first = 0, last = count - 1;
     for (size_t drop = (count + 19) / 20; drop > 0; drop--) {
         if (x[last] - median > median - x[first])
@@ -59,7 +36,7 @@ static double trimmed_sd(const double *x, size_t count)
         else
             first++;
     }
-    return plain_sd(x + first, last - first + 1);
+    return sd_of(x + first, last - first + 1);
 }
 
 static void learn_case(struct noise_case *out, const struct noise_input *input, double *x)
@@ -70,16 +47,14 @@ static void learn_case(struct noise_case *out, const struct noise_input *input, 
     *out = (struct noise_case){
         .trials = input->trials,
         .learned = input->trials >= SHIFT_LEARNED_TRIALS,
-        .sd = plain_sd(x, input->trials),
+        .sd = sd_of(x, input->trials),
         .sigma = NAN,
         .mde_compare = NAN,
         .mde_night = NAN,
         .mde_week = NAN,
     };
-    if (out->learned) {
-        const double trimmed = trimmed_sd(x, input->trials);
-        out->sigma = fmax(robust_sd(x, input->trials), trimmed);
-    }
+    if (out->learned)
+        out->sigma = fmax(robust_sd(x, input->trials), trimmed_sd(x, input->trials));
 }
 
 static void forecast(struct noise_case *one, const struct noise_input *input, double class_sigma, size_t trials,
@@ -92,16 +67,6 @@ static void forecast(struct noise_case *one, const struct noise_input *input, do
     one->mde_night = gate_mde(fmax(one->sigma, input->floor), 1, options->delta);
     one->mde_week = gate_mde(fmax(one->sigma, input->floor), 7, options->delta);
     one->too_noisy = fmin(one->mde_compare, one->mde_week) > NOISE_TOO_NOISY;
-}
-
-/* Type 7: linear between order statistics. */
-static double quantile(const double *sorted, size_t count, double share)
-{
-    if (!count)
-        return NAN;
-    const double at = share * (double)(count - 1);
-    const size_t below = (size_t)at, above = below + 1 < count ? below + 1 : below;
-    return sorted[below] + (at - (double)below) * (sorted[above] - sorted[below]);
 }
 
 static void summarise(struct noise_summary *out, const struct noise_case *cases, size_t count, double *sigmas)
@@ -118,14 +83,14 @@ static void summarise(struct noise_summary *out, const struct noise_case *cases,
         .cases = count,
         .learned = learned,
         .too_noisy = too_noisy,
-        .min = quantile(sigmas, learned, 0),
-        .p10 = quantile(sigmas, learned, 0.1),
-        .q1 = quantile(sigmas, learned, 0.25),
-        .median = quantile(sigmas, learned, 0.5),
-        .q3 = quantile(sigmas, learned, 0.75),
-        .p90 = quantile(sigmas, learned, 0.9),
-        .p99 = quantile(sigmas, learned, 0.99),
-        .max = quantile(sigmas, learned, 1),
+        .min = quantile_sorted(sigmas, learned, 0),
+        .p10 = quantile_sorted(sigmas, learned, 0.1),
+        .q1 = quantile_sorted(sigmas, learned, 0.25),
+        .median = quantile_sorted(sigmas, learned, 0.5),
+        .q3 = quantile_sorted(sigmas, learned, 0.75),
+        .p90 = quantile_sorted(sigmas, learned, 0.9),
+        .p99 = quantile_sorted(sigmas, learned, 0.99),
+        .max = quantile_sorted(sigmas, learned, 1),
         .quiet_share = learned ? (double)quiet / (double)learned : NAN,
     };
 }

@@ -2,11 +2,11 @@
 #include "rooftile/shift.h"
 
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
-#include "rooftile/noise.h"
-#include "rooftile/summary.h"
-#include "shift_internal.h"
-#include "stats_internal.h"
+#include "rooftile/arena.h"
+#include "values.h"
 
 /* No sd below 0.1 % is believed: two runs repeat to the digit by chance, never by nature. */
 #define LEAST_SD 0.001
@@ -24,15 +24,9 @@ static const char *const verdict_names[] = {
     [SHIFT_SUSPECT] = "suspect",
 };
 
-static const struct {
-    const char *name, *text;
-} reasons[] = {
-    [SHIFT_CLEAR] = {"clear", "the shift is larger than noise and tolerance"},
-    [SHIFT_WITHIN] = {"within", "any shift is within the tolerance"},
-    [SHIFT_SMALL] = {"small", "a real shift, but below the smallest that counts"},
-    [SHIFT_FEW_TRIALS] = {"few_trials", "fewer than 3 trials on a side: one disturbed process looks the same"},
-    [SHIFT_NOISY] = {"noisy", "too noisy for these trials: the interval excludes neither no shift nor a large one"},
-    [SHIFT_UNSUPPORTED] = {"unsupported", "the fastest trials of both sides do not show the shift: disturbed trials"},
+static const char *const reason_names[] = {
+    [SHIFT_CLEAR] = "clear",           [SHIFT_WITHIN] = "within", [SHIFT_SMALL] = "small",
+    [SHIFT_FEW_TRIALS] = "few_trials", [SHIFT_NOISY] = "noisy",   [SHIFT_UNSUPPORTED] = "unsupported",
 };
 
 const char *shift_verdict_name(enum shift_verdict verdict)
@@ -42,12 +36,7 @@ const char *shift_verdict_name(enum shift_verdict verdict)
 
 const char *shift_reason_name(enum shift_reason reason)
 {
-    return reasons[reason].name;
-}
-
-const char *shift_reason_text(enum shift_reason reason)
-{
-    return reasons[reason].text;
+    return reason_names[reason];
 }
 
 struct shift_options shift_defaults(void)
@@ -70,15 +59,18 @@ static bool is_sigma(double sigma)
     return isnan(sigma) || (sigma >= 0 && isfinite(sigma));
 }
 
-enum status shift_check(const struct shift_case *inputs, const struct shift_options *options, struct err *err)
+enum status shift_check_options(const struct shift_options *options, struct err *err)
 {
     if (!(options->alpha > 0 && options->alpha < 1))
         return err_set(err, ERR_CONFIG, "alpha is %g, expected between 0 and 1", options->alpha);
     if (!(options->delta >= 0 && options->delta <= options->same && isfinite(options->same)))
         return err_set(err, ERR_CONFIG, "delta is %g and same is %g, expected 0 <= delta <= same", options->delta,
                        options->same);
-    if (!inputs)
-        return STATUS_OK;
+    return STATUS_OK;
+}
+
+static enum status check_case(const struct shift_case *inputs, struct err *err)
+{
     const struct shift_prior *prior = &inputs->prior;
     if (!is_sigma(prior->sigma_case) || !is_sigma(prior->sigma_class) || !is_sigma(prior->floor))
         return err_set(err, ERR_CONFIG, "sigmas are %g (case), %g (class), %g (floor), expected none below 0",
@@ -87,7 +79,18 @@ enum status shift_check(const struct shift_case *inputs, const struct shift_opti
     return status ? status : check_trials(inputs->new_ns, inputs->new_trials, "new", err);
 }
 
-void shift_side_of(struct shift_side *side, const double *trial_ns, size_t count)
+/* ln of one side's trial medians, ascending. */
+struct side {
+    double x[SHIFT_MAX_TRIALS];
+    size_t count;
+};
+
+/* What is known beforehand: variance v0 with nu0 degrees of freedom, and the least variance to believe. */
+struct known {
+    double variance, freedom, least;
+};
+
+static void side_of(struct side *side, const double *trial_ns, size_t count)
 {
     side->count = count;
     for (size_t k = 0; k < count; k++)
@@ -95,19 +98,20 @@ void shift_side_of(struct shift_side *side, const double *trial_ns, size_t count
     sort_values(side->x, count);
 }
 
-struct shift_known shift_known_of(const struct shift_prior *prior)
+static struct known known_of(const struct shift_prior *prior)
 {
     const double class = prior->sigma_class > 0 ? prior->sigma_class : SHIFT_DEFAULT_SIGMA;
     const double least = fmax(LEAST_SD, prior->floor > 0 ? prior->floor : 0);
     const double learned = prior->sigma_case;
     if (!(learned >= 0) || prior->case_trials < SHIFT_LEARNED_TRIALS)
-        return (struct shift_known){1.3 * class * class, 4, least * least};
+        return (struct known){1.3 * class * class, 4, least * least};
     const double weight = 12 * fmin((double)prior->case_trials, 30) / 30;
     const double variance = (weight * learned * learned + 4 * class * class) / (weight + 4);
-    return (struct shift_known){variance, weight + 4, least * least};
+    return (struct known){variance, weight + 4, least * least};
 }
 
-double shift_distance(const struct shift_side *base, const struct shift_side *new)
+/* Median of all differences new - base. */
+static double distance(const struct side *base, const struct side *new)
 {
     double differences[SHIFT_MAX_TRIALS * SHIFT_MAX_TRIALS];
     size_t count = 0;
@@ -118,18 +122,13 @@ double shift_distance(const struct shift_side *base, const struct shift_side *ne
 }
 
 /* Sum of squares around the mean, with the variance capped where one wild trial would hide everything. */
-static double squares_of(const struct shift_side *side, const struct shift_known *known)
+static double squares_of(const struct side *side, const struct known *known)
 {
-    const double n = (double)side->count;
-    double mean = 0, squares = 0, copy[SHIFT_MAX_TRIALS];
-    for (size_t k = 0; k < side->count; k++) {
-        mean += side->x[k] / n;
-        copy[k] = side->x[k];
-    }
-    for (size_t k = 0; k < side->count; k++)
-        squares += (side->x[k] - mean) * (side->x[k] - mean);
+    const double n = (double)side->count, squares = moments_of(side->x, side->count).squares;
+    double copy[SHIFT_MAX_TRIALS];
     if (side->count < ROBUST_TRIALS)
         return squares;
+    memcpy(copy, side->x, side->count * sizeof(*copy));
     const double robust = robust_sd(copy, side->count);
     return fmin(squares, (n - 1) * fmax(robust * robust, 9 * known->variance));
 }
@@ -148,7 +147,7 @@ static double detectable(double variance, double freedom, double se, const struc
     return variance > 0 ? limit + student_quantile(0.2, freedom) * se : limit;
 }
 
-static double mde_of(const struct shift_known *known, double variance, size_t base, size_t new,
+static double mde_of(const struct known *known, double variance, size_t base, size_t new,
                      const struct shift_options *options)
 {
     base = base < SHIFT_FIRM_TRIALS ? SHIFT_FIRM_TRIALS : base;
@@ -159,12 +158,12 @@ static double mde_of(const struct shift_known *known, double variance, size_t ba
 
 double shift_mde(const struct shift_prior *prior, size_t trials, const struct shift_options *options)
 {
-    const struct shift_known known = shift_known_of(prior);
+    const struct known known = known_of(prior);
     return mde_of(&known, fmax(known.variance, known.least), trials, trials, options);
 }
 
 /* Least number of trials a side whose interval would be decisive; half-widths fall with it, so halve the range. */
-static uint32_t trials_for(double target, size_t least, double variance, const struct shift_known *known, double alpha)
+static uint32_t trials_for(double target, size_t least, double variance, const struct known *known, double alpha)
 {
     size_t low = least < SHIFT_FIRM_TRIALS ? SHIFT_FIRM_TRIALS : least, high = SHIFT_MAX_TRIALS + 1;
     while (low < high) {
@@ -178,8 +177,7 @@ static uint32_t trials_for(double target, size_t least, double variance, const s
     return low > SHIFT_MAX_TRIALS ? 0 : (uint32_t)low;
 }
 
-static uint32_t suggestion(const struct shift *shift, const struct shift_known *known,
-                           const struct shift_options *options)
+static uint32_t suggestion(const struct shift *shift, const struct known *known, const struct shift_options *options)
 {
     const size_t fewest = shift->base_trials < shift->new_trials ? shift->base_trials : shift->new_trials;
     const double size = fabs(shift->d - shift->common), same = log1p(options->same) - size;
@@ -190,7 +188,7 @@ static uint32_t suggestion(const struct shift *shift, const struct shift_known *
 }
 
 /* Interference only slows down: a shift that the fastest trials do not show comes from disturbed trials. */
-static bool supported(const struct shift_side *base, const struct shift_side *new, double common, double rest)
+static bool supported(const struct side *base, const struct side *new, double common, double rest)
 {
     const double fastest = new->x[0] - base->x[0] - common;
     return rest > 0 ? fastest >= SUPPORT * rest : fastest <= SUPPORT * rest;
@@ -216,8 +214,9 @@ static void decide(struct shift *out, double half, bool support, const struct sh
     }
 }
 
-void shift_judge(struct shift *out, const struct shift_side *base, const struct shift_side *new,
-                 const struct shift_known *known, double common, const struct shift_options *options)
+/* Fills `out` (common and q too) for the shift that is left after `common` is taken out. */
+static void judge(struct shift *out, const struct side *base, const struct side *new, const struct known *known,
+                  double common, const struct shift_options *options)
 {
     const size_t na = base->count, nb = new->count;
     const double freedom = known->freedom + (double)(na + nb - 2);
@@ -225,7 +224,7 @@ void shift_judge(struct shift *out, const struct shift_side *base, const struct 
     const double variance = fmax(freedom > 0 ? squares / freedom : 0, known->least);
     const double se = error_of(variance, na, nb);
     const double half = freedom > 0 ? student_quantile(options->alpha, freedom) * se : INFINITY;
-    const double d = shift_distance(base, new), rest = d - common;
+    const double d = distance(base, new), rest = d - common;
     *out = (struct shift){
         .base_trials = na,
         .new_trials = nb,
@@ -248,13 +247,165 @@ void shift_judge(struct shift *out, const struct shift_side *base, const struct 
 enum status shift_compare(struct shift *out, const struct shift_case *inputs, const struct shift_options *options,
                           struct err *err)
 {
-    struct shift_side base, new;
-    const enum status status = shift_check(inputs, options, err);
+    struct side base, new;
+    enum status status = shift_check_options(options, err);
+    if (!status)
+        status = check_case(inputs, err);
     if (status)
         return status;
-    shift_side_of(&base, inputs->base_ns, inputs->base_trials);
-    shift_side_of(&new, inputs->new_ns, inputs->new_trials);
-    const struct shift_known known = shift_known_of(&inputs->prior);
-    shift_judge(out, &base, &new, &known, 0, options);
+    side_of(&base, inputs->base_ns, inputs->base_trials);
+    side_of(&new, inputs->new_ns, inputs->new_trials);
+    const struct known known = known_of(&inputs->prior);
+    judge(out, &base, &new, &known, 0, options);
+    return STATUS_OK;
+}
+
+/* ---- all cases of two runs ---- */
+
+/* p values with their places, ascending by value; equal ones by place. */
+struct ranked {
+    double p;
+    size_t place;
+};
+
+static int compare_ranked(const void *a, const void *b)
+{
+    const struct ranked *x = a, *y = b;
+    const int by_p = (x->p > y->p) - (x->p < y->p);
+    return by_p ? by_p : (x->place > y->place) - (x->place < y->place);
+}
+
+void shift_q_values(double *q, const double *p, size_t count)
+{
+    struct arena arena = {0};
+    struct ranked *ranked = arena_array(&arena, count + 1, sizeof(*ranked));
+    size_t known = 0;
+    for (size_t k = 0; k < count; k++) {
+        q[k] = NAN;
+        if (!isnan(p[k]))
+            ranked[known++] = (struct ranked){p[k], k};
+    }
+    if (known)
+        qsort(ranked, known, sizeof(*ranked), compare_ranked);
+    double least = 1;
+    for (size_t k = known; k-- > 0;) {
+        least = fmin(least, ranked[k].p * (double)known / (double)(k + 1));
+        q[ranked[k].place] = least;
+    }
+    arena_release(&arena);
+}
+
+/* The members of one group, and room for a value of each. */
+struct members {
+    const struct shift_case *cases;
+    const size_t *index;
+    size_t count;
+    double *values;
+};
+
+/* One side of the group's own comparison: for each trial that at least half of the cases have, the median over them of
+ * the trial's distance from its case's base. */
+static void side_of_group(struct side *side, const struct members *members, bool is_new, const double *levels)
+{
+    side->count = 0;
+    for (size_t trial = 0; trial < SHIFT_MAX_TRIALS; trial++) {
+        size_t have = 0;
+        for (size_t k = 0; k < members->count; k++) {
+            const struct shift_case *one = &members->cases[members->index[k]];
+            if (trial < (is_new ? one->new_trials : one->base_trials))
+                members->values[have++] = log((is_new ? one->new_ns : one->base_ns)[trial]) - levels[k];
+        }
+        if (2 * have >= members->count)
+            side->x[side->count++] = median_of(members->values, have);
+    }
+    sort_values(side->x, side->count);
+}
+
+/* No prior: how far a machine's trials differ as a whole is not what its cases' noise tells. */
+static void judge_group(struct shift_group *group, const struct members *members, const struct shift_options *options,
+                        struct arena *arena)
+{
+    struct side base, new;
+    const struct known unknown = {.variance = 0, .freedom = 0, .least = known_of(&(struct shift_prior){0}).least};
+    double *levels = arena_array(arena, members->count, sizeof(*levels));
+    for (size_t k = 0; k < members->count; k++) {
+        const struct shift_case *one = &members->cases[members->index[k]];
+        side_of(&base, one->base_ns, one->base_trials);
+        levels[k] = median_sorted(base.x, base.count);
+    }
+    side_of_group(&base, members, false, levels);
+    side_of_group(&new, members, true, levels);
+    judge(&group->shift, &base, &new, &unknown, 0, options);
+    group->shift.base_ns = group->shift.new_ns = NAN; /* of no single case */
+    if (group->shift.reason == SHIFT_FEW_TRIALS)
+        group->shift.verdict = SHIFT_SUSPECT;
+}
+
+static void find_common(struct shift_group *group, const struct members *members, const double *d)
+{
+    size_t same_way = 0;
+    for (size_t k = 0; k < members->count; k++)
+        members->values[k] = d[members->index[k]];
+    *group = (struct shift_group){.cases = members->count, .common = median_of(members->values, members->count)};
+    for (size_t k = 0; k < members->count; k++)
+        same_way += d[members->index[k]] * group->common > 0;
+    group->share = members->count ? (double)same_way / (double)members->count : 0;
+    group->shifted = group->cases >= SHIFT_GROUP_CASES && group->share >= SHIFT_GROUP_SHARE &&
+                     fabs(group->common) > SHIFT_GROUP_LEAST;
+}
+
+static void judge_all(struct shift *out, struct shift_group *groups, size_t group_count, const struct shift_case *cases,
+                      size_t case_count, const struct shift_options *options, struct arena *arena)
+{
+    double *d = arena_array(arena, case_count + 1, sizeof(*d));
+    size_t *index = arena_array(arena, case_count + 1, sizeof(*index));
+    struct members members = {cases, index, 0, arena_array(arena, case_count + 1, sizeof(double))};
+    struct side base, new;
+    for (size_t k = 0; k < case_count; k++) {
+        side_of(&base, cases[k].base_ns, cases[k].base_trials);
+        side_of(&new, cases[k].new_ns, cases[k].new_trials);
+        d[k] = distance(&base, &new);
+    }
+    for (size_t g = 0; g < group_count; g++) {
+        members.count = 0;
+        for (size_t k = 0; k < case_count; k++)
+            if (cases[k].group == g)
+                index[members.count++] = k;
+        find_common(&groups[g], &members, d);
+        if (groups[g].shifted)
+            judge_group(&groups[g], &members, options, arena);
+    }
+    for (size_t k = 0; k < case_count; k++) {
+        const struct shift_group *group = &groups[cases[k].group];
+        const struct known known = known_of(&cases[k].prior);
+        side_of(&base, cases[k].base_ns, cases[k].base_trials);
+        side_of(&new, cases[k].new_ns, cases[k].new_trials);
+        judge(&out[k], &base, &new, &known, group->shifted ? group->common : 0, options);
+    }
+}
+
+enum status shift_compare_all(struct shift *out, struct shift_group *groups, size_t group_count,
+                              const struct shift_case *cases, size_t case_count, const struct shift_options *options,
+                              struct err *err)
+{
+    struct arena arena = {0};
+    enum status status = shift_check_options(options, err);
+    if (status)
+        return status;
+    for (size_t k = 0; k < case_count; k++) {
+        status = check_case(&cases[k], err);
+        if (!status && cases[k].group >= group_count)
+            status = err_set(err, ERR_CONFIG, "group %u of %zu", (unsigned)cases[k].group, group_count);
+        if (status)
+            return err_within(err, "case %zu", k);
+    }
+    judge_all(out, groups, group_count, cases, case_count, options, &arena);
+    double *p = arena_array(&arena, case_count + 1, sizeof(*p)), *q = arena_array(&arena, case_count + 1, sizeof(*q));
+    for (size_t k = 0; k < case_count; k++)
+        p[k] = out[k].p;
+    shift_q_values(q, p, case_count);
+    for (size_t k = 0; k < case_count; k++)
+        out[k].q = q[k];
+    arena_release(&arena);
     return STATUS_OK;
 }

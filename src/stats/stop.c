@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <math.h>
-#include <string.h>
 
-#include "rooftile/summary.h"
-#include "stats_internal.h"
+#include "values.h"
 
 #define NOISE_WINDOW (sizeof(((struct stop_rule *)0)->noise) / sizeof(double))
 
@@ -16,28 +14,12 @@ void stop_init(struct stop_rule *rule, double *sorted, uint32_t capacity)
     rule->noise_count = 0;
 }
 
-static size_t place_of(const double *sorted, size_t count, double value)
-{
-    size_t low = 0, high = count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (sorted[middle] <= value)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 void stop_add(struct stop_rule *rule, double sample_ns, double busy_ns)
 {
     rule->sum_ns += busy_ns;
     if (rule->n >= rule->capacity)
         return;
-    const size_t place = place_of(rule->sorted, rule->n, sample_ns);
-    memmove(rule->sorted + place + 1, rule->sorted + place, (rule->n - place) * sizeof(*rule->sorted));
-    rule->sorted[place] = sample_ns;
-    rule->n++;
+    insert_sorted(rule->sorted, rule->n++, sample_ns);
     /* Welford 1962 */
     const double before = sample_ns - rule->mean;
     rule->mean += before / rule->n;
@@ -60,15 +42,10 @@ static bool is_precise(const struct stop_rule *rule)
 static bool is_stable(const struct stop_rule *rule)
 {
     const size_t count = rule->noise_count < NOISE_WINDOW ? rule->noise_count : NOISE_WINDOW;
-    double mean = 0, squares = 0;
     if (count <= 64 || rule->noise_count % 16)
         return false;
-    for (size_t k = 0; k < count; k++)
-        mean += rule->noise[k];
-    mean /= (double)count;
-    for (size_t k = 0; k < count; k++)
-        squares += (rule->noise[k] - mean) * (rule->noise[k] - mean);
-    return sqrt(squares / (double)(count - 1)) < 0.05 * mean;
+    const struct moments m = moments_of(rule->noise, count);
+    return sqrt(m.squares / (double)(count - 1)) < 0.05 * m.mean;
 }
 
 enum stop_reason stop_check(struct stop_rule *rule, double wall_ns)

@@ -1,38 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "rooftile/summary.h"
-
 #include <math.h>
 #include <string.h>
 
-#include "stats_internal.h"
-
-/* Type 7 of Hyndman and Fan 1996: linear interpolation of order statistics. */
-static double quantile(const double *sorted, size_t count, double share)
-{
-    if (!count)
-        return NAN;
-    const double at = share * (double)(count - 1);
-    const size_t below = (size_t)at;
-    if (below + 1 >= count)
-        return sorted[count - 1];
-    return sorted[below] + (at - (double)below) * (sorted[below + 1] - sorted[below]);
-}
-
-static void add_moments(struct summary *summary, const double *samples, size_t count)
-{
-    double sum = 0, squares = 0, products = 0;
-    for (size_t k = 0; k < count; k++)
-        sum += samples[k];
-    summary->mean = count ? sum / (double)count : NAN;
-    for (size_t k = 0; k < count; k++) {
-        const double deviation = samples[k] - summary->mean;
-        squares += deviation * deviation;
-        if (k + 1 < count)
-            products += deviation * (samples[k + 1] - summary->mean);
-    }
-    summary->sd = count > 1 ? sqrt(squares / (double)(count - 1)) : NAN;
-    summary->lag1 = count > 2 && squares > 0 ? products / squares : NAN;
-}
+#include "values.h"
 
 /* Fewer than two samples a quarter say nothing about a trend. */
 static double drift(const double *samples, size_t count, double *scratch)
@@ -75,15 +45,18 @@ void summary_compute(struct summary *summary, const double *samples, size_t coun
     sort_values(sorted, count);
     *summary = (struct summary){.n = count, .median = median_sorted(sorted, count)};
     median_interval(summary->ci95, sorted, count);
-    summary->min = quantile(sorted, count, 0);
-    summary->p05 = quantile(sorted, count, 0.05);
-    summary->q1 = quantile(sorted, count, 0.25);
-    summary->q3 = quantile(sorted, count, 0.75);
-    summary->p95 = quantile(sorted, count, 0.95);
-    summary->max = quantile(sorted, count, 1);
-    add_moments(summary, samples, count);
+    summary->min = quantile_sorted(sorted, count, 0);
+    summary->p05 = quantile_sorted(sorted, count, 0.05);
+    summary->q1 = quantile_sorted(sorted, count, 0.25);
+    summary->q3 = quantile_sorted(sorted, count, 0.75);
+    summary->p95 = quantile_sorted(sorted, count, 0.95);
+    summary->max = quantile_sorted(sorted, count, 1);
+    const struct moments m = moments_of(samples, count);
+    summary->mean = m.mean;
+    summary->sd = count > 1 ? sqrt(m.squares / (double)(count - 1)) : NAN;
+    summary->lag1 = count > 2 && m.squares > 0 ? m.products / m.squares : NAN;
     summary->mad = count > 1 ? mad_sorted(sorted, count, summary->median) : NAN;
-    summary->rel_noise = summary->median > 0 ? 1.4826 * summary->mad / summary->median : NAN;
+    summary->rel_noise = summary->median > 0 ? MAD_TO_SD * summary->mad / summary->median : NAN;
     summary->drift = drift(samples, count, spare);
     summary->modes = modes(sorted, count);
 }

@@ -53,6 +53,18 @@ def read_manifest(path):
     return over({k: v for k, v in base.items() if k not in ("name", "summary")}, own)
 
 
+def closed(schema):
+    """A JSON schema in which no object may have other keys: readers are open, what the program writes is not."""
+    if isinstance(schema, list):
+        return [closed(value) for value in schema]
+    if not isinstance(schema, dict):
+        return schema
+    copy = {key: closed(value) for key, value in schema.items()}
+    if isinstance(copy.get("properties"), dict) and copy.get("type") == "object":
+        copy["additionalProperties"] = False
+    return copy
+
+
 def packed(value):
     """msgpack, as far as metadata needs it."""
     if isinstance(value, dict):

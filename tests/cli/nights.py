@@ -26,12 +26,12 @@ def measure(home, name="base.json"):
 
 def set_time(case, median, trials):
     """`trials` are relative to the median, their own median is 1."""
-    scale = median / case["stats"]["median"]
+    scale = median / case["stats"]["median_ns"]
     for key, value in case["stats"].items():
-        if key in ("median", "min", "p05", "q1", "q3", "p95", "max", "mean", "sd", "mad") and value is not None:
-            case["stats"][key] = value * scale
-        elif key == "ci95" and value:
+        if key == "ci95_ns":
             case["stats"][key] = [v * scale for v in value]
+        elif key.endswith("_ns") and value is not None:
+            case["stats"][key] = value * scale
     for trial, ratio in zip(case["trials"], trials):
         trial["median_ns"], trial["min_ns"] = median * ratio, median * ratio * 0.9
     if case["throughput"]["bytes_per_s"]:
@@ -54,7 +54,7 @@ def make(base, night, ratios=None, noise=NOISE, commit=None, change=None):
         part |= {"id": f"{night:08d}-0000-4000-8000-00000000000{k}", "started_at": when(night)}
     for case in sorted(result["cases"], key=lambda c: c["params"]["n"]):
         ratio = ratios if isinstance(ratios, (int, float)) else (ratios or {}).get(case["params"]["n"], 1)
-        set_time(case, case["stats"]["median"] * ratio * (1 + rng.gauss(0, noise)), [0.999, 1, 1.001])
+        set_time(case, case["stats"]["median_ns"] * ratio * (1 + rng.gauss(0, noise)), [0.999, 1, 1.001])
     if change:
         change(result)
     return result

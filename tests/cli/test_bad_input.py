@@ -278,8 +278,8 @@ def hostile_results(home):
     check('"schema_version"' in text, "the result has a schema_version")
     for name, broken, message in (
             ("cut", text[: text.index('"cases"')], "the document ends where"),
-            ("another major version", text.replace('"1.1.0"', '"2.0.0"'), "results of format 2 cannot be read"),
-            ("no cases", '{ "schema_version": "1.1.0" }', "missing"),
+            ("another major version", text.replace('"2.0.0"', '"1.1.0"'), "results of format 1 cannot be read"),
+            ("no cases", '{ "schema_version": "2.0.0" }', "missing"),
             ("seed as text", text.replace('"seed": 1', '"seed": "one"'), "/run/seed"),
             ("status of its own", text.replace('"status":"ok"', '"status":"fine"'), "fine")):
         (home / "x.json").write_text(broken)

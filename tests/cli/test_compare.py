@@ -76,7 +76,7 @@ def trials(home):
     for case in result["cases"]:
         own = case["trials"]
         check([t["index"] for t in own] == [0, 1, 2], f"{case['id']}: a line for each trial")
-        check(case["stats"]["median"] == statistics.median(t["median_ns"] for t in own), f"{case['id']}: the median of their medians")
+        check(case["stats"]["median_ns"] == statistics.median(t["median_ns"] for t in own), f"{case['id']}: the median of their medians")
         check(case["measurement"]["n"] == sum(t["n"] for t in own), f"{case['id']}: all samples")
     kpi = result["kpis"][0]
     check(len(kpi["trial_values"]) == 3 and all(kpi["trial_values"]), f"the key figure of each trial: {kpi}")
@@ -272,12 +272,12 @@ def bad_input(home):
     text = (home / "t3.json").read_text()
     (home / "empty.json").write_text("")
     (home / "cut.json").write_text(text[: len(text) * 2 // 3])
-    (home / "nan.json").write_text(text.replace('"median":', '"median":NaN,"was":', 1))
+    (home / "nan.json").write_text(text.replace('"median_ns":', '"median_ns":NaN,"was":', 1))
     (home / "deep.json").write_text("[" * 100000)
-    (home / "twice.json").write_text('{"schema_version": "1.0.0", "schema_version": "1.0.0"}')
-    changed(home, "version.json", put("2.0.0", "schema_version"))
-    changed(home, "median.json", lambda d: d["cases"][0]["stats"].update(median=d["cases"][0]["stats"]["median"] * 0.9999))
-    changed(home, "device.json", put("Another CPU", "environment", "gpu", "name"))
+    (home / "twice.json").write_text('{"schema_version": "2.0.0", "schema_version": "2.0.0"}')
+    changed(home, "version.json", put("1.1.0", "schema_version"))
+    changed(home, "median.json", lambda d: d["cases"][0]["stats"].update(median_ns=d["cases"][0]["stats"]["median_ns"] * 0.9999))
+    changed(home, "device.json", put("Another CPU", "environment", "device", "name"))
     changed(home, "dup.json", lambda d: d["cases"].append(d["cases"][0]))
     changed(home, "profile.json", put(["profiled"], "cases", 0, "flags"))
     changed(home, "nocases.json", put([], "cases"))
@@ -302,7 +302,7 @@ def bad_input(home):
 def findings(home):
     def wrong(document):
         document["cases"][0]["verification"]["status"] = "fail"
-        document["cases"][0]["ext"]["verification"]["reason"] = "out[3] is 1, expected 2"
+        document["cases"][0]["verification"]["reason"] = "out[3] is 1, expected 2"
     def timer(document):
         for case in document["cases"]:
             case["measurement"]["timer"] = "batch"

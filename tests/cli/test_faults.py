@@ -148,7 +148,7 @@ def fates(home):
     check(all(kernel_of(c) in done.stdout for c in result["cases"]), f"the table shows every case:\n{done.stdout}")
     check("no such hardware" in done.stdout + done.stderr, "the compiler's own words are shown")
     metrics = [c for c in result["cases"] if kernel_of(c) == "lists"][0]
-    found = [(m["name"], m["value"], m["unit"]) for m in metrics["ext"]["metrics"]]
+    found = [(m["name"], m["value"], m["unit"]) for m in metrics["metrics"]]
     check(found == [("largest", 73 + 1 + 2 + 3, "things")], f"the metric is the largest element and the sum of the list: {found}")
     alone = run("run", "good", "--kernels", "k", "--device", "cpu", "--quick", "--max-time", "50ms", "--min-time", "5ms", home=home)
     check_run(alone, 0, "a good kernel in a folder of bad ones")

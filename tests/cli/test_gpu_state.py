@@ -78,12 +78,11 @@ def quiet_card(home):
     check_run(done, 0, "a quiet card")
     check(not warnings(result, "W007") and not warnings(result, "W008"), f"nothing to warn of: {result['environment']['warnings']}")
     for case in result["cases"]:
-        check(case["telemetry"]["sclk_hz"]["before"] == 1.7e9, f"core clock: {case['telemetry']}")
         for when in ("before", "after"):
-            sense = case["ext"][when]
+            sense = case["telemetry"][when]
             check(sense["power_w"] == 402 and sense["temp_c"] == 51 and sense["core_hz"] == 1.7e9, f"{when}: {sense}")
         check("throttled" not in case["flags"], f"flags {case['flags']}")
-    check(result["ext"]["machine"]["name"] == "mi300x", "an MI300X in one piece has the roofs of an MI300X")
+    check(result["machine"]["name"] == "mi300x", "an MI300X in one piece has the roofs of an MI300X")
 
 
 def listed(home):
@@ -94,7 +93,7 @@ def listed(home):
 def no_sysfs(home):
     done, result = run_here(home, ROOFTILE_SYSFS=str(home / "nothing"))
     check_run(done, 0, "without /sys")
-    check(result["cases"][0]["ext"]["before"]["power_w"] is None, "what is not known is null")
+    check(result["cases"][0]["telemetry"]["before"]["power_w"] is None, "what is not known is null")
 
 
 def busy_card(home):
@@ -116,7 +115,7 @@ def parts_of_a_card(home):
     check(len(warnings(result, "W008")) == 1, f"the result says it too: {result['environment']['warnings']}")
     check(all(c["roofline"]["fraction_of_ceiling"] is None for c in result["cases"]), "no roof is guessed")
     done, result = run_here(home, "--machine", "mi300x")
-    check(result["ext"]["machine"]["name"] == "mi300x", "what the user names is taken")
+    check(result["machine"]["name"] == "mi300x", "what the user names is taken")
     write(home, f"{CARD}/current_compute_partition", "SPX")
     write(home, f"{CARD}/device", "0x740f")
     done, result = run_here(home)

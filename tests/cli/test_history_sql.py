@@ -41,9 +41,9 @@ def set_time(case, time_ns):
     """A result whose numbers do not fit together is refused: every sample took the same time."""
     stats, rates = case["stats"], case["throughput"]
     for name in ("bytes_per_s", "items_per_s", "flops_per_s"):
-        rates[name] = rates[name] and rates[name] * stats["median"] / time_ns
-    stats.update(dict.fromkeys(("median", "min", "p05", "q1", "q3", "p95", "max", "mean"), time_ns), ci95=[time_ns, time_ns])
-    stats.update(dict.fromkeys(("sd", "mad", "rel_noise", "drift"), 0))
+        rates[name] = rates[name] and rates[name] * stats["median_ns"] / time_ns
+    stats.update(dict.fromkeys((f"{name}_ns" for name in ("median", "min", "p05", "q1", "q3", "p95", "max", "mean")), time_ns), ci95_ns=[time_ns, time_ns])
+    stats.update(dict.fromkeys(("sd_ns", "mad_ns", "rel_noise", "drift"), 0))
     case["samples_ns"] = [time_ns] * case["measurement"]["n"]
 
 

@@ -139,7 +139,8 @@ def facts_in_results(home):
     for library, sgprs in (("libfake_hip_bare.so", 11), ("libfake_hip.so", 22)):
         check_run(run_fake(home, library), 0, f"a bundle on {library}")
         case = load(home / "r.json")["cases"][0]
-        check(case["code"]["sgpr"] == sgprs and case["code"]["wave"] == 64 and case["code"]["kernarg_bytes"] == 12, f"facts: {case['code']}")
+        facts = case["code"]["compiled"]
+        check(facts["sgpr"] == sgprs and facts["wave"] == 64 and facts["kernarg_bytes"] == 12, f"facts: {case['code']}")
     (home / "k/store_3.co").write_bytes(code_object("gfx1100", "store", "pointer", 4))
     run_fake(home, "libfake_hip.so")
     case = load(home / "r.json")["cases"][0]

@@ -29,8 +29,8 @@ def merges(home):
     check(merged["run"]["trials"] == 3 and len(merged["run"]["parts"]) == 3, "three trials")
     for case in merged["cases"]:
         own = [next(c for c in t["cases"] if c["id"] == case["id"])["stats"] for t in trials]
-        check(case["stats"]["median"] == statistics.median(s["median"] for s in own), f"{case['id']}: median of medians")
-        check(case["stats"]["min"] == min(s["min"] for s in own), f"{case['id']}: the least of all")
+        check(case["stats"]["median_ns"] == statistics.median(s["median_ns"] for s in own), f"{case['id']}: median of medians")
+        check(case["stats"]["min_ns"] == min(s["min_ns"] for s in own), f"{case['id']}: the least of all")
         check(sum(t["n"] for t in case["trials"]) == case["measurement"]["n"], f"{case['id']}: all samples")
     check_run(run("report", "run.json", home=home), 0, "report of a merged run", stdout=["2 cases: 2 predicted"])
 
@@ -49,7 +49,7 @@ def refused(home):
     check_run(run("run", "stream_copy", "--device", "sim:mi210", "--seed", "9", "-o", "other.json", home=home), 0, "another device")
     text = (home / "t1.json").read_text()
     better = load(home, "t1.json")
-    better["cases"][0]["stats"]["median"] *= 0.9999
+    better["cases"][0]["stats"]["median_ns"] *= 0.9999
     (home / "better.json").write_text(json.dumps(better, indent=3))
     (home / "cut.json").write_text(text[: len(text) // 2])
     for what, arguments, messages in (

@@ -38,7 +38,9 @@ def measure(home, kernel, code, what, **roofs):
 
 
 def peaks(result, name):
-    return [p["value"] for p in result["calibration"]["peaks"] if p["name"] == name and p["method"] == "measured"]
+    machine = result["machine"]
+    ceilings = [(level["name"], level.get("bandwidth", {})) for level in machine["levels"]] + [(unit["name"], unit["peak"]) for unit in machine["units"]]
+    return [ceiling["measured"]["value"] for key, ceiling in ceilings if key == name and "measured" in ceiling]
 
 
 def main():

@@ -127,7 +127,7 @@ def cases_of(home, *arguments, code=0, what=""):
 def verified(case, n):
     """Passed with every element of the output compared."""
     check(case["status"] == "ok" and case["verification"]["status"] == "pass", f"{case['id']}: {case['status']} {case['status_reason']}")
-    check(case["verification"]["method"] == "expect" and case["ext"]["verification"]["checked"] >= n, f"{case['id']}: {case['verification']}")
+    check(case["verification"]["method"] == "expect" and case["verification"]["checked"] >= n, f"{case['id']}: {case['verification']}")
 
 
 def parameters(case):
@@ -153,7 +153,7 @@ def sweeps(home):
         if case["kernel"] == "pair":
             continue
         total = sum(factor * (i % 5) + factor + 1 + 0x01010101 for i in range(n))
-        metrics = {m["name"]: (m["value"], m["unit"]) for m in case["ext"]["metrics"]}
+        metrics = {m["name"]: (m["value"], m["unit"]) for m in case["metrics"]}
         check(metrics == {"most": (factor + 1, "bumps"), "total": (total, "")}, f"{case['id']}: metrics {metrics}")
     hashes = {c["id"]: c["code"]["object_sha256"] for c in cases}
     check(len(set(hashes.values())) == 3, f"counted at two factors and pair: {hashes}")
@@ -174,7 +174,7 @@ def cache_modes(home):
         verified(case, 1 << 20)
         measurement = case["measurement"]
         check(measurement["cache_mode"] == mode and f";mode={mode}" in case["id"], f"{mode}: {measurement['cache_mode']} {case['id']}")
-        method, size = case["ext"]["flush_method"], case["ext"]["flush_bytes"]
+        method, size = measurement["flush_method"], measurement["flush_bytes"]
         held = 5 * 4 << 20
         good = {"hot": not method and not size, "cold": method == "evict" and size == held,
                 "rotate": method == "rotate" and size >= 2 * held and size % held == 0}
@@ -186,7 +186,7 @@ def beside_launches(home):
     cases = {c["kernel"]: c for c in cases_of(home, "cleared", "looped", "miscounted", "loaded", "fresh", "elsewhere_in_time", code=1)}
     for kernel in ("cleared", "looped", "loaded", "fresh", "elsewhere_in_time"):
         verified(cases[kernel], 130)
-    check(cases["looped"]["ext"]["metrics"][0]["value"] == 8, f"looped: {cases['looped']['ext']['metrics']}")
+    check(cases["looped"]["metrics"][0]["value"] == 8, f"looped: {cases['looped']['metrics']}")
     check(cases["loaded"]["measurement"]["batch"] == 1, f"loaded: code that is loaded once, but a batch of {cases['loaded']['measurement']['batch']}")
     case = cases["miscounted"]
     check(case["status"] == "failed" and "metric 'per_run' is 4, expected 8, after" in case["status_reason"], f"miscounted: {case['status']} {case['status_reason']}")

@@ -13,9 +13,8 @@
 
 #include "../near.h"
 #include "rooftile/file.h"
-#include "rooftile/json.h"
-#include "rooftile/json_out.h"
 #include "rooftile/machine.h"
+#include "rooftile/record.h"
 #include "rooftile/text.h"
 
 #define MACHINES ROOFTILE_SOURCE_DIR "/configs/machines/"
@@ -179,7 +178,7 @@ static void test_sources(void **state)
 static void as_json(struct text *text, const struct machine *machine)
 {
     struct json_out *out = json_out_new();
-    machine_json(out, machine);
+    record_put(out, &machine_record, machine);
     json_out_finish(out, text, true);
     json_out_free(out);
 }
@@ -269,7 +268,7 @@ static const struct {
     {"{" DRAM "}", "the key 'name' is missing"},
     {HEAD "\"levels\":[]}", "no memory level"},
     {HEAD DRAM ",\"unitz\":[]}", "did you mean 'units'"},
-    {HEAD DRAM ",\"kind\":\"guessed\"}", "must be \"claimed\" or \"measured\""},
+    {HEAD DRAM ",\"kind\":\"guessed\"}", "'guessed' is not a value of 'kind'"},
     {HEAD DRAM ",\"facts\":{\"cus\":1.5}}", "whole number"},
     {HEAD DRAM ",\"facts\":{\"cus\":-4}}", "above 0"},
     {HEAD "\"levels\":[{\"name\":\"DRAM\",\"bandwidth\":{\"claimed\":{\"value\":1e9}}}]}", "'source' is missing"},
@@ -283,7 +282,7 @@ static const struct {
     {HEAD DRAM ",\"units\":[{\"name\":\"a\"},{\"name\":\"a\"}]}", "same name"},
     {HEAD "\"levels\":[{\"name\":\"DRAM\",\"capacity_bytes\":{\"value\":9,\"source\":\"s\"}}]}", "has no capacity"},
     {HEAD "\"levels\":[{\"name\":\"a name that is much longer than any level's\"}]}", "shorter than 32"},
-    {HEAD DRAM ",\"latencies\":[{\"upto_bytes\":9}]}", "latency is not a positive number"},
+    {HEAD DRAM ",\"latencies\":[{\"upto_bytes\":9}]}", "the key 'latency_ns' is missing"},
     {HEAD DRAM ",\"latencies\":[{\"instances\":1.5}]}", "whole number"},
     {HEAD DRAM ",\"latencies\":[{},{},{},{},{},{},{}]}", "at most 6"},
     {HEAD DRAM ",\"figures\":[{\"name\":\"x\",\"value\":-1}]}", "above 0"},
@@ -297,13 +296,12 @@ static void test_bad(void **state)
     for (size_t k = 0; k < sizeof(bad) / sizeof(bad[0]); k++) {
         struct arena arena = {0};
         struct err err = {0};
-        struct machine machine = {.cus = 77};
+        struct machine machine = {0};
         const struct json *root;
         assert_int_equal(json_parse(&root, "m.json", bad[k].json, strlen(bad[k].json), &arena, &err), STATUS_OK);
-        assert_int_equal(machine_from_json(&machine, root, false, &err), ERR_CONFIG);
+        assert_int_equal(record_get(&machine, &machine_record, root, true, &arena, &err), ERR_CONFIG);
         if (!strstr(err.text, bad[k].message) || !text_starts(err.text, "m.json:1:"))
             fail_msg("%s: '%s'", bad[k].json, err.text);
-        assert_int_equal(machine.cus, 77);
         arena_release(&arena);
     }
 }

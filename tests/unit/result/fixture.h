@@ -35,7 +35,7 @@ static struct result_case fixture_ok(const char *id, const char *label, const ch
     static const char *const tags[] = {"memory", "stream"};
     static const struct result_metric metrics[] = {{"cycles", "cycles", 123.5}, {"steps", "", NAN}};
     struct result_case c = {.id = id, .label = label, .kernel = kernel, .class = "memory", .tags = tags, .tag_count = 2,
-                            .params = params, .param_count = 2, .has_work = true, .grid = {16, 1, 1}, .block = {256, 1, 1},
+                            .params = params, .param_count = 2, .grid = {16, 1, 1}, .block = {256, 1, 1},
                             .lds_bytes = 0, .timer = TIMED_BATCH, .cache = CACHE_HOT, .batch = 8, .warmup_ns = 2e8,
                             .warmup_converged = true, .stop = STOP_PRECISE, .wall_ns = 5e8, .overhead_ns = 500,
                             .order_index = 3, .flush_method = "", .samples_ns = fixture_samples, .sample_count = 6,
@@ -142,7 +142,7 @@ static struct result fixture_result(struct result_case cases[static FIXTURE_CASE
         .started_at = "2026-11-21T00:00:00Z", .finished_at = "2026-11-21T00:01:00Z", .argv = argv, .argc = 3,
         .config_sha256 = "", .seed = 7, .trials = 2, .parts = parts, .part_count = 2, .status = "complete", .commit = "", .branch = "main", .ci_url = "",
         .labels = labels, .label_count = 1, .host_id_hash = "", .kernel_release = "6.1", .os = "Debian", .cpu_name = "X",
-        .governor = "", .container = "", .numa_nodes = 1, .compiler = "clang 19", .compiler_cmdline_sha256 = "",
+        .governor = "", .container = "", .numa_nodes = 1, .compiler = "clang 19",
         .env = env, .env_count = 1, .warnings = warnings, .warning_count = 1,
         .calibration = {.timer_tick_ns = 1, .null_launch_ns = 500, .null_batch_ns = 400, .flush_reread_hot_ns = 100,
                         .flush_reread_cold_ns = 900, .flush_verdict = "works", .dispatch_null_ns = 2500,

@@ -69,7 +69,7 @@ static const struct manifest manifest = {
 
 static struct plan_case planned(struct bound_step *step)
 {
-    *step = (struct bound_step){.kind = STEP_LAUNCH, .timed = true, .launch = {.grid = {4, 2, 1}, .block = {64, 1, 1}}};
+    *step = (struct bound_step){.kind = STEP_LAUNCH, .timed = true, .repeat = 1, .launch = {.grid = {4, 2, 1}, .block = {64, 1, 1}}};
     return (struct plan_case){.id = "copy/n=1000;mode=cold",
                               .label = "copy",
                               .state = PLAN_READY,
@@ -179,7 +179,7 @@ static void test_build_unmeasured(void **state)
     m->status = CASE_SKIPPED;
     result_case_build(&c, &plan, m, "", &machine, &arena);
     assert_int_equal(c.param_count, 0);
-    assert_false(c.has_work);
+    assert_false(result_work_known(&c.work));
     struct text text = {0};
     result_case_json(&text, &c); /* must be written without values it does not have */
     assert_non_null(strstr(text.data, "\"work\":null"));

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "../near.h"
+#include "replay.h"
 #include "rooftile/gate.h"
 #include "rooftile/rng.h"
 
@@ -64,10 +65,9 @@ static void hear(void *context, size_t night, bool is_class, size_t index, const
 static void replay(const struct nights *nights, struct gate_verdict *out, struct gate_verdict *classes,
                    struct heard *heard)
 {
-    struct err err = {0};
     const struct gate_options options = gate_defaults();
     *heard = (struct heard){{0}, 0};
-    assert_int_equal(gate_replay(out, classes, &nights->set, &options, hear, heard, &err), STATUS_OK);
+    replay_nights(out, classes, &nights->set, &options, hear, heard);
 }
 
 /* All but the padding, bit by bit; NaNs alike are the same. */
@@ -232,7 +232,7 @@ static void test_night_is_replay(void **state)
     for (size_t night = 1; night <= NIGHTS; night++) {
         nights.set.nights = night;
         assert_int_equal(gate_night(out, classes, &nights.set, segments, class_segments, &options, &err), STATUS_OK);
-        assert_int_equal(gate_replay(all, all_classes, &nights.set, &options, NULL, NULL, &err), STATUS_OK);
+        replay_nights(all, all_classes, &nights.set, &options, NULL, NULL);
         for (size_t c = 0; c < CASES; c++) {
             assert_same(&out[c], &all[c]);
             segments[c] = out[c].segment;
@@ -308,7 +308,7 @@ static void test_refused(void **state)
     assert_int_equal(gate_night(out, classes, &nights.set, NULL, NULL, &options, &err), ERR_CONFIG);
     nights.series[1].class_index = 1;
     options.threshold = NAN;
-    assert_int_equal(gate_replay(out, classes, &nights.set, &options, NULL, NULL, &err), ERR_CONFIG);
+    assert_int_equal(gate_night(out, classes, &nights.set, NULL, NULL, &options, &err), ERR_CONFIG);
     options = gate_defaults();
     nights.set.nights = 0;
     assert_int_equal(gate_night(out, classes, &nights.set, NULL, NULL, &options, &err), ERR_CONFIG);

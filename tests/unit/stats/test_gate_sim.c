@@ -17,6 +17,7 @@
 #include <cmocka.h>
 
 #include "noise_models.h"
+#include "replay.h"
 #include "rooftile/gate.h"
 #include "rooftile/summary.h"
 
@@ -97,12 +98,11 @@ static void count_alarm(void *context, size_t night, bool is_class, size_t index
     }
 }
 
-static void replay(const struct world *world, gate_seen *seen, void *context)
+static void replay(const struct world *world, replay_seen *seen, void *context)
 {
     struct gate_verdict out[CASES], class;
-    struct err err = {0};
     const struct gate_options options = gate_defaults();
-    assert_int_equal(gate_replay(out, &class, &world->set, &options, seen, context, &err), STATUS_OK);
+    replay_nights(out, &class, &world->set, &options, seen, context);
 }
 
 /* What many nightly scripts do: more than 5 % slower or faster than last night. */

@@ -11,6 +11,7 @@
 #include "../near.h"
 #include "rooftile/gate.h"
 #include "rooftile/noise.h"
+#include "rooftile/summary.h"
 #include "rooftile/rng.h"
 
 #define CASES 60

@@ -14,6 +14,7 @@
 
 #include "noise_models.h"
 #include "rooftile/noise.h"
+#include "rooftile/summary.h"
 #include "rooftile/shift.h"
 
 #define MOST_TRIALS 10

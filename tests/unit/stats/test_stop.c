@@ -49,7 +49,7 @@ static void test_runs(void **state)
             reason = stop_check(&rule, wall_ns);
         }
         if (reason != runs[k].reason || rule.n < runs[k].at_least || rule.n > runs[k].at_most)
-            fail_msg("%s: %s after %u samples", runs[k].what, stop_reason_name(reason), rule.n);
+            fail_msg("%s: %s after %u samples", runs[k].what, stop_reason_names[reason], rule.n);
     }
 }
 

@@ -122,10 +122,10 @@ static void test_modes(void **state)
 static void test_names(void **state)
 {
     (void)state;
-    assert_string_equal(stop_reason_name(STOP_PRECISE), "precise");
-    assert_string_equal(stop_reason_name(STOP_STABLE), "stable");
-    assert_string_equal(stop_reason_name(STOP_TIMEOUT), "timeout");
-    assert_string_equal(stop_reason_name(STOP_MAX_SAMPLES), "max_samples");
+    assert_string_equal(stop_reason_names[STOP_PRECISE], "precise");
+    assert_string_equal(stop_reason_names[STOP_STABLE], "stable");
+    assert_string_equal(stop_reason_names[STOP_TIMEOUT], "timeout");
+    assert_string_equal(stop_reason_names[STOP_MAX_SAMPLES], "max_samples");
 }
 
 int main(void)

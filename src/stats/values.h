@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Order statistics and moments of plain arrays, for all of stats; median_of, median_unsorted and robust_sd are public (summary.h).
+ */
+#ifndef ROOFTILE_STATS_VALUES_H
+#define ROOFTILE_STATS_VALUES_H
+
+#include <stddef.h>
+
+#include "rooftile/summary.h"
+
+#define MAD_TO_SD 1.4826 /* sd of a normal distribution over its median absolute deviation */
+
+/* ---- of sorted values; NaN of none ---- */
+void sort_values(double *values, size_t count);
+double median_sorted(const double *sorted, size_t count);
+/* Type 7 of Hyndman and Fan 1996: linear interpolation of order statistics. */
+double quantile_sorted(const double *sorted, size_t count, double share);
+/* Median of |x - centre|, in linear time and without memory. */
+double mad_sorted(const double *sorted, size_t count, double centre);
+/* 95 % interval of the median from order statistics. */
+void median_interval(double interval[2], const double *sorted, size_t count);
+/* Puts a value in its place, behind equal ones; there is room for count + 1. */
+void insert_sorted(double *sorted, size_t count, double value);
+
+/* ---- of values in their order ---- */
+struct moments {
+    double mean;
+    double squares;  /* sum of the squared distances from the mean */
+    double products; /* sum of the products of neighbours' distances */
+};
+struct moments moments_of(const double *values, size_t count); /* mean NaN of none */
+double sd_of(const double *values, size_t count);              /* n - 1; NaN below 2 */
+/* The noise from value to value: 1.4826 median |difference of neighbours| / sqrt 2, blind to levels that shift now and then.
+ * `scratch` has room for count values. NaN below 2. */
+double successive_sd(const double *values, size_t count, double *scratch);
+
+#endif
