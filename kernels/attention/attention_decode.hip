@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * O = softmax(scale * Q K') V for one query per sequence over its cache of keys and values (attention.h has the
- * algorithm). q and o are [sequence][head][D]; k and v [token][head][D], where a sequence's tokens lie one after the
- * other, or in pages of PAGE tokens, anywhere: page i of sequence s is page table[s * pages + i] of the cache.
+ * O = softmax(scale * Q K') V for one query per sequence over its KV cache (attention.h has the algorithm). q and o are
+ * [sequence][head][D]; k and v are [token][head][D], where a sequence's tokens are contiguous, or in pages of PAGE
+ * tokens anywhere: page i of sequence s is page table[s * pages + i] of the cache.
  *
- * Every key is read once and used by a few queries only, so memory is the limit and three things matter:
- *   - the heads of queries that share a head of keys go together: they are the M rows of one product, and a key is read
- * once for all of them;
- *   - tiles are on the way while others are worked on, by few waves, which share the columns of V and work the scores
- * out twice: registers then hold large tiles;
- *   - one sequence and head would keep one compute unit busy: its keys are dealt out to SPLIT workgroups, each of which
- * leaves what it summed up, and attention_combine puts that together.
+ * Every key is read once and used by few queries, so memory is the limit and three things matter:
+ *   - query heads that share a key head go together: they are the M rows of one product, and a key is read once for
+ *     all;
+ *   - the next tiles are in flight while one is used, by few waves, so that each has many registers for them. The waves
+ *     share the columns of V, and each computes all scores;
+ *   - one sequence and head would keep one compute unit busy: its keys are distributed over SPLIT workgroups, each of
+ *     which leaves its partial result, and attention_combine merges them.
  *
  * Defines: those of attention.h, WAVES_M 1; OUT type of o; SPLIT; WAVES per SIMD for which there must be registers.
  */
@@ -18,18 +18,17 @@
 #include "tile.h"
 #include "attention.h"
 
-/* `sums` has the O of each part, not divided by its sum; `tops` its largest score, in powers of two, and its sum. A
- * part is [sequence][head]. */
-KERNEL __launch_bounds__(WAVES_M *WAVES_D *ROOFTILE_WAVE, WAVES) void attention_decode(
-    OUT::type *__restrict o, float *__restrict sums, float *__restrict tops, const element *__restrict q,
-    const element *__restrict k, const element *__restrict v, const uint32_t *__restrict k_starts,
-    const uint32_t *__restrict table, uint32_t pages, uint32_t heads_q, uint32_t heads_kv, float scale)
+/* With SPLIT: `sums` gets the O of each part, not divided by its sum; `tops` its largest score, as a power of two, and
+ * its sum. A part is [sequence][head]. */
+extern "C" __global__ __launch_bounds__(LANES, WAVES) void attention_decode(OUT::type *__restrict o,
+    float *__restrict sums, float *__restrict tops, const element *__restrict q, const element *__restrict k,
+    const element *__restrict v, const uint32_t *__restrict k_starts, const uint32_t *__restrict table, uint32_t pages,
+    uint32_t heads_q, uint32_t heads_kv, float scale)
 {
-    __shared__ quad keys[slab_k::units];
-    __shared__ quad values[slab_v::units];
-    __shared__ quad waiting[QLDS ? slab_q::units : 1];
-    const uint32_t shared = heads_q / heads_kv,
-                   blocks = (shared + M - 1) / M; /* of heads of queries, per head of keys */
+    __shared__ quad keys[key_tile::units];
+    __shared__ quad values[value_tile::units];
+    __shared__ quad waiting[QLDS ? query_tile::units : 1];
+    const uint32_t shared = heads_q / heads_kv, blocks = (shared + M - 1) / M; /* of query heads, per key head */
     const uint32_t head_kv = blockIdx.x / blocks, row = blockIdx.x % blocks * M, heads = shared - row;
     const uint32_t part = blockIdx.y, sequence = blockIdx.z;
     const uint32_t first = k_starts[sequence], count = k_starts[sequence + 1] - first;
@@ -37,31 +36,24 @@ KERNEL __launch_bounds__(WAVES_M *WAVES_D *ROOFTILE_WAVE, WAVES) void attention_
     const uint32_t begin = part * share < tiles ? part * share : tiles,
                    end = begin + share < tiles ? begin + share : tiles;
 
-    const uint32_t head = sequence * heads_q + head_kv * shared + row; /* the first of the wave, among all sequences' */
+    const uint32_t head =
+        sequence * heads_q + head_kv * shared + row; /* the wave's first one, counted through all sequences */
     queries own;
     load_queries(own, waiting, q + head * static_cast<uint64_t>(D), D, 0, heads);
     state now = state_begin();
     int32_t seen[tile_columns<fragment>];
-    UNROLL
+#pragma unroll
     for (unsigned i = 0; i < tile_columns<fragment>; ++i)
         seen[i] = static_cast<int32_t>(count);
     const uint32_t own_pages = PAGE > 0 ? (count + PAGE - 1) / (PAGE > 0 ? PAGE : 1) : 0;
-    route way = {k + head_kv * D,
-                 v + head_kv * D,
-                 table + sequence * static_cast<uint64_t>(pages),
-                 first,
-                 own_pages,
-                 heads_kv * D,
-                 {},
-                 {},
-                 {},
-                 {}};
-    attend_all(now, keys, values, own, way, scale, begin, end, count, count, seen);
+    addresses address = {k + head_kv * D, v + head_kv * D, table + sequence * static_cast<uint64_t>(pages), first,
+        own_pages, heads_kv * D, {}, {}, {}, {}};
+    attend(now, keys, values, own, address, scale, begin, end, count, count, seen);
 
     const column_t sum = tile_column_sum<fragment>(now.sum);
-    UNROLL
+#pragma unroll
     for (unsigned i = 0; i < TILES_D; ++i) {
-        UNROLL
+#pragma unroll
         for (unsigned e = 0; e < fragment::c_count; ++e) {
             const unsigned which = tile_column_at<fragment>(e), d = first_d() + i * M + tile_chain_c_row<fragment>(e);
             const uint32_t column = tile_chain_c_column<fragment>(which);
@@ -83,9 +75,9 @@ KERNEL __launch_bounds__(WAVES_M *WAVES_D *ROOFTILE_WAVE, WAVES) void attention_
 }
 KERNEL_EXPORT(attention_decode)
 
-/* One work-item per element of o, of `rows` sequences' heads. Parts that saw nothing have a top of minus infinity. */
-KERNEL __launch_bounds__(256) void attention_combine(OUT::type *__restrict o, const float *__restrict sums,
-                                                     const float *__restrict tops, uint64_t rows)
+/* One work-item per element of o; `rows` is sequences * heads. Parts that saw nothing have a top of minus infinity. */
+extern "C" __global__ __launch_bounds__(256) void attention_combine(
+    OUT::type *__restrict o, const float *__restrict sums, const float *__restrict tops, uint64_t rows)
 {
     const uint64_t i = blockIdx.x * static_cast<uint64_t>(blockDim.x) + threadIdx.x, row = i / D;
     if (row >= rows)

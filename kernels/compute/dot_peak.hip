@@ -20,35 +20,35 @@ typedef float sum_t;
 #endif
 typedef typename vec<sum_t, VEC>::type sums;
 
-KERNEL __launch_bounds__(BLOCK) void dot_peak(double *__restrict out, const uint32_t *__restrict left,
-                                              const uint32_t *__restrict right, uint32_t iterations, uint32_t rounds)
+extern "C" __global__ __launch_bounds__(BLOCK) void dot_peak(double *__restrict out, const uint32_t *__restrict left,
+    const uint32_t *__restrict right, uint32_t iterations, uint32_t rounds)
 {
     const uint64_t lane = blockIdx.x * static_cast<uint64_t>(BLOCK) + threadIdx.x;
     pack a[CHAINS], b[FACTORS]; /* every workgroup does the same */
-    UNROLL
+#pragma unroll
     for (int k = 0; k < CHAINS; ++k)
         a[k] = reinterpret_cast<const pack *>(left)[k * BLOCK + threadIdx.x];
-    UNROLL
+#pragma unroll
     for (int j = 0; j < FACTORS; ++j)
         b[j] = reinterpret_cast<const pack *>(right)[j * BLOCK + threadIdx.x];
     sums total = static_cast<sums>(sum_t(0));
-    NO_UNROLL
+#pragma unroll 1
     for (uint32_t round = 0; round < rounds; ++round) {
         sums acc[CHAINS];
-        UNROLL
+#pragma unroll
         for (int k = 0; k < CHAINS; ++k)
             acc[k] = static_cast<sums>(sum_t(0));
-        NO_UNROLL
+#pragma unroll 1
         for (uint32_t i = 0; i < iterations; ++i) {
-            UNROLL
+#pragma unroll
             for (int j = 0; j < FACTORS; ++j) {
-                UNROLL
+#pragma unroll
                 for (int k = 0; k < CHAINS; ++k)
                     acc[k] = DOT(acc[k], a[k], b[j]);
             }
         }
         sums sum = acc[0];
-        UNROLL
+#pragma unroll
         for (int k = 1; k < CHAINS; ++k)
             sum += acc[k];
         total = total / static_cast<sums>(sum_t(2)) + sum;

@@ -24,8 +24,8 @@ typedef typename vec<T, VEC>::type pack;
  * them apart again. */
 static constexpr int UNROLLED = VEC == 1 && sizeof(T) == 2 ? 32 : 4;
 
-KERNEL __launch_bounds__(BLOCK) void fma_peak(T *__restrict out, const T *__restrict start, const T *__restrict rate,
-                                              uint32_t iterations, uint32_t rounds)
+extern "C" __global__ __launch_bounds__(BLOCK) void fma_peak(
+    T *__restrict out, const T *__restrict start, const T *__restrict rate, uint32_t iterations, uint32_t rounds)
 {
     const uint64_t lane = blockIdx.x * static_cast<uint64_t>(BLOCK) + threadIdx.x;
     const pack first = reinterpret_cast<const pack *>(start)[threadIdx.x]; /* every workgroup does the same */
@@ -35,25 +35,25 @@ KERNEL __launch_bounds__(BLOCK) void fma_peak(T *__restrict out, const T *__rest
     const T a_uniform = opaque_uniform(rate[0]), minus_a_uniform = opaque_uniform(-a_uniform);
     const pack a = static_cast<pack>(a_uniform), minus_a = static_cast<pack>(minus_a_uniform);
     pack total = static_cast<pack>(T(0));
-    NO_UNROLL
+#pragma unroll 1
     for (uint32_t round = 0; round < rounds; ++round) {
         pack u[PAIRS], v[PAIRS];
-        UNROLL
+#pragma unroll
         for (int k = 0; k < PAIRS; ++k) {
             u[k] = first;
             v[k] = static_cast<pack>(T(k) / PAIRS);
         }
-        UNROLL_BY(UNROLLED)
+#pragma unroll UNROLLED
         for (uint32_t i = 0; i < iterations; ++i) {
-            UNROLL
+#pragma unroll
             for (int k = 0; k < PAIRS; ++k)
                 u[k] = fma(a, v[k], u[k]);
-            UNROLL
+#pragma unroll
             for (int k = 0; k < PAIRS; ++k)
                 v[k] = fma(minus_a, u[k], v[k]);
         }
         pack sum = u[0] + v[0];
-        UNROLL
+#pragma unroll
         for (int k = 1; k < PAIRS; ++k)
             sum += u[k] + v[k];
         total = total / 2 + sum;

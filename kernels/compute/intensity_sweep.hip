@@ -16,27 +16,27 @@ typedef typename vec<T, VEC>::type pack;
 static constexpr int UNROLLED = FMAS < 32 ? FMAS : 32;
 static_assert(FMAS % UNROLLED == 0, "FMAS is at most 32 or a multiple of it");
 
-KERNEL __launch_bounds__(BLOCK) void intensity_sweep(T *__restrict out, const T *__restrict in, T half, T add,
-                                                     uint64_t tiles)
+extern "C" __global__ __launch_bounds__(BLOCK) void intensity_sweep(
+    T *__restrict out, const T *__restrict in, T half, T add, uint64_t tiles)
 {
     const pack slope = static_cast<pack>(opaque(T(0) - half)), shift = static_cast<pack>(opaque(add));
-    NO_UNROLL
+#pragma unroll 1
     for (uint64_t tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
         const uint64_t first = tile * DEPTH * BLOCK + threadIdx.x;
         pack x[DEPTH];
-        UNROLL
+#pragma unroll
         for (int k = 0; k < DEPTH; ++k)
             x[k] = reinterpret_cast<const pack *>(in)[first + static_cast<uint64_t>(k) * BLOCK];
-        NO_UNROLL
+#pragma unroll 1
         for (int done = 0; done < FMAS; done += UNROLLED) {
-            UNROLL
+#pragma unroll
             for (int step = 0; step < UNROLLED; ++step) {
-                UNROLL
+#pragma unroll
                 for (int k = 0; k < DEPTH; ++k)
                     x[k] = fma(slope, x[k], shift);
             }
         }
-        UNROLL
+#pragma unroll
         for (int k = 0; k < DEPTH; ++k)
             reinterpret_cast<pack *>(out)[first + static_cast<uint64_t>(k) * BLOCK] = x[k];
     }

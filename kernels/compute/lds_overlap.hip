@@ -17,50 +17,49 @@ typedef vec<uint32_t, 4>::type quad;
 
 static constexpr int CHAINS = 8;
 
-KERNEL __launch_bounds__(BLOCK) void lds_overlap(uint32_t *__restrict out, uint64_t *__restrict clocks,
-                                                 const uint32_t *__restrict data, float one, uint32_t rounds,
-                                                 uint32_t passes)
+extern "C" __global__ __launch_bounds__(BLOCK) void lds_overlap(uint32_t *__restrict out, uint64_t *__restrict clocks,
+    const uint32_t *__restrict data, float one, uint32_t rounds, uint32_t passes)
 {
     constexpr uint64_t mask = ~static_cast<uint64_t>(0) >> (64 - cycle_counter_bits());
     DYNAMIC_SHARED(quad, area);
     quad value[READS + 1] = {};
-    UNROLL
+#pragma unroll
     for (uint32_t k = 0; k < READS; ++k)
         area[k * BLOCK + threadIdx.x] = static_cast<quad>(data[threadIdx.x % 64] + k);
     float x[CHAINS];
-    UNROLL
+#pragma unroll
     for (int k = 0; k < CHAINS; ++k)
         x[k] = static_cast<float>(k);
     const unsigned self = opaque(threadIdx.x);
     const float factor = opaque(one), step = opaque(one);
     uint64_t cycles = 0;
-    NO_UNROLL
+#pragma unroll 1
     for (uint32_t round = 0; round < rounds; ++round) {
         const uint64_t before = read_cycles();
-        NO_UNROLL
+#pragma unroll 1
         for (uint32_t pass = 0; pass < passes; ++pass) {
             memory_fence_compiler();
-            UNROLL
+#pragma unroll
             for (uint32_t k = 0; k < READS; ++k)
                 value[k] = area[k * BLOCK + self];
-            UNROLL
+#pragma unroll
             for (int done = 0; done < FMAS; done += CHAINS) {
-                UNROLL
+#pragma unroll
                 for (int k = 0; k < CHAINS; ++k)
                     x[k] = opaque(fma(factor, x[k], step));
             }
-            UNROLL
+#pragma unroll
             for (uint32_t k = 0; k < READS; ++k)
                 keep(value[k]);
         }
         cycles += (read_cycles() - before) & mask;
     }
     float sum = 0;
-    UNROLL
+#pragma unroll
     for (int k = 0; k < CHAINS; ++k)
         sum += x[k];
     uint32_t total = static_cast<uint32_t>(sum);
-    UNROLL
+#pragma unroll
     for (uint32_t k = 0; k < READS; ++k)
         total += (k + 1) * (value[k][0] + value[k][1] + value[k][2] + value[k][3]);
     out[blockIdx.x * BLOCK + threadIdx.x] = total;

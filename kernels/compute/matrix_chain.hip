@@ -36,24 +36,23 @@ __device__ static inline uint64_t smaller(uint64_t a, uint64_t b)
 }
 
 /* Registers for two waves per SIMD, for the reason given in matrix_peak.hip. */
-KERNEL __launch_bounds__(ROOFTILE_WAVE, 2) void matrix_chain(double *__restrict out, uint64_t *__restrict cycles,
-                                                             const element *__restrict left,
-                                                             const element *__restrict right, uint32_t loops,
-                                                             uint32_t rounds)
+extern "C" __global__ __launch_bounds__(ROOFTILE_WAVE, 2) void matrix_chain(double *__restrict out,
+    uint64_t *__restrict cycles, const element *__restrict left, const element *__restrict right, uint32_t loops,
+    uint32_t rounds)
 {
     constexpr uint64_t mask = ~static_cast<uint64_t>(0) >> (64 - cycle_counter_bits());
     const fragment::a_t a = tile_load_a<fragment>(left, fragment::a_depth, 1);
     const fragment::b_t b = tile_load_b<fragment>(right, M, 1);
     totals total = static_cast<totals>(total_t(0));
     uint64_t shortest = mask, overhead = mask;
-    NO_UNROLL
+#pragma unroll 1
     for (uint32_t round = 0; round < rounds; ++round) {
         fragment::c_t acc = tile_fill<fragment>(0);
         const uint64_t before = read_cycles();
         const uint64_t begin = read_cycles();
-        NO_UNROLL
+#pragma unroll 1
         for (uint32_t loop = 0; loop < loops; ++loop) {
-            UNROLL
+#pragma unroll
             for (int step = 0; step < UNROLLED; ++step)
                 acc = tile_mma<fragment>(a, b, acc);
         }
@@ -64,7 +63,7 @@ KERNEL __launch_bounds__(ROOFTILE_WAVE, 2) void matrix_chain(double *__restrict 
         shortest = smaller(shortest, (end - begin) & mask);
         overhead = smaller(overhead, (begin - before) & mask);
     }
-    UNROLL
+#pragma unroll
     for (int e = 0; e < fragment::c_count; ++e)
         out[tile_c_row<fragment>(e) * M + tile_c_column<fragment>(e)] = static_cast<double>(total[e]);
     cycles[lane_id()] = shortest > overhead ? shortest - overhead : 0;

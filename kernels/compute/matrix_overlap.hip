@@ -37,7 +37,7 @@ struct sums {
 __device__ operands load_operands(const element *left, const element *right)
 {
     operands from;
-    UNROLL
+#pragma unroll
     for (int i = 0; i < ACC; ++i)
         from.a[i] = tile_load_a<fragment>(left + i * M * K, K, 1);
     from.b = tile_load_b<fragment>(right, M, 1);
@@ -45,10 +45,10 @@ __device__ operands load_operands(const element *left, const element *right)
 }
 
 /* `beside` is of this work-item; the sums of whole numbers are exact. */
-__device__ void store_sums(double *out, const sums &acc, double beside)
+__device__ void store_sums(double *out, const sums &acc, double extra)
 {
     __shared__ double of_wave[WAVES];
-    const double together = wave_reduce_add(beside);
+    const double together = wave_reduce_add(extra);
     if (lane_id() == 0)
         of_wave[wave_id()] = together;
     __syncthreads();
@@ -57,10 +57,10 @@ __device__ void store_sums(double *out, const sums &acc, double beside)
     const unsigned mine = SPLIT ? wave_id() / (2 * GROUP) * GROUP + wave_id() % GROUP : wave_id();
     const double other = of_wave[SPLIT ? wave_id() + GROUP : wave_id()];
     double *const to = out + (blockIdx.x * static_cast<size_t>(MATRIX_WAVES) + mine) * (M * M);
-    UNROLL
+#pragma unroll
     for (int e = 0; e < fragment::c_count; ++e) {
         double sum = other;
-        UNROLL
+#pragma unroll
         for (int i = 0; i < ACC; ++i)
             sum += static_cast<double>(acc.c[i][e]);
         to[tile_c_row<fragment>(e) * M + tile_c_column<fragment>(e)] = sum;
@@ -77,29 +77,29 @@ __device__ bool has_role(unsigned second)
 __device__ sums no_sums()
 {
     sums acc;
-    UNROLL
+#pragma unroll
     for (int i = 0; i < ACC; ++i)
         acc.c[i] = tile_fill<fragment>(0);
     return acc;
 }
 
-KERNEL __launch_bounds__(BLOCK) void matrix_vector(double *__restrict out, const element *__restrict left,
-                                                   const element *__restrict right, float one, uint32_t iterations)
+extern "C" __global__ __launch_bounds__(BLOCK) void matrix_vector(double *__restrict out,
+    const element *__restrict left, const element *__restrict right, float one, uint32_t iterations)
 {
     float x[CHAINS];
-    UNROLL
+#pragma unroll
     for (int i = 0; i < CHAINS; ++i)
         x[i] = 0;
     const float step = opaque(one);
     sums acc = no_sums();
     if (has_role(0)) {
         const operands from = load_operands(left, right);
-        NO_UNROLL
+#pragma unroll 1
         for (uint32_t count = 0; count < iterations; ++count) {
-            UNROLL
+#pragma unroll
             for (int i = 0; i < ACC; ++i) {
                 acc.c[i] = tile_mma<fragment>(from.a[i], from.b, acc.c[i]);
-                UNROLL
+#pragma unroll
                 for (int r = 0; r < (SPLIT ? 0 : BESIDE); ++r) {
                     float &chain = x[(i * BESIDE + r) % CHAINS];
                     chain = opaque(fma(chain, step, step));
@@ -109,27 +109,26 @@ KERNEL __launch_bounds__(BLOCK) void matrix_vector(double *__restrict out, const
         }
     }
     if (SPLIT && has_role(1)) {
-        NO_UNROLL
+#pragma unroll 1
         for (uint32_t count = 0; count < iterations; ++count) {
-            UNROLL
+#pragma unroll
             for (int r = 0; r < ACC * BESIDE; ++r)
                 x[r % CHAINS] = opaque(fma(x[r % CHAINS], step, step));
         }
     }
     float sum = 0;
-    UNROLL
+#pragma unroll
     for (int i = 0; i < CHAINS; ++i)
         sum += x[i];
     store_sums(out, acc, static_cast<double>(sum));
 }
 
 /* Every work-item loads its own column of two packs, in turn, into as many registers as there are loads on the way. */
-KERNEL __launch_bounds__(BLOCK) void matrix_lds(double *__restrict out, const element *__restrict left,
-                                                const element *__restrict right, const uint32_t *__restrict data,
-                                                uint32_t iterations)
+extern "C" __global__ __launch_bounds__(BLOCK) void matrix_lds(double *__restrict out, const element *__restrict left,
+    const element *__restrict right, const uint32_t *__restrict data, uint32_t iterations)
 {
     __shared__ words tile_words[2 * BLOCK];
-    UNROLL
+#pragma unroll
     for (int i = 0; i < 2; ++i) {
         const uint32_t first = (i * BLOCK + thread_id()) * 4;
         tile_words[i * BLOCK + thread_id()] = words{data[first], data[first + 1], data[first + 2], data[first + 3]};
@@ -137,18 +136,18 @@ KERNEL __launch_bounds__(BLOCK) void matrix_lds(double *__restrict out, const el
     __syncthreads();
     const words *const column = tile_words + thread_id();
     words value[CHAINS];
-    UNROLL
+#pragma unroll
     for (int i = 0; i < CHAINS; ++i)
         value[i] = column[i % 2 * BLOCK];
     sums acc = no_sums();
     if (has_role(0)) {
         const operands from = load_operands(left, right);
-        NO_UNROLL
+#pragma unroll 1
         for (uint32_t count = 0; count < iterations; ++count) {
-            UNROLL
+#pragma unroll
             for (int i = 0; i < ACC; ++i) {
                 acc.c[i] = tile_mma<fragment>(from.a[i], from.b, acc.c[i]);
-                UNROLL
+#pragma unroll
                 for (int r = 0; r < (SPLIT ? 0 : BESIDE); ++r) {
                     words &slot = value[(i * BESIDE + r) % CHAINS];
                     keep(slot);
@@ -160,9 +159,9 @@ KERNEL __launch_bounds__(BLOCK) void matrix_lds(double *__restrict out, const el
         }
     }
     if (SPLIT && has_role(1)) {
-        NO_UNROLL
+#pragma unroll 1
         for (uint32_t count = 0; count < iterations; ++count) {
-            UNROLL
+#pragma unroll
             for (int r = 0; r < ACC * BESIDE; ++r) {
                 keep(value[r % CHAINS]);
                 memory_fence_compiler();
@@ -171,7 +170,7 @@ KERNEL __launch_bounds__(BLOCK) void matrix_lds(double *__restrict out, const el
         }
     }
     uint32_t sum = 0;
-    UNROLL
+#pragma unroll
     for (int i = 0; i < CHAINS; ++i)
         sum += value[i][0] + 3 * value[i][1] + 5 * value[i][2] + 7 * value[i][3];
     store_sums(out, acc, static_cast<double>(sum));

@@ -36,7 +36,7 @@ template <class out_t, class c_t> __device__ totals read_totals(c_t c)
 {
     if constexpr (sizeof(typename simt_tile_sum<out_t>::type) == 2) {
         totals values = {};
-        UNROLL
+#pragma unroll
         for (int e = 0; e < fragment::c_count; ++e)
             values[e] = tile_decode<out_t>(static_cast<fragment::acc_t>(c[e]));
         return values;
@@ -47,45 +47,45 @@ template <class out_t, class c_t> __device__ totals read_totals(c_t c)
 
 /* Registers for two waves per SIMD: with those of one alone LLVM moves gfx90a's accumulators for f64 back and forth
  * between the two halves of the register file in every step. Those of gfx908 are always in the other half. */
-KERNEL __launch_bounds__(BLOCK, WAVES) void matrix_peak(double *__restrict out, const element *__restrict left,
-                                                        const element *__restrict right, uint32_t index,
-                                                        uint32_t iterations, uint32_t rounds)
+extern "C" __global__ __launch_bounds__(BLOCK, WAVES) void matrix_peak(double *__restrict out,
+    const element *__restrict left, const element *__restrict right, uint32_t index, uint32_t iterations,
+    uint32_t rounds)
 {
     fragment::a_t a[ACC];
     fragment::b_t b[FACTORS];
-    UNROLL
+#pragma unroll
     for (int i = 0; i < ACC; ++i)
         a[i] = tile_load_a<fragment>(left + i * M * fragment::a_depth, fragment::a_depth, 1);
-    UNROLL
+#pragma unroll
     for (int j = 0; j < FACTORS; ++j)
         b[j] = tile_load_b<fragment>(right + j * fragment::b_depth * M, M, 1);
     /* From a lane, so that it stays in a vector register. */
     const uint32_t positions = SPARSE == 2 ? __shfl(index, lane_id()) : 0;
     totals total = static_cast<totals>(total_t(0));
-    NO_UNROLL
+#pragma unroll 1
     for (uint32_t round = 0; round < rounds; ++round) {
         fragment::c_t acc[ACC];
-        UNROLL
+#pragma unroll
         for (int i = 0; i < ACC; ++i)
             acc[i] = tile_fill<fragment>(0);
-        NO_UNROLL
+#pragma unroll 1
         for (uint32_t step = 0; step < iterations; ++step) {
-            UNROLL
+#pragma unroll
             for (int j = 0; j < FACTORS; ++j) {
-                UNROLL
+#pragma unroll
                 for (int i = 0; i < ACC; ++i)
                     acc[i] = tile_mma<fragment>(a[i], positions, b[j], acc[i]);
             }
         }
         totals sum = read_totals<fragment::out>(acc[0]);
-        UNROLL
+#pragma unroll
         for (int i = 1; i < ACC; ++i)
             sum += read_totals<fragment::out>(acc[i]);
         total = total / static_cast<totals>(total_t(2)) + sum;
     }
     /* All kinds of sums are exact in f64, so the output has one type. */
     double *const mine = out + (blockIdx.x * static_cast<size_t>(BLOCK / wave_size()) + wave_id()) * (M * M);
-    UNROLL
+#pragma unroll
     for (int e = 0; e < fragment::c_count; ++e)
         mine[tile_c_row<fragment>(e) * M + tile_c_column<fragment>(e)] = static_cast<double>(total[e]);
 }

@@ -11,7 +11,7 @@
 
 using fragment = tile<M, M, K, IN, IN::acc_t>;
 
-KERNEL void tile_check(uint32_t *__restrict a, uint32_t *__restrict b, uint32_t *__restrict c)
+extern "C" __global__ void tile_check(uint32_t *__restrict a, uint32_t *__restrict b, uint32_t *__restrict c)
 {
     for (int e = 0; e < fragment::a_count; ++e)
         a[lane_id() * fragment::a_count + e] = tile_a_row<fragment>(e) * K + tile_a_k<fragment>(e);
@@ -22,8 +22,8 @@ KERNEL void tile_check(uint32_t *__restrict a, uint32_t *__restrict b, uint32_t 
 }
 KERNEL_EXPORT(tile_check)
 
-KERNEL void tile_cover(uint32_t *__restrict a, uint32_t *__restrict b, uint32_t *__restrict c,
-                       fragment::acc_t *__restrict copy, const fragment::acc_t *__restrict from)
+extern "C" __global__ void tile_cover(uint32_t *__restrict a, uint32_t *__restrict b, uint32_t *__restrict c,
+    fragment::acc_t *__restrict copy, const fragment::acc_t *__restrict from)
 {
     for (int e = 0; e < fragment::a_count; ++e)
         atomicAdd(&a[tile_a_row<fragment>(e) * K + tile_a_k<fragment>(e)], 1u);

@@ -21,11 +21,12 @@ __device__ static inline double tame(float value)
 }
 
 /* `out` has three parts of `count`: values, codes of these values (of a NaN: whether it stays one), codes of `from`. */
-KERNEL __launch_bounds__(64) void tile_convert(double *__restrict out, const float *__restrict from, uint32_t count)
+extern "C" __global__ __launch_bounds__(64) void tile_convert(
+    double *__restrict out, const float *__restrict from, uint32_t count)
 {
     const uint32_t first = (blockIdx.x * blockDim.x + threadIdx.x) * 4;
     numbers x = {};
-    UNROLL
+#pragma unroll
     for (uint32_t e = 0; e < 4; ++e) {
         const float value = tile_decode<IN>(static_cast<code_t>(first + e));
         const code_t code = tile_encode<IN>(value);
@@ -35,7 +36,7 @@ KERNEL __launch_bounds__(64) void tile_convert(double *__restrict out, const flo
         x[e] = from[first + e];
     }
     const codes found = tile_encode4<IN>(x);
-    UNROLL
+#pragma unroll
     for (uint32_t e = 0; e < 4; ++e)
         out[2 * count + first + e] = found[e];
 }

@@ -2,10 +2,10 @@
  *
  * Convolution, NHWC, as it is defined, on vector units: the step before matrix cores. A lane makes PIXELS x FILTERS
  * outputs. For each tap and each pack of WIDTH channels it loads a pack per pixel and a pack per filter and multiplies
- * all pairs; sums stay a pack wide (a pack's elements belong to one output) and are added up at the end. Nothing goes
- * through LDS: the lanes of a workgroup, LX filters wide and LY pixels high, find each other's packs in the cache.
+ * all pairs. Each sum is a pack (whose elements all belong to one output) and is added up at the end. Nothing goes
+ * through LDS: the lanes of a workgroup, LX filters wide and LY pixels high, share packs through the cache.
  *
- * Pixels beyond the edge are the last one's, filters too; they are not stored. Packs of taps beyond x are zeros.
+ * Pixels and filters beyond the edge read the last one and are not stored. Packs of taps outside of x are zeros.
  *
  * Defines: IN, OUT types of tile.h; R S taps; WIDTH channels in a pack; PIXELS, FILTERS of a lane; LX, LY lanes.
  */
@@ -14,40 +14,40 @@
 #include "pack.h"
 #include "conv_shape.h"
 
+static constexpr unsigned LANES = LX * LY;
 typedef IN::type element;
 typedef pack_floats<WIDTH> pack;
 
-/* Elements at a byte offset of the lane's own from what is the same in all lanes: the instruction adds the two. The
- * offset is made opaque each time: widened to 64 bits ahead of the loop, it would no longer fit the instruction. */
+/* `from` is the same in all lanes, the byte offset the lane's own, and the instruction adds the two. Opaque each time,
+ * or the compiler would widen the offset to 64 bits ahead of the loop, where it no longer fits the instruction. */
 template <unsigned width> __device__ static pack_floats<width> load_at(const element *from, uint32_t &offset)
 {
     offset = opaque(offset);
     return pack_load<IN, width>(reinterpret_cast<const element *>(reinterpret_cast<const char *>(from) + offset));
 }
 
-/* Where a lane's pixels and filters are at one tap, in bytes; pixels that are not inside are anywhere, and count as
- * zeros. */
-struct places {
+/* Where a lane's pixels and filters are at one tap. Pixels that are not inside x read anything and count as zeros. */
+struct byte_offsets {
     uint32_t pixels[PIXELS], filters[FILTERS];
     bool inside[PIXELS];
 };
 
-/* Products of `width` channels, the first of which x and w point to. */
+/* Adds the products of `width` channels, from those that x and w point to. */
 template <unsigned width>
-__device__ static void add_products(pack (&sums)[PIXELS][FILTERS], const element *x, const element *w, places &at)
+__device__ static void add_products(pack (&sums)[PIXELS][FILTERS], const element *x, const element *w, byte_offsets &at)
 {
     pack_floats<width> left[PIXELS], right[FILTERS];
-    UNROLL
+#pragma unroll
     for (unsigned i = 0; i < PIXELS; ++i) {
         const pack_floats<width> loaded = load_at<width>(x, at.pixels[i]);
         left[i] = at.inside[i] ? loaded : pack_floats<width>(0.0f);
     }
-    UNROLL
+#pragma unroll
     for (unsigned j = 0; j < FILTERS; ++j)
         right[j] = load_at<width>(w, at.filters[j]);
-    UNROLL
+#pragma unroll
     for (unsigned i = 0; i < PIXELS; ++i) {
-        UNROLL
+#pragma unroll
         for (unsigned j = 0; j < FILTERS; ++j) {
             if constexpr (width == WIDTH)
                 sums[i][j] = fma(left[i], right[j], sums[i][j]);
@@ -57,29 +57,28 @@ __device__ static void add_products(pack (&sums)[PIXELS][FILTERS], const element
     }
 }
 
-KERNEL __launch_bounds__(LX *LY) void conv_direct(OUT::type *__restrict y, const element *__restrict x,
-                                                  const element *__restrict w, uint32_t height, uint32_t width,
-                                                  uint32_t channels, uint32_t out_height, uint32_t out_width,
-                                                  uint32_t filters, uint32_t stride, uint32_t pad, uint32_t pixels)
+extern "C" __global__ __launch_bounds__(LANES) void conv_direct(OUT::type *__restrict y, const element *__restrict x,
+    const element *__restrict w, uint32_t height, uint32_t width, uint32_t channels, uint32_t out_height,
+    uint32_t out_width, uint32_t filters, uint32_t stride, uint32_t pad, uint32_t pixels)
 {
     const conv_shape shape = {height, width, channels, out_height, out_width, filters, stride, pad, pixels};
     const uint32_t pixel = blockIdx.y * (LY * PIXELS) + threadIdx.y, filter = blockIdx.x * (LX * FILTERS) + threadIdx.x;
     const uint32_t taps = R * S, whole = channels / WIDTH * WIDTH;
-    /* A lane's pixels are LY apart and its filters LX, so that neighbours have neighbours. */
+    /* A lane's pixels are LY apart and its filters LX: adjacent lanes have adjacent ones. */
     conv_corner corners[PIXELS];
-    places at;
-    UNROLL
+    byte_offsets at;
+#pragma unroll
     for (unsigned i = 0; i < PIXELS; ++i)
         corners[i] = conv_corner_of(shape, pixel + i * LY < pixels ? pixel + i * LY : pixels - 1);
-    UNROLL
+#pragma unroll
     for (unsigned j = 0; j < FILTERS; ++j)
         at.filters[j] =
             (filter + j * LX < filters ? filter + j * LX : filters - 1) * (taps * channels) * sizeof(element);
     pack sums[PIXELS][FILTERS] = {};
-    NO_UNROLL
+#pragma unroll 1
     for (uint32_t tap = 0; tap < taps; ++tap) {
         const uint32_t r = tap / S, s = tap % S;
-        UNROLL
+#pragma unroll
         for (unsigned i = 0; i < PIXELS; ++i) {
             const conv_corner corner = corners[i];
             const uint32_t row = static_cast<uint32_t>(corner.row) + r,
@@ -94,9 +93,9 @@ KERNEL __launch_bounds__(LX *LY) void conv_direct(OUT::type *__restrict y, const
         for (uint32_t c = whole; c < channels; ++c)
             add_products<1>(sums, x + c, weights + c, at);
     }
-    UNROLL
+#pragma unroll
     for (unsigned i = 0; i < PIXELS; ++i) {
-        UNROLL
+#pragma unroll
         for (unsigned j = 0; j < FILTERS; ++j)
             if (pixel + i * LY < pixels && filter + j * LX < filters)
                 y[(pixel + i * LY) * static_cast<uint64_t>(filters) + filter + j * LX] =

@@ -3,7 +3,7 @@
  * How a gemm kernel stores its results: kinds of D and C, and alpha and beta. Needs the type `sum` of accumulators and
  * OUT, one of the kinds.
  */
-/* Kinds of D and C: what memory holds, and to and from the accumulators' type. */
+/* Kinds of D and C: the type in memory, with conversions to and from the accumulators' type. */
 template <class stored_t> struct out_plain {
     typedef stored_t type;
 };

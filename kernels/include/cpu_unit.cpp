@@ -15,9 +15,17 @@
 /* Not every kernel can be a vector loop over work-items, and those that compute on vec types need not be. */
 #pragma clang diagnostic ignored "-Wpass-failed"
 
+/* No member of a class can be extern "C". Between these lines `extern "C" __global__ void f()` reads
+ * `static_assert(true, "C"); __attribute__((always_inline)) void f()`: an assertion that holds, then a member function.
+ */
+#define extern static_assert(true,
+#define __global__ );                                                                                                  \
+    __attribute__((always_inline))
 struct unit : simt {
 #include ROOFTILE_SOURCE
 };
+#undef extern
+#undef __global__
 
 /* Bounds of the sections, which the linker defines when there is anything in them. */
 extern "C" {
@@ -27,7 +35,6 @@ extern const simt_site __start_simt_sites[] SIMT_HIDDEN __attribute__((weak));
 extern const simt_site __stop_simt_sites[] SIMT_HIDDEN __attribute__((weak));
 
 extern __attribute__((visibility("default"))) const simt_module rooftile_module;
-const simt_module rooftile_module = {SIMT_ABI_VERSION,      ROOFTILE_WAVE,
-                                     __start_simt_kernels,  __stop_simt_kernels,
-                                     __start_simt_sites,    __stop_simt_sites};
+const simt_module rooftile_module = {
+    SIMT_ABI_VERSION, ROOFTILE_WAVE, __start_simt_kernels, __stop_simt_kernels, __start_simt_sites, __stop_simt_sites};
 }

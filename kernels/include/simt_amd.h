@@ -18,7 +18,6 @@
 #define __launch_bounds__(...) SIMT_THIRD(__VA_ARGS__, SIMT_LANES_WAVES, SIMT_LANES, )(__VA_ARGS__)
 #endif
 
-#define KERNEL extern "C" __attribute__((global))
 #define KERNEL_EXPORT(f)
 #define DYNAMIC_SHARED(type, name) extern __attribute__((shared, aligned(16))) type name[]
 
@@ -48,30 +47,30 @@
 __device__ static inline simt_dim3 simt_thread_index()
 {
     return {static_cast<unsigned>(__builtin_amdgcn_workitem_id_x()),
-            static_cast<unsigned>(__builtin_amdgcn_workitem_id_y()),
-            static_cast<unsigned>(__builtin_amdgcn_workitem_id_z())};
+        static_cast<unsigned>(__builtin_amdgcn_workitem_id_y()),
+        static_cast<unsigned>(__builtin_amdgcn_workitem_id_z())};
 }
 
 __device__ static inline simt_dim3 simt_block_index()
 {
     return {static_cast<unsigned>(__builtin_amdgcn_workgroup_id_x()),
-            static_cast<unsigned>(__builtin_amdgcn_workgroup_id_y()),
-            static_cast<unsigned>(__builtin_amdgcn_workgroup_id_z())};
+        static_cast<unsigned>(__builtin_amdgcn_workgroup_id_y()),
+        static_cast<unsigned>(__builtin_amdgcn_workgroup_id_z())};
 }
 
 __device__ static inline simt_dim3 simt_block_size()
 {
     return {static_cast<unsigned>(__builtin_amdgcn_workgroup_size_x()),
-            static_cast<unsigned>(__builtin_amdgcn_workgroup_size_y()),
-            static_cast<unsigned>(__builtin_amdgcn_workgroup_size_z())};
+        static_cast<unsigned>(__builtin_amdgcn_workgroup_size_y()),
+        static_cast<unsigned>(__builtin_amdgcn_workgroup_size_z())};
 }
 
 /* The packet counts work-items; workgroups are never partial here. */
 __device__ static inline simt_dim3 simt_grid_size()
 {
     return {__builtin_amdgcn_grid_size_x() / __builtin_amdgcn_workgroup_size_x(),
-            __builtin_amdgcn_grid_size_y() / __builtin_amdgcn_workgroup_size_y(),
-            __builtin_amdgcn_grid_size_z() / __builtin_amdgcn_workgroup_size_z()};
+        __builtin_amdgcn_grid_size_y() / __builtin_amdgcn_workgroup_size_y(),
+        __builtin_amdgcn_grid_size_z() / __builtin_amdgcn_workgroup_size_z()};
 }
 
 #define threadIdx (simt_thread_index())
@@ -105,7 +104,7 @@ __device__ static inline void __syncthreads()
     __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup");
 }
 
-/* As text: what the compiler makes of a barrier waits for every load on the way, on RDNA as two compute units share a
+/* In assembly, because the compiler's barrier waits for every load in flight: on RDNA because two compute units share a
  * workgroup but no cache, on others in case the barrier is interrupted. */
 __device__ static inline void lds_barrier()
 {
@@ -145,8 +144,8 @@ template <class type_t> __device__ type_t simt_read_lane(type_t value, unsigned 
     } else {
         static_assert(sizeof(type_t) == 8, "wave operations take types of 4 or 8 bytes");
         const simt_words words = __builtin_bit_cast(simt_words, value);
-        return __builtin_bit_cast(type_t, simt_words{__builtin_amdgcn_ds_bpermute(at, words.low),
-                                                __builtin_amdgcn_ds_bpermute(at, words.high)});
+        return __builtin_bit_cast(type_t,
+            simt_words{__builtin_amdgcn_ds_bpermute(at, words.low), __builtin_amdgcn_ds_bpermute(at, words.high)});
     }
 }
 
@@ -154,13 +153,13 @@ template <class type_t> __device__ type_t simt_read_lane(type_t value, unsigned 
 template <class type_t> __device__ type_t row_rotate(type_t value)
 {
     static_assert(sizeof(type_t) == 4, "a DPP move takes 4 bytes");
-    return __builtin_bit_cast(
-        type_t, __builtin_amdgcn_mov_dpp(__builtin_bit_cast(int, value), 0x121, 0xf, 0xf, true));
+    return __builtin_bit_cast(type_t, __builtin_amdgcn_mov_dpp(__builtin_bit_cast(int, value), 0x121, 0xf, 0xf, true));
 }
 
-/* LLVM before 22 does not know that WMMA and v_permlane16 work on all lanes together: it moves them behind a later branch
- * that only some lanes take, if only those use the result (llvm-project pull requests 142962, 165602, 178314, 182162). An
- * asm statement, even an empty one, does stay, as HIP's are convergent, and with it what it reads. */
+/* LLVM before 22 does not know that WMMA and v_permlane16 work on all lanes together: if only some lanes use the
+ * result, it moves them behind the branch that those take (llvm-project pull requests 142962, 165602, 178314, 182162).
+ * In HIP asm statements are convergent: even an empty one stays where it is, and with it the computation of what it
+ * reads. */
 #define SIMT_HERE(vgprs) asm("" : "+v"(vgprs))
 
 #if __has_builtin(__builtin_amdgcn_permlane16)
@@ -194,8 +193,7 @@ template <class type_t> __device__ type_t push_lane(type_t value, unsigned lane)
 template <unsigned mask, class type_t> __device__ type_t xor_lane(type_t value)
 {
     static_assert(sizeof(type_t) == 4 && mask < 32, "a swizzle takes 4 bytes, within 32 lanes");
-    return __builtin_bit_cast(type_t,
-                              __builtin_amdgcn_ds_swizzle(__builtin_bit_cast(int, value), mask << 10 | 0x1f));
+    return __builtin_bit_cast(type_t, __builtin_amdgcn_ds_swizzle(__builtin_bit_cast(int, value), mask << 10 | 0x1f));
 }
 
 __device__ static inline uint64_t __ballot(bool predicate)
@@ -265,8 +263,8 @@ __device__ static inline float fast_sin_turns(float x)
 #if __has_builtin(__builtin_amdgcn_sudot4)
 __device__ static inline uint32_t dot_i8(uint32_t acc, uint32_t a, uint32_t b)
 {
-    return static_cast<uint32_t>(__builtin_amdgcn_sudot4(true, static_cast<int>(a), true, static_cast<int>(b),
-                                                         static_cast<int>(acc), false));
+    return static_cast<uint32_t>(
+        __builtin_amdgcn_sudot4(true, static_cast<int>(a), true, static_cast<int>(b), static_cast<int>(acc), false));
 }
 #elif __has_builtin(__builtin_amdgcn_sdot4)
 __device__ static inline uint32_t dot_i8(uint32_t acc, uint32_t a, uint32_t b)
@@ -279,8 +277,8 @@ __device__ static inline uint32_t dot_i8(uint32_t acc, uint32_t a, uint32_t b)
 #if __has_builtin(__builtin_amdgcn_sudot8)
 __device__ static inline uint32_t dot_i4(uint32_t acc, uint32_t a, uint32_t b)
 {
-    return static_cast<uint32_t>(__builtin_amdgcn_sudot8(true, static_cast<int>(a), true, static_cast<int>(b),
-                                                         static_cast<int>(acc), false));
+    return static_cast<uint32_t>(
+        __builtin_amdgcn_sudot8(true, static_cast<int>(a), true, static_cast<int>(b), static_cast<int>(acc), false));
 }
 #elif __has_builtin(__builtin_amdgcn_sdot8)
 __device__ static inline uint32_t dot_i4(uint32_t acc, uint32_t a, uint32_t b)
@@ -306,8 +304,8 @@ typedef short simt_bf16x2 __attribute__((ext_vector_type(2)));
 #endif
 __device__ static inline float dot_bf16(float acc, uint32_t a, uint32_t b)
 {
-    return __builtin_amdgcn_fdot2_f32_bf16(__builtin_bit_cast(simt_bf16x2, a), __builtin_bit_cast(simt_bf16x2, b), acc,
-                                           false);
+    return __builtin_amdgcn_fdot2_f32_bf16(
+        __builtin_bit_cast(simt_bf16x2, a), __builtin_bit_cast(simt_bf16x2, b), acc, false);
 }
 #endif
 
@@ -350,7 +348,7 @@ template <class type_t> __device__ void store_host(type_t *at, type_t value)
     __hip_atomic_store(at, value, __ATOMIC_RELEASE, __HIP_MEMORY_SCOPE_SYSTEM);
 }
 
-/* 64 clocks for each of 127. */
+/* 127 times 64 clocks. */
 __device__ static inline void nap()
 {
     __builtin_amdgcn_s_sleep(127);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Device functions that are the same everywhere. Included once: at file scope by simt_amd.h, inside `struct simt` by
+ * Device functions that are the same on all devices. Included once: at file scope for GPUs, inside `struct simt` by
  * simt_cpu.h; so no include guard and nothing but __device__ functions. Private: see portable.h for the contract.
  */
 
@@ -37,7 +37,7 @@ template <class type_t> __device__ type_t __shfl_down(type_t value, unsigned del
 
 template <class type_t> __device__ type_t wave_reduce_add(type_t value SIMT_SITE)
 {
-    UNROLL
+#pragma unroll
     for (unsigned step = ROOFTILE_WAVE / 2; step > 0; step /= 2)
         value += __shfl_xor(value, step SIMT_PASS_SITE);
     return value;
@@ -45,7 +45,7 @@ template <class type_t> __device__ type_t wave_reduce_add(type_t value SIMT_SITE
 
 template <class type_t> __device__ type_t wave_reduce_max(type_t value SIMT_SITE)
 {
-    UNROLL
+#pragma unroll
     for (unsigned step = ROOFTILE_WAVE / 2; step > 0; step /= 2) {
         const type_t other = __shfl_xor(value, step SIMT_PASS_SITE);
         value = other > value ? other : value;
@@ -55,7 +55,7 @@ template <class type_t> __device__ type_t wave_reduce_max(type_t value SIMT_SITE
 
 template <class type_t> __device__ type_t wave_reduce_min(type_t value SIMT_SITE)
 {
-    UNROLL
+#pragma unroll
     for (unsigned step = ROOFTILE_WAVE / 2; step > 0; step /= 2) {
         const type_t other = __shfl_xor(value, step SIMT_PASS_SITE);
         value = other < value ? other : value;
@@ -64,18 +64,19 @@ template <class type_t> __device__ type_t wave_reduce_min(type_t value SIMT_SITE
 }
 
 #ifndef SIMT_OWN_ACCESS
-template <class element_t, int count> __device__ static typename simt_vec_of<element_t, count>::type load_loose(const element_t *from)
+template <class element_t, int count>
+__device__ static typename simt_vec_of<element_t, count>::type load_unaligned(const element_t *from)
 {
-    return *reinterpret_cast<const typename loose_vec<element_t, count>::type *>(from);
+    return *reinterpret_cast<const typename unaligned_vec<element_t, count>::type *>(from);
 }
 
 template <class element_t, int count>
-__device__ static void store_loose(typename simt_vec_of<element_t, count>::type value, element_t *to)
+__device__ static void store_unaligned(typename simt_vec_of<element_t, count>::type value, element_t *to)
 {
-    *reinterpret_cast<typename loose_vec<element_t, count>::type *>(to) = value;
+    *reinterpret_cast<typename unaligned_vec<element_t, count>::type *>(to) = value;
 }
 
-template <class mask_t, class type_t> __device__ static type_t pick(mask_t mask, type_t a, type_t b)
+template <class mask_t, class type_t> __device__ static type_t select(mask_t mask, type_t a, type_t b)
 {
     return mask ? a : b;
 }

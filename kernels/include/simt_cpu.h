@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * portable.h on the CPU device. A kernel source is the body of a class derived from `struct simt` (cpu_unit.cpp); kernels
- * and device functions are its always-inlined members, so threadIdx and the like are fields of a local object, which the
- * compiler takes apart into registers: that is what lets the loop over work-items vectorise. A thread_local threadIdx does
- * not. Private: the contract is in portable.h.
+ * portable.h on the CPU device. A kernel source is the body of a class derived from `struct simt` (cpu_unit.cpp).
+ * Kernels and device functions are always-inlined members of it, so threadIdx and the like are fields of a local
+ * object, which the compiler keeps in registers: that is what lets the loop over work-items vectorise. A thread_local
+ * threadIdx would not. Private: the contract is in portable.h.
  *
- * Each kernel is compiled twice. In the plain loop over work-items nobody can wait, so a barrier or wave operation there
- * only leaves its code address in the section simt_sites (if it survives optimisation); the host reads the section and runs
- * kernels that have any with one fiber per work-item. There, waiting calls the host.
+ * Each kernel is compiled twice. One function is a plain loop over work-items, in which nobody can wait: a barrier or
+ * wave operation there only leaves its code address in the section simt_sites, if it survives optimisation. The host
+ * reads that section and runs kernels that have any such address by the other function, with a fiber per work-item,
+ * where waiting calls the host.
  */
 #ifndef ROOFTILE_SIMT_CPU_H
 #define ROOFTILE_SIMT_CPU_H
@@ -22,10 +23,10 @@ static_assert(ROOFTILE_WAVE == 64 || ROOFTILE_WAVE == 32, "ROOFTILE_WAVE is 64 o
 #define __device__ __attribute__((always_inline))
 #define __launch_bounds__(...)
 #define __shared__ static thread_local
-#define KERNEL __attribute__((always_inline))
 
 #define SIMT_HIDDEN __attribute__((visibility("hidden")))
-/* The plain loops get a section of their own: its bounds, which the linker defines, tell whose a site is. */
+/* The plain loops have a section of their own. The linker defines its bounds, which tell what kernel a site belongs to.
+ */
 #define KERNEL_EXPORT(f)                                                                                               \
     __attribute__((noinline, flatten, section("simt_plain_" #f))) static void simt_plain_##f(                          \
         const simt_launch *launch, uint64_t begin, uint64_t end)                                                       \
@@ -38,16 +39,11 @@ static_assert(ROOFTILE_WAVE == 64 || ROOFTILE_WAVE == 32, "ROOFTILE_WAVE is 64 o
     }                                                                                                                  \
     static const char simt_begin_##f[] __asm__("__start_simt_plain_" #f) SIMT_HIDDEN;                                  \
     static const char simt_end_##f[] __asm__("__stop_simt_plain_" #f) SIMT_HIDDEN;                                     \
-    __attribute__((used, section("simt_kernels"))) static inline const simt_kernel simt_kernel_##f = {                 \
-        #f,                                                                                                            \
-        simt_call<&unit::f>::arg_count,                                                                                \
-        simt_call<&unit::f>::args,                                                                                     \
-        simt_plain_##f,                                                                                                \
-        simt_lane_##f,                                                                                                 \
-        simt_begin_##f,                                                                                                \
+    __attribute__((used, section("simt_kernels"))) static inline const simt_kernel simt_kernel_##f = {#f,              \
+        simt_call<&unit::f>::arg_count, simt_call<&unit::f>::args, simt_plain_##f, simt_lane_##f, simt_begin_##f,      \
         simt_end_##f};
 
-/* Where in the source a wait stands: code addresses would differ between unrolled copies of one wait. */
+/* A wait is known by its place in the source: code addresses would differ between unrolled copies of it. */
 #define SIMT_HERE (static_cast<unsigned>(__builtin_LINE()) * 256u + static_cast<unsigned>(__builtin_COLUMN()) % 256u)
 #define SIMT_SITE , unsigned simt_at = SIMT_HERE
 #define SIMT_PASS_SITE , simt_at
@@ -90,7 +86,7 @@ struct simt {
     struct simt_lane *simt_self; /* nullptr in plain loops */
     void *simt_lds;
 
-    /* In a plain loop: leaves the address of this code, if any of it is left. */
+    /* In a plain loop: records the address of this code, if any of it is left. */
     __device__ static void simt_mark_site()
     {
         asm volatile("1: .pushsection simt_sites,\"a\"\n .p2align 2\n .long 1b - .\n .popsection" ::: "memory");
@@ -141,9 +137,7 @@ struct simt {
         return value;
     }
 
-    __device__ static void schedule_fence()
-    {
-    }
+    __device__ static void schedule_fence() {}
 
     template <class type_t> __device__ type_t simt_read_lane(type_t value, unsigned lane, unsigned simt_at) const
     {
@@ -164,8 +158,7 @@ struct simt {
         return simt_read_lane(value, self - self % 16 + (self + 15) % 16 SIMT_PASS_SITE);
     }
 
-    template <class type_t>
-    __device__ type_t row_permute(type_t value, uint32_t low, uint32_t high SIMT_SITE) const
+    template <class type_t> __device__ type_t row_permute(type_t value, uint32_t low, uint32_t high SIMT_SITE) const
     {
         static_assert(sizeof(type_t) == 4, "a permutation of a row takes 4 bytes");
         const unsigned self = lane_id(), from = (self % 16 < 8 ? low : high) >> 4 * (self % 8) & 15;
@@ -186,7 +179,7 @@ struct simt {
         return simt_read_lane(value, lane_id() ^ mask SIMT_PASS_SITE);
     }
 
-    /* Every lane says where its value goes and looks for the one that is meant for itself. */
+    /* Every lane announces where its value goes, and looks for the one that is sent to it. */
     template <class type_t> __device__ type_t push_lane(type_t value, unsigned lane, unsigned simt_at = SIMT_HERE) const
     {
         static_assert(sizeof(type_t) == 4, "a lane is sent 4 bytes");
@@ -390,7 +383,8 @@ struct simt {
 #define DYNAMIC_SHARED(type, name) type *const name = static_cast<type *>(this->simt_lds)
 
 /* Compile-time 0 .. count-1, to index arguments, without the standard library's <utility>. */
-template <size_t... indices> struct simt_indices {};
+template <size_t... indices> struct simt_indices {
+};
 #if __has_builtin(__make_integer_seq)
 template <class, size_t... indices> using simt_indices_of = simt_indices<indices...>;
 template <size_t count> using simt_count_to = __make_integer_seq<simt_indices_of, size_t, count>;
@@ -411,7 +405,8 @@ template <class unit_t, class... arg_t, void (unit_t::*kernel)(arg_t...)> struct
     }
 
     template <size_t... indices>
-    __device__ static void plain_unpacked(const simt_launch *launch, uint64_t begin, uint64_t end, simt_indices<indices...>)
+    __device__ static void plain_unpacked(
+        const simt_launch *launch, uint64_t begin, uint64_t end, simt_indices<indices...>)
     {
         plain_groups(launch, begin, end, *static_cast<const arg_t *>(launch->args[indices])...);
     }
@@ -426,7 +421,7 @@ template <class unit_t, class... arg_t, void (unit_t::*kernel)(arg_t...)> struct
         group.gridDim = {launch->grid[0], launch->grid[1], launch->grid[2]};
         const uint64_t row = begin / group.gridDim.x;
         group.blockIdx = {static_cast<unsigned>(begin % group.gridDim.x), static_cast<unsigned>(row % group.gridDim.y),
-                          static_cast<unsigned>(row / group.gridDim.y)};
+            static_cast<unsigned>(row / group.gridDim.y)};
         for (uint64_t index = begin; index < end; ++index) {
             plain_items(group, args_values...);
             if (++group.blockIdx.x < group.gridDim.x)
@@ -439,7 +434,7 @@ template <class unit_t, class... arg_t, void (unit_t::*kernel)(arg_t...)> struct
         }
     }
 
-    /* Work-items are independent by definition here: nothing waits. */
+    /* Work-items are independent here: nothing waits. */
     __device__ static void plain_items(const unit_t &group, arg_t... args_values)
     {
         const simt_dim3 size = group.blockDim;

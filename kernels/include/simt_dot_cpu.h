@@ -8,8 +8,8 @@ template <class pack_t> __device__ static pack_t dot_i4(pack_t acc, pack_t a, pa
 {
     for (unsigned word = 0; word < sizeof(pack_t) / 4; ++word)
         for (unsigned shift = 0; shift < 32; shift += 4)
-            acc[word] += static_cast<uint32_t>((static_cast<int32_t>(a[word] << shift) >> 28) *
-                                               (static_cast<int32_t>(b[word] << shift) >> 28));
+            acc[word] += static_cast<uint32_t>(
+                (static_cast<int32_t>(a[word] << shift) >> 28) * (static_cast<int32_t>(b[word] << shift) >> 28));
     return acc;
 }
 

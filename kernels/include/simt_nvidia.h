@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * portable.h on NVIDIA GPUs, sm_80 and later: what nvcc and clang both take, which is most of it, as text of instructions. What each
- * has in its own way is in simt_nvidia_nvcc.h and simt_nvidia_clang.h. Private: the contract is in portable.h. Instructions are named
- * as in "Parallel Thread Execution ISA" 9.0.
+ * portable.h on NVIDIA GPUs, sm_80 and later: what nvcc and clang have in common, most of it inline PTX. What differs
+ * is in simt_nvidia_nvcc.h and simt_nvidia_clang.h. Private: the contract is in portable.h. Instructions are named as
+ * in "Parallel Thread Execution ISA" 9.0.
  */
 #ifndef ROOFTILE_SIMT_NVIDIA_H
 #define ROOFTILE_SIMT_NVIDIA_H
@@ -14,9 +14,8 @@
 #endif
 
 #define SIMT_ARCH __CUDA_ARCH__
-#define KERNEL extern "C" __global__
 #define KERNEL_EXPORT(f)
-/* One array for all of them: in one source two of another type would clash. */
+/* One array for all uses: two of different types in one source would clash. */
 #define DYNAMIC_SHARED(type, name)                                                                                     \
     extern __shared__ __attribute__((aligned(16))) unsigned char simt_dynamic_shared[];                                \
     type *const name = reinterpret_cast<type *>(simt_dynamic_shared)
@@ -24,7 +23,7 @@
 /* A multiprocessor has four SIMDs; CUDA's second number is workgroups on it. */
 #define SIMT_LANES(lanes) __attribute__((launch_bounds(lanes)))
 #define SIMT_LANES_WAVES(lanes, waves)                                                                                 \
-    __attribute__((launch_bounds(lanes, (waves) * 128 > (lanes) ? (waves) * 128 / (lanes) : 1)))
+    __attribute__((launch_bounds(lanes, (waves)*128 > (lanes) ? (waves)*128 / (lanes) : 1)))
 #define SIMT_THIRD(first, second, third, ...) third
 #define __launch_bounds__(...) SIMT_THIRD(__VA_ARGS__, SIMT_LANES_WAVES, SIMT_LANES, )(__VA_ARGS__)
 
@@ -49,7 +48,7 @@ __device__ static inline unsigned wave_id()
     return thread_id() / ROOFTILE_WAVE;
 }
 
-/* There is one kind of barrier; loads that nobody has asked for yet stay on the way across it. */
+/* There is only one kind of barrier; loads whose results nobody has used yet stay in flight across it. */
 __device__ static inline void lds_barrier()
 {
     __syncthreads();
@@ -70,10 +69,8 @@ __device__ static inline uint32_t permute_bytes(uint32_t high, uint32_t low, uin
     return bytes & ~(zero * 0xffu);
 }
 
-/* Nothing that PTX can say. */
-__device__ static inline void schedule_fence()
-{
-}
+/* PTX cannot express it. */
+__device__ static inline void schedule_fence() {}
 
 /* ---- lanes ---- */
 
@@ -86,7 +83,9 @@ struct simt_words {
     __device__ static inline unsigned simt_##name(unsigned word, unsigned source)                                      \
     {                                                                                                                  \
         unsigned moved;                                                                                                \
-        asm volatile("shfl.sync." mode ".b32 %0, %1, %2, " clamp ", 0xffffffff;" : "=r"(moved) : "r"(word), "r"(source)); \
+        asm volatile("shfl.sync." mode ".b32 %0, %1, %2, " clamp ", 0xffffffff;"                                       \
+                     : "=r"(moved)                                                                                     \
+                     : "r"(word), "r"(source));                                                                        \
         return moved;                                                                                                  \
     }
 SIMT_SHUFFLE(shuffle, "idx", "31")
@@ -113,7 +112,7 @@ SIMT_SHUFFLE(shuffle_down, "down", "31")
         return __builtin_bit_cast(type_t, moved);                                                                      \
     }
 
-/* Lanes that take part: all that have not returned, which the hardware does not wait for. */
+/* All lanes are named; the hardware does not wait for those that have returned. */
 template <class type_t> __device__ type_t __shfl(type_t value, unsigned lane)
 {
     SIMT_MOVE_LANES(value, simt_shuffle(word, lane))
@@ -186,27 +185,28 @@ __device__ static inline bool __all(bool predicate)
 
 /* ---- memory ---- */
 
-/* Rows of which some begin at a multiple of the vector: what the address allows is found out by asking. */
-template <class element_t, int count> __device__ static typename simt_vec_of<element_t, count>::type load_loose(const element_t *from)
+/* Some rows begin at a multiple of the vector, so it pays to test the address. */
+template <class element_t, int count>
+__device__ static typename simt_vec_of<element_t, count>::type load_unaligned(const element_t *from)
 {
     typedef typename simt_vec_of<element_t, count>::type whole_t;
     if (reinterpret_cast<size_t>(from) % alignof(whole_t) == 0)
         return *reinterpret_cast<const whole_t *>(from);
-    return *reinterpret_cast<const typename loose_vec<element_t, count>::type *>(from);
+    return *reinterpret_cast<const typename unaligned_vec<element_t, count>::type *>(from);
 }
 
 template <class element_t, int count>
-__device__ static void store_loose(typename simt_vec_of<element_t, count>::type value, element_t *to)
+__device__ static void store_unaligned(typename simt_vec_of<element_t, count>::type value, element_t *to)
 {
     typedef typename simt_vec_of<element_t, count>::type whole_t;
     if (reinterpret_cast<size_t>(to) % alignof(whole_t) == 0)
         *reinterpret_cast<whole_t *>(to) = value;
     else
-        *reinterpret_cast<typename loose_vec<element_t, count>::type *>(to) = value;
+        *reinterpret_cast<typename unaligned_vec<element_t, count>::type *>(to) = value;
 }
 
-/* One access: ld.global.cs and st.global.cs say that it is likely to be the only one. */
-#define SIMT_STREAM(bytes, word_t, load, store, words, list, in, out, address)                                          \
+/* ld.global.cs and st.global.cs: the data is likely to be accessed only once. */
+#define SIMT_STREAM(bytes, word_t, load, store, words, list, in, out, address)                                         \
     template <> struct simt_stream<bytes> {                                                                            \
         __device__ static void get(void *to, const void *from)                                                         \
         {                                                                                                              \
@@ -227,15 +227,15 @@ SIMT_STREAM(1, uint16_t, "ld.global.cs.u8", "st.global.cs.u8", 1, "%0", ("h"(w[0
 SIMT_STREAM(2, uint16_t, "ld.global.cs.u16", "st.global.cs.u16", 1, "%0", ("h"(w[0])), ("=h"(w[0])), "%1")
 SIMT_STREAM(4, uint32_t, "ld.global.cs.u32", "st.global.cs.u32", 1, "%0", ("r"(w[0])), ("=r"(w[0])), "%1")
 SIMT_STREAM(8, uint32_t, "ld.global.cs.v2.u32", "st.global.cs.v2.u32", 2, "{%0, %1}", ("r"(w[0]), "r"(w[1])),
-            ("=r"(w[0]), "=r"(w[1])), "%2")
+    ("=r"(w[0]), "=r"(w[1])), "%2")
 SIMT_STREAM(16, uint32_t, "ld.global.cs.v4.u32", "st.global.cs.v4.u32", 4, "{%0, %1, %2, %3}",
-            ("r"(w[0]), "r"(w[1]), "r"(w[2]), "r"(w[3])), ("=r"(w[0]), "=r"(w[1]), "=r"(w[2]), "=r"(w[3])), "%4")
+    ("r"(w[0]), "r"(w[1]), "r"(w[2]), "r"(w[3])), ("=r"(w[0]), "=r"(w[1]), "=r"(w[2]), "=r"(w[3])), "%4")
 
 template <class type_t> __device__ static type_t load_nt(const type_t *from)
 {
     constexpr unsigned each = sizeof(type_t) < 16 ? sizeof(type_t) : 16;
     type_t value;
-    UNROLL
+#pragma unroll
     for (unsigned at = 0; at < sizeof(type_t); at += each)
         simt_stream<each>::get(reinterpret_cast<char *>(&value) + at, reinterpret_cast<const char *>(from) + at);
     return value;
@@ -244,7 +244,7 @@ template <class type_t> __device__ static type_t load_nt(const type_t *from)
 template <class type_t> __device__ static void store_nt(type_t value, type_t *to)
 {
     constexpr unsigned each = sizeof(type_t) < 16 ? sizeof(type_t) : 16;
-    UNROLL
+#pragma unroll
     for (unsigned at = 0; at < sizeof(type_t); at += each)
         simt_stream<each>::put(reinterpret_cast<char *>(to) + at, reinterpret_cast<const char *>(&value) + at);
 }
@@ -270,7 +270,7 @@ template <class type_t> __device__ void store_host(type_t *at, type_t value)
         asm volatile("st.release.sys.u64 [%0], %1;" ::"l"(at), "l"(__builtin_bit_cast(uint64_t, value)) : "memory");
 }
 
-/* Nanoseconds, of which the hardware may make twice as many or none. */
+/* Nanoseconds; the hardware may wait for anything from none to twice as many. */
 __device__ static inline void nap()
 {
     asm volatile("nanosleep.u32 4000;");
@@ -317,7 +317,7 @@ __device__ static inline uint64_t read_cycles()
     return clocks;
 }
 
-/* Nanoseconds; it moves on in steps, of 32 ns on recent devices. */
+/* Nanoseconds, in steps of 32 ns on recent devices. */
 __device__ static inline uint64_t read_realtime()
 {
     uint64_t ticks;
@@ -332,7 +332,7 @@ __device__ static constexpr unsigned cycle_counter_bits()
 
 /* ---- against the optimiser ---- */
 
-/* In words of up to 8 bytes; PTX has no registers of 8 bits. */
+/* In registers of 4 and 8 bytes, because PTX has none of 1. */
 template <class type_t> __device__ type_t opaque(type_t value)
 {
     if constexpr (sizeof(type_t) < 4) {
@@ -351,7 +351,7 @@ template <class type_t> __device__ type_t opaque(type_t value)
     } else {
         uint32_t words[sizeof(type_t) / 4];
         __builtin_memcpy(words, &value, sizeof(value));
-        UNROLL
+#pragma unroll
         for (unsigned w = 0; w < sizeof(type_t) / 4; ++w)
             asm volatile("" : "+r"(words[w]));
         __builtin_memcpy(&value, words, sizeof(value));

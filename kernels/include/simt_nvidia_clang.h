@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * What clang alone needs of portable.h on NVIDIA GPUs: builtins instead of CUDA's headers, none of which has to be there. Vectors and
- * float16 are its own, as on AMD. Private: the contract is in portable.h.
+ * What clang alone needs of portable.h on NVIDIA GPUs: builtins instead of CUDA's headers, none of which has to be
+ * there. Vectors and float16 are its own, as on AMD. Private: the contract is in portable.h.
  *
- * There is no libdevice: what a builtin would call is not there, and says so when the code is made ("no libcall available").
+ * There is no libdevice: what a builtin would call is not there, and says so when the code is made ("no libcall
+ * available").
  */
 #ifndef ROOFTILE_SIMT_NVIDIA_CLANG_H
 #define ROOFTILE_SIMT_NVIDIA_CLANG_H
@@ -16,26 +17,25 @@
 __device__ static inline simt_dim3 simt_thread_index()
 {
     return {static_cast<unsigned>(__nvvm_read_ptx_sreg_tid_x()), static_cast<unsigned>(__nvvm_read_ptx_sreg_tid_y()),
-            static_cast<unsigned>(__nvvm_read_ptx_sreg_tid_z())};
+        static_cast<unsigned>(__nvvm_read_ptx_sreg_tid_z())};
 }
 
 __device__ static inline simt_dim3 simt_block_index()
 {
-    return {static_cast<unsigned>(__nvvm_read_ptx_sreg_ctaid_x()), static_cast<unsigned>(__nvvm_read_ptx_sreg_ctaid_y()),
-            static_cast<unsigned>(__nvvm_read_ptx_sreg_ctaid_z())};
+    return {static_cast<unsigned>(__nvvm_read_ptx_sreg_ctaid_x()),
+        static_cast<unsigned>(__nvvm_read_ptx_sreg_ctaid_y()), static_cast<unsigned>(__nvvm_read_ptx_sreg_ctaid_z())};
 }
 
 __device__ static inline simt_dim3 simt_block_size()
 {
     return {static_cast<unsigned>(__nvvm_read_ptx_sreg_ntid_x()), static_cast<unsigned>(__nvvm_read_ptx_sreg_ntid_y()),
-            static_cast<unsigned>(__nvvm_read_ptx_sreg_ntid_z())};
+        static_cast<unsigned>(__nvvm_read_ptx_sreg_ntid_z())};
 }
 
 __device__ static inline simt_dim3 simt_grid_size()
 {
     return {static_cast<unsigned>(__nvvm_read_ptx_sreg_nctaid_x()),
-            static_cast<unsigned>(__nvvm_read_ptx_sreg_nctaid_y()),
-            static_cast<unsigned>(__nvvm_read_ptx_sreg_nctaid_z())};
+        static_cast<unsigned>(__nvvm_read_ptx_sreg_nctaid_y()), static_cast<unsigned>(__nvvm_read_ptx_sreg_nctaid_z())};
 }
 
 #define threadIdx (simt_thread_index())
@@ -44,13 +44,13 @@ __device__ static inline simt_dim3 simt_grid_size()
 #define gridDim (simt_grid_size())
 
 /* As portable.h says: an alignment below an element's is the whole vector's. */
-template <class element_t, int count, int alignment = sizeof(element_t)> struct loose_vec {
+template <class element_t, int count, int alignment = sizeof(element_t)> struct unaligned_vec {
     typedef typename simt_vec_of<element_t, count>::type whole_t;
     static constexpr int bytes = alignment < static_cast<int>(alignof(element_t)) ? alignof(whole_t) : alignment;
     typedef element_t type __attribute__((ext_vector_type(count), aligned(bytes)));
 };
 
-template <class mask_t, class type_t> __device__ static type_t pick(mask_t mask, type_t a, type_t b)
+template <class mask_t, class type_t> __device__ static type_t select(mask_t mask, type_t a, type_t b)
 {
     return mask ? a : b;
 }
@@ -81,12 +81,11 @@ template <class type_t> __device__ static type_t simt_cuda_fetch_add_system(type
 template <class type_t> __device__ static type_t simt_cuda_swap_system(type_t *at, type_t expected, type_t value)
 {
     if constexpr (sizeof(type_t) == 4)
-        return static_cast<type_t>(__nvvm_atom_sys_cas_gen_i(reinterpret_cast<int *>(at), static_cast<int>(expected),
-                                                             static_cast<int>(value)));
+        return static_cast<type_t>(__nvvm_atom_sys_cas_gen_i(
+            reinterpret_cast<int *>(at), static_cast<int>(expected), static_cast<int>(value)));
     else
-        return static_cast<type_t>(__nvvm_atom_sys_cas_gen_ll(reinterpret_cast<long long *>(at),
-                                                              static_cast<long long>(expected),
-                                                              static_cast<long long>(value)));
+        return static_cast<type_t>(__nvvm_atom_sys_cas_gen_ll(
+            reinterpret_cast<long long *>(at), static_cast<long long>(expected), static_cast<long long>(value)));
 }
 
 #endif

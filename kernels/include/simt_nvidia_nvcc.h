@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * What nvcc alone needs of portable.h on NVIDIA GPUs: what it has by names in CUDA's headers, and what clang has and it has not.
- * Private: the contract is in portable.h.
+ * What nvcc alone needs of portable.h on NVIDIA GPUs: what it has by names in CUDA's headers, and what clang has and it
+ * has not. Private: the contract is in portable.h.
  */
 #ifndef ROOFTILE_SIMT_NVIDIA_NVCC_H
 #define ROOFTILE_SIMT_NVIDIA_NVCC_H
 
-/* Of CUDA's headers those that declare what the compiler knows by name, and nothing with templates: a manifest's T or N would
- * be replaced in them. For the same reason nvcc is told that it has its cuda_runtime.h already (-D__CUDA_RUNTIME_H__). */
+/* Of CUDA's headers those that declare what the compiler knows by name, and nothing with templates: a manifest's T or N
+ * would be replaced in them. For the same reason nvcc is told that it has its cuda_runtime.h already
+ * (-D__CUDA_RUNTIME_H__). */
 #define __CUDA_INCLUDE_COMPILER_INTERNAL_HEADERS__
 #define __CUDA_DEVICE_RUNTIME_API_H__
 #include "crt/host_defines.h"
@@ -52,7 +53,8 @@ template <> struct simt_atomic_word<long> {
 };
 
 #define SIMT_CUDA_ATOMIC(name, call)                                                                                   \
-    template <class type_t, class... rest_t> __device__ static type_t simt_cuda_##name(type_t *at, type_t value, rest_t...) \
+    template <class type_t, class... rest_t>                                                                           \
+    __device__ static type_t simt_cuda_##name(type_t *at, type_t value, rest_t...)                                     \
     {                                                                                                                  \
         typedef typename simt_atomic_word<type_t>::type word_t;                                                        \
         return static_cast<type_t>(call(reinterpret_cast<word_t *>(at), static_cast<word_t>(value)));                  \
@@ -74,7 +76,8 @@ template <class type_t> __device__ static type_t simt_fetch_add(type_t *at, type
 template <class type_t> __device__ static type_t simt_cuda_swap(type_t *at, type_t expected, type_t value)
 {
     typedef typename simt_atomic_word<type_t>::type word_t;
-    return static_cast<type_t>(::atomicCAS(reinterpret_cast<word_t *>(at), static_cast<word_t>(expected), static_cast<word_t>(value)));
+    return static_cast<type_t>(
+        ::atomicCAS(reinterpret_cast<word_t *>(at), static_cast<word_t>(expected), static_cast<word_t>(value)));
 }
 
 template <class type_t> __device__ static type_t simt_cuda_swap_system(type_t *at, type_t expected, type_t value)
@@ -118,8 +121,7 @@ __device__ static inline float16 fma(float16 a, float16 b, float16 c)
 
 template <class element_t, int count, int alignment>
 __device__ static simt_vec<element_t, count, alignment> fma(simt_vec<element_t, count, alignment> a,
-                                                                 simt_vec<element_t, count, alignment> b,
-                                                                 simt_vec<element_t, count, alignment> c)
+    simt_vec<element_t, count, alignment> b, simt_vec<element_t, count, alignment> c)
 {
     simt_vec<element_t, count, alignment> result;
     if constexpr (simt_is_half<element_t>::value && count % 2 == 0) {
@@ -127,14 +129,14 @@ __device__ static simt_vec<element_t, count, alignment> fma(simt_vec<element_t, 
         __builtin_memcpy(words[0], a.at, sizeof(words[0]));
         __builtin_memcpy(words[1], b.at, sizeof(words[1]));
         __builtin_memcpy(words[2], c.at, sizeof(words[2]));
-        UNROLL
+#pragma unroll
         for (int w = 0; w < count / 2; ++w)
             asm("fma.rn.f16x2 %0, %1, %2, %3;"
                 : "=r"(words[0][w])
                 : "r"(words[0][w]), "r"(words[1][w]), "r"(words[2][w]));
         __builtin_memcpy(result.at, words[0], sizeof(words[0]));
     } else {
-        UNROLL
+#pragma unroll
         for (int e = 0; e < count; ++e) {
             if constexpr (simt_is_whole<element_t>::value)
                 result.at[e] = static_cast<element_t>(a.at[e] * b.at[e] + c.at[e]);

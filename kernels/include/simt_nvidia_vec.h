@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What nvcc lacks: vectors of elements with operators, and a half-precision number. Laid out as clang's ext_vector_type is,
- * so that buffers and kernel arguments mean the same. Private: the contract is in portable.h.
+ * What nvcc lacks: vectors of elements with operators, and a half-precision number. Laid out as clang's ext_vector_type
+ * is, so that buffers and kernel arguments mean the same. Private: the contract is in portable.h.
  */
 #ifndef ROOFTILE_SIMT_NVIDIA_VEC_H
 #define ROOFTILE_SIMT_NVIDIA_VEC_H
@@ -24,7 +24,7 @@ struct float16 {
 };
 #define _Float16 float16
 
-/* Element by element, and on two halves of a word at once. */
+/* Operations on elements, and on the two halves of a word at once. */
 #define SIMT_HALVES(name, word)                                                                                        \
     static constexpr bool has_two = true;                                                                              \
     __device__ static float16 one(float16 a, float16 b)                                                                \
@@ -59,14 +59,15 @@ SIMT_OPERATION(xor, ^, SIMT_NO_HALVES)
 SIMT_OPERATION(left, <<, SIMT_NO_HALVES)
 SIMT_OPERATION(right, >>, SIMT_NO_HALVES)
 
-/* With a number of another type: what clang makes of it, half precision with whole numbers and that type with others. */
-template <class number_t> struct simt_beside_half {
+/* With a number of another type: what clang makes of it, half precision with whole numbers and that type with others.
+ */
+template <class number_t> struct simt_half_common {
     typedef float16 type;
 };
-template <> struct simt_beside_half<float> {
+template <> struct simt_half_common<float> {
     typedef float type;
 };
-template <> struct simt_beside_half<double> {
+template <> struct simt_half_common<double> {
     typedef double type;
 };
 #define SIMT_HALF_OPERATOR(sign, both)                                                                                 \
@@ -77,13 +78,13 @@ template <> struct simt_beside_half<double> {
     template <class number_t, class = decltype(+number_t())>                                                           \
     __device__ static auto operator sign(float16 a, number_t b)                                                        \
     {                                                                                                                  \
-        typedef typename simt_beside_half<number_t>::type common_t;                                                    \
+        typedef typename simt_half_common<number_t>::type common_t;                                                    \
         return static_cast<common_t>(a) sign static_cast<common_t>(b);                                                 \
     }                                                                                                                  \
     template <class number_t, class = decltype(+number_t())>                                                           \
     __device__ static auto operator sign(number_t a, float16 b)                                                        \
     {                                                                                                                  \
-        typedef typename simt_beside_half<number_t>::type common_t;                                                    \
+        typedef typename simt_half_common<number_t>::type common_t;                                                    \
         return static_cast<common_t>(a) sign static_cast<common_t>(b);                                                 \
     }
 SIMT_HALF_OPERATOR(+, simt_add::one(a, b))
@@ -91,7 +92,7 @@ SIMT_HALF_OPERATOR(-, simt_sub::one(a, b))
 SIMT_HALF_OPERATOR(*, simt_mul::one(a, b))
 SIMT_HALF_OPERATOR(/, static_cast<float>(a) / static_cast<float>(b))
 
-/* clang has this one as a builtin. */
+/* A builtin of clang that nvcc lacks. */
 template <class element_t> struct simt_is_whole {
     static constexpr bool value = static_cast<element_t>(0.5f) == static_cast<element_t>(0);
 };
@@ -151,14 +152,14 @@ __device__ static constexpr int simt_power_above(int bytes)
 
 template <class element_t, int count, int alignment> struct alignas(alignment) simt_vec {
     typedef simt_vec<typename simt_mask_of<sizeof(element_t)>::type, count,
-                     simt_power_above(count * static_cast<int>(sizeof(element_t)))>
+        simt_power_above(count *static_cast<int>(sizeof(element_t)))>
         mask_t;
     element_t at[count];
 
     simt_vec() = default;
     template <class number_t, class = decltype(+number_t())> __device__ simt_vec(number_t value)
     {
-        UNROLL
+#pragma unroll
         for (int e = 0; e < count; ++e)
             at[e] = static_cast<element_t>(value);
     }
@@ -170,7 +171,7 @@ template <class element_t, int count, int alignment> struct alignas(alignment) s
     /* The same vector with another alignment. */
     template <int other> __device__ simt_vec(const simt_vec<element_t, count, other> &from)
     {
-        UNROLL
+#pragma unroll
         for (int e = 0; e < count; ++e)
             at[e] = from.at[e];
     }
@@ -191,12 +192,12 @@ template <class element_t, int count, int alignment> struct alignas(alignment) s
             uint32_t left[count / 2], right[count / 2];
             __builtin_memcpy(left, at, sizeof(left));
             __builtin_memcpy(right, b.at, sizeof(right));
-            UNROLL
+#pragma unroll
             for (int w = 0; w < count / 2; ++w)
                 left[w] = operation::two(left[w], right[w]);
             __builtin_memcpy(result.at, left, sizeof(left));
         } else {
-            UNROLL
+#pragma unroll
             for (int e = 0; e < count; ++e)
                 result.at[e] = operation::one(at[e], b.at[e]);
         }
@@ -223,7 +224,7 @@ template <class element_t, int count, int alignment> struct alignas(alignment) s
     __device__ simt_vec operator-() const
     {
         simt_vec result;
-        UNROLL
+#pragma unroll
         for (int e = 0; e < count; ++e)
             result.at[e] = static_cast<element_t>(-at[e]);
         return result;
@@ -231,7 +232,7 @@ template <class element_t, int count, int alignment> struct alignas(alignment) s
     __device__ simt_vec operator~() const
     {
         simt_vec result;
-        UNROLL
+#pragma unroll
         for (int e = 0; e < count; ++e)
             result.at[e] = static_cast<element_t>(~at[e]);
         return result;
@@ -239,7 +240,7 @@ template <class element_t, int count, int alignment> struct alignas(alignment) s
 };
 
 template <class element_t, int count> struct simt_vec_of {
-    typedef simt_vec<element_t, count, simt_power_above(count * static_cast<int>(sizeof(element_t)))> type;
+    typedef simt_vec<element_t, count, simt_power_above(count *static_cast<int>(sizeof(element_t)))> type;
 };
 
 template <class element_t, int count> struct vec {
@@ -249,23 +250,24 @@ template <class element_t> struct vec<element_t, 1> {
     typedef element_t type;
 };
 
-/* Where its elements are aligned and it need not be. There is no access of fewer than an element's bytes: then all has to be. */
-template <class element_t, int count, int alignment = sizeof(element_t)> struct loose_vec {
+/* Where its elements are aligned and it need not be. There is no access of fewer than an element's bytes: then all has
+ * to be. */
+template <class element_t, int count, int alignment = sizeof(element_t)> struct unaligned_vec {
     static constexpr int whole = simt_power_above(count * static_cast<int>(sizeof(element_t)));
     typedef simt_vec<element_t, count, (alignment < static_cast<int>(alignof(element_t)) ? whole : alignment)> type;
 };
 
-template <class type_t> __device__ static type_t pick(bool mask, type_t a, type_t b)
+template <class type_t> __device__ static type_t select(bool mask, type_t a, type_t b)
 {
     return mask ? a : b;
 }
 
 template <class mask_t, class element_t, int count, int alignment>
-__device__ static simt_vec<element_t, count, alignment> pick(mask_t mask, simt_vec<element_t, count, alignment> a,
-                                                             simt_vec<element_t, count, alignment> b)
+__device__ static simt_vec<element_t, count, alignment> select(
+    mask_t mask, simt_vec<element_t, count, alignment> a, simt_vec<element_t, count, alignment> b)
 {
     simt_vec<element_t, count, alignment> result;
-    UNROLL
+#pragma unroll
     for (int e = 0; e < count; ++e)
         result.at[e] = mask.at[e] ? a.at[e] : b.at[e];
     return result;
@@ -276,7 +278,7 @@ template <class to_t, int count, int alignment> struct simt_converter<simt_vec<t
     template <class from_t> __device__ static simt_vec<to_t, count, alignment> of(const from_t &from)
     {
         simt_vec<to_t, count, alignment> result;
-        UNROLL
+#pragma unroll
         for (int e = 0; e < count; ++e)
             result.at[e] = static_cast<to_t>(from.at[e]);
         return result;

@@ -38,8 +38,8 @@ template <> struct simt_tile_c_element<uint16_t> {
 #define SIMT_TILE_RUN(count, bytes) (count)
 #endif
 
-/* A vector as whatever type of the same size a builtin takes: short, __bf16 or _Float16 vectors, int, long, by LLVM's
- * age. */
+/* Converts to whatever type of the same size a builtin takes: vectors of short, __bf16 or _Float16, int, long. That
+ * differs between versions of LLVM. */
 template <class vector_t> struct simt_tile_operand {
     vector_t value;
     template <class type_t> __device__ operator type_t() const
@@ -48,7 +48,7 @@ template <class vector_t> struct simt_tile_operand {
     }
 };
 
-/* The scaled instructions take 32 bytes, of which narrow types fill less. */
+/* The scaled instructions take 32 bytes; narrow types do not fill them. */
 typedef int simt_tile_wide_t __attribute__((ext_vector_type(8)));
 template <class vector_t> __device__ static inline simt_tile_wide_t simt_tile_wide(vector_t value)
 {
@@ -65,8 +65,8 @@ template <int m, int n, int k, class in, class out, int sparse> struct simt_tile
     template <> struct simt_tile_has<m, n, k, in, out, sparse> {                                                       \
         static constexpr bool value = true;                                                                            \
         template <class a_t, class b_t, class c_t>                                                                     \
-        __device__ static inline c_t mma(simt_tile_operand<a_t> a, simt_tile_operand<b_t> b, simt_tile_operand<c_t> c, \
-                                         int index)                                                                    \
+        __device__ static inline c_t mma(                                                                              \
+            simt_tile_operand<a_t> a, simt_tile_operand<b_t> b, simt_tile_operand<c_t> c, int index)                   \
         {                                                                                                              \
             (void)index;                                                                                               \
             return __builtin_bit_cast(c_t, call);                                                                      \
@@ -76,14 +76,14 @@ template <int m, int n, int k, class in, class out, int sparse> struct simt_tile
     SIMT_TILE_ROW(m, n, k, in, out, 1, __builtin_amdgcn_mfma_##name(a, b, c, 0, 0, 0))
 #define SIMT_TILE_SMFMAC_ROW(m, n, k, in, out, name)                                                                   \
     SIMT_TILE_ROW(m, n, k, in, out, 2, __builtin_amdgcn_smfmac_##name(a, b, c, index, 0, 0))
-/* Numbers of the two formats; scales of 2^(127 - 127), in the first byte of a register. */
+/* `number` is the format of A and of B. Scales are 2^(127 - 127), in the first byte of a register. */
 #define SIMT_TILE_SCALED_ROWS(in, number)                                                                              \
     SIMT_TILE_ROW(16, 16, 128, in, float, 1,                                                                           \
-                  __builtin_amdgcn_mfma_scale_f32_16x16x128_f8f6f4(simt_tile_wide(a.value), simt_tile_wide(b.value),   \
-                                                                   c, number, number, 0, 127, 0, 127))                 \
+        __builtin_amdgcn_mfma_scale_f32_16x16x128_f8f6f4(                                                              \
+            simt_tile_wide(a.value), simt_tile_wide(b.value), c, number, number, 0, 127, 0, 127))                      \
     SIMT_TILE_ROW(32, 32, 64, in, float, 1,                                                                            \
-                  __builtin_amdgcn_mfma_scale_f32_32x32x64_f8f6f4(simt_tile_wide(a.value), simt_tile_wide(b.value), c, \
-                                                                  number, number, 0, 127, 0, 127))
+        __builtin_amdgcn_mfma_scale_f32_32x32x64_f8f6f4(                                                               \
+            simt_tile_wide(a.value), simt_tile_wide(b.value), c, number, number, 0, 127, 0, 127))
 #define SIMT_TILE_WMMA_ROW(in, name)                                                                                   \
     SIMT_TILE_ROW(16, 16, 16, in, float, 1, __builtin_amdgcn_wmma_f32_16x16x16_##name(a, b, c))
 #define SIMT_TILE_WMMA_WHOLE_ROW(k, in, name)                                                                          \
@@ -199,11 +199,11 @@ SIMT_TILE_SWMMAC_ROW(tile_f16, f16_w32)
 SIMT_TILE_SWMMAC_ROW(tile_bf16, bf16_w32)
 SIMT_TILE_SWMMAC_ROW(tile_e4m3, fp8_fp8_w32)
 SIMT_TILE_SWMMAC_ROW(tile_e5m2, bf8_bf8_w32)
-SIMT_TILE_ROW(16, 16, 32, tile_i8, int32_t, 2,
-              __builtin_amdgcn_swmmac_i32_16x16x32_iu8_w32(true, a, true, b, c, index, false))
+SIMT_TILE_ROW(
+    16, 16, 32, tile_i8, int32_t, 2, __builtin_amdgcn_swmmac_i32_16x16x32_iu8_w32(true, a, true, b, c, index, false))
 #endif
 
-/* WMMA stays where all lanes are: see SIMT_HERE. MFMA does by itself, and its C may be in accumulation registers. */
+/* Keeps a WMMA where all lanes are active, see SIMT_HERE. MFMA stays there by itself, and its C may be in AGPRs. */
 template <class c_t> __device__ static inline c_t simt_tile_here(c_t c)
 {
 #if defined(__GFX11__) || defined(__GFX12__)
@@ -217,24 +217,24 @@ template <class c_t> __device__ static inline c_t simt_tile_here(c_t c)
 }
 
 template <class tile_t>
-__device__ static inline typename tile_t::c_t simt_tile_product(typename tile_t::a_t a, uint32_t index,
-                                                                typename tile_t::b_t b, typename tile_t::c_t c)
+__device__ static inline typename tile_t::c_t simt_tile_product(
+    typename tile_t::a_t a, uint32_t index, typename tile_t::b_t b, typename tile_t::c_t c)
 {
     static_assert(tile_t::supported, "the target has no such matrix instruction: ask tile_supported");
     return tile_t::has::mma(simt_tile_operand<typename tile_t::a_t>{a}, simt_tile_operand<typename tile_t::b_t>{b},
-                            simt_tile_operand<typename tile_t::c_t>{c}, static_cast<int>(index));
+        simt_tile_operand<typename tile_t::c_t>{c}, static_cast<int>(index));
 }
 
 template <class tile_t>
-__device__ static inline typename tile_t::c_t tile_mma(typename tile_t::a_t a, uint32_t index, typename tile_t::b_t b,
-                                                       typename tile_t::c_t c)
+__device__ static inline typename tile_t::c_t tile_mma(
+    typename tile_t::a_t a, uint32_t index, typename tile_t::b_t b, typename tile_t::c_t c)
 {
     return simt_tile_here(simt_tile_product<tile_t>(a, index, b, c));
 }
 
 template <class tile_t>
-__device__ static inline typename tile_t::c_t tile_mma(typename tile_t::a_t a, typename tile_t::b_t b,
-                                                       typename tile_t::c_t c)
+__device__ static inline typename tile_t::c_t tile_mma(
+    typename tile_t::a_t a, typename tile_t::b_t b, typename tile_t::c_t c)
 {
     static_assert(tile_t::sparse == 1, "a sparse A needs its index");
     return tile_mma<tile_t>(a, 0, b, c);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * tile.h on the CPU device: a part of the class that a kernel source is (see simt_cpu.h). Lanes exchange their parts of
- * A and B by wave operations, and each computes its own elements of D. It shows that a kernel is right, not how fast it
- * is. Private: the contract is in tile.h.
+ * tile.h on the CPU device, as part of the class that a kernel source becomes (simt_cpu.h). Lanes exchange their parts
+ * of A and B by wave operations, and each computes its own elements of D. It shows that a kernel is right, not how fast
+ * it is. Private: the contract is in tile.h.
  */
 #ifndef TILE_LAYOUT
 #define TILE_LAYOUT 0
@@ -37,7 +37,7 @@
 #define SIMT_TILE_RUN(count, bytes) (count)
 #endif
 
-/* For which K there is an instruction of 16 x 16 (a bit is a K; MFMA's 32 x 32 has half of it): dense and sparse. */
+/* The K of the 16 x 16 instructions, dense and sparse, each of them a bit. MFMA's 32 x 32 have half that K. */
 template <class in, class out> struct simt_tile_depths {
     static constexpr int mfma = 0, wmma = 0, smfmac = 0, swmmac = 0, nvidia = 0;
 };
@@ -75,13 +75,13 @@ template <int m, int n, int k, class in, class out, int sparse> struct simt_tile
     static constexpr bool value = SIMT_TILE_LAYOUT == SIMT_TILE_NVIDIA ? nvidia : ROOFTILE_WAVE == 64 ? mfma : wmma;
 };
 
-/* A fragment in words that wave operations move. */
+/* A fragment as words that wave operations can move. */
 template <class fragment_t> struct simt_tile_words {
     static constexpr int count = (sizeof(fragment_t) + 7) / 8;
     uint64_t at[count];
 };
 
-/* Where the coordinates of A and B put them, row by row. */
+/* Collects all lanes' elements of A or B into a row-major matrix. */
 template <class tile_t, bool is_a, class fragment_t, class in_t>
 __device__ void simt_tile_gather(in_t *matrix, fragment_t fragment, unsigned simt_at) const
 {
@@ -111,7 +111,8 @@ __device__ void simt_tile_gather(in_t *matrix, fragment_t fragment, unsigned sim
 
 /* Number `at` of those that lie along k from `from` on, `stride` elements apart. Sums of whole numbers are unsigned, to
  * wrap. */
-template <class in> __device__ static auto simt_tile_along(const typename in::type *from, unsigned stride, unsigned at)
+template <class in>
+__device__ static auto simt_tile_element_at(const typename in::type *from, unsigned stride, unsigned at)
 {
     if constexpr (in::bits % 8 != 0) {
         const unsigned bit = at * in::bits, low = from[bit / 8 * stride];
@@ -128,7 +129,7 @@ template <class in> __device__ static auto simt_tile_along(const typename in::ty
     }
 }
 
-/* What one more product makes of a sum that is kept in C's own type. */
+/* Adds to an element of C, in its own type. */
 template <class tile_t, class sum_t>
 __device__ static typename tile_t::acc_t simt_tile_add(typename tile_t::acc_t c, sum_t sum)
 {
@@ -153,7 +154,7 @@ template <class tile_t> __device__ void simt_tile_positions(uint8_t *positions, 
 
 template <class tile_t>
 __device__ typename tile_t::c_t tile_mma(typename tile_t::a_t a, uint32_t index, typename tile_t::b_t b,
-                                         typename tile_t::c_t c, unsigned simt_at = SIMT_HERE) const
+    typename tile_t::c_t c, unsigned simt_at = SIMT_HERE) const
 {
     static_assert(tile_t::supported, "the target has no such matrix instruction: ask tile_supported");
     if (!simt_self) {
@@ -170,11 +171,11 @@ __device__ typename tile_t::c_t tile_mma(typename tile_t::a_t a, uint32_t index,
     constexpr unsigned terms = tile_t::k / tile_t::sparse;
     for (unsigned e = 0; e < tile_t::c_count; ++e) {
         const unsigned row = tile_c_row<tile_t>(e), column = tile_c_column<tile_t>(e);
-        decltype(simt_tile_along<in>(left, 1, 0)) sum = 0;
+        decltype(simt_tile_element_at<in>(left, 1, 0)) sum = 0;
         for (unsigned i = 0; i < terms; ++i) {
             const unsigned k = tile_t::sparse == 2 ? i / 2 * 4 + positions[row * terms + i] : i;
-            sum += simt_tile_along<in>(left + row * tile_t::a_depth, 1, i) *
-                   simt_tile_along<in>(right + column, tile_t::n, k);
+            sum += simt_tile_element_at<in>(left + row * tile_t::a_depth, 1, i) *
+                   simt_tile_element_at<in>(right + column, tile_t::n, k);
         }
         c[e] = simt_tile_add<tile_t>(c[e], sum);
     }
@@ -182,8 +183,8 @@ __device__ typename tile_t::c_t tile_mma(typename tile_t::a_t a, uint32_t index,
 }
 
 template <class tile_t>
-__device__ typename tile_t::c_t tile_mma(typename tile_t::a_t a, typename tile_t::b_t b, typename tile_t::c_t c,
-                                         unsigned simt_at = SIMT_HERE) const
+__device__ typename tile_t::c_t tile_mma(
+    typename tile_t::a_t a, typename tile_t::b_t b, typename tile_t::c_t c, unsigned simt_at = SIMT_HERE) const
 {
     static_assert(tile_t::sparse == 1, "a sparse A needs its index");
     return tile_mma<tile_t>(a, 0u, b, c, simt_at);

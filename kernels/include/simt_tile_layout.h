@@ -2,19 +2,21 @@
  *
  * Which element of A, B and C a lane holds at e, as the hardware has it. Private: the contract is in tile.h.
  *
- * Sources: ROCm/amd_matrix_instruction_calculator. K order only has to agree between A and B, the layout of C is fixed.
- *   MFMA    A: row = lane % M, k = P * (lane / M) + e, with P elements per lane; B likewise.
- *           C of f32 and i32: row = 4 * (64 / M) * (e / 4) + 4 * (lane / M) + e % 4, column = lane % M.
- *           C of f64: row = 4 * e + lane / 16, column = lane % 16.
- *   gfx11   A: row = lane % 16, k = e, in both halves of the wave. C: row = 2 * e + lane / 16, column = lane % 16.
- *   NVIDIA  simt_tile_nvidia.h has it.
- *   gfx12   A: row = lane % 16, k = 2 * R * (e / R) + R * (lane / 16) + e % R, R the elements of 8 bytes (or all, if
- * fewer). C: row = 8 * (lane / 16) + e, column = lane % 16. Sparse  A as above in what is there of it. B of MFMA the
- * same; of gfx12 with R the elements of 16 bytes. Packed  k counts bytes. What the scaled instructions of gfx950 hold
- * is a row of bytes in each lane, here as with MFMA.
+ * Sources: ROCm/amd_matrix_instruction_calculator. The order of k only has to agree between A and B, that of C is
+ * fixed.
+ *   MFMA    A: row = lane % M, k = P * (lane / M) + e, with P elements per lane; B likewise
+ *           C of f32 and i32: row = 4 * (64 / M) * (e / 4) + 4 * (lane / M) + e % 4, column = lane % M
+ *           C of f64: row = 4 * e + lane / 16, column = lane % 16
+ *   gfx11   A: row = lane % 16, k = e, in both halves of the wave; C: row = 2 * e + lane / 16, column = lane % 16
+ *   gfx12   A: row = lane % 16, k = 2 * R * (e / R) + R * (lane / 16) + e % R, R elements in 8 bytes, at most all
+ *           C: row = 8 * (lane / 16) + e, column = lane % 16
+ *   NVIDIA  see simt_tile_nvidia.h
+ *   Sparse  A as above, counting what it has; B the same on MFMA, on gfx12 with R the elements of 16 bytes
+ *   Packed  k counts bytes. The scaled instructions of gfx950 take a row of bytes in each lane, as MFMA does
  */
 #if SIMT_TILE_LAYOUT == SIMT_TILE_PERMUTED
-/* Odd multipliers permute lanes; those of A, B and C differ, and so does how lanes and elements share k. */
+/* Odd multipliers permute the lanes. A, B and C each have their own, and their own split of k into lanes and elements.
+ */
 template <class tile_t> __device__ static unsigned simt_tile_a_row(unsigned lane, unsigned)
 {
     return tile_t::m - 1 - (lane * 5 + 3) % ROOFTILE_WAVE % tile_t::m;
@@ -45,7 +47,7 @@ template <class tile_t> __device__ static unsigned simt_tile_c_column(unsigned l
     return (lane * 7 + 5) % ROOFTILE_WAVE / tile_t::m * tile_t::c_count + tile_t::c_count - 1 - e;
 }
 #elif SIMT_TILE_LAYOUT == SIMT_TILE_NVIDIA
-/* Half of the elements in each of two rows of A, two columns of B, and two halves of C's columns. */
+/* Half of the elements in each of two rows of A, of two columns of B, and of two halves of C's columns. */
 template <class tile_t> __device__ static unsigned simt_tile_a_row(unsigned lane, unsigned e)
 {
     return lane / 4 + e / (tile_t::a_count / 2) * 8;
@@ -91,7 +93,7 @@ template <class tile_t> __device__ static unsigned simt_tile_c_column(unsigned l
     return lane % tile_t::n;
 }
 
-/* Of `count` elements per lane, in runs. */
+/* The k of element e, with `count` elements per lane, in runs of `run`. */
 template <class tile_t> __device__ static unsigned simt_tile_k(unsigned lane, unsigned e, unsigned count, unsigned run)
 {
 #if SIMT_TILE_LAYOUT == SIMT_TILE_MFMA

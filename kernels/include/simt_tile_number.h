@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * Values of tile.h's element types as numbers, and numbers as codes. The same on every device; where a target has an
- * instruction for it, that is used. Private: the contract is in tile.h.
+ * Conversions between tile.h's element types and numbers. The results are the same on every device; where the target
+ * has an instruction for one, it is used. Private: the contract is in tile.h.
  */
 
-/* Which 8-bit floats the target converts by itself; the builtins have one name for both kinds. */
+/* The 8-bit floats that the target has instructions for: OCP or FNUZ. The builtins have the same names for both. */
 #if defined(__AMDGCN__) && (defined(__gfx940__) || defined(__gfx941__) || defined(__gfx942__))
 #define SIMT_TILE_CONVERTS(in) (in::fnuz)
 #elif defined(__AMDGCN__) && (defined(__gfx950__) || defined(__GFX12__))
 #define SIMT_TILE_CONVERTS(in) (!in::fnuz)
 #endif
 
-/* Magnitude of the first code that is no finite number. */
+/* Magnitude of the first code that is not a finite number. */
 template <class in> __device__ static constexpr unsigned simt_tile_beyond()
 {
     constexpr unsigned sign = 1u << (in::bits - 1), steps = 1u << in::mantissa;
@@ -83,8 +83,8 @@ template <class in> __device__ static auto tile_decode(typename in::type code)
 
 /* Two at a time where there is an instruction for 8-bit floats of the type. */
 template <class in>
-__device__ static typename simt_tile_vector<float, 4>::type
-tile_decode4(typename simt_tile_vector<typename in::type, 4>::type codes)
+__device__ static typename simt_tile_vector<float, 4>::type tile_decode4(
+    typename simt_tile_vector<typename in::type, 4>::type codes)
 {
     typedef typename simt_tile_vector<float, 4>::type floats_t;
 #ifdef SIMT_TILE_CONVERTS
@@ -102,7 +102,7 @@ tile_decode4(typename simt_tile_vector<typename in::type, 4>::type codes)
     floats_t values = {};
 #if defined(__CUDACC__) && SIMT_ARCH >= 890
     if constexpr (in::bits == 8 && (in::mantissa == 3 || in::mantissa == 2) && !in::fnuz) {
-        UNROLL
+#pragma unroll
         for (int e = 0; e < 4; e += 2) {
             const uint16_t two = static_cast<uint16_t>(codes[e] | codes[e + 1] << 8);
             uint32_t halves;
@@ -116,7 +116,7 @@ tile_decode4(typename simt_tile_vector<typename in::type, 4>::type codes)
         return values;
     }
 #endif
-    UNROLL
+#pragma unroll
     for (int e = 0; e < 4; ++e)
         values[e] = static_cast<float>(tile_decode<in>(codes[e]));
     return values;
@@ -156,7 +156,7 @@ template <class in> __device__ static unsigned simt_tile_code(float value)
     return in::fnuz && code == 0 ? 0 : code | (bits >> 31) * sign;
 }
 
-/* bf16 is the upper half of a float; its own bits are added in f32's place, where 2^(e + 16) would overflow. */
+/* bf16 is the upper half of a float: rounded by adding to its bits, because 2^(e + 16) would overflow. */
 __device__ static inline unsigned simt_tile_upper_half(float value)
 {
     const unsigned bits = __builtin_bit_cast(unsigned, value);
@@ -213,8 +213,8 @@ template <class in> __device__ static typename in::type tile_encode(float value)
 }
 
 template <class in>
-__device__ static typename simt_tile_vector<typename in::type, 4>::type
-tile_encode4(typename simt_tile_vector<float, 4>::type values)
+__device__ static typename simt_tile_vector<typename in::type, 4>::type tile_encode4(
+    typename simt_tile_vector<float, 4>::type values)
 {
     typedef typename simt_tile_vector<typename in::type, 4>::type codes_t;
 #ifdef SIMT_TILE_CONVERTS
@@ -224,7 +224,7 @@ tile_encode4(typename simt_tile_vector<float, 4>::type values)
     }
 #endif
     codes_t codes = {};
-    UNROLL
+#pragma unroll
     for (int e = 0; e < 4; ++e)
         codes[e] = tile_encode<in>(values[e]);
     return codes;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Matrix fragments: D = A * B + C by one wave, over the matrix instructions of the target (MFMA of gfx908, gfx90a,
- * gfx94x, gfx950; WMMA of gfx11, gfx12; mma.sync of NVIDIA) and over plain loops on the CPU device. A kernel includes it
- * after portable.h.
+ * gfx94x, gfx950; WMMA of gfx11, gfx12; mma.sync of NVIDIA) and over plain loops on the CPU device. A kernel includes
+ * it after portable.h.
  *
  *     using F = tile<16, 16, 16, tile_f16, float>;              M, N, K: A is M x K, B is K x N, C and D are M x N
  *     F::c_t c = tile_fill<F>(0);
@@ -11,68 +11,82 @@
  *     tile_store_c<F>(d, n, 1, c);
  *
  * Element types, and F::in_t, how memory holds one element
- *   tile_f64              double
- *   tile_f32 tile_xf32    float; the instruction for xf32 reads 10 bits of its mantissa
- *   tile_f16 tile_bf16    uint16_t, its bits
- *   tile_e4m3 tile_e5m2 tile_e4m3fnuz tile_e5m2fnuz           uint8_t, its bits: OCP's formats and FNUZ
- *   tile_i8               int8_t
- *   tile_i4 tile_e2m1 tile_e2m3 tile_e3m2      numbers of 4, 4, 6, 6 bits, packed: uint8_t, a byte of a stream of bits
- * that begins with the lowest bit of the first byte, along k in A and in B The names are the manifests' dtypes, so a
- * define may be "IN": "tile_{dtype}". tile_mx<n> are the types of the scaled instructions by their numbers there: e4m3,
- * e5m2, e2m3, e3m2, e2m1. IN::acc_t, which F::acc_t has to be, is double for f64, int32_t for i8 and i4 (sums wrap) and
- * float for the others; or for f16 and bf16 that type itself, with F::acc_t its bits. Products of f16 and narrower are
- * exact. In which order the K products are added, and what is rounded between, is the hardware's; gfx908 and gfx90a may
- * take denormals of f16 and bf16 as 0.
+ *   tile_f64                              double
+ *   tile_f32 tile_xf32                    float; the instruction for xf32 reads 10 bits of its mantissa
+ *   tile_f16 tile_bf16                    uint16_t, the bits
+ *   tile_e4m3 tile_e5m2                   uint8_t, the bits: OCP's 8-bit formats
+ *   tile_e4m3fnuz tile_e5m2fnuz           uint8_t, the bits: FNUZ formats
+ *   tile_i8                               int8_t
+ *   tile_i4 tile_e2m1 tile_e2m3 tile_e3m2 uint8_t: numbers of 4, 4, 6, 6 bits, packed along k in A and in B, from the
+ *                                         lowest bit of the first byte on
+ *   tile_mx<n>                            the type with number n of the scaled instructions: e4m3, e5m2, e2m3, e3m2,
+ *                                         e2m1
+ * The names are the manifests' dtypes, so a define may be "IN": "tile_{dtype}". IN::acc_t, which F::acc_t has to be, is
+ * double for f64, int32_t for i8 and i4 (sums wrap) and float for the others. f16 and bf16 may also accumulate in their
+ * own type; F::acc_t then is its bits. Products of f16 and narrower types are exact. In which order the K products are
+ * added, and what is rounded in between, is up to the hardware; gfx908 and gfx90a may take denormals of f16 and bf16 as
+ * 0.
  *
- * Is there one?
- *   tile_supported<M, N, K, in, acc>   a constant: the target has that instruction. The CPU device has at wave 64 all
- *   shapes of MFMA, at wave 32 those of gfx12. Of a tile that is not supported only tile_mma does not compile.
- * Manifests tell targets apart by variants and say `require`, see matrix_peak.json.
+ * Is there such an instruction?
+ *   tile_supported<M, N, K, in, acc>      a constant. The CPU device has all shapes of MFMA at wave 64, those of gfx12
+ *                                         at wave 32. Of a tile that is not supported only tile_mma does not compile
+ * Manifests tell targets apart by variants and `require` it, see matrix_peak.json.
  *
  * What a lane holds
- *   F::a_t b_t c_t        vectors of F::a_count, b_count, c_count elements, with [e] and element-wise operators. Each
- * element of a matrix is in one place (lane, e); on gfx11 each of A and B is in two, and both must be there. On gfx11 a
- * C of f16 has elements of 32 bits, whose upper half is nobody's. tile_a_row<F>(e)  tile_a_k<F>(e)         where
- * element e of this lane stands in A; k counts elements (bytes, of packed types) tile_b_k<F>(e)    tile_b_column<F>(e)
- * in B tile_c_row<F>(e)  tile_c_column<F>(e)    in C and D F::run                elements e .. e + run - 1, where run
- * divides e, have consecutive k: one load where memory has them side by side. F::b_run of B, which differs where A is
- * sparse. Beyond that a kernel knows nothing but these functions: layouts differ between targets, and the CPU has one
- * that is nobody's.
- *   tile_k_place<F>(k)    another order of 0 .. K - 1, in which A and B may be laid out both: which k is where only has to
- * agree between them. With it a lane's part of A is F::a_rows pieces of memory. Piece p is its elements p * F::piece and
- * on, of row tile_a_row<F>(0) + p * M / F::a_rows; they stand side by side, the first at the place of tile_a_k<F>(0), a
- * multiple of F::piece. Likewise B, of as many columns (F::b_columns), N / F::b_columns apart. There is one piece, but
- * on NVIDIA, whose lanes have elements of 2 rows: then piece is half of a_count.
- *   tile_beside           lanes, one after the other, whose places follow each other in the same row: 4 on NVIDIA, else 1.
- * Who lays slabs out in LDS has to know (gemm/gemm_slab.h).
+ *   F::a_t b_t c_t                        vectors of F::a_count, b_count, c_count elements, with [e] and element-wise
+ *                                         operators. Each element of a matrix has one home (lane, e); on gfx11 those of
+ *                                         A and B have two, and both must be filled. On gfx11 a C of f16 has elements
+ *                                         of 32 bits, whose upper half is unused
+ *   tile_a_row<F>(e) tile_a_k<F>(e)       where element e of this lane is in A; k counts elements (bytes, of packed
+ *                                         types)
+ *   tile_b_k<F>(e) tile_b_column<F>(e)    in B
+ *   tile_c_row<F>(e) tile_c_column<F>(e)  in C and D
+ *   F::run F::b_run                       elements e to e + run - 1, where run divides e, have consecutive k: one load
+ *                                         if they are contiguous in memory. b_run is B's, which differs where A is
+ *                                         sparse
+ * A kernel must not assume anything else: layouts differ between targets, and the CPU has one that no hardware has.
+ *
+ *   tile_k_offset<F>(k)                   an order of 0 .. K - 1 in which both A and B may be laid out, as their orders
+ *                                         of k only have to agree. It makes each lane's part of a row contiguous
+ *   F::a_rows F::b_columns                of how many rows of A (columns of B) a lane has elements: 1, or 2 on NVIDIA
+ *   F::row_fragment                       elements in each of them. In that order those of number p begin at offset
+ *                                         tile_k_offset<F>(tile_a_k<F>(0)), a multiple of row_fragment, of row
+ *                                         tile_a_row<F>(0) + p * M / F::a_rows; they are elements p * row_fragment and
+ *                                         on of the lane. Likewise B
+ *   tile_adjacent_lanes                   so many lanes in a row have contiguous row fragments of the same row: 4 on
+ *                                         NVIDIA, else 1. It matters to layouts in LDS (gemm/gemm_k_tile.h)
  *
  * Work. Every lane of the wave takes part in tile_mma; none may have returned. Strides are in elements.
- *   tile_fill<F>(value)                      a C of equal elements
- *   tile_load_a<F>(from, row, k)             element (r, q) is from[r * row + q * k]
- *   tile_load_b<F>(from, k, column)          element (q, s) is from[q * k + s * column]
- *   tile_load_a<F>(from, row)                with k = 1: a run in loads of up to 16 bytes, to which `from` and `row`
- * are aligned tile_load_b<F>(from, column) tile_load_c<F>(from, row, column)        of acc_t tile_store_c<F>(to, row,
- * column, c) tile_mma<F>(a, b, c)                     A * B + C: on a GPU one instruction
+ *   tile_fill<F>(value)                   a C of equal elements
+ *   tile_load_a<F>(from, row, k)          element (r, q) is from[r * row + q * k]
+ *   tile_load_b<F>(from, k, column)       element (q, s) is from[q * k + s * column]
+ *   tile_load_a<F>(from, row)             with k = 1: runs in loads of up to 16 bytes, to which `from` and `row` are
+ *   tile_load_b<F>(from, column)          (`column` is) aligned
+ *   tile_load_c<F>(from, row, column)     of acc_t
+ *   tile_store_c<F>(to, row, column, c)
+ *   tile_mma<F>(a, b, c)                  A * B + C: on a GPU one instruction
  *
- * Sparse A, two of four: tile<M, N, K, in, acc, 2>, over SMFMAC (gfx94x, gfx950) and SWMMAC (gfx12). Of every four
- * consecutive k A has two elements, so it is M x K/2 and tile_a_k counts what is there; B and C are as ever.
- *   tile_mma<F>(a, index, b, c)              index: 4 bits for each two elements of the lane, in their order from the
- * lowest bit; the positions of the two among the four, ascending, 2 bits each, the first low So positions p < q
- * everywhere are an index of (p + 4 * q) * 0x11111111 in every lane, whatever the layout.
+ * Sparse A, two of every four: tile<M, N, K, in, acc, 2>, over SMFMAC (gfx94x, gfx950) and SWMMAC (gfx12). Of every
+ * four consecutive k A has two elements. So A is M x K/2, and tile_a_k counts what it has; B and C are unchanged.
+ *   tile_mma<F>(a, index, b, c)           index: for each two elements of the lane, in their order from the lowest bit,
+ *                                         4 bits: their positions among the four, ascending, 2 bits each, the first one
+ *                                         low. The same positions p < q everywhere are an index of (p + 4 * q) *
+ *                                         0x11111111 in every lane, whatever the layout
  *
- * Numbers and codes, of all types but the packed
- *   tile_decode<in>(code)   its value, exactly: float, of f64 double, of i8 int32_t
- *   tile_decode4<in>(codes) of four of them in a vector, for types of at most 32 bits
- *   tile_encode<in>(x)      the code nearest to a float, ties to even. f16 and bf16 overflow to infinity; 8-bit floats
- *                           saturate: a finite x becomes a finite number. Infinity stays what it is, or is NaN in types
- * that have none. i8 saturates, its NaN is 0. Any NaN gives a NaN. v_cvt_pk_fp8_f32 and its like where the target has
- *                           one for the type; else the same by arithmetic
- *   tile_encode4<in>(x)     the same of four floats in a vector: two instructions for 8-bit floats
- *   tile_quantise(x, rate)  i8 of x * rate, for the rate 127 / largest magnitude
+ * Conversions, for all types but the packed
+ *   tile_decode<in>(code)                 its value, exactly: float, of f64 double, of i8 int32_t
+ *   tile_decode4<in>(codes)               the same of four codes in a vector, for types of at most 32 bits
+ *   tile_encode<in>(x)                    the code nearest to a float, ties to even. f16 and bf16 overflow to infinity;
+ *                                         8-bit floats saturate: a finite x becomes a finite number. Infinity stays
+ *                                         infinity, or becomes NaN in types that have none. i8 saturates, its NaN is 0.
+ *                                         Any other NaN gives a NaN. By v_cvt_pk_fp8_f32 and its like where the target
+ *                                         has one for the type, else by arithmetic
+ *   tile_encode4<in>(x)                   the same of four floats in a vector: two instructions for 8-bit floats
+ *   tile_quantise(x, rate)                i8 of x * rate, for the rate 127 / largest magnitude
  *
- * TILE_LAYOUT, a define, for the CPU: 0 is MFMA's layout at wave 64 and gfx12's at wave 32; 1 a permuted one, in which
- * A, B and C each have an order of lanes of their own, for kernels that ignore coordinates to fail; 11 is gfx11's, at
- * wave 32; 3 is NVIDIA's, at wave 32.
+ * TILE_LAYOUT, a define, for the CPU device: 0 is MFMA's layout at wave 64 and gfx12's at wave 32; 1 a permuted one, in
+ * which A, B and C each have an order of lanes of their own, so that kernels which ignore the coordinates fail; at wave
+ * 32 also 11, gfx11's, and 3, NVIDIA's.
  */
 #ifndef ROOFTILE_TILE_H
 #define ROOFTILE_TILE_H
@@ -88,8 +102,7 @@ struct tile_f32 : simt_tile_plain<float, float> {};
 struct tile_xf32 : simt_tile_plain<float, float> {};
 struct tile_i8 : simt_tile_plain<int8_t, int32_t> {};
 
-/* Formats as in the table of src/manifest/dtype.c: bits in all and of the mantissa, bias, and what the largest codes
- * mean. */
+/* Formats as in the table of src/manifest/dtype.c: all bits, mantissa bits, bias, and what the largest codes mean. */
 enum simt_tile_top { SIMT_TILE_INFINITY, SIMT_TILE_NAN, SIMT_TILE_FNUZ, SIMT_TILE_FINITE };
 template <class element_t, int all_bits, int mantissa_bits, int exponent_bias, simt_tile_top top>
 struct simt_tile_float : simt_tile_plain<element_t, float> {
@@ -129,7 +142,7 @@ template <> struct simt_tile_mx<4> {
 };
 template <int number> using tile_mx = typename simt_tile_mx<number>::type;
 
-/* What C is made of: a number, or the bits of one. */
+/* An element of C: a number, or the bits of one. */
 template <class sum_t> struct simt_tile_sum {
     typedef sum_t type;
 };
@@ -140,10 +153,11 @@ template <> struct simt_tile_sum<tile_bf16> {
     typedef uint16_t type;
 };
 
-/* Not vec: a vector of one element has [0] too. */
-template <class element_t, int count> struct simt_tile_vector : simt_vec_of<element_t, count> {};
+/* Unlike vec, a vector of one element has [0] too. */
+template <class element_t, int count> struct simt_tile_vector : simt_vec_of<element_t, count> {
+};
 
-/* Which instruction there is: value, and on AMD how it is called. */
+/* Defines simt_tile_has: which instructions there are, and how they are called. */
 #if defined(__AMDGCN__)
 #include "simt_tile_amd.h"
 #elif defined(__CUDACC__)
@@ -169,14 +183,14 @@ template <int rows, int columns, int depth, class input, class sum, int sparsity
     static constexpr int b_count = b_depth * columns / SIMT_TILE_INPUT_LANES;
     static constexpr int c_count = rows * columns / static_cast<int>(ROOFTILE_WAVE);
     static constexpr int a_rows = SIMT_TILE_LAYOUT == SIMT_TILE_NVIDIA ? 2 : 1, b_columns = a_rows;
-    static constexpr int piece = a_count / a_rows;
+    static constexpr int row_fragment = a_count / a_rows;
     static constexpr int run = SIMT_TILE_RUN(a_count, in_bytes), b_run = run * sparsity;
     typedef typename simt_tile_vector<in_t, a_count>::type a_t;
     typedef typename simt_tile_vector<in_t, b_count>::type b_t;
     typedef typename simt_tile_vector<SIMT_TILE_SUM(acc_t), c_count>::type c_t;
 };
 
-static constexpr unsigned tile_beside = SIMT_TILE_LAYOUT == SIMT_TILE_NVIDIA ? 4 : 1;
+static constexpr unsigned tile_adjacent_lanes = SIMT_TILE_LAYOUT == SIMT_TILE_NVIDIA ? 4 : 1;
 
 template <int m, int n, int k, class in, class acc_t, int sparsity = 1>
 static constexpr bool tile_supported = simt_tile_has<m, n, k, in, acc_t, sparsity>::value;
@@ -211,12 +225,12 @@ template <class tile_t> __device__ unsigned tile_c_column(unsigned e) SIMT_TILE_
     return simt_tile_c_column<tile_t>(lane_id(), e);
 }
 
-template <class tile_t> __device__ unsigned tile_k_place(unsigned k) SIMT_TILE_CONST
+template <class tile_t> __device__ unsigned tile_k_offset(unsigned k) SIMT_TILE_CONST
 {
-    constexpr unsigned runs = tile_t::piece / tile_t::run, blocks = tile_t::a_depth / tile_t::run;
-    constexpr unsigned apart = blocks / runs; /* between a lane's runs */
+    constexpr unsigned runs = tile_t::row_fragment / tile_t::run, blocks = tile_t::a_depth / tile_t::run;
+    constexpr unsigned distance = blocks / runs; /* in runs, between those of a lane */
     const unsigned block = k / tile_t::run;
-    return (block % apart * runs + block / apart) * tile_t::run + k % tile_t::run;
+    return (block % distance * runs + block / distance) * tile_t::run + k % tile_t::run;
 }
 
 template <class tile_t> __device__ typename tile_t::c_t tile_fill(typename tile_t::acc_t value) SIMT_TILE_CONST
@@ -228,7 +242,7 @@ template <class tile_t>
 __device__ typename tile_t::a_t tile_load_a(const typename tile_t::in_t *from, size_t row, size_t k) SIMT_TILE_CONST
 {
     typename tile_t::a_t a = {};
-    UNROLL
+#pragma unroll
     for (int e = 0; e < tile_t::a_count; ++e)
         a[e] = from[tile_a_row<tile_t>(e) * row + tile_a_k<tile_t>(e) * k];
     return a;
@@ -238,26 +252,26 @@ template <class tile_t>
 __device__ typename tile_t::b_t tile_load_b(const typename tile_t::in_t *from, size_t k, size_t column) SIMT_TILE_CONST
 {
     typename tile_t::b_t b = {};
-    UNROLL
+#pragma unroll
     for (int e = 0; e < tile_t::b_count; ++e)
         b[e] = from[tile_b_k<tile_t>(e) * k + tile_b_column<tile_t>(e) * column];
     return b;
 }
 
-/* Elements of a fragment whose k lie side by side, in pieces of up to 16 bytes. */
+/* A run of a fragment, in accesses of up to 16 bytes. */
 template <class fragment_t, int run, class in_t>
 __device__ static void simt_tile_copy(fragment_t &to, int at, const in_t *from)
 {
     constexpr int whole = run * static_cast<int>(sizeof(in_t));
     constexpr int bytes = whole % 16 == 0 ? 16 : whole % 8 == 0 ? 8 : whole;
     constexpr int each = bytes / static_cast<int>(sizeof(in_t));
-    UNROLL
+#pragma unroll
     for (int e = 0; e < run; e += each) {
-        typename simt_tile_vector<in_t, each>::type piece;
-        __builtin_memcpy(&piece, __builtin_assume_aligned(from + e, bytes), bytes);
-        UNROLL
+        typename simt_tile_vector<in_t, each>::type part;
+        __builtin_memcpy(&part, __builtin_assume_aligned(from + e, bytes), bytes);
+#pragma unroll
         for (int i = 0; i < each; ++i)
-            to[at + e + i] = piece[i];
+            to[at + e + i] = part[i];
     }
 }
 
@@ -265,10 +279,10 @@ template <class tile_t>
 __device__ typename tile_t::a_t tile_load_a(const typename tile_t::in_t *from, size_t row) SIMT_TILE_CONST
 {
     typename tile_t::a_t a = {};
-    UNROLL
+#pragma unroll
     for (int e = 0; e < tile_t::a_count; e += tile_t::run)
-        simt_tile_copy<typename tile_t::a_t, tile_t::run>(a, e,
-                                                          from + tile_a_row<tile_t>(e) * row + tile_a_k<tile_t>(e));
+        simt_tile_copy<typename tile_t::a_t, tile_t::run>(
+            a, e, from + tile_a_row<tile_t>(e) * row + tile_a_k<tile_t>(e));
     return a;
 }
 
@@ -276,7 +290,7 @@ template <class tile_t>
 __device__ typename tile_t::b_t tile_load_b(const typename tile_t::in_t *from, size_t column) SIMT_TILE_CONST
 {
     typename tile_t::b_t b = {};
-    UNROLL
+#pragma unroll
     for (int e = 0; e < tile_t::b_count; e += tile_t::b_run)
         simt_tile_copy<typename tile_t::b_t, tile_t::b_run>(
             b, e, from + tile_b_column<tile_t>(e) * column + tile_b_k<tile_t>(e));
@@ -289,21 +303,21 @@ __device__ static inline int8_t tile_quantise(float value, float rate)
 }
 
 template <class tile_t>
-__device__ typename tile_t::c_t tile_load_c(const typename tile_t::acc_t *from, size_t row,
-                                            size_t column) SIMT_TILE_CONST
+__device__ typename tile_t::c_t tile_load_c(
+    const typename tile_t::acc_t *from, size_t row, size_t column) SIMT_TILE_CONST
 {
     typename tile_t::c_t c = {};
-    UNROLL
+#pragma unroll
     for (int e = 0; e < tile_t::c_count; ++e)
         c[e] = from[tile_c_row<tile_t>(e) * row + tile_c_column<tile_t>(e) * column];
     return c;
 }
 
 template <class tile_t>
-__device__ void tile_store_c(typename tile_t::acc_t *to, size_t row, size_t column,
-                             typename tile_t::c_t c) SIMT_TILE_CONST
+__device__ void tile_store_c(
+    typename tile_t::acc_t *to, size_t row, size_t column, typename tile_t::c_t c) SIMT_TILE_CONST
 {
-    UNROLL
+#pragma unroll
     for (int e = 0; e < tile_t::c_count; ++e)
         to[tile_c_row<tile_t>(e) * row + tile_c_column<tile_t>(e) * column] = static_cast<typename tile_t::acc_t>(c[e]);
 }

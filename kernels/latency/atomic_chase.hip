@@ -11,9 +11,8 @@
 /* Steps between two looks at the loop counter. */
 static constexpr unsigned UNROLLED = 32;
 
-KERNEL __launch_bounds__(64) void atomic_chase(uint32_t *__restrict out, uint32_t *__restrict cell,
-                                               uint64_t *__restrict cycles, const uint32_t *__restrict start,
-                                               uint32_t phases, uint32_t loops)
+extern "C" __global__ __launch_bounds__(64) void atomic_chase(uint32_t *__restrict out, uint32_t *__restrict cell,
+    uint64_t *__restrict cycles, const uint32_t *__restrict start, uint32_t phases, uint32_t loops)
 {
     constexpr uint64_t mask = ~static_cast<uint64_t>(0) >> (64 - cycle_counter_bits());
     __shared__ uint32_t local[1];
@@ -22,13 +21,13 @@ KERNEL __launch_bounds__(64) void atomic_chase(uint32_t *__restrict out, uint32_
     atomicExch(at, start[0]);
     uint32_t value = opaque(start[1]);
     uint64_t shortest = mask;
-    NO_UNROLL
+#pragma unroll 1
     for (uint32_t phase = 0; phase < phases; ++phase) {
         const uint64_t before = read_cycles();
         const uint64_t begin = read_cycles();
-        NO_UNROLL
+#pragma unroll 1
         for (uint32_t loop = 0; loop < loops; ++loop) {
-            UNROLL
+#pragma unroll
             for (unsigned step = 0; step < UNROLLED; ++step)
                 value = opaque(atomicAdd(at, value));
         }

@@ -9,19 +9,19 @@
 /* Barriers between two looks at the loop counter. */
 static constexpr unsigned UNROLLED = 16;
 
-KERNEL __launch_bounds__(1024) void barrier_cost(uint32_t *__restrict out, uint64_t *__restrict cycles,
-                                                 const uint32_t *__restrict token, uint32_t phases, uint32_t loops)
+extern "C" __global__ __launch_bounds__(1024) void barrier_cost(uint32_t *__restrict out, uint64_t *__restrict cycles,
+    const uint32_t *__restrict token, uint32_t phases, uint32_t loops)
 {
     constexpr uint64_t mask = ~static_cast<uint64_t>(0) >> (64 - cycle_counter_bits());
     __shared__ uint32_t tokens[1024];
     uint64_t shortest = mask;
-    NO_UNROLL
+#pragma unroll 1
     for (uint32_t phase = 0; phase < phases; ++phase) {
         const uint64_t before = read_cycles();
         const uint64_t begin = read_cycles();
-        NO_UNROLL
+#pragma unroll 1
         for (uint32_t loop = 0; loop < loops; ++loop) {
-            UNROLL
+#pragma unroll
             for (unsigned step = 0; step < UNROLLED; ++step)
                 __syncthreads();
         }

@@ -48,20 +48,20 @@ template <class value_t> __device__ value_t move_permlanex(value_t value, unsign
     return row_permute_other(value, BEFORE_LOW, BEFORE_HIGH);
 }
 
-KERNEL __launch_bounds__(64) void lane_exchange(uint32_t *__restrict out, uint64_t *__restrict cycles,
-                                                const uint32_t *__restrict start, uint32_t phases, uint32_t loops)
+extern "C" __global__ __launch_bounds__(64) void lane_exchange(uint32_t *__restrict out, uint64_t *__restrict cycles,
+    const uint32_t *__restrict start, uint32_t phases, uint32_t loops)
 {
     constexpr uint64_t mask = ~static_cast<uint64_t>(0) >> (64 - cycle_counter_bits());
     const unsigned next = lane_id() + 1;
     uint32_t value = opaque(start[threadIdx.x]);
     uint64_t shortest = mask;
-    NO_UNROLL
+#pragma unroll 1
     for (uint32_t phase = 0; phase < phases; ++phase) {
         const uint64_t before = read_cycles();
         const uint64_t begin = read_cycles();
-        NO_UNROLL
+#pragma unroll 1
         for (uint32_t loop = 0; loop < loops; ++loop) {
-            UNROLL
+#pragma unroll
             for (unsigned step = 0; step < UNROLLED; ++step)
                 value = opaque(OP(value, next, step));
         }

@@ -12,24 +12,24 @@
 /* Steps between two looks at the loop counter. */
 static constexpr unsigned UNROLLED = 32;
 
-KERNEL __launch_bounds__(64) void lds_chase(const uint32_t *__restrict ring, uint32_t *__restrict state,
-                                            uint64_t *__restrict cycles, uint32_t phases, uint32_t loops)
+extern "C" __global__ __launch_bounds__(64) void lds_chase(const uint32_t *__restrict ring, uint32_t *__restrict state,
+    uint64_t *__restrict cycles, uint32_t phases, uint32_t loops)
 {
     constexpr uint64_t mask = ~static_cast<uint64_t>(0) >> (64 - cycle_counter_bits());
     __shared__ uint32_t lds[SLOTS];
-    NO_UNROLL
+#pragma unroll 1
     for (uint32_t i = threadIdx.x; i < SLOTS; i += wave_size())
         lds[i] = ring[i] * 4;
     __syncthreads();
     uint32_t at = opaque(0u);
     uint64_t shortest = mask;
-    NO_UNROLL
+#pragma unroll 1
     for (uint32_t phase = 0; phase < phases; ++phase) {
         const uint64_t before = read_cycles();
         const uint64_t begin = read_cycles();
-        NO_UNROLL
+#pragma unroll 1
         for (uint32_t loop = 0; loop < loops; ++loop) {
-            UNROLL
+#pragma unroll
             for (unsigned step = 0; step < UNROLLED; ++step)
                 at = *reinterpret_cast<const uint32_t *>(reinterpret_cast<const char *>(lds) + at);
         }

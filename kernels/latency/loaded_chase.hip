@@ -18,9 +18,9 @@ static constexpr unsigned UNROLLED = 32;
 
 __device__ static inline uint32_t walk(const uint32_t *ring, uint32_t at, uint32_t loops)
 {
-    NO_UNROLL
+#pragma unroll 1
     for (uint32_t loop = 0; loop < loops; ++loop) {
-        UNROLL
+#pragma unroll
         for (unsigned step = 0; step < UNROLLED; ++step)
             at = *reinterpret_cast<const uint32_t *>(reinterpret_cast<const char *>(ring) + at * 4u);
     }
@@ -28,20 +28,20 @@ __device__ static inline uint32_t walk(const uint32_t *ring, uint32_t at, uint32
 }
 
 /* Reads a slice of whole tiles (BLOCK * DEPTH quads) until told to stop; returns passes. */
-__device__ static inline uint32_t stream(const quad *slice, unsigned item, uint32_t tiles, uint32_t *stop,
-                                         uint32_t most)
+__device__ static inline uint32_t stream(
+    const quad *slice, unsigned item, uint32_t tiles, uint32_t *stop, uint32_t most)
 {
     uint32_t pass = 0;
     quad sum = static_cast<quad>(0u);
-    NO_UNROLL
+#pragma unroll 1
     for (; pass < most && atomicAdd(stop, 0u) == 0; ++pass) {
-        NO_UNROLL
+#pragma unroll 1
         for (uint32_t tile = 0; tile < tiles; ++tile) {
             quad got[DEPTH];
-            UNROLL
+#pragma unroll
             for (int k = 0; k < DEPTH; ++k)
                 got[k] = slice[(static_cast<uint64_t>(tile) * DEPTH + k) * BLOCK + item];
-            UNROLL
+#pragma unroll
             for (int k = 0; k < DEPTH; ++k)
                 sum ^= got[k];
         }
@@ -51,10 +51,9 @@ __device__ static inline uint32_t stream(const quad *slice, unsigned item, uint3
     return pass;
 }
 
-KERNEL __launch_bounds__(BLOCK) void loaded_chase(const uint32_t *__restrict ring, uint32_t *__restrict state,
-                                                  const uint32_t *__restrict load, uint32_t *stop,
-                                                  uint32_t *__restrict passes, uint32_t tiles, uint32_t loops,
-                                                  uint32_t most)
+extern "C" __global__ __launch_bounds__(BLOCK) void loaded_chase(const uint32_t *__restrict ring,
+    uint32_t *__restrict state, const uint32_t *__restrict load, uint32_t *stop, uint32_t *__restrict passes,
+    uint32_t tiles, uint32_t loops, uint32_t most)
 {
     if (blockIdx.x == 0) {
         if (threadIdx.x != 0)

@@ -135,28 +135,28 @@ __device__ static inline uint64_t smaller(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-KERNEL __launch_bounds__(1024) void op_chain(T *__restrict out, uint64_t *__restrict cycles, const T *__restrict start,
-                                             T two, T half, uint32_t phases, uint32_t loops)
+extern "C" __global__ __launch_bounds__(1024) void op_chain(T *__restrict out, uint64_t *__restrict cycles,
+    const T *__restrict start, T two, T half, uint32_t phases, uint32_t loops)
 {
     constexpr uint64_t mask = ~static_cast<uint64_t>(0) >> (64 - cycle_counter_bits());
     const uint64_t lane = blockIdx.x * static_cast<uint64_t>(blockDim.x) + threadIdx.x;
     const operands c = {opaque(static_cast<pack>(two)), opaque(static_cast<pack>(T(0) - two)),
-                        opaque(static_cast<pack>(half)), opaque(static_cast<pack>(T(0) - half))};
+        opaque(static_cast<pack>(half)), opaque(static_cast<pack>(T(0) - half))};
     pack x[CHAINS];
-    UNROLL
+#pragma unroll
     for (int k = 0; k < CHAINS; ++k)
         x[k] = opaque(reinterpret_cast<const pack *>(start)[(lane + k) % STARTS]);
     uint64_t shortest = mask, overhead = mask;
     __syncthreads();
-    NO_UNROLL
+#pragma unroll 1
     for (uint32_t phase = 0; phase < phases; ++phase) {
         const uint64_t before = read_cycles();
         const uint64_t begin = read_cycles();
-        NO_UNROLL
+#pragma unroll 1
         for (uint32_t loop = 0; loop < loops; ++loop) {
-            UNROLL
+#pragma unroll
             for (int step = 0; step < UNROLLED; ++step) {
-                UNROLL
+#pragma unroll
                 for (int k = 0; k < CHAINS; ++k) {
                     x[k] = OP(x[k], step, c);
                     if constexpr (VEC == 1 || __is_integral(T))
@@ -168,7 +168,7 @@ KERNEL __launch_bounds__(1024) void op_chain(T *__restrict out, uint64_t *__rest
         shortest = smaller(shortest, (end - begin) & mask);
         overhead = smaller(overhead, (begin - before) & mask);
     }
-    UNROLL
+#pragma unroll
     for (int k = 0; k < CHAINS; ++k)
         reinterpret_cast<pack *>(out)[lane * CHAINS + k] = x[k];
     cycles[lane] = shortest > overhead ? shortest - overhead : 0;

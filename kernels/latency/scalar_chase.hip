@@ -9,13 +9,13 @@
 /* Steps between two looks at the loop counter. */
 static constexpr unsigned UNROLLED = 32;
 
-KERNEL __launch_bounds__(64) void scalar_chase(const uint32_t *__restrict ring, uint32_t *__restrict state,
-                                               uint32_t loops)
+extern "C" __global__ __launch_bounds__(64) void scalar_chase(
+    const uint32_t *__restrict ring, uint32_t *__restrict state, uint32_t loops)
 {
     uint32_t at = opaque_uniform(state[0]);
-    NO_UNROLL
+#pragma unroll 1
     for (uint32_t loop = 0; loop < loops; ++loop) {
-        UNROLL
+#pragma unroll
         for (unsigned step = 0; step < UNROLLED; ++step)
             at = *reinterpret_cast<const uint32_t *>(reinterpret_cast<const char *>(ring) + at * 4u);
     }

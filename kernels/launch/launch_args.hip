@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "portable.h"
 
-// So many bytes of arguments: none, or a pointer and as many words as are left. Each word is read and added up.
+// Takes BYTES of arguments: none, or a pointer and 64-bit words for the rest, all of which are added up.
 #define LIST1(name) uint64_t name
 #define LIST7(x, name) x(name##0), x(name##1), x(name##2), x(name##3), x(name##4), x(name##5), x(name##6)
 #define LIST8(x, name) LIST7(x, name), x(name##7)
@@ -13,11 +13,9 @@
 #define ITSELF(name) name
 
 #if BYTES == 0
-KERNEL void launch_args()
-{
-}
+extern "C" __global__ void launch_args() {}
 #elif BYTES == 8
-KERNEL void launch_args(uint32_t *out)
+extern "C" __global__ void launch_args(uint32_t *out)
 {
     out[0] = 1;
 }
@@ -27,11 +25,11 @@ KERNEL void launch_args(uint32_t *out)
 #elif BYTES == 1024
 #define WORDS(x) LIST127(x, a)
 #endif
-KERNEL void launch_args(uint32_t *out, WORDS(LIST1))
+extern "C" __global__ void launch_args(uint32_t *out, WORDS(LIST1))
 {
     const uint64_t words[] = {WORDS(ITSELF)};
     uint64_t sum = 1;
-    UNROLL
+#pragma unroll
     for (unsigned k = 0; k < sizeof(words) / sizeof(*words); k++)
         sum += words[k];
     out[0] = static_cast<uint32_t>(sum);

@@ -5,17 +5,17 @@
  *     counters 32, spacing 1         all on one line (of 128 bytes, 4 each)
  *     counters many, spacing 1       neighbouring lanes on neighbouring words
  *     counters many, spacing 32      every lane on a line of its own
- * In memory only each `every`-th workgroup works: they are dealt out to the XCCs of a device in turn, so that with every =
- * the number of XCCs those that work share one, and with 1 the counters travel between all.
- * No operation returns anything, as in counting and scattering. What the counters end with is known whatever the order:
+ * In memory only each `every`-th workgroup works: they are dealt out to the XCCs of a device in turn, so that with
+ * every = the number of XCCs those that work share one, and with 1 the counters travel between all. No operation
+ * returns anything, as in counting and scattering. What the counters end with is known whatever the order:
  *     ADD   adds 1
  *     MAX   offers t plus the iteration
  *     CAS   iteration k makes k + 1 of k. Whoever comes by in iteration k finds k (and changes it) or more: so all end
  *           with `iterations`, without the retries of a loop, whose number nobody could state
  *
  * clang takes the hardware's operations on floats only where they are right for every kind of memory, host memory
- * included, and else makes a loop of compare-and-swap. Counters are in device memory, where the instruction is right, so
- * on AMD it is named here; the manifest knows which targets have it. The CPU has none and swaps.
+ * included, and else makes a loop of compare-and-swap. Counters are in device memory, where the instruction is right,
+ * so on AMD it is named here; the manifest knows which targets have it. The CPU has none and swaps.
  *
  * A maximum has no system scope: PCIe has none, so the compiler would swap in a loop.
  *
@@ -97,7 +97,7 @@ __device__ static void on_float(counter *at, counter value)
 }
 
 /* The compiler does not count what assembly has under way. */
-__device__ static void settle()
+__device__ static void wait_for_lds()
 {
     if constexpr (!WHOLE && LDS) {
 #if defined(__GFX12__)
@@ -108,7 +108,7 @@ __device__ static void settle()
     }
 }
 
-template <class whole_t> __device__ static void on_whole(whole_t *at, whole_t value, whole_t expected)
+template <class whole_t> __device__ static void on_integer(whole_t *at, whole_t value, whole_t expected)
 {
     if constexpr (OP == ADD && SCOPE)
         __hip_atomic_fetch_add(at, value, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_SYSTEM);
@@ -117,8 +117,8 @@ template <class whole_t> __device__ static void on_whole(whole_t *at, whole_t va
     else if constexpr (OP == MAX)
         atomicMax(at, value);
     else if constexpr (SCOPE)
-        __hip_atomic_compare_exchange_strong(at, &expected, value, __ATOMIC_RELAXED, __ATOMIC_RELAXED,
-                                             __HIP_MEMORY_SCOPE_SYSTEM);
+        __hip_atomic_compare_exchange_strong(
+            at, &expected, value, __ATOMIC_RELAXED, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_SYSTEM);
     else
         atomicCAS(at, expected, value);
 }
@@ -144,9 +144,9 @@ template <class counter_t> __device__ static void on_float(counter_t *at, counte
     }
 }
 
-__device__ static void settle() {}
+__device__ static void wait_for_lds() {}
 
-template <class whole_t> __device__ static void on_whole(whole_t *at, whole_t value, whole_t expected)
+template <class whole_t> __device__ static void on_integer(whole_t *at, whole_t value, whole_t expected)
 {
     if constexpr (OP == ADD && SCOPE)
         simt_cuda_fetch_add_system(at, value);
@@ -186,9 +186,9 @@ __device__ static void on_float(counter *at, counter value)
         swap_in(at, value, reinterpret_cast<uint64_t *>(at));
 }
 
-__device__ static void settle() {}
+__device__ static void wait_for_lds() {}
 
-template <class whole_t> __device__ static void on_whole(whole_t *at, whole_t value, whole_t expected)
+template <class whole_t> __device__ static void on_integer(whole_t *at, whole_t value, whole_t expected)
 {
     if constexpr (OP == ADD)
         atomicAdd(at, value);
@@ -206,55 +206,55 @@ template <class counter_t> __device__ static void once(counter_t *at, unsigned i
     if constexpr (!WHOLE)
         on_float(at, static_cast<counter_t>(static_cast<T>(OP == ADD ? 1 : self + iteration)));
     else if constexpr (OP == ADD)
-        on_whole<counter_t>(at, 1, 0);
+        on_integer<counter_t>(at, 1, 0);
     else if constexpr (OP == MAX)
-        on_whole<counter_t>(at, self + iteration, 0);
+        on_integer<counter_t>(at, self + iteration, 0);
     else
-        on_whole<counter_t>(at, iteration + 1, iteration);
+        on_integer<counter_t>(at, iteration + 1, iteration);
 }
 
 /* Four in a row, so that counting is the least of it. */
-__device__ static void often(counter *at, unsigned iterations, unsigned self)
+__device__ static void repeat(counter *at, unsigned iterations, unsigned self)
 {
     unsigned k = 0;
-    NO_UNROLL
+#pragma unroll 1
     for (; k + 4 <= iterations; k += 4)
-        UNROLL
-    for (unsigned j = 0; j < 4; ++j)
-        once(at, k + j, self);
-    NO_UNROLL
+#pragma unroll
+        for (unsigned j = 0; j < 4; ++j)
+            once(at, k + j, self);
+#pragma unroll 1
     for (; k < iterations; ++k)
         once(at, k, self);
 }
 
 /* Only one of the two is compiled: the other may lack the instruction. */
 #if !LDS
-KERNEL __launch_bounds__(BLOCK) void atomic_global(counter *__restrict out, uint32_t counters, uint32_t spacing,
-                                                   uint32_t iterations, uint32_t every)
+extern "C" __global__ __launch_bounds__(BLOCK) void atomic_global(
+    counter *__restrict out, uint32_t counters, uint32_t spacing, uint32_t iterations, uint32_t every)
 {
     if (blockIdx.x % every)
         return;
     const unsigned self = blockIdx.x / every * BLOCK + threadIdx.x;
     counter *const at = out + static_cast<uint64_t>(self % counters) * spacing;
-    often(at, iterations, self);
+    repeat(at, iterations, self);
 }
 KERNEL_EXPORT(atomic_global)
 #else
 
-KERNEL __launch_bounds__(BLOCK) void atomic_lds(counter *__restrict out, uint32_t counters, uint32_t spacing,
-                                                uint32_t iterations)
+extern "C" __global__ __launch_bounds__(BLOCK) void atomic_lds(
+    counter *__restrict out, uint32_t counters, uint32_t spacing, uint32_t iterations)
 {
     DYNAMIC_SHARED(counter, area);
     const unsigned words = counters * spacing;
-    NO_UNROLL
+#pragma unroll 1
     for (unsigned i = threadIdx.x; i < words; i += BLOCK)
         area[i] = 0;
     __syncthreads();
     counter *const at = area + threadIdx.x % counters * spacing;
-    often(at, iterations, threadIdx.x);
-    settle();
+    repeat(at, iterations, threadIdx.x);
+    wait_for_lds();
     __syncthreads();
-    NO_UNROLL
+#pragma unroll 1
     for (unsigned i = threadIdx.x; i < words; i += BLOCK)
         out[static_cast<uint64_t>(blockIdx.x) * words + i] = area[i];
 }

@@ -21,12 +21,14 @@
  */
 #include "portable.h"
 
+static constexpr unsigned LANES = BLOCK_X * BLOCK_Y;
+
 /* Rows begin anywhere, so a pack is aligned to its elements only. */
-typedef loose_vec<T, VEC>::type pack;
+typedef unaligned_vec<T, VEC>::type pack;
 
 __device__ static inline pack get(const T *from)
 {
-    return load_loose<T, VEC>(from);
+    return load_unaligned<T, VEC>(from);
 }
 
 /* Row or plane `k` of the march, or the last: that one is rim, so whoever comes there in its place keeps what it is,
@@ -37,10 +39,10 @@ __device__ static inline unsigned nearest(unsigned k, unsigned count)
 }
 
 /* Each element's neighbours to the left and right, given those beyond the ends. */
-__device__ static inline pack beside(pack here, T west, T east)
+__device__ static inline pack x_neighbours(pack here, T west, T east)
 {
     pack sum;
-    UNROLL
+#pragma unroll
     for (unsigned e = 0; e < VEC; ++e)
         sum[e] = (e == 0 ? west : here[e == 0 ? 0 : e - 1]) + (e == VEC - 1 ? east : here[e == VEC - 1 ? e : e + 1]);
     return sum;
@@ -51,7 +53,7 @@ __device__ static inline pack beside(pack here, T west, T east)
  * beside those of the march. */
 template <bool rows>
 __device__ void march(T *out, const T *old, uint64_t at, uint64_t stride, unsigned k, unsigned count, unsigned x,
-                      unsigned nx, bool rim, T centre, T side)
+    unsigned nx, bool rim, T centre, T side)
 {
     const bool first = x == 0, last = x + VEC == nx;
     const int west_of = first ? 0 : -1, east_of = last ? VEC - 1 : VEC;
@@ -59,10 +61,10 @@ __device__ void march(T *out, const T *old, uint64_t at, uint64_t stride, unsign
     pack line[STEPS + 2], north[STEPS], south[STEPS];
     T west[STEPS], east[STEPS];
     line[0] = get(old + at + (k == 0 ? 0 : k - 1) * stride);
-    UNROLL
+#pragma unroll
     for (unsigned s = 0; s <= STEPS; ++s)
         line[s + 1] = get(old + at + nearest(k + s, count) * stride);
-    UNROLL
+#pragma unroll
     for (unsigned s = 0; s < STEPS; ++s) {
         const T *const from = old + at + nearest(k + s, count) * stride;
         west[s] = from[west_of];
@@ -72,25 +74,25 @@ __device__ void march(T *out, const T *old, uint64_t at, uint64_t stride, unsign
             south[s] = get(from + row);
         }
     }
-    UNROLL
+#pragma unroll
     for (unsigned s = 0; s < STEPS; ++s) {
         const pack here = line[s + 1];
-        pack sum = beside(here, west[s], east[s]) + line[s] + line[s + 2];
+        pack sum = x_neighbours(here, west[s], east[s]) + line[s] + line[s + 2];
         if constexpr (rows)
             sum += north[s] + south[s];
         pack result = centre * here + side * sum;
         result[0] = first ? here[0] : result[0];
         result[VEC - 1] = last ? here[VEC - 1] : result[VEC - 1];
         const bool inside = !rim && k + s != 0 && k + s + 1 < count;
-        UNROLL
+#pragma unroll
         for (unsigned e = 0; e < VEC; ++e) /* numbers: a choice among packs is one of addresses to nvcc */
             result[e] = inside ? result[e] : here[e];
-        store_loose<T, VEC>(result, out + at + nearest(k + s, count) * stride);
+        store_unaligned<T, VEC>(result, out + at + nearest(k + s, count) * stride);
     }
 }
 
-KERNEL __launch_bounds__(BLOCK_X *BLOCK_Y) void stencil_2d(T *__restrict out, const T *__restrict old, T centre, T side,
-                                                           uint32_t nx, uint32_t ny)
+extern "C" __global__ __launch_bounds__(LANES) void stencil_2d(
+    T *__restrict out, const T *__restrict old, T centre, T side, uint32_t nx, uint32_t ny)
 {
     const unsigned x = (blockIdx.x * BLOCK_X + threadIdx.x) * VEC;
     const unsigned y = (blockIdx.y * BLOCK_Y + threadIdx.y) * STEPS;
@@ -99,14 +101,14 @@ KERNEL __launch_bounds__(BLOCK_X *BLOCK_Y) void stencil_2d(T *__restrict out, co
 }
 KERNEL_EXPORT(stencil_2d)
 
-KERNEL __launch_bounds__(BLOCK_X *BLOCK_Y) void stencil_3d(T *__restrict out, const T *__restrict old, T centre, T side,
-                                                           uint32_t nx, uint32_t ny, uint32_t nz)
+extern "C" __global__ __launch_bounds__(LANES) void stencil_3d(
+    T *__restrict out, const T *__restrict old, T centre, T side, uint32_t nx, uint32_t ny, uint32_t nz)
 {
     const unsigned x = (blockIdx.x * BLOCK_X + threadIdx.x) * VEC;
     const unsigned y = blockIdx.y * BLOCK_Y + threadIdx.y;
     const uint64_t row = static_cast<uint64_t>(y) * nx;
     if (x < nx && y < ny)
         march<true>(out, old, row + x, static_cast<uint64_t>(nx) * ny, blockIdx.z * STEPS, nz, x, nx,
-                    y == 0 || y + 1 == ny, centre, side);
+            y == 0 || y + 1 == ny, centre, side);
 }
 KERNEL_EXPORT(stencil_3d)

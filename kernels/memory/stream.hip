@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: MIT
  *
  * Streaming kernels: how fast memory can be read, written, and both. copy, scale (BabelStream's mul), add, triad and
- * dot have BabelStream's meaning, init sets three arrays as its preparation does; read and write are its missing halves,
- * update scales one array in place (every line is read and stored, none is only one of both).
+ * dot do what BabelStream's do, init sets three arrays as its preparation does. read and write are what BabelStream
+ * leaves out; update scales one array in place, so that every line is both read and written.
  *
  * All of them walk memory in the same way. Workgroup g owns the slice [g * slice, (g + 1) * slice) of every array and
  * goes over it `passes` times:
  *
- *     one tile per workgroup, one pass       the classic streaming grid: the hardware deals out workgroups
+ *     one tile per workgroup, one pass       the classic streaming grid: the hardware distributes the workgroups
  *     one slice per compute unit, passes     a private footprint per unit, for the bandwidth of caches
  *
- * read_shared and write_shared own nothing: every workgroup goes over all of the array, each from a place of its own, so
- * that they do not meet by marching in step.
+ * In read_shared and write_shared every workgroup goes over the whole array instead, each from its own starting point,
+ * so that they do not all touch the same lines at the same time.
  *
- * In a tile the lanes of a workgroup read neighbouring packs (coalescing), and each lane has DEPTH packs on the way
- * before it uses the first: bytes in flight, not instructions, are what bandwidth is made of (Little's law).
+ * In a tile the lanes of a workgroup access adjacent packs (coalescing), and each lane has DEPTH packs in flight before
+ * it uses the first: by Little's law it is bytes in flight that make bandwidth, not instructions.
  *
  *     tile:  | pack of lane 0 | lane 1 | ... | lane BLOCK-1 |   row 0
  *            | pack of lane 0 | lane 1 | ... | lane BLOCK-1 |   row 1 ... DEPTH-1
  *
- * Defines: T element type; VEC elements in a pack; BLOCK work-items; DEPTH packs per lane and tile; NT 1 = streaming
- * stores, which go around the caches and spare the read of a line that is overwritten anyway (right beyond the last
- * cache, wrong inside).
+ * Defines: T element type; VEC elements in a pack; BLOCK work-items; DEPTH packs per lane and tile; NT 1: non-temporal
+ * stores, which bypass the caches and save the read of a line that is overwritten anyway (right beyond the last cache,
+ * wrong inside it).
  */
 #include "portable.h"
 
@@ -30,7 +30,7 @@ typedef typename vec<T, VEC>::type pack;
 static constexpr unsigned ROW = BLOCK * VEC; /* elements that a workgroup touches at once */
 static constexpr unsigned TILE = ROW * DEPTH;
 
-/* The part of the arrays that belongs to this workgroup: elements [begin, end). */
+/* Elements [begin, end) of the arrays. */
 struct span {
     uint64_t begin, end;
 };
@@ -40,112 +40,117 @@ __device__ static inline uint64_t smaller(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-__device__ static inline span slice_of(unsigned group, uint64_t n, uint64_t slice)
+/* The part of the arrays that belongs to this workgroup. */
+__device__ inline span own_slice(uint64_t n, uint64_t slice)
 {
-    const uint64_t begin = smaller(group * slice, n);
+    const uint64_t begin = smaller(blockIdx.x * slice, n);
     return {begin, smaller(begin + slice, n)};
 }
 
-/* A workgroup of one work-item (the CPU device) has lane 0 only, and knowing it turns offsets into constants. */
-__device__ static constexpr unsigned lane_of(unsigned thread)
+/* A block of one has lane 0 only; the constant lets the compiler fold offsets. */
+__device__ inline unsigned lane()
 {
-    return BLOCK == 1 ? 0 : thread;
+    return BLOCK == 1 ? 0 : threadIdx.x;
 }
 
-/* Pack number `place` behind element `at`. The base is the same for all lanes and the offset is 32 bits wide: on AMD
- * that is one scalar address, one vector offset, and no 64-bit vector arithmetic. */
-__device__ static inline pack get(const T *from, uint64_t at, unsigned place)
+/* Pack number `offset` behind element `base`. The base is the same for all lanes and the offset has 32 bits: on AMD
+ * that is a scalar address and one vector register, without 64-bit vector arithmetic. */
+__device__ static inline pack load(const T *from, uint64_t base, unsigned offset)
 {
-    return reinterpret_cast<const pack *>(from + at)[place];
+    return reinterpret_cast<const pack *>(from + base)[offset];
 }
 
-__device__ static inline void put(T *to, uint64_t at, unsigned place, pack value)
+__device__ static inline void store(T *to, uint64_t base, unsigned offset, pack value)
 {
-    pack *const here = &reinterpret_cast<pack *>(to + at)[place];
+    pack *const at = &reinterpret_cast<pack *>(to + base)[offset];
     if constexpr (NT)
-        store_nt(value, here);
+        store_nt(value, at);
     else
-        *here = value;
+        *at = value;
 }
 
-/* nvcc unrolls the loop over tiles by four: more on the way than DEPTH says, and on sm_100 registers that spill. */
-#if defined(__CUDACC__)
-#define TILE_BY_TILE NO_UNROLL
-#else
-#define TILE_BY_TILE
-#endif
-
-/* Walks a span: whole tiles, then whole rows, then single elements, so any n is right. `PACKS` is done for the pack
- * at (at, place), `ONE` for element `i`. A macro because on the CPU a kernel's body may not hide in a lambda (it would
- * lose its work-item), and all these walks must stay alike. `SPAN` is the span of pass number `pass`. */
-#define WALK_SPANS(passes, SPAN, PACKS, ONE)                                                                           \
-    const unsigned lane = lane_of(threadIdx.x);                                                                        \
-    for (unsigned pass = 0; pass < (passes); ++pass) {                                                                 \
-        memory_fence_compiler(); /* a pass is not the previous one's result */                                         \
-        const span mine = SPAN;                                                                                        \
-        uint64_t at = mine.begin;                                                                                      \
-        TILE_BY_TILE                                                                                                   \
-        for (; at + TILE <= mine.end; at += TILE) {                                                                    \
-            UNROLL                                                                                                     \
-            for (unsigned d = 0; d < DEPTH; ++d) {                                                                     \
-                const unsigned place = d * BLOCK + lane;                                                               \
-                PACKS;                                                                                                 \
-            }                                                                                                          \
-        }                                                                                                              \
-        NO_UNROLL                                                                                                      \
-        for (; at + ROW <= mine.end; at += ROW) {                                                                      \
-            const unsigned d = 0, place = lane;                                                                        \
-            (void)d;                                                                                                   \
-            PACKS;                                                                                                     \
-        }                                                                                                              \
-        NO_UNROLL                                                                                                      \
-        for (uint64_t i = at + lane; i < mine.end; i += BLOCK) {                                                       \
-            ONE;                                                                                                       \
-        }                                                                                                              \
-    }
-
-#define WALK(n, slice, passes, PACKS, ONE)                                                                             \
-    const span own = slice_of(blockIdx.x, n, slice);                                                                   \
-    WALK_SPANS(passes, own, PACKS, ONE)
-
-/* Where workgroup `group` begins with an array that all share: whole tiles from its start, evenly spread. */
-__device__ static inline uint64_t entry_of(unsigned group, unsigned groups, uint64_t n)
+/* Walks a span in whole tiles, then whole rows, then single elements, so any n is right. Calls on_pack(base, offset, d)
+ * for the lane's pack in row d of a tile, and on_element(i) for elements that fill no row. */
+template <class on_pack_t, class on_element_t>
+__device__ inline void walk_once(span range, const on_pack_t &on_pack, const on_element_t &on_element)
 {
-    return n / TILE * group / groups * TILE;
+    uint64_t base = range.begin;
+#if defined(                                                                                                           \
+    __CUDACC__) /* nvcc would unroll by four: more in flight than DEPTH says, and on sm_100 registers that spill */
+#pragma unroll 1
+#endif
+    for (; base + TILE <= range.end; base += TILE) {
+#pragma unroll
+        for (unsigned d = 0; d < DEPTH; ++d)
+            on_pack(base, d * BLOCK + lane(), d);
+    }
+#pragma unroll 1
+    for (; base + ROW <= range.end; base += ROW)
+        on_pack(base, lane(), 0);
+#pragma unroll 1
+    for (uint64_t i = base + lane(); i < range.end; i += BLOCK)
+        on_element(i);
 }
 
-/* From the entry to the end, then from the start to the entry. */
-#define WALK_SHARED(n, passes, PACKS, ONE)                                                                             \
-    const uint64_t entry = entry_of(blockIdx.x, gridDim.x, n);                                                         \
-    WALK_SPANS(2 * (passes), (pass % 2 ? span{0, entry} : span{entry, n}), PACKS, ONE)
+/* The workgroup's slice, `passes` times. The fence keeps the compiler from reusing what it loaded in the pass before.
+ */
+template <class on_pack_t, class on_element_t>
+__device__ inline void walk(
+    uint64_t n, uint64_t slice, uint32_t passes, const on_pack_t &on_pack, const on_element_t &on_element)
+{
+    const span own = own_slice(n, slice);
+    for (unsigned pass = 0; pass < passes; ++pass) {
+        memory_fence_compiler();
+        walk_once(own, on_pack, on_element);
+    }
+}
 
-KERNEL __launch_bounds__(BLOCK) void stream_write(T *__restrict a, T s, uint64_t n, uint64_t slice, uint32_t passes)
+/* The whole array, `passes` times: from the workgroup's entry to the end, then from the start to the entry. Entries are
+ * whole tiles from the start, spread evenly. */
+template <class on_pack_t, class on_element_t>
+__device__ inline void walk_shared(
+    uint64_t n, uint32_t passes, const on_pack_t &on_pack, const on_element_t &on_element)
+{
+    const uint64_t entry = n / TILE * blockIdx.x / gridDim.x * TILE;
+    for (unsigned part = 0; part < 2 * passes; ++part) {
+        memory_fence_compiler();
+        walk_once(part % 2 ? span{0, entry} : span{entry, n}, on_pack, on_element);
+    }
+}
+
+extern "C" __global__ __launch_bounds__(BLOCK) void stream_write(
+    T *__restrict a, T s, uint64_t n, uint64_t slice, uint32_t passes)
 {
     const pack value = static_cast<pack>(s);
-    WALK(n, slice, passes, put(a, at, place, value), a[i] = s);
+    walk(
+        n, slice, passes, [&](uint64_t base, unsigned offset, unsigned) { store(a, base, offset, value); },
+        [&](uint64_t i) { a[i] = s; });
 }
 KERNEL_EXPORT(stream_write)
 
-KERNEL __launch_bounds__(BLOCK) void stream_write_shared(T *__restrict a, T s, uint64_t n, uint32_t passes)
+extern "C" __global__ __launch_bounds__(BLOCK) void stream_write_shared(
+    T *__restrict a, T s, uint64_t n, uint32_t passes)
 {
     const pack value = static_cast<pack>(s);
-    WALK_SHARED(n, passes, put(a, at, place, value), a[i] = s);
+    walk_shared(
+        n, passes, [&](uint64_t base, unsigned offset, unsigned) { store(a, base, offset, value); },
+        [&](uint64_t i) { a[i] = s; });
 }
 KERNEL_EXPORT(stream_write_shared)
 
-KERNEL __launch_bounds__(BLOCK) void stream_init(T *__restrict a, T *__restrict b, T *__restrict c, T first, T second,
-                                                 T third, uint64_t n, uint64_t slice, uint32_t passes)
+extern "C" __global__ __launch_bounds__(BLOCK) void stream_init(T *__restrict a, T *__restrict b, T *__restrict c,
+    T first, T second, T third, uint64_t n, uint64_t slice, uint32_t passes)
 {
     const pack firsts = static_cast<pack>(first), seconds = static_cast<pack>(second),
                thirds = static_cast<pack>(third);
-    WALK(
+    walk(
         n, slice, passes,
-        {
-            put(a, at, place, firsts);
-            put(b, at, place, seconds);
-            put(c, at, place, thirds);
+        [&](uint64_t base, unsigned offset, unsigned) {
+            store(a, base, offset, firsts);
+            store(b, base, offset, seconds);
+            store(c, base, offset, thirds);
         },
-        {
+        [&](uint64_t i) {
             a[i] = first;
             b[i] = second;
             c[i] = third;
@@ -153,47 +158,67 @@ KERNEL __launch_bounds__(BLOCK) void stream_init(T *__restrict a, T *__restrict 
 }
 KERNEL_EXPORT(stream_init)
 
-KERNEL __launch_bounds__(BLOCK) void stream_update(T *__restrict a, T s, uint64_t n, uint64_t slice, uint32_t passes)
+extern "C" __global__ __launch_bounds__(BLOCK) void stream_update(
+    T *__restrict a, T s, uint64_t n, uint64_t slice, uint32_t passes)
 {
-    WALK(n, slice, passes, put(a, at, place, s * get(a, at, place)), a[i] = s * a[i]);
+    walk(
+        n, slice, passes,
+        [&](uint64_t base, unsigned offset, unsigned) { store(a, base, offset, s * load(a, base, offset)); },
+        [&](uint64_t i) { a[i] = s * a[i]; });
 }
 KERNEL_EXPORT(stream_update)
 
-KERNEL __launch_bounds__(BLOCK) void stream_copy(T *__restrict c, const T *__restrict a, uint64_t n, uint64_t slice,
-                                                 uint32_t passes)
+extern "C" __global__ __launch_bounds__(BLOCK) void stream_copy(
+    T *__restrict c, const T *__restrict a, uint64_t n, uint64_t slice, uint32_t passes)
 {
-    WALK(n, slice, passes, put(c, at, place, get(a, at, place)), c[i] = a[i]);
+    walk(
+        n, slice, passes,
+        [&](uint64_t base, unsigned offset, unsigned) { store(c, base, offset, load(a, base, offset)); },
+        [&](uint64_t i) { c[i] = a[i]; });
 }
 KERNEL_EXPORT(stream_copy)
 
-KERNEL __launch_bounds__(BLOCK) void stream_scale(T *__restrict b, const T *__restrict c, T s, uint64_t n,
-                                                  uint64_t slice, uint32_t passes)
+extern "C" __global__ __launch_bounds__(BLOCK) void stream_scale(
+    T *__restrict b, const T *__restrict c, T s, uint64_t n, uint64_t slice, uint32_t passes)
 {
-    WALK(n, slice, passes, put(b, at, place, s * get(c, at, place)), b[i] = s * c[i]);
+    walk(
+        n, slice, passes,
+        [&](uint64_t base, unsigned offset, unsigned) { store(b, base, offset, s * load(c, base, offset)); },
+        [&](uint64_t i) { b[i] = s * c[i]; });
 }
 KERNEL_EXPORT(stream_scale)
 
-KERNEL __launch_bounds__(BLOCK) void stream_add(T *__restrict c, const T *__restrict a, const T *__restrict b,
-                                                uint64_t n, uint64_t slice, uint32_t passes)
+extern "C" __global__ __launch_bounds__(BLOCK) void stream_add(
+    T *__restrict c, const T *__restrict a, const T *__restrict b, uint64_t n, uint64_t slice, uint32_t passes)
 {
-    WALK(n, slice, passes, put(c, at, place, get(a, at, place) + get(b, at, place)), c[i] = a[i] + b[i]);
+    walk(
+        n, slice, passes,
+        [&](uint64_t base, unsigned offset, unsigned) {
+            store(c, base, offset, load(a, base, offset) + load(b, base, offset));
+        },
+        [&](uint64_t i) { c[i] = a[i] + b[i]; });
 }
 KERNEL_EXPORT(stream_add)
 
-KERNEL __launch_bounds__(BLOCK) void stream_triad(T *__restrict a, const T *__restrict b, const T *__restrict c, T s,
-                                                  uint64_t n, uint64_t slice, uint32_t passes)
+extern "C" __global__ __launch_bounds__(BLOCK) void stream_triad(
+    T *__restrict a, const T *__restrict b, const T *__restrict c, T s, uint64_t n, uint64_t slice, uint32_t passes)
 {
-    WALK(n, slice, passes, put(a, at, place, get(b, at, place) + s * get(c, at, place)), a[i] = b[i] + s * c[i]);
+    walk(
+        n, slice, passes,
+        [&](uint64_t base, unsigned offset, unsigned) {
+            store(a, base, offset, load(b, base, offset) + s * load(c, base, offset));
+        },
+        [&](uint64_t i) { a[i] = b[i] + s * c[i]; });
 }
 KERNEL_EXPORT(stream_triad)
 
-/* One value per lane becomes their sum, known to lane 0 of the workgroup. First the lanes of a wave among
- * themselves through shuffles (no memory, no barrier), then one value per wave through LDS. */
 __device__ static constexpr unsigned waves()
 {
     return BLOCK > wave_size() ? BLOCK / wave_size() : 1;
 }
 
+/* The sum of one value per lane, valid in lane 0 of the workgroup. First over the lanes of a wave by shuffles, then
+ * over one value per wave through LDS. */
 template <class type_t> __device__ type_t group_sum(type_t value)
 {
     if constexpr (BLOCK > 1) {
@@ -217,64 +242,78 @@ template <class pack_t> __device__ static T pack_sum(pack_t value)
         return value;
     } else {
         T sum = value[0];
-        UNROLL
+#pragma unroll
         for (int e = 1; e < VEC; ++e)
             sum += value[e];
         return sum;
     }
 }
 
-/* DEPTH sums per lane: an addition has a latency, and one sum would wait for it at every pack. */
-#define SUM_ALL(sums, rest)                                                                                            \
-    T total = rest;                                                                                                    \
-    UNROLL                                                                                                             \
-    for (unsigned d = 0; d < DEPTH; ++d)                                                                               \
-        total += pack_sum(sums[d]);                                                                                    \
-    total = group_sum(total)
+/* A lane's sums, one per row of a tile: an addition has a latency, and a single sum would wait for it at every pack. */
+struct sums {
+    pack of_row[DEPTH];
+    T rest; /* single elements */
+};
 
-/* Reads everything and shows it: sums[g] is the sum of workgroup g's slice, over all passes. */
-KERNEL __launch_bounds__(BLOCK) void stream_read(T *__restrict sums, const T *__restrict a, uint64_t n, uint64_t slice,
-                                                 uint32_t passes)
+__device__ inline T sum_all(const sums &sum)
 {
-    pack sum[DEPTH] = {};
-    T rest = 0;
-    WALK(n, slice, passes, sum[d] += get(a, at, place), rest += a[i]);
-    SUM_ALL(sum, rest);
+    T total = sum.rest;
+#pragma unroll
+    for (unsigned d = 0; d < DEPTH; ++d)
+        total += pack_sum(sum.of_row[d]);
+    return group_sum(total);
+}
+
+/* Sums up what it reads, so that nothing can be left out: result[g] is the sum of workgroup g's slice, over all passes.
+ */
+extern "C" __global__ __launch_bounds__(BLOCK) void stream_read(
+    T *__restrict result, const T *__restrict a, uint64_t n, uint64_t slice, uint32_t passes)
+{
+    sums sum = {};
+    walk(
+        n, slice, passes, [&](uint64_t base, unsigned offset, unsigned d) { sum.of_row[d] += load(a, base, offset); },
+        [&](uint64_t i) { sum.rest += a[i]; });
+    const T total = sum_all(sum);
     if (threadIdx.x == 0)
-        sums[blockIdx.x] = total;
+        result[blockIdx.x] = total;
 }
 KERNEL_EXPORT(stream_read)
 
-/* Each sum is that of the whole array, over all passes. */
-KERNEL __launch_bounds__(BLOCK) void stream_read_shared(T *__restrict sums, const T *__restrict a, uint64_t n,
-                                                        uint32_t passes)
+/* Each result is the sum of the whole array, over all passes. */
+extern "C" __global__ __launch_bounds__(BLOCK) void stream_read_shared(
+    T *__restrict result, const T *__restrict a, uint64_t n, uint32_t passes)
 {
-    pack sum[DEPTH] = {};
-    T rest = 0;
-    WALK_SHARED(n, passes, sum[d] += get(a, at, place), rest += a[i]);
-    SUM_ALL(sum, rest);
+    sums sum = {};
+    walk_shared(
+        n, passes, [&](uint64_t base, unsigned offset, unsigned d) { sum.of_row[d] += load(a, base, offset); },
+        [&](uint64_t i) { sum.rest += a[i]; });
+    const T total = sum_all(sum);
     if (threadIdx.x == 0)
-        sums[blockIdx.x] = total;
+        result[blockIdx.x] = total;
 }
 KERNEL_EXPORT(stream_read_shared)
 
 /* First step of the dot product: partial[g] is the sum over workgroup g's slice. */
-KERNEL __launch_bounds__(BLOCK) void stream_dot(T *__restrict partial, const T *__restrict a, const T *__restrict b,
-                                                uint64_t n, uint64_t slice)
+extern "C" __global__ __launch_bounds__(BLOCK) void stream_dot(
+    T *__restrict partial, const T *__restrict a, const T *__restrict b, uint64_t n, uint64_t slice)
 {
-    pack sum[DEPTH] = {};
-    T rest = 0;
-    WALK(n, slice, 1u, sum[d] += get(a, at, place) * get(b, at, place), rest += a[i] * b[i]);
-    SUM_ALL(sum, rest);
+    sums sum = {};
+    walk(
+        n, slice, 1,
+        [&](uint64_t base, unsigned offset, unsigned d) {
+            sum.of_row[d] += load(a, base, offset) * load(b, base, offset);
+        },
+        [&](uint64_t i) { sum.rest += a[i] * b[i]; });
+    const T total = sum_all(sum);
     if (threadIdx.x == 0)
         partial[blockIdx.x] = total;
 }
 KERNEL_EXPORT(stream_dot)
 
-/* Second step, one workgroup: the sum of the partial sums. A launch of its own because nothing else orders workgroups.
+/* Second step: one workgroup adds the partial sums. It is a launch of its own because nothing else orders workgroups.
  */
-KERNEL __launch_bounds__(BLOCK) void stream_dot_finish(T *__restrict result, const T *__restrict partial,
-                                                       uint32_t count)
+extern "C" __global__ __launch_bounds__(BLOCK) void stream_dot_finish(
+    T *__restrict result, const T *__restrict partial, uint32_t count)
 {
     T sum = 0;
     for (unsigned g = threadIdx.x; g < count; g += BLOCK)

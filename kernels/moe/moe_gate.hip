@@ -32,7 +32,7 @@ __device__ static float logit_of(uint32_t key)
 /* The largest over the lanes of a token, and the sum: known to all of them. */
 __device__ uint64_t largest(uint64_t value)
 {
-    UNROLL
+#pragma unroll
     for (unsigned mask = LANES / 2; mask > 0; mask /= 2) {
         const uint64_t other = __shfl_xor(value, mask);
         value = other > value ? other : value;
@@ -42,21 +42,21 @@ __device__ uint64_t largest(uint64_t value)
 
 __device__ float total(float value)
 {
-    UNROLL
+#pragma unroll
     for (unsigned mask = LANES / 2; mask > 0; mask /= 2)
         value += __shfl_xor(value, mask);
     return value;
 }
 
-KERNEL __launch_bounds__(256) void moe_gate(float *__restrict weights, uint32_t *__restrict ids,
-                                            const float *__restrict logits, uint32_t tokens)
+extern "C" __global__ __launch_bounds__(256) void moe_gate(
+    float *__restrict weights, uint32_t *__restrict ids, const float *__restrict logits, uint32_t tokens)
 {
     const unsigned number = blockIdx.x * blockDim.x + threadIdx.x, lane = LANES == 1 ? 0 : number % LANES;
     const unsigned token = number / LANES;
     const unsigned row = token < tokens ? token : tokens - 1; /* every lane takes part in shuffles */
     const float *const from = logits + static_cast<uint64_t>(row) * EXPERTS;
     uint32_t keys[EACH];
-    UNROLL_BY(LANES == 1 ? 16 : EACH)
+#pragma unroll(LANES == 1 ? 16 : EACH)
     for (unsigned i = 0; i < EACH; ++i) {
         const unsigned expert = i * LANES + lane;
         keys[i] = EXPERTS % LANES == 0 || expert < EXPERTS ? key_of(from[expert]) : 0;
@@ -64,11 +64,11 @@ KERNEL __launch_bounds__(256) void moe_gate(float *__restrict weights, uint32_t 
 
     unsigned chosen[TOP];
     float weight[TOP], top = 0, sum = 0;
-    UNROLL
+#pragma unroll
     for (unsigned rank = 0; rank < TOP; ++rank) {
         uint32_t key = 0;
         unsigned at = 0;
-        UNROLL_BY(LANES == 1 ? 16 : EACH)
+#pragma unroll(LANES == 1 ? 16 : EACH)
         for (unsigned i = 0; i < EACH; ++i) {
             at = keys[i] > key ? i : at;
             key = keys[i] > key ? keys[i] : key;
@@ -79,7 +79,7 @@ KERNEL __launch_bounds__(256) void moe_gate(float *__restrict weights, uint32_t 
         if (rank == 0) {
             top = logit;
             if constexpr (!RENORMALISE) {
-                UNROLL_BY(LANES == 1 ? 16 : EACH)
+#pragma unroll(LANES == 1 ? 16 : EACH)
                 for (unsigned i = 0; i < EACH; ++i)
                     sum += keys[i] ? fast_exp2((logit_of(keys[i]) - top) * LOG2_E) : 0.0f;
                 sum = total(sum);
@@ -90,14 +90,14 @@ KERNEL __launch_bounds__(256) void moe_gate(float *__restrict weights, uint32_t 
         if constexpr (LANES == 1) {
             keys[chosen[rank]] = 0;
         } else {
-            UNROLL
+#pragma unroll
             for (unsigned i = 0; i < EACH; ++i) /* a register has no index */
                 keys[i] = i * LANES + lane == chosen[rank] ? 0 : keys[i];
         }
     }
 
     const float scale = 1.0f / sum;
-    UNROLL
+#pragma unroll
     for (unsigned rank = 0; rank < TOP; ++rank) {
         if (token < tokens && rank % LANES == lane) {
             weights[static_cast<uint64_t>(token) * TOP + rank] = weight[rank] * scale;

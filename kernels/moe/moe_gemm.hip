@@ -13,40 +13,40 @@
  */
 #include "portable.h"
 #include "tile.h"
-#include "../gemm/gemm_slab.h"
+#include "../gemm/gemm_k_tile.h"
 #include "../gemm/gemm_rows.h"
 
-struct walk {
+struct tile_source {
     static constexpr bool masked = false;
     uint32_t count, whole, left; /* left: of k, from the next slab on */
     bool fits;                   /* see rows_fit */
     const element *a, *b;        /* of the next slab */
-    uint32_t a_offset[slab_a::moves], b_offset[slab_b::moves];
+    uint32_t a_offset[a_tile::moves], b_offset[b_tile::moves];
 };
 
-__device__ static void go_on(walk &at)
+__device__ static void advance(tile_source &at)
 {
     at.a += BK;
     at.b += BK;
     at.left -= BK;
 }
 
-__device__ static void fetch_whole(walk &at, fetched &next)
+__device__ static void fetch_whole(tile_source &at, staged_tiles &next)
 {
-    fetch_rows<slab_a>(next.a, at.a, at.a_offset);
-    fetch_rows<slab_b>(next.b, at.b, at.b_offset);
-    go_on(at);
+    fetch_rows<a_tile>(next.a, at.a, at.a_offset);
+    fetch_rows<b_tile>(next.b, at.b, at.b_offset);
+    advance(at);
 }
 
-__device__ static void fetch_any(walk &at, fetched &next, unsigned lane)
+__device__ static void fetch_any(tile_source &at, staged_tiles &next, unsigned lane)
 {
     if (at.fits && at.left >= BK) {
         fetch_whole(at, next);
         return;
     }
-    fetch_rows_cut<slab_a>(next.a, at.a, at.a_offset, at.left, lane);
-    fetch_rows_cut<slab_b>(next.b, at.b, at.b_offset, at.left, lane);
-    go_on(at);
+    fetch_rows_cut<a_tile>(next.a, at.a, at.a_offset, at.left, lane);
+    fetch_rows_cut<b_tile>(next.b, at.b, at.b_offset, at.left, lane);
+    advance(at);
 }
 
 /* Rows begin .. end - 1 are those of the tile; without any there is no such tile. */
@@ -64,7 +64,7 @@ __device__ owned tile_owner(const uint32_t *offsets, uint32_t experts, uint32_t 
         const uint32_t end = offsets[expert < experts ? expert + 1 : experts];
         const uint32_t tiles = (end - begin + BM - 1) / BM;
         uint32_t sum = tiles;
-        UNROLL
+#pragma unroll
         for (unsigned step = 1; step < wave_size(); step *= 2) {
             const uint32_t other = __shfl_up(sum, step);
             sum += lane_id() >= step ? other : 0;
@@ -80,14 +80,12 @@ __device__ owned tile_owner(const uint32_t *offsets, uint32_t experts, uint32_t 
     return {0, 0, 0};
 }
 
-KERNEL __launch_bounds__(WM *WN *ROOFTILE_WAVE,
-                         WAVES) void moe_gemm(OUT::type *__restrict d, const element *__restrict a,
-                                              const element *__restrict b, const uint32_t *__restrict offsets,
-                                              uint32_t experts, uint32_t n, uint32_t k, uint32_t row_tiles,
-                                              uint32_t group, uint32_t spread)
+extern "C" __global__ __launch_bounds__(LANES, WAVES) void moe_gemm(OUT::type *__restrict d,
+    const element *__restrict a, const element *__restrict b, const uint32_t *__restrict offsets, uint32_t experts,
+    uint32_t n, uint32_t k, uint32_t row_tiles, uint32_t group, uint32_t dies)
 {
     unsigned tile_row, tile_column;
-    tile_of(tile_row, tile_column, blockIdx.x, row_tiles, (n + BN - 1) / BN, group, spread);
+    tile_of(tile_row, tile_column, blockIdx.x, row_tiles, (n + BN - 1) / BN, group, dies);
     const owned found = tile_owner(offsets, experts, tile_row);
     /* In scalar registers, where neither divisions nor shuffles have their results. */
     const uint32_t begin = opaque_uniform(found.begin), end = opaque_uniform(found.end);
@@ -96,20 +94,20 @@ KERNEL __launch_bounds__(WM *WN *ROOFTILE_WAVE,
         return;
     const unsigned lane = threadIdx.x, wave = lane / ROOFTILE_WAVE;
     const unsigned wave_row = wave / WN * (BM / WM), wave_column = wave % WN * (BN / WN);
-    walk at;
+    tile_source at;
     at.left = k;
     at.count = (k + BK - 1) / BK;
     at.fits = rows_fit(a, k) && rows_fit(b, k);
     at.whole = at.fits ? k / BK : 0;
     at.a = a + static_cast<uint64_t>(begin) * k;
     at.b = b + (static_cast<uint64_t>(expert) * n + column) * k;
-    find_offsets<slab_a>(at.a_offset, k, end - begin, lane);
-    find_offsets<slab_b>(at.b_offset, k, n - column, lane);
+    find_offsets<a_tile>(at.a_offset, k, end - begin, lane);
+    find_offsets<b_tile>(at.b_offset, k, n - column, lane);
     totals total;
     clear(total);
-    __shared__ quad slabs[SLABS];
-    add_slabs(total, slabs, at, places_of(wave_row, wave_column), lane);
-    store_tile<OUT>(d + static_cast<uint64_t>(begin) * n + column, total, n, end - begin, n - column, wave_row,
-                    wave_column);
+    __shared__ quad k_tiles[BUFFER];
+    accumulate(total, k_tiles, at, lds_offsets_of(wave_row, wave_column), lane);
+    store_tile<OUT>(
+        d + static_cast<uint64_t>(begin) * n + column, total, n, end - begin, n - column, wave_row, wave_column);
 }
 KERNEL_EXPORT(moe_gemm)

@@ -20,8 +20,8 @@
 #include "tile.h"
 #include "pack.h"
 
-KERNEL __launch_bounds__(BLOCK) void moe_count(uint32_t *__restrict counts, const uint32_t *__restrict ids,
-                                               uint32_t pairs)
+extern "C" __global__ __launch_bounds__(BLOCK) void moe_count(
+    uint32_t *__restrict counts, const uint32_t *__restrict ids, uint32_t pairs)
 {
     __shared__ uint32_t mine[EXPERTS];
     for (unsigned e = threadIdx.x; e < EXPERTS; e += BLOCK)
@@ -49,7 +49,7 @@ __device__ prefix prefix_of(uint32_t value)
         constexpr unsigned waves = SCAN > wave_size() ? SCAN / wave_size() : 1;
         __shared__ uint32_t sums[waves];
         uint32_t sum = value;
-        UNROLL
+#pragma unroll
         for (unsigned step = 1; step < wave_size(); step *= 2) {
             const uint32_t other = __shfl_up(sum, step);
             sum += lane_id() >= step ? other : 0;
@@ -59,7 +59,7 @@ __device__ prefix prefix_of(uint32_t value)
             sums[wave_id()] = sum;
         __syncthreads();
         uint32_t before = 0, all = 0;
-        UNROLL
+#pragma unroll
         for (unsigned w = 0; w < waves; ++w) {
             before += w < wave_id() ? sums[w] : 0;
             all += sums[w];
@@ -69,8 +69,8 @@ __device__ prefix prefix_of(uint32_t value)
 }
 
 /* One workgroup; counts become where they begin. */
-KERNEL __launch_bounds__(SCAN) void moe_scan(uint32_t *__restrict offsets, uint32_t *__restrict counts, uint32_t parts,
-                                             uint32_t pairs)
+extern "C" __global__ __launch_bounds__(SCAN) void moe_scan(
+    uint32_t *__restrict offsets, uint32_t *__restrict counts, uint32_t parts, uint32_t pairs)
 {
     const uint32_t size = EXPERTS * parts;
     uint32_t before = 0;
@@ -91,9 +91,9 @@ KERNEL __launch_bounds__(SCAN) void moe_scan(uint32_t *__restrict offsets, uint3
 KERNEL_EXPORT(moe_scan)
 
 /* Lanes that have the same number as this one: a vote on each of its bits. */
-__device__ uint64_t alike(uint32_t number, uint64_t among)
+__device__ uint64_t same_expert(uint32_t number, uint64_t among)
 {
-    UNROLL
+#pragma unroll
     for (unsigned bit = 1; bit < EXPERTS; bit *= 2) {
         const uint64_t set = __ballot((number & bit) != 0);
         among &= number & bit ? set : ~set;
@@ -101,9 +101,8 @@ __device__ uint64_t alike(uint32_t number, uint64_t among)
     return among;
 }
 
-KERNEL __launch_bounds__(BLOCK) void moe_place(uint32_t *__restrict slots, uint32_t *__restrict tokens,
-                                               const uint32_t *__restrict starts, const uint32_t *__restrict ids,
-                                               uint32_t pairs)
+extern "C" __global__ __launch_bounds__(BLOCK) void moe_place(uint32_t *__restrict slots, uint32_t *__restrict tokens,
+    const uint32_t *__restrict starts, const uint32_t *__restrict ids, uint32_t pairs)
 {
     __shared__ uint32_t next[EXPERTS]; /* slot of the next pair */
     for (unsigned e = threadIdx.x; e < EXPERTS; e += BLOCK)
@@ -118,7 +117,7 @@ KERNEL __launch_bounds__(BLOCK) void moe_place(uint32_t *__restrict slots, uint3
         if constexpr (BLOCK == 1) {
             slot = next[expert]++;
         } else {
-            const uint64_t same = alike(expert, __ballot(there)), below = same & ((uint64_t(1) << lane_id()) - 1);
+            const uint64_t same = same_expert(expert, __ballot(there)), below = same & ((uint64_t(1) << lane_id()) - 1);
             slot = next[expert] + static_cast<uint32_t>(__builtin_popcountll(below));
             __syncthreads();
             if (there && below == 0)
@@ -153,11 +152,11 @@ template <unsigned width> __device__ void gather(element *to, const element *fro
 }
 
 /* One workgroup per slot. */
-KERNEL __launch_bounds__(256) void moe_gather(element *__restrict rows, const element *__restrict x,
-                                              const uint32_t *__restrict tokens, uint32_t columns)
+extern "C" __global__ __launch_bounds__(256) void moe_gather(
+    element *__restrict rows, const element *__restrict x, const uint32_t *__restrict tokens, uint32_t columns)
 {
     gather<WIDTH>(rows + blockIdx.x * static_cast<uint64_t>(columns),
-                  x + tokens[blockIdx.x] * static_cast<uint64_t>(columns), columns);
+        x + tokens[blockIdx.x] * static_cast<uint64_t>(columns), columns);
 }
 KERNEL_EXPORT(moe_gather)
 
@@ -173,10 +172,10 @@ __device__ void combine(element *to, const element *const (&rows)[TOP], const fl
     }
     for (uint32_t c = threadIdx.x * width; c < columns; c += blockDim.x * width) {
         pack_floats<width> packs[TOP], sum = pack_floats<width>(0.0f);
-        UNROLL
+#pragma unroll
         for (unsigned j = 0; j < TOP; ++j)
             packs[j] = pack_load<IN, width>(rows[j] + c);
-        UNROLL
+#pragma unroll
         for (unsigned j = 0; j < TOP; ++j)
             sum = fma(pack_floats<width>(weight[j]), packs[j], sum);
         pack_store<IN, width>(to + c, sum);
@@ -184,15 +183,14 @@ __device__ void combine(element *to, const element *const (&rows)[TOP], const fl
 }
 
 /* One workgroup per token. */
-KERNEL __launch_bounds__(256) void moe_combine(element *__restrict y, const element *__restrict rows,
-                                               const uint32_t *__restrict slots, const float *__restrict weights,
-                                               uint32_t columns)
+extern "C" __global__ __launch_bounds__(256) void moe_combine(element *__restrict y, const element *__restrict rows,
+    const uint32_t *__restrict slots, const float *__restrict weights, uint32_t columns)
 {
     const uint32_t first = blockIdx.x * TOP;
     element *const to = y + blockIdx.x * static_cast<uint64_t>(columns);
     const element *from[TOP];
     float weight[TOP];
-    UNROLL
+#pragma unroll
     for (unsigned j = 0; j < TOP; ++j) {
         from[j] = rows + slots[first + j] * static_cast<uint64_t>(columns);
         weight[j] = weights[first + j];

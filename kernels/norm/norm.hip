@@ -19,12 +19,12 @@ typedef pack_any<float, 2>::type floats_2;
 /* y[at ...] = (x - center - rest) * scale * gain + bias for the lane's part of the row. */
 template <bool with_bias>
 __device__ static void store_scaled(element *__restrict y, const row &x, float center, float rest, float scale,
-                                    const element *__restrict gain, const element *__restrict bias)
+    const element *__restrict gain, const element *__restrict bias)
 {
     element *const to = y + x.begin;
-    if (!x.lives)
+    if (!x.exists)
         return;
-    UNROLL_BY(STEPS_AT_ONCE)
+#pragma unroll STEPS_AT_ONCE
     for (unsigned step = 0; step < row_steps(x); ++step) {
         if (!row_has(x, step))
             continue;
@@ -49,14 +49,13 @@ __device__ static void store_scaled(element *__restrict y, const row &x, float c
 /* Two passes over what is held. Rounding leaves the mean wrong by up to |mean| * 2^-24, which is much where the mean is
  * large and the spread small; but the differences are small numbers again, and their mean, `rest`, is what it is wrong
  * by. */
-KERNEL __launch_bounds__(BLOCK) void layernorm(element *__restrict y, const element *__restrict x,
-                                               const element *__restrict gain, const element *__restrict bias,
-                                               uint32_t rows, uint32_t columns, float epsilon)
+extern "C" __global__ __launch_bounds__(BLOCK) void layernorm(element *__restrict y, const element *__restrict x,
+    const element *__restrict gain, const element *__restrict bias, uint32_t rows, uint32_t columns, float epsilon)
 {
     row own = row_open(x, rows, columns);
     row_load(own);
     floats sums = 0.0f;
-    UNROLL_BY(STEPS_AT_ONCE)
+#pragma unroll STEPS_AT_ONCE
     for (unsigned step = 0; step < row_steps(own); ++step)
         if (row_has(own, step))
             sums += row_pack(own, step);
@@ -67,18 +66,18 @@ KERNEL __launch_bounds__(BLOCK) void layernorm(element *__restrict y, const elem
     const float mean = row_sum<0>(sum) * share;
 
     floats rests = 0.0f, squares = 0.0f;
-    UNROLL_BY(STEPS_AT_ONCE)
+#pragma unroll STEPS_AT_ONCE
     for (unsigned step = 0; step < row_steps(own); ++step) {
         if (row_has(own, step)) {
-            const floats apart = row_pack(own, step) - mean;
-            rests += apart;
-            squares = fma(apart, apart, squares);
+            const floats difference = row_pack(own, step) - mean;
+            rests += difference;
+            squares = fma(difference, difference, squares);
         }
     }
     floats_2 both = {pack_sum<VEC>(rests), pack_sum<VEC>(squares)};
     for (unsigned at = row_tail(own); at < columns; at += LANES) {
-        const float apart = tile_decode<IN>(own.from[at]) - mean;
-        both += floats_2{apart, apart * apart};
+        const float difference = tile_decode<IN>(own.from[at]) - mean;
+        both += floats_2{difference, difference * difference};
     }
     both = row_sum<1>(both) * share;
     const float rest = both[0], variance = both[1] - rest * rest;
@@ -87,14 +86,13 @@ KERNEL __launch_bounds__(BLOCK) void layernorm(element *__restrict y, const elem
 }
 KERNEL_EXPORT(layernorm)
 
-KERNEL __launch_bounds__(BLOCK) void rmsnorm(element *__restrict y, const element *__restrict x,
-                                             const element *__restrict gain, uint32_t rows, uint32_t columns,
-                                             float epsilon)
+extern "C" __global__ __launch_bounds__(BLOCK) void rmsnorm(element *__restrict y, const element *__restrict x,
+    const element *__restrict gain, uint32_t rows, uint32_t columns, float epsilon)
 {
     row own = row_open(x, rows, columns);
     row_load(own);
     floats squares = 0.0f;
-    UNROLL_BY(STEPS_AT_ONCE)
+#pragma unroll STEPS_AT_ONCE
     for (unsigned step = 0; step < row_steps(own); ++step) {
         if (row_has(own, step)) {
             const floats value = row_pack(own, step);
@@ -111,21 +109,20 @@ KERNEL __launch_bounds__(BLOCK) void rmsnorm(element *__restrict y, const elemen
 }
 KERNEL_EXPORT(rmsnorm)
 
-KERNEL __launch_bounds__(BLOCK) void add_rmsnorm(element *__restrict y, element *__restrict total,
-                                                 const element *__restrict x, const element *__restrict residual,
-                                                 const element *__restrict gain, uint32_t rows, uint32_t columns,
-                                                 float epsilon)
+extern "C" __global__ __launch_bounds__(BLOCK) void add_rmsnorm(element *__restrict y, element *__restrict total,
+    const element *__restrict x, const element *__restrict residual, const element *__restrict gain, uint32_t rows,
+    uint32_t columns, float epsilon)
 {
     row own = row_open(total, rows, columns);
     element *const to = total + own.begin;
     const element *const left = x + own.begin, *const right = residual + own.begin;
     floats squares = 0.0f;
-    UNROLL_BY(STEPS_AT_ONCE)
+#pragma unroll STEPS_AT_ONCE
     for (unsigned step = 0; step < row_steps(own); ++step) {
         if (row_has(own, step)) {
             const unsigned at = row_at(own, step);
             const floats value = pack_round<IN, VEC>(pack_load<IN, VEC>(left + at) + pack_load<IN, VEC>(right + at));
-            if (own.lives)
+            if (own.exists)
                 pack_store<IN, VEC>(to + at, value);
             if constexpr (HOLD != 0)
                 own.held[step] = value;
@@ -136,7 +133,7 @@ KERNEL __launch_bounds__(BLOCK) void add_rmsnorm(element *__restrict y, element 
     for (unsigned at = row_tail(own); at < columns; at += LANES) {
         const element code = tile_encode<IN>(tile_decode<IN>(left[at]) + tile_decode<IN>(right[at]));
         const float value = tile_decode<IN>(code);
-        if (own.lives)
+        if (own.exists)
             to[at] = code;
         sum = fma(value, value, sum);
     }

@@ -17,18 +17,18 @@ __device__ static inline floats magnitudes(floats value)
     return pack_larger(value, -value);
 }
 
-KERNEL __launch_bounds__(BLOCK) void quantise(OUT::type *__restrict q, float *__restrict scale,
-                                              const element *__restrict x, uint32_t rows, uint32_t columns, float limit)
+extern "C" __global__ __launch_bounds__(BLOCK) void quantise(OUT::type *__restrict q, float *__restrict scale,
+    const element *__restrict x, uint32_t rows, uint32_t columns, float limit)
 {
     row own = row_open(x, rows, columns);
     row_load(own);
     floats tops = 0.0f;
-    UNROLL_BY(STEPS_AT_ONCE)
+#pragma unroll STEPS_AT_ONCE
     for (unsigned step = 0; step < row_steps(own); ++step)
         if (row_has(own, step))
             tops = pack_larger(tops, magnitudes(row_pack(own, step)));
     float top = 0.0f;
-    UNROLL
+#pragma unroll
     for (unsigned e = 0; e < VEC; ++e)
         top = pack_larger(top, static_cast<float>(tops[e]));
     for (unsigned at = row_tail(own); at < columns; at += LANES)
@@ -38,11 +38,11 @@ KERNEL __launch_bounds__(BLOCK) void quantise(OUT::type *__restrict q, float *__
     const bool zero = top < 1.0e-33f;
     const float rate = zero ? 0.0f : limit / top;
     OUT::type *const to = q + own.begin;
-    if (!own.lives)
+    if (!own.exists)
         return;
     if (own.lane == 0)
         scale[own.number] = zero ? 0.0f : top / limit;
-    UNROLL_BY(STEPS_AT_ONCE)
+#pragma unroll STEPS_AT_ONCE
     for (unsigned step = 0; step < row_steps(own); ++step)
         if (row_has(own, step))
             pack_store<OUT, VEC>(to + row_at(own, step), row_pack(own, step) * rate);

@@ -33,9 +33,9 @@ __device__ inline float join_group(float own)
         return own;
     } else {
         __shared__ float parts[BLOCK / wave_size()];
-        UNROLL
-        for (unsigned apart = wave_size() / 2; apart > 0; apart /= 2)
-            own = join(own, __shfl_xor(own, apart));
+#pragma unroll
+        for (unsigned distance = wave_size() / 2; distance > 0; distance /= 2)
+            own = join(own, __shfl_xor(own, distance));
         if (lane_id() == 0)
             parts[wave_id()] = own;
         __syncthreads();
@@ -46,8 +46,8 @@ __device__ inline float join_group(float own)
     }
 }
 
-KERNEL __launch_bounds__(BLOCK) void reduction(float *__restrict partial, const element *__restrict x, uint64_t count,
-                                               uint64_t slice)
+extern "C" __global__ __launch_bounds__(BLOCK) void reduction(
+    float *__restrict partial, const element *__restrict x, uint64_t count, uint64_t slice)
 {
     const uint64_t lane = BLOCK == 1 ? 0 : threadIdx.x, begin = blockIdx.x * slice;
     const uint64_t end = begin + slice < count ? begin + slice : count;
@@ -55,22 +55,22 @@ KERNEL __launch_bounds__(BLOCK) void reduction(float *__restrict partial, const 
     uint64_t at = begin;
     while (at + CHUNK <= end) {
         floats values[DEPTH];
-        UNROLL
+#pragma unroll
         for (unsigned d = 0; d < DEPTH; ++d)
             values[d] = NEUTRAL;
         const uint64_t left = (end - at) / CHUNK;
         const unsigned steps = left < RUN ? static_cast<unsigned>(left) : RUN;
         for (unsigned step = 0; step < steps; ++step, at += CHUNK) {
-            UNROLL
+#pragma unroll
             for (unsigned d = 0; d < DEPTH; ++d)
                 values[d] = join(values[d], pack_load<IN, VEC>(x + at + (d * BLOCK + lane) * VEC));
         }
-        UNROLL
+#pragma unroll
         for (unsigned d = 0; d < DEPTH; ++d)
             all = join(all, values[d]);
     }
     float own = all[0];
-    UNROLL
+#pragma unroll
     for (unsigned e = 1; e < VEC; ++e)
         own = join(own, static_cast<float>(all[e]));
     for (uint64_t i = at + lane; i < end; i += BLOCK)
@@ -81,8 +81,8 @@ KERNEL __launch_bounds__(BLOCK) void reduction(float *__restrict partial, const 
 }
 KERNEL_EXPORT(reduction)
 
-KERNEL __launch_bounds__(BLOCK) void reduction_finish(float *__restrict result, const float *__restrict partial,
-                                                      uint32_t count)
+extern "C" __global__ __launch_bounds__(BLOCK) void reduction_finish(
+    float *__restrict result, const float *__restrict partial, uint32_t count)
 {
     const unsigned lane = BLOCK == 1 ? 0 : threadIdx.x;
     float own = NEUTRAL;

@@ -32,7 +32,7 @@ __device__ static inline pairs load_pairs(const element *head, unsigned pack)
     const floats first = pack_load<IN, VEC>(head + pack * 2 * VEC),
                  second = pack_load<IN, VEC>(head + (pack * 2 + 1) * VEC);
     pairs sorted = {};
-    UNROLL
+#pragma unroll
     for (unsigned p = 0; p < VEC; ++p) {
         sorted.left[p] = 2 * p < VEC ? first[2 * p % VEC] : second[2 * p % VEC];
         sorted.right[p] = 2 * p < VEC ? first[(2 * p + 1) % VEC] : second[(2 * p + 1) % VEC];
@@ -47,7 +47,7 @@ __device__ static inline void store_pairs(element *head, unsigned pack, pairs va
         pack_store<IN, VEC>(head + DIM / 2 + pack * VEC, value.right);
     } else {
         floats first = {}, second = {};
-        UNROLL
+#pragma unroll
         for (unsigned e = 0; e < VEC; ++e) {
             first[e] = e % 2 ? value.right[e / 2] : value.left[e / 2];
             second[e] = e % 2 ? value.right[(VEC + e) / 2] : value.left[(VEC + e) / 2];
@@ -57,9 +57,8 @@ __device__ static inline void store_pairs(element *head, unsigned pack, pairs va
     }
 }
 
-KERNEL __launch_bounds__(BLOCK) void rope(element *__restrict y, const element *__restrict x,
-                                          const int32_t *__restrict positions, const float *__restrict table,
-                                          uint32_t heads)
+extern "C" __global__ __launch_bounds__(BLOCK) void rope(element *__restrict y, const element *__restrict x,
+    const int32_t *__restrict positions, const float *__restrict table, uint32_t heads)
 {
     const unsigned lane = BLOCK == 1 ? 0 : threadIdx.x;
     const uint64_t token = blockIdx.x * static_cast<uint64_t>(heads) * DIM;
@@ -69,7 +68,7 @@ KERNEL __launch_bounds__(BLOCK) void rope(element *__restrict y, const element *
     for (unsigned pack = lane % PACKS; pack < PACKS; pack += BLOCK) {
         const floats c = pack_load<tile_f32, VEC>(angles + pack * VEC);
         const floats s = pack_load<tile_f32, VEC>(angles + DIM / 2 + pack * VEC);
-        UNROLL_BY(2)
+#pragma unroll 2
         for (unsigned head = lane / PACKS; head < heads; head += HEADS) {
             const uint64_t at = token + head * DIM;
             const pairs from = load_pairs(x + at, pack);

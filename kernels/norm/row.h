@@ -27,7 +27,7 @@ struct row {
     uint32_t number;     /* of the row */
     unsigned columns, packs;
     unsigned lane; /* of the row's lanes */
-    bool lives;    /* false beyond the last row */
+    bool exists;   /* false beyond the last row */
     floats held[HOLD ? HOLD : 1];
 };
 
@@ -58,8 +58,8 @@ __device__ inline row row_open(const element *matrix, uint32_t rows, uint32_t co
 {
     const unsigned number = blockIdx.x * (BLOCK / LANES) + (BLOCK == 1 ? 0 : threadIdx.x / LANES);
     row own;
-    own.lives = number < rows;
-    own.number = own.lives ? number : rows - 1;
+    own.exists = number < rows;
+    own.number = own.exists ? number : rows - 1;
     own.begin = static_cast<uint64_t>(own.number) * columns;
     own.from = matrix + own.begin;
     own.columns = columns;
@@ -71,7 +71,7 @@ __device__ inline row row_open(const element *matrix, uint32_t rows, uint32_t co
 __device__ static inline void row_load(row &own)
 {
     if constexpr (HOLD != 0) {
-        UNROLL
+#pragma unroll
         for (unsigned step = 0; step < HOLD; ++step)
             if (row_has(own, step))
                 own.held[step] = pack_load<IN, VEC>(own.from + row_at(own, step));
@@ -99,11 +99,11 @@ template <row_operation operation, class value_t> __device__ static value_t row_
         return a > b ? a : b;
 }
 
-template <row_operation operation, int place, class value_t> __device__ value_t row_reduce(value_t value)
+template <row_operation operation, int call_site, class value_t> __device__ value_t row_reduce(value_t value)
 {
-    UNROLL
-    for (unsigned apart = 1; apart < LANES && apart < wave_size(); apart *= 2)
-        value = row_join<operation>(value, __shfl_xor(value, apart));
+#pragma unroll
+    for (unsigned distance = 1; distance < LANES && distance < wave_size(); distance *= 2)
+        value = row_join<operation>(value, __shfl_xor(value, distance));
     if constexpr (LANES > wave_size()) {
         constexpr unsigned waves = LANES > wave_size() ? LANES / wave_size() : 1; /* of a row */
         __shared__ value_t parts[BLOCK / wave_size()];
@@ -112,19 +112,19 @@ template <row_operation operation, int place, class value_t> __device__ value_t 
         __syncthreads();
         const unsigned first = wave_id() / waves * waves;
         value = parts[first];
-        UNROLL
+#pragma unroll
         for (unsigned w = 1; w < waves; ++w)
             value = row_join<operation>(value, parts[first + w]);
     }
     return value;
 }
 
-template <int place, class value_t> __device__ value_t row_sum(value_t value)
+template <int call_site, class value_t> __device__ value_t row_sum(value_t value)
 {
-    return row_reduce<ROW_SUM, place>(value);
+    return row_reduce<ROW_SUM, call_site>(value);
 }
 
-template <int place> __device__ float row_max(float value)
+template <int call_site> __device__ float row_max(float value)
 {
-    return row_reduce<ROW_MAX, place>(value);
+    return row_reduce<ROW_MAX, call_site>(value);
 }

@@ -19,17 +19,18 @@ __device__ static inline float silu(float x)
     return x * fast_rcp(1.0f + fast_exp(-x));
 }
 
-KERNEL __launch_bounds__(BLOCK) void silu_mul(element *__restrict y, const element *__restrict x, uint32_t columns)
+extern "C" __global__ __launch_bounds__(BLOCK) void silu_mul(
+    element *__restrict y, const element *__restrict x, uint32_t columns)
 {
     const element *const gate = x + blockIdx.y * 2 * static_cast<uint64_t>(columns), *const up = gate + columns;
     element *const to = y + blockIdx.y * static_cast<uint64_t>(columns);
     const unsigned lane = blockIdx.x * BLOCK + (BLOCK == 1 ? 0 : threadIdx.x), lanes = gridDim.x * BLOCK;
     const unsigned packs = columns / VEC;
-    UNROLL_BY(2)
+#pragma unroll 2
     for (unsigned pack = lane; pack < packs; pack += lanes) {
         const floats from = pack_load<IN, VEC>(gate + pack * VEC);
         floats value = {};
-        UNROLL
+#pragma unroll
         for (unsigned e = 0; e < VEC; ++e)
             value[e] = silu(from[e]);
         pack_store<IN, VEC>(to + pack * VEC, value * pack_load<IN, VEC>(up + pack * VEC));

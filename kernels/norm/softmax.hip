@@ -21,7 +21,7 @@ __device__ static inline floats exp_below(floats x, float top)
 {
     const floats power = (x - top) * LOG2_E;
     floats values = {};
-    UNROLL
+#pragma unroll
     for (unsigned e = 0; e < VEC; ++e)
         values[e] = fast_exp2(power[e]);
     return values;
@@ -36,12 +36,12 @@ __device__ static inline float exp_below(float x, float top)
 __device__ inline float row_top(const row &own)
 {
     floats tops = LOWEST;
-    UNROLL_BY(STEPS_AT_ONCE)
+#pragma unroll STEPS_AT_ONCE
     for (unsigned step = 0; step < row_steps(own); ++step)
         if (row_has(own, step))
             tops = pack_larger(tops, row_pack(own, step));
     float top = tops[0];
-    UNROLL
+#pragma unroll
     for (unsigned e = 1; e < VEC; ++e)
         top = pack_larger(top, static_cast<float>(tops[e]));
     for (unsigned at = row_tail(own); at < own.columns; at += LANES)
@@ -49,15 +49,15 @@ __device__ inline float row_top(const row &own)
     return row_max<0>(top);
 }
 
-KERNEL __launch_bounds__(BLOCK) void softmax(element *__restrict y, const element *__restrict x, uint32_t rows,
-                                             uint32_t columns)
+extern "C" __global__ __launch_bounds__(BLOCK) void softmax(
+    element *__restrict y, const element *__restrict x, uint32_t rows, uint32_t columns)
 {
     row own = row_open(x, rows, columns);
     row_load(own);
     const float top = row_top(own);
 
     floats sums = 0.0f;
-    UNROLL_BY(STEPS_AT_ONCE)
+#pragma unroll STEPS_AT_ONCE
     for (unsigned step = 0; step < row_steps(own); ++step) {
         if (row_has(own, step)) {
             const floats power = exp_below(row_pack(own, step), top);
@@ -73,9 +73,9 @@ KERNEL __launch_bounds__(BLOCK) void softmax(element *__restrict y, const elemen
 
     const float scale = sum > 0.0f ? 1.0f / sum : 0.0f;
     element *const to = y + own.begin;
-    if (!own.lives)
+    if (!own.exists)
         return;
-    UNROLL_BY(STEPS_AT_ONCE)
+#pragma unroll STEPS_AT_ONCE
     for (unsigned step = 0; step < row_steps(own); ++step) {
         if (row_has(own, step)) {
             const floats power = HOLD ? row_pack(own, step) : exp_below(row_pack(own, step), top);

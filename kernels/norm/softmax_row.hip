@@ -75,7 +75,8 @@ __device__ inline partial join_group(partial own)
     }
 }
 
-KERNEL __launch_bounds__(BLOCK) void softmax_row(float *__restrict y, const float *__restrict x, uint32_t columns)
+extern "C" __global__ __launch_bounds__(BLOCK) void softmax_row(
+    float *__restrict y, const float *__restrict x, uint32_t columns)
 {
     const float *const from = x + blockIdx.x * static_cast<uint64_t>(columns);
     float *const to = y + blockIdx.x * static_cast<uint64_t>(columns);
@@ -83,27 +84,27 @@ KERNEL __launch_bounds__(BLOCK) void softmax_row(float *__restrict y, const floa
     const unsigned whole = columns / CHUNK * CHUNK;
 
     float top[VEC], sum[VEC];
-    UNROLL
+#pragma unroll
     for (int e = 0; e < VEC; ++e) {
         top[e] = LOWEST;
         sum[e] = 0.0f;
     }
     for (unsigned at = 0; at < whole; at += CHUNK) {
         float value[DEPTH][VEC];
-        UNROLL
+#pragma unroll
         for (unsigned d = 0; d < DEPTH; ++d) {
-            UNROLL
+#pragma unroll
             for (int e = 0; e < VEC; ++e)
                 value[d][e] = from[at + d * ROW + lane * VEC + e];
         }
-        UNROLL
+#pragma unroll
         for (int e = 0; e < VEC; ++e) {
             float next = top[e];
-            UNROLL
+#pragma unroll
             for (unsigned d = 0; d < DEPTH; ++d)
                 next = larger(next, value[d][e]);
             float grown = sum[e] * exp_of(top[e] - next);
-            UNROLL
+#pragma unroll
             for (unsigned d = 0; d < DEPTH; ++d)
                 grown += exp_of(value[d][e] - next);
             top[e] = next;
@@ -111,7 +112,7 @@ KERNEL __launch_bounds__(BLOCK) void softmax_row(float *__restrict y, const floa
         }
     }
     partial own = {top[0], sum[0]};
-    UNROLL
+#pragma unroll
     for (int e = 1; e < VEC; ++e)
         own = join(own, {top[e], sum[e]});
     for (unsigned i = whole + lane; i < columns; i += BLOCK)
@@ -120,9 +121,9 @@ KERNEL __launch_bounds__(BLOCK) void softmax_row(float *__restrict y, const floa
     const partial row = join_group(own);
     const float scale = row.sum > 0.0f ? 1.0f / row.sum : 0.0f; /* nothing but -inf */
     for (unsigned at = 0; at < whole; at += CHUNK) {
-        UNROLL
+#pragma unroll
         for (unsigned d = 0; d < DEPTH; ++d) {
-            UNROLL
+#pragma unroll
             for (int e = 0; e < VEC; ++e) {
                 const unsigned i = at + d * ROW + lane * VEC + e;
                 to[i] = exp_of(from[i] - row.top) * scale;

@@ -23,8 +23,8 @@ static constexpr unsigned STEPS = TILE * CHUNKS / BLOCK;                      /*
 static constexpr unsigned PITCH = TILE + 4 / sizeof(element);                 /* elements from row to row in LDS */
 typedef pack_memory<element, VEC>::type pack;
 
-KERNEL __launch_bounds__(BLOCK) void transpose_naive(element *__restrict y, const element *__restrict x, uint32_t rows,
-                                                     uint32_t columns)
+extern "C" __global__ __launch_bounds__(BLOCK) void transpose_naive(
+    element *__restrict y, const element *__restrict x, uint32_t rows, uint32_t columns)
 {
     const unsigned column = blockIdx.x * BLOCK + threadIdx.x, row = blockIdx.y;
     if (column < columns)
@@ -38,7 +38,7 @@ template <bool whole> __device__ static inline pack load_some(const element *fro
     if constexpr (whole)
         return *reinterpret_cast<const pack *>(from);
     pack value = {};
-    UNROLL
+#pragma unroll
     for (int e = 0; e < static_cast<int>(VEC); ++e)
         if (e < count)
             value[e] = from[e];
@@ -50,7 +50,7 @@ template <bool whole> __device__ static inline void store_some(element *to, pack
     if constexpr (whole) {
         *reinterpret_cast<pack *>(to) = value;
     } else {
-        UNROLL
+#pragma unroll
         for (int e = 0; e < static_cast<int>(VEC); ++e)
             if (e < count)
                 to[e] = value[e];
@@ -58,40 +58,40 @@ template <bool whole> __device__ static inline void store_some(element *to, pack
 }
 
 template <bool whole>
-__device__ inline void turn_tile(element (&tile)[TILE][PITCH], element *y, const element *x, unsigned rows,
-                                 unsigned columns, unsigned top, unsigned left)
+__device__ inline void transpose_tile(element (&tile)[TILE][PITCH], element *y, const element *x, unsigned rows,
+    unsigned columns, unsigned top, unsigned left)
 {
     const unsigned lane = BLOCK == 1 ? 0 : threadIdx.x;
-    UNROLL_BY(4)
+#pragma unroll 4
     for (unsigned step = 0; step < STEPS; ++step) {
         const unsigned k = step * BLOCK + lane, r = k / CHUNKS, c = k % CHUNKS * VEC;
         const int count = top + r < rows ? static_cast<int>(columns - left) - static_cast<int>(c) : 0;
         const pack value = load_some<whole>(x + (top + r) * static_cast<uint64_t>(columns) + left + c, count);
-        UNROLL
+#pragma unroll
         for (unsigned e = 0; e < VEC; ++e)
             tile[r][c + e] = value[e];
     }
     __syncthreads();
-    UNROLL_BY(4)
+#pragma unroll 4
     for (unsigned step = 0; step < STEPS; ++step) {
         const unsigned k = step * BLOCK + lane, c = k / CHUNKS, r = k % CHUNKS * VEC; /* row c of y's tile */
         const int count = left + c < columns ? static_cast<int>(rows - top) - static_cast<int>(r) : 0;
         pack value = {};
-        UNROLL
+#pragma unroll
         for (unsigned e = 0; e < VEC; ++e)
             value[e] = tile[r + e][c];
         store_some<whole>(y + (left + c) * static_cast<uint64_t>(rows) + top + r, value, count);
     }
 }
 
-KERNEL __launch_bounds__(BLOCK) void transpose(element *__restrict y, const element *__restrict x, uint32_t rows,
-                                               uint32_t columns)
+extern "C" __global__ __launch_bounds__(BLOCK) void transpose(
+    element *__restrict y, const element *__restrict x, uint32_t rows, uint32_t columns)
 {
     __shared__ element tile[TILE][PITCH];
     const unsigned top = blockIdx.y * TILE, left = blockIdx.x * TILE; /* of the tile, in x */
     if (top + TILE <= rows && left + TILE <= columns)
-        turn_tile<true>(tile, y, x, rows, columns, top, left);
+        transpose_tile<true>(tile, y, x, rows, columns, top, left);
     else
-        turn_tile<false>(tile, y, x, rows, columns, top, left);
+        transpose_tile<false>(tile, y, x, rows, columns, top, left);
 }
 KERNEL_EXPORT(transpose)

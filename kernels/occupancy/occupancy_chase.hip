@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * Latency hiding: each wave chases CHAINS pointers through one ring, all lanes together, so a step is one load of one line that
- * waits for the one before. With n waves on a SIMD there are n * CHAINS loads on the way, and steps per second grow with n for as
- * long as memory answers each in the same time.
+ * Latency hiding: each wave chases CHAINS pointers through one ring, all lanes together, so a step is one load of one
+ * line that waits for the one before. With n waves on a SIMD there are n * CHAINS loads on the way, and steps per
+ * second grow with n for as long as memory answers each in the same time.
  *
- * All chains walk the same cycle, each from a slot of its own (neighbours in memory, anywhere in the cycle), so no two ever meet. A
- * launch goes on where the one before stopped: otherwise few waves would walk the same few lines again and again, in the cache.
+ * All chains walk the same cycle, each from a slot of its own (neighbours in memory, anywhere in the cycle), so no two
+ * ever meet. A launch goes on where the one before stopped: otherwise few waves would walk the same few lines again and
+ * again, in the cache.
  *
  * A scalar base and a vector offset of 32 bits (so at most 4 GiB): one shift between two loads.
  *
@@ -19,24 +20,24 @@ __device__ static constexpr unsigned lanes()
     return BLOCK < wave_size() ? BLOCK : wave_size();
 }
 
-KERNEL __launch_bounds__(BLOCK) void occupancy_chase(uint32_t *__restrict state, const uint32_t *__restrict ring,
-                                                     uint32_t steps)
+extern "C" __global__ __launch_bounds__(BLOCK) void occupancy_chase(
+    uint32_t *__restrict state, const uint32_t *__restrict ring, uint32_t steps)
 {
     RESERVE_REGISTERS();
     const uint32_t wave = blockIdx.x * (BLOCK / lanes()) + threadIdx.x / lanes();
     uint32_t at[CHAINS];
-    UNROLL
+#pragma unroll
     for (unsigned c = 0; c < CHAINS; ++c)
         at[c] = opaque(state[wave * CHAINS + c]);
-    UNROLL_BY(4)
+#pragma unroll 4
     for (uint32_t step = 0; step < steps; ++step) {
-        UNROLL
+#pragma unroll
         for (unsigned c = 0; c < CHAINS; ++c)
             at[c] = *reinterpret_cast<const uint32_t *>(reinterpret_cast<const char *>(ring) + at[c] * 4u);
     }
     if (threadIdx.x % lanes() != 0)
         return;
-    UNROLL
+#pragma unroll
     for (unsigned c = 0; c < CHAINS; ++c)
         state[wave * CHAINS + c] = at[c];
 }

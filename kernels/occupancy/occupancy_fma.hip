@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * Arithmetic by as many waves as the launch keeps resident: PAIRS oscillators per lane as in fma_peak, u += a * v; v -= a * u. Each
- * of them is one chain in which every multiply-add needs the one before, so a wave issues PAIRS of them per latency, and a SIMD
- * needs latency / PAIRS waves (each issuing in its own slots) to be busy all the time.
+ * Arithmetic by as many waves as the launch keeps resident: PAIRS oscillators per lane as in fma_peak, u += a * v; v -=
+ * a * u. Each of them is one chain in which every multiply-add needs the one before, so a wave issues PAIRS of them per
+ * latency, and a SIMD needs latency / PAIRS waves (each issuing in its own slots) to be busy all the time.
  *
- * Defines: PAIRS per lane; BLOCK work-items; VEC elements of a pack: 1, or on the CPU a register; LAST_VGPR, LAST_AGPR as in
- * reserve.h.
+ * Defines: PAIRS per lane; BLOCK work-items; VEC elements of a pack: 1, or on the CPU a register; LAST_VGPR, LAST_AGPR
+ * as in reserve.h.
  */
 #include "portable.h"
 #include "reserve.h"
@@ -14,8 +14,8 @@ typedef typename vec<float, VEC>::type pack;
 
 static constexpr unsigned STEPS = 16; /* in the loop's body; iterations are a multiple of it */
 
-KERNEL __launch_bounds__(BLOCK) void occupancy_fma(float *__restrict out, const float *__restrict start,
-                                                   const float *__restrict rate, uint32_t iterations, uint32_t rounds)
+extern "C" __global__ __launch_bounds__(BLOCK) void occupancy_fma(float *__restrict out, const float *__restrict start,
+    const float *__restrict rate, uint32_t iterations, uint32_t rounds)
 {
     RESERVE_REGISTERS();
     const uint64_t lane = blockIdx.x * static_cast<uint64_t>(BLOCK) + threadIdx.x;
@@ -24,28 +24,28 @@ KERNEL __launch_bounds__(BLOCK) void occupancy_fma(float *__restrict out, const 
     const float a_uniform = opaque_uniform(rate[0]), minus_a_uniform = opaque_uniform(-a_uniform);
     const pack a = static_cast<pack>(a_uniform), minus_a = static_cast<pack>(minus_a_uniform);
     pack total = static_cast<pack>(0.0f);
-    NO_UNROLL
+#pragma unroll 1
     for (uint32_t round = 0; round < rounds; ++round) {
         pack u[PAIRS], v[PAIRS];
-        UNROLL
+#pragma unroll
         for (int k = 0; k < PAIRS; ++k) {
             u[k] = first;
             v[k] = static_cast<pack>(static_cast<float>(k) / PAIRS);
         }
-        NO_UNROLL
+#pragma unroll 1
         for (uint32_t i = 0; i < iterations; i += STEPS) {
-            UNROLL
+#pragma unroll
             for (unsigned step = 0; step < STEPS; ++step) {
-                UNROLL
+#pragma unroll
                 for (int k = 0; k < PAIRS; ++k)
                     u[k] = opaque(fma(a, v[k], u[k])); /* two chains in one packed instruction would be one chain */
-                UNROLL
+#pragma unroll
                 for (int k = 0; k < PAIRS; ++k)
                     v[k] = opaque(fma(minus_a, u[k], v[k]));
             }
         }
         pack sum = u[0] + v[0];
-        UNROLL
+#pragma unroll
         for (int k = 1; k < PAIRS; ++k)
             sum += u[k] + v[k];
         total = total / 2 + sum;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reading memory by as many waves as the launch keeps resident. Little's law: bandwidth = bytes in flight / latency, and bytes in
- * flight are waves * lanes * DEPTH * width of a pack. Waves are the first axis, DEPTH, what one wave has on the way before it uses
- * the first, is the second.
+ * Reading memory by as many waves as the launch keeps resident. Little's law: bandwidth = bytes in flight / latency,
+ * and bytes in flight are waves * lanes * DEPTH * width of a pack. Waves are the first axis, DEPTH, what one wave has
+ * on the way before it uses the first, is the second.
  *
- * There are as many workgroups as fit at once, so all run from beginning to end. Together they walk through memory tile by tile:
+ * There are as many workgroups as fit at once, so all run from beginning to end. Together they walk through memory tile
+ * by tile:
  *
  *     round 0: | tile of wave 0 | wave 1 | ... |   round 1: | wave 0 | wave 1 | ...
  *
@@ -28,14 +29,14 @@ __device__ static constexpr unsigned lanes()
 __device__ static inline uint32_t pack_sum(pack value)
 {
     uint32_t sum = value[0];
-    UNROLL
+#pragma unroll
     for (int e = 1; e < VEC; ++e)
         sum += value[e];
     return sum;
 }
 
-KERNEL __launch_bounds__(BLOCK) void occupancy_read(uint32_t *__restrict sums, const uint32_t *__restrict from,
-                                                    uint32_t tiles)
+extern "C" __global__ __launch_bounds__(BLOCK) void occupancy_read(
+    uint32_t *__restrict sums, const uint32_t *__restrict from, uint32_t tiles)
 {
     RESERVE_REGISTERS();
     const uint32_t wave = BLOCK == 1 ? 0 : threadIdx.x / lanes(), lane = BLOCK == 1 ? 0 : threadIdx.x % lanes();
@@ -44,13 +45,13 @@ KERNEL __launch_bounds__(BLOCK) void occupancy_read(uint32_t *__restrict sums, c
     const pack *at = reinterpret_cast<const pack *>(from) + static_cast<uint64_t>(blockIdx.x) * BLOCK * DEPTH;
     const uint64_t round = static_cast<uint64_t>(gridDim.x) * BLOCK * DEPTH;
     pack sum = static_cast<pack>(0u);
-    NO_UNROLL
+#pragma unroll 1
     for (uint32_t tile = 0; tile < tiles; ++tile) {
         pack value[DEPTH];
-        UNROLL
+#pragma unroll
         for (unsigned d = 0; d < DEPTH; ++d)
             value[d] = at[offset + d * lanes()];
-        UNROLL
+#pragma unroll
         for (unsigned d = 0; d < DEPTH; ++d)
             sum += value[d];
         at += round;

@@ -5,9 +5,9 @@
  */
 #include "portable.h"
 
-KERNEL void access_oracle(double *result, const uint64_t *index, const uint8_t *data, const uint32_t *groups,
-                          uint32_t elements, uint32_t stride, uint32_t width, uint32_t depth, uint32_t block,
-                          uint32_t samples)
+extern "C" __global__ void access_oracle(double *result, const uint64_t *index, const uint8_t *data,
+    const uint32_t *groups, uint32_t elements, uint32_t stride, uint32_t width, uint32_t depth, uint32_t block,
+    uint32_t samples)
 {
     const unsigned sample = blockIdx.x * blockDim.x + threadIdx.x;
     if (sample >= samples)

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * Elements of O = softmax(scale * Q K') V in f64, each as the sums that define it, for all attention kernels. q and o are
- * [token][head_q][D], k and v [token][head_kv][D]; starts are where sequences begin, batch + 1 of them. `single`: every sequence
- * has one query, and q_starts is not read. `page`: key `i` of sequence s is token table[s * pages + i / page] * page + i % page.
+ * Elements of O = softmax(scale * Q K') V in f64, each as the sums that define it, for all attention kernels. q and o
+ * are [token][head_q][D], k and v [token][head_kv][D]; starts are where sequences begin, batch + 1 of them. `single`:
+ * every sequence has one query, and q_starts is not read. `page`: key `i` of sequence s is token table[s * pages + i /
+ * page] * page + i % page.
  *
- * Causal: the last query of a sequence sees all its keys, each one before it one key less. A score that is no f32 any more is
- * minus infinity; a query that sees nothing but that, or no key at all, gives 0.
+ * Causal: the last query of a sequence sees all its keys, each one before it one key less. A score that is no f32 any
+ * more is minus infinity; a query that sees nothing but that, or no key at all, gives 0.
  */
 #include "portable.h"
 #include "oracle_types.h"
@@ -18,22 +19,24 @@ __device__ static double power_of_e(double x)
     if (x < -700)
         return 0;
     const double turns = __builtin_floor(x * 1.4426950408889634 + 0.5);
-    const double rest = (x - turns * 0.693147180369123816490) - turns * 1.90821492927058770002e-10; /* ln 2 in two parts */
+    const double rest =
+        (x - turns * 0.693147180369123816490) - turns * 1.90821492927058770002e-10; /* ln 2 in two parts */
     double sum = 1;
     for (int term = 16; term > 0; --term)
         sum = 1 + sum * rest / term;
     return sum * oracle_power_of_two(static_cast<int>(turns));
 }
 
-KERNEL void attention_oracle(double *result, const uint64_t *index, const element *q, const element *k, const element *v,
-                             const uint32_t *q_starts, const uint32_t *k_starts, const uint32_t *table, uint32_t batch,
-                             uint32_t d_count, uint32_t heads_q, uint32_t heads_kv, uint32_t causal, uint32_t single, uint32_t page,
-                             uint32_t pages, double scale, uint32_t samples)
+extern "C" __global__ void attention_oracle(double *result, const uint64_t *index, const element *q, const element *k,
+    const element *v, const uint32_t *q_starts, const uint32_t *k_starts, const uint32_t *table, uint32_t batch,
+    uint32_t d_count, uint32_t heads_q, uint32_t heads_kv, uint32_t causal, uint32_t single, uint32_t page,
+    uint32_t pages, double scale, uint32_t samples)
 {
     const unsigned sample = blockIdx.x * blockDim.x + threadIdx.x;
     if (sample >= samples)
         return;
-    const uint64_t d = index[sample] % d_count, head = index[sample] / d_count % heads_q, token = index[sample] / d_count / heads_q;
+    const uint64_t d = index[sample] % d_count, head = index[sample] / d_count % heads_q,
+                   token = index[sample] / d_count / heads_q;
     uint32_t sequence = 0;
     while (sequence + 1 < batch && token >= (single ? sequence + 1 : q_starts[sequence + 1]))
         ++sequence;

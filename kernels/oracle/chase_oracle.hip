@@ -5,7 +5,8 @@
  */
 #include "portable.h"
 
-KERNEL void chase_oracle(double *result, const uint64_t *index, const uint32_t *ring, uint32_t steps, uint32_t samples)
+extern "C" __global__ void chase_oracle(
+    double *result, const uint64_t *index, const uint32_t *ring, uint32_t steps, uint32_t samples)
 {
     const unsigned sample = blockIdx.x * blockDim.x + threadIdx.x;
     if (sample >= samples)

@@ -4,7 +4,8 @@
  */
 #include "portable.h"
 
-KERNEL void contraction_oracle(double *result, const uint64_t *index, const T *start, uint32_t fmas, uint32_t samples)
+extern "C" __global__ void contraction_oracle(
+    double *result, const uint64_t *index, const T *start, uint32_t fmas, uint32_t samples)
 {
     const unsigned sample = blockIdx.x * blockDim.x + threadIdx.x;
     if (sample >= samples)

@@ -10,9 +10,9 @@
 
 typedef oracle_element<DTYPE> element;
 
-KERNEL void conv_oracle(double *result, const uint64_t *index, const element *x, const element *w, int32_t height,
-                        int32_t width, int32_t channels, int32_t out_height, int32_t out_width, int32_t filters,
-                        int32_t taps_r, int32_t taps_s, int32_t stride, int32_t pad, uint32_t samples)
+extern "C" __global__ void conv_oracle(double *result, const uint64_t *index, const element *x, const element *w,
+    int32_t height, int32_t width, int32_t channels, int32_t out_height, int32_t out_width, int32_t filters,
+    int32_t taps_r, int32_t taps_s, int32_t stride, int32_t pad, uint32_t samples)
 {
     const unsigned sample = blockIdx.x * blockDim.x + threadIdx.x;
     if (sample >= samples)

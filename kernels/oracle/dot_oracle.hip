@@ -35,9 +35,9 @@ __device__ static inline total_t product(uint32_t a, uint32_t b)
     return sum;
 }
 
-KERNEL void dot_oracle(double *result, const uint64_t *index, const uint32_t *left, const uint32_t *right,
-                       uint32_t iterations, uint32_t rounds, uint32_t chains, uint32_t factors, uint32_t words,
-                       uint32_t samples)
+extern "C" __global__ void dot_oracle(double *result, const uint64_t *index, const uint32_t *left,
+    const uint32_t *right, uint32_t iterations, uint32_t rounds, uint32_t chains, uint32_t factors, uint32_t words,
+    uint32_t samples)
 {
     const unsigned sample = blockIdx.x * blockDim.x + threadIdx.x;
     if (sample >= samples)

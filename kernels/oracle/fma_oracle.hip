@@ -17,8 +17,8 @@ __device__ static inline matrix product(matrix x, matrix y)
     return {x.p * y.p + x.q * y.r, x.p * y.q + x.q * y.s, x.r * y.p + x.s * y.r, x.r * y.q + x.s * y.s};
 }
 
-KERNEL void fma_oracle(double *result, const uint64_t *index, const T *start, const T *rate, uint32_t iterations,
-                       uint32_t rounds, uint32_t pairs, uint32_t starts, uint32_t samples)
+extern "C" __global__ void fma_oracle(double *result, const uint64_t *index, const T *start, const T *rate,
+    uint32_t iterations, uint32_t rounds, uint32_t pairs, uint32_t starts, uint32_t samples)
 {
     const unsigned sample = blockIdx.x * blockDim.x + threadIdx.x;
     if (sample >= samples)

@@ -4,9 +4,9 @@
  */
 #include "portable.h"
 
-KERNEL void gather_oracle(double *result, const uint64_t *index, const uint32_t *table, const uint32_t *order,
-                          const uint32_t *groups, uint32_t n, uint32_t run, uint32_t words, uint32_t depth,
-                          uint32_t block, uint32_t samples)
+extern "C" __global__ void gather_oracle(double *result, const uint64_t *index, const uint32_t *table,
+    const uint32_t *order, const uint32_t *groups, uint32_t n, uint32_t run, uint32_t words, uint32_t depth,
+    uint32_t block, uint32_t samples)
 {
     const unsigned sample = blockIdx.x * blockDim.x + threadIdx.x;
     if (sample >= samples)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Elements of y = alpha * scale * (A * x) + beta * y0 in f64. A is m x k, or k x m where ta is set; a scale per output where
- * `scaled` is.
+ * Elements of y = alpha * scale * (A * x) + beta * y0 in f64. A is m x k, or k x m where ta is set; a scale per output
+ * where `scaled` is.
  */
 #include "portable.h"
 #include "oracle_types.h"
@@ -9,9 +9,9 @@
 typedef oracle_element<DTYPE> weight;
 typedef oracle_element<VECTOR> element;
 
-KERNEL void gemv_oracle(double *result, const uint64_t *index, const weight *a, const element *x, const element *y0,
-                        const float *scale, uint32_t m, uint32_t k, uint32_t ta, uint32_t scaled, double alpha, double beta,
-                        uint32_t samples)
+extern "C" __global__ void gemv_oracle(double *result, const uint64_t *index, const weight *a, const element *x,
+    const element *y0, const float *scale, uint32_t m, uint32_t k, uint32_t ta, uint32_t scaled, double alpha,
+    double beta, uint32_t samples)
 {
     const unsigned sample = blockIdx.x * blockDim.x + threadIdx.x;
     if (sample >= samples)

@@ -16,8 +16,8 @@ __device__ static inline uint32_t mixed(uint32_t x)
     return x;
 }
 
-__device__ static inline uint64_t pack_of(uint64_t lane, uint64_t access, uint32_t count, uint32_t pattern,
-                                          uint32_t stride)
+__device__ static inline uint64_t pack_of(
+    uint64_t lane, uint64_t access, uint32_t count, uint32_t pattern, uint32_t stride)
 {
     switch (pattern) {
     case 0:
@@ -36,9 +36,8 @@ __device__ static inline double content(const uint32_t *data, uint64_t word)
     return static_cast<double>(data[word % 61]) + static_cast<double>(word);
 }
 
-KERNEL void lds_oracle(double *result, const uint64_t *index, const uint32_t *data, uint32_t block, uint32_t words,
-                       uint32_t apart, uint32_t depth, uint32_t count, uint32_t pattern, uint32_t stride,
-                       uint32_t samples)
+extern "C" __global__ void lds_oracle(double *result, const uint64_t *index, const uint32_t *data, uint32_t block,
+    uint32_t words, uint32_t pitch, uint32_t depth, uint32_t count, uint32_t pattern, uint32_t stride, uint32_t samples)
 {
     const unsigned sample = blockIdx.x * blockDim.x + threadIdx.x;
     if (sample >= samples)
@@ -48,12 +47,12 @@ KERNEL void lds_oracle(double *result, const uint64_t *index, const uint32_t *da
         const uint64_t lane = index[sample] % block % 64;
         for (uint32_t d = 0; d < depth; ++d)
             for (uint32_t w = 0; w < words; ++w)
-                found += (d + 1.0) * content(data, pack_of(lane, d, count, pattern, stride) * apart + w);
+                found += (d + 1.0) * content(data, pack_of(lane, d, count, pattern, stride) * pitch + w);
     } else {
-        const uint64_t word = index[sample] % ((count + 64 * depth) * apart);
+        const uint64_t word = index[sample] % ((count + 64 * depth) * pitch);
         for (uint32_t lane = 0; lane < block && lane < 64; ++lane)
             for (uint32_t d = 0; d < depth; ++d)
-                if (pack_of(lane, d, count, pattern, stride) == word / apart && word % apart < words)
+                if (pack_of(lane, d, count, pattern, stride) == word / pitch && word % pitch < words)
                     found = content(data, word);
     }
     result[sample] = found;

@@ -109,9 +109,9 @@ __device__ static inline total_t number_at(const element *from, uint64_t stride,
     }
 }
 
-KERNEL void matrix_oracle(double *result, const uint64_t *index, const element *left, const element *right,
-                          uint32_t iterations, uint32_t rounds, uint32_t lefts, uint32_t rights, uint32_t m,
-                          uint32_t depth, uint32_t sparse, uint32_t pattern, double beside, uint32_t samples)
+extern "C" __global__ void matrix_oracle(double *result, const uint64_t *index, const element *left,
+    const element *right, uint32_t iterations, uint32_t rounds, uint32_t lefts, uint32_t rights, uint32_t m,
+    uint32_t depth, uint32_t sparse, uint32_t pattern, double extra, uint32_t samples)
 {
     const unsigned sample = blockIdx.x * blockDim.x + threadIdx.x;
     if (sample >= samples)
@@ -125,11 +125,11 @@ KERNEL void matrix_oracle(double *result, const uint64_t *index, const element *
                 const uint32_t position = k % 2 ? pattern / 4 : pattern % 4;
                 sum += number_at(left + (static_cast<uint64_t>(i) * m + row) * (stored_depth / sparse), 1, k) *
                        number_at(right + static_cast<uint64_t>(j) * stored_depth * m + column, m,
-                                 sparse == 2 ? k / 2 * 4 + position : k);
+                           sparse == 2 ? k / 2 * 4 + position : k);
             }
     total_t total = 0;
     for (uint32_t round = 0; round < rounds; ++round)
         total = total / 2 + iterations * sum;
-    result[sample] = static_cast<double>(total) + beside;
+    result[sample] = static_cast<double>(total) + extra;
 }
 KERNEL_EXPORT(matrix_oracle)

@@ -28,8 +28,8 @@ __device__ static uint32_t rank_of(const float *logits, uint32_t experts, uint32
 }
 
 /* Its number, or its weight: exp(logit) over the sum of those of the `top` chosen (renormalise) or of all experts. */
-KERNEL void moe_gate_oracle(double *result, const uint64_t *index, const float *logits, uint32_t experts, uint32_t top,
-                            uint32_t renormalise, uint32_t choice, uint32_t samples)
+extern "C" __global__ void moe_gate_oracle(double *result, const uint64_t *index, const float *logits, uint32_t experts,
+    uint32_t top, uint32_t renormalise, uint32_t choice, uint32_t samples)
 {
     const unsigned sample = blockIdx.x * blockDim.x + threadIdx.x;
     if (sample >= samples)
@@ -38,9 +38,9 @@ KERNEL void moe_gate_oracle(double *result, const uint64_t *index, const float *
     const uint32_t rank = static_cast<uint32_t>(index[sample] % top);
     uint32_t chosen = 0, best = 0;
     for (uint32_t expert = 0; expert < experts; ++expert) {
-        const uint32_t place = rank_of(row, experts, expert);
-        chosen = place == rank ? expert : chosen;
-        best = place == 0 ? expert : best;
+        const uint32_t place_rank = rank_of(row, experts, expert);
+        chosen = place_rank == rank ? expert : chosen;
+        best = place_rank == 0 ? expert : best;
     }
     double sum = 0;
     for (uint32_t expert = 0; expert < experts; ++expert)
@@ -87,8 +87,8 @@ __device__ static uint32_t pair_of(const uint32_t *ids, uint32_t pairs, uint32_t
 }
 
 /* Element i of the plan: offsets of the experts (experts + 1), slots of the pairs, tokens of the slots. */
-KERNEL void moe_plan_oracle(double *result, const uint64_t *index, const uint32_t *ids, uint32_t experts,
-                            uint32_t pairs, uint32_t top, uint32_t samples)
+extern "C" __global__ void moe_plan_oracle(double *result, const uint64_t *index, const uint32_t *ids, uint32_t experts,
+    uint32_t pairs, uint32_t top, uint32_t samples)
 {
     const unsigned sample = blockIdx.x * blockDim.x + threadIdx.x;
     if (sample >= samples)
@@ -101,8 +101,8 @@ KERNEL void moe_plan_oracle(double *result, const uint64_t *index, const uint32_
 KERNEL_EXPORT(moe_plan_oracle)
 
 /* Rows in the order of slots. */
-KERNEL void moe_permute_oracle(double *result, const uint64_t *index, const uint32_t *ids, const element *x,
-                               uint32_t experts, uint32_t pairs, uint32_t top, uint32_t columns, uint32_t samples)
+extern "C" __global__ void moe_permute_oracle(double *result, const uint64_t *index, const uint32_t *ids,
+    const element *x, uint32_t experts, uint32_t pairs, uint32_t top, uint32_t columns, uint32_t samples)
 {
     const unsigned sample = blockIdx.x * blockDim.x + threadIdx.x;
     if (sample >= samples)
@@ -114,8 +114,8 @@ KERNEL void moe_permute_oracle(double *result, const uint64_t *index, const uint
 KERNEL_EXPORT(moe_permute_oracle)
 
 /* And back: each token's rows, by their weights. */
-KERNEL void moe_unpermute_oracle(double *result, const uint64_t *index, const element *rows, const uint32_t *slots,
-                                 const float *weights, uint32_t top, uint32_t columns, uint32_t samples)
+extern "C" __global__ void moe_unpermute_oracle(double *result, const uint64_t *index, const element *rows,
+    const uint32_t *slots, const float *weights, uint32_t top, uint32_t columns, uint32_t samples)
 {
     const unsigned sample = blockIdx.x * blockDim.x + threadIdx.x;
     if (sample >= samples)
@@ -131,8 +131,8 @@ KERNEL_EXPORT(moe_unpermute_oracle)
 
 /* ---- grouped GEMM ---- */
 
-KERNEL void moe_gemm_oracle(double *result, const uint64_t *index, const element *a, const element *b,
-                            const uint32_t *offsets, uint32_t n, uint32_t k, uint32_t samples)
+extern "C" __global__ void moe_gemm_oracle(double *result, const uint64_t *index, const element *a, const element *b,
+    const uint32_t *offsets, uint32_t n, uint32_t k, uint32_t samples)
 {
     const unsigned sample = blockIdx.x * blockDim.x + threadIdx.x;
     if (sample >= samples)

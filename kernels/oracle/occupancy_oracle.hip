@@ -4,8 +4,8 @@
  */
 #include "portable.h"
 
-KERNEL void occupancy_oracle(double *result, const uint64_t *index, const uint32_t *ring, uint32_t slot_words,
-                             uint32_t steps, uint32_t samples)
+extern "C" __global__ void occupancy_oracle(
+    double *result, const uint64_t *index, const uint32_t *ring, uint32_t slot_words, uint32_t steps, uint32_t samples)
 {
     const unsigned sample = blockIdx.x * blockDim.x + threadIdx.x;
     if (sample >= samples)

@@ -115,8 +115,8 @@ __device__ static inline double step_f32_f16(double x, uint64_t)
     return x;
 }
 
-KERNEL void op_oracle(double *result, const uint64_t *index, const T *start, uint64_t steps, uint32_t every_step,
-                      uint32_t chains, uint32_t width, uint32_t samples)
+extern "C" __global__ void op_oracle(double *result, const uint64_t *index, const T *start, uint64_t steps,
+    uint32_t every_step, uint32_t chains, uint32_t width, uint32_t samples)
 {
     const unsigned sample = blockIdx.x * blockDim.x + threadIdx.x;
     if (sample >= samples)

@@ -8,7 +8,8 @@
 
 typedef oracle_element<DTYPE> element;
 
-KERNEL void silu_oracle(double *result, const uint64_t *index, const element *x, uint32_t columns, uint32_t samples)
+extern "C" __global__ void silu_oracle(
+    double *result, const uint64_t *index, const element *x, uint32_t columns, uint32_t samples)
 {
     const unsigned sample = blockIdx.x * blockDim.x + threadIdx.x;
     if (sample >= samples)
@@ -22,8 +23,8 @@ KERNEL void silu_oracle(double *result, const uint64_t *index, const element *x,
 KERNEL_EXPORT(silu_oracle)
 
 /* Rotation of the pair (x, y) by the angle of its number and position: (x cos - y sin, x sin + y cos). */
-KERNEL void rope_oracle(double *result, const uint64_t *index, const element *x, const int32_t *positions,
-                        const float *table, uint32_t heads, uint32_t dim, uint32_t interleaved, uint32_t samples)
+extern "C" __global__ void rope_oracle(double *result, const uint64_t *index, const element *x,
+    const int32_t *positions, const float *table, uint32_t heads, uint32_t dim, uint32_t interleaved, uint32_t samples)
 {
     const unsigned sample = blockIdx.x * blockDim.x + threadIdx.x;
     if (sample >= samples)

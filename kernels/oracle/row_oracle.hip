@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Elements of what the kernels of norm make of rows, in f64, each from its whole row as the definition says: layernorm, rmsnorm,
- * rmsnorm of a sum, and the numbers that quantise rounds.
+ * Elements of what the kernels of norm make of rows, in f64, each from its whole row as the definition says: layernorm,
+ * rmsnorm, rmsnorm of a sum, and the numbers that quantise rounds.
  */
 #include "portable.h"
 #include "oracle_types.h"
@@ -25,12 +25,12 @@ __device__ static double number(const element *x, uint64_t at)
 }
 
 /* Which element of which row this work-item computes. */
-struct place {
+struct position {
     uint64_t at, row; /* in the matrix: the element, and the first of its row */
     bool is;
 };
 
-__device__ place here(const uint64_t *index, uint32_t columns, uint32_t samples)
+__device__ position here(const uint64_t *index, uint32_t columns, uint32_t samples)
 {
     const unsigned sample = blockIdx.x * blockDim.x + threadIdx.x;
     if (sample >= samples)
@@ -38,10 +38,10 @@ __device__ place here(const uint64_t *index, uint32_t columns, uint32_t samples)
     return {index[sample], index[sample] / columns * columns, true};
 }
 
-KERNEL void layernorm_oracle(double *result, const uint64_t *index, const element *x, const element *gain,
-                             const element *bias, uint32_t columns, double epsilon, uint32_t samples)
+extern "C" __global__ void layernorm_oracle(double *result, const uint64_t *index, const element *x,
+    const element *gain, const element *bias, uint32_t columns, double epsilon, uint32_t samples)
 {
-    const place own = here(index, columns, samples);
+    const position own = here(index, columns, samples);
     if (!own.is)
         return;
     double sum = 0, squares = 0;
@@ -56,10 +56,10 @@ KERNEL void layernorm_oracle(double *result, const uint64_t *index, const elemen
 }
 KERNEL_EXPORT(layernorm_oracle)
 
-KERNEL void rmsnorm_oracle(double *result, const uint64_t *index, const element *x, const element *residual,
-                           const element *gain, uint32_t columns, double weight, double epsilon, uint32_t samples)
+extern "C" __global__ void rmsnorm_oracle(double *result, const uint64_t *index, const element *x,
+    const element *residual, const element *gain, uint32_t columns, double weight, double epsilon, uint32_t samples)
 {
-    const place own = here(index, columns, samples);
+    const position own = here(index, columns, samples);
     if (!own.is)
         return;
     double squares = 0;
@@ -73,10 +73,10 @@ KERNEL void rmsnorm_oracle(double *result, const uint64_t *index, const element 
 }
 KERNEL_EXPORT(rmsnorm_oracle)
 
-KERNEL void quantise_oracle(double *result, const uint64_t *index, const element *x, uint32_t columns, double limit,
-                            uint32_t samples)
+extern "C" __global__ void quantise_oracle(
+    double *result, const uint64_t *index, const element *x, uint32_t columns, double limit, uint32_t samples)
 {
-    const place own = here(index, columns, samples);
+    const position own = here(index, columns, samples);
     if (!own.is)
         return;
     double top = 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Elements of a row-wise softmax in f64, each from its whole row: largest value, sum, quotient. A row of nothing but -inf is zeros.
+ * Elements of a row-wise softmax in f64, each from its whole row: largest value, sum, quotient. A row of nothing but
+ * -inf is zeros.
  */
 #include "portable.h"
 #include "oracle_types.h"
@@ -8,7 +9,8 @@
 
 typedef oracle_element<DTYPE> element;
 
-KERNEL void softmax_oracle(double *result, const uint64_t *index, const element *x, uint32_t columns, uint32_t samples)
+extern "C" __global__ void softmax_oracle(
+    double *result, const uint64_t *index, const element *x, uint32_t columns, uint32_t samples)
 {
     const unsigned sample = blockIdx.x * blockDim.x + threadIdx.x;
     if (sample >= samples)

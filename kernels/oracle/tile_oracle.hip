@@ -52,7 +52,7 @@ __device__ static inline double nearest_code(float value)
     return fnuz && (code == 0 || code == BEYOND[DTYPE]) ? code : code | sign;
 }
 
-KERNEL void tile_oracle(double *result, const uint64_t *index, const float *from, uint32_t samples)
+extern "C" __global__ void tile_oracle(double *result, const uint64_t *index, const float *from, uint32_t samples)
 {
     const unsigned sample = blockIdx.x * blockDim.x + threadIdx.x;
     if (sample >= samples)

@@ -7,7 +7,7 @@
 
 typedef vec<uint32_t, 4>::type words;
 
-KERNEL __launch_bounds__(256) void service_flush(words *memory, uint64_t count)
+extern "C" __global__ __launch_bounds__(256) void service_flush(words *memory, uint64_t count)
 {
     const uint64_t i = blockIdx.x * static_cast<uint64_t>(blockDim.x) + threadIdx.x;
     if (i < count)

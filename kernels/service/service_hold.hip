@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Holds a stream back until the host has queued what is to run behind it, so that a batch of short launches shows the
- * device's pace and not the host's. It gives up after a bounded number of looks: where launches run at once, or where a full queue
- * makes the host wait, it costs time and never hangs.
+ * device's pace and not the host's. It gives up after a bounded number of looks: where launches run at once, or where a
+ * full queue makes the host wait, it costs time and never hangs.
  */
 #include "portable.h"
 
@@ -10,12 +10,12 @@
 enum { RELEASED, MOST_LOOKS, OUTCOME, LOOKS };
 enum { WAS_RELEASED = 1, GAVE_UP = 2 };
 
-KERNEL __launch_bounds__(1) void service_hold(uint32_t *control)
+extern "C" __global__ __launch_bounds__(1) void service_hold(uint32_t *control)
 {
     const uint32_t most = load_host(&control[MOST_LOOKS]);
     uint32_t looks = 0;
     bool released = load_host(&control[RELEASED]) != 0;
-    NO_UNROLL
+#pragma unroll 1
     while (!released && looks < most) {
         nap();
         released = load_host(&control[RELEASED]) != 0;
