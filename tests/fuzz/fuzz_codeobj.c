@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "../unit/kernel/codeobj_image.h"
+#include "../unit/code/codeobj_image.h"
 #include "rooftile/codeobj.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
