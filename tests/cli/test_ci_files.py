@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import sys
 
-from harness import ROOT, check, finish, scratch
+from harness import PATIENCE_S, ROOT, check, finish, scratch
 
 CI = ROOT / "scripts/ci"
 MODULES = ROOT / "build/linters/node_modules"
@@ -28,7 +28,7 @@ def missing(tool, what):
 
 
 def output(*command, cwd=None):
-    done = subprocess.run([str(c) for c in command], cwd=cwd, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run([str(c) for c in command], cwd=cwd, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
     return done.returncode, done.stdout + done.stderr
 
 

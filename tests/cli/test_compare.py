@@ -4,14 +4,12 @@ slower for sure from one trial; nothing bad that is fed to compare makes a green
 import copy
 import glob
 import json
-import pathlib
 import shutil
 import signal
 import statistics
 import subprocess
-import sys
 
-from harness import PROGRAM, ROOT, check, check_run, environment, finish, load, run, scratch
+from harness import PATIENCE_S, PROGRAM, ROOT, check, check_run, environment, load, main, run
 
 SOURCE = """#include "portable.h"
 
@@ -192,7 +190,7 @@ def interrupted(home):
         if line.startswith("["):
             break
     child.send_signal(signal.SIGINT)
-    out, err = child.communicate(timeout=120)
+    out, err = child.communicate(timeout=PATIENCE_S)
     check(child.returncode == 130, f"Ctrl-C: exit {child.returncode}\n{''.join(lines)}{err[-2000:]}")
     check("nothing to compare" in err and "MISSING" not in out, f"a cut trial makes no findings: {out}{err[-500:]}")
     check(not list(home.glob("cut*")), "and leaves no half file")
@@ -323,25 +321,6 @@ def findings(home):
             check(lint.returncode == 0, f"xmllint: {lint.stderr[-500:]}")
 
 
-def main():
-    with scratch() as folder:
-        home = pathlib.Path(folder)
-        make_kernels(home)
-        trials(home)
-        one_timer(home)
-        merged_by_hand(home)
-        trials_refused(home)
-        ab_kernels(home)
-        ab_objects(home)
-        ab_compilers(home)
-        interrupted(home)
-        aa(home)
-        deterministic(home)
-        one_against_one(home)
-        bad_input(home)
-        findings(home)
-    finish()
-
-
 if __name__ == "__main__":
-    sys.exit("the program is missing: test_compare.py PROGRAM" if not PROGRAM else main())
+    main(make_kernels, trials, one_timer, merged_by_hand, trials_refused, ab_kernels, ab_objects, ab_compilers, interrupted, aa, deterministic,
+         one_against_one, bad_input, findings)

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
 
-from harness import ROOT, check, check_run, finish, load, run, scratch
+from harness import ROOT, check, check_run, failures, finish, load, run, scratch
 
 SOURCE = """#include "portable.h"
 

@@ -12,7 +12,7 @@ import sys
 import time
 import xml.etree.ElementTree as ElementTree
 
-from harness import PROGRAM, ROOT, check, check_run, environment, finish, scratch
+from harness import PATIENCE_S, PROGRAM, ROOT, check, check_run, environment, finish, scratch
 
 SOURCE = """#include "portable.h"
 
@@ -66,7 +66,7 @@ def clean(home):
 
 
 def night(home, *more, **where):
-    done = subprocess.run(command(home, *more, **where), env=clean(home), cwd=home, capture_output=True, text=True, timeout=300)
+    done = subprocess.run(command(home, *more, **where), env=clean(home), cwd=home, capture_output=True, text=True, timeout=PATIENCE_S)
     time.sleep(1.1)  # a history takes one night a second
     return done
 
@@ -132,7 +132,7 @@ def unfinished(home, number, name, leader):
     check_run(refused, 3, "a second night on the device", stderr=["another night is on this device", f"process {first.pid}, user"])
     check(len(folders(home, partial=True)) == before[2] + 1, "leaves no folder of its own")
     (os.kill if leader else os.killpg)(first.pid, number)
-    out, err = first.communicate(timeout=60)
+    out, err = first.communicate(timeout=PATIENCE_S)
     check(first.returncode == 130, f"{name}: exit {first.returncode}\n{out}{err}")
     check(f"interrupted by {name}" in err, f"{name} is named: {err}")
     check(free(home), "its children have ended, and the device is free")

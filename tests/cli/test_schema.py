@@ -8,7 +8,7 @@ import pathlib
 import struct
 import sys
 
-from harness import PROGRAM, ROOT, check, check_run, finish, load, run, scratch
+from harness import PROGRAM, ROOT, check, check_run, finish, run, scratch
 
 try:
     import jsonschema

@@ -8,9 +8,8 @@ import re
 import shutil
 import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "cli"))
-import harness  # noqa: E402
-from disassembly import instructions  # noqa: E402
+from disassembly import inspect, instructions
+from objects import harness
 
 SOURCE = """
 #include "portable.h"
@@ -56,7 +55,7 @@ def write_kernel(folder, defines):
 
 
 def check_order(home, folder, arch, wanted):
-    done = harness.run("inspect", "late_use", "--kernels", folder, "--arch", arch, "--isa", home=home)
+    done = inspect(home, "late_use", arch, "--kernels", folder, "--isa")
     code = instructions(done.stdout)
     at = [i for i, line in enumerate(code) if re.match(wanted, line)]
     branches = [i for i, line in enumerate(code) if NARROWER.match(line)]

@@ -4,13 +4,12 @@ device, tails, slices that are empty, other dtypes; those that know the wavefron
 only for what its manifest requires, and each kernel must be verified by some case, unless it needs instructions that not
 every processor has. Of the cases that both sizes can run each is run at one, in turns; with ROOFTILE_TEST_ALL=1 at both."""
 import json
-import os
 import pathlib
 import re
 import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "cli"))
-import harness  # noqa: E402
+import objects
+from objects import harness
 
 SUITES = sorted((pathlib.Path(__file__).resolve().parent / "shapes").glob("*.json"))
 LEAST_CASES = 400
@@ -50,7 +49,7 @@ def choose(suite, wave, kernels, home):
     own, others = plan(suite, wave, home), plan(suite, 96 - wave, home)
     for name, cases in own.items():
         other = others.get(name, [])
-        in_turns = kernels[name]["waves"] and len(other) == len(cases) and not os.environ.get("ROOFTILE_TEST_ALL")
+        in_turns = kernels[name]["waves"] and len(other) == len(cases) and not objects.EVERYTHING
         for number, (case, runs) in enumerate(cases):
             if not kernels[name]["waves"]:
                 mine = wave == 64
@@ -69,8 +68,7 @@ def run_suites(wave, kernels, home):
         names = sorted(set(choose(suite, wave, kernels, home)))
         filters = [word for name in names for word in ("--filter", name)]
         out = pathlib.Path(home) / f"{suite.stem}{wave}.json"
-        done = harness.run("run", suite, "--device", f"cpu:wave={wave}", "--out", out, *filters, home=home,
-                           timeout=800) if names else None
+        done = harness.run("run", suite, "--device", f"cpu:wave={wave}", "--out", out, *filters, home=home) if names else None
         harness.check(not names or out.exists(), f"{suite.stem} wave {wave}: no result\n{done and done.stderr[-3000:]}")
         cases += harness.load(out)["cases"] if out.exists() else []
     return cases
