@@ -2,16 +2,14 @@
 """The history of the program: nights made from one real result go in, verdicts and exit codes come out; and what bad input gets."""
 import copy
 import json
-import pathlib
 import resource
 import shutil
 import signal
 import sqlite3
 import subprocess
-import sys
 
 import nights
-from harness import PATIENCE_S, PROGRAM, ROOT, check, check_run, environment, finish, load, run, scratch
+from harness import PATIENCE_S, PROGRAM, ROOT, check, check_run, environment, load, main, run
 
 try:
     import jsonschema
@@ -339,17 +337,17 @@ def full_disk(bench):
     check_run(bench.history("add", "night.json"), 0, "after the full disk")
 
 
-def main():
-    with scratch() as folder:
-        home = pathlib.Path(folder)
-        bench = Bench(home, nights.measure(home))
-        for part in (quiet_nights, one_step, suite_step, missing_and_broken, environment_change, other_timer, confirmation, exports, bad_nights,
-                     bad_files, locked, full_disk):
-            part(bench)
-        done = run("schema", "gate", home=home)
-        check(done.stdout == (ROOT / "configs/schema/gate.schema.json").read_text(), "schema gate is not configs/schema's")
-    finish()
+def every_part(home):
+    bench = Bench(home, nights.measure(home))
+    for part in (quiet_nights, one_step, suite_step, missing_and_broken, environment_change, other_timer, confirmation, exports, bad_nights,
+                 bad_files, locked, full_disk):
+        part(bench)
+
+
+def schema(home):
+    done = run("schema", "gate", home=home)
+    check(done.stdout == (ROOT / "configs/schema/gate.schema.json").read_text(), "schema gate is not configs/schema's")
 
 
 if __name__ == "__main__":
-    sys.exit("the program is missing: test_history.py PROGRAM" if not PROGRAM else main())
+    main(every_part, schema)

@@ -21,9 +21,9 @@ def check_cmake_target(home):
     found = re.search(r"^ROOFTILE_ARCHS:STRING=(.*)$", (build / "CMakeCache.txt").read_text(), flags=re.M)
     harness.check(found, "ROOFTILE_ARCHS is not an option of CMake")
     made = harness.subprocess.run([cmake, "--build", build, "--target", "kernels"], capture_output=True, text=True,
-                                  env=harness.environment(pathlib.Path(home)))
+                                  env=harness.environment(pathlib.Path(home), **harness.CLANG))
     harness.check(made.returncode == 0, f"the target kernels: {made.stdout[-2000:]}{made.stderr[-2000:]}")
-    done = harness.run("build", "--arch", found[1].replace(";", ","), "--cache", build / "kernels-cache", home=home)
+    done = harness.run("build", "--arch", found[1].replace(";", ","), "--cache", build / "kernels-cache", home=home, **harness.CLANG)
     harness.check_run(done, 0, "build after the target kernels")
     tallies = re.findall(r"(\d+) code objects: (\d+) compiled, (\d+) from the cache", done.stdout)
     harness.check(len(tallies) == len(found[1].split(";")), f"not one line per target: {done.stdout}")
