@@ -56,7 +56,7 @@ def on_gpu(backend, *libraries):
     """Environment of a GPU that is a stand-in, with stand-ins for these libraries."""
     return {"ROOFTILE_HIP_LIBRARY": "/nowhere.so", "ROOFTILE_CUDA_LIBRARY": "/nowhere.so", "ROOFTILE_NVML_LIBRARY": "/nowhere.so",
             f"ROOFTILE_{backend.upper()}_LIBRARY": str(DOUBLES / f"libfake_{backend}.so"),
-            **{f"ROOFTILE_{name}": str(DOUBLES / f"libfake_{name.lower()}.so") for name in libraries}}
+            **{f"ROOFTILE_{name}": str(DOUBLES / f"libfake_{name.lower()}.so") for name in libraries}} | (CLANG if backend == "hip" else {})
 
 
 def gpus(home):

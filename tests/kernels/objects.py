@@ -19,6 +19,7 @@ import harness  # noqa: E402
 EVERYTHING = bool(os.environ.get("ROOFTILE_TEST_ALL"))
 MATRIX_TARGETS = ["gfx90a", "gfx942", "gfx1100", "gfx1201"]
 FP8_TARGETS = ["gfx942", "gfx1201"]
+ASKS_FOR_WAVE = re.compile(r"tile\.h|__shfl|wave_size|wave_\w+\(|__ballot")
 MODES = [(32, 0), (64, 0), (32, 1)]  # of RDNA: wave, CU mode; the first is the default
 
 
@@ -31,6 +32,8 @@ class Kernel:
     is_matrix: bool  # only some targets and wave sizes have its instructions
     may_spill: bool
     needs_newer: bool  # a compiler can be too old for it
+    asks_for_wave: bool  # it is other code at another size of the wave
+    require: str  # what it needs of a device
 
 
 def clang():
@@ -38,22 +41,26 @@ def clang():
     return harness.newest("clang++")
 
 
-def read_kernels(home):
-    """All kernels that have a source, but no references, in the order of their names."""
+def read_kernels(home, without_source=False):
+    """All kernels but references, in the order of their names."""
     done = harness.run("list", "--json", "-", home=home)
     harness.check_run(done, 0, "list")
     found = []
     for listed in json.loads(done.stdout)["kernels"]:
-        code = json.loads(pathlib.Path(listed["path"]).read_text(encoding="utf-8")).get("code", {})
-        if "source" not in code or listed["oracle"]:
+        path = pathlib.Path(listed["path"])
+        manifest = path.read_text(encoding="utf-8")
+        code, require = json.loads(manifest).get("code", {}), json.dumps(json.loads(manifest).get("require", ""))
+        if listed["oracle"] or not ("source" in code or without_source):
             continue
+        source = (path.parent / code["source"]).read_text(encoding="utf-8") if "source" in code else ""
+        asks = bool(ASKS_FOR_WAVE.search(manifest + source))
         dtype = next((param for param in listed["params"] if param["name"] == "dtype"), {})
         dtypes = sorted(dtype.get("limits", []), key=lambda name: name != dtype["default"])
-        found.append((listed, pathlib.Path(code["source"]).stem, tuple(dtypes), "min_llvm" in code))
+        found.append((listed, pathlib.Path(code.get("source", "")).stem, tuple(dtypes), ("min_llvm" in code, asks, require)))
     stems = sorted({stem for _, stem, _, _ in found})
     harness.check(len(found) > 100, f"only {len(found)} kernels")
-    return [Kernel(listed["name"], stem, stems.index(stem), dtypes, "matrix" in listed["tags"], "scratch" in listed["tags"], newer)
-            for listed, stem, dtypes, newer in found]
+    return [Kernel(listed["name"], stem, stems.index(stem), dtypes, "matrix" in listed["tags"], "scratch" in listed["tags"], *more)
+            for listed, stem, dtypes, more in found]
 
 
 def targets_of(compiler, home, **environment):

@@ -6,31 +6,18 @@ every processor has. Of the cases that both sizes can run each is run at one, in
 import json
 import pathlib
 import re
-import sys
 
 import objects
 from objects import harness
 
 SUITES = sorted((pathlib.Path(__file__).resolve().parent / "shapes").glob("*.json"))
 LEAST_CASES = 400
-KNOWS_WAVES = re.compile(r"tile\.h|__shfl|wave_size|wave_\w+\(|__ballot")
 FEATURES = re.compile(r"device\.(f16|bf16_dot|i8_dot)\b")
-
-
-def read_kernels():
-    """{name: {"waves": its source asks for the wave, "require": what it needs, as text}}"""
-    kernels = {}
-    for path in (harness.ROOT / "kernels").glob("*/*.json"):
-        manifest = json.loads(path.read_text(encoding="utf-8"))
-        source = manifest.get("code", {}).get("source")
-        text = path.read_text(encoding="utf-8") + ((path.parent / source).read_text(encoding="utf-8") if source else "")
-        kernels[manifest["name"]] = {"waves": bool(KNOWS_WAVES.search(text)), "require": json.dumps(manifest.get("require", ""))}
-    return kernels
 
 
 def is_fine(case, kernel):
     if case["status"] == "skipped":
-        return kernel["require"] != '""' and "the device has no" in case["status_reason"]
+        return kernel.require != '""' and "the device has no" in case["status_reason"]
     return case["status"] == "ok" and case["verification"]["status"] == "pass"
 
 
@@ -49,9 +36,9 @@ def choose(suite, wave, kernels, home):
     own, others = plan(suite, wave, home), plan(suite, 96 - wave, home)
     for name, cases in own.items():
         other = others.get(name, [])
-        in_turns = kernels[name]["waves"] and len(other) == len(cases) and not objects.EVERYTHING
+        in_turns = kernels[name].asks_for_wave and len(other) == len(cases) and not objects.EVERYTHING
         for number, (case, runs) in enumerate(cases):
-            if not kernels[name]["waves"]:
+            if not kernels[name].asks_for_wave:
                 mine = wave == 64
             elif in_turns and runs and other[number][1]:
                 mine = number % 2 == (wave == 32)
@@ -74,24 +61,23 @@ def run_suites(wave, kernels, home):
     return cases
 
 
-def main():
-    kernels = read_kernels()
+def everything(home):
+    kernels = {kernel.name: kernel for kernel in objects.read_kernels(home, without_source=True)}
     tried, verified, count = set(), set(), 0
-    with harness.scratch() as home:
-        for wave in (64, 32):
-            cases = run_suites(wave, kernels, home)
-            count += len(cases)
-            for case in cases:
-                kernel = kernels[case["kernel"]]
-                harness.check(is_fine(case, kernel), f"wave {wave}: {case['id']}: {case['status']} {case.get('status_reason')} "
-                                                     f"{case.get('verification')}")
-                tried.add(case["kernel"])
-                if case["status"] == "ok":
-                    verified.add(case["kernel"])
+    for wave in (64, 32):
+        cases = run_suites(wave, kernels, home)
+        count += len(cases)
+        for case in cases:
+            harness.check(is_fine(case, kernels[case["kernel"]]), f"wave {wave}: {case['id']}: {case['status']} {case.get('status_reason')} "
+                                                                  f"{case.get('verification')}")
+            tried.add(case["kernel"])
+            if case["status"] == "ok":
+                verified.add(case["kernel"])
     harness.check(count >= LEAST_CASES, f"only {count} cases")
+    print(f"{count:,} cases" if objects.EVERYTHING else f"sampled: {count:,} cases, each at one size of the wave; scripts/test --all has both")
     for name in sorted(tried - verified):
-        harness.check(bool(FEATURES.search(kernels[name]["require"])), f"{name}: every case was skipped")
-    return harness.finish()
+        harness.check(bool(FEATURES.search(kernels[name].require)), f"{name}: every case was skipped")
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    harness.main(everything)
