@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import shutil
 import struct
 import subprocess
 import sys
@@ -10,12 +11,29 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 PROGRAM = pathlib.Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else None
+# Stand-ins for libraries of GPUs' vendors.
+DOUBLES = pathlib.Path(os.environ.get("ROOFTILE_TEST_DOUBLES") or (PROGRAM.parent.parent / "tests/double" if PROGRAM else "."))
+# Ends what hangs. No test depends on how long something takes: the machine may be busy.
+PATIENCE_S = 1800
+# `measure` of a suite whose times do not matter.
+QUICK = {"warmup": "1 us", "warmup_max": "100 us", "min_time": "1 us", "max_time": "1 ms", "min_samples": 2, "max_samples": 3, "precision": 0.9}
 failures = []
 checks = 0
 
 
+def newest(name):
+    """A tool of LLVM's: one without a version in its name is often an old one. None: there is none."""
+    names = [*(f"{name}-{version}" for version in range(25, 13, -1)), name]
+    return next((found for found in names if shutil.which(found)), None)
+
+
+# For tests that compile for AMD GPUs, where it does not matter with what: a hipcc that does not know the target is asked again and
+# again, which takes longer than the rest of the test.
+CLANG = {"ROOFTILE_KERNEL_COMPILER": newest("clang++")}
+
+
 def environment(home, **extra):
-    """Nothing of the user's settings, caches or terminal."""
+    """Nothing of the user's settings, caches or terminal. Compiled kernels are shared between tests, unless one asks for a cache of its own."""
     env = {"PATH": os.environ["PATH"], "HOME": str(home), "LANG": "C.UTF-8", "ROOFTILE_DATA": str(home / "data"),
            "SOURCE_DATE_EPOCH": "1700000000"}
     if "ROOFTILE_TEST_CACHE" in os.environ:
@@ -31,9 +49,9 @@ def scratch():
     return tempfile.TemporaryDirectory(prefix="rooftile-test-")
 
 
-def run(*args, home, cwd=None, timeout=300, **extra):
+def run(*args, home, cwd=None, **extra):
     return subprocess.run([str(PROGRAM), *map(str, args)], env=environment(pathlib.Path(home), **extra),
-                          cwd=cwd or home, capture_output=True, text=True, timeout=timeout)
+                          cwd=cwd or home, capture_output=True, text=True, timeout=PATIENCE_S)
 
 
 def over(base, own):
@@ -116,3 +134,21 @@ def load(path):
 def finish():
     print(f"{checks - len(failures)} passed, {len(failures)} failed")
     sys.exit(1 if failures else 0)
+
+
+def skip(why):
+    print(f"skipped: {why}")
+    sys.exit(77)
+
+
+def main(*groups, doubles=()):
+    """Calls each with a folder that all of them share, and says how it went."""
+    if not PROGRAM:
+        sys.exit(f"the program is missing: {sys.argv[0]} PROGRAM")
+    for name in doubles:
+        if not (DOUBLES / name).exists():
+            skip(f"{name} is not built")
+    with scratch() as folder:
+        for group in groups:
+            group(pathlib.Path(folder))
+    finish()

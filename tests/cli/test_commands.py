@@ -7,9 +7,8 @@ import pty
 import re
 import shutil
 import subprocess
-import sys
 
-from harness import PROGRAM, check, check_run, environment, finish, load, run, scratch
+from harness import PATIENCE_S, PROGRAM, check, check_run, environment, load, main, run
 
 ESCAPE = "\x1b"
 SIM = ["--device", "sim:mi300x"]
@@ -115,7 +114,7 @@ def on_terminal(home, *arguments, **extra):
             break
         output += part
     os.close(parent)
-    done.wait(timeout=60)
+    done.wait(timeout=PATIENCE_S)
     return output.decode()
 
 
@@ -153,9 +152,10 @@ def build_names_what_it_skips(home):
 
 
 def plan_says_what_is_to_compile(home):
-    check_run(run("plan", "launch_empty", "--device", "cpu", home=home), 0, "plan before a build", stdout=["(1 to compile: about"])
-    check_run(run("build", "launch_empty", "--device", "cpu", home=home), 0, "build", stdout=["1 code object"])
-    done = run("plan", "launch_empty", "--device", "cpu", home=home)
+    words, own = ["launch_empty", "--device", "cpu"], {"ROOFTILE_CACHE": str(home / "cache")}
+    check_run(run("plan", *words, home=home, **own), 0, "plan before a build", stdout=["(1 to compile: about"])
+    check_run(run("build", *words, home=home, **own), 0, "build", stdout=["1 code object"])
+    done = run("plan", *words, home=home, **own)
     check_run(done, 0, "plan after a build", stdout=["not counting compilation"])
     check("to compile" not in done.stdout, "everything is compiled")
 
@@ -180,7 +180,7 @@ def installed(home):
     if not (build / "cmake_install.cmake").exists() or not shutil.which("cmake"):
         return
     stage = home / "stage"
-    done = subprocess.run(["cmake", "--install", build, "--prefix", stage], capture_output=True, text=True, timeout=120)
+    done = subprocess.run(["cmake", "--install", build, "--prefix", stage], capture_output=True, text=True, timeout=PATIENCE_S)
     check(done.returncode == 0, f"cmake --install: {done.stderr}")
     moved = home / "some where" / "else"
     moved.parent.mkdir()
@@ -191,7 +191,7 @@ def installed(home):
         return
 
     def there(*arguments):
-        return subprocess.run([program, *arguments], env=environment(home), cwd="/", capture_output=True, text=True, timeout=120)
+        return subprocess.run([program, *arguments], env=environment(home), cwd="/", capture_output=True, text=True, timeout=PATIENCE_S)
 
     check_run(there("run", "stream_copy", *SIM), 0, "installed: run on sim", stdout=["stream_copy"])
     check_run(there("run", "stream_copy", "--set", "n=4096", "--device", "cpu", "--quick", "--max-time", "20ms", "--min-time", "1ms"), 0,
@@ -205,13 +205,6 @@ def installed(home):
     check(list(moved.rglob("*rooftile*/../completions/*")) or list(moved.rglob("completions/*")) or list(moved.rglob("_rooftile")), "installed: completions")
 
 
-def main():
-    with scratch() as folder:
-        home = pathlib.Path(folder)
-        for group in (listings, versions, schemas, completions, man_page, reports, colours, streams, build_names_what_it_skips, plan_says_what_is_to_compile, build_prints_objects, checks, installed):
-            group(home)
-    finish()
-
-
 if __name__ == "__main__":
-    sys.exit("the program is missing: test_commands.py PROGRAM" if not PROGRAM else main())
+    main(listings, versions, schemas, completions, man_page, reports, colours, streams, build_names_what_it_skips, plan_says_what_is_to_compile,
+         build_prints_objects, checks, installed)

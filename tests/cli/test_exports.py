@@ -11,7 +11,7 @@ import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
 
-from harness import ROOT, check, check_run, finish, load, run, scratch
+from harness import ROOT, check, check_run, failures, load, main, run
 
 SOURCE = """#include "portable.h"
 
@@ -210,18 +210,16 @@ def markdown(home):
     check(len(text) < 65536 and "more cases are in the result file" in text, f"a comment of {len(text)} characters")
 
 
-def main():
-    with scratch() as folder:
-        home = pathlib.Path(folder)
-        cases = make_results(home)
-        key_figures(home, cases)
-        junit(home)
-        openmetrics(home)
-        google_benchmark(home, cases)
-        dashboards(home, cases)
-        markdown(home)
-        key_figures_everywhere(home)
-    finish()
+def everything(home):
+    cases = make_results(home)
+    key_figures(home, cases)
+    junit(home)
+    openmetrics(home)
+    google_benchmark(home, cases)
+    dashboards(home, cases)
+    markdown(home)
+    key_figures_everywhere(home)
 
 
-main()
+if __name__ == "__main__":
+    main(everything)

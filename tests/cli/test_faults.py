@@ -2,13 +2,11 @@
 """What goes wrong during a run: kernels that crash, hang, lie or do not compile; Ctrl-C; a full disk; two runs at once."""
 import json
 import os
-import pathlib
 import resource
 import signal
 import subprocess
-import sys
 
-from harness import PROGRAM, check, check_run, environment, finish, load, run, scratch
+from harness import PATIENCE_S, PROGRAM, check, check_run, environment, load, main, run
 
 SOURCE = """#include "portable.h"
 
@@ -180,7 +178,7 @@ def interrupt_and_resume(home):
         lines.append(json.loads(line))
         cases += lines[-1]["event"] == "case"
     os.killpg(child.pid, signal.SIGINT)
-    rest, stderr = child.communicate(timeout=60)
+    rest, stderr = child.communicate(timeout=PATIENCE_S)
     check(child.returncode == 130, f"interrupted: exit {child.returncode}\n{stderr}")
     part = load(home / "part.json")
     check(part["run"]["status"] == "interrupted", f"run.status is {part['run']['status']}")
@@ -221,7 +219,7 @@ def file_limit(home):
     where = home / "limited"
     where.mkdir()
     child = start(home, *write_old(home, where), preexec_fn=no_more_bytes)
-    stderr = child.communicate(timeout=60)[1]
+    stderr = child.communicate(timeout=PATIENCE_S)[1]
     check(child.returncode == 3 and "File too large" in stderr, f"file limit: exit {child.returncode}\n{stderr}")
     untouched(where, "file limit")
 
@@ -247,7 +245,7 @@ def full_disk(home):
 def full_standard_output(home):
     for arguments in (["list"], ["run", "good", "--kernels", "k", "--device", "sim:mi300x"], ["plan", "good", "--kernels", "k", "--device", "sim:mi300x"]):
         with open("/dev/full", "w", encoding="ascii") as full:
-            done = subprocess.run([str(PROGRAM), *arguments], env=environment(home), cwd=home, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
+            done = subprocess.run([str(PROGRAM), *arguments], env=environment(home), cwd=home, stdout=full, stderr=subprocess.PIPE, text=True, timeout=PATIENCE_S)
         check(done.returncode == 3 and "cannot write standard output" in done.stderr, f"full output of {arguments[0]}: exit {done.returncode} {done.stderr}")
 
 
@@ -265,22 +263,13 @@ def shared_cache(home):
     command = ["run", "good", "lists", "--kernels", "k", "--device", "cpu", "--cache", str(home / "shared"), "--quick", "--min-time", "1ms", "--max-time", "10ms"]
     both = [start(home, *command, "-o", f"{k}.json") for k in range(2)]
     for k, child in enumerate(both):
-        stdout, stderr = child.communicate(timeout=120)
+        stdout, stderr = child.communicate(timeout=PATIENCE_S)
         check(child.returncode == 0, f"run {k} of two with one cache: exit {child.returncode}\n{stdout}{stderr}")
         check([c["status"] for c in load(home / f"{k}.json")["cases"]] == ["ok", "ok"], f"run {k} of two with one cache")
     check(list((home / "shared").iterdir()), "the cache is used")
 
 
-def main():
+if __name__ == "__main__":
     # Kernels crash on purpose here: a sanitizer's handlers would turn the signals into exit codes.
     os.environ["ASAN_OPTIONS"] = ":".join(filter(None, [os.environ.get("ASAN_OPTIONS"), "handle_segv=0:handle_sigfpe=0"]))
-    with scratch() as folder:
-        home = pathlib.Path(folder)
-        write_kernels(home)
-        for group in (fates, build_says_it_too, interrupt_and_resume, file_limit, full_disk, full_standard_output, unwritable_folder, shared_cache):
-            group(home)
-    finish()
-
-
-if __name__ == "__main__":
-    sys.exit("the program is missing: test_faults.py PROGRAM" if not PROGRAM else main())
+    main(write_kernels, fates, build_says_it_too, interrupt_and_resume, file_limit, full_disk, full_standard_output, unwritable_folder, shared_cache)

@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: MIT
 """What the program prints on the sim device, byte for byte; scripts/accept changes an expectation on purpose."""
-import pathlib
 import re
 import shlex
-import sys
 
 import golden
-from harness import PROGRAM, check, check_run, finish, load, run, scratch
+from harness import check, check_run, load, main, run
 
 COMMANDS = ["run", "plan", "build", "check", "roofline", "list", "devices", "report", "schema", "completion", "man"]
 
@@ -83,13 +81,5 @@ def result_files_are_equal(home):
         check(path.read_bytes() == (home / "b" / path.name).read_bytes(), f"two runs with one seed differ in {path.name}")
 
 
-def main():
-    with scratch() as folder:
-        home = pathlib.Path(folder)
-        for group in (outputs, every_command_has_its_help, examples_work, predictions_say_so, only_the_seed_matters, result_files_are_equal):
-            group(home)
-    finish()
-
-
 if __name__ == "__main__":
-    sys.exit("the program is missing: test_golden.py PROGRAM" if not PROGRAM else main())
+    main(outputs, every_command_has_its_help, examples_work, predictions_say_so, only_the_seed_matters, result_files_are_equal)

@@ -2,16 +2,12 @@
 """What is around a GPU's measurement, on stand-ins for libamdhip64, ROCTX and /sys: telemetry, an idle check, the machine file by
 PCI id and partition mode, and --profile."""
 import json
-import os
-import pathlib
 import struct
 import sys
 
-from harness import PROGRAM, check, check_run, code_object, finish, load, run, scratch
+from harness import CLANG, DOUBLES, QUICK, check, check_run, load, main, run
 
-DOUBLES = pathlib.Path(os.environ.get("ROOFTILE_TEST_DOUBLES") or (PROGRAM.parent.parent / "tests/double" if PROGRAM else "."))
 CARD = "sys/bus/pci/devices/ffff:00:00.0"
-QUICK = {"warmup": "1 us", "warmup_max": "100 us", "min_time": "1 us", "max_time": "1 ms", "min_samples": 2, "max_samples": 3, "precision": 0.9}
 SOURCE = """#include "portable.h"
 
 KERNEL void store(uint32_t *to, uint32_t value)
@@ -57,7 +53,7 @@ def write_all(home):
 
 
 def run_here(home, *arguments, **more):
-    extra = {"ROOFTILE_HIP_LIBRARY": str(DOUBLES / "libfake_hip.so"), "ROOFTILE_SYSFS": str(home / "sys")} | more
+    extra = {"ROOFTILE_HIP_LIBRARY": str(DOUBLES / "libfake_hip.so"), "ROOFTILE_SYSFS": str(home / "sys")} | CLANG | more
     done = run("run", "suite.json", "--kernels", "k", "--device", "hip:0", "-o", "r.json", *arguments, home=home, **extra)
     return done, load(home / "r.json") if done.returncode in (0, 1) else None
 
@@ -67,7 +63,7 @@ def warnings(result, code):
 
 
 def needs_a_compiler(home):
-    done = run("build", "store", "--kernels", "k", "--arch", "gfx942", home=home)
+    done = run("build", "store", "--kernels", "k", "--arch", "gfx942", home=home, **CLANG)
     if "no compiler" in done.stdout + done.stderr:
         print("no compiler for AMD targets")
         sys.exit(77)
@@ -147,17 +143,5 @@ def profile(home):
     check_run(done, 0, "--profile on a device without ranges")
 
 
-def main():
-    if not (DOUBLES / "libfake_roctx.so").exists():
-        print("the stand-ins for ROCm's libraries are not built")
-        sys.exit(77)
-    with scratch() as folder:
-        home = pathlib.Path(folder)
-        write_all(home)
-        for group in (needs_a_compiler, quiet_card, listed, no_sysfs, busy_card, parts_of_a_card, profile):
-            group(home)
-    finish()
-
-
 if __name__ == "__main__":
-    sys.exit("the program is missing: test_gpu_state.py PROGRAM" if not PROGRAM else main())
+    main(write_all, needs_a_compiler, quiet_card, listed, no_sysfs, busy_card, parts_of_a_card, profile, doubles=["libfake_roctx.so"])

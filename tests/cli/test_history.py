@@ -2,16 +2,14 @@
 """The history of the program: nights made from one real result go in, verdicts and exit codes come out; and what bad input gets."""
 import copy
 import json
-import pathlib
 import resource
 import shutil
 import signal
 import sqlite3
 import subprocess
-import sys
 
 import nights
-from harness import PROGRAM, ROOT, check, check_run, environment, finish, load, run, scratch
+from harness import PATIENCE_S, PROGRAM, ROOT, check, check_run, environment, load, main, run
 
 try:
     import jsonschema
@@ -194,7 +192,7 @@ def other_timer(bench):
 def confirmation(bench):
     """The suite is the real kernel, whose true times are far from the made-up ones: all trials of the case must be in the night then."""
     suite = {"name": "again", "summary": "the cases of the nights", "cases": [{"kernel": "stream_copy", "sweep": {"n": [1024 * k for k in range(1, 13)]},
-             "measure": {"min_time": "1 ms", "max_time": "5 ms"}}]}
+             "measure": {"min_time": "1 ms", "max_time": "5 ms", "timer": "batch"}}]}
     (bench.home / "again.json").write_text(json.dumps(suite))
     bench.fresh().add_all(range(8))
     check_run(bench.history("gate", "--confirm", "again.json"), 0, "nothing to confirm", stdout="NO REGRESSION")
@@ -333,23 +331,23 @@ def full_disk(bench):
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (8192, 8192))
     done = subprocess.run([str(PROGRAM), "history", "add", "night.json"], env=environment(bench.home), cwd=bench.home, capture_output=True,
-                          text=True, preexec_fn=limit, timeout=60)
+                          text=True, preexec_fn=limit, timeout=PATIENCE_S)
     check_run(done, 3, "a full disk", stderr="nothing was changed")
     check(bench.dump() == before, "a full disk: the database changed")
     check_run(bench.history("add", "night.json"), 0, "after the full disk")
 
 
-def main():
-    with scratch() as folder:
-        home = pathlib.Path(folder)
-        bench = Bench(home, nights.measure(home))
-        for part in (quiet_nights, one_step, suite_step, missing_and_broken, environment_change, other_timer, confirmation, exports, bad_nights,
-                     bad_files, locked, full_disk):
-            part(bench)
-        done = run("schema", "gate", home=home)
-        check(done.stdout == (ROOT / "configs/schema/gate.schema.json").read_text(), "schema gate is not configs/schema's")
-    finish()
+def every_part(home):
+    bench = Bench(home, nights.measure(home))
+    for part in (quiet_nights, one_step, suite_step, missing_and_broken, environment_change, other_timer, confirmation, exports, bad_nights,
+                 bad_files, locked, full_disk):
+        part(bench)
+
+
+def schema(home):
+    done = run("schema", "gate", home=home)
+    check(done.stdout == (ROOT / "configs/schema/gate.schema.json").read_text(), "schema gate is not configs/schema's")
 
 
 if __name__ == "__main__":
-    sys.exit("the program is missing: test_history.py PROGRAM" if not PROGRAM else main())
+    main(every_part, schema)

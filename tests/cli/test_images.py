@@ -2,15 +2,13 @@
 """Code that others compiled: the chapter "Bring your own kernel" of kernels/README.md step by step, manifests that do not fit their
 code, bundles, and what a result records. Without a GPU: on a stand-in for libamdhip64, or as far as a plan."""
 import json
-import os
 import pathlib
 import re
 import shutil
 import subprocess
 
-from harness import PROGRAM, ROOT, check, check_run, code_object, finish, load, run, scratch
+from harness import CLANG, DOUBLES, ROOT, check, check_run, code_object, finish, load, run, scratch
 
-DOUBLES = pathlib.Path(os.environ.get("ROOFTILE_TEST_DOUBLES") or (PROGRAM.parent.parent / "tests/double" if PROGRAM else "."))
 STORE = {"name": "store", "summary": "to = 42", "params": {"n": 64}, "code": {"image": "store.co", "symbol": "store"},
          "buffers": {"to": {"type": "u32", "count": "n", "role": "out"}},
          "launch": {"grid": ["n / 16"], "block": [16], "args": ["to", {"value": "42", "type": "u32"}]},
@@ -80,9 +78,9 @@ def readme_steps(home):
     for arch, source in (("gfx942", shown["scale.s"]), ("gfx1100", for_gfx1100(shown["scale.s"]))):
         assemble(home, arch, source).replace(home / "scale.hsaco")
         check_run(run("inspect", "scale.hsaco", home=home), 0, f"inspect, {arch}", stdout=["kernel scale", arch, "by_value factor"])
-        check_run(run("check", "scale", "--kernels", ".", "--arch", arch, home=home), 0, f"check, {arch}",
+        check_run(run("check", "scale", "--kernels", ".", "--arch", arch, home=home, **CLANG), 0, f"check, {arch}",
                   stdout=f"1 kernel compared with code for {arch}, images as they are: none differs")
-    check_run(run("check", "scale", "--kernels", ".", "--arch", "gfx942", home=home), 0, "check for another target than the image's",
+    check_run(run("check", "scale", "--kernels", ".", "--arch", "gfx942", home=home, **CLANG), 0, "check for another target than the image's",
               stdout="none differs")
     done = run("run", "scale", "--kernels", ".", "--device", "cpu", home=home)
     check("scale.hsaco is for gfx1100, this device is the CPU" in done.stdout, f"on the CPU: {done.stdout}{done.stderr}")
@@ -114,7 +112,7 @@ def wrong_manifests(home):
             ("missing", STORE | {"code": {"image": "gone.co", "symbol": "store"}}, "gone.co: No such file or directory"),
             ("garbage", STORE | {"code": {"image": "store.json", "symbol": "store"}}, "not a code object: it looks like JSON")):
         (home / "k/store.json").write_text(json.dumps(manifest))
-        done = run("check", "store", "--kernels", "k", "--arch", "gfx942", home=home)
+        done = run("check", "store", "--kernels", "k", "--arch", "gfx942", home=home, **CLANG)
         check_run(done, 2 if wanted else 0, f"check: {what}", stdout=wanted)
         if not wanted or "gone" in wanted or "JSON" in wanted:
             continue
@@ -125,7 +123,7 @@ def wrong_manifests(home):
 
 def run_fake(home, library):
     return run("run", "store", "--kernels", "k", "--device", "hip:0", "-o", "r.json", *QUICK, home=home,
-               ROOFTILE_HIP_LIBRARY=str(DOUBLES / library))
+               ROOFTILE_HIP_LIBRARY=str(DOUBLES / library), **CLANG)
 
 
 def facts_in_results(home):
@@ -159,7 +157,7 @@ def bundle(entries):
 
 def shipped_kernels(home):
     """All of ours pass what they take."""
-    done = run("check", home=home)
+    done = run("check", home=home, **CLANG)
     check(done.returncode == 0 and ("none differs" in done.stdout), f"the shipped kernels: {done.stdout}")
 
 

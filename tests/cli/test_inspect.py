@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import sys
 
-from harness import ROOT, check, check_run, closed, finish, load, run, scratch
+from harness import CLANG, ROOT, check, check_run, closed, finish, load, run, scratch
 
 KERNELS = """
 #include "portable.h"

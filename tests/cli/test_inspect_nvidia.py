@@ -3,12 +3,11 @@
 shared memory); with stand-ins for nvdisasm and cuobjdump, and without any. Occupancy follows cuda_occupancy.h in unit tests."""
 import json
 import os
-import pathlib
 import re
 import shutil
 import subprocess
 
-from harness import ROOT, check, check_run, finish, load, run, scratch
+from harness import ROOT, check, check_run, load, main, run
 
 CUBINS = ROOT / "tests" / "data" / "cubin"
 TARGETS = ["sm_80", "sm_89", "sm_90a", "sm_100a", "sm_120a"]
@@ -173,17 +172,5 @@ def check_plans(home):
         check_run(done, 3, f"{target} is planned", stderr=said)
 
 
-def main():
-    with scratch() as folder:
-        home = pathlib.Path(folder)
-        check_against_ptxas(home)
-        check_text(home)
-        check_disassembly(home)
-        check_finding_tools(home)
-        check_schema(home)
-        check_plans(home)
-    finish()
-
-
 if __name__ == "__main__":
-    main()
+    main(check_against_ptxas, check_text, check_disassembly, check_finding_tools, check_schema, check_plans)

@@ -6,7 +6,7 @@ import pathlib
 import subprocess
 import sys
 
-from harness import PROGRAM, ROOT, check, check_run, finish, load, run, scratch
+from harness import CLANG, PROGRAM, ROOT, check, check_run, load, main, run
 
 DOUBLES = pathlib.Path(os.environ.get("ROOFTILE_TEST_DOUBLES") or (PROGRAM.parent.parent / "tests/double" if PROGRAM else "."))
 FAKE = {"ROOFTILE_OPENBLAS": str(DOUBLES / "libfake_openblas.so")}
@@ -41,7 +41,7 @@ def missing(home):
         done = run("run", "gemm_library", "--device", device, "--quick", "-q", home=home, **extra)
         check_run(done, 0, f"without a library on {device}")
         check(why in done.stdout and "1 skipped" in done.stdout, done.stdout)
-    done = run("inspect", "gemm_library", "--arch", "gfx942", home=home)
+    done = run("inspect", "gemm_library", "--arch", "gfx942", home=home, **CLANG)
     check(done.returncode != 0 and "it calls the library hipblaslt" in done.stderr, done.stderr)
 
 
@@ -56,7 +56,7 @@ def on_gpu(backend, *libraries):
     """Environment of a GPU that is a stand-in, with stand-ins for these libraries."""
     return {"ROOFTILE_HIP_LIBRARY": "/nowhere.so", "ROOFTILE_CUDA_LIBRARY": "/nowhere.so", "ROOFTILE_NVML_LIBRARY": "/nowhere.so",
             f"ROOFTILE_{backend.upper()}_LIBRARY": str(DOUBLES / f"libfake_{backend}.so"),
-            **{f"ROOFTILE_{name}": str(DOUBLES / f"libfake_{name.lower()}.so") for name in libraries}}
+            **{f"ROOFTILE_{name}": str(DOUBLES / f"libfake_{name.lower()}.so") for name in libraries}} | (CLANG if backend == "hip" else {})
 
 
 def gpus(home):
@@ -107,16 +107,5 @@ def layers(home):
     check("attention  attention_prefill" in done.stdout, done.stdout)
 
 
-def main():
-    with scratch() as folder:
-        home = pathlib.Path(folder)
-        library(home)
-        missing(home)
-        gpus(home)
-        gpus_without(home)
-        layers(home)
-    finish()
-
-
 if __name__ == "__main__":
-    sys.exit("the program is missing: test_library.py PROGRAM" if not PROGRAM else main())
+    main(library, missing, gpus, gpus_without, layers)

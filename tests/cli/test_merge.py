@@ -2,11 +2,9 @@
 """`rooftile merge`: trials of the sim device, whose times follow from the seed, joined into one run."""
 import itertools
 import json
-import pathlib
 import statistics
-import sys
 
-from harness import PROGRAM, check, check_run, finish, run, scratch
+from harness import check, check_run, main, run
 
 TRIALS = ["t1.json", "t2.json", "t3.json"]
 SUITE = ["stream_copy", "gemm_buffered", "--device", "sim:mi300x"]
@@ -66,15 +64,5 @@ def refused(home):
     check_run(run("merge", "t1.json", "t2.json", home=home), 2, "without -o", stderr=["-o"])
 
 
-def main():
-    with scratch() as folder:
-        home = pathlib.Path(folder)
-        make_trials(home)
-        merges(home)
-        any_order(home)
-        refused(home)
-    finish()
-
-
 if __name__ == "__main__":
-    sys.exit("the program is missing: test_merge.py PROGRAM" if not PROGRAM else main())
+    main(make_trials, merges, any_order, refused)

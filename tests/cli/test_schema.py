@@ -8,7 +8,7 @@ import pathlib
 import struct
 import sys
 
-from harness import PROGRAM, ROOT, check, check_run, closed, finish, load, read_manifest, run, scratch
+from harness import PROGRAM, ROOT, check, check_run, closed, finish, read_manifest, run, scratch
 
 try:
     import jsonschema

@@ -2,10 +2,8 @@
 """Kernels of several steps, from a folder of the user's: launches with defines of their own, copies, fills, marks, repeats,
 untimed and setup steps, metrics, variants, sweeps, cache modes and timers, all on the CPU device."""
 import json
-import pathlib
-import sys
 
-from harness import PROGRAM, check, check_run, finish, load, run, scratch
+from harness import check, check_run, load, main, run
 
 # Each PART has one kernel: a launch finds its symbol only in the code object that its own defines made.
 SOURCE = """#include "portable.h"
@@ -209,14 +207,5 @@ def faults(home):
     check_run(done, 0, "check --run", stdout=["ok       pair", "ok       counted"])
 
 
-def main():
-    with scratch() as folder:
-        home = pathlib.Path(folder)
-        write_kernels(home)
-        for group in (sweeps, timers, cache_modes, beside_launches, faults):
-            group(home)
-    finish()
-
-
 if __name__ == "__main__":
-    sys.exit("the program is missing: test_steps.py PROGRAM" if not PROGRAM else main())
+    main(write_kernels, sweeps, timers, cache_modes, beside_launches, faults)

@@ -1,36 +1,28 @@
 /* SPDX-License-Identifier: MIT
  *
- * A tool's library that listens to NVTX, as fake_roctx.c does: it writes into the file FAKE_ROCTX_LOG. It takes every
+ * A tool's library that listens to NVTX and writes what fake_roctx.c does. It takes every
  * place of every module that it is offered, as tools do. FAKE_NVTX_TOOL=fails: it does not start; =deaf: it takes no
  * ranges.
  */
 #include "../../src/device/nvtx.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 int InitializeInjectionNvtx2(nvtx_get_table get_table);
 
-static void write_line(const char *verb, const char *name)
-{
-    const char *path = getenv("FAKE_ROCTX_LOG");
-    FILE *file = path ? fopen(path, "a") : NULL;
-    if (!file)
-        return;
-    fprintf(file, "%s%s\n", verb, name);
-    fclose(file);
-}
+int roctxRangePushA(const char *name);
+int roctxRangePop(void);
 
 static int push(const char *name)
 {
-    write_line("push ", name);
+    roctxRangePushA(name);
     return 0;
 }
 
 static int pop(void)
 {
-    write_line("pop", "");
+    roctxRangePop();
     return 0;
 }
 

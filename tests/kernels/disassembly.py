@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: MIT
 """What the tests of the kernels' code read from `rooftile inspect --isa`."""
 import re
+import shutil
+
+import objects
+from objects import harness
 
 # Address, class as `inspect` prints it, what it does, then the instruction: the mnemonic is the first word with an underscore.
 INSTRUCTION = re.compile(r"^ +[0-9a-f]+ ([a-zA-Z][\w-]*(?: [a-z]+)?)(.*?)\s((?:\w+ )*?)([a-z]+[0-9]*_\w+.*)$")
@@ -27,3 +31,29 @@ def innermost_loops(text):
 def instructions(text):
     """All of them, in order, whatever loops there are."""
     return [match[4] for line in text.splitlines() if (match := INSTRUCTION.match(line))]
+
+
+def settings(row):
+    return [word for name, value in row.get("set", {}).items() for word in ("--set", f"{name}={value}")]
+
+
+def inspect(home, kernel, target, *options):
+    """Of a kernel that is compiled already (objects.py), or is now."""
+    return harness.run("inspect", kernel, "--arch", target, *options, home=home, ROOFTILE_KERNEL_COMPILER=objects.clang())
+
+
+def check_tables(folder, check_row):
+    """check_row(row, target, text of the disassembly, what it is, home) for what is chosen of FOLDER/*.json; the test's exit code."""
+    if not harness.newest("llvm-objdump") or not shutil.which(objects.clang() or "clang++"):
+        print("skipped: there is no clang, or no llvm-objdump")
+        return 77
+    chosen, count, whole = objects.tables(folder)
+    objects.say_sampled(count, whole, "rows and targets")
+    with harness.scratch() as home:
+        for row, targets in chosen:
+            for target in targets:
+                what = " ".join([row["kernel"], *settings(row)[1::2], target])
+                done = inspect(home, row["kernel"], target, *settings(row), "--isa")
+                harness.check_run(done, 0, what)
+                check_row(row, target, done.stdout, what, home)
+    return harness.finish()

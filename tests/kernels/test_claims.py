@@ -6,10 +6,8 @@ import json
 import pathlib
 import re
 import shutil
-import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "cli"))
-import harness  # noqa: E402
+from objects import harness
 
 # (target, kernel, what is set, how many cases are compared and none differs)
 RIGHT = [
@@ -36,7 +34,7 @@ WRONG = [
 
 def check_claims(home, arch, kernel, settings, *options):
     words = [word for setting in settings.split() for word in ("--set", setting)]
-    return harness.run("check", kernel, "--arch", arch, *words, *options, home=home)
+    return harness.run("check", kernel, "--arch", arch, *words, *options, home=home, **harness.CLANG)
 
 
 def check_right(home, arch, kernel, settings, count):
@@ -63,16 +61,14 @@ def check_wrong(home, claim, settings, sentence):
     harness.check(not sentence or f"differs  claims: {sentence}" in done.stdout, f"{claim} {settings}: {done.stdout}")
 
 
-def main():
+def everything(home):
     if not shutil.which("clang++-19"):
-        print("skipped: there is no clang++-19")
-        return 77
-    with harness.scratch() as home:
-        for row in RIGHT:
-            check_right(home, *row)
-        for row in WRONG:
-            check_wrong(home, *row)
-    return harness.finish()
+        harness.skip("there is no clang++-19")
+    for row in RIGHT:
+        check_right(home, *row)
+    for row in WRONG:
+        check_wrong(home, *row)
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    harness.main(everything)

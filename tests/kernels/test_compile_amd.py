@@ -1,72 +1,34 @@
 # SPDX-License-Identifier: MIT
-"""Every kernel compiles for every AMD target that a compiler here knows, with clang and with hipcc, for some in every dtype, and
-on RDNA for both wave sizes and both modes. The code objects must say what was asked for, and keep all they have in registers: no spills, no
-scratch memory, unless the manifest has the tag "scratch". A kernel whose min_llvm is newer than the compiler is skipped
-with that reason. Needs no GPU and no ROCm."""
+"""Kernels compile for AMD GPUs: with the newest clang and with hipcc, for every target that they know, in every type, and on RDNA
+for both wave sizes and both modes; a sample of all that, unless ROOFTILE_TEST_ALL is set (objects.py). What other tests look at is
+compiled here too. The code objects must say what was asked for, and keep all they have in registers: no spills, no scratch memory,
+unless the manifest has the tag "scratch". A kernel whose min_llvm is newer than the compiler is skipped with that reason. Needs no
+GPU and no ROCm."""
 import json
-import os
 import pathlib
 import re
 import shutil
 import struct
+import subprocess
 import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "cli"))
-import harness  # noqa: E402
+import objects
+from objects import harness
 
 WITHOUT_SCRATCH = {"private_segment_fixed_size": "0", "sgpr_spill_count": "0", "vgpr_spill_count": "0"}
-# The targets of each RDNA generation that are compiled in every way.
-ALL_MODES = ["gfx1030", "gfx1100", "gfx1201"]
-MODES = [(32, 0), (64, 0), (32, 1)]  # wave, CU mode; the first is the default
 # Targets whose code is that of a neighbour but for the name: clang compiles them, an old hipcc need not.
 TWINS = ["gfx1101", "gfx1102"]
-# Those that kernels are compiled for in every dtype they know; for the others in their default one. With ROOFTILE_TEST_ALL=1 more.
-ALL_DTYPES = {"clang++": ["gfx90a", "gfx942", "gfx1201"], "hipcc": ["gfx90a"]}
-if os.environ.get("ROOFTILE_TEST_ALL"):
-    ALL_DTYPES = {"clang++": ["gfx906", "gfx908", "gfx90a", "gfx942", "gfx1030", "gfx1100", "gfx1201"], "hipcc": ["gfx906", "gfx90a", "gfx1100"]}
 
 
-def find_tool(name):
-    """The newest: a tool without a version in its name is often an old one."""
-    for suffix in (*(f"-{version}" for version in range(25, 13, -1)), ""):
-        if shutil.which(name + suffix):
-            return name + suffix
-    return None
-
-
-def read_kernels():
-    """({"f32,f64": [names]} from the manifests' limits; "" for those that have no choice of dtypes, {name: its source's stem},
-    sources that may use scratch memory, sources that only some targets and wave sizes have instructions for, kernels with a min_llvm)"""
-    groups, sources, scratch, partial, picky = {}, {}, set(), set(), set()
-    for path in sorted((harness.ROOT / "kernels").glob("*/*.json")):
-        manifest = harness.read_manifest(path)
-        if "oracle" in manifest.get("tags", []) or "source" not in manifest.get("code", {}):
-            continue
-        dtypes = manifest.get("limits", {}).get("dtype", [])
-        groups.setdefault(",".join(dtypes), []).append(manifest["name"])
-        sources[manifest["name"]] = pathlib.Path(manifest["code"]["source"]).stem
-        if "scratch" in manifest.get("tags", []):
-            scratch.add(sources[manifest["name"]])
-        if "matrix" in manifest.get("tags", []):
-            partial.add(sources[manifest["name"]])
-        if "min_llvm" in manifest["code"]:
-            picky.add(manifest["name"])
-    return groups, sources, scratch, partial, picky
-
-
-def targets_of(compiler, home):
-    """The rows of `rooftile list --targets --json -` for one compiler."""
-    done = harness.run("list", "--targets", "--json", "-", home=home, ROOFTILE_KERNEL_COMPILER=compiler)
-    harness.check_run(done, 0, f"list --targets with {compiler}")
-    return [row for row in json.loads(done.stdout) if row["target"].startswith("gfx")]
-
-
-def facts_of(readelf, path):
-    """[{metadata key: value}] of the kernels in a code object, from its notes, which llvm-readelf prints as YAML."""
-    notes = harness.subprocess.run([readelf, "--notes", path], capture_output=True, text=True, check=True).stdout
-    blocks = [dict(re.findall(r"^ {4}\.(\w+): +(\S+)$", "    " + block, flags=re.M))
-              for block in re.split(r"^  - ", notes, flags=re.M)[1:]]
-    return [facts for facts in blocks if "symbol" in facts]
+def facts_of(readelf, paths):
+    """{path: [{metadata key: value}]} of the kernels in code objects, from their notes, which llvm-readelf prints as YAML."""
+    notes = subprocess.run([readelf, "--notes", *paths], capture_output=True, text=True, check=True).stdout
+    files = re.split(r"^File: (.*)\n", notes, flags=re.M)[1:] if len(paths) > 1 else [paths[0], notes]
+    found = {}
+    for path, text in zip(files[::2], files[1::2]):
+        blocks = [dict(re.findall(r"^ {4}\.(\w+): +(\S+)$", "    " + block, flags=re.M)) for block in re.split(r"^  - ", text, flags=re.M)[1:]]
+        found[pathlib.Path(path)] = [facts for facts in blocks if "symbol" in facts]
+    return found
 
 
 def unbundle(bundle, target, out):
@@ -104,46 +66,33 @@ def modes_of(path):
     return modes
 
 
-def check_object(readelf, path, want, modes, what):
-    kernels = facts_of(readelf, path)
+def check_object(path, kernels, want, mode, what):
     found = modes_of(path)
     harness.check(len(kernels) > 0 and len(kernels) == len(found), f"{what}: {len(kernels)} kernels, descriptors {found}")
-    for name, mode in found.items():
-        harness.check(mode == modes, f"{what} {name}: wave and WGP mode are {mode}, not {modes}")
+    for name, its in found.items():
+        harness.check(its == mode, f"{what} {name}: wave and WGP mode are {its}, not {mode}")
     for facts in kernels:
         for key, value in want.items():
             harness.check(facts.get(key) == value, f"{what} {facts['name']}: {key} is {facts.get(key)}, not {value}")
     return len(kernels)
 
 
-def build(compiler, names, target, settings, cache, home):
-    """{path of the code object: id of the case that asked for it}, names of the kernels that need a newer LLVM"""
-    words = [word for setting in settings for word in ("--set", setting)]
-    done = harness.run("build", *names, "--arch", target, *words, "--jobs", 2, "--cache", cache, "-v", home=home,
-                       ROOFTILE_KERNEL_COMPILER=compiler)
-    harness.check_run(done, 0, f"{compiler}: build {' '.join(names)} {' '.join(words)} --arch {target}")
-    asked = re.findall(r"^(?:compiled|cached) +(\S+)\n +(\S+\.hsaco)$", done.stdout, flags=re.M)
-    skipped = set(re.findall(r"^skipped +([^/\n]+)/[^\n]*: needs LLVM \d+, but what compiles for", done.stdout, flags=re.M))
-    return {pathlib.Path(path): case for case, path in asked}, skipped
-
-
-def stem_of(path):
-    """The source's: objects are named SOURCE-HASH.hsaco."""
-    return path.name.rsplit("-", 1)[0]
-
-
-def check_objects(readelf, objects, row, wave, cumode, scratch):
-    harness.check(len(objects) > 0, f"{row['target']} wave={wave} cumode={cumode}: no code object was written")
-    count = 0
-    for path, case in sorted(objects.items()):
-        what = f"{row['target']} wave={wave} cumode={cumode} {case}"
-        want = {"wavefront_size": str(wave)}
-        if stem_of(path) not in scratch:
-            want.update(WITHOUT_SCRATCH)
+def check_objects(readelf, made, row, key, scratch, home):
+    """How many kernels they hold."""
+    target, wave, cumode = key
+    harness.check(len(made) > 0, f"{key}: no code object was written")
+    plain = {}
+    for path in made:
         if path.read_bytes()[:8] == b"__CLANG_":
-            path = unbundle(path, row["target"], path.with_suffix(".co"))
-        if path:
-            count += check_object(readelf, path, want, (wave, int(row["wgp"] and not cumode)), what)
+            out = unbundle(path, target, pathlib.Path(home) / f"{path.stem}.co")
+            plain |= {out: path} if out else {}
+        else:
+            plain[path] = path
+    count = 0
+    for path, kernels in facts_of(readelf, sorted(plain)).items() if plain else []:
+        stem = objects.stem_of(plain[path])
+        want = {"wavefront_size": str(wave)} | ({} if stem in scratch else WITHOUT_SCRATCH)
+        count += check_object(path, kernels, want, (wave, int(row["wgp"] and not cumode)), f"{key} {made[plain[path]]}")
     return count
 
 
@@ -155,52 +104,85 @@ def never_compiled(row, home):
     harness.check(done.stdout.startswith(want) and done.stdout.count("\n") == 1, f"not '{want}': {done.stdout}")
 
 
-def check_compiler(compiler, readelf, groups, sources, scratch, partial, picky, home):
-    """Every target, some in every dtype; the ways of RDNA at the defaults."""
-    names = [name for group in groups.values() for name in group]
-    known = [row for row in targets_of(compiler, home) if row["compiler"] and not (compiler == "hipcc" and row["target"] in TWINS)]
-    for row in known:
-        target, wave = row["target"], 32 if row["wave32"] else 64
-        cache = pathlib.Path(home) / compiler / target
-        objects, skipped = {}, set()
-        every = target in ALL_DTYPES[re.sub(r"-\d+$", "", compiler)]
-        for dtypes, group in (groups if every else {"": names}).items():
-            some, too_new = build(compiler, group, target, [f"dtype={dtypes}"] if dtypes else [], cache, home)
-            objects.update(some)
-            skipped |= too_new
-        count = check_objects(readelf, objects, row, wave, 0, scratch)
-        for wave, cumode in MODES[1:] if target in ALL_MODES else []:
-            objects, _ = build(compiler, names, target, [f"wave={wave}", f"cumode={cumode}"], cache, home)
-            # Kernels that every run needs besides its own are there too, compiled as the device is used.
-            asked = {path: case for path, case in objects.items() if f"wave={wave};" in case}
-            missing = {sources[name] for name in names if name not in skipped} - {stem_of(path) for path in asked} - partial
-            harness.check(not missing, f"{compiler} {target}: wave={wave} cumode={cumode} gave nothing of {missing}")
-            count += check_objects(readelf, asked, row, wave, cumode, scratch)
-        harness.check(skipped <= picky and (compiler == "hipcc" or not skipped),
-                      f"{compiler} {target}: needs a newer LLVM: {skipped}")
-        skips = f", skipped (they need a newer LLVM): {', '.join(sorted(skipped))}" if skipped else ""
-        print(f"{compiler} {target}: {count} kernels{skips}", flush=True)
-    return len(known)
+class Coverage:
+    """Every kernel was compiled in each of its types, and for each kind of target, or has a reason not to be."""
+
+    def __init__(self):
+        self.made, self.skipped = set(), {}
+
+    def add(self, key, cases, skipped):
+        for name, params in cases:
+            for what in (f"{name} {params}", f"{name} for {'CDNA' if key[0].startswith('gfx9') else 'RDNA'}, waves of {key[1]}"):
+                if name in skipped:
+                    self.skipped[what] = skipped[name]
+                else:
+                    self.made.add(what)
+
+    def check(self, kernels):
+        wanted = [f"{kernel.name} {params}" for kernel in kernels for params in objects.variants(kernel)]
+        wanted += [f"{kernel.name} for {kind}" for kernel in kernels for kind in ("CDNA, waves of 64", "RDNA, waves of 32", "RDNA, waves of 64")]
+        for what in wanted:
+            harness.check(what in self.made or what in self.skipped, f"not compiled: {what}")
+            if what not in self.made and what in self.skipped:
+                print(f"compiled for no target of the sample: {what}: {self.skipped[what]}")
+
+
+def hipcc_orders(kernels, rows):
+    """Of a sample each kernel for one target, in one mode."""
+    if objects.EVERYTHING:
+        return objects.every_order(kernels, rows)
+    orders = objects.Orders()
+    for kernel in kernels:
+        row = rows[kernel.number % len(rows)]
+        mode = objects.MODES[kernel.number % 2] if row["wgp"] else (64, 0)
+        orders.add(row["target"], *mode, kernel.name)
+    return orders
+
+
+def check_compiler(compiler, readelf, kernels, home):
+    is_hipcc = compiler == "hipcc"
+    rows = [row for row in objects.targets_of(compiler, home)
+            if row["target"].startswith("gfx") and not (is_hipcc and row["target"] in TWINS)]
+    if not rows:
+        return 0
+    orders = hipcc_orders(kernels, rows) if is_hipcc else objects.EVERYTHING and objects.every_order(kernels, rows) or objects.sample(kernels, rows)
+    objects.say_sampled(len(orders), len(objects.every_order(kernels, rows)), f"kernels, types, targets and modes with {compiler}")
+    if not is_hipcc:
+        objects.add_tables(orders, "instructions", "quality")
+    scratch = {kernel.stem for kernel in kernels if kernel.may_spill}
+    newer = {kernel.name for kernel in kernels if kernel.needs_newer}
+    coverage = Coverage()
+    for key, cases in orders.asked.items():
+        row = next(row for row in rows if row["target"] == key[0])
+        made, skipped = objects.build(home, key, cases, compiler)
+        # Kernels that every run needs besides its own are there too, compiled as the device is used.
+        made = {path: case for path, case in made.items() if path.suffix == ".hsaco" and objects.mode_of(key) in case}
+        count = check_objects(readelf, made, row, key, scratch, home)
+        coverage.add(key, cases, skipped)
+        too_old = {name for name, why in skipped.items() if "needs LLVM" in why}
+        harness.check(too_old <= newer and (is_hipcc or not too_old), f"{compiler} {key[0]}: needs a newer LLVM: {too_old}")
+        print(f"{compiler} {key[0]} wave={key[1]} cumode={key[2]}: {count} kernels", flush=True)
+    if not is_hipcc:
+        coverage.check(kernels)
+    return len(rows)
 
 
 def main():
-    readelf = find_tool("llvm-readelf")
-    compilers = [name for name in (find_tool("clang++"), "hipcc") if name and shutil.which(name)]
+    readelf = harness.newest("llvm-readelf")
+    compilers = [name for name in (objects.clang(), "hipcc") if name and shutil.which(name)]
     if not readelf or not compilers:
         print("skipped: there is no llvm-readelf, or neither clang++ nor hipcc")
         return 77
-    groups, sources, scratch, partial, picky = read_kernels()
-    harness.check(sum(map(len, groups.values())) > 10, f"only these kernels: {groups}")
     with harness.scratch() as home:
-        count = sum(check_compiler(compiler, readelf, groups, sources, scratch, partial, picky, home) for compiler in compilers)
-        if not count:
+        kernels = objects.read_kernels(home)
+        if not sum(check_compiler(compiler, readelf, kernels, home) for compiler in compilers):
             print(f"skipped: {' and '.join(compilers)} know no AMD target")
             return 77
-        done = harness.run("list", "--targets", "--json", "-", home=home)
-        for row in json.loads(done.stdout):
+        for row in json.loads(harness.run("list", "--targets", "--json", "-", home=home).stdout)["targets"]:
             if not row["compiler"] and row["target"].startswith("gfx"):
                 never_compiled(row, home)
     return harness.finish()
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())

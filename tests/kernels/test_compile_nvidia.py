@@ -5,7 +5,7 @@
   - clang from LLVM 19 on, where there is one: PTX for sm_90a and sm_80, without a CUDA toolkit, that calls nothing, has no arrays
     outside of registers, and has the instructions that the measured loops are about. Where ptxas is at hand it must take that PTX
     and keep all in registers too.
-At the defaults; with ROOFTILE_TEST_ALL=1 in every dtype."""
+Each source at its defaults for one target; with ROOFTILE_TEST_ALL=1 in every type for all of them."""
 import concurrent.futures
 import json
 import os
@@ -15,8 +15,8 @@ import shutil
 import subprocess
 import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "cli"))
-import harness  # noqa: E402
+import objects
+from objects import harness, stem_of
 
 NVCC_TARGETS = ["sm_90a", "sm_80", "sm_100a"]
 CLANG_TARGETS = ["sm_90a", "sm_80"]
@@ -44,25 +44,24 @@ INSTRUCTIONS = {
 }
 
 
-# Settings of `build` that the defaults leave out, for all types that tensor cores take.
-MATRIX_SETTINGS = {("dtype=bf16,xf32,f16",): ["gemm_matrix"], ("dtype=i8", "total=i32", "BK=64"): ["gemm_matrix"],
-                   ("dtype=f64", "total=f64", "BK=16", "BM=128", "BN=64"): ["gemm_matrix"],
-                   ("dtype=e4m3", "BK=64", "BM=128", "BN=64"): ["gemm_matrix"],
-                   ("dtype=bf16", "D=64,128,256"): ["attention_prefill", "attention_decode"]}
+# Parameters that the defaults leave out, for all types that tensor cores take.
+MATRIX = [("gemm_matrix", {"dtype": "bf16"}), ("gemm_matrix", {"dtype": "xf32"}), ("gemm_matrix", {"dtype": "i8", "total": "i32", "BK": 64}),
+          ("gemm_matrix", {"dtype": "f64", "total": "f64", "BK": 16, "BM": 128, "BN": 64}),
+          ("gemm_matrix", {"dtype": "e4m3", "BK": 64, "BM": 128, "BN": 64})]
+MATRIX += [(name, {"dtype": "bf16", "D": size}) for name in ("attention_prefill", "attention_decode") for size in (64, 128, 256)]
 
 
-def read_kernels(all_dtypes):
-    """({("dtype=f32,f64",): [names]} from the manifests' limits; () for those with no choice of dtypes, sources that may use a stack)"""
-    groups, stacks = {}, set()
-    for path in sorted((harness.ROOT / "kernels").glob("*/*.json")):
-        manifest = harness.read_manifest(path)
-        if "oracle" in manifest.get("tags", []) or "source" not in manifest.get("code", {}):
-            continue
-        dtypes = manifest.get("limits", {}).get("dtype", []) if all_dtypes else []
-        groups.setdefault(("dtype=" + ",".join(dtypes),) if dtypes else (), []).append(manifest["name"])
-        if "scratch" in manifest.get("tags", []):
-            stacks.add(pathlib.Path(manifest["code"]["source"]).stem)
-    return groups, stacks
+def orders_for(kernels, targets, more):
+    """Of a sample each source for one target, at the defaults; else all for all, in every type."""
+    orders = objects.Orders()
+    for kernel in kernels:
+        for target in targets if objects.EVERYTHING else [targets[kernel.number % len(targets)]]:
+            for params in objects.variants(kernel) if objects.EVERYTHING else [{}]:
+                orders.add(target, 32, 0, kernel.name, params)
+    for number, case in enumerate(more):
+        for target in targets if objects.EVERYTHING else [targets[number % len(targets)]]:
+            orders.add(target, 32, 0, *case)
+    return orders
 
 
 def without_nvcc():
@@ -71,34 +70,10 @@ def without_nvcc():
     return {"PATH": os.pathsep.join(folders), "CUDA_HOME": "/nonexistent"}
 
 
-def known_targets(wanted, home, **environment):
-    done = harness.run("list", "--targets", "--json", "-", home=home, **environment)
-    harness.check_run(done, 0, "list --targets")
-    rows = {row["target"]: row for row in json.loads(done.stdout) if row["compiler"]}
-    return [target for target in wanted if target in rows], rows
-
-
-def build(target, groups, suffix, home, **environment):
-    """Paths of the code objects of all kernels."""
-    objects, cache = set(), pathlib.Path(home) / f"{target}-{suffix}"
-    for settings, names in groups.items():
-        words = [word for setting in settings for word in ("--set", setting)]
-        done = harness.run("build", *names, "--arch", target, *words, "--jobs", 2, "--cache", cache, "-v", home=home, timeout=600,
-                           **environment)
-        harness.check_run(done, 0, f"build {len(names)} kernels {' '.join(words)} --arch {target}")
-        objects |= set(re.findall(rf"^ +(\S+\.{suffix})$", done.stdout, flags=re.M))
-    harness.check(len(objects) > 20, f"{target}: only {len(objects)} code objects")
-    return sorted(objects)
-
-
-def stem_of(path):
-    return pathlib.Path(path).name.rsplit("-", 1)[0]
-
-
-def inspect(objects, target, home):
+def inspect(paths, target, home):
     """(path, kernel) of each, as `rooftile inspect` reads them."""
-    done = harness.run("inspect", *objects, "--json", "-", home=home)
-    harness.check_run(done, 0, f"inspect {len(objects)} objects for {target}")
+    done = harness.run("inspect", *paths, "--json", "-", home=home)
+    harness.check_run(done, 0, f"inspect {len(paths)} objects for {target}")
     for file in json.loads(done.stdout)["files"] if done.returncode == 0 else []:
         for code in file["objects"]:
             harness.check(code["target"] == target, f"{file['path']}: is for {code['target']}, not {target}")
@@ -106,14 +81,14 @@ def inspect(objects, target, home):
                 yield file["path"], kernel
 
 
-def check_cubins(objects, target, stacks, home):
+def check_cubins(made, target, stacks, home):
     count = 0
-    for path, kernel in inspect(objects, target, home):
+    for path, kernel in inspect(made, target, home):
         what = f"nvcc {target} {stem_of(path)} {kernel['name']}"
         harness.check(0 < kernel["registers"]["vgprs"] <= 255, f"{what}: {kernel['registers']['vgprs']} registers")
         harness.check(stem_of(path) in stacks or kernel["scratch_bytes"] == 0, f"{what}: a stack of {kernel['scratch_bytes']} bytes")
         count += 1
-    print(f"nvcc {target}: {len(objects)} code objects, {count} kernels", flush=True)
+    print(f"nvcc {target}: {len(made)} code objects, {count} kernels", flush=True)
 
 
 def check_text(path, target, stacks):
@@ -126,9 +101,8 @@ def check_text(path, target, stacks):
 
 
 def check_instructions(texts, target):
-    for stem, wanted in INSTRUCTIONS.items():
-        harness.check(stem in texts, f"clang {target}: nothing was compiled of {stem}")
-        for pattern in wanted if stem in texts else []:
+    for stem in INSTRUCTIONS.keys() & texts.keys():
+        for pattern in INSTRUCTIONS[stem]:
             harness.check(re.search(pattern, texts[stem]), f"clang {target} {stem}: no instruction like {pattern}")
 
 
@@ -140,36 +114,57 @@ def assemble(ptxas, path, target, stacks):
         harness.check(stem_of(path) in stacks or int(stack) == 0, f"{what} {kernel}: a stack of {stack} bytes")
 
 
-def check_ptx(objects, target, stacks, home):
+def check_ptx(made, target, stacks, home):
+    """The stems of the sources."""
     texts, count = {}, 0
-    for path in objects:
+    for path in made:
         texts[stem_of(path)] = texts.get(stem_of(path), "") + check_text(path, target, stacks)
     check_instructions(texts, target)
-    for path, kernel in inspect(objects, target, home):
+    for path, kernel in inspect(made, target, home):
         harness.check(kernel["registers"]["vgprs"] is None, f"{path} {kernel['name']}: PTX cannot tell how many registers")
         count += 1
     ptxas = shutil.which("ptxas") or shutil.which("/usr/local/cuda/bin/ptxas")
     if ptxas:
-        with concurrent.futures.ThreadPoolExecutor(2) as pool:
-            list(pool.map(lambda path: assemble(ptxas, path, target, stacks), objects))
-    print(f"clang {target}: {len(objects)} sources to PTX, {count} kernels, {'by' if ptxas else 'not by'} ptxas", flush=True)
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+            list(pool.map(lambda path: assemble(ptxas, path, target, stacks), made))
+    print(f"clang {target}: {len(made)} sources to PTX, {count} kernels, {'by' if ptxas else 'not by'} ptxas", flush=True)
+    return set(texts)
+
+
+def check_compiler(what, kernels, targets, more, home, **environment):
+    """PTX of clang, cubins of nvcc."""
+    orders = orders_for(kernels, targets, more)
+    whole = len(targets) * (sum(len(objects.variants(kernel)) for kernel in kernels) + len(more))
+    objects.say_sampled(len(orders), whole, f"kernels, types and targets with {what}")
+    stacks, seen = {kernel.stem for kernel in kernels if kernel.may_spill}, set()
+    for key, cases in orders.asked.items():
+        made, _ = objects.build(home, key, cases, **environment)
+        made = sorted(path for path in made if path.suffix == (".ptx" if what == "clang" else ".cubin"))
+        harness.check(len(made) > 10, f"{what} {key[0]}: only {len(made)} code objects")
+        if what == "clang":
+            seen |= check_ptx(made, key[0], stacks, home)
+        else:
+            check_cubins(made, key[0], stacks, home)
+    harness.check(what != "clang" or INSTRUCTIONS.keys() <= seen, f"nothing was compiled of {INSTRUCTIONS.keys() - seen}")
 
 
 def main():
     with harness.scratch() as home:
-        groups, stacks = read_kernels(bool(os.environ.get("ROOFTILE_TEST_ALL")))
-        with_nvcc, rows = known_targets(NVCC_TARGETS, home)
-        with_nvcc = [target for target in with_nvcc if rows[target]["llvm"] == 0]
+        kernels = objects.read_kernels(home)
+        rows = {row["target"]: row for row in objects.targets_of(None, home)}
+        with_nvcc = [target for target in NVCC_TARGETS if target in rows and rows[target]["llvm"] == 0]
         alone = without_nvcc()
-        with_clang, _ = known_targets(CLANG_TARGETS, home, **alone)
+        rows = {row["target"] for row in objects.targets_of(None, home, **alone)}
+        with_clang = [target for target in CLANG_TARGETS if target in rows]
         if not with_nvcc and not with_clang:
             print("skipped: there is no nvcc, and no clang from LLVM 19 on, that knows one of " + ", ".join(NVCC_TARGETS))
             return 77
-        for target in with_clang:
-            check_ptx(build(target, groups, "ptx", home, **alone), target, stacks, home)
-        for target in with_nvcc:
-            check_cubins(build(target, groups | MATRIX_SETTINGS, "cubin", home), target, stacks, home)
+        if with_clang:
+            check_compiler("clang", kernels, with_clang, [], home, **alone)
+        if with_nvcc:
+            check_compiler("nvcc", kernels, with_nvcc, MATRIX, home)
     return harness.finish()
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())

@@ -3,14 +3,11 @@
 result only some lanes use, in a branch, are computed before it. LLVM before 22 moves WMMA and v_permlane16 into the branch, where
 the other lanes' part is missing. Needs no GPU."""
 import json
-import pathlib
 import re
 import shutil
-import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "cli"))
-import harness  # noqa: E402
-from disassembly import instructions  # noqa: E402
+from disassembly import inspect, instructions
+from objects import harness
 
 SOURCE = """
 #include "portable.h"
@@ -56,7 +53,7 @@ def write_kernel(folder, defines):
 
 
 def check_order(home, folder, arch, wanted):
-    done = harness.run("inspect", "late_use", "--kernels", folder, "--arch", arch, "--isa", home=home)
+    done = inspect(home, "late_use", arch, "--kernels", folder, "--isa")
     code = instructions(done.stdout)
     at = [i for i, line in enumerate(code) if re.match(wanted, line)]
     branches = [i for i, line in enumerate(code) if NARROWER.match(line)]
@@ -64,17 +61,15 @@ def check_order(home, folder, arch, wanted):
                   f"{folder.name} on {arch}: exit {done.returncode}, at {at}, branches at {branches}\n{done.stderr}")
 
 
-def main():
+def everything(home):
     if not shutil.which("clang++-19"):
-        print("skipped: there is no clang++-19")
-        return 77
-    with harness.scratch() as home:
-        for name, defines, wanted, archs in ROWS:
-            folder = pathlib.Path(home) / name
-            write_kernel(folder, defines)
-            for arch in archs:
-                check_order(home, folder, arch, wanted)
-    return harness.finish()
+        harness.skip("there is no clang++-19")
+    for name, defines, wanted, archs in ROWS:
+        folder = home / name
+        write_kernel(folder, defines)
+        for arch in archs:
+            check_order(home, folder, arch, wanted)
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    harness.main(everything)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The loops that are measured hold the instructions that are named, so many of them and nothing that would be measured in
-their place (instructions/FAMILY.json): each kernel is compiled for the targets of its row and disassembled. The loop is, of those
+their place (instructions/FAMILY.json): each kernel is compiled for targets of its row (objects.py says for which) and disassembled. The loop is, of those
 that hold no other, the one with the most of the instructions that are asked for, then the largest.
 
   set          parameters, as for `rooftile inspect --set`
@@ -13,15 +13,11 @@ that hold no other, the one with the most of the instructions that are asked for
 
 No instruction of the whole wave (WMMA, v_permlane16) may be where lanes are switched off. Patterns are regular expressions
 for the start of an instruction's text, up to a word's end: ds_(read|load)_b32 does not match ds_read_b32x. Needs no GPU."""
-import json
-import pathlib
 import re
-import shutil
 import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "cli"))
-import harness  # noqa: E402
-from disassembly import innermost_loops, instructions  # noqa: E402
+from disassembly import check_tables, innermost_loops, instructions
+from objects import harness
 
 WORK = r"(v|ds|global|buffer|flat|scratch|s_load|s_buffer_load)_"
 
@@ -62,16 +58,13 @@ def check_shape(row, loop, what, listing):
         harness.check(is_chain(chain), f"{what}: {row['loop_chain']} is not one chain\n    {listing}")
 
 
-def check_row(row, arch, home):
-    words = [word for name, value in row.get("set", {}).items() for word in ("--set", f"{name}={value}")]
-    what = " ".join([row["kernel"], *words[1::2], arch])
-    done = harness.run("inspect", row["kernel"], "--arch", arch, *words, "--isa", home=home)
-    harness.check_run(done, 0, what)
-    harness.check("may switch lanes off" not in " ".join(done.stdout.split()), f"{what}: what all lanes do together is in a branch")
-    loops = [[instruction for _, instruction in loop] for loop in innermost_loops(done.stdout)]
+def check_row(row, _, text, what, __):
+    harness.check(bool(row.get("loop_has") or row.get("loop_share")), f"{row['kernel']}: a row must name what the loop has")
+    harness.check("may switch lanes off" not in " ".join(text.split()), f"{what}: what all lanes do together is in a branch")
+    loops = [[instruction for _, instruction in loop] for loop in innermost_loops(text)]
     if row.get("straight"):
         harness.check(not loops, f"{what}: there is a loop")
-        loops = [instructions(done.stdout)]
+        loops = [instructions(text)]
     harness.check(bool(loops), f"{what}: no loop")
     if not loops:
         return
@@ -86,20 +79,5 @@ def check_row(row, arch, home):
         harness.check(not count(pattern, loop), f"{what}: {pattern} in the loop\n    {listing}")
 
 
-def main():
-    if not shutil.which("llvm-objdump-19") and not shutil.which("llvm-objdump"):
-        print("skipped: there is no llvm-objdump")
-        return 77
-    tables = sorted((pathlib.Path(__file__).resolve().parent / "instructions").glob("*.json"))
-    rows = [row for table in tables for row in json.loads(table.read_text(encoding="utf-8"))]
-    harness.check(len(rows) > 0, "no rows")
-    with harness.scratch() as home:
-        for row in rows:
-            harness.check(bool(row.get("loop_has") or row.get("loop_share")), f"{row['kernel']}: a row must name what the loop has")
-            for arch in row["archs"]:
-                check_row(row, arch, home)
-    return harness.finish()
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(check_tables("instructions", check_row))

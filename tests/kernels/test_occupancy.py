@@ -10,13 +10,10 @@ hardware, which the program does not share, are exempted here one by one, and co
 import itertools
 import json
 import math
-import pathlib
 import re
 import shutil
-import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "cli"))
-import harness  # noqa: E402
+from objects import harness
 
 TARGETS = {"gfx90a": 512, "gfx942": 512, "gfx1030": 256, "gfx1100": 256, "gfx1201": 256}  # most registers of a wave
 LDS = [0, 512, 4096, 8192, 12288, 16384, 21845, 32768, 40000, 65536]
@@ -127,20 +124,17 @@ def compare_target(home, target, exempted):
     return len(kernels)
 
 
-def main():
+def everything(home):
     for name in ("clang-19", "ld.lld-19"):
         if not shutil.which(name):
-            print(f"{name} is not installed")
-            sys.exit(77)
+            harness.skip(f"{name} is not installed")
     exempted = {"lds": 0, "sgprs": 0}
-    with harness.scratch() as folder:
-        counts = {target: compare_target(pathlib.Path(folder), target, exempted) for target in TARGETS}
+    counts = {target: compare_target(home, target, exempted) for target in TARGETS}
     total = sum(counts.values())
     harness.check(total >= LEAST_KERNELS, f"only {total} kernels were compared")
     harness.check(sum(exempted.values()) < total / 5, f"{exempted} of {total} are exempted: too many for a comparison")
     print(f"{total} kernels: {counts}; exempted: {exempted}")
-    harness.finish()
 
 
 if __name__ == "__main__":
-    main()
+    harness.main(everything)

@@ -1,13 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Kernels are compiled ahead of time: the CMake target `kernels` fills a cache for ROOFTILE_ARCHS, and a machine without any
 compiler takes all of it from there, and nothing else."""
-import pathlib
 import re
 import shutil
-import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "cli"))
-import harness  # noqa: E402
+from objects import harness
 
 KERNELS = ["stream_dot", "softmax_row", "launch_empty"]
 
@@ -21,9 +18,9 @@ def check_cmake_target(home):
     found = re.search(r"^ROOFTILE_ARCHS:STRING=(.*)$", (build / "CMakeCache.txt").read_text(), flags=re.M)
     harness.check(found, "ROOFTILE_ARCHS is not an option of CMake")
     made = harness.subprocess.run([cmake, "--build", build, "--target", "kernels"], capture_output=True, text=True,
-                                  env=harness.environment(pathlib.Path(home)))
+                                  env=harness.environment(home, **harness.CLANG))
     harness.check(made.returncode == 0, f"the target kernels: {made.stdout[-2000:]}{made.stderr[-2000:]}")
-    done = harness.run("build", "--arch", found[1].replace(";", ","), "--cache", build / "kernels-cache", home=home)
+    done = harness.run("build", "--arch", found[1].replace(";", ","), "--cache", build / "kernels-cache", home=home, **harness.CLANG)
     harness.check_run(done, 0, "build after the target kernels")
     tallies = re.findall(r"(\d+) code objects: (\d+) compiled, (\d+) from the cache", done.stdout)
     harness.check(len(tallies) == len(found[1].split(";")), f"not one line per target: {done.stdout}")
@@ -32,7 +29,7 @@ def check_cmake_target(home):
 
 
 def check_without_compiler(home, cache):
-    bare = pathlib.Path(home) / "bare"
+    bare = home / "bare"
     bare.mkdir()
     words = ["build", *KERNELS, "--arch", "gfx1030", "--set", "wave=32,64"]
     first = harness.run(*words, "--cache", cache, home=home)
@@ -47,16 +44,14 @@ def check_without_compiler(home, cache):
     harness.check_run(none, 1, "build without a compiler and without a cache", stdout="apt install clang")
 
 
-def main():
-    with harness.scratch() as home:
-        done = harness.run("list", "--targets", "--json", "-", home=home)
-        compilers = {row["target"]: row["compiler"] for row in harness.json.loads(done.stdout)}
-        if not compilers["gfx1030"] or not compilers["gfx942"]:
-            print("skipped: no compiler knows gfx1030 and gfx942")
-            return 77
-        check_without_compiler(home, pathlib.Path(home) / "cache")
-        check_cmake_target(home)
-    return harness.finish()
+def everything(home):
+    done = harness.run("list", "--targets", "--json", "-", home=home)
+    compilers = {row["target"]: row["compiler"] for row in harness.json.loads(done.stdout)["targets"]}
+    if not compilers["gfx1030"] or not compilers["gfx942"]:
+        harness.skip("no compiler knows gfx1030 and gfx942")
+    check_without_compiler(home, home / "cache")
+    check_cmake_target(home)
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    harness.main(everything)

@@ -16,14 +16,11 @@ innermost one with the most matrix work, of each kernel and target of a row.
 
 None of them may spill or use scratch memory. Needs no GPU."""
 import json
-import pathlib
 import re
-import shutil
 import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "cli"))
-import harness  # noqa: E402
-from disassembly import innermost_loops  # noqa: E402
+from disassembly import check_tables, innermost_loops, inspect, settings
+from objects import harness
 
 WIDTHS = {"b128": 16, "dwordx4": 16, "b96": 12, "dwordx3": 12, "b64": 8, "dwordx2": 8, "b32": 4, "dword": 4, "2addr_b64": 16,
           "2addr_stride64_b64": 16, "2addr_b32": 8, "2addr_stride64_b32": 8}
@@ -85,8 +82,8 @@ def check_loop(row, loop, arch, what):
     print(f"{what}: {100 * share:.1f} %", flush=True)
 
 
-def check_registers(row, arch, home, words, what):
-    facts = harness.run("inspect", row["kernel"], "--arch", arch, *words, "--json", "-", home=home)
+def check_registers(row, arch, home, what):
+    facts = inspect(home, row["kernel"], arch, *settings(row), "--json", "-")
     harness.check_run(facts, 0, what)
     kernel, = [kernel for file in json.loads(facts.stdout)["files"] for made in file["objects"] for kernel in made["kernels"]
                if kernel["name"] == row["kernel"]][:1]
@@ -100,33 +97,15 @@ def check_registers(row, arch, home, words, what):
         harness.check(waves >= least, f"{what}: {waves} waves per SIMD, not {least}")
 
 
-def check_row(row, arch, home):
-    words = [word for name, value in row.get("set", {}).items() for word in ("--set", f"{name}={value}")]
-    what = " ".join([row["kernel"], *words[1::2], arch])
-    done = harness.run("inspect", row["kernel"], "--arch", arch, *words, "--isa", home=home)
-    harness.check_run(done, 0, what)
-    loops = innermost_loops(done.stdout)
+def check_row(row, arch, text, what, home):
+    loops = innermost_loops(text)
     harness.check(any(clocks for loop in loops for clocks, _ in loop), f"{what}: no loop with matrix instructions")
     if loops:
         # Loops of equal matrix work: the prefetched one waits for less than the one that ends it and is the shorter.
         loop = min(loops, key=lambda loop: (-sum(clocks for clocks, _ in loop), len(loop)))
         check_loop(row, loop, arch, what)
-    check_registers(row, arch, home, words, what)
-
-
-def main():
-    if not shutil.which("llvm-objdump-19") and not shutil.which("llvm-objdump"):
-        print("skipped: there is no llvm-objdump")
-        return 77
-    tables = sorted((pathlib.Path(__file__).resolve().parent / "quality").glob("*.json"))
-    rows = [row for table in tables for row in json.loads(table.read_text(encoding="utf-8"))]
-    harness.check(len(rows) > 0, "no rows")
-    with harness.scratch() as home:
-        for row in rows:
-            for arch in row["archs"]:
-                check_row(row, arch, home)
-    return harness.finish()
+    check_registers(row, arch, home, what)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(check_tables("quality", check_row))

@@ -4,34 +4,20 @@ device, tails, slices that are empty, other dtypes; those that know the wavefron
 only for what its manifest requires, and each kernel must be verified by some case, unless it needs instructions that not
 every processor has. Of the cases that both sizes can run each is run at one, in turns; with ROOFTILE_TEST_ALL=1 at both."""
 import json
-import os
 import pathlib
 import re
-import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "cli"))
-import harness  # noqa: E402
+import objects
+from objects import harness
 
 SUITES = sorted((pathlib.Path(__file__).resolve().parent / "shapes").glob("*.json"))
 LEAST_CASES = 400
-KNOWS_WAVES = re.compile(r"tile\.h|__shfl|wave_size|wave_\w+\(|__ballot")
 FEATURES = re.compile(r"device\.(f16|bf16_dot|i8_dot)\b")
-
-
-def read_kernels():
-    """{name: {"waves": its source asks for the wave, "require": what it needs, as text}}"""
-    kernels = {}
-    for path in (harness.ROOT / "kernels").glob("*/*.json"):
-        manifest = harness.read_manifest(path)
-        source = manifest.get("code", {}).get("source")
-        text = json.dumps(manifest) + ((path.parent / source).read_text(encoding="utf-8") if source else "")
-        kernels[manifest["name"]] = {"waves": bool(KNOWS_WAVES.search(text)), "require": json.dumps(manifest.get("require", ""))}
-    return kernels
 
 
 def is_fine(case, kernel):
     if case["status"] == "skipped":
-        return kernel["require"] != '""' and "the device has no" in case["status_reason"]
+        return kernel.require != '""' and "the device has no" in case["status_reason"]
     return case["status"] == "ok" and case["verification"]["status"] == "pass"
 
 
@@ -50,9 +36,9 @@ def choose(suite, wave, kernels, home):
     own, others = plan(suite, wave, home), plan(suite, 96 - wave, home)
     for name, cases in own.items():
         other = others.get(name, [])
-        in_turns = kernels[name]["waves"] and len(other) == len(cases) and not os.environ.get("ROOFTILE_TEST_ALL")
+        in_turns = kernels[name].asks_for_wave and len(other) == len(cases) and not objects.EVERYTHING
         for number, (case, runs) in enumerate(cases):
-            if not kernels[name]["waves"]:
+            if not kernels[name].asks_for_wave:
                 mine = wave == 64
             elif in_turns and runs and other[number][1]:
                 mine = number % 2 == (wave == 32)
@@ -69,31 +55,29 @@ def run_suites(wave, kernels, home):
         names = sorted(set(choose(suite, wave, kernels, home)))
         filters = [word for name in names for word in ("--filter", name)]
         out = pathlib.Path(home) / f"{suite.stem}{wave}.json"
-        done = harness.run("run", suite, "--device", f"cpu:wave={wave}", "--out", out, *filters, home=home,
-                           timeout=800) if names else None
+        done = harness.run("run", suite, "--device", f"cpu:wave={wave}", "--out", out, *filters, home=home) if names else None
         harness.check(not names or out.exists(), f"{suite.stem} wave {wave}: no result\n{done and done.stderr[-3000:]}")
         cases += harness.load(out)["cases"] if out.exists() else []
     return cases
 
 
-def main():
-    kernels = read_kernels()
+def everything(home):
+    kernels = {kernel.name: kernel for kernel in objects.read_kernels(home, without_source=True)}
     tried, verified, count = set(), set(), 0
-    with harness.scratch() as home:
-        for wave in (64, 32):
-            cases = run_suites(wave, kernels, home)
-            count += len(cases)
-            for case in cases:
-                kernel = kernels[case["kernel"]]
-                harness.check(is_fine(case, kernel), f"wave {wave}: {case['id']}: {case['status']} {case.get('status_reason')} "
-                                                     f"{case.get('verification')}")
-                tried.add(case["kernel"])
-                if case["status"] == "ok":
-                    verified.add(case["kernel"])
+    for wave in (64, 32):
+        cases = run_suites(wave, kernels, home)
+        count += len(cases)
+        for case in cases:
+            harness.check(is_fine(case, kernels[case["kernel"]]), f"wave {wave}: {case['id']}: {case['status']} {case.get('status_reason')} "
+                                                                  f"{case.get('verification')}")
+            tried.add(case["kernel"])
+            if case["status"] == "ok":
+                verified.add(case["kernel"])
     harness.check(count >= LEAST_CASES, f"only {count} cases")
+    print(f"{count:,} cases" if objects.EVERYTHING else f"sampled: {count:,} cases, each at one size of the wave; scripts/test --all has both")
     for name in sorted(tried - verified):
-        harness.check(bool(FEATURES.search(kernels[name]["require"])), f"{name}: every case was skipped")
-    return harness.finish()
+        harness.check(bool(FEATURES.search(kernels[name].require)), f"{name}: every case was skipped")
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    harness.main(everything)

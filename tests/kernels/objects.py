@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: MIT
+"""Which kernels are compiled for which GPUs, in which types and modes, and doing so. The code objects go to one folder (the cache
+that ROOFTILE_TEST_CACHE names), each is compiled once, and every test of code reads it there.
+
+A plain run compiles a sample, always the same one: by the number of its source in the list, each kernel for one target with waves of
+64 only and for two others with waves of 32 and 64, each of its types for one target, those of matrix kernels and of 8 bits for
+those that differ in them. ROOFTILE_TEST_ALL=1 (scripts/test --all) compiles every type for every target, and every mode."""
+import dataclasses
+import json
+import os
+import pathlib
+import re
+import sys
+
+FOLDER = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(FOLDER.parent / "cli"))
+import harness  # noqa: E402
+
+EVERYTHING = bool(os.environ.get("ROOFTILE_TEST_ALL"))
+MATRIX_TARGETS = ["gfx90a", "gfx942", "gfx1100", "gfx1201"]
+FP8_TARGETS = ["gfx942", "gfx1201"]
+ASKS_FOR_WAVE = re.compile(r"tile\.h|__shfl|wave_size|wave_\w+\(|__ballot")
+MODES = [(32, 0), (64, 0), (32, 1)]  # of RDNA: wave, CU mode; the first is the default
+
+
+@dataclasses.dataclass(frozen=True)
+class Kernel:
+    name: str
+    stem: str  # of its source: objects are named STEM-HASH
+    number: int  # its source's place in the list
+    dtypes: tuple  # the default comes first; empty where there is no choice
+    is_matrix: bool  # only some targets and wave sizes have its instructions
+    may_spill: bool
+    needs_newer: bool  # a compiler can be too old for it
+    asks_for_wave: bool  # it is other code at another size of the wave
+    require: str  # what it needs of a device
+
+
+def clang():
+    """For ROOFTILE_KERNEL_COMPILER, so that all tests get the same objects, and no other compiler is asked first."""
+    return harness.newest("clang++")
+
+
+def read_kernels(home, without_source=False):
+    """All kernels but references, in the order of their names."""
+    done = harness.run("list", "--json", "-", home=home)
+    harness.check_run(done, 0, "list")
+    found = []
+    for listed in json.loads(done.stdout)["kernels"]:
+        path = pathlib.Path(listed["path"])
+        manifest = harness.read_manifest(path)
+        code, require = manifest.get("code", {}), json.dumps(manifest.get("require", ""))
+        if listed["oracle"] or not ("source" in code or without_source):
+            continue
+        source = (path.parent / code["source"]).read_text(encoding="utf-8") if "source" in code else ""
+        asks = bool(ASKS_FOR_WAVE.search(json.dumps(manifest) + source))
+        dtype = next((param for param in listed["params"] if param["name"] == "dtype"), {})
+        dtypes = sorted(dtype.get("limits", []), key=lambda name: name != dtype["default"])
+        found.append((listed, pathlib.Path(code.get("source", "")).stem, tuple(dtypes), ("min_llvm" in code, asks, require)))
+    stems = sorted({stem for _, stem, _, _ in found})
+    harness.check(len(found) > 100, f"only {len(found)} kernels")
+    return [Kernel(listed["name"], stem, stems.index(stem), dtypes, "matrix" in listed["tags"], "scratch" in listed["tags"], *more)
+            for listed, stem, dtypes, more in found]
+
+
+def targets_of(compiler, home, **environment):
+    """The rows of `rooftile list --targets --json -` that this compiler can compile for; None: any compiler."""
+    done = harness.run("list", "--targets", "--json", "-", home=home, ROOFTILE_KERNEL_COMPILER=compiler, **environment)
+    harness.check_run(done, 0, f"list --targets with {compiler}")
+    return [row for row in json.loads(done.stdout)["targets"] if row["compiler"]]
+
+
+class Orders:
+    """What is to be compiled: {(target, wave, CU mode): [(kernel's name, parameters)]}, each once."""
+
+    def __init__(self):
+        self.asked = {}
+
+    def add(self, target, wave, cumode, name, params=None):
+        cases = self.asked.setdefault((target, wave, cumode), [])
+        if (name, params or {}) not in cases:
+            cases.append((name, params or {}))
+
+    def __len__(self):
+        return sum(map(len, self.asked.values()))
+
+
+def variants(kernel):
+    """Parameters for each of its types; the first are the defaults."""
+    return [{}] + [{"dtype": dtype} for dtype in kernel.dtypes[1:]]
+
+
+def every_order(kernels, rows):
+    """The whole matrix: every type for every target, and every mode."""
+    orders = Orders()
+    for row in rows:
+        for wave, cumode in MODES if row["wgp"] else [(64, 0)]:
+            for kernel in kernels:
+                for params in variants(kernel) if (wave, cumode) in (MODES[0], (64, 0)) else [{}]:
+                    orders.add(row["target"], wave, cumode, kernel.name, params)
+    return orders
+
+
+def sample(kernels, rows):
+    orders = Orders()
+    names = [row["target"] for row in rows]
+    rdna = [row["target"] for row in rows if row["wgp"]]
+    cdna = [row["target"] for row in rows if not row["wgp"]]
+
+    def add(choice, number, kernel, params, mode=0):
+        if choice:
+            target = choice[number % len(choice)]
+            orders.add(target, *(MODES[mode] if target in rdna else (64, 0)), kernel.name, params)
+
+    for kernel in kernels:
+        add(cdna, kernel.number, kernel, {})
+        add(rdna, kernel.number, kernel, {}, mode=0 if kernel.number % 3 else 2)
+        add(rdna, kernel.number + 3, kernel, {}, mode=1)
+        for number, params in enumerate(variants(kernel)[1:]):
+            add(names, kernel.number + 1 + number, kernel, params)
+            is_fp8 = re.match(r"e\dm\d", params["dtype"])
+            for target in MATRIX_TARGETS if kernel.is_matrix else FP8_TARGETS if is_fp8 else []:
+                add([name for name in names if name == target], 0, kernel, params)
+    return orders
+
+
+def tables(folder):
+    """(row, targets) of FOLDER/*.json. In a sample a row is looked at for one of its targets, and rows take turns."""
+    files = sorted((FOLDER / folder).glob("*.json"))
+    rows = [row for file in files for row in json.loads(file.read_text(encoding="utf-8"))]
+    harness.check(len(rows) > 0, f"no rows in {folder}")
+    whole = sum(len(row["archs"]) for row in rows)
+    chosen = [(row, row["archs"] if EVERYTHING else [row["archs"][number % len(row["archs"])]]) for number, row in enumerate(rows)]
+    return chosen, sum(len(targets) for _, targets in chosen), whole
+
+
+def add_tables(orders, *folders):
+    """What tests of instructions look at."""
+    for folder in folders:
+        for row, targets in tables(folder)[0]:
+            for target in targets:
+                params = dict(row.get("set", {}))
+                wave = params.pop("wave", 64 if target.startswith("gfx9") else 32)
+                orders.add(target, wave, params.pop("cumode", 0), row["kernel"], params)
+
+
+def say_sampled(asked, whole, what):
+    """Said in every run, so that nobody takes a part for the whole."""
+    print(f"all {whole:,} {what}" if asked >= whole else f"sampled: {asked:,} of {whole:,} {what}; scripts/test --all has the rest", flush=True)
+
+
+def mode_of(key):
+    """What ids of cases say that are compiled in another mode than the default."""
+    _, wave, cumode = key
+    return "cumode=1" if cumode else "wave=64" if key[0].startswith("gfx1") and wave == 64 else ""
+
+
+def build(home, key, cases, compiler=None, **environment):
+    """Compiles for one target: {path of the code object: id of the case that asked for it}, {kernel: why it was skipped}"""
+    target, wave, cumode = key
+    suite = pathlib.Path(home) / f"{target}-{wave}-{cumode}.json"
+    suite.write_text(json.dumps({"name": "objects", "cases": [{"kernel": name, "params": params} for name, params in cases]}))
+    words = ["--set", f"wave={wave}", "--set", f"cumode={cumode}"] if mode_of(key) else []
+    done = harness.run("build", suite, "--arch", target, *words, "--jobs", os.cpu_count(), "-v", home=home,
+                       ROOFTILE_KERNEL_COMPILER=compiler, **environment)
+    harness.check_run(done, 0, f"{compiler}: build for {target} wave={wave} cumode={cumode}")
+    asked = re.findall(r"^(?:compiled|cached) +(\S+)\n +(\S+\.(?:hsaco|ptx|cubin))$", done.stdout, flags=re.M)
+    skipped = dict(re.findall(r"^skipped +([^/:\n]+)[^:\n]*: (.*)$", done.stdout, flags=re.M))
+    return {pathlib.Path(path): case for case, path in asked}, skipped
+
+
+def stem_of(path):
+    return pathlib.Path(path).name.rsplit("-", 1)[0]
