@@ -30,7 +30,8 @@ void text_pad(struct text *text, size_t count, char filler);
  *   printable   one line on a terminal: line feeds and tabs become blanks, other control characters '?' */
 void text_add_xml(struct text *text, const char *string);
 void text_add_markdown(struct text *text, const char *string);
-/* As a cell of RFC 4180: quoted when it holds a comma, a quote or a line break; quotes are doubled. */
+/* As a cell of RFC 4180: quoted when it holds a comma, a quote or a line break; quotes are doubled, and control characters
+ * other than line breaks and tabs '?'. */
 void text_add_csv(struct text *text, const char *string);
 void text_add_printable(struct text *text, const char *string);
 

@@ -60,18 +60,21 @@ void text_add_markdown(struct text *text, const char *string)
     }
 }
 
+/* Bytes of a control character: of either set, U+0000 to U+001F and U+007F to U+009F; else 0. */
+static size_t control_length(const char *c)
+{
+    const unsigned char byte = (unsigned char)*c;
+    if (byte == 0xc2 && (unsigned char)c[1] >= 0x80 && (unsigned char)c[1] < 0xa0)
+        return 2;
+    return byte < 0x20 || byte == 0x7f;
+}
+
 void text_add_printable(struct text *text, const char *string)
 {
     for (const char *c = string ? string : ""; *c; c++) {
-        const unsigned char byte = (unsigned char)*c;
-        if (byte == 0xc2 && (unsigned char)c[1] >= 0x80 && (unsigned char)c[1] < 0xa0) {
-            text_add(text, "?"); /* the second set of control characters, U+0080 to U+009F */
-            c++;
-        } else if (byte == '\n' || byte == '\t') {
-            text_add(text, " ");
-        } else {
-            text_addn(text, byte < 0x20 || byte == 0x7f ? "?" : c, 1);
-        }
+        const size_t control = control_length(c);
+        text_addn(text, *c == '\n' || *c == '\t' ? " " : control ? "?" : c, 1);
+        c += control ? control - 1 : 0;
     }
 }
 
@@ -100,12 +103,13 @@ void text_add_wrapped(struct text *text, const char *prose, size_t at, size_t in
 void text_add_csv(struct text *text, const char *string)
 {
     string = string ? string : "";
-    if (!strpbrk(string, ",\"\r\n")) {
-        text_add(text, string);
-        return;
+    const bool quoted = strpbrk(string, ",\"\r\n") != NULL;
+    text_add(text, quoted ? "\"" : "");
+    for (const char *c = string; *c; c++) {
+        const size_t control = strchr("\r\n\t", *c) ? 0 : control_length(c);
+        text_add(text, *c == '"' ? "\"" : "");
+        text_addn(text, control ? "?" : c, 1);
+        c += control ? control - 1 : 0;
     }
-    text_add(text, "\"");
-    for (const char *c = string; *c; c++)
-        text_addf(text, *c == '"' ? "\"\"" : "%c", *c);
-    text_add(text, "\"");
+    text_add(text, quoted ? "\"" : "");
 }

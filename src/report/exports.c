@@ -10,11 +10,6 @@
 #include "report_internal.h"
 #include "rooftile/json_out.h"
 
-const char *plain_id(struct arena *arena, const struct result_case *c)
-{
-    return arena_strndup(arena, c->id, result_id_length(c->id));
-}
-
 static const char *shown_id(struct arena *arena, const struct result *result, const struct result_case *c)
 {
     const char *id = plain_id(arena, c);
@@ -54,13 +49,10 @@ static const char *bmf_slug(struct arena *arena, const char *of)
     return slug;
 }
 
-enum status report_bmf(struct text *out, const struct result *result, const struct report_options *options,
-                       struct err *err)
+void report_bmf(struct text *out, const struct result *result)
 {
     struct arena arena = {0};
     struct json_out *json = json_out_new();
-    (void)options;
-    (void)err;
     for (size_t k = 0; k < result->case_count; k++) {
         const struct result_case *c = &result->cases[k];
         if (!result_case_counts(c))
@@ -84,7 +76,6 @@ enum status report_bmf(struct text *out, const struct result *result, const stru
     text_add(out, "\n");
     json_out_free(json);
     arena_release(&arena);
-    return STATUS_OK;
 }
 
 /* ---- github-action-benchmark: [ { name, unit, value, range, extra } ] ---- */
@@ -108,17 +99,12 @@ static void gha_entry(struct json_out *out, const char *name, const char *unit, 
 
 static const char *gha_extra(struct arena *arena, const struct result *result, const struct result_case *c)
 {
-    struct text text = {0};
-    text_addf(&text, "timer %s, %zu samples, %s", timer_name(c->timer), c->sample_count, result->device.name);
-    if (isfinite(c->fraction) && c->fraction > 0)
-        text_addf(&text, "\n%.1f %% of the roof (%s)", c->fraction * 100, c->floor.ceiling_name);
-    if (c->flags) {
-        text_add(&text, "\n");
-        figure_flags(&text, c);
-    }
-    const char *extra = arena_strdup(arena, text.data);
-    text_release(&text);
-    return extra;
+    const char *flags = figure_words("flags", c, arena);
+    const char *roof = c->fraction > 0
+                           ? arena_printf(arena, "\n%.1f %% of the roof (%s)", c->fraction * 100, c->floor.ceiling_name)
+                           : "";
+    return arena_printf(arena, "timer %s, %zu samples, %s%s%s%s", timer_name(c->timer), c->sample_count,
+                        result->device.name, roof, *flags ? "\n" : "", flags);
 }
 
 static void gha_case(struct json_out *out, const struct result *result, const struct result_case *c, bool bigger,
@@ -159,20 +145,12 @@ static void gha(struct text *text, const struct result *result, bool bigger)
     arena_release(&arena);
 }
 
-enum status report_gha_smaller(struct text *out, const struct result *result, const struct report_options *options,
-                               struct err *err)
+void report_gha_smaller(struct text *out, const struct result *result)
 {
-    (void)options;
-    (void)err;
     gha(out, result, false);
-    return STATUS_OK;
 }
 
-enum status report_gha_bigger(struct text *out, const struct result *result, const struct report_options *options,
-                              struct err *err)
+void report_gha_bigger(struct text *out, const struct result *result)
 {
-    (void)options;
-    (void)err;
     gha(out, result, true);
-    return STATUS_OK;
 }

@@ -139,13 +139,10 @@ static void put_case(struct json_out *out, const struct result_case *c, size_t f
     }
 }
 
-enum status report_google_benchmark(struct text *out, const struct result *result, const struct report_options *options,
-                                    struct err *err)
+void report_google_benchmark(struct text *out, const struct result *result)
 {
     struct arena arena = {0};
     struct json_out *json = json_out_new();
-    (void)options;
-    (void)err;
     put_context(json, result, &arena);
     json_out_array(json, "benchmarks");
     for (size_t k = 0; k < result->case_count; k++)
@@ -156,5 +153,4 @@ enum status report_google_benchmark(struct text *out, const struct result *resul
     text_add(out, "\n");
     json_out_free(json);
     arena_release(&arena);
-    return STATUS_OK;
 }

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "render_internal.h"
+#include "report_internal.h"
 #include "rooftile/json_out.h"
 
 /* ---- CSV ---- */
