@@ -150,7 +150,7 @@ enum status history_show(struct document *document, struct history *history, con
     enum status status = database_begin_reading(&history->database, err);
     if (!status)
         status = history_load(&w, history, lane, device, SHOWN_NIGHTS, document->arena, err);
-    database_rollback(&history->database);
+    status = database_end(&history->database, status, err);
     if (status)
         return status;
     bool *chosen = arena_array(document->arena, w.row_count + 1, sizeof(*chosen));
@@ -173,26 +173,25 @@ static const char export_sql[] =
     "SELECT started_at, lane, device, arch, kind, case_id, timer, mode, class, value, unit, better, status, flags, "
     "git_commit, run_id FROM measurements ORDER BY time, lane, device, kind, case_id, timer";
 
-static void csv_row(struct text *out, sqlite3_stmt *statement, bool names)
+static void csv_row(struct text *out, sqlite3_stmt *rows, bool names)
 {
-    for (int k = 0; k < sqlite3_column_count(statement); k++) {
-        const char *text = names ? sqlite3_column_name(statement, k) : (const char *)sqlite3_column_text(statement, k);
+    for (int k = 0; k < sqlite3_column_count(rows); k++) {
         text_add(out, k ? "," : "");
-        text_add_csv(out, text);
+        text_add_csv(out, names ? sqlite3_column_name(rows, k) : (const char *)sqlite3_column_text(rows, k));
     }
     text_add(out, "\r\n");
 }
 
-static void jsonl_row(struct text *out, sqlite3_stmt *statement)
+static void jsonl_row(struct text *out, sqlite3_stmt *rows)
 {
     struct json_out *json = json_out_new();
-    for (int k = 0; k < sqlite3_column_count(statement); k++) {
-        const char *name = sqlite3_column_name(statement, k);
-        const int type = sqlite3_column_type(statement, k);
+    for (int k = 0; k < sqlite3_column_count(rows); k++) {
+        const char *name = sqlite3_column_name(rows, k);
+        const int type = sqlite3_column_type(rows, k);
         if (type == SQLITE_FLOAT || type == SQLITE_INTEGER)
-            json_out_number(json, name, sqlite3_column_double(statement, k));
+            json_out_number(json, name, sqlite3_column_double(rows, k));
         else
-            json_out_string(json, name, (const char *)sqlite3_column_text(statement, k));
+            json_out_string(json, name, (const char *)sqlite3_column_text(rows, k));
     }
     json_out_finish(json, out, false);
     text_add(out, "\n");
@@ -201,23 +200,17 @@ static void jsonl_row(struct text *out, sqlite3_stmt *statement)
 
 enum status history_export(struct text *out, struct history *history, const char *format, struct err *err)
 {
-    sqlite3_stmt *statement = NULL;
+    sqlite3_stmt *rows = NULL;
     const bool csv = !format || !strcmp(format, "csv");
-    bool row = true;
     if (!csv && strcmp(format, "jsonl") != 0)
         return err_set(err, ERR_USAGE, "a history is exported as csv or jsonl, not as '%s'", format);
-    enum status status = database_prepare(&statement, &history->database, export_sql, err);
+    enum status status = database_select(&rows, &history->database, err, export_sql, "");
     if (!status && csv)
-        csv_row(out, statement, true);
-    while (!status && row) {
-        status = database_step(&history->database, statement, &row, err);
-        if (status || !row)
-            break;
+        csv_row(out, rows, true);
+    while (database_next(&status, rows, &history->database, err))
         if (csv)
-            csv_row(out, statement, false);
+            csv_row(out, rows, false);
         else
-            jsonl_row(out, statement);
-    }
-    sqlite3_finalize(statement);
+            jsonl_row(out, rows);
     return status;
 }
