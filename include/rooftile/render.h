@@ -18,6 +18,8 @@ void render_markdown(struct text *out, const struct document *document, const st
 void render_html(struct text *out, const struct document *document, const struct report_options *options);
 /* One object: what has a key. */
 void render_json(struct text *out, const struct document *document, const struct report_options *options);
+/* A table alone: a record is an object, any other an array. */
+void render_json_table(struct text *out, const struct table *table);
 /* RFC 4180, base units. */
 void render_csv(struct text *out, const struct table *table);
 

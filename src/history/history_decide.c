@@ -148,14 +148,8 @@ struct accepting {
 /* Not there tonight, or skipped, though it was measured once; false for a case that has another timer now. */
 static bool is_missing(const struct history_window *w, const struct history_row *row)
 {
-    const size_t last = w->night_count - 1;
-    if (row->is_class || !row->seen || row->retired || row->seen >= w->nights[last].started)
-        return false;
-    for (size_t k = 0; k < w->row_count; k++)
-        if (&w->rows[k] != row && w->rows[k].is_kpi == row->is_kpi && w->rows[k].points[last].present &&
-            !strcmp(w->rows[k].case_id, row->case_id))
-            return false;
-    return true;
+    return !row->is_class && row->seen && !row->retired && row->seen < w->nights[w->night_count - 1].started &&
+           !history_other_timer(w, row);
 }
 
 static bool wanted(const struct accepting *accepting, const struct history_row *row)

@@ -25,18 +25,6 @@ static const struct history_point *tonight(const struct history_judging *judging
     return &row->points[judging->window.night_count - 1];
 }
 
-/* The case is there tonight under another timer: then this series has ended, and nothing is missing. */
-static const struct history_row *other_timer(const struct history_judging *judging, const struct history_row *row)
-{
-    for (size_t k = 0; k < judging->window.row_count; k++) {
-        const struct history_row *other = &judging->window.rows[k];
-        if (other != row && !other->is_class && other->is_kpi == row->is_kpi && !strcmp(other->case_id, row->case_id) &&
-            tonight(judging, other)->present)
-            return other;
-    }
-    return NULL;
-}
-
 static bool there_last_night(const struct history_judging *judging, const struct history_row *row)
 {
     const size_t nights = judging->window.night_count;
@@ -86,7 +74,7 @@ static void judge_alarm(struct history_series *out, const struct history_judging
 static void judge_absent(struct history_series *out, const struct history_judging *judging,
                          const struct history_row *row)
 {
-    const struct history_row *other = other_timer(judging, row);
+    const struct history_row *other = history_other_timer(&judging->window, row);
     if (other && there_last_night(judging, row)) {
         out->finding = FINDING_TIMER;
         out->reason = arena_printf(judging->arena, "timed by %s tonight, by %s before",

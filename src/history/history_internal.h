@@ -59,6 +59,10 @@ enum status history_load(struct history_window *window, struct history *history,
 /* The first night that started then or later; night_count: none. */
 size_t history_night_at(const struct history_window *window, int64_t started);
 
+/* The series that the case of this one is in tonight, under another timer: then this one has ended, and nothing is
+ * missing. */
+const struct history_row *history_other_timer(const struct history_window *w, const struct history_row *row);
+
 /* What the open alarms of a series add up to, as ln; 0 without one. `first`: the earliest of them. */
 double history_open_level(const struct history_row *row, const struct history_alarm **first);
 

@@ -234,6 +234,17 @@ static enum status load_alarms(struct history_window *window, struct database *d
     return status;
 }
 
+const struct history_row *history_other_timer(const struct history_window *w, const struct history_row *row)
+{
+    for (size_t k = 0; k < w->row_count; k++) {
+        const struct history_row *other = &w->rows[k];
+        if (other != row && !other->is_class && other->is_kpi == row->is_kpi && !strcmp(other->case_id, row->case_id) &&
+            other->points[w->night_count - 1].present)
+            return other;
+    }
+    return NULL;
+}
+
 double history_open_level(const struct history_row *row, const struct history_alarm **first)
 {
     double level = 0;

@@ -90,6 +90,23 @@ const char *cell_words(const struct cell *cell, const struct table_column *colum
     }
 }
 
+const char *change_words(double value, struct arena *arena)
+{
+    char words[UNITS_TEXT];
+    return arena_strdup(arena, change(words, value));
+}
+
+const char *count_members(struct table *summary, const struct count *counts, size_t count)
+{
+    const char *line = "";
+    for (size_t k = 0; k < count; k++) {
+        table_member(summary, counts[k].key, NULL, cell_number((double)counts[k].count));
+        if (counts[k].count)
+            line = arena_printf(summary->arena, "%s%s%zu %s", line, *line ? ", " : "", counts[k].count, counts[k].word);
+    }
+    return line;
+}
+
 void toned(struct text *out, const struct report_options *options, enum tone tone, const char *text)
 {
     static const char *const codes[] = {

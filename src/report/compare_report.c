@@ -67,12 +67,6 @@ static void put_shift(struct cell cells[static SHIFT_CELLS], const struct shift 
     memcpy(cells, all, sizeof(all));
 }
 
-static const char *change(double ratio, struct arena *arena)
-{
-    const struct cell cell = cell_quantity(ratio - 1, UNIT_CHANGE);
-    return cell_words(&cell, NULL, arena);
-}
-
 /* ---- cases ---- */
 
 enum {
@@ -124,7 +118,7 @@ static const char *why(const struct compare_case *c, struct arena *arena)
     const size_t disturbed = c->disturbed[0] + c->disturbed[1], trials = c->shift.base_trials + c->shift.new_trials;
     const char *cause = compare_cause_name(c->cause), *text = cause;
     if (c->shift.reason == SHIFT_NOISY)
-        text = arena_printf(arena, "noise hides less than %s", change(1 + c->shift.mde, arena));
+        text = arena_printf(arena, "noise hides less than %s", change_words(c->shift.mde, arena));
     if (c->shift.reason == SHIFT_UNSUPPORTED)
         text = "the fastest trials do not show it";
     if (c->shift.reason == SHIFT_FEW_TRIALS)
@@ -238,7 +232,7 @@ static struct table *classes_of(const struct comparison *comparison, struct aren
         cells[CLASS_CASES] = cell_number((double)group->cases);
         cells[CLASS_SHARE] = cell_number(group->share);
         cells[CLASS_RATIO] = cell_number(exp(group->common));
-        cells[CLASS_RATIO].text = change(exp(group->common), arena);
+        cells[CLASS_RATIO].text = change_words(exp(group->common) - 1, arena);
         cells[CLASS_VERDICT] = cell_toned(of_verdict[verdict].word, of_verdict[verdict].tone);
         put_shift(&cells[CLASS_SHIFT], &group->shift, shift_verdict_name(verdict));
     }
@@ -362,13 +356,9 @@ static void add_facts(struct document *document, const struct comparison *compar
     document_table(document, NULL, NULL, facts)->show = SHOW_DATA;
 }
 
-/* For people those that are not 0, in this order. */
-static void add_counts(struct document *document, const struct comparison *c, struct table *summary, const char **line)
+static const char *add_counts(struct table *summary, const struct comparison *c)
 {
-    const struct {
-        const char *key, *word;
-        size_t count;
-    } counts[] = {
+    const struct count counts[] = {
         {"slower", "slower", c->slower},
         {"broken", "broken", c->broken},
         {"missing", "missing", c->missing},
@@ -382,18 +372,11 @@ static void add_counts(struct document *document, const struct comparison *c, st
         {"new", "new", c->added},
         {"skipped", "skipped", c->skipped},
     };
-    const char *comma = "";
-    *line = arena_printf(document->arena, "%zu case%s: ", c->case_count, c->case_count == 1 ? "" : "s");
+    const char *line = count_members(summary, counts, sizeof(counts) / sizeof(*counts));
     table_member(summary, "cases", NULL, cell_number((double)c->case_count));
-    for (size_t k = 0; k < sizeof(counts) / sizeof(*counts); k++) {
-        table_member(summary, counts[k].key, NULL, cell_number((double)counts[k].count));
-        if (!counts[k].count)
-            continue;
-        *line = arena_printf(document->arena, "%s%s%zu %s", *line, comma, counts[k].count, counts[k].word);
-        comma = ", ";
-    }
     table_member(summary, "exit_code", NULL, cell_number(compare_exit_code(c, false)));
     table_member(summary, "exit_code_strict", NULL, cell_number(compare_exit_code(c, true)));
+    return arena_printf(summary->arena, "%zu case%s: %s", c->case_count, c->case_count == 1 ? "" : "s", line);
 }
 
 static void add_head(struct document *document, const struct comparison *comparison, const char *counts)
@@ -416,13 +399,12 @@ static struct document document_of(const struct comparison *comparison, struct a
     struct document document = {.arena = arena};
     struct table *summary = table_record(arena), *advice = table_list(arena);
     const struct table *cases = cases_of(comparison, arena), *differences = differences_of(comparison, arena);
-    const char *counts = "", *sentences[COMPARE_ADVICE + 1];
+    const char *counts = add_counts(summary, comparison), *sentences[COMPARE_ADVICE + 1];
     const unsigned doubts = compare_exit_code(comparison, true) ? SHOW_PEOPLE : SHOW_TEXT;
     compare_advice(sentences, comparison, arena);
     for (size_t k = 0; sentences[k]; k++)
         table_item(advice, sentences[k]);
     add_facts(&document, comparison);
-    add_counts(&document, comparison, summary, &counts);
     add_head(&document, comparison, counts);
     document_table(&document, "summary", NULL, summary);
     document_table(&document, NULL, NULL, told(cases, comparison, EVERYTHING, arena))->show = SHOW_TEXT;

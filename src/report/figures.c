@@ -47,16 +47,6 @@ static struct cell label(const struct reading *r)
     return cell_text(case_name(r->c));
 }
 
-static struct cell id(const struct reading *r)
-{
-    return cell_text(r->c->id);
-}
-
-static struct cell kernel(const struct reading *r)
-{
-    return cell_text(r->c->kernel);
-}
-
 static struct cell timer(const struct reading *r)
 {
     return cell_text(r->c->sample_count ? timer_name(r->c->timer) : NULL);
@@ -176,23 +166,20 @@ static struct cell device(const struct reading *r)
     return r->result ? cell_text(r->result->device.name) : cell_unknown(NULL);
 }
 
-static struct cell reason(const struct reading *r)
-{
-    return cell_text(r->c->reason);
-}
-
-/* A number of the case that is above 0 where it is known. */
+/* Members of the case: a number that is above 0 where it is known, and a text. */
 #define FIELD(member) .field = offsetof(struct result_case, member)
+#define TEXT(member) .field = offsetof(struct result_case, member), .is_text = true
 
 static const struct figure {
     struct table_column column;
     struct cell (*read)(const struct reading *r);
-    size_t field;  /* without `read` */
+    size_t field; /* without `read` */
+    bool is_text;
     bool measured; /* says something only of a case that was measured */
 } figures[] = {
     {{.title = "case", .flags = COLUMN_GROUP}, .read = label},
-    {{.key = "id"}, .read = id},
-    {{.key = "kernel"}, .read = kernel},
+    {{.key = "id"}, TEXT(id)},
+    {{.key = "kernel"}, TEXT(kernel)},
     {{.key = "timer"}, .read = timer},
     {{.key = "status"}, .read = status},
     {{.key = "batch"}, .read = batch},
@@ -221,7 +208,7 @@ static const struct figure {
     {{.key = "flags", .title = "", .flags = COLUMN_INITIALS, .drop = 1}, .read = flags},
     {{.key = "kind"}, .read = kind},
     {{.key = "device"}, .read = device},
-    {{.key = "reason"}, .read = reason},
+    {{.key = "reason"}, TEXT(reason)},
 };
 enum { FIGURES = sizeof(figures) / sizeof(*figures), PARAMS_AT = 3 };
 
@@ -229,7 +216,10 @@ static struct cell read_figure(const struct figure *figure, const struct reading
 {
     if (figure->measured && !r->c->sample_count)
         return cell_unknown(NULL);
-    return figure->read ? figure->read(r) : cell_positive(*(const double *)((const char *)r->c + figure->field));
+    if (figure->read)
+        return figure->read(r);
+    const void *member = (const char *)r->c + figure->field;
+    return figure->is_text ? cell_text(*(const char *const *)member) : cell_positive(*(const double *)member);
 }
 
 static const struct figure *figure_named(const char *name)

@@ -12,11 +12,6 @@ enum { MOST_ROWS = 100 };
 
 /* ---- words ---- */
 
-static const char *change(double ratio, struct arena *arena)
-{
-    return arena_printf(arena, "%+.1f %%", ratio * 100);
-}
-
 /* "; code, 1234abcd..5678ef01" as far as it is known. */
 static const char *origin(const struct history_series *s, struct arena *arena)
 {
@@ -35,13 +30,13 @@ static const char *story(const struct history_series *s, struct arena *arena)
 {
     switch (s->finding) {
     case FINDING_FIRM:
-        return arena_printf(arena, "%s since %.10s%s (Z %.1f%s)", change(s->shift, arena), s->since, before(s, arena),
-                            fabs(s->verdict.z), origin(s, arena));
+        return arena_printf(arena, "%s since %.10s%s (Z %.1f%s)", change_words(s->shift, arena), s->since,
+                            before(s, arena), fabs(s->verdict.z), origin(s, arena));
     case FINDING_PROVISIONAL:
-        return arena_printf(arena, "%s tonight%s (Z %.1f%s); firm if it stays", change(s->shift, arena),
+        return arena_printf(arena, "%s tonight%s (Z %.1f%s); firm if it stays", change_words(s->shift, arena),
                             before(s, arena), fabs(s->verdict.z), origin(s, arena));
     case FINDING_OPEN:
-        return arena_printf(arena, "%s since %.10s%s%s", change(s->level, arena), s->since, before(s, arena),
+        return arena_printf(arena, "%s since %.10s%s%s", change_words(s->level, arena), s->since, before(s, arena),
                             origin(s, arena));
     case FINDING_BROKEN:
         return arena_printf(arena, "%s%s%.200s", s->status, s->reason[0] ? ": " : "", s->reason);
@@ -162,27 +157,18 @@ static struct table *findings_of(const struct table *series, const struct histor
     return findings;
 }
 
-/* For people those that are not 0, in this order. */
-static const char *add_counts(struct table *summary, const struct history_gate *gate, struct arena *arena)
+static const char *add_counts(struct table *summary, const struct history_gate *gate)
 {
-    const struct {
-        const char *key, *word;
-        size_t count;
-    } counts[] = {{"slower", "slower", gate->firm},
-                  {"broken", "broken", gate->broken},
-                  {"missing", "missing", gate->missing},
-                  {"still_slower", "still slower", gate->open},
-                  {"faster", "faster", gate->faster},
-                  {"provisional", "provisional", gate->provisional},
-                  {"timer", "of another timer", gate->retimed},
-                  {"quiet", "quiet", gate->quiet},
-                  {"learning", "learning", gate->learning}};
-    const char *line = "";
-    for (size_t k = 0; k < sizeof(counts) / sizeof(*counts); k++) {
-        table_member(summary, counts[k].key, NULL, cell_number((double)counts[k].count));
-        if (counts[k].count)
-            line = arena_printf(arena, "%s%s%zu %s", line, *line ? ", " : "", counts[k].count, counts[k].word);
-    }
+    const struct count counts[] = {{"slower", "slower", gate->firm},
+                                   {"broken", "broken", gate->broken},
+                                   {"missing", "missing", gate->missing},
+                                   {"still_slower", "still slower", gate->open},
+                                   {"faster", "faster", gate->faster},
+                                   {"provisional", "provisional", gate->provisional},
+                                   {"timer", "of another timer", gate->retimed},
+                                   {"quiet", "quiet", gate->quiet},
+                                   {"learning", "learning", gate->learning}};
+    const char *line = count_members(summary, counts, sizeof(counts) / sizeof(*counts));
     table_member(summary, "too_noisy", NULL, cell_number((double)gate->too_noisy));
     table_member(summary, "exit_code", NULL, cell_number(history_exit_code(gate, false)));
     table_member(summary, "exit_code_strict", NULL, cell_number(history_exit_code(gate, true)));
@@ -230,7 +216,7 @@ static struct document document_of(const struct history_gate *gate, struct arena
     struct document document = {.arena = arena, .title = headline(gate)};
     struct table *summary = table_record(arena);
     const struct table *series = series_of(gate, arena);
-    const char *counts = add_counts(summary, gate, arena);
+    const char *counts = add_counts(summary, gate);
     add_facts(&document, gate, summary);
     document_text(&document, 0, TONE_PLAIN, "%s, lane %s, night of %.19s%s%.12s; %zu night%s looked at", gate->device,
                   gate->lane, gate->night, gate->commit[0] ? ", commit " : "", gate->commit, gate->nights,
@@ -239,7 +225,7 @@ static struct document document_of(const struct history_gate *gate, struct arena
     if (gate->environment_changed)
         document_text(&document, 0, TONE_DOUBT, "the environment changed, so every series starts anew: %s%s%s",
                       gate->environment, isfinite(gate->environment_shift) ? "; the median case took " : "",
-                      isfinite(gate->environment_shift) ? change(gate->environment_shift, arena) : "");
+                      isfinite(gate->environment_shift) ? change_words(gate->environment_shift, arena) : "");
     document_text(&document, SHOW_TEXT, TONE_PLAIN, "\n");
     document_table(&document, NULL, NULL, findings_of(series, gate, arena));
     document_table(&document, "series", NULL, series)->show = SHOW_DATA;

@@ -9,6 +9,17 @@
 #include "rooftile/json.h"
 #include "rooftile/render.h"
 
+/* ---- words ---- */
+
+/* "+1.2 %" */
+const char *change_words(double change, struct arena *arena);
+struct count {
+    const char *key, *word;
+    size_t count;
+};
+/* Members of a summary, and for people those that are not 0: "1 slower, 11 same". */
+const char *count_members(struct table *summary, const struct count *counts, size_t count);
+
 /* ---- rendering ---- */
 
 /* Adds text in a tone, "\033[31m" and so on; plain without colour. */

@@ -14,52 +14,25 @@ static const char banner[] = "PREDICTED: the sim device executes nothing; no tim
 
 /* ---- counts ---- */
 
-static const char *plural(size_t count)
-{
-    return count == 1 ? "" : "s";
-}
-
-static void add_counts(struct document *document, const struct result *result)
+static const char *counts_of(const struct result *result, struct arena *arena)
 {
     size_t of_status[CASE_ERROR + 1] = {0}, verified = 0, impossible = 0;
-    struct text line = {0};
     for (size_t k = 0; k < result->case_count; k++) {
         const struct result_case *c = &result->cases[k];
         of_status[c->status <= CASE_ERROR ? c->status : CASE_NONE]++;
         verified += c->verification.verdict == VERIFY_PASS;
         impossible += (c->flags & FLAG_IMPOSSIBLE) != 0;
     }
-    text_addf(&line, "%zu case%s: %zu %s, %zu verified", result->case_count, plural(result->case_count),
-              of_status[CASE_OK], result->predicted ? "predicted" : "measured", verified);
+    const char *line =
+        arena_printf(arena, "%zu case%s: %zu %s, %zu verified", result->case_count, result->case_count == 1 ? "" : "s",
+                     of_status[CASE_OK], result->predicted ? "predicted" : "measured", verified);
     for (int status = CASE_FAILED; status <= CASE_ERROR; status++)
         if (of_status[status])
-            text_addf(&line, ", %zu %s", of_status[status], case_status_name((enum case_status)status));
+            line =
+                arena_printf(arena, "%s, %zu %s", line, of_status[status], case_status_name((enum case_status)status));
     if (impossible)
-        text_addf(&line, ", %zu impossible", impossible);
-    document_text(document, SHOW_TEXT, TONE_PLAIN, "%s", line.data);
-    text_release(&line);
-}
-
-/* What a page says first. */
-static void add_summary(struct document *document, const struct result *result)
-{
-    struct arena *arena = document->arena;
-    size_t counted = 0, findings = 0, skipped = 0, errors = 0;
-    for (size_t k = 0; k < result->case_count; k++) {
-        const struct result_case *c = &result->cases[k];
-        counted += result_case_counts(c);
-        findings += result_case_finding(c)[0] != '\0';
-        skipped += c->status == CASE_SKIPPED;
-        errors += c->status == CASE_ERROR;
-    }
-    const bool whole = !result->status || !strcmp(result->status, "complete");
-    document_text(document, SHOW_PAGE, findings || !whole ? TONE_BAD : TONE_PLAIN,
-                  "%zu of %zu cases measured%s%s%s%s%s", counted, result->case_count,
-                  findings ? arena_printf(arena, ", %zu finding%s", findings, plural(findings)) : "",
-                  errors ? arena_printf(arena, ", %zu could not be measured", errors) : "",
-                  skipped ? arena_printf(arena, ", %zu skipped", skipped) : "",
-                  result->trials > 1 ? arena_printf(arena, "; %u trials", result->trials) : "",
-                  whole ? "" : arena_printf(arena, "; %s", result->status));
+        line = arena_printf(arena, "%s, %zu impossible", line, impossible);
+    return result->trials > 1 ? arena_printf(arena, "%s; %u trials", line, result->trials) : line;
 }
 
 static void add_findings(struct document *document, const struct result *result)
@@ -144,25 +117,26 @@ static struct document document_of(const struct result *result, const struct rep
                                    struct arena *arena)
 {
     const struct table *cases = figures_table(result, false, arena);
+    const char *counts = counts_of(result, arena);
     struct document document = {.arena = arena};
     document.title =
         arena_printf(arena, "%s on %s", result->predicted ? "PREDICTED (nothing was executed)" : "rooftile",
                      result->device.name[0] ? result->device.name : "an unknown device");
     if (result->predicted)
         document_text(&document, SHOW_TEXT, TONE_BOLD, banner);
-    add_summary(&document, result);
+    document_text(&document, SHOW_PAGE, TONE_PLAIN, "%s", counts);
     add_findings(&document, result);
     document_table(&document, NULL, NULL, cases)->show = SHOW_TEXT;
     add_kpis(&document, result);
     derived_sections(&document, result, false);
-    add_counts(&document, result);
+    document_text(&document, SHOW_TEXT, TONE_PLAIN, "%s", counts);
+    if (result->status && !strcmp(result->status, "interrupted"))
+        document_text(&document, 0, TONE_DOUBT, "interrupted: this is a partial result");
     add_flag_legend(&document, result);
     document_text(&document, SHOW_TEXT, TONE_PLAIN, "on %s, %u %s, wave %u; seed %llu", result->device.name,
                   result->device.cus, !strcmp(result->device.backend, "cpu") ? "threads" : "CUs", result->device.wave,
                   (unsigned long long)result->seed);
     library_lines(&document, result);
-    if (result->status && !strcmp(result->status, "interrupted"))
-        document_text(&document, SHOW_TEXT, TONE_DOUBT, "interrupted: this is a partial result");
     struct table *all = arena_copy(arena, cases, sizeof(*cases));
     all->rest = "all are in the result file";
     document_add(&document, (struct section){.show = SHOW_PAGE, .title = "All cases", .folded = true, .table = all});

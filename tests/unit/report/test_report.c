@@ -53,7 +53,7 @@ static const char table_text[] =
     "  levels dtype=f32: changes between n 1 and 2.50: 30.0 GB/s, then 20.0 GB/s (confidence 97.0 %)\n"
     "  odd: none: no \"points\"\n"
     "\n"
-    "6 cases: 2 measured, 2 verified, 1 failed, 1 skipped, 1 crashed, 1 timeout, 1 impossible\n"
+    "6 cases: 2 measured, 2 verified, 1 failed, 1 skipped, 1 crashed, 1 timeout, 1 impossible; 2 trials\n"
     "impossible (1): faster than a physical peak allows, so the work, the peak or the clock is wrong\n"
     "disturbed (1): the machine's reference rates moved over 5 % meanwhile (a neighbour, or a clock)\n"
     "on A \"CPU\", 2 threads, wave 64; seed 7\n"
