@@ -16,6 +16,7 @@
 #include "rooftile/json.h"
 #include "rooftile/machine.h"
 #include "rooftile/result.h"
+#include "rooftile/table.h"
 
 #define CHECKUP_SCHEMA_ID "https://rooftile.dev/schemas/checkup/1/checkup.schema.json" /* configs/schema/checkup.schema.json */
 
@@ -35,21 +36,6 @@ enum checkup_step {
     STEP_COUNT
 };
 
-struct checkup_finding {
-    const char *what, *word, *why; /* case or file; "failed" "impossible" "error" ...; the reason */
-};
-/* Cases that were skipped for one reason. */
-struct checkup_skip {
-    const char *reason;
-    const char *names; /* "a, b, c and 4 more" */
-    size_t count;
-    bool late; /* for want of time */
-};
-struct checkup_number {
-    const char *name, *unit; /* unit as units_quantity takes it: "ns" "B/s" "FLOP/s" "1", or "cases" */
-    double value;
-};
-
 struct checkup_section {
     bool ran;
     const char *name, *title, *about;
@@ -60,12 +46,9 @@ struct checkup_section {
     const char *log; /* its last lines, of a step that did not pass; "" */
     const struct result *result; /* NULL: none */
     const char *result_path;
-    const struct checkup_finding *findings;
-    size_t finding_count;
-    const struct checkup_skip *skips;
-    size_t skip_count;
-    const struct checkup_number *numbers;
-    size_t number_count;
+    const struct table *findings; /* what, word ("failed" "impossible" "error" ...), why */
+    const struct table *skipped;  /* by reason: how many cases, their names, whether for want of time */
+    const struct table *numbers;  /* name, value, unit */
 };
 
 struct checkup {

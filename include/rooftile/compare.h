@@ -117,14 +117,7 @@ int compare_exit_code(const struct comparison *comparison, bool strict);
 void compare_advice(const char *advice[static COMPARE_ADVICE + 1], const struct comparison *comparison,
                     struct arena *arena);
 
-/* Writers: a table for people (worst first, sameness summed up in a line), JSON (configs/schema/compare.schema.json),
- * Markdown for a pull request, JUnit. */
-struct compare_format {
-    const char *name;
-    /* `columns`: width of the terminal, 0: 100 */
-    void (*write)(struct text *out, const struct comparison *comparison, bool color, unsigned columns);
-};
-extern const struct compare_format compare_formats[]; /* "table" "json" "markdown" "junit"; ends with name == NULL */
-const struct compare_format *compare_format_find(const char *name);
+/* The class as a whole got slower, for sure. */
+bool compare_class_is_slower(const struct compare_class *class);
 
 #endif

@@ -23,6 +23,7 @@
 #include "rooftile/err.h"
 #include "rooftile/gate.h"
 #include "rooftile/result.h"
+#include "rooftile/table.h"
 #include "rooftile/text.h"
 
 #define HISTORY_LANE "nightly" /* the lane when none is named: suites or settings whose nights do not mix are lanes */
@@ -130,15 +131,11 @@ enum status history_accept(size_t *count, struct history *history, const char *l
 
 /* ---- looking ---- */
 
-/* Writers for people and programs; `globs` choose series. */
-enum status history_show(struct text *out, struct history *history, const char *lane, const char *device,
+/* Series as lines with a sparkline, or of a single one its nights; `globs` choose series. Lives in the document's arena. */
+enum status history_show(struct document *document, struct history *history, const char *lane, const char *device,
                          const char *const *globs, size_t glob_count, struct err *err);
 enum status history_export(struct text *out, struct history *history, const char *format,
                            struct err *err); /* "csv" "jsonl" */
-void history_gate_text(struct text *out, const struct history_gate *gate, bool color);
-void history_gate_markdown(struct text *out, const struct history_gate *gate);
-void history_gate_json(struct text *out, const struct history_gate *gate);
-void history_gate_junit(struct text *out, const struct history_gate *gate);
 
 /* SQLite's own check, foreign keys, and ours (points of no night, times that are not positive). `problems` gets one
  * line each. */

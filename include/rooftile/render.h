@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Rendering: tables and documents (table.h) as text. Escaping, colours, widths and alignment are done here and nowhere else.
+ * Rendering: tables and documents (table.h) as text. Escaping, colours, widths and alignment are done here and nowhere
+ * else.
  */
 #ifndef ROOFTILE_RENDER_H
 #define ROOFTILE_RENDER_H
@@ -8,7 +9,8 @@
 #include "rooftile/report.h"
 #include "rooftile/table.h"
 
-/* For a terminal of `options->columns`. A first column that is too wide for the terminal stands on a line of its own. */
+/* For a terminal of `options->columns`. A first column that is too wide for the terminal stands on a line of its own.
+ */
 void render_text(struct text *out, const struct document *document, const struct report_options *options);
 /* For a comment on a pull request: rows stop well before the 65,536 characters that GitHub takes, and say so. */
 void render_markdown(struct text *out, const struct document *document, const struct report_options *options);
@@ -16,6 +18,8 @@ void render_markdown(struct text *out, const struct document *document, const st
 void render_html(struct text *out, const struct document *document, const struct report_options *options);
 /* One object: what has a key. */
 void render_json(struct text *out, const struct document *document, const struct report_options *options);
+/* A table alone: a record is an object, any other an array. */
+void render_json_table(struct text *out, const struct table *table);
 /* RFC 4180, base units. */
 void render_csv(struct text *out, const struct table *table);
 

@@ -20,7 +20,7 @@
 
 /* ---- cells ---- */
 
-enum tone { TONE_PLAIN, TONE_BOLD, TONE_DIM, TONE_BAD, TONE_GOOD, TONE_DOUBT };
+enum tone { TONE_PLAIN, TONE_BOLD, TONE_DIM, TONE_BAD, TONE_GOOD, TONE_DOUBT, TONE_ACCENT };
 
 enum cell_kind {
     CELL_ABSENT,  /* has no meaning in this row: "", no member in JSON */
@@ -79,7 +79,7 @@ enum {
     COLUMN_GROUP = 2,    /* labels: words that neighbours share become a heading above them (text) */
     COLUMN_PROSE = 4,    /* the last column: sentences, wrapped in the room that is left, or on a line of their own */
     COLUMN_INITIALS = 8, /* dropped means shortened: words become their first letters */
-    COLUMN_LINK = 16,    /* names of sections (HTML) */
+    COLUMN_LINK = 16,    /* keys of sections (HTML) */
 };
 
 struct table_column {

@@ -29,7 +29,8 @@ void text_pad(struct text *text, size_t count, char filler);
 enum escape {
     ESCAPE_XML,       /* character data or an attribute; what XML 1.0 has no place for is '?' */
     ESCAPE_MARKDOWN,  /* a cell of a table: nothing that Markdown or HTML would read as its own */
-    ESCAPE_CSV,       /* a cell of RFC 4180: quoted when it holds a comma, a quote or a line break */
+    ESCAPE_CSV,       /* a cell of RFC 4180: quoted when it holds a comma, a quote or a line break; other control
+                       * characters than line breaks and tabs are '?' */
     ESCAPE_PRINTABLE, /* one line on a terminal: line feeds and tabs become blanks, other control characters '?' */
     ESCAPE_JSON,      /* in a message: control characters as \u00xx (documents are json_out's) */
     ESCAPE_C,         /* inside double quotes: \\ \" \n; OpenMetrics has the same */

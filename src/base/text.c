@@ -295,7 +295,10 @@ static const struct escaper {
                           {">", "\\>"},
                           {"#", "\\#"},
                           {"~", "\\~"}}},
-    [ESCAPE_CSV] = {CONTROL_KEEP, '"', ",\"\r\n", {{"\"", "\"\""}}},
+    [ESCAPE_CSV] = {CONTROL_MARK,
+                    '"',
+                    ",\"\r\n",
+                    {{"\"", "\"\""}, {"\n", "\n"}, {"\r", "\r"}, {"\t", "\t"}, {"\x7f", "?"}}},
     [ESCAPE_PRINTABLE] = {CONTROL_MARK, 0, NULL, {{"\n", " "}, {"\t", " "}, {"\x7f", "?"}}},
     [ESCAPE_JSON] = {CONTROL_HEX, 0, NULL, {{"\x7f", "\\u007f"}}},
     [ESCAPE_C] = {CONTROL_KEEP, 0, NULL, {{"\\", "\\\\"}, {"\"", "\\\""}, {"\n", "\\n"}}},
@@ -330,7 +333,7 @@ void text_add_escaped(struct text *text, enum escape escape, const char *string)
     text_pad(text, quotes, escaper->quote);
     for (size_t length; *string; string += length) {
         const char *to = replacement(escaper, string, &length);
-        if (escape == ESCAPE_PRINTABLE && *string == '\xc2' && (unsigned char)string[1] - 0x80u < 0x20) {
+        if ((escape == ESCAPE_PRINTABLE || escape == ESCAPE_CSV) && *string == '\xc2' && (unsigned char)string[1] - 0x80u < 0x20) {
             to = "?"; /* the second set of control characters, U+0080 to U+009F */
             length = 2;
         }

@@ -7,6 +7,7 @@
 
 #include "rooftile/compare.h"
 #include "rooftile/file.h"
+#include "rooftile/report.h"
 
 enum { DEFAULT_TRIALS = 5 };
 
@@ -120,15 +121,11 @@ static enum status compare_sides(struct comparison *comparison, const struct sid
     return status ? status : compare_results(comparison, &sides[0].result, &sides[1].result, &options, arena, err);
 }
 
-static const struct compare_format *format_of(const struct cli_options *options)
-{
-    return compare_format_find(options->format ? options->format : "table");
-}
-
 static void print_comparison(const struct comparison *comparison, const struct cli_options *options)
 {
     struct text text = {0};
-    format_of(options)->write(&text, comparison, log_use_color(STDOUT_FILENO), cli_columns(STDOUT_FILENO));
+    const struct report_options report = {.color = log_use_color(STDOUT_FILENO), .columns = cli_columns(STDOUT_FILENO)};
+    report_comparison(&text, options->format ? options->format : "table", comparison, &report);
     fputs(text.data ? text.data : "", stdout);
     text_release(&text);
 }
@@ -136,9 +133,8 @@ static void print_comparison(const struct comparison *comparison, const struct c
 /* Everything that can be known to be wrong before an hour of measuring. */
 static enum status check_options(const struct cli_options *options, struct arena *arena, struct err *err)
 {
-    if (!format_of(options))
-        return err_set(err, ERR_USAGE, "a comparison has no format '%s': table, json, markdown or junit",
-                       options->format);
+    if (options->format && !report_has_format(options->format))
+        return err_set(err, ERR_USAGE, "a comparison has no format '%s': " REPORT_FORMATS, options->format);
     if (options->out && !strcmp(options->out, "-"))
         return err_set(err, ERR_USAGE,
                        "--ab writes two results, which do not both fit into standard output; give -o a "

@@ -6,6 +6,7 @@
 
 #include "cli.h"
 #include "rooftile/compare.h"
+#include "rooftile/report.h"
 
 /* "0.01" or "1%". */
 static enum status read_fraction(double *fraction, const char *option, const char *word, struct err *err)
@@ -36,20 +37,21 @@ static enum status read_options(struct compare_options *out, const struct cli_op
     return status;
 }
 
-static enum status write_formats(const struct comparison *comparison, const struct compare_format *format,
-                                 const struct cli_options *options, struct err *err)
+static enum status write_formats(const struct comparison *comparison, const struct cli_options *options,
+                                 struct err *err)
 {
     struct text text = {0};
     enum status status = STATUS_OK;
     const bool to_file = options->out && strcmp(options->out, "-") != 0;
+    const struct report_options plain = {0}, terminal = {.color = log_use_color(STDOUT_FILENO),
+                                                         .columns = cli_columns(STDOUT_FILENO)};
     if (options->json) {
-        compare_format_find("json")->write(&text, comparison, false, 0);
+        report_comparison(&text, "json", comparison, &plain);
         status = cli_write(options->json, &text, err);
         text_clear(&text);
     }
     if (!status && !(options->json && !strcmp(options->json, "-"))) {
-        format->write(&text, comparison, log_use_color(STDOUT_FILENO) && !to_file,
-                      to_file ? 0 : cli_columns(STDOUT_FILENO));
+        report_comparison(&text, options->format ? options->format : "table", comparison, to_file ? &plain : &terminal);
         status = cli_write(options->out, &text, err);
     }
     text_release(&text);
@@ -59,14 +61,12 @@ static enum status write_formats(const struct comparison *comparison, const stru
 int cmd_compare(const struct cli_options *options, struct arena *arena)
 {
     const struct result *sides[2] = {NULL, NULL};
-    const struct compare_format *format = compare_format_find(options->format ? options->format : "table");
     struct comparison comparison;
     struct compare_options compare;
     struct err err = {0};
     enum status status = read_options(&compare, options, &err);
-    if (!status && !format)
-        status = err_set(&err, ERR_USAGE, "a comparison has no format '%s': table, json, markdown or junit",
-                         options->format);
+    if (!status && options->format && !report_has_format(options->format))
+        status = err_set(&err, ERR_USAGE, "a comparison has no format '%s': " REPORT_FORMATS, options->format);
     for (int k = 0; k < 2 && !status; k++)
         status = result_read_light(&sides[k], options->args[k], arena, &err);
     if (!status)
@@ -74,6 +74,6 @@ int cmd_compare(const struct cli_options *options, struct arena *arena)
     if (!status)
         status = compare_results(&comparison, sides[0], sides[1], &compare, arena, &err);
     if (!status)
-        status = write_formats(&comparison, format, options, &err);
+        status = write_formats(&comparison, options, &err);
     return status ? cli_fail(&err) : compare_exit_code(&comparison, options->strict);
 }

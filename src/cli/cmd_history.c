@@ -6,6 +6,7 @@
 
 #include "rooftile/file.h"
 #include "rooftile/history.h"
+#include "rooftile/render.h"
 #include "trials.h"
 
 enum { CONFIRM_TRIALS = 5 };
@@ -115,62 +116,19 @@ static enum status confirm(struct history *history, const struct history_gate *g
     return status ? status : history_confirm(history, gate->lane, result, &points, err);
 }
 
-static void gate_table(struct text *out, const struct history_gate *gate, bool color)
-{
-    history_gate_text(out, gate, color);
-}
-
-static void gate_markdown(struct text *out, const struct history_gate *gate, bool color)
-{
-    (void)color;
-    history_gate_markdown(out, gate);
-}
-
-static void gate_json(struct text *out, const struct history_gate *gate, bool color)
-{
-    (void)color;
-    history_gate_json(out, gate);
-}
-
-static void gate_junit(struct text *out, const struct history_gate *gate, bool color)
-{
-    (void)color;
-    history_gate_junit(out, gate);
-}
-
-struct gate_format {
-    const char *name;
-    void (*write)(struct text *out, const struct history_gate *gate, bool color);
-};
-static const struct gate_format gate_formats[] = {
-    {"table", gate_table},
-    {"markdown", gate_markdown},
-    {"json", gate_json},
-    {"junit", gate_junit},
-};
-
-static enum status find_format(const struct gate_format **format, const char *name, struct err *err)
-{
-    for (size_t k = 0; k < sizeof(gate_formats) / sizeof(*gate_formats); k++)
-        if (!strcmp(gate_formats[k].name, name)) {
-            *format = &gate_formats[k];
-            return STATUS_OK;
-        }
-    return err_set(err, ERR_USAGE, "the gate has no format '%s': table, json, markdown or junit", name);
-}
-
-static enum status write_gate(const struct history_gate *gate, const struct gate_format *format,
-                              const struct cli_options *options, struct err *err)
+static enum status write_gate(const struct history_gate *gate, const struct cli_options *options, struct err *err)
 {
     struct text text = {0};
     enum status status = STATUS_OK;
+    const struct report_options report = {.color = log_use_color(STDOUT_FILENO) && !options->out,
+                                          .columns = options->out ? 0 : cli_columns(STDOUT_FILENO)};
     if (options->json) {
-        history_gate_json(&text, gate);
+        report_gate(&text, "json", gate, &report);
         status = cli_write(options->json, &text, err);
         text_clear(&text);
     }
     if (!status && !(options->json && !strcmp(options->json, "-"))) {
-        format->write(&text, gate, log_use_color(STDOUT_FILENO) && !options->out);
+        report_gate(&text, options->format ? options->format : "table", gate, &report);
         status = cli_write(options->out, &text, err);
     }
     text_release(&text);
@@ -181,9 +139,10 @@ static enum status run_gate(int *code, struct history *history, const struct cli
                             struct err *err)
 {
     const struct gate_options rules = gate_defaults();
-    const struct gate_format *format = NULL;
     struct history_gate gate = {0};
-    enum status status = find_format(&format, options->format ? options->format : "table", err);
+    enum status status = STATUS_OK;
+    if (options->format && !report_has_format(options->format))
+        status = err_set(err, ERR_USAGE, "the gate has no format '%s': " REPORT_FORMATS, options->format);
     if (!status)
         status = history_gate(&gate, history, lane_of(options), options->device, &rules, arena, err);
     if (!status && options->confirm) {
@@ -193,7 +152,7 @@ static enum status run_gate(int *code, struct history *history, const struct cli
             status = history_gate(&gate, history, lane_of(options), options->device, &rules, arena, err);
     }
     if (!status)
-        status = write_gate(&gate, format, options, err);
+        status = write_gate(&gate, options, err);
     *code = status ? 0 : history_exit_code(&gate, options->strict);
     return status;
 }
@@ -204,10 +163,14 @@ static enum status run_show(int *code, struct history *history, const struct cli
                             struct err *err)
 {
     struct text text = {0};
-    (void)arena;
+    struct document document = {.arena = arena};
+    const struct report_options report = {.color = log_use_color(STDOUT_FILENO) && !options->out,
+                                          .columns = options->out ? 0 : cli_columns(STDOUT_FILENO)};
     (void)code;
-    enum status status =
-        history_show(&text, history, lane_of(options), options->device, options->args + 1, options->arg_count - 1, err);
+    enum status status = history_show(&document, history, lane_of(options), options->device, options->args + 1,
+                                      options->arg_count - 1, err);
+    if (!status)
+        render_text(&text, &document, &report);
     if (!status)
         status = cli_write(options->out, &text, err);
     text_release(&text);

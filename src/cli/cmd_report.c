@@ -23,7 +23,7 @@ int cmd_report(const struct cli_options *options, struct arena *arena)
     if (!status)
         status = result_read(&result, options->args[0], arena, &err);
     if (!status)
-        status = format->write(&text, result, &report, &err);
+        report_write(&text, format, result, &report);
     if (!status)
         status = cli_write(options->out, &text, &err);
     text_release(&text);

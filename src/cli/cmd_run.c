@@ -40,20 +40,18 @@ static enum status write_or_save(const struct result *result, const char *path, 
     return status;
 }
 
-static enum status print_report(const struct result *result, const struct cli_options *options, struct err *err)
+static void print_report(const struct result *result, const struct cli_options *options)
 {
     const char *name = options->format ? options->format : "table";
     if (!strcmp(name, "jsonl") || (options->out && !strcmp(options->out, "-")))
-        return STATUS_OK; /* the events, or the result itself, are what standard output is for */
+        return; /* the events, or the result itself, are what standard output is for */
     const struct report_format *format = report_format_find(name);
     const struct report_options report = {
         .color = log_use_color(STDOUT_FILENO), .columns = cli_columns(STDOUT_FILENO), .verbose = options->verbose > 0};
     struct text text = {0};
-    enum status status = format->write(&text, result, &report, err);
-    if (!status)
-        fputs(text.data ? text.data : "", stdout);
+    report_write(&text, format, result, &report);
+    fputs(text.data ? text.data : "", stdout);
     text_release(&text);
-    return status;
 }
 
 static enum status check_output(const struct cli_options *options, struct arena *arena, struct err *err)
@@ -153,10 +151,8 @@ int cmd_run(const struct cli_options *options, struct arena *arena)
         return cli_fail(&err);
     if (options->out && write_or_save(result, options->out, arena, &write_err))
         return cli_fail(&write_err);
-    if (!status || status == ERR_INTERRUPTED) {
-        if (print_report(result, options, &write_err))
-            return cli_fail(&write_err);
-    }
+    if (!status || status == ERR_INTERRUPTED)
+        print_report(result, options);
     if (status == ERR_INTERRUPTED && options->trials > 1)
         log_info("interrupted: the result has what was measured of %u trials", result->trials);
     else if (status == ERR_INTERRUPTED)

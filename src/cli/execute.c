@@ -58,7 +58,7 @@ static void say_case(struct execution *execution, const struct result_case *resu
         fputs(line.data, stdout);
         fflush(stdout);
     } else if (!cli_progress(options) && !options->quiet) {
-        report_case_line(&line, result_case, done, total, &execution->report);
+        report_case_line(&line, result_case, done, total);
         fputs(line.data ? line.data : "", stderr);
     }
     text_release(&line);

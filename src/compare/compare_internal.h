@@ -27,13 +27,4 @@ const double *compare_trials(const struct result_case *c, size_t *count, struct 
 enum status compare_kpis(struct comparison *comparison, struct arena *arena, struct err *err);
 void compare_differences(struct comparison *comparison, struct arena *arena);
 
-/* The formats. */
-void compare_table(struct text *out, const struct comparison *comparison, bool color, unsigned columns);
-void compare_json(struct text *out, const struct comparison *comparison, bool color, unsigned columns);
-void compare_markdown(struct text *out, const struct comparison *comparison, bool color, unsigned columns);
-void compare_junit(struct text *out, const struct comparison *comparison, bool color, unsigned columns);
-
-/* The class as a whole got slower, for sure. */
-bool compare_class_is_slower(const struct compare_class *class);
-
 #endif

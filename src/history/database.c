@@ -55,7 +55,7 @@ static const char *const migrations[DATABASE_VERSION] = {
     " n.lane = s.lane AND n.device = s.device AND n.started = a.started;",
 };
 
-enum status database_fail(const struct database *database, const char *doing, struct err *err)
+static enum status fail(const struct database *database, const char *doing, struct err *err)
 {
     const char *words = sqlite3_errmsg(database->db), *path = database->path;
     switch (sqlite3_errcode(database->db) & 0xff) { /* without the extension */
@@ -86,113 +86,139 @@ enum status database_fail(const struct database *database, const char *doing, st
     }
 }
 
-enum status database_run(const struct database *database, const char *sql, struct err *err)
+enum status database_run(struct database *database, const char *sql, struct err *err)
 {
-    return sqlite3_exec(database->db, sql, NULL, NULL, NULL) == SQLITE_OK ? STATUS_OK
-                                                                          : database_fail(database, "writing", err);
+    return sqlite3_exec(database->db, sql, NULL, NULL, NULL) == SQLITE_OK ? STATUS_OK : fail(database, "writing", err);
 }
 
-enum status database_begin(const struct database *database, struct err *err)
+enum status database_begin(struct database *database, struct err *err)
 {
     return database_run(database, "BEGIN IMMEDIATE", err);
 }
 
-enum status database_begin_reading(const struct database *database, struct err *err)
+enum status database_begin_reading(struct database *database, struct err *err)
 {
     return database_run(database, "BEGIN", err);
 }
 
-enum status database_commit(const struct database *database, struct err *err)
+enum status database_end(struct database *database, enum status status, struct err *err)
 {
-    return database_run(database, "COMMIT", err);
-}
-
-void database_rollback(const struct database *database)
-{
+    if (!status)
+        status = database_run(database, "COMMIT", err);
     if (!sqlite3_get_autocommit(database->db))
         sqlite3_exec(database->db, "ROLLBACK", NULL, NULL, NULL);
+    return status;
 }
 
 /* ---- statements ---- */
 
-enum status database_prepare(sqlite3_stmt **statement, const struct database *database, const char *sql,
-                             struct err *err)
+static enum status prepare(sqlite3_stmt **statement, struct database *database, const char *sql, struct err *err)
 {
-    *statement = NULL;
-    return sqlite3_prepare_v2(database->db, sql, -1, statement, NULL) == SQLITE_OK
-               ? STATUS_OK
-               : database_fail(database, "preparing", err);
+    const size_t room = sizeof(database->prepared) / sizeof(*database->prepared);
+    size_t at = 0;
+    while (at < room - 1 && database->prepared[at].sql && database->prepared[at].sql != sql)
+        at++;
+    *statement = database->prepared[at].statement;
+    if (database->prepared[at].sql == sql)
+        return STATUS_OK;
+    sqlite3_finalize(*statement); /* the last place is used again and again when all are taken */
+    database->prepared[at].sql = NULL;
+    const int code = sqlite3_prepare_v2(database->db, sql, -1, &database->prepared[at].statement, NULL);
+    *statement = database->prepared[at].statement;
+    database->prepared[at].sql = code == SQLITE_OK ? sql : NULL;
+    return code == SQLITE_OK ? STATUS_OK : fail(database, "preparing", err);
 }
 
-enum status database_bind(const struct database *database, sqlite3_stmt *statement, struct err *err, const char *format,
-                          ...)
+static int bind_one(sqlite3_stmt *statement, int place, char kind, va_list *args)
+{
+    if (kind == 's')
+        return sqlite3_bind_text(statement, place, va_arg(*args, const char *), -1, SQLITE_TRANSIENT);
+    if (kind == 'i' || kind == 'k') {
+        const int64_t value = va_arg(*args, int64_t);
+        return kind == 'i' || value ? sqlite3_bind_int64(statement, place, value) : sqlite3_bind_null(statement, place);
+    }
+    if (kind == 'd') {
+        const double value = va_arg(*args, double);
+        return isfinite(value) ? sqlite3_bind_double(statement, place, value) : sqlite3_bind_null(statement, place);
+    }
+    const void *bytes = va_arg(*args, const void *);
+    const size_t size = va_arg(*args, size_t);
+    return sqlite3_bind_blob64(statement, place, bytes, size, SQLITE_TRANSIENT);
+}
+
+static enum status start(sqlite3_stmt **statement, struct database *database, struct err *err, const char *sql,
+                         const char *format, va_list *args)
+{
+    int code = SQLITE_OK;
+    enum status status = prepare(statement, database, sql, err);
+    if (status)
+        return status;
+    (void)sqlite3_reset(*statement); /* gives the last error once more, which was told already */
+    for (int k = 0; format[k] && code == SQLITE_OK; k++)
+        code = bind_one(*statement, k + 1, format[k], args);
+    return code == SQLITE_OK ? STATUS_OK : fail(database, "binding", err);
+}
+
+enum status database_select(sqlite3_stmt **rows, struct database *database, struct err *err, const char *sql,
+                            const char *format, ...)
 {
     va_list args;
-    int code = SQLITE_OK;
-    (void)sqlite3_reset(statement); /* gives the last error once more, which was told already */
     va_start(args, format);
-    for (int k = 0; format[k] && code == SQLITE_OK; k++) {
-        if (format[k] == 's') {
-            code = sqlite3_bind_text(statement, k + 1, va_arg(args, const char *), -1, SQLITE_TRANSIENT);
-        } else if (format[k] == 'i') {
-            code = sqlite3_bind_int64(statement, k + 1, va_arg(args, int64_t));
-        } else if (format[k] == 'k') {
-            const int64_t key = va_arg(args, int64_t);
-            code = key ? sqlite3_bind_int64(statement, k + 1, key) : sqlite3_bind_null(statement, k + 1);
-        } else if (format[k] == 'd') {
-            const double value = va_arg(args, double);
-            code = isfinite(value) ? sqlite3_bind_double(statement, k + 1, value) : sqlite3_bind_null(statement, k + 1);
-        } else {
-            const void *bytes = va_arg(args, const void *);
-            const size_t size = va_arg(args, size_t);
-            code = sqlite3_bind_blob64(statement, k + 1, bytes, size, SQLITE_TRANSIENT);
-        }
-    }
+    enum status status = start(rows, database, err, sql, format, &args);
     va_end(args);
-    return code == SQLITE_OK ? STATUS_OK : database_fail(database, "binding", err);
+    return status;
 }
 
-enum status database_step(const struct database *database, sqlite3_stmt *statement, bool *row, struct err *err)
+bool database_next(enum status *status, sqlite3_stmt *rows, struct database *database, struct err *err)
 {
-    const int code = sqlite3_step(statement);
-    *row = code == SQLITE_ROW;
-    return code == SQLITE_ROW || code == SQLITE_DONE ? STATUS_OK : database_fail(database, "reading", err);
+    const int code = *status ? SQLITE_DONE : sqlite3_step(rows);
+    if (code == SQLITE_ROW)
+        return true;
+    if (code != SQLITE_DONE)
+        *status = fail(database, "reading or writing", err);
+    sqlite3_reset(rows);
+    return false;
 }
 
-enum status database_finish(const struct database *database, sqlite3_stmt *statement, struct err *err)
+enum status database_do(struct database *database, struct err *err, const char *sql, const char *format, ...)
 {
-    bool row = true;
-    enum status status = STATUS_OK;
-    while (row && !status)
-        status = database_step(database, statement, &row, err);
-    sqlite3_reset(statement);
+    sqlite3_stmt *rows = NULL;
+    va_list args;
+    va_start(args, format);
+    enum status status = start(&rows, database, err, sql, format, &args);
+    va_end(args);
+    while (database_next(&status, rows, database, err))
+        ;
+    return status;
+}
+
+enum status database_number(int64_t *value, bool *found, struct database *database, struct err *err, const char *sql,
+                            const char *format, ...)
+{
+    sqlite3_stmt *rows = NULL;
+    va_list args;
+    va_start(args, format);
+    enum status status = start(&rows, database, err, sql, format, &args);
+    va_end(args);
+    *found = database_next(&status, rows, database, err);
+    if (*found)
+        *value = sqlite3_column_int64(rows, 0);
+    sqlite3_reset(rows);
     return status;
 }
 
 /* ---- opening ---- */
 
-static enum status pragma(int64_t *value, const struct database *database, const char *sql, struct err *err)
-{
-    sqlite3_stmt *statement = NULL;
-    bool row = false;
-    enum status status = database_prepare(&statement, database, sql, err);
-    if (!status)
-        status = database_step(database, statement, &row, err);
-    if (!status)
-        *value = row ? sqlite3_column_int64(statement, 0) : 0;
-    sqlite3_finalize(statement);
-    return status;
-}
-
 /* An empty file is a new history; anything else must say that it is one. */
-static enum status check_identity(int64_t *version, const struct database *database, struct err *err)
+static enum status check_identity(int64_t *version, struct database *database, struct err *err)
 {
     int64_t application = 0, tables = 0;
-    enum status status = pragma(version, database, "PRAGMA user_version", err);
+    bool found = false;
+    enum status status = database_number(version, &found, database, err, "PRAGMA user_version", "");
     if (!status)
-        status = pragma(&application, database, "PRAGMA application_id", err);
+        status = database_number(&application, &found, database, err, "PRAGMA application_id", "");
     if (!status)
-        status = pragma(&tables, database, "SELECT count(*) FROM sqlite_master", err);
+        status = database_number(&tables, &found, database, err, "SELECT count(*) FROM sqlite_master", "");
     if (status)
         return status;
     if (application != DATABASE_APPLICATION && (tables || *version))
@@ -203,7 +229,7 @@ static enum status check_identity(int64_t *version, const struct database *datab
     return STATUS_OK;
 }
 
-enum status database_migrate_to(const struct database *database, int version, struct err *err)
+enum status database_migrate_to(struct database *database, int version, struct err *err)
 {
     int64_t at = 0;
     char sql[96];
@@ -218,11 +244,7 @@ enum status database_migrate_to(const struct database *database, int version, st
                          DATABASE_APPLICATION, (int)at);
         status = database_run(database, sql, err);
     }
-    if (!status)
-        status = database_commit(database, err);
-    if (status)
-        database_rollback(database);
-    return status;
+    return database_end(database, status, err);
 }
 
 static int busy_ms(void)
@@ -246,7 +268,7 @@ enum status database_open(struct database *database, const char *path, bool writ
     const int flags = write ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY;
     if (sqlite3_open_v2(path, &opened.db, flags, NULL) != SQLITE_OK) {
         enum status failed =
-            opened.db ? database_fail(&opened, "opening", err) : err_set(err, ERR_IO, "%s: SQLite has no memory", path);
+            opened.db ? fail(&opened, "opening", err) : err_set(err, ERR_IO, "%s: SQLite has no memory", path);
         database_close(&opened);
         return failed;
     }
@@ -270,6 +292,9 @@ enum status database_open(struct database *database, const char *path, bool writ
 
 void database_close(struct database *database)
 {
+    for (size_t k = 0; k < sizeof(database->prepared) / sizeof(*database->prepared); k++)
+        sqlite3_finalize(database->prepared[k].statement);
+    memset(database->prepared, 0, sizeof(database->prepared));
     sqlite3_close(database->db);
     database->db = NULL;
 }

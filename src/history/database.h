@@ -18,33 +18,36 @@ struct database {
     sqlite3 *db;
     const char *path;
     int busy_ms; /* how long to wait for another writer */
+    struct {
+        const char *sql; /* its address is its name: statements are string literals */
+        sqlite3_stmt *statement;
+    } prepared[48];
 };
 
 enum status database_open(struct database *database, const char *path, bool write, struct err *err);
 void database_close(struct database *database);
 
 /* The schema of an earlier version, for tests of the migration. */
-enum status database_migrate_to(const struct database *database, int version, struct err *err);
+enum status database_migrate_to(struct database *database, int version, struct err *err);
 
-/* ERR_IO or ERR_CONFIG with SQLite's words and ours: locked, full, damaged. */
-enum status database_fail(const struct database *database, const char *doing, struct err *err);
+/* SQL without results and values, one or several statements. ERR_IO or ERR_CONFIG with SQLite's words and ours: locked,
+ * full, damaged. */
+enum status database_run(struct database *database, const char *sql, struct err *err);
+enum status database_begin(struct database *database, struct err *err);         /* a writer's transaction, at once */
+enum status database_begin_reading(struct database *database, struct err *err); /* one view of it all */
+/* Commits what went well, else rolls back; returns `status`, or why it could not be committed. */
+enum status database_end(struct database *database, enum status status, struct err *err);
 
-/* SQL without results, one or several statements. */
-enum status database_run(const struct database *database, const char *sql, struct err *err);
-enum status database_begin(const struct database *database, struct err *err); /* a writer's transaction, at once */
-enum status database_begin_reading(const struct database *database, struct err *err); /* one view of it all */
-enum status database_commit(const struct database *database, struct err *err);
-void database_rollback(const struct database *database); /* nothing when no transaction is open */
-
-/* A prepared statement; NULL on failure. Bind in order with `format`: s text (NULL: null), i int64_t, k the same as a
- * key (0: null), d double (not finite: null), b blob (const void *, size_t). */
-enum status database_prepare(sqlite3_stmt **statement, const struct database *database, const char *sql,
-                             struct err *err);
-enum status database_bind(const struct database *database, sqlite3_stmt *statement, struct err *err, const char *format,
-                          ...);
-/* Steps: *row says whether there is one. */
-enum status database_step(const struct database *database, sqlite3_stmt *statement, bool *row, struct err *err);
-/* Runs a bound statement to its end and resets it. */
-enum status database_finish(const struct database *database, sqlite3_stmt *statement, struct err *err);
+/* Statements with values are prepared once and kept. `format` says what follows: s text (NULL: null), i int64_t, k the
+ * same as a key (0: null), d double (not finite: null), b blob (const void *, size_t). */
+enum status database_do(struct database *database, struct err *err, const char *sql, const char *format, ...);
+/* The first column of the first row; `found` false: there is none, and the value stays. */
+enum status database_number(int64_t *value, bool *found, struct database *database, struct err *err, const char *sql,
+                            const char *format, ...);
+/* Row by row, to the end:   status = database_select(&rows, db, err, sql, "i", id);
+ *                           while (database_next(&status, rows, db, err)) ... sqlite3_column_int64(rows, 0) ... */
+enum status database_select(sqlite3_stmt **rows, struct database *database, struct err *err, const char *sql,
+                            const char *format, ...);
+bool database_next(enum status *status, sqlite3_stmt *rows, struct database *database, struct err *err);
 
 #endif

@@ -43,16 +43,9 @@ static const char drop_sql[] =
     "DELETE FROM night WHERE lane = ?1 AND id IN (SELECT id FROM (SELECT id, row_number() OVER (PARTITION BY device "
     "ORDER BY started DESC) AS place FROM night WHERE lane = ?1) WHERE place > ?2)";
 
-enum status history_drop_nights(size_t *dropped, const struct database *db, const char *lane, unsigned keep,
-                                struct err *err)
+enum status history_drop_nights(size_t *dropped, struct database *db, const char *lane, unsigned keep, struct err *err)
 {
-    sqlite3_stmt *statement = NULL;
-    enum status status = database_prepare(&statement, db, drop_sql, err);
-    if (!status)
-        status = database_bind(db, statement, err, "si", lane, (int64_t)keep);
-    if (!status)
-        status = database_finish(db, statement, err);
-    sqlite3_finalize(statement);
+    enum status status = database_do(db, err, drop_sql, "si", lane, (int64_t)keep);
     *dropped = status ? 0 : (size_t)sqlite3_changes(db->db); /* without what went with them */
     for (size_t k = 0; k < sizeof(tidying) / sizeof(*tidying) && !status && *dropped; k++)
         status = database_run(db, tidying[k], err);
@@ -61,18 +54,15 @@ enum status history_drop_nights(size_t *dropped, const struct database *db, cons
 
 enum status history_prune(size_t *dropped, struct history *history, const char *lane, unsigned keep, struct err *err)
 {
-    const struct database *db = &history->database;
+    struct database *db = &history->database;
     size_t count = 0;
     if (!keep)
         return err_set(err, ERR_USAGE, "one night is the least to keep");
     enum status status = database_begin(db, err);
     if (!status)
         status = history_drop_nights(&count, db, lane ? lane : HISTORY_LANE, keep, err);
+    status = database_end(db, status, err);
     if (!status)
-        status = database_commit(db, err);
-    if (status)
-        database_rollback(db);
-    else
         *dropped = count;
     return status;
 }
@@ -100,19 +90,13 @@ static const char *const checks[] = {
 
 enum status history_check(struct text *problems, struct history *history, struct err *err)
 {
-    const struct database *db = &history->database;
+    struct database *db = &history->database;
     enum status status = database_begin_reading(db, err);
     for (size_t k = 0; k < sizeof(checks) / sizeof(*checks) && !status; k++) {
-        sqlite3_stmt *statement = NULL;
-        bool row = true;
-        status = database_prepare(&statement, db, checks[k], err);
-        while (!status && row) {
-            status = database_step(db, statement, &row, err);
-            if (!status && row)
-                text_addf(problems, "%s\n", (const char *)sqlite3_column_text(statement, 0));
-        }
-        sqlite3_finalize(statement);
+        sqlite3_stmt *rows = NULL;
+        status = database_select(&rows, db, err, checks[k], "");
+        while (database_next(&status, rows, db, err))
+            text_addf(problems, "%s\n", (const char *)sqlite3_column_text(rows, 0));
     }
-    database_rollback(db);
-    return status;
+    return database_end(db, status, err);
 }

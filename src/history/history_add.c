@@ -88,48 +88,28 @@ static enum status check_counts(const struct result *result, struct err *err)
 /* ---- look-ups ---- */
 
 struct adding {
-    const struct database *db;
+    struct database *db;
     const struct result *result;
     const char *lane;
     int64_t device, night, started;
-    sqlite3_stmt *find, *any, *adopt, *series, *touch, *point;
     struct history_added *added;
     struct arena arena;
 };
 
-/* The first column of the first row; `found` false: there is none. */
-static enum status one_number(int64_t *value, bool *found, const struct database *db, sqlite3_stmt *statement,
-                              struct err *err)
-{
-    enum status status = database_step(db, statement, found, err);
-    if (!status && *found)
-        *value = sqlite3_column_int64(statement, 0);
-    sqlite3_reset(statement);
-    return status;
-}
-
-/* The id of what has this key, made where it is missing: both statements begin with the key. */
-static enum status id_of(int64_t *id, const struct database *db, const char *select, const char *insert,
+/* The id of what has this key, made where it is missing: both statements begin with the key, which takes up to four
+ * values. */
+static enum status id_of(int64_t *id, struct database *db, const char *select, const char *insert,
                          const char *const values[4], struct err *err)
 {
-    sqlite3_stmt *statement = NULL;
     bool found = false;
-    enum status status = database_prepare(&statement, db, select, err);
-    if (!status)
-        status = database_bind(db, statement, err, "s", values[0]);
-    if (!status)
-        status = one_number(id, &found, db, statement, err);
-    sqlite3_finalize(statement);
+    enum status status = database_number(id, &found, db, err, select, "s", values[0]);
     if (status || found)
         return status;
-    const char *const formats[] = {"", "s", "ss", "sss", "ssss"};
-    status = database_prepare(&statement, db, insert, err);
-    if (!status)
-        status = database_bind(db, statement, err, formats[sqlite3_bind_parameter_count(statement)], values[0],
-                               values[1], values[2], values[3]);
-    if (!status)
-        status = database_finish(db, statement, err);
-    sqlite3_finalize(statement);
+    const char *const formats[] = {"s", "ss", "sss", "ssss"};
+    size_t count = 1;
+    while (count < 4 && values[count])
+        count++;
+    status = database_do(db, err, insert, formats[count - 1], values[0], values[1], values[2], values[3]);
     *id = sqlite3_last_insert_rowid(db->db);
     return status;
 }
@@ -158,35 +138,18 @@ static enum status object_id(int64_t *id, const struct adding *adding, const cha
 
 /* ---- may it go in? ---- */
 
-/* `sql` about the nights of this lane and device; ?3 is when this one started. */
-static enum status about_nights(int64_t *value, bool *found, const struct adding *adding, const char *sql,
-                                struct err *err)
+static enum status check_new(struct adding *adding, struct err *err)
 {
-    sqlite3_stmt *statement = NULL;
-    enum status status = database_prepare(&statement, adding->db, sql, err);
-    if (!status)
-        status = database_bind(adding->db, statement, err, "sii", adding->lane, adding->device, adding->started);
-    if (!status)
-        status = one_number(value, found, adding->db, statement, err);
-    sqlite3_finalize(statement);
-    return status;
-}
-
-static enum status check_new(const struct adding *adding, struct err *err)
-{
-    sqlite3_stmt *statement = NULL;
-    bool found = false;
-    enum status status =
-        database_prepare(&statement, adding->db, "SELECT lane, started_at FROM night WHERE run_id = ?", err);
-    if (!status)
-        status = database_bind(adding->db, statement, err, "s", adding->result->run_id);
-    if (!status)
-        status = database_step(adding->db, statement, &found, err);
-    if (!status && found)
-        status =
-            err_set(err, ERR_CONFIG, "this run is in the history already: lane '%s', night of %s",
-                    (const char *)sqlite3_column_text(statement, 0), (const char *)sqlite3_column_text(statement, 1));
-    sqlite3_finalize(statement);
+    sqlite3_stmt *rows = NULL;
+    enum status status = database_select(&rows, adding->db, err, "SELECT lane, started_at FROM night WHERE run_id = ?",
+                                         "s", adding->result->run_id);
+    const char *where = NULL, *when = NULL;
+    while (database_next(&status, rows, adding->db, err)) {
+        where = arena_strdup(&adding->arena, (const char *)sqlite3_column_text(rows, 0));
+        when = arena_strdup(&adding->arena, (const char *)sqlite3_column_text(rows, 1));
+    }
+    if (!status && where)
+        status = err_set(err, ERR_CONFIG, "this run is in the history already: lane '%s', night of %s", where, when);
     return status;
 }
 
@@ -197,10 +160,10 @@ static enum status check_time(const struct adding *adding, bool backfill, struct
     if (adding->started > (int64_t)time(NULL) + DAY_S)
         return err_set(err, ERR_CONFIG, "the result was started at %s, which is in the future: a clock is wrong",
                        adding->result->started_at);
-    enum status status = about_nights(&later, &found, adding,
-                                      "SELECT started FROM night WHERE lane = ?1 AND device = ?2 AND started >= ?3 "
-                                      "ORDER BY started LIMIT 1",
-                                      err);
+    enum status status = database_number(&later, &found, adding->db, err,
+                                         "SELECT started FROM night WHERE lane = ?1 AND device = ?2 AND started >= ?3 "
+                                         "ORDER BY started LIMIT 1",
+                                         "sii", adding->lane, adding->device, adding->started);
     if (status || !found)
         return status;
     if (later == adding->started)
@@ -219,20 +182,13 @@ static enum status check_time(const struct adding *adding, bool backfill, struct
 static enum status add_night(struct adding *adding, int64_t environment, struct err *err)
 {
     const struct result *r = adding->result;
-    sqlite3_stmt *statement = NULL;
-    enum status status = database_prepare(
-        &statement, adding->db,
+    enum status status = database_do(
+        adding->db, err,
         "INSERT INTO night (device, lane, run_id, started, started_at, finished_at, trials, environment, suite, git, "
         "branch, ci_url, tool, machine) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        err);
-    if (!status)
-        status = database_bind(adding->db, statement, err, "ississiissssss", adding->device, adding->lane, r->run_id,
-                               adding->started, r->started_at, r->finished_at, (int64_t)(r->trials ? r->trials : 1),
-                               environment, r->config_sha256, r->commit, r->branch, r->ci_url, r->tool_version,
-                               r->machine.name);
-    if (!status)
-        status = database_finish(adding->db, statement, err);
-    sqlite3_finalize(statement);
+        "ississiissssss", adding->device, adding->lane, r->run_id, adding->started, r->started_at, r->finished_at,
+        (int64_t)(r->trials ? r->trials : 1), environment, r->config_sha256, r->commit, r->branch, r->ci_url,
+        r->tool_version, r->machine.name);
     adding->night = sqlite3_last_insert_rowid(adding->db->db);
     return status;
 }
@@ -247,26 +203,18 @@ struct subject {
 static enum status find_series(int64_t *id, bool *found, const struct adding *adding, const struct subject *s,
                                struct err *err)
 {
-    sqlite3_stmt *const tries[] = {adding->find, s->timer[0] ? adding->adopt : adding->any};
+    static const char same[] =
+        "SELECT id FROM series WHERE lane = ? AND device = ? AND kind = ? AND case_id = ? AND timer = ?";
+    static const char last[] = "SELECT id FROM series WHERE lane = ? AND device = ? AND kind = ? AND case_id = ? AND ? "
+                               "= '' ORDER BY seen DESC, id DESC LIMIT 1";
+    static const char adopt[] = "UPDATE series SET timer = ?5 WHERE lane = ?1 AND device = ?2 AND kind = ?3 AND "
+                                "case_id = ?4 AND timer = '' RETURNING id";
+    const char *const tries[] = {same, s->timer[0] ? adopt : last};
     enum status status = STATUS_OK;
     *found = false;
-    for (int k = 0; k < 2 && !status && !*found; k++) {
-        status =
-            database_bind(adding->db, tries[k], err, "sisss", adding->lane, adding->device, s->kind, s->id, s->timer);
-        if (!status)
-            status = one_number(id, found, adding->db, tries[k], err);
-    }
-    return status;
-}
-
-static enum status make_series(int64_t *id, const struct adding *adding, const struct subject *s, struct err *err)
-{
-    enum status status = database_bind(adding->db, adding->series, err, "isssssssss", adding->device, adding->lane,
-                                       s->id, s->timer, s->kind, s->class, s->label, s->kernel, s->mode, s->unit);
-    if (!status)
-        status = database_finish(adding->db, adding->series, err);
-    *id = sqlite3_last_insert_rowid(adding->db->db);
-    adding->added->new_series++;
+    for (int k = 0; k < 2 && !status && !*found; k++)
+        status = database_number(id, found, adding->db, err, tries[k], "sisss", adding->lane, adding->device, s->kind,
+                                 s->id, s->timer);
     return status;
 }
 
@@ -276,15 +224,46 @@ static enum status series_id(int64_t *id, const struct adding *adding, const str
 {
     bool found = false;
     enum status status = find_series(id, &found, adding, s, err);
-    if (!status && !found)
-        status = make_series(id, adding, s, err);
-    if (!status)
-        status = database_bind(adding->db, adding->touch, err, "ksssssi", skipped ? 0 : adding->started, s->class,
-                               s->label, s->mode, s->unit, s->better, *id);
-    return status ? status : database_finish(adding->db, adding->touch, err);
+    if (!status && !found) {
+        status =
+            database_do(adding->db, err,
+                        "INSERT INTO series (device, lane, case_id, timer, kind, class, label, kernel, mode, unit, "
+                        "better) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'lower')",
+                        "isssssssss", adding->device, adding->lane, s->id, s->timer, s->kind, s->class, s->label,
+                        s->kernel, s->mode, s->unit);
+        *id = sqlite3_last_insert_rowid(adding->db->db);
+        adding->added->new_series++;
+    }
+    return status ? status
+                  : database_do(adding->db, err,
+                                "UPDATE series SET seen = max(ifnull(seen, 0), ifnull(?, 0)), class = ?, label = ?, "
+                                "mode = ?, unit = ?, better = ? WHERE id = ?",
+                                "ksssssi", skipped ? 0 : adding->started, s->class, s->label, s->mode, s->unit,
+                                s->better, *id);
 }
 
-static size_t trial_times(double *times, const struct result_case *c)
+/* What is known of a series on this night. */
+struct fact {
+    double value, least, cycles, tick, fraction;
+    const char *status, *reason;
+    int64_t flags, object;
+    const double *trials;
+    size_t trial_count;
+};
+
+static enum status add_point(struct adding *adding, int64_t series, const struct fact *f, struct err *err)
+{
+    enum status status =
+        database_do(adding->db, err,
+                    "INSERT INTO point (series, night, value, least, cycles, tick, fraction, status, flags, object, "
+                    "trials, reason) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                    "iidddddsikbs", series, adding->night, f->value, f->least, f->cycles, f->tick, f->fraction,
+                    f->status, f->flags, f->object, f->trials, f->trial_count * sizeof(*f->trials), f->reason);
+    adding->added->points += !status;
+    return status;
+}
+
+size_t history_trials(double times[static SHIFT_MAX_TRIALS], const struct result_case *c)
 {
     size_t count = 0;
     for (size_t k = 0; k < c->trial_count && count < SHIFT_MAX_TRIALS; k++)
@@ -293,6 +272,15 @@ static size_t trial_times(double *times, const struct result_case *c)
     if (!count)
         times[count++] = c->stats.median;
     return count;
+}
+
+const char *history_status(const struct result_case *c)
+{
+    const char *finding = result_case_finding(c);
+    return result_case_counts(c)  ? "ok"
+           : finding[0]           ? finding
+           : c->status == CASE_OK ? "not timed"
+                                  : case_status_name(c->status);
 }
 
 static enum status add_case(struct adding *adding, const struct result_case *c, struct err *err)
@@ -308,23 +296,22 @@ static enum status add_case(struct adding *adding, const struct result_case *c, 
                                     .mode = cache_mode_name(c->cache),
                                     .unit = "ns",
                                     .better = "lower"};
-    const size_t count = counts ? trial_times(times, c) : 0;
     const double tick_ns = adding->result->calibration.timer_tick_ns / (c->batch ? c->batch : 1);
-    const char *finding = result_case_finding(c);
-    const char *failed = finding[0] ? finding : c->status == CASE_OK ? "not timed" : case_status_name(c->status);
-    int64_t series = 0, object = 0;
+    struct fact fact = {.value = counts ? c->stats.median : NAN,
+                        .least = counts ? c->stats.min : NAN,
+                        .cycles = c->cycles,
+                        .tick = tick_ns > 0 ? tick_ns : NAN,
+                        .fraction = counts ? c->fraction : NAN,
+                        .status = history_status(c),
+                        .reason = counts ? NULL : c->reason,
+                        .flags = c->flags,
+                        .trials = times,
+                        .trial_count = counts ? history_trials(times, c) : 0};
+    int64_t series = 0;
     enum status status = series_id(&series, adding, &subject, c->status == CASE_SKIPPED, err);
     if (!status && c->object_sha256[0])
-        status = object_id(&object, adding, c->object_sha256, err);
-    if (!status)
-        status = database_bind(adding->db, adding->point, err, "iidddddsikbs", series, adding->night,
-                               counts ? c->stats.median : NAN, counts ? c->stats.min : NAN, c->cycles,
-                               tick_ns > 0 ? tick_ns : NAN, counts ? c->fraction : NAN, counts ? "ok" : failed,
-                               (int64_t)c->flags, object, times, count * sizeof(*times), counts ? NULL : c->reason);
-    if (!status)
-        status = database_finish(adding->db, adding->point, err);
-    adding->added->points += !status;
-    return status;
+        status = object_id(&fact.object, adding, c->object_sha256, err);
+    return status ? status : add_point(adding, series, &fact, err);
 }
 
 /* Its logarithm and its inverse are judged. */
@@ -348,55 +335,25 @@ static enum status add_kpi(struct adding *adding, const struct result_kpi *kpi, 
                                     .mode = "",
                                     .unit = kpi->unit && kpi->unit[0] ? kpi->unit : "1",
                                     .better = kpi->higher_is_better ? "higher" : "lower"};
+    const struct fact fact = {.value = has ? kpi->value : NAN,
+                              .least = NAN,
+                              .cycles = NAN,
+                              .tick = NAN,
+                              .fraction = NAN,
+                              .status = has ? "ok" : "no value",
+                              .reason = has ? NULL : reason};
     int64_t series = 0;
     enum status status = series_id(&series, adding, &subject, false, err);
-    if (!status)
-        status = database_bind(adding->db, adding->point, err, "iidddddsikbs", series, adding->night,
-                               has ? kpi->value : NAN, NAN, NAN, NAN, NAN, has ? "ok" : "no value", (int64_t)0,
-                               (int64_t)0, NULL, (size_t)0, has ? NULL : reason);
-    if (!status)
-        status = database_finish(adding->db, adding->point, err);
-    adding->added->points += !status;
-    return status;
-}
-
-static enum status prepare(struct adding *adding, struct err *err)
-{
-    const struct {
-        sqlite3_stmt **statement;
-        const char *sql;
-    } all[] = {
-        {&adding->find,
-         "SELECT id FROM series WHERE lane = ? AND device = ? AND kind = ? AND case_id = ? AND timer = ?"},
-        {&adding->any, "SELECT id FROM series WHERE lane = ? AND device = ? AND kind = ? AND case_id = ? AND ? = '' "
-                       "ORDER BY seen DESC, id DESC LIMIT 1"},
-        {&adding->adopt, "UPDATE series SET timer = ?5 WHERE lane = ?1 AND device = ?2 AND kind = ?3 AND case_id = ?4 "
-                         "AND timer = '' RETURNING id"},
-        {&adding->series, "INSERT INTO series (device, lane, case_id, timer, kind, class, label, kernel, mode, unit, "
-                          "better) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'lower')"},
-        {&adding->touch, "UPDATE series SET seen = max(ifnull(seen, 0), ifnull(?, 0)), class = ?, label = ?, mode = ?, "
-                         "unit = ?, better = ? WHERE id = ?"},
-        {&adding->point,
-         "INSERT INTO point (series, night, value, least, cycles, tick, fraction, status, flags, object, "
-         "trials, reason) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"},
-    };
-    enum status status = STATUS_OK;
-    for (size_t k = 0; k < sizeof(all) / sizeof(*all) && !status; k++)
-        status = database_prepare(all[k].statement, adding->db, all[k].sql, err);
-    return status;
+    return status ? status : add_point(adding, series, &fact, err);
 }
 
 static enum status add_points(struct adding *adding, struct err *err)
 {
-    enum status status = prepare(adding, err);
+    enum status status = STATUS_OK;
     for (size_t k = 0; k < adding->result->case_count && !status; k++)
         status = add_case(adding, &adding->result->cases[k], err);
     for (size_t k = 0; k < adding->result->kpi_count && !status; k++)
         status = add_kpi(adding, &adding->result->kpis[k], err);
-    sqlite3_stmt *const all[] = {adding->find,   adding->any,   adding->adopt,
-                                 adding->series, adding->touch, adding->point};
-    for (size_t k = 0; k < sizeof(all) / sizeof(*all); k++)
-        sqlite3_finalize(all[k]);
     return status;
 }
 
@@ -410,10 +367,10 @@ static enum status add_all(struct adding *adding, const struct history_add_optio
     if (!status)
         status = check_time(adding, options->backfill, err);
     if (!status)
-        status = about_nights(&before, &found, adding,
-                              "SELECT environment FROM night WHERE lane = ?1 AND device = ?2 AND started < ?3 ORDER BY "
-                              "started DESC LIMIT 1",
-                              err);
+        status = database_number(&before, &found, adding->db, err,
+                                 "SELECT environment FROM night WHERE lane = ?1 AND device = ?2 AND started < ?3 ORDER "
+                                 "BY started DESC LIMIT 1",
+                                 "sii", adding->lane, adding->device, adding->started);
     if (!status)
         status = environment_id(&environment, adding, err);
     if (!status)
@@ -444,11 +401,8 @@ enum status history_add(struct history *history, const struct result *result, co
         status = database_begin(adding.db, err);
     if (!status)
         status = add_all(&adding, options, err);
+    status = database_end(adding.db, status, err);
     if (!status)
-        status = database_commit(adding.db, err);
-    if (status)
-        database_rollback(adding.db);
-    else
         *added = made;
     arena_release(&adding.arena);
     return status;

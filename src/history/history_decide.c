@@ -15,9 +15,8 @@
 /* ---- confirmation: more trials of tonight ---- */
 
 struct confirming {
-    const struct database *db;
+    struct database *db;
     const struct history_window *window; /* tonight alone */
-    sqlite3_stmt *select, *update;
     struct arena *arena;
 };
 
@@ -34,62 +33,54 @@ static const struct history_row *row_of(const struct confirming *confirming, con
     return NULL;
 }
 
-/* Tonight's trials and the new ones; returns how many. */
-static size_t all_trials(double **times, const struct confirming *confirming, const struct result_case *c)
+/* Behind the trials that tonight has, the new ones; returns how many all are. */
+static enum status all_trials(double **times, size_t *count, const struct confirming *confirming,
+                              const struct history_row *row, const struct result_case *c, struct err *err)
 {
-    const size_t kept = (size_t)sqlite3_column_bytes(confirming->select, 0) / sizeof(double);
-    const size_t added = c->trial_count ? c->trial_count : 1;
-    const void *blob = sqlite3_column_blob(confirming->select, 0);
-    size_t count = kept;
-    *times = arena_array(confirming->arena, kept + added, sizeof(**times));
-    if (kept)
-        memcpy(*times, blob, kept * sizeof(**times));
-    for (size_t k = 0; k < c->trial_count; k++)
-        if (c->trials[k].status == CASE_OK && c->trials[k].median_ns > 0)
-            (*times)[count++] = c->trials[k].median_ns;
-    if (!c->trial_count)
-        (*times)[count++] = c->stats.median;
-    return count;
+    double added[SHIFT_MAX_TRIALS];
+    const size_t more = history_trials(added, c);
+    sqlite3_stmt *rows = NULL;
+    enum status status =
+        database_select(&rows, confirming->db, err, "SELECT trials FROM point WHERE series = ? AND night = ?", "ii",
+                        row->id, confirming->window->nights[0].id);
+    *count = 0;
+    while (database_next(&status, rows, confirming->db, err)) {
+        const size_t kept = (size_t)sqlite3_column_bytes(rows, 0) / sizeof(double);
+        *times = arena_array(confirming->arena, kept + more, sizeof(**times));
+        if (kept)
+            memcpy(*times, sqlite3_column_blob(rows, 0), kept * sizeof(**times));
+        memcpy(*times + kept, added, more * sizeof(**times));
+        *count = kept + more;
+    }
+    return status;
 }
 
 /* What fails when it is run again has failed, however well it did before; what failed before stays so. */
 static enum status join(struct confirming *confirming, const struct history_row *row, const struct result_case *c,
                         struct err *err)
 {
-    const int64_t night = confirming->window->nights[0].id;
-    const struct history_point *point = &row->points[0];
-    const char *finding = result_case_finding(c);
-    const char *failed = finding[0] ? finding : c->status == CASE_OK ? "not timed" : case_status_name(c->status);
     const bool counts = result_case_counts(c);
-    bool found = false;
     double *times = NULL, median = NAN;
     size_t count = 0;
-    if (strcmp(point->status, "ok") != 0)
+    enum status status = STATUS_OK;
+    if (strcmp(row->points[0].status, "ok") != 0)
         return STATUS_OK;
-    enum status status = database_bind(confirming->db, confirming->select, err, "ii", row->id, night);
-    if (!status)
-        status = database_step(confirming->db, confirming->select, &found, err);
-    if (!status && counts) {
-        count = all_trials(&times, confirming, c);
+    if (counts)
+        status = all_trials(&times, &count, confirming, row, c, err);
+    if (count)
         median = median_of(arena_copy(confirming->arena, times, count * sizeof(*times)), count);
-    }
-    sqlite3_reset(confirming->select);
-    if (!status)
-        status = database_bind(confirming->db, confirming->update, err, "dssbiii", median, counts ? "ok" : failed,
-                               counts ? NULL : c->reason, times, count * sizeof(*times),
-                               (int64_t)(c->trial_count ? c->trial_count : 1), row->id, night);
-    return status ? status : database_finish(confirming->db, confirming->update, err);
+    return status ? status
+                  : database_do(confirming->db, err,
+                                "UPDATE point SET value = ?, status = ?, reason = ?, trials = ?, confirmed = confirmed "
+                                "+ ? WHERE series = ? AND night = ?",
+                                "dssbiii", median, history_status(c), counts ? NULL : c->reason, times,
+                                count * sizeof(*times), (int64_t)(c->trial_count ? c->trial_count : 1), row->id,
+                                confirming->window->nights[0].id);
 }
 
 static enum status join_all(size_t *points, struct confirming *confirming, const struct result *result, struct err *err)
 {
-    enum status status = database_prepare(&confirming->select, confirming->db,
-                                          "SELECT trials FROM point WHERE series = ? AND night = ?", err);
-    if (!status)
-        status = database_prepare(&confirming->update, confirming->db,
-                                  "UPDATE point SET value = ?, status = ?, reason = ?, trials = ?, confirmed = "
-                                  "confirmed + ? WHERE series = ? AND night = ?",
-                                  err);
+    enum status status = STATUS_OK;
     for (size_t k = 0; k < result->case_count && !status; k++) {
         const struct result_case *c = &result->cases[k];
         const struct history_row *row = row_of(confirming, c);
@@ -109,16 +100,11 @@ static enum status join_all(size_t *points, struct confirming *confirming, const
 
 static enum status check_environment(const struct confirming *confirming, const struct result *result, struct err *err)
 {
-    sqlite3_stmt *statement = NULL;
+    int64_t one = 0;
     bool same = false;
     enum status status =
-        database_prepare(&statement, confirming->db, "SELECT 1 FROM environment WHERE id = ? AND fingerprint = ?", err);
-    if (!status)
-        status = database_bind(confirming->db, statement, err, "is", confirming->window->nights[0].environment,
-                               result->fingerprint);
-    if (!status)
-        status = database_step(confirming->db, statement, &same, err);
-    sqlite3_finalize(statement);
+        database_number(&one, &same, confirming->db, err, "SELECT 1 FROM environment WHERE id = ? AND fingerprint = ?",
+                        "is", confirming->window->nights[0].environment, result->fingerprint);
     if (!status && !same)
         status =
             err_set(err, ERR_CONFIG, "the environment is not that of the newest night: its cases cannot be confirmed");
@@ -141,13 +127,8 @@ enum status history_confirm(struct history *history, const char *lane, const str
         status = check_environment(&confirming, result, err);
     if (!status)
         status = join_all(&joined, &confirming, result, err);
-    sqlite3_finalize(confirming.select);
-    sqlite3_finalize(confirming.update);
+    status = database_end(confirming.db, status, err);
     if (!status)
-        status = database_commit(confirming.db, err);
-    if (status)
-        database_rollback(confirming.db);
-    else
         *points = joined;
     arena_release(&arena);
     return status;
@@ -156,9 +137,8 @@ enum status history_confirm(struct history *history, const char *lane, const str
 /* ---- accept ---- */
 
 struct accepting {
-    const struct database *db;
+    struct database *db;
     const struct history_window *window;
-    sqlite3_stmt *insert, *close;
     const char *const *globs;
     size_t glob_count;
     const char *reason;
@@ -168,14 +148,8 @@ struct accepting {
 /* Not there tonight, or skipped, though it was measured once; false for a case that has another timer now. */
 static bool is_missing(const struct history_window *w, const struct history_row *row)
 {
-    const size_t last = w->night_count - 1;
-    if (row->is_class || !row->seen || row->retired || row->seen >= w->nights[last].started)
-        return false;
-    for (size_t k = 0; k < w->row_count; k++)
-        if (&w->rows[k] != row && w->rows[k].is_kpi == row->is_kpi && w->rows[k].points[last].present &&
-            !strcmp(w->rows[k].case_id, row->case_id))
-            return false;
-    return true;
+    return !row->is_class && row->seen && !row->retired && row->seen < w->nights[w->night_count - 1].started &&
+           !history_other_timer(w, row);
 }
 
 static bool wanted(const struct accepting *accepting, const struct history_row *row)
@@ -199,34 +173,27 @@ static int64_t start_of(const struct history_row *row, int64_t tonight)
 static enum status accept_row(const struct accepting *accepting, const struct history_row *row, struct err *err)
 {
     const int64_t tonight = accepting->window->nights[accepting->window->night_count - 1].started;
-    enum status status = database_bind(accepting->db, accepting->insert, err, "iiiss", row->id, tonight,
-                                       start_of(row, tonight), accepting->reason, accepting->now);
-    if (!status)
-        status = database_finish(accepting->db, accepting->insert, err);
-    if (!status)
-        status = database_bind(accepting->db, accepting->close, err, "ii", tonight, row->id);
-    return status ? status : database_finish(accepting->db, accepting->close, err);
+    enum status status =
+        database_do(accepting->db, err,
+                    "INSERT INTO accepted (series, started, start, reason, at) VALUES (?, ?, ?, ?, ?) "
+                    "ON CONFLICT DO UPDATE SET reason = excluded.reason, at = excluded.at",
+                    "iiiss", row->id, tonight, start_of(row, tonight), accepting->reason, accepting->now);
+    return status ? status
+                  : database_do(accepting->db, err,
+                                "UPDATE alarm SET closed = ?, closed_by = 'accepted' WHERE series = ? AND closed IS "
+                                "NULL",
+                                "ii", tonight, row->id);
 }
 
 static enum status accept_rows(size_t *count, struct accepting *accepting, struct err *err)
 {
     const struct history_window *w = accepting->window;
-    enum status status =
-        database_prepare(&accepting->insert, accepting->db,
-                         "INSERT INTO accepted (series, started, start, reason, at) VALUES (?, ?, ?, ?, ?) ON CONFLICT "
-                         "DO UPDATE SET reason = excluded.reason, at = excluded.at",
-                         err);
-    if (!status)
-        status = database_prepare(
-            &accepting->close, accepting->db,
-            "UPDATE alarm SET closed = ?, closed_by = 'accepted' WHERE series = ? AND closed IS NULL", err);
+    enum status status = STATUS_OK;
     for (size_t k = 0; k < w->row_count && !status; k++)
         if (wanted(accepting, &w->rows[k])) {
             status = accept_row(accepting, &w->rows[k], err);
             ++*count;
         }
-    sqlite3_finalize(accepting->insert);
-    sqlite3_finalize(accepting->close);
     if (!status && !*count)
         status = err_set(err, ERR_CONFIG,
                          accepting->glob_count ? "no series matches"
@@ -250,11 +217,8 @@ enum status history_accept(size_t *count, struct history *history, const char *l
         status = history_load(&window, history, lane, device, GATE_KEEP_NIGHTS, &arena, err);
     if (!status)
         status = accept_rows(&accepted, &accepting, err);
+    status = database_end(accepting.db, status, err);
     if (!status)
-        status = database_commit(accepting.db, err);
-    if (status)
-        database_rollback(accepting.db);
-    else
         *count = accepted;
     arena_release(&arena);
     return status;

@@ -25,18 +25,6 @@ static const struct history_point *tonight(const struct history_judging *judging
     return &row->points[judging->window.night_count - 1];
 }
 
-/* The case is there tonight under another timer: then this series has ended, and nothing is missing. */
-static const struct history_row *other_timer(const struct history_judging *judging, const struct history_row *row)
-{
-    for (size_t k = 0; k < judging->window.row_count; k++) {
-        const struct history_row *other = &judging->window.rows[k];
-        if (other != row && !other->is_class && other->is_kpi == row->is_kpi && !strcmp(other->case_id, row->case_id) &&
-            tonight(judging, other)->present)
-            return other;
-    }
-    return NULL;
-}
-
 static bool there_last_night(const struct history_judging *judging, const struct history_row *row)
 {
     const size_t nights = judging->window.night_count;
@@ -79,14 +67,14 @@ static void judge_alarm(struct history_series *out, const struct history_judging
     out->shift = in_unit(out, v->shift);
     out->baseline = out->is_class ? NAN : out->higher_is_better ? 1 / v->baseline_ns : v->baseline_ns;
     out->since = judging->window.nights[v->tau].started_at;
-    out->cause = history_cause(judging, row, v->tau);
+    out->cause = history_cause(judging, row, v->tau, judging->window.night_count - 1);
     out->commits = history_commits(judging, v->tau);
 }
 
 static void judge_absent(struct history_series *out, const struct history_judging *judging,
                          const struct history_row *row)
 {
-    const struct history_row *other = other_timer(judging, row);
+    const struct history_row *other = history_other_timer(&judging->window, row);
     if (other && there_last_night(judging, row)) {
         out->finding = FINDING_TIMER;
         out->reason = arena_printf(judging->arena, "timed by %s tonight, by %s before",
@@ -282,66 +270,32 @@ static void conclude(struct history_gate *out, struct history_judging *judging)
 /* ---- the gate ---- */
 
 /* What an earlier gate said of tonight must not change what this one says; what people said stays. */
-static enum status forget(const struct history_window *newest, const struct database *db, const char *sql,
-                          struct err *err)
-{
-    sqlite3_stmt *statement = NULL;
-    enum status status = database_prepare(&statement, db, sql, err);
-    if (!status)
-        status = database_bind(db, statement, err, "sii", newest->lane, newest->device_id, newest->nights[0].started);
-    if (!status)
-        status = database_finish(db, statement, err);
-    sqlite3_finalize(statement);
-    return status;
-}
-
-static enum status forget_tonight(const struct history_window *newest, const struct database *db, struct err *err)
-{
-    enum status status = forget(newest, db,
-                                "DELETE FROM alarm WHERE series IN (SELECT id FROM series WHERE lane = ?1 AND device = "
-                                "?2) AND started = ?3 AND ifnull(closed_by, '') <> 'accepted'",
-                                err);
-    if (!status)
-        status = forget(newest, db,
-                        "UPDATE alarm SET closed = NULL, closed_by = NULL WHERE series IN (SELECT id FROM series WHERE "
-                        "lane = ?1 AND device = ?2) AND closed = ?3 AND closed_by = 'gone'",
-                        err);
-    return status;
-}
+static const char *const forgetting[] = {
+    "DELETE FROM alarm WHERE series IN (SELECT id FROM series WHERE lane = ?1 AND device = ?2) AND started = ?3 AND "
+    "ifnull(closed_by, '') <> 'accepted'",
+    "UPDATE alarm SET closed = NULL, closed_by = NULL WHERE series IN (SELECT id FROM series WHERE lane = ?1 AND "
+    "device = ?2) AND closed = ?3 AND closed_by = 'gone'",
+};
 
 /* Nights since the first that no gate has seen; at least 1. */
-static enum status count_unjudged(size_t *count, const struct history_window *newest, const struct database *db,
-                                  struct err *err)
-{
-    sqlite3_stmt *statement = NULL;
-    bool row = false;
-    enum status status =
-        database_prepare(&statement, db,
-                         "SELECT count(*) FROM night WHERE lane = ?1 AND device = ?2 AND started >= (SELECT "
-                         "min(started) FROM night WHERE lane = ?1 AND device = ?2 AND (NOT gated OR started = ?3))",
-                         err);
-    if (!status)
-        status = database_bind(db, statement, err, "sii", newest->lane, newest->device_id, newest->nights[0].started);
-    if (!status)
-        status = database_step(db, statement, &row, err);
-    if (!status)
-        *count = (size_t)sqlite3_column_int64(statement, 0);
-    sqlite3_finalize(statement);
-    return status;
-}
+static const char unjudged_sql[] =
+    "SELECT count(*) FROM night WHERE lane = ?1 AND device = ?2 AND started >= (SELECT min(started) FROM night WHERE "
+    "lane = ?1 AND device = ?2 AND (NOT gated OR started = ?3))";
 
 static enum status judge_all(struct history_judging *judging, const char *lane, const char *device, struct err *err)
 {
-    const struct database *db = &judging->history->database;
+    struct database *db = &judging->history->database;
     struct history_window newest;
-    size_t unjudged = 1;
+    int64_t unjudged = 1;
+    bool found = false;
     enum status status = history_load(&newest, judging->history, lane, device, 1, judging->arena, err);
+    for (size_t k = 0; k < sizeof(forgetting) / sizeof(*forgetting) && !status; k++)
+        status = database_do(db, err, forgetting[k], "sii", newest.lane, newest.device_id, newest.nights[0].started);
     if (!status)
-        status = forget_tonight(&newest, db, err);
+        status = database_number(&unjudged, &found, db, err, unjudged_sql, "sii", newest.lane, newest.device_id,
+                                 newest.nights[0].started);
     if (!status)
-        status = count_unjudged(&unjudged, &newest, db, err);
-    if (!status)
-        status = history_load(&judging->window, judging->history, lane, device, GATE_KEEP_NIGHTS - 1 + unjudged,
+        status = history_load(&judging->window, judging->history, lane, device, GATE_KEEP_NIGHTS - 1 + (size_t)unjudged,
                               judging->arena, err);
     return status ? status : history_judge(judging, err);
 }
@@ -349,16 +303,13 @@ static enum status judge_all(struct history_judging *judging, const char *lane, 
 enum status history_gate(struct history_gate *out, struct history *history, const char *lane, const char *device,
                          const struct gate_options *options, struct arena *arena, struct err *err)
 {
-    const struct database *db = &history->database;
+    struct database *db = &history->database;
     struct history_judging judging = {.history = history, .options = options, .arena = arena};
     enum status status = database_begin(db, err);
     if (!status)
         status = judge_all(&judging, lane, device, err);
+    status = database_end(db, status, err);
     if (!status)
-        status = database_commit(db, err);
-    if (status)
-        database_rollback(db);
-    else
         conclude(out, &judging);
     return status;
 }

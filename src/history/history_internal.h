@@ -59,6 +59,10 @@ enum status history_load(struct history_window *window, struct history *history,
 /* The first night that started then or later; night_count: none. */
 size_t history_night_at(const struct history_window *window, int64_t started);
 
+/* The series that the case of this one is in tonight, under another timer: then this one has ended, and nothing is
+ * missing. */
+const struct history_row *history_other_timer(const struct history_window *w, const struct history_row *row);
+
 /* What the open alarms of a series add up to, as ln; 0 without one. `first`: the earliest of them. */
 double history_open_level(const struct history_row *row, const struct history_alarm **first);
 
@@ -66,8 +70,7 @@ double history_open_level(const struct history_row *row, const struct history_al
 struct history_alarm *history_more_alarms(struct history_row *row, struct arena *arena);
 
 /* In the caller's transaction: what history_prune does. */
-enum status history_drop_nights(size_t *dropped, const struct database *db, const char *lane, unsigned keep,
-                                struct err *err);
+enum status history_drop_nights(size_t *dropped, struct database *db, const char *lane, unsigned keep, struct err *err);
 
 /* ---- what a night is ---- */
 
@@ -75,6 +78,11 @@ enum status history_drop_nights(size_t *dropped, const struct database *db, cons
 const char *history_device_key(const struct result *result, struct arena *arena);
 /* A prediction, a profile, or a part of a run is no measurement. */
 enum status history_check_result(const struct result *result, struct err *err);
+
+/* "ok", or why the case does not count: its finding, "not timed", "skipped" ... */
+const char *history_status(const struct result_case *c);
+/* Medians of the trials that count, at most SHIFT_MAX_TRIALS; of a run without trials its own. */
+size_t history_trials(double times[static SHIFT_MAX_TRIALS], const struct result_case *c);
 
 /* ---- judging: history_judge.c hands the nights to gate.h, history_gate.c makes findings of the last one ---- */
 
@@ -97,7 +105,8 @@ struct history_judging {
 enum status history_judge(struct history_judging *judging, struct err *err);
 
 /* Why the series moved, against the last night before `tau`: a label (measurement.md 2.3, 7). */
-const char *history_cause(const struct history_judging *judging, const struct history_row *row, size_t tau);
+const char *history_cause(const struct history_judging *judging, const struct history_row *row, size_t tau,
+                          size_t night);
 const char *history_commits(const struct history_judging *judging, size_t tau);
 
 #endif

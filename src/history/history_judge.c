@@ -151,8 +151,8 @@ static const char *cause_of_case(const struct history_judging *judging, const st
 }
 
 /* Of a class: what most of its cases say. */
-static const char *cause_of(const struct history_judging *judging, const struct history_row *row, size_t tau,
-                            size_t night)
+const char *history_cause(const struct history_judging *judging, const struct history_row *row, size_t tau,
+                          size_t night)
 {
     static const char *const causes[] = {"code", "environment", "clock"};
     size_t counts[3] = {0}, cases = 0;
@@ -175,7 +175,7 @@ static const char *cause_of(const struct history_judging *judging, const struct 
     return "";
 }
 
-static const char *commits_of(const struct history_judging *judging, size_t tau)
+const char *history_commits(const struct history_judging *judging, size_t tau)
 {
     const struct history_night *nights = judging->window.nights;
     if (!tau || !nights[tau - 1].git[0] || !nights[tau].git[0])
@@ -185,77 +185,40 @@ static const char *commits_of(const struct history_judging *judging, size_t tau)
     return arena_printf(judging->arena, "%.12s..%.12s", nights[tau - 1].git, nights[tau].git);
 }
 
-const char *history_cause(const struct history_judging *judging, const struct history_row *row, size_t tau)
-{
-    return cause_of(judging, row, tau, judging->window.night_count - 1);
-}
-
-const char *history_commits(const struct history_judging *judging, size_t tau)
-{
-    return commits_of(judging, tau);
-}
-
 /* ---- alarms ---- */
 
-static enum status class_id(struct history_row *row, const struct history_judging *judging, struct err *err)
-{
-    const struct database *db = &judging->history->database;
-    sqlite3_stmt *statement = NULL;
-    if (row->id)
-        return STATUS_OK;
-    enum status status =
-        database_prepare(&statement, db,
-                         "INSERT INTO series (device, lane, case_id, timer, kind, class, label, "
-                         "kernel, mode, unit, better) VALUES (?, ?, ?, '', 'class', ?, ?, '', '', '1', "
-                         "'lower')",
-                         err);
-    if (!status)
-        status = database_bind(db, statement, err, "issss", judging->window.device_id, judging->window.lane,
-                               row->case_id, row->class, row->label);
-    if (!status)
-        status = database_finish(db, statement, err);
-    sqlite3_finalize(statement);
-    row->id = sqlite3_last_insert_rowid(db->db);
-    return status;
-}
+static const char class_sql[] =
+    "INSERT INTO series (device, lane, case_id, timer, kind, class, label, kernel, mode, unit, better) VALUES (?, ?, "
+    "?, '', 'class', ?, ?, '', '', '1', 'lower')";
+static const char alarm_sql[] =
+    "INSERT INTO alarm (series, started, started_at, tau, tau_at, shift, z, baseline, baseline_n, sigma, cause, "
+    "commits) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
 
 static enum status store_alarm(const struct history_judging *judging, struct history_row *row,
                                const struct history_alarm *alarm, const struct gate_verdict *v, size_t night,
                                struct err *err)
 {
-    const struct database *db = &judging->history->database;
-    sqlite3_stmt *statement = NULL;
-    enum status status = row->is_class ? class_id(row, judging, err) : STATUS_OK;
-    if (!status)
-        status = database_prepare(&statement, db,
-                                  "INSERT INTO alarm (series, started, started_at, tau, tau_at, shift, z, baseline, "
-                                  "baseline_n, sigma, cause, commits) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                                  err);
-    if (!status)
-        status = database_bind(db, statement, err, "iisisdddidss", row->id, alarm->started,
-                               judging->window.nights[night].started_at, alarm->tau, alarm->tau_at, v->shift, v->z,
-                               v->baseline_ns, (int64_t)v->baseline_n, v->sigma, alarm->cause, alarm->commits);
-    if (!status)
-        status = database_finish(db, statement, err);
-    sqlite3_finalize(statement);
-    return status;
+    struct database *db = &judging->history->database;
+    const struct history_window *w = &judging->window;
+    enum status status = STATUS_OK;
+    if (row->is_class && !row->id) {
+        status = database_do(db, err, class_sql, "issss", w->device_id, w->lane, row->case_id, row->class, row->label);
+        row->id = sqlite3_last_insert_rowid(db->db);
+    }
+    return status ? status
+                  : database_do(db, err, alarm_sql, "iisisdddidss", row->id, alarm->started,
+                                w->nights[night].started_at, alarm->tau, alarm->tau_at, v->shift, v->z, v->baseline_ns,
+                                (int64_t)v->baseline_n, v->sigma, alarm->cause, alarm->commits);
 }
 
 static enum status close_alarms(struct history_row *row, const struct history_judging *judging, size_t night,
                                 struct err *err)
 {
-    const struct database *db = &judging->history->database;
-    sqlite3_stmt *statement = NULL;
-    enum status status = database_prepare(
-        &statement, db, "UPDATE alarm SET closed = ?, closed_by = 'gone' WHERE series = ? AND closed IS NULL", err);
-    if (!status)
-        status = database_bind(db, statement, err, "ii", judging->window.nights[night].started, row->id);
-    if (!status)
-        status = database_finish(db, statement, err);
-    sqlite3_finalize(statement);
     for (size_t k = 0; k < row->alarm_count; k++)
         row->alarms[k].open = false;
-    return status;
+    return database_do(&judging->history->database, err,
+                       "UPDATE alarm SET closed = ?, closed_by = 'gone' WHERE series = ? AND closed IS NULL", "ii",
+                       judging->window.nights[night].started, row->id);
 }
 
 /* A change for the better that is not one back ends at once: it leaves nothing open. */
@@ -268,8 +231,8 @@ static enum status raise_alarm(struct history_judging *judging, struct history_r
     *alarm = (struct history_alarm){.started = judging->window.nights[night].started,
                                     .tau = judging->window.nights[tau].started,
                                     .tau_at = judging->window.nights[tau].started_at,
-                                    .cause = cause_of(judging, row, tau, night),
-                                    .commits = commits_of(judging, tau),
+                                    .cause = history_cause(judging, row, tau, night),
+                                    .commits = history_commits(judging, tau),
                                     .shift = v->shift,
                                     .sigma = v->sigma,
                                     .baseline = v->baseline_ns,
@@ -376,20 +339,6 @@ static enum status judge_night(struct history_judging *judging, size_t night, st
     return status;
 }
 
-static enum status mark_judged(const struct history_judging *judging, struct err *err)
-{
-    const struct database *db = &judging->history->database;
-    sqlite3_stmt *statement = NULL;
-    enum status status =
-        database_prepare(&statement, db, "UPDATE night SET gated = 1 WHERE lane = ? AND device = ? AND gated = 0", err);
-    if (!status)
-        status = database_bind(db, statement, err, "si", judging->window.lane, judging->window.device_id);
-    if (!status)
-        status = database_finish(db, statement, err);
-    sqlite3_finalize(statement);
-    return status;
-}
-
 enum status history_judge(struct history_judging *judging, struct err *err)
 {
     const struct history_window *w = &judging->window;
@@ -399,5 +348,8 @@ enum status history_judge(struct history_judging *judging, struct err *err)
     for (size_t night = 0; night < w->night_count && !status; night++)
         if (!w->nights[night].gated || night + 1 == w->night_count)
             status = judge_night(judging, night, err);
-    return status ? status : mark_judged(judging, err);
+    return status ? status
+                  : database_do(&judging->history->database, err,
+                                "UPDATE night SET gated = 1 WHERE lane = ? AND device = ? AND gated = 0", "si", w->lane,
+                                w->device_id);
 }

@@ -13,79 +13,65 @@ static const char device_sql[] =
     "NULL OR instr(lower(d.key), lower(?2)) > 0 OR (instr(?2, ':') AND d.backend = substr(?2, 1, instr(?2, ':') - 1))) "
     "ORDER BY d.key <> ifnull(?2, ''), d.id";
 
-static enum status choose_device(struct history_window *window, const struct database *db, const char *wanted,
+static const char *column(sqlite3_stmt *rows, int k, struct arena *arena)
+{
+    const char *text = (const char *)sqlite3_column_text(rows, k);
+    return arena_strdup(arena, text ? text : "");
+}
+
+static enum status choose_device(struct history_window *window, struct database *db, const char *wanted,
                                  struct arena *arena, struct err *err)
 {
-    sqlite3_stmt *statement = NULL;
-    struct text keys = {0};
-    bool row = true, exact = false;
+    sqlite3_stmt *rows = NULL;
+    const char *keys = "";
+    bool exact = false;
     size_t found = 0;
-    enum status status = database_prepare(&statement, db, device_sql, err);
-    if (!status)
-        status = database_bind(db, statement, err, "ss", window->lane, wanted);
-    while (!status && !exact) {
-        status = database_step(db, statement, &row, err);
-        if (status || !row)
-            break;
-        const char *key = (const char *)sqlite3_column_text(statement, 2);
+    enum status status = database_select(&rows, db, err, device_sql, "ss", window->lane, wanted);
+    while (database_next(&status, rows, db, err)) {
+        const char *key = column(rows, 2, arena);
+        if (exact)
+            continue;
         exact = wanted && !strcmp(key, wanted);
-        window->device_id = sqlite3_column_int64(statement, 0);
-        window->device = arena_strdup(arena, (const char *)sqlite3_column_text(statement, 1));
-        text_addf(&keys, "\n  %s", key);
+        window->device_id = sqlite3_column_int64(rows, 0);
+        window->device = column(rows, 1, arena);
+        keys = arena_printf(arena, "%s\n  %s", keys, key);
         found++;
     }
-    sqlite3_finalize(statement);
     if (!status && !found)
         status = err_set(err, ERR_CONFIG, "%s has no night in the lane '%s'%s%s%s", db->path, window->lane,
                          wanted ? " of a device '" : "", wanted ? wanted : "", wanted ? "'" : "");
     if (!status && found > 1)
         status = err_set(err, ERR_CONFIG,
                          "the lane '%s' has several devices; name one with --device, by a part of its line:%s",
-                         window->lane, keys.data);
-    text_release(&keys);
+                         window->lane, keys);
     return status;
 }
 
 /* ---- nights, newest first in the query, oldest first in memory ---- */
 
-static const char *column(sqlite3_stmt *statement, int k, struct arena *arena)
-{
-    const char *text = (const char *)sqlite3_column_text(statement, k);
-    return arena_strdup(arena, text ? text : "");
-}
+static const char nights_sql[] =
+    "SELECT n.id, n.environment, n.started_at, n.git, e.facts, n.started, n.gated, n.run_id FROM night n JOIN "
+    "environment e ON e.id = n.environment WHERE n.lane = ? AND n.device = ? ORDER BY n.started DESC LIMIT ?";
 
-static enum status load_nights(struct history_window *window, const struct database *db, size_t nights,
-                               struct arena *arena, struct err *err)
+static enum status load_nights(struct history_window *window, struct database *db, size_t nights, struct arena *arena,
+                               struct err *err)
 {
-    sqlite3_stmt *statement = NULL;
-    bool row = true;
+    sqlite3_stmt *rows = NULL;
     struct history_night *list = arena_array(arena, nights + 1, sizeof(*list));
-    size_t count = 0;
-    enum status status = database_prepare(
-        &statement, db,
-        "SELECT n.id, n.environment, n.started_at, n.git, e.facts, n.started, n.gated, n.run_id FROM night n JOIN "
-        "environment e ON e.id = n.environment WHERE n.lane = ? AND n.device = ? ORDER BY "
-        "n.started DESC LIMIT ?",
-        err);
-    if (!status)
-        status = database_bind(db, statement, err, "sii", window->lane, window->device_id, (int64_t)nights);
-    while (!status && row) {
-        status = database_step(db, statement, &row, err);
-        if (!status && row)
-            list[count++] = (struct history_night){.id = sqlite3_column_int64(statement, 0),
-                                                   .environment = sqlite3_column_int64(statement, 1),
-                                                   .started_at = column(statement, 2, arena),
-                                                   .git = column(statement, 3, arena),
-                                                   .facts = column(statement, 4, arena),
-                                                   .started = sqlite3_column_int64(statement, 5),
-                                                   .gated = sqlite3_column_int(statement, 6),
-                                                   .run_id = column(statement, 7, arena)};
-    }
-    sqlite3_finalize(statement);
-    window->nights = arena_array(arena, count + 1, sizeof(*list));
-    for (size_t k = 0; k < count; k++)
-        window->nights[k] = list[count - 1 - k];
-    window->night_count = count;
+    size_t first = nights;
+    enum status status =
+        database_select(&rows, db, err, nights_sql, "sii", window->lane, window->device_id, (int64_t)nights);
+    while (database_next(&status, rows, db, err))
+        list[--first] = (struct history_night){.id = sqlite3_column_int64(rows, 0),
+                                               .environment = sqlite3_column_int64(rows, 1),
+                                               .started_at = column(rows, 2, arena),
+                                               .git = column(rows, 3, arena),
+                                               .facts = column(rows, 4, arena),
+                                               .started = sqlite3_column_int64(rows, 5),
+                                               .gated = sqlite3_column_int(rows, 6),
+                                               .run_id = column(rows, 7, arena)};
+    window->nights = list + first;
+    window->night_count = nights - first;
     return status;
 }
 
@@ -115,51 +101,42 @@ static const char *same(const char *before, sqlite3_stmt *statement, int k, stru
 static const struct history_point nothing = {
     .value = NAN, .cycles = NAN, .tick = NAN, .status = "", .object = "", .reason = ""};
 
-static enum status load_rows(struct history_window *window, const struct database *db, struct arena *arena,
-                             struct err *err)
+static const char series_sql[] =
+    "SELECT id, case_id, label, class, timer, unit, kind = 'kpi', better = 'higher', kind = 'class', seen FROM series "
+    "WHERE lane = ?1 AND device = ?2 ORDER BY id";
+
+static enum status load_rows(struct history_window *window, struct database *db, struct arena *arena, struct err *err)
 {
-    sqlite3_stmt *statement = NULL;
-    bool row = true;
-    size_t room = 64;
-    window->rows = arena_array(arena, room, sizeof(*window->rows));
-    enum status status = database_prepare(&statement, db,
-                                          "SELECT id, case_id, label, class, timer, unit, kind = 'kpi', better = "
-                                          "'higher', kind = 'class', seen FROM series "
-                                          "WHERE lane = ? AND device = ? ORDER BY id",
-                                          err);
+    sqlite3_stmt *rows = NULL;
+    int64_t count = 0;
+    bool found = false;
+    enum status status =
+        database_number(&count, &found, db, err, "SELECT count(*) FROM series WHERE lane = ?1 AND device = ?2", "si",
+                        window->lane, window->device_id);
+    window->rows = arena_array(arena, (size_t)count + 1, sizeof(*window->rows));
     if (!status)
-        status = database_bind(db, statement, err, "si", window->lane, window->device_id);
-    while (!status && row) {
-        status = database_step(db, statement, &row, err);
-        if (status || !row)
-            break;
-        if (window->row_count == room) {
-            struct history_row *more = arena_array(arena, 2 * room, sizeof(*more));
-            memcpy(more, window->rows, room * sizeof(*more));
-            window->rows = more;
-            room *= 2;
-        }
+        status = database_select(&rows, db, err, series_sql, "si", window->lane, window->device_id);
+    while (database_next(&status, rows, db, err)) {
         struct history_row *out = &window->rows[window->row_count++];
-        *out = (struct history_row){.id = sqlite3_column_int64(statement, 0),
-                                    .case_id = column(statement, 1, arena),
-                                    .label = column(statement, 2, arena),
-                                    .class = column(statement, 3, arena),
-                                    .timer = column(statement, 4, arena),
-                                    .unit = column(statement, 5, arena),
-                                    .is_kpi = sqlite3_column_int(statement, 6),
-                                    .higher_is_better = sqlite3_column_int(statement, 7),
-                                    .is_class = sqlite3_column_int(statement, 8),
-                                    .seen = sqlite3_column_int64(statement, 9)};
+        *out = (struct history_row){.id = sqlite3_column_int64(rows, 0),
+                                    .case_id = column(rows, 1, arena),
+                                    .label = column(rows, 2, arena),
+                                    .class = column(rows, 3, arena),
+                                    .timer = column(rows, 4, arena),
+                                    .unit = column(rows, 5, arena),
+                                    .is_kpi = sqlite3_column_int(rows, 6),
+                                    .higher_is_better = sqlite3_column_int(rows, 7),
+                                    .is_class = sqlite3_column_int(rows, 8),
+                                    .seen = sqlite3_column_int64(rows, 9)};
         out->points = arena_array(arena, window->night_count + 1, sizeof(*out->points));
         out->breaks = arena_array(arena, window->night_count + 1, sizeof(*out->breaks));
         for (size_t k = 0; k < window->night_count; k++)
             out->points[k] = nothing;
     }
-    sqlite3_finalize(statement);
     return status;
 }
 
-/* Rows are in the order of their ids, and so are the points. */
+/* The row of series `id`; NULL: none. Rows are in the order of their ids, and so is what is asked for, from *at on. */
 static struct history_row *row_of(struct history_window *window, int64_t id, size_t *at)
 {
     while (*at < window->row_count && window->rows[*at].id < id)
@@ -167,70 +144,56 @@ static struct history_row *row_of(struct history_window *window, int64_t id, siz
     return *at < window->row_count && window->rows[*at].id == id ? &window->rows[*at] : NULL;
 }
 
-static double number(sqlite3_stmt *statement, int k)
+static double number(sqlite3_stmt *rows, int k)
 {
-    return sqlite3_column_type(statement, k) == SQLITE_NULL ? NAN : sqlite3_column_double(statement, k);
+    return sqlite3_column_type(rows, k) == SQLITE_NULL ? NAN : sqlite3_column_double(rows, k);
 }
 
-static enum status load_points(struct history_window *window, const struct database *db, struct arena *arena,
+static const char points_sql[] =
+    "SELECT p.series, p.value, p.cycles, p.tick, p.status, o.sha256, p.reason FROM point p "
+    "LEFT JOIN object o ON o.id = p.object WHERE p.night = ? ORDER BY p.series";
+
+static enum status load_points(struct history_window *window, size_t night, struct database *db, struct arena *arena,
                                struct err *err)
 {
-    for (size_t night = 0; night < window->night_count; night++) {
-        sqlite3_stmt *statement = NULL;
-        bool row = true;
-        size_t at = 0;
-        enum status status =
-            database_prepare(&statement, db,
-                             "SELECT p.series, p.value, p.cycles, p.tick, p.status, o.sha256, p.reason FROM "
-                             "point p LEFT JOIN object o ON o.id = p.object WHERE p.night = ? ORDER BY "
-                             "p.series",
-                             err);
-        if (!status)
-            status = database_bind(db, statement, err, "i", window->nights[night].id);
-        while (!status && row) {
-            status = database_step(db, statement, &row, err);
-            struct history_row *out = row && !status ? row_of(window, sqlite3_column_int64(statement, 0), &at) : NULL;
-            const struct history_point *last = out && night ? &out->points[night - 1] : &nothing;
-            if (out)
-                out->points[night] = (struct history_point){.value = number(statement, 1),
-                                                            .cycles = number(statement, 2),
-                                                            .tick = number(statement, 3),
-                                                            .status = same(last->status, statement, 4, arena),
-                                                            .object = same(last->object, statement, 5, arena),
-                                                            .reason = same(last->reason, statement, 6, arena),
-                                                            .present = true};
-        }
-        sqlite3_finalize(statement);
-        if (status)
-            return status;
+    sqlite3_stmt *rows = NULL;
+    size_t at = 0;
+    enum status status = database_select(&rows, db, err, points_sql, "i", window->nights[night].id);
+    while (database_next(&status, rows, db, err)) {
+        struct history_row *out = row_of(window, sqlite3_column_int64(rows, 0), &at);
+        const struct history_point *last = out && night ? &out->points[night - 1] : &nothing;
+        if (out)
+            out->points[night] = (struct history_point){.value = number(rows, 1),
+                                                        .cycles = number(rows, 2),
+                                                        .tick = number(rows, 3),
+                                                        .status = same(last->status, rows, 4, arena),
+                                                        .object = same(last->object, rows, 5, arena),
+                                                        .reason = same(last->reason, rows, 6, arena),
+                                                        .present = true};
     }
-    return STATUS_OK;
+    return status;
 }
 
 /* ---- decisions and alarms ---- */
 
-static enum status load_accepted(struct history_window *window, const struct database *db, struct err *err)
+static const char accepted_sql[] =
+    "SELECT a.series, a.start, a.started FROM accepted a JOIN series s ON s.id = a.series "
+    "WHERE s.lane = ? AND s.device = ? ORDER BY a.series";
+
+static enum status load_accepted(struct history_window *window, struct database *db, struct err *err)
 {
-    sqlite3_stmt *statement = NULL;
-    bool row = true;
+    sqlite3_stmt *rows = NULL;
     size_t at = 0;
-    enum status status = database_prepare(&statement, db,
-                                          "SELECT a.series, a.start, a.started FROM accepted a JOIN series s ON s.id = "
-                                          "a.series WHERE s.lane = ? AND s.device = ? ORDER BY a.series",
-                                          err);
-    if (!status)
-        status = database_bind(db, statement, err, "si", window->lane, window->device_id);
-    while (!status && row) {
-        status = database_step(db, statement, &row, err);
-        struct history_row *out = row && !status ? row_of(window, sqlite3_column_int64(statement, 0), &at) : NULL;
+    enum status status = database_select(&rows, db, err, accepted_sql, "si", window->lane, window->device_id);
+    while (database_next(&status, rows, db, err)) {
+        struct history_row *out = row_of(window, sqlite3_column_int64(rows, 0), &at);
+        const size_t start = history_night_at(window, sqlite3_column_int64(rows, 1));
         if (!out)
             continue;
-        const size_t start = history_night_at(window, sqlite3_column_int64(statement, 1));
         if (start < window->night_count)
             out->breaks[start] = true;
-        out->retired = out->retired || sqlite3_column_int64(statement, 2) > out->seen;
+        out->retired = out->retired || sqlite3_column_int64(rows, 2) > out->seen;
     }
-    sqlite3_finalize(statement);
     return status;
 }
 
@@ -244,38 +207,42 @@ struct history_alarm *history_more_alarms(struct history_row *row, struct arena 
 }
 
 /* All of them: open ones count however old they are, and the last one says where the segment starts. */
-static enum status load_alarms(struct history_window *window, const struct database *db, struct arena *arena,
-                               struct err *err)
+static const char alarms_sql[] =
+    "SELECT a.series, a.started, a.tau, a.tau_at, a.cause, a.commits, a.shift, a.sigma, a.baseline, a.closed IS "
+    "NULL, ifnull(a.closed_by = 'accepted', 0) FROM alarm a JOIN series s ON s.id = a.series WHERE s.lane = ? AND "
+    "s.device = ? ORDER BY a.series, a.started";
+
+static enum status load_alarms(struct history_window *window, struct database *db, struct arena *arena, struct err *err)
 {
-    sqlite3_stmt *statement = NULL;
-    bool row = true;
+    sqlite3_stmt *rows = NULL;
     size_t at = 0;
-    enum status status = database_prepare(
-        &statement, db,
-        "SELECT a.series, a.started, a.tau, a.tau_at, a.cause, a.commits, a.shift, a.sigma, a.baseline, a.closed IS "
-        "NULL, ifnull(a.closed_by = 'accepted', 0) FROM alarm a JOIN series s ON s.id = a.series WHERE s.lane = ? AND "
-        "s.device = ? ORDER BY a.series, a.started",
-        err);
-    if (!status)
-        status = database_bind(db, statement, err, "si", window->lane, window->device_id);
-    while (!status && row) {
-        status = database_step(db, statement, &row, err);
-        struct history_row *out = row && !status ? row_of(window, sqlite3_column_int64(statement, 0), &at) : NULL;
-        if (!out)
-            continue;
-        *history_more_alarms(out, arena) = (struct history_alarm){.started = sqlite3_column_int64(statement, 1),
-                                                                  .tau = sqlite3_column_int64(statement, 2),
-                                                                  .tau_at = column(statement, 3, arena),
-                                                                  .cause = column(statement, 4, arena),
-                                                                  .commits = column(statement, 5, arena),
-                                                                  .shift = sqlite3_column_double(statement, 6),
-                                                                  .sigma = sqlite3_column_double(statement, 7),
-                                                                  .baseline = number(statement, 8),
-                                                                  .open = sqlite3_column_int(statement, 9),
-                                                                  .accepted = sqlite3_column_int(statement, 10)};
+    enum status status = database_select(&rows, db, err, alarms_sql, "si", window->lane, window->device_id);
+    while (database_next(&status, rows, db, err)) {
+        struct history_row *out = row_of(window, sqlite3_column_int64(rows, 0), &at);
+        if (out)
+            *history_more_alarms(out, arena) = (struct history_alarm){.started = sqlite3_column_int64(rows, 1),
+                                                                      .tau = sqlite3_column_int64(rows, 2),
+                                                                      .tau_at = column(rows, 3, arena),
+                                                                      .cause = column(rows, 4, arena),
+                                                                      .commits = column(rows, 5, arena),
+                                                                      .shift = sqlite3_column_double(rows, 6),
+                                                                      .sigma = sqlite3_column_double(rows, 7),
+                                                                      .baseline = number(rows, 8),
+                                                                      .open = sqlite3_column_int(rows, 9),
+                                                                      .accepted = sqlite3_column_int(rows, 10)};
     }
-    sqlite3_finalize(statement);
     return status;
+}
+
+const struct history_row *history_other_timer(const struct history_window *w, const struct history_row *row)
+{
+    for (size_t k = 0; k < w->row_count; k++) {
+        const struct history_row *other = &w->rows[k];
+        if (other != row && !other->is_class && other->is_kpi == row->is_kpi && !strcmp(other->case_id, row->case_id) &&
+            other->points[w->night_count - 1].present)
+            return other;
+    }
+    return NULL;
 }
 
 double history_open_level(const struct history_row *row, const struct history_alarm **first)
@@ -294,15 +261,15 @@ double history_open_level(const struct history_row *row, const struct history_al
 enum status history_load(struct history_window *window, struct history *history, const char *lane, const char *device,
                          size_t nights, struct arena *arena, struct err *err)
 {
-    const struct database *db = &history->database;
+    struct database *db = &history->database;
     struct history_window loaded = {.lane = lane ? lane : HISTORY_LANE};
     enum status status = choose_device(&loaded, db, device, arena, err);
     if (!status)
         status = load_nights(&loaded, db, nights, arena, err);
     if (!status)
         status = load_rows(&loaded, db, arena, err);
-    if (!status)
-        status = load_points(&loaded, db, arena, err);
+    for (size_t night = 0; night < loaded.night_count && !status; night++)
+        status = load_points(&loaded, night, db, arena, err);
     if (!status)
         status = load_accepted(&loaded, db, err);
     if (!status)

@@ -9,16 +9,16 @@
 #include "history_internal.h"
 #include "rooftile/json_out.h"
 #include "rooftile/text.h"
-#include "rooftile/units.h"
 
 enum { SPARK_NIGHTS = 30, SHOWN_NIGHTS = 90 };
 
 /* Eight heights between the least and the most of the last nights; a blank where there is no value. */
-static void put_spark(struct text *out, const struct history_row *row, size_t nights)
+static const char *spark(const struct history_row *row, size_t nights, struct arena *arena)
 {
     static const char *const bars[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
     const size_t first = nights > SPARK_NIGHTS ? nights - SPARK_NIGHTS : 0;
     double least = INFINITY, most = 0;
+    const char *line = "";
     for (size_t k = first; k < nights; k++)
         if (isfinite(row->points[k].value)) {
             least = fmin(least, row->points[k].value);
@@ -27,118 +27,109 @@ static void put_spark(struct text *out, const struct history_row *row, size_t ni
     for (size_t k = first; k < nights; k++) {
         const double value = row->points[k].value;
         /* A range under 2 % is noise: it must not look like mountains. */
-        const double range = fmax(most - least, 0.02 * most);
-        const double height = (value - least) / range * 7;
-        text_add(out, isfinite(value) ? bars[(int)fmin(fmax(height, 0), 7)] : row->points[k].present ? "×" : " ");
+        const double height = (value - least) / fmax(most - least, 0.02 * most) * 7;
+        line = arena_printf(arena, "%s%s", line,
+                            isfinite(value)          ? bars[(int)fmin(fmax(height, 0), 7)]
+                            : row->points[k].present ? "×"
+                                                     : " ");
     }
+    return line;
 }
 
 static size_t values_of(const struct history_row *row, size_t nights)
 {
     size_t count = 0;
     for (size_t night = 0; night < nights; night++)
-        if (isfinite(row->points[night].value))
-            count++;
+        count += isfinite(row->points[night].value);
     return count;
 }
 
-static void put_open(struct text *out, const struct history_row *row)
+/* "open: +5.0 % since 2026-03-11"; "" */
+static const char *open_words(const struct history_row *row, struct arena *arena)
 {
     const struct history_alarm *first = NULL;
     const double level = history_open_level(row, &first);
-    if (first)
-        text_addf(out, "  open: %+.1f %% since %.10s", (row->higher_is_better ? expm1(-level) : expm1(level)) * 100,
-                  first->tau_at);
+    return first ? arena_printf(arena, "open: %+.1f %% since %.10s",
+                                (row->higher_is_better ? expm1(-level) : expm1(level)) * 100, first->tau_at)
+                 : "";
 }
 
-static void put_cell(struct text *out, const char *string, size_t width)
+static void add_list(struct document *document, const struct history_window *w, const bool *chosen)
 {
-    const size_t columns = text_columns(string);
-    text_add_printable(out, string);
-    text_pad(out, width > columns ? width - columns : 0, ' ');
-}
-
-static void put_list(struct text *out, const struct history_window *w, const bool *chosen)
-{
-    const size_t spark = w->night_count < SPARK_NIGHTS ? w->night_count : SPARK_NIGHTS;
-    size_t width = 4;
-    for (size_t k = 0; k < w->row_count; k++) {
-        const size_t columns = text_columns(w->rows[k].label);
-        width = chosen[k] && columns > width ? columns : width;
-    }
-    put_cell(out, "case", width);
-    text_addf(out, "  %-8s  %6s  %12s  last %zu night%s\n", "timer", "nights", "tonight", spark, spark == 1 ? "" : "s");
+    const size_t nights = w->night_count < SPARK_NIGHTS ? w->night_count : SPARK_NIGHTS;
+    struct arena *arena = document->arena;
+    struct table_column *columns = arena_array(arena, 6, sizeof(*columns));
+    columns[0].title = "case";
+    columns[1].title = "timer";
+    columns[2] = (struct table_column){.title = "nights", .unit = UNIT_COUNT, .drop = 1};
+    columns[3] = (struct table_column){.title = "tonight", .unit = UNIT_NUMBER};
+    columns[4].title = arena_printf(arena, "last %zu night%s", nights, nights == 1 ? "" : "s");
+    columns[5] = (struct table_column){.title = "", .flags = COLUMN_PROSE};
+    struct table *table = table_new(arena, columns, 6);
     for (size_t k = 0; k < w->row_count; k++) {
         const struct history_row *row = &w->rows[k];
-        char last[UNITS_TEXT];
-        if (!chosen[k])
-            continue;
-        put_cell(out, row->label, width);
-        text_addf(out, "  %-8s  %6zu  %12s  ", row->is_kpi ? "kpi" : row->timer, values_of(row, w->night_count),
-                  units_quantity(last, row->points[w->night_count - 1].value, row->unit));
-        put_spark(out, row, w->night_count);
-        if (row->retired)
-            text_add(out, "  accepted as gone");
-        put_open(out, row);
-        text_add(out, "\n");
+        if (chosen[k])
+            table_add(table, (struct cell[]){cell_text(row->label), cell_text(row->is_kpi ? "kpi" : row->timer),
+                                             cell_number((double)values_of(row, w->night_count)),
+                                             cell_quantity(row->points[w->night_count - 1].value, row->unit),
+                                             cell_text(spark(row, w->night_count, arena)),
+                                             cell_text(row->retired ? "accepted as gone" : open_words(row, arena))});
     }
+    document_table(document, NULL, NULL, table);
     for (size_t k = 0; k < w->row_count; k++) {
         const struct history_alarm *first = NULL;
-        if (!w->rows[k].is_class || history_open_level(&w->rows[k], &first) <= 0)
-            continue;
-        text_addf(out, "\n%s:", w->rows[k].label);
-        put_open(out, &w->rows[k]);
-        text_add(out, "\n");
+        if (w->rows[k].is_class && history_open_level(&w->rows[k], &first) > 0)
+            document_text(document, 0, TONE_BAD, "%s: %s", w->rows[k].label, open_words(&w->rows[k], arena));
     }
 }
 
 /* What is known about this night besides the value. */
-static void put_remarks(struct text *out, const struct history_window *w, const struct history_row *row, size_t night)
+static const char *remarks(const struct history_window *w, const struct history_row *row, size_t night,
+                           struct arena *arena)
 {
     const struct history_point *p = &row->points[night];
-    if (!p->present)
-        text_add(out, "  not measured");
-    else if (strcmp(p->status, "ok") != 0) {
-        text_addf(out, "  %s: ", p->status);
-        text_add_printable(out, p->reason);
-    }
+    const char *said = !p->present               ? "not measured; "
+                       : strcmp(p->status, "ok") ? arena_printf(arena, "%s: %s; ", p->status, p->reason)
+                                                 : "";
     if (night && w->nights[night].environment != w->nights[night - 1].environment)
-        text_add(out, "  environment changed");
-    for (size_t k = 0; k < row->alarm_count; k++)
-        if (row->alarms[k].tau == w->nights[night].started)
-            text_addf(out, "  %+.1f %% from here on (%s)",
-                      (row->higher_is_better ? 1 / (1 + row->alarms[k].shift) - 1 : row->alarms[k].shift) * 100,
-                      row->alarms[k].open       ? "open"
-                      : row->alarms[k].accepted ? "accepted"
-                                                : "closed");
+        said = arena_printf(arena, "%senvironment changed; ", said);
+    for (size_t k = 0; k < row->alarm_count; k++) {
+        const struct history_alarm *alarm = &row->alarms[k];
+        if (alarm->tau == w->nights[night].started)
+            said = arena_printf(arena, "%s%+.1f %% from here on (%s); ", said,
+                                (row->higher_is_better ? 1 / (1 + alarm->shift) - 1 : alarm->shift) * 100,
+                                alarm->open       ? "open"
+                                : alarm->accepted ? "accepted"
+                                                  : "closed");
+    }
     if (row->breaks[night])
-        text_add(out, "  accepted: a new baseline");
+        said = arena_printf(arena, "%saccepted: a new baseline; ", said);
+    return arena_strndup(arena, said, *said ? strlen(said) - strlen("; ") : 0);
 }
 
-static void put_nights(struct text *out, const struct history_window *w, const struct history_row *row)
+static void add_nights(struct document *document, const struct history_window *w, const struct history_row *row)
 {
+    static const struct table_column columns[] = {{.title = "started"},
+                                                  {.title = "commit", .drop = 1},
+                                                  {.title = "value", .unit = UNIT_NUMBER},
+                                                  {.title = "change", .unit = UNIT_CHANGE},
+                                                  {.title = "", .flags = COLUMN_PROSE}};
+    struct arena *arena = document->arena;
+    struct table *table = TABLE(arena, columns);
     double before = NAN;
-    text_add_printable(out, row->label);
-    text_add(out, "\n");
-    text_add_printable(out, row->case_id);
-    text_addf(out, "%s%s\n", row->timer[0] ? ", timer " : "", row->timer);
-    put_spark(out, row, w->night_count);
-    text_addf(out, "\n\n%-19s  %-12s  %12s  %9s\n", "started", "commit", "value", "change");
+    document_text(document, 0, TONE_PLAIN, "%s\n%s%s%s\n%s\n\n", row->label, row->case_id,
+                  row->timer[0] ? ", timer " : "", row->timer, spark(row, w->night_count, arena));
     for (size_t k = 0; k < w->night_count; k++) {
-        const struct history_point *p = &row->points[k];
-        char value[UNITS_TEXT], commit[16], change[16] = "";
-        if (isfinite(before) && isfinite(p->value))
-            snprintf(change, sizeof(change), "%+.1f %%", (p->value / before - 1) * 100);
-        text_addf(out, "%.19s  ", w->nights[k].started_at);
-        snprintf(commit, sizeof(commit), "%.12s", w->nights[k].git[0] ? w->nights[k].git : "-");
-        put_cell(out, commit, 12);
-        text_addf(out, "  %12s", units_quantity(value, p->value, row->unit));
-        if (change[0])
-            text_addf(out, "  %9s", change);
-        put_remarks(out, w, row, k);
-        text_add(out, "\n");
-        before = isfinite(p->value) ? p->value : before;
+        const double value = row->points[k].value, moved = value / before - 1;
+        const struct history_night *night = &w->nights[k];
+        table_add(table,
+                  (struct cell[]){cell_text(arena_printf(arena, "%.19s", night->started_at)),
+                                  cell_known(arena_printf(arena, "%.12s", night->git)), cell_quantity(value, row->unit),
+                                  isfinite(moved) ? cell_number(moved) : (struct cell){.kind = CELL_ABSENT},
+                                  cell_text(remarks(w, row, k, arena))});
+        before = isfinite(value) ? value : before;
     }
+    document_table(document, NULL, NULL, table);
 }
 
 static void choose(bool *chosen, size_t *count, size_t *only, const struct history_window *w, const char *const *globs,
@@ -151,33 +142,29 @@ static void choose(bool *chosen, size_t *count, size_t *only, const struct histo
     }
 }
 
-enum status history_show(struct text *out, struct history *history, const char *lane, const char *device,
+enum status history_show(struct document *document, struct history *history, const char *lane, const char *device,
                          const char *const *globs, size_t glob_count, struct err *err)
 {
-    struct arena arena = {0};
     struct history_window w;
     size_t count = 0, only = 0;
     enum status status = database_begin_reading(&history->database, err);
     if (!status)
-        status = history_load(&w, history, lane, device, SHOWN_NIGHTS, &arena, err);
-    database_rollback(&history->database);
+        status = history_load(&w, history, lane, device, SHOWN_NIGHTS, document->arena, err);
+    status = database_end(&history->database, status, err);
     if (status)
-        goto out;
-    bool *chosen = arena_array(&arena, w.row_count + 1, sizeof(*chosen));
+        return status;
+    bool *chosen = arena_array(document->arena, w.row_count + 1, sizeof(*chosen));
     choose(chosen, &count, &only, &w, globs, glob_count);
-    if (!count) {
-        status = err_set(err, ERR_CONFIG, "no series matches; 'rooftile history show' lists them");
-        goto out;
-    }
-    text_addf(out, "%s, lane %s: %zu night%s, %.10s to %.10s\n\n", w.device, w.lane, w.night_count,
-              w.night_count == 1 ? "" : "s", w.nights[0].started_at, w.nights[w.night_count - 1].started_at);
+    if (!count)
+        return err_set(err, ERR_CONFIG, "no series matches; 'rooftile history show' lists them");
+    document_text(document, 0, TONE_PLAIN, "%s, lane %s: %zu night%s, %.10s to %.10s\n\n", w.device, w.lane,
+                  w.night_count, w.night_count == 1 ? "" : "s", w.nights[0].started_at,
+                  w.nights[w.night_count - 1].started_at);
     if (count == 1)
-        put_nights(out, &w, &w.rows[only]);
+        add_nights(document, &w, &w.rows[only]);
     else
-        put_list(out, &w, chosen);
-out:
-    arena_release(&arena);
-    return status;
+        add_list(document, &w, chosen);
+    return STATUS_OK;
 }
 
 /* ---- export ---- */
@@ -186,26 +173,25 @@ static const char export_sql[] =
     "SELECT started_at, lane, device, arch, kind, case_id, timer, mode, class, value, unit, better, status, flags, "
     "git_commit, run_id FROM measurements ORDER BY time, lane, device, kind, case_id, timer";
 
-static void csv_row(struct text *out, sqlite3_stmt *statement, bool names)
+static void csv_row(struct text *out, sqlite3_stmt *rows, bool names)
 {
-    for (int k = 0; k < sqlite3_column_count(statement); k++) {
-        const char *text = names ? sqlite3_column_name(statement, k) : (const char *)sqlite3_column_text(statement, k);
+    for (int k = 0; k < sqlite3_column_count(rows); k++) {
         text_add(out, k ? "," : "");
-        text_add_csv(out, text);
+        text_add_csv(out, names ? sqlite3_column_name(rows, k) : (const char *)sqlite3_column_text(rows, k));
     }
     text_add(out, "\r\n");
 }
 
-static void jsonl_row(struct text *out, sqlite3_stmt *statement)
+static void jsonl_row(struct text *out, sqlite3_stmt *rows)
 {
     struct json_out *json = json_out_new();
-    for (int k = 0; k < sqlite3_column_count(statement); k++) {
-        const char *name = sqlite3_column_name(statement, k);
-        const int type = sqlite3_column_type(statement, k);
+    for (int k = 0; k < sqlite3_column_count(rows); k++) {
+        const char *name = sqlite3_column_name(rows, k);
+        const int type = sqlite3_column_type(rows, k);
         if (type == SQLITE_FLOAT || type == SQLITE_INTEGER)
-            json_out_number(json, name, sqlite3_column_double(statement, k));
+            json_out_number(json, name, sqlite3_column_double(rows, k));
         else
-            json_out_string(json, name, (const char *)sqlite3_column_text(statement, k));
+            json_out_string(json, name, (const char *)sqlite3_column_text(rows, k));
     }
     json_out_finish(json, out, false);
     text_add(out, "\n");
@@ -214,23 +200,17 @@ static void jsonl_row(struct text *out, sqlite3_stmt *statement)
 
 enum status history_export(struct text *out, struct history *history, const char *format, struct err *err)
 {
-    sqlite3_stmt *statement = NULL;
+    sqlite3_stmt *rows = NULL;
     const bool csv = !format || !strcmp(format, "csv");
-    bool row = true;
     if (!csv && strcmp(format, "jsonl") != 0)
         return err_set(err, ERR_USAGE, "a history is exported as csv or jsonl, not as '%s'", format);
-    enum status status = database_prepare(&statement, &history->database, export_sql, err);
+    enum status status = database_select(&rows, &history->database, err, export_sql, "");
     if (!status && csv)
-        csv_row(out, statement, true);
-    while (!status && row) {
-        status = database_step(&history->database, statement, &row, err);
-        if (status || !row)
-            break;
+        csv_row(out, rows, true);
+    while (database_next(&status, rows, &history->database, err))
         if (csv)
-            csv_row(out, statement, false);
+            csv_row(out, rows, false);
         else
-            jsonl_row(out, statement);
-    }
-    sqlite3_finalize(statement);
+            jsonl_row(out, rows);
     return status;
 }

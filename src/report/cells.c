@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "render_internal.h"
+#include "report_internal.h"
 #include "rooftile/units.h"
 
 /* ---- quantities ---- */
@@ -90,11 +90,28 @@ const char *cell_words(const struct cell *cell, const struct table_column *colum
     }
 }
 
+const char *change_words(double value, struct arena *arena)
+{
+    char words[UNITS_TEXT];
+    return arena_strdup(arena, change(words, value));
+}
+
+const char *count_members(struct table *summary, const struct count *counts, size_t count)
+{
+    const char *line = "";
+    for (size_t k = 0; k < count; k++) {
+        table_member(summary, counts[k].key, NULL, cell_number((double)counts[k].count));
+        if (counts[k].count)
+            line = arena_printf(summary->arena, "%s%s%zu %s", line, *line ? ", " : "", counts[k].count, counts[k].word);
+    }
+    return line;
+}
+
 void toned(struct text *out, const struct report_options *options, enum tone tone, const char *text)
 {
     static const char *const codes[] = {
-        [TONE_PLAIN] = "",       [TONE_BOLD] = "\033[1m",  [TONE_DIM] = "\033[2m",
-        [TONE_BAD] = "\033[31m", [TONE_GOOD] = "\033[32m", [TONE_DOUBT] = "\033[33m",
+        [TONE_PLAIN] = "",        [TONE_BOLD] = "\033[1m",   [TONE_DIM] = "\033[2m",     [TONE_BAD] = "\033[31m",
+        [TONE_GOOD] = "\033[32m", [TONE_DOUBT] = "\033[33m", [TONE_ACCENT] = "\033[36m",
     };
     const bool color = options->color && tone && *text;
     text_addf(out, "%s%s%s", color ? codes[tone] : "", text, color ? "\033[0m" : "");
@@ -173,4 +190,9 @@ render_function *render_find(const char *format)
         if (!strcmp(formats[k].name, format))
             return formats[k].render;
     return NULL;
+}
+
+bool report_has_format(const char *format)
+{
+    return !strcmp(format, "junit") || (render_find(format) && strcmp(format, "html") != 0);
 }

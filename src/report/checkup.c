@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "rooftile/checkup.h"
 
+#include <math.h>
 #include <string.h>
 
-#include "checkup_internal.h"
+#include "report_internal.h"
 #include "rooftile/file.h"
-#include "rooftile/units.h"
+#include "rooftile/shift.h"
 
 static const struct {
     const char *name;
@@ -126,6 +127,252 @@ static void read_learned(struct checkup *checkup, const char *folder, struct are
         checkup->noise = NULL;
 }
 
+/* ---- judging: cases ---- */
+
+enum { MOST_NAMES = 12 };
+
+/* Cases that were skipped for one reason. */
+struct skip {
+    const char *reason, *names;
+    size_t count;
+    bool late; /* for want of time */
+};
+
+struct judging {
+    struct arena *arena;
+    struct checkup_section *section;
+    struct table *findings, *numbers;
+    struct skip *skips;
+    size_t skip_count, verified, measured, late; /* the last three: of its cases */
+};
+
+static void add_finding(struct judging *j, const char *what, const char *word, const char *why)
+{
+    table_add(j->findings, (struct cell[]){cell_text(what), cell_text(word), cell_text(why ? why : "")});
+}
+
+static void add_skip(struct judging *j, const struct result_case *c)
+{
+    const char *reason = c->reason ? c->reason : "";
+    size_t at = 0;
+    while (at < j->skip_count && strcmp(j->skips[at].reason, reason) != 0)
+        at++;
+    struct skip *skip = &j->skips[at];
+    if (at == j->skip_count) {
+        j->skip_count++;
+        *skip = (struct skip){.reason = reason, .names = "", .late = text_starts(reason, RESULT_LATE_REASON)};
+    }
+    if (skip->count++ < MOST_NAMES)
+        skip->names = arena_printf(j->arena, "%s%s%s", skip->names, *skip->names ? ", " : "", case_name(c));
+    j->late += skip->late;
+}
+
+static void judge_cases(struct judging *j)
+{
+    const struct result *result = j->section->result;
+    for (size_t k = 0; k < result->case_count; k++) {
+        const struct result_case *c = &result->cases[k];
+        const char *finding = result_case_finding(c);
+        if (*finding)
+            add_finding(j, case_name(c), finding, c->reason && *c->reason ? c->reason : c->verification.reason);
+        else if (c->status == CASE_ERROR)
+            add_finding(j, case_name(c), "error", c->reason);
+        else if (c->status == CASE_SKIPPED)
+            add_skip(j, c);
+        j->verified += c->status == CASE_OK && c->verification.verdict == VERIFY_PASS;
+        j->measured += result_case_counts(c) && c->sample_count > 0;
+    }
+}
+
+static struct table *skipped_of(const struct judging *j)
+{
+    static const struct table_column columns[] = {{.key = "cases", .title = "cases", .unit = UNIT_COUNT},
+                                                  {.key = "reason", .title = "why"},
+                                                  {.key = "names", .title = "which", .flags = COLUMN_PROSE},
+                                                  {.key = "out_of_time"}};
+    struct table *table = TABLE(j->arena, columns);
+    for (size_t k = 0; k < j->skip_count; k++) {
+        const struct skip *skip = &j->skips[k];
+        const char *names = skip->count <= MOST_NAMES
+                                ? skip->names
+                                : arena_printf(j->arena, "%s and %zu more", skip->names, skip->count - MOST_NAMES);
+        table_add(table, (struct cell[]){cell_number((double)skip->count), cell_text(skip->reason), cell_text(names),
+                                         cell_bool(skip->late)});
+    }
+    return table;
+}
+
+/* ---- judging: numbers ---- */
+
+static void add_number(struct judging *j, const char *name, double value, const char *unit)
+{
+    if (isfinite(value))
+        table_add(j->numbers,
+                  (struct cell[]){cell_text(name), cell_quantity(value, strcmp(unit, "share") ? unit : UNIT_PERCENT),
+                                  cell_text(unit)});
+}
+
+static double positive(double value)
+{
+    return value > 0 ? value : NAN;
+}
+
+static void machine_numbers(struct judging *j, const struct machine *machine)
+{
+    const struct machine_level *last = machine->level_count ? &machine->levels[machine->level_count - 1] : NULL;
+    if (last) {
+        add_number(j, "memory bandwidth", positive(last->bandwidth.measured), "B/s");
+        add_number(j, "memory latency", positive(last->latency_ns), "ns");
+    }
+    for (uint32_t k = 0; k < machine->unit_count; k++)
+        add_number(j, machine->units[k].name, positive(machine->units[k].peak.measured),
+                   machine_unit_rate(machine->units[k].name));
+}
+
+static void noise_numbers(struct judging *j, const struct json *noise)
+{
+    const struct json *sigma = json_member(noise, "sigma");
+    add_number(j, "noise of the middle case", member_number(sigma, "median"), "share");
+    add_number(j, "noise that 9 of 10 cases stay under", member_number(sigma, "p90"), "share");
+    add_number(j, "noise of the worst case", member_number(sigma, "max"), "share");
+    add_number(j, "cases with a noise under 0.5 %", member_number(noise, "quiet_share"), "share");
+}
+
+static void kpi_numbers(struct judging *j)
+{
+    const struct result *result = j->section->result;
+    for (size_t k = 0; k < result->kpi_count; k++)
+        add_number(j, result->kpis[k].name, result->kpis[k].value, result->kpis[k].unit);
+}
+
+/* ---- judging: words ---- */
+
+static enum checkup_word word_of_exit(int code)
+{
+    return code == 0 ? CHECKUP_PASS : code == 1 ? CHECKUP_FINDINGS : code == 4 ? CHECKUP_INCOMPLETE : CHECKUP_BROKEN;
+}
+
+static const char *exit_words(int code)
+{
+    switch (code) {
+    case 124:
+        return "it did not end in time and was stopped";
+    case 137:
+        return "it did not end in time and was killed, or the system ran out of memory";
+    default:
+        return NULL;
+    }
+}
+
+static const char *headline(const struct judging *j, enum checkup_step step)
+{
+    const struct checkup_section *section = j->section;
+    struct text line = {0};
+    const size_t cases = section->result ? section->result->case_count : 0;
+    if (j->findings->row_count)
+        text_addf(&line, "%zu finding%s; ", j->findings->row_count, j->findings->row_count == 1 ? "" : "s");
+    if (step == STEP_VERIFICATION)
+        text_addf(&line, "%zu of %zu kernels verified", j->verified, cases);
+    else if (step == STEP_NOISE)
+        text_addf(&line, "%zu of %zu cases measured, in %u fresh process%s", j->measured, cases,
+                  section->result->trials, section->result->trials == 1 ? "" : "es");
+    else
+        text_addf(&line, "%zu of %zu cases measured", j->measured, cases);
+    size_t unfit = 0, other = 0;
+    for (size_t k = 0; k < j->skip_count; k++)
+        *(text_starts(j->skips[k].reason, "the device has no ") ? &unfit : &other) +=
+            j->skips[k].late ? 0 : j->skips[k].count;
+    if (unfit)
+        text_addf(&line, ", %zu do not apply to this device", unfit);
+    if (other)
+        text_addf(&line, ", %zu skipped for the reasons below", other);
+    if (j->late)
+        text_addf(&line, "; TIME RAN OUT before %zu more", j->late);
+    const char *copy = arena_strdup(j->arena, line.data);
+    text_release(&line);
+    return copy;
+}
+
+static void raise_to(struct checkup_section *section, enum checkup_word word)
+{
+    if (word > section->word)
+        section->word = word;
+}
+
+/* Nothing was seen: then nothing is good either. */
+static bool is_empty(const struct judging *j, enum checkup_step step)
+{
+    return step == STEP_VERIFICATION ? !j->verified : !j->measured;
+}
+
+static void judge_result(struct judging *j, const struct checkup *checkup, enum checkup_step step)
+{
+    struct checkup_section *section = j->section;
+    j->skips = arena_array(j->arena, section->result->case_count + 1, sizeof(*j->skips));
+    judge_cases(j);
+    section->skipped = skipped_of(j);
+    if (step == STEP_CHARACTERISATION && checkup->machine)
+        machine_numbers(j, checkup->machine);
+    else if (step == STEP_NOISE && checkup->noise)
+        noise_numbers(j, checkup->noise);
+    else if (step == STEP_QUICK)
+        kpi_numbers(j);
+    section->headline = headline(j, step);
+    if (j->findings->row_count)
+        raise_to(section, CHECKUP_FINDINGS);
+    if (j->late || is_empty(j, step) || strcmp(section->result->status, "complete") != 0)
+        raise_to(section, CHECKUP_INCOMPLETE);
+    if (step == STEP_NOISE && section->result->trials < SHIFT_LEARNED_TRIALS) {
+        section->headline = arena_printf(j->arena, "%s; fewer than %d processes teach nothing about noise",
+                                         section->headline, SHIFT_LEARNED_TRIALS);
+        raise_to(section, CHECKUP_INCOMPLETE);
+    }
+}
+
+/* Reads the step's result, if it has one, and fills in everything from `word` on. */
+static void judge(struct checkup *checkup, enum checkup_step step, const char *path, struct arena *arena)
+{
+    static const struct table_column findings[] = {{.key = "what", .title = "what is wrong"},
+                                                   {.key = "word", .title = "kind"},
+                                                   {.key = "why", .title = "why", .flags = COLUMN_PROSE}};
+    static const struct table_column numbers[] = {
+        {.key = "name", .title = ""}, {.key = "value", .title = "", .unit = UNIT_NUMBER}, {.key = "unit"}};
+    struct checkup_section *section = &checkup->sections[step];
+    struct judging j = {
+        .arena = arena, .section = section, .findings = TABLE(arena, findings), .numbers = TABLE(arena, numbers)};
+    struct err err = {0};
+    section->findings = j.findings;
+    section->numbers = j.numbers;
+    section->skipped = skipped_of(&j);
+    const char *stopped = exit_words(section->exit_code);
+    section->word = word_of_exit(section->exit_code);
+    section->headline = stopped              ? stopped
+                        : section->exit_code ? arena_printf(arena, "it ended with exit code %d", section->exit_code)
+                                             : "done";
+    if (step == STEP_BUILD)
+        return;
+    if (section->exit_code > 1 && !file_exists(path)) {
+        raise_to(section, CHECKUP_BROKEN);
+        return;
+    }
+    section->result_path = path;
+    if (result_read(&section->result, path, arena, &err)) {
+        section->result = NULL;
+        section->headline = arena_strdup(arena, err.text);
+        raise_to(section, CHECKUP_BROKEN);
+        return;
+    }
+    judge_result(&j, checkup, step);
+    if (stopped)
+        section->headline = arena_printf(arena, "%s: %s", stopped, section->headline);
+    if (step == STEP_CHARACTERISATION && !checkup->machine) {
+        section->headline = arena_printf(arena, "%s; no roofs were found", section->headline);
+        raise_to(section, CHECKUP_BROKEN);
+    }
+}
+
+/* ---- all of it ---- */
+
 enum status checkup_read(struct checkup *checkup, const char *folder, struct arena *arena, struct err *err)
 {
     *checkup = (struct checkup){0};
@@ -141,8 +388,8 @@ enum status checkup_read(struct checkup *checkup, const char *folder, struct are
         section->log = "";
         if (!section->ran)
             continue;
-        checkup_judge(checkup, (enum checkup_step)k,
-                      path_join(arena, folder, arena_printf(arena, "%s.json", section->name)), arena);
+        judge(checkup, (enum checkup_step)k, path_join(arena, folder, arena_printf(arena, "%s.json", section->name)),
+              arena);
         if (section->word != CHECKUP_PASS)
             section->log = tail_of(path_join(arena, folder, arena_printf(arena, "%s.log", section->name)), arena);
         if (section->word > checkup->word)
@@ -153,29 +400,4 @@ enum status checkup_read(struct checkup *checkup, const char *folder, struct are
     if (!checkup->facts && checkup->word < CHECKUP_BROKEN)
         checkup->word = CHECKUP_BROKEN; /* nothing was measured, so nothing is good */
     return STATUS_OK;
-}
-
-/* ---- a few lines ---- */
-
-void checkup_text(struct text *out, const struct checkup *checkup)
-{
-    const char *device = checkup->facts ? checkup->facts->device.name : checkup->device;
-    text_addf(out, "%s: ", checkup_name(checkup->word));
-    text_add_printable(out, device);
-    text_addf(out, ", %.0f of %.0f s\n", checkup->seconds, checkup->budget_s);
-    for (size_t k = 0; k < STEP_COUNT; k++) {
-        const struct checkup_section *section = &checkup->sections[k];
-        if (!section->ran)
-            continue;
-        text_addf(out, "  %-10s  %-24s  ", checkup_name(section->word), section->title);
-        text_add_printable(out, section->headline);
-        text_add(out, "\n");
-        for (size_t n = 0; n < section->finding_count && n < 10; n++) {
-            text_addf(out, "              %s  ", section->findings[n].word);
-            text_add_printable(out, section->findings[n].what);
-            text_add(out, "\n");
-        }
-        if (section->finding_count > 10)
-            text_addf(out, "              ... and %zu more\n", section->finding_count - 10);
-    }
 }

@@ -1,178 +1,275 @@
 /* SPDX-License-Identifier: MIT
  *
- * JSON for other tools' dashboards. What no tool of theirs can express stands beside it: predicted results are marked
- * in every name, because a dashboard shows names and numbers only.
+ * JSON for other tools. What no tool of theirs can express stands beside it: where a dashboard shows names and numbers
+ * only, predicted results are marked in every name.
  */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "report_internal.h"
-#include "rooftile/json_out.h"
 
-const char *plain_id(struct arena *arena, const struct result_case *c)
+static const char *marked(struct arena *arena, const struct result *result, const char *prefix, const char *name)
 {
-    return arena_strndup(arena, c->id, result_id_length(c->id));
+    return arena_printf(arena, "%s%s%s", result->predicted ? "PREDICTED " : "", prefix, name);
 }
 
-static const char *shown_id(struct arena *arena, const struct result *result, const struct result_case *c)
+static struct cell if_positive(double value)
 {
-    const char *id = plain_id(arena, c);
-    return result->predicted ? arena_printf(arena, "PREDICTED %s", id) : id;
+    return value > 0 ? cell_number(value) : (struct cell){.kind = CELL_ABSENT};
 }
 
 /* ---- Bencher Metric Format: { benchmark: { measure: { value, lower_value, upper_value } } } ---- */
 
-static void bmf_measure(struct json_out *out, const char *measure, double value, double low, double high)
+/* Intervals that are not known are left out. */
+static void bmf_measure(struct table *benchmark, const char *measure, double value, double low, double high)
 {
-    if (!isfinite(value))
+    struct table *metric = table_record(benchmark->arena);
+    if (!(value > 0) || !isfinite(value))
         return;
-    json_out_object(out, measure);
-    json_out_number(out, "value", value);
-    if (isfinite(low) && isfinite(high)) {
-        json_out_number(out, "lower_value", low);
-        json_out_number(out, "upper_value", high);
-    }
-    json_out_end(out);
-}
-
-/* A rate is as uncertain as its time, the other way round. */
-static void bmf_rate(struct json_out *out, const char *measure, double rate, const struct summary *stats)
-{
-    bmf_measure(out, measure, rate > 0 ? rate : NAN, rate * stats->median / stats->ci95[1],
-                rate * stats->median / stats->ci95[0]);
+    table_member(metric, "value", NULL, cell_number(value));
+    table_member(metric, "lower_value", NULL, if_positive(low));
+    table_member(metric, "upper_value", NULL, if_positive(high));
+    table_member(benchmark, measure, NULL, cell_table(metric));
 }
 
 /* Bencher's slugs have hyphens; "latency" is its own measure, in nanoseconds. */
 static const char *bmf_slug(struct arena *arena, const char *of)
 {
-    if (!strcmp(of, "time_ns"))
-        return "latency";
-    char *slug = arena_strdup(arena, of);
+    char *slug = arena_strdup(arena, strcmp(of, "time_ns") ? of : "latency");
     for (char *c = slug; *c; c++)
         *c = *c == '_' ? '-' : *c;
     return slug;
 }
 
-enum status report_bmf(struct text *out, const struct result *result, const struct report_options *options,
-                       struct err *err)
+void report_bmf(struct text *out, const struct result *result)
 {
+    static const char *const rates[] = {"bytes_per_s", "flops_per_s", "items_per_s"};
     struct arena arena = {0};
-    struct json_out *json = json_out_new();
-    (void)options;
-    (void)err;
+    struct table *root = table_record(&arena);
     for (size_t k = 0; k < result->case_count; k++) {
         const struct result_case *c = &result->cases[k];
+        const struct summary *s = &c->stats;
+        struct table *benchmark = table_record(&arena);
         if (!result_case_counts(c))
             continue; /* the format has no word for a failure: a missing benchmark is what Bencher alerts on */
-        json_out_object(json, shown_id(&arena, result, c));
-        bmf_measure(json, "latency", c->stats.median, c->stats.ci95[0], c->stats.ci95[1]);
-        bmf_rate(json, "bytes-per-s", c->bytes_per_s, &c->stats);
-        bmf_rate(json, "flops-per-s", c->flops_per_s, &c->stats);
-        bmf_rate(json, "items-per-s", c->items_per_s, &c->stats);
-        json_out_end(json);
+        bmf_measure(benchmark, "latency", s->median, s->ci95[0], s->ci95[1]);
+        for (size_t r = 0; r < 3; r++) { /* a rate is as uncertain as its time, the other way round */
+            const double rate = figure_value(rates[r], c);
+            bmf_measure(benchmark, bmf_slug(&arena, rates[r]), rate, rate * s->median / s->ci95[1],
+                        rate * s->median / s->ci95[0]);
+        }
+        table_member(root, marked(&arena, result, "", plain_id(&arena, c)), NULL, cell_table(benchmark));
     }
     for (size_t k = 0; k < result->kpi_count; k++) {
         const struct result_kpi *kpi = &result->kpis[k];
-        if (!isfinite(kpi->value))
-            continue;
-        json_out_object(json, arena_printf(&arena, "%skpi/%s", result->predicted ? "PREDICTED " : "", kpi->name));
-        bmf_measure(json, bmf_slug(&arena, kpi->of), kpi->value, NAN, NAN);
-        json_out_end(json);
+        struct table *benchmark = table_record(&arena);
+        bmf_measure(benchmark, bmf_slug(&arena, kpi->of), kpi->value, NAN, NAN);
+        if (benchmark->column_count)
+            table_member(root, marked(&arena, result, "kpi/", kpi->name), NULL, cell_table(benchmark));
     }
-    json_out_finish(json, out, true);
-    text_add(out, "\n");
-    json_out_free(json);
+    render_json_table(out, root);
     arena_release(&arena);
-    return STATUS_OK;
 }
 
 /* ---- github-action-benchmark: [ { name, unit, value, range, extra } ] ---- */
 
-static void gha_entry(struct json_out *out, const char *name, const char *unit, double value, double half_width,
+static void gha_entry(struct table *table, const char *name, const char *unit, double value, double half_width,
                       const char *extra)
 {
-    char range[48];
-    json_out_object(out, NULL);
-    json_out_string(out, "name", name);
-    json_out_string(out, "unit", unit);
-    json_out_number(out, "value", value);
-    if (isfinite(half_width)) {
-        snprintf(range, sizeof(range), "\u00b1 %.4g", half_width);
-        json_out_string(out, "range", range);
-    }
-    if (extra)
-        json_out_string(out, "extra", extra);
-    json_out_end(out);
+    const char *range = arena_printf(table->arena, "\u00b1 %.4g", half_width);
+    table_add(table, (struct cell[]){cell_text(name), cell_text(unit), cell_number(value),
+                                     isfinite(half_width) ? cell_text(range) : (struct cell){.kind = CELL_ABSENT},
+                                     cell_text(extra)});
 }
 
 static const char *gha_extra(struct arena *arena, const struct result *result, const struct result_case *c)
 {
-    struct text text = {0};
-    text_addf(&text, "timer %s, %zu samples, %s", timer_name(c->timer), c->sample_count, result->device.name);
-    if (isfinite(c->fraction) && c->fraction > 0)
-        text_addf(&text, "\n%.1f %% of the roof (%s)", c->fraction * 100, c->floor.ceiling_name);
-    if (c->flags) {
-        text_add(&text, "\n");
-        figure_flags(&text, c);
-    }
-    const char *extra = arena_strdup(arena, text.data);
-    text_release(&text);
-    return extra;
+    const char *flags = figure_words("flags", c, arena);
+    const char *roof = c->fraction > 0
+                           ? arena_printf(arena, "\n%.1f %% of the roof (%s)", c->fraction * 100, c->floor.ceiling_name)
+                           : "";
+    return arena_printf(arena, "timer %s, %zu samples, %s%s%s%s", timer_name(c->timer), c->sample_count,
+                        result->device.name, roof, *flags ? "\n" : "", flags);
 }
 
-static void gha_case(struct json_out *out, const struct result *result, const struct result_case *c, bool bigger,
-                     struct arena *arena)
+static void gha_case(struct table *table, const struct result *result, const struct result_case *c, bool bigger)
 {
-    const char *name = shown_id(arena, result, c), *extra = gha_extra(arena, result, c);
+    struct arena *arena = table->arena;
+    const char *name = marked(arena, result, "", plain_id(arena, c)), *extra = gha_extra(arena, result, c);
     const double half_ns = (c->stats.ci95[1] - c->stats.ci95[0]) / 2;
     const struct {
         double rate;
         const char *unit;
-    } rates[] = {{c->bytes_per_s, "B/s"}, {c->flops_per_s, machine_unit_rate(c->work.unit)}};
-    if (!bigger) {
-        gha_entry(out, name, "ns", c->stats.median, half_ns, extra);
-        return;
-    }
-    for (size_t k = 0; k < sizeof(rates) / sizeof(*rates); k++)
-        if (isfinite(rates[k].rate) && rates[k].rate > 0)
-            gha_entry(out, arena_printf(arena, "%s [%s]", name, rates[k].unit), rates[k].unit, rates[k].rate,
+    } rates[] = {{figure_value("bytes_per_s", c), "B/s"},
+                 {figure_value("flops_per_s", c), machine_unit_rate(c->work.unit)}};
+    if (!bigger)
+        gha_entry(table, name, "ns", c->stats.median, half_ns, extra);
+    for (size_t k = 0; bigger && k < sizeof(rates) / sizeof(*rates); k++)
+        if (isfinite(rates[k].rate))
+            gha_entry(table, arena_printf(arena, "%s [%s]", name, rates[k].unit), rates[k].unit, rates[k].rate,
                       rates[k].rate * half_ns / c->stats.median, extra);
 }
 
-static void gha(struct text *text, const struct result *result, bool bigger)
+static void gha(struct text *out, const struct result *result, bool bigger)
 {
+    static const struct table_column columns[] = {
+        {.key = "name"}, {.key = "unit"}, {.key = "value"}, {.key = "range"}, {.key = "extra"}};
     struct arena arena = {0};
-    struct json_out *json = json_out_new_array();
+    struct table *table = TABLE(&arena, columns);
     for (size_t k = 0; k < result->kpi_count; k++) {
         const struct result_kpi *kpi = &result->kpis[k];
         if (isfinite(kpi->value) && kpi->higher_is_better == bigger)
-            gha_entry(json, arena_printf(&arena, "%skpi/%s", result->predicted ? "PREDICTED " : "", kpi->name),
-                      kpi->unit, kpi->value, NAN, arena_printf(&arena, "%s of %u cases", kpi->method, kpi->case_count));
+            gha_entry(table, marked(&arena, result, "kpi/", kpi->name), kpi->unit, kpi->value, NAN,
+                      arena_printf(&arena, "%s of %u cases", kpi->method, kpi->case_count));
     }
     for (size_t k = 0; k < result->case_count; k++)
         if (result_case_counts(&result->cases[k]))
-            gha_case(json, result, &result->cases[k], bigger, &arena);
-    json_out_finish(json, text, true);
-    text_add(text, "\n");
-    json_out_free(json);
+            gha_case(table, result, &result->cases[k], bigger);
+    render_json_table(out, table);
     arena_release(&arena);
 }
 
-enum status report_gha_smaller(struct text *out, const struct result *result, const struct report_options *options,
-                               struct err *err)
+void report_gha_smaller(struct text *out, const struct result *result)
 {
-    (void)options;
-    (void)err;
     gha(out, result, false);
-    return STATUS_OK;
 }
 
-enum status report_gha_bigger(struct text *out, const struct result *result, const struct report_options *options,
-                              struct err *err)
+void report_gha_bigger(struct text *out, const struct result *result)
 {
-    (void)options;
-    (void)err;
     gha(out, result, true);
-    return STATUS_OK;
+}
+
+/* ---- google/benchmark, so that its compare.py and everything built on it can read our results: a trial is a
+ * repetition; without trials the whole run is one. A case that failed stands there with error_occurred ---- */
+
+static struct table *caches_of(const struct device_info *device, struct arena *arena)
+{
+    static const struct table_column columns[] = {
+        {.key = "type"}, {.key = "level"}, {.key = "size"}, {.key = "num_sharing"}};
+    struct table *caches = TABLE(arena, columns);
+    for (uint32_t k = 0; k < device->cache_count; k++) {
+        const struct device_cache *cache = &device->caches[k];
+        table_add(caches,
+                  (struct cell[]){cell_text("Unified"), cell_number(k + 1), cell_number((double)cache->size_bytes),
+                                  cell_number(cache->instances ? fmax(1, device->cus / cache->instances) : 1)});
+    }
+    return caches;
+}
+
+static struct table *context_of(const struct result *result, struct arena *arena)
+{
+    const struct device_info *device = &result->device;
+    struct table *context = table_record(arena);
+    const char *host = result->host_id_hash && result->host_id_hash[0] ? result->host_id_hash : "unknown";
+    table_member(context, "date", NULL, cell_text(result->started_at ? result->started_at : "1970-01-01T00:00:00Z"));
+    table_member(context, "host_name", NULL, cell_text(host));
+    table_member(context, "executable", NULL, cell_text("rooftile"));
+    table_member(context, "num_cpus", NULL, cell_number(device->cus));
+    table_member(context, "mhz_per_cpu", NULL, cell_number(floor(device->core_hz / 1e6)));
+    table_member(context, "cpu_scaling_enabled", NULL, cell_bool(false));
+    table_member(context, "caches", NULL, cell_table(caches_of(device, arena)));
+    table_member(context, "load_avg", NULL, cell_table(table_list(arena)));
+    table_member(context, "library_version", NULL, cell_text(result->tool_version ? result->tool_version : ""));
+    table_member(context, "library_build_type", NULL, cell_text("release"));
+    table_member(context, "json_schema_version", NULL, cell_number(1));
+    table_member(context, "rooftile_device", NULL, cell_text(device->name));
+    table_member(context, "rooftile_arch", NULL, cell_text(device->arch));
+    table_member(context, "rooftile_kind", NULL,
+                 cell_text(result->predicted ? "PREDICTED: nothing was executed" : "measured"));
+    for (size_t k = 0; k < result->kpi_count; k++) { /* they are no benchmarks: not all of them are times */
+        const struct result_kpi *kpi = &result->kpis[k];
+        struct table *figure = table_record(arena);
+        table_member(figure, "value", NULL, cell_number(kpi->value));
+        table_member(figure, "unit", NULL, cell_text(kpi->unit));
+        table_member(context, arena_printf(arena, "rooftile_kpi %s", kpi->name), NULL, cell_table(figure));
+    }
+    return context;
+}
+
+struct repetition {
+    size_t family;
+    uint32_t index, count;
+    double time_ns, iterations;
+    const char *error; /* NULL: it was measured */
+};
+
+/* Counters are flat members of the entry, with the names that google/benchmark gives its own. */
+static const struct table_column entry_columns[] = {
+    {.key = "name"},
+    {.key = "family_index"},
+    {.key = "per_family_instance_index"},
+    {.key = "run_name"},
+    {.key = "run_type"},
+    {.key = "repetitions"},
+    {.key = "repetition_index"},
+    {.key = "threads"},
+    {.key = "error_occurred"},
+    {.key = "error_message"},
+    {.key = "iterations"},
+    {.key = "real_time"},
+    {.key = "cpu_time"}, /* a kernel's time has no other */
+    {.key = "time_unit"},
+    {.key = "bytes_per_second"},
+    {.key = "items_per_second"},
+    {.key = "flops_per_second"},
+    {.key = "fraction_of_roof"},
+};
+
+static void add_repetition(struct table *entries, const struct result_case *c, const struct repetition *rep)
+{
+    const struct cell absent = {.kind = CELL_ABSENT}, id = cell_text(plain_id(entries->arena, c));
+    const double scale = rep->error ? 0 : c->stats.median / rep->time_ns;
+    table_add(entries,
+              (struct cell[]){id, cell_number((double)rep->family), cell_number(0), id, cell_text("iteration"),
+                              cell_number(rep->count), cell_number(rep->index), cell_number(1),
+                              rep->error ? cell_bool(true) : absent, rep->error ? cell_text(rep->error) : absent,
+                              cell_number(rep->iterations), cell_number(rep->time_ns), cell_number(rep->time_ns),
+                              cell_text("ns"), if_positive(c->bytes_per_s * scale), if_positive(c->items_per_s * scale),
+                              if_positive(c->flops_per_s * scale), if_positive(c->fraction * scale)});
+}
+
+static bool is_measured(const struct result_trial *trial)
+{
+    return isfinite(trial->median_ns) && trial->median_ns > 0;
+}
+
+static void add_case(struct table *entries, const struct result_case *c, size_t family)
+{
+    struct repetition rep = {
+        .family = family, .count = 1, .time_ns = c->stats.median, .iterations = (double)c->sample_count * c->batch};
+    const char *finding = result_case_finding(c);
+    uint32_t count = 0;
+    for (size_t k = 0; k < c->trial_count; k++)
+        count += is_measured(&c->trials[k]);
+    if (!result_case_counts(c)) {
+        rep = (struct repetition){.family = family, .count = 1};
+        rep.error = arena_printf(entries->arena, "%s: %s", finding[0] ? finding : case_status_name(c->status),
+                                 c->reason ? c->reason : "");
+        count = 0;
+    }
+    if (!count)
+        add_repetition(entries, c, &rep);
+    rep.count = count;
+    for (size_t k = 0; count && k < c->trial_count; k++) {
+        if (!is_measured(&c->trials[k]))
+            continue;
+        rep.time_ns = c->trials[k].median_ns;
+        rep.iterations = (double)c->trials[k].n * c->batch;
+        add_repetition(entries, c, &rep);
+        rep.index++;
+    }
+}
+
+void report_google_benchmark(struct text *out, const struct result *result)
+{
+    struct arena arena = {0};
+    struct table *root = table_record(&arena), *entries = TABLE(&arena, entry_columns);
+    for (size_t k = 0; k < result->case_count; k++)
+        if (result->cases[k].status != CASE_SKIPPED)
+            add_case(entries, &result->cases[k], k);
+    table_member(root, "context", NULL, cell_table(context_of(result, &arena)));
+    table_member(root, "benchmarks", NULL, cell_table(entries));
+    render_json_table(out, root);
+    arena_release(&arena);
 }

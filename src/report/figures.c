@@ -1,74 +1,37 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The figures of a case: one row of the table below each, for CSV by its key and for people by its title.
+ */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "report_internal.h"
-#include "rooftile/units.h"
 
-void styled(struct text *out, const struct report_options *options, enum style style, const char *text)
+struct reading {
+    const struct result *result; /* NULL: only the case is known */
+    const struct result_case *c;
+    struct arena *arena;
+};
+
+const struct flag_words flag_words[] = {
+    {FLAG_IMPOSSIBLE, "impossible", "faster than a physical peak allows, so the work, the peak or the clock is wrong"},
+    {FLAG_ROOF_RAISED, "roof_raised",
+     "faster than the measured roof: both were measured again, and the roof was lifted"},
+    {FLAG_DISTURBED, "disturbed", "the machine's reference rates moved over 5 % meanwhile (a neighbour, or a clock)"},
+    {FLAG_THROTTLED, "throttled", "the clock fell meanwhile, held back by a power or temperature limit"},
+    {FLAG_LAUNCH_BOUND, "launch_bound", "an empty launch alone takes over 5 % of the time"},
+    {FLAG_PROFILED, "profiled", "one launch marked for a profiler: not a measurement"},
+    {0, NULL, NULL},
+};
+
+const char *plain_id(struct arena *arena, const struct result_case *c)
 {
-    static const char *const codes[] = {
-        [STYLE_PLAIN] = "",         [STYLE_BOLD] = "\033[1m",    [STYLE_DIM] = "\033[2m",   [STYLE_RED] = "\033[31m",
-        [STYLE_GREEN] = "\033[32m", [STYLE_YELLOW] = "\033[33m", [STYLE_CYAN] = "\033[36m",
-    };
-    if (!options->color || style == STYLE_PLAIN) {
-        text_add(out, text);
-        return;
-    }
-    text_add(out, codes[style]);
-    text_add(out, text);
-    text_add(out, "\033[0m");
+    return arena_strndup(arena, c->id, result_id_length(c->id));
 }
 
-unsigned report_columns(const struct report_options *options)
+const char *case_name(const struct result_case *c)
 {
-    return options->columns ? options->columns : 100;
-}
-
-const char *figure_interval(char out[static FIGURE_TEXT], const struct result_case *c)
-{
-    const double percent = (c->stats.ci95[1] - c->stats.ci95[0]) / 2 / c->stats.median * 100;
-    snprintf(out, FIGURE_TEXT, percent < 9.95 ? "%.1f%%" : "%.0f%%", percent);
-    return out;
-}
-
-const char *figure_time(char out[static FIGURE_TEXT], const struct result_case *c)
-{
-    char time[UNITS_TEXT], interval[FIGURE_TEXT];
-    if (!c->sample_count)
-        snprintf(out, FIGURE_TEXT, "-");
-    else
-        snprintf(out, FIGURE_TEXT, "%s \u00b1%.12s", units_time(time, c->stats.median), figure_interval(interval, c));
-    return out;
-}
-
-static const char *text_of_item(char out[static MACHINE_NAME + 2], const struct result_case *c)
-{
-    snprintf(out, MACHINE_NAME + 2, "%s/s", c->work.item);
-    return out;
-}
-
-const char *figure_rate(char out[static FIGURE_TEXT], const struct result_case *c)
-{
-    char rate[UNITS_TEXT], unit[MACHINE_NAME + 2];
-    const bool compute = c->floor.bound[0] ? !c->floor.bound_is_memory : !strcmp(c->class, "compute");
-    out[0] = '\0';
-    if (!c->sample_count)
-        return out;
-    if (c->work.item[0] && c->work.items > 0)
-        snprintf(out, FIGURE_TEXT, "%s", units_rate(rate, c->items_per_s, text_of_item(unit, c)));
-    else if (!strcmp(c->class, "latency") && c->work.items > 1)
-        snprintf(out, FIGURE_TEXT, "%s each", units_time(rate, c->stats.median / c->work.items));
-    else if (compute && c->flops_per_s > 0)
-        snprintf(out, FIGURE_TEXT, "%s", units_rate(rate, c->flops_per_s, machine_unit_rate(c->work.unit)));
-    else if (c->bytes_per_s > 0 && isfinite(c->bytes_per_s))
-        snprintf(out, FIGURE_TEXT, "%s", units_rate(rate, c->bytes_per_s, "B/s"));
-    else if (c->flops_per_s > 0)
-        snprintf(out, FIGURE_TEXT, "%s", units_rate(rate, c->flops_per_s, machine_unit_rate(c->work.unit)));
-    else if (c->work.items > 1)
-        snprintf(out, FIGURE_TEXT, "%s each", units_time(rate, c->stats.median / c->work.items));
-    return out;
+    return c->label && *c->label ? c->label : c->id;
 }
 
 /* Bytes over time say nothing about a chain of dependent loads or an empty launch. */
@@ -77,92 +40,307 @@ static bool is_latency(const struct result_case *c)
     return !strcmp(c->class, "latency") || !strcmp(c->class, "launch");
 }
 
-const char *figure_bound(const struct result_case *c)
+/* ---- figures ---- */
+
+static struct cell label(const struct reading *r)
 {
-    if (is_latency(c))
-        return c->class;
-    return c->floor.bound[0] ? c->floor.bound : "-";
+    return cell_text(case_name(r->c));
 }
 
-const char *figure_fraction(char out[static FIGURE_TEXT], const struct result_case *c)
+static struct cell timer(const struct reading *r)
 {
-    if (!c->sample_count || !isfinite(c->fraction) || c->fraction <= 0 || is_latency(c))
-        snprintf(out, FIGURE_TEXT, "-");
-    else if (c->fraction < 0.01)
-        snprintf(out, FIGURE_TEXT, "%.1f%%", c->fraction * 100);
-    else
-        snprintf(out, FIGURE_TEXT, "%.0f%%", c->fraction * 100);
-    return out;
+    return cell_text(r->c->sample_count ? timer_name(r->c->timer) : NULL);
 }
 
-const char *figure_intensity(char out[static FIGURE_TEXT], const struct result_case *c)
+static struct cell status(const struct reading *r)
 {
-    const double intensity = c->floor.intensity;
-    if (!isfinite(intensity) || c->work.flops <= 0)
-        snprintf(out, FIGURE_TEXT, "-");
-    else if (intensity >= 1e7)
-        snprintf(out, FIGURE_TEXT, "%.0e", intensity);
-    else if (intensity >= 1e4)
-        snprintf(out, FIGURE_TEXT, "%.0fk", intensity / 1e3);
-    else
-        snprintf(out, FIGURE_TEXT, intensity < 100 ? "%.3g" : "%.0f", intensity);
-    return out;
+    return cell_text(case_status_name(r->c->status));
 }
 
-const char *figure_verified(const struct result_case *c)
+static struct cell batch(const struct reading *r)
 {
-    switch (c->verification.verdict) {
-    case VERIFY_PASS:
-        return c->verification.method;
-    case VERIFY_FAIL:
-        return "WRONG";
-    default:
-        return "-";
+    return cell_number(r->c->batch);
+}
+
+static struct cell samples(const struct reading *r)
+{
+    return cell_number((double)r->c->sample_count);
+}
+
+static struct cell spread(const struct reading *r)
+{
+    return cell_number((r->c->stats.ci95[1] - r->c->stats.ci95[0]) / 2 / r->c->stats.median);
+}
+
+static struct cell each(const struct reading *r)
+{
+    const struct cell time = cell_quantity(r->c->stats.median / r->c->work.items, UNIT_TIME);
+    return cell_text(arena_printf(r->arena, "%s each", cell_words(&time, NULL, r->arena)));
+}
+
+/* The rate that its bound is about: arithmetic where that bounds it, else bytes, else time per item. */
+static struct cell rate(const struct reading *r)
+{
+    const struct result_case *c = r->c;
+    const bool compute = c->floor.bound[0] ? !c->floor.bound_is_memory : !strcmp(c->class, "compute");
+    const bool bytes = c->bytes_per_s > 0 && isfinite(c->bytes_per_s), flops = c->flops_per_s > 0;
+    if (c->work.item[0] && c->work.items > 0)
+        return cell_quantity(c->items_per_s, arena_printf(r->arena, "%s/s", c->work.item));
+    if (!strcmp(c->class, "latency") && c->work.items > 1)
+        return each(r);
+    if (flops && (compute || !bytes))
+        return cell_quantity(c->flops_per_s, machine_unit_rate(c->work.unit));
+    if (bytes)
+        return cell_quantity(c->bytes_per_s, UNIT_BYTE_RATE);
+    return c->work.items > 1 ? each(r) : (struct cell){.kind = CELL_ABSENT};
+}
+
+static struct cell intensity(const struct reading *r)
+{
+    struct cell cell = cell_number(r->c->floor.intensity);
+    cell.text = r->c->work.flops > 0 ? NULL : "-";
+    return cell;
+}
+
+static struct cell shown_bound(const struct reading *r)
+{
+    return cell_known(is_latency(r->c) ? r->c->class : r->c->floor.bound);
+}
+
+static struct cell bound(const struct reading *r)
+{
+    return cell_known(r->c->floor.bound);
+}
+
+static struct cell fraction(const struct reading *r)
+{
+    struct cell cell = cell_positive(r->c->fraction);
+    cell.text = is_latency(r->c) ? "-" : NULL;
+    cell.tone = r->c->fraction >= 0.8 && !cell.text ? TONE_GOOD : TONE_PLAIN;
+    return cell;
+}
+
+static struct cell verified(const struct reading *r)
+{
+    const struct verification *v = &r->c->verification;
+    return v->verdict == VERIFY_FAIL   ? cell_toned("WRONG", TONE_BAD)
+           : v->verdict == VERIFY_PASS ? cell_text(v->method)
+                                       : cell_unknown(NULL);
+}
+
+static struct cell verification(const struct reading *r)
+{
+    return cell_text(verdict_name(r->c->verification.verdict));
+}
+
+static struct cell method(const struct reading *r)
+{
+    return cell_text(r->c->verification.method);
+}
+
+/* What its hot loop mostly holds, "v_fma_f32 97%". */
+static struct cell hot_loop(const struct reading *r)
+{
+    const struct result_code *code = &r->c->code;
+    return cell_text(code->loop_instruction && *code->loop_instruction
+                         ? arena_printf(r->arena, "%.40s %.0f%%", code->loop_instruction, code->loop_share * 100)
+                         : "");
+}
+
+static struct cell flags(const struct reading *r)
+{
+    const char *words = "";
+    for (const struct flag_words *flag = flag_words; flag->flag; flag++)
+        if (r->c->flags & flag->flag)
+            words = *words ? arena_printf(r->arena, "%s,%s", words, flag->name) : flag->name;
+    return cell_toned(words, r->c->flags & FLAG_IMPOSSIBLE ? TONE_BAD : TONE_DOUBT);
+}
+
+static struct cell kind(const struct reading *r)
+{
+    return r->result ? cell_text(r->result->predicted ? "predicted" : "measured") : cell_unknown(NULL);
+}
+
+static struct cell device(const struct reading *r)
+{
+    return r->result ? cell_text(r->result->device.name) : cell_unknown(NULL);
+}
+
+/* Members of the case: a number that is above 0 where it is known, and a text. */
+#define FIELD(member) .field = offsetof(struct result_case, member)
+#define TEXT(member) .field = offsetof(struct result_case, member), .is_text = true
+
+static const struct figure {
+    struct table_column column;
+    struct cell (*read)(const struct reading *r);
+    size_t field; /* without `read` */
+    bool is_text;
+    bool measured; /* says something only of a case that was measured */
+} figures[] = {
+    {{.title = "case", .flags = COLUMN_GROUP}, .read = label},
+    {{.key = "id"}, TEXT(id)},
+    {{.key = "kernel"}, TEXT(kernel)},
+    {{.key = "timer"}, .read = timer},
+    {{.key = "status"}, .read = status},
+    {{.key = "batch"}, .read = batch},
+    {{.key = "median_ns", .title = "time", .unit = UNIT_TIME}, FIELD(stats.median), .measured = true},
+    {{.title = "\u00b195%", .unit = UNIT_SPREAD, .drop = 3}, .read = spread, .measured = true},
+    {{.key = "n", .title = "samples", .unit = UNIT_COUNT, .flags = COLUMN_VERBOSE}, .read = samples},
+    {{.key = "ci95_low_ns"}, FIELD(stats.ci95[0]), .measured = true},
+    {{.key = "ci95_high_ns"}, FIELD(stats.ci95[1]), .measured = true},
+    {{.key = "min_ns"}, FIELD(stats.min), .measured = true},
+    {{.key = "max_ns"}, FIELD(stats.max), .measured = true},
+    {{.title = "rate", .unit = UNIT_NUMBER}, .read = rate, .measured = true},
+    {{.key = "bytes_per_s"}, FIELD(bytes_per_s)},
+    {{.key = "flops_per_s"}, FIELD(flops_per_s)},
+    {{.key = "items_per_s"}, FIELD(items_per_s)},
+    {{.key = "intensity", .title = "FLOP/B", .unit = UNIT_INTENSITY, .drop = 2}, .read = intensity},
+    {{.key = "floor_ns", .title = "floor", .unit = UNIT_TIME, .flags = COLUMN_VERBOSE}, FIELD(floor.time_ns)},
+    {{.title = "bound", .drop = 4}, .read = shown_bound},
+    {{.key = "bound"}, .read = bound},
+    {{.key = "fraction_of_ceiling", .title = "of roof", .unit = UNIT_SHARE}, .read = fraction},
+    {{.key = "predicted_ns"}, FIELD(predicted_ns)},
+    {{.key = "overhead_ns"}, FIELD(overhead_ns)},
+    {{.title = "verified"}, .read = verified},
+    {{.key = "verification"}, .read = verification},
+    {{.key = "method"}, .read = method},
+    {{.title = "hot loop", .flags = COLUMN_VERBOSE}, .read = hot_loop},
+    {{.key = "flags", .title = "", .flags = COLUMN_INITIALS, .drop = 1}, .read = flags},
+    {{.key = "kind"}, .read = kind},
+    {{.key = "device"}, .read = device},
+    {{.key = "reason"}, TEXT(reason)},
+};
+enum { FIGURES = sizeof(figures) / sizeof(*figures), PARAMS_AT = 3 };
+
+static struct cell read_figure(const struct figure *figure, const struct reading *r)
+{
+    if (figure->measured && !r->c->sample_count)
+        return cell_unknown(NULL);
+    if (figure->read)
+        return figure->read(r);
+    const void *member = (const char *)r->c + figure->field;
+    return figure->is_text ? cell_text(*(const char *const *)member) : cell_positive(*(const double *)member);
+}
+
+static const struct figure *figure_named(const char *name)
+{
+    for (size_t k = 0; k < FIGURES; k++) {
+        const struct table_column *column = &figures[k].column;
+        if ((column->key && !strcmp(column->key, name)) || (column->title && !strcmp(column->title, name)))
+            return &figures[k];
+    }
+    return &figures[0];
+}
+
+const char *figure_words(const char *name, const struct result_case *c, struct arena *arena)
+{
+    const struct figure *figure = figure_named(name);
+    const struct cell cell = read_figure(figure, &(struct reading){.c = c, .arena = arena});
+    return cell_words(&cell, &figure->column, arena);
+}
+
+double figure_value(const char *name, const struct result_case *c)
+{
+    struct arena arena = {0};
+    const struct cell cell = read_figure(figure_named(name), &(struct reading){.c = c, .arena = &arena});
+    arena_release(&arena);
+    return cell.kind == CELL_NUMBER ? cell.value : NAN;
+}
+
+/* ---- the table ---- */
+
+/* Names of parameters in the order in which cases have them. */
+static size_t param_names(const char ***names, const struct result *result, struct arena *arena)
+{
+    size_t count = 0, room = 0;
+    for (size_t k = 0; k < result->case_count; k++)
+        room += k && result->cases[k].params == result->cases[k - 1].params ? 0 : result->cases[k].param_count;
+    *names = arena_array(arena, room + 1, sizeof(**names));
+    for (size_t k = 0; k < result->case_count; k++)
+        for (size_t p = 0; p < result->cases[k].param_count; p++) {
+            size_t at = 0;
+            while (at < count && strcmp((*names)[at], result->cases[k].params[p].name) != 0)
+                at++;
+            if (at == count)
+                (*names)[count++] = result->cases[k].params[p].name;
+        }
+    return count;
+}
+
+static struct cell param_cell(const struct result_case *c, const char *name, struct arena *arena)
+{
+    for (size_t p = 0; p < c->param_count; p++)
+        if (!strcmp(c->params[p].name, name))
+            return cell_text(param_text(arena, &c->params[p].value));
+    return (struct cell){.kind = CELL_ABSENT};
+}
+
+static void set(struct table_row *row, const struct table *table, const char *key, struct cell cell)
+{
+    for (size_t k = 0; k < table->column_count; k++)
+        if (table->columns[k].key && !strcmp(table->columns[k].key, key))
+            row->cells[k] = cell;
+}
+
+/* A key figure has a value and a unit, and none of what a case has. */
+static void add_kpis(struct table *table, const struct result *result, struct arena *arena)
+{
+    for (size_t k = 0; k < result->kpi_count; k++) {
+        const struct result_kpi *kpi = &result->kpis[k];
+        struct table_row *row = table_add(table, NULL);
+        set(row, table, "id", cell_text(arena_printf(arena, "kpi/%s", kpi->name)));
+        set(row, table, "status", cell_text(isfinite(kpi->value) ? "ok" : "none"));
+        set(row, table, "kind", cell_text(result->predicted ? "predicted" : "measured"));
+        set(row, table, "device", cell_text(result->device.name));
+        set(row, table, "reason", cell_text(kpi->reason));
+        set(row, table, "value", cell_number(kpi->value));
+        set(row, table, "unit", cell_text(kpi->unit));
     }
 }
 
-const struct flag_words flag_words[] = {
-    {FLAG_IMPOSSIBLE, '!', "impossible",
-     "faster than a physical peak allows, so the work, the peak or the clock is wrong"},
-    {FLAG_ROOF_RAISED, 'r', "roof_raised",
-     "faster than the measured roof: both were measured again, and the roof was lifted"},
-    {FLAG_DISTURBED, 'd', "disturbed",
-     "the machine's reference rates moved over 5 % meanwhile (a neighbour, or a clock)"},
-    {FLAG_THROTTLED, 't', "throttled", "the clock fell meanwhile, held back by a power or temperature limit"},
-    {FLAG_LAUNCH_BOUND, 'l', "launch_bound", "an empty launch alone takes over 5 % of the time"},
-    {FLAG_PROFILED, 'p', "profiled", "one launch marked for a profiler: not a measurement"},
-    {0, 0, NULL, NULL},
-};
-
-const char *figure_loop(char out[static FIGURE_TEXT], const struct result_case *c)
+/* Why a row has no figures, or impossible ones; what was said of the row above it is not said again. */
+static const char *note(const struct result *result, size_t k, struct arena *arena)
 {
-    out[0] = '\0';
-    if (c->code.loop_instruction && c->code.loop_instruction[0])
-        snprintf(out, FIGURE_TEXT, "%.40s %.0f%%", c->code.loop_instruction, c->code.loop_share * 100);
-    return out;
+    const struct result_case *c = &result->cases[k], *before = k ? c - 1 : NULL;
+    const bool broken = c->status != CASE_OK;
+    if (!c->reason || !c->reason[0] || !(broken || c->flags & FLAG_IMPOSSIBLE))
+        return NULL;
+    const bool again = before && before->status == c->status && before->reason && !strcmp(before->reason, c->reason);
+    return again ? "for the same reason" : broken ? c->reason : arena_printf(arena, "impossible: %s", c->reason);
 }
 
-void figure_flags(struct text *out, const struct result_case *c)
+static struct cell instead(const struct result_case *c, struct arena *arena)
 {
-    bool some = false;
-    for (const struct flag_words *flag = flag_words; flag->flag; flag++)
-        if (c->flags & flag->flag) {
-            text_addf(out, "%s%s", some ? "," : "", flag->name);
-            some = true;
-        }
+    const bool harmless = c->status == CASE_SKIPPED || c->status == CASE_OK;
+    const char *words = c->status == CASE_OK ? figure_words("verified", c, arena) : case_status_name(c->status);
+    const char *flags = figure_words("flags", c, arena);
+    return cell_toned(*flags ? arena_printf(arena, "%s  %s", words, flags) : words, harmless ? TONE_DIM : TONE_BAD);
 }
 
-void figure_marks(struct text *out, const struct result_case *c)
+struct table *figures_table(const struct result *result, bool kpis, struct arena *arena)
 {
-    for (const struct flag_words *flag = flag_words; flag->flag; flag++)
-        if (c->flags & flag->flag)
-            text_addf(out, "%c", flag->mark);
-}
-
-void predicted_banner(struct text *out, const struct result *result, const struct report_options *options)
-{
-    if (!result->predicted)
-        return;
-    styled(out, options, STYLE_BOLD, "PREDICTED: the sim device executes nothing; no time here was measured");
-    text_add(out, "\n");
+    const char **params = NULL;
+    const size_t param_count = param_names(&params, result, arena), count = FIGURES + param_count + 2;
+    struct table_column *columns = arena_array(arena, count, sizeof(*columns));
+    for (size_t k = 0; k < FIGURES; k++)
+        columns[k < PARAMS_AT ? k : k + param_count] = figures[k].column;
+    for (size_t k = 0; k < param_count; k++)
+        columns[PARAMS_AT + k].key = arena_printf(arena, "param_%s", params[k]);
+    columns[count - 2].key = "value";
+    columns[count - 1].key = "unit";
+    struct table *table = table_new(arena, columns, count);
+    for (size_t k = 0; k < result->case_count; k++) {
+        const struct reading r = {result, &result->cases[k], arena};
+        struct table_row *row = table_add(table, NULL);
+        for (size_t f = 0; f < FIGURES; f++)
+            row->cells[f < PARAMS_AT ? f : f + param_count] = read_figure(&figures[f], &r);
+        for (size_t p = 0; p < param_count; p++)
+            row->cells[PARAMS_AT + p] = param_cell(r.c, params[p], arena);
+        row->note = note(result, k, arena);
+        if (r.c->status != CASE_OK || !r.c->sample_count)
+            row->instead = instead(r.c, arena);
+    }
+    if (kpis)
+        add_kpis(table, result, arena);
+    return table;
 }

@@ -1,12 +1,11 @@
-/* SPDX-License-Identifier: MIT
- *
- * JUnit XML, the part that Apache Ant's schema and Jenkins' xUnit schema both allow: their element order, no attribute
- * that one of them lacks, at most one of skipped, error and failure in a test case, and a timestamp without zone.
- */
+/* SPDX-License-Identifier: MIT */
+#include "junit.h"
+
+#include <ctype.h>
 #include <math.h>
 #include <string.h>
 
-#include "report_internal.h"
+/* ---- the writer ---- */
 
 static void attribute(struct text *out, const char *name, const char *value)
 {
@@ -15,128 +14,175 @@ static void attribute(struct text *out, const char *name, const char *value)
     text_add(out, "\"");
 }
 
-static void property(struct text *out, const char *name, const char *value)
+static void add_properties(struct text *out, const struct table *properties)
 {
-    if (!value || !value[0])
-        return;
-    text_add(out, "      <property");
-    attribute(out, "name", name);
-    attribute(out, "value", value);
-    text_add(out, "/>\n");
-}
-
-static void properties(struct text *out, const struct result *result)
-{
+    struct arena arena = {0};
     text_add(out, "    <properties>\n");
-    property(out, "kind", result->predicted ? "PREDICTED: nothing was executed" : "measured");
-    property(out, "device", result->device.name);
-    property(out, "arch", result->device.arch);
-    property(out, "driver", result->device.driver);
-    property(out, "commit", result->commit);
-    property(out, "run_id", result->run_id);
-    property(out, "status", result->status);
-    property(out, "rooftile", result->tool_version);
-    for (size_t k = 0; k < result->kpi_count; k++) {
-        const struct result_kpi *kpi = &result->kpis[k];
-        struct text name = {0}, value = {0};
-        text_addf(&name, "kpi %s", kpi->name);
-        if (isfinite(kpi->value))
-            text_addf(&value, "%.6g %s", kpi->value, kpi->unit);
-        else
-            text_addf(&value, "none: %s", kpi->reason);
-        property(out, name.data, value.data);
-        text_release(&name);
-        text_release(&value);
+    for (size_t k = 0; k < properties->column_count; k++) {
+        const char *value = cell_words(&properties->rows[0].cells[k], NULL, &arena);
+        if (!*value || properties->rows[0].cells[k].kind == CELL_UNKNOWN)
+            continue;
+        text_add(out, "      <property");
+        attribute(out, "name", properties->columns[k].key);
+        attribute(out, "value", value);
+        text_add(out, "/>\n");
     }
     text_add(out, "    </properties>\n");
+    arena_release(&arena);
 }
 
-static void outcome(struct text *out, const char *element, const char *type, const struct result_case *c)
+static void add_case(struct text *out, const struct junit_case *c)
 {
-    text_addf(out, "      <%s", element);
-    if (type) {
-        attribute(out, "message", c->reason);
-        attribute(out, "type", type);
-    }
-    if (!type && !strcmp(element, "skipped")) { /* Ant's has no attributes */
-        text_add(out, "/>\n");
-        return;
-    }
-    text_add(out, ">");
-    text_add_xml(out, c->id);
-    text_add(out, "\n");
-    text_add_xml(out, c->reason);
-    text_addf(out, "</%s>\n", element);
-}
-
-static void test_case(struct text *out, const struct result_case *c, struct arena *arena)
-{
-    const char *finding = result_case_finding(c), *id = plain_id(arena, c);
+    static const char *const elements[] = {
+        [JUNIT_FAILURE] = "failure", [JUNIT_ERROR] = "error", [JUNIT_SKIPPED] = "skipped"};
     text_add(out, "    <testcase");
-    attribute(out, "name", id);
+    attribute(out, "name", c->name);
     text_add(out, " classname=\"rooftile.");
-    text_add_xml(out, c->kernel);
-    /* The time that the case took, as test reports mean it; the kernel's own time is in the output below. */
-    text_addf(out, "\" time=\"%.6f\"", isfinite(c->wall_ns) && c->wall_ns > 0 ? c->wall_ns / 1e9 : 0.0);
-    if (!finding[0] && c->status == CASE_OK) {
-        text_add(out, "/>\n");
+    text_add_xml(out, c->class_name);
+    text_addf(out, "\" time=\"%.6f\"%s", isfinite(c->time_s) && c->time_s > 0 ? c->time_s : 0.0,
+              c->outcome ? ">\n" : "/>\n");
+    if (!c->outcome)
         return;
+    text_addf(out, "      <%s", elements[c->outcome]);
+    if (c->outcome == JUNIT_SKIPPED) { /* Ant's has no attributes */
+        text_add(out, "/>\n");
+    } else {
+        attribute(out, "message", c->message);
+        attribute(out, "type", c->type);
+        text_add(out, ">");
+        text_add_xml(out, c->body);
+        text_addf(out, "</%s>\n", elements[c->outcome]);
     }
-    text_add(out, ">\n");
-    if (finding[0])
-        outcome(out, "failure", finding, c);
-    else
-        outcome(out, c->status == CASE_SKIPPED ? "skipped" : "error",
-                c->status == CASE_SKIPPED ? NULL : case_status_name(c->status), c);
     text_add(out, "    </testcase>\n");
 }
 
-/* What the times were: tests have no place for numbers, so they stand in the suite's output. */
-static void system_out(struct text *out, const struct result *result, struct arena *arena)
+void junit_write(struct text *out, const struct junit_suite *suite)
 {
-    text_add(out, "    <system-out>");
-    for (size_t k = 0; k < result->case_count; k++) {
-        const struct result_case *c = &result->cases[k];
-        char time[FIGURE_TEXT], rate[FIGURE_TEXT], fraction[FIGURE_TEXT];
-        if (!c->sample_count)
-            continue;
-        text_add_xml(out, plain_id(arena, c));
-        text_addf(out, "  %s  %s  %s of roof\n", figure_time(time, c), figure_rate(rate, c),
-                  figure_fraction(fraction, c));
+    size_t of_outcome[JUNIT_SKIPPED + 1] = {0};
+    double time_s = 0;
+    for (size_t k = 0; k < suite->count; k++) {
+        of_outcome[suite->cases[k].outcome]++;
+        time_s += isfinite(suite->cases[k].time_s) ? suite->cases[k].time_s : 0;
     }
-    text_add(out, "</system-out>\n    <system-err></system-err>\n");
+    const bool timed = suite->timestamp && strspn(suite->timestamp, "0123456789-T:") >= 19;
+    text_add(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n  <testsuite");
+    attribute(out, "name", suite->name);
+    text_addf(out, " package=\"rooftile\" id=\"0\" timestamp=\"%.19s\"",
+              timed ? suite->timestamp : "1970-01-01T00:00:00");
+    attribute(out, "hostname", suite->host && *suite->host ? suite->host : "localhost");
+    text_addf(out, " tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" skipped=\"%zu\" time=\"%.3f\">\n", suite->count,
+              of_outcome[JUNIT_FAILURE], of_outcome[JUNIT_ERROR], of_outcome[JUNIT_SKIPPED], time_s);
+    add_properties(out, suite->properties);
+    for (size_t k = 0; k < suite->count; k++)
+        add_case(out, &suite->cases[k]);
+    text_add(out, "    <system-out>");
+    for (const char *p = suite->output ? suite->output : ""; *p; p += strcspn(p, "\n"), p += *p == '\n') {
+        struct arena arena = {0};
+        text_add_xml(out, arena_strndup(&arena, p, strcspn(p, "\n")));
+        text_add(out, "\n");
+        arena_release(&arena);
+    }
+    text_add(out, "</system-out>\n    <system-err></system-err>\n  </testsuite>\n</testsuites>\n");
 }
 
-enum status report_junit(struct text *out, const struct result *result, const struct report_options *options,
-                         struct err *err)
+/* "base 1.00 us, new 1.05 us, change +5.0 %, verdict SLOWER" */
+static const char *row_words(const struct table *table, size_t row, struct arena *arena)
+{
+    const char *line = "";
+    for (size_t k = 0; k < table->column_count; k++) {
+        const struct table_column *column = &table->columns[k];
+        const char *words = cell_words(&table->rows[row].cells[k], column, arena);
+        if (column->title && *words)
+            line = arena_printf(arena, "%s%s%s%s%s", line, *line ? ", " : "", column->title, *column->title ? " " : "",
+                                words);
+    }
+    return line;
+}
+
+static const char *lower(const char *words, struct arena *arena)
+{
+    char *copy = arena_strdup(arena, words ? words : "");
+    for (char *c = copy; *c; c++)
+        *c = (char)tolower((unsigned char)*c);
+    return copy;
+}
+
+void junit_rows(struct junit_case *cases, const struct table *table, size_t name, size_t verdict,
+                const char *class_name, struct arena *arena)
+{
+    for (size_t k = 0; k < table->row_count; k++) {
+        const struct cell *cells = table->rows[k].cells;
+        cases[k] = (struct junit_case){.name = cells[name].text,
+                                       .class_name = class_name,
+                                       .outcome = cells[verdict].tone == TONE_BAD   ? JUNIT_FAILURE
+                                                  : cells[verdict].tone == TONE_DIM ? JUNIT_SKIPPED
+                                                                                    : JUNIT_PASSED,
+                                       .type = lower(cells[verdict].text, arena),
+                                       .message = row_words(table, k, arena)};
+    }
+}
+
+/* ---- a result: a case is a test, a finding is a failure ---- */
+
+static struct table *properties_of(const struct result *result, struct arena *arena)
+{
+    const struct {
+        const char *name, *value;
+    } facts[] = {{"kind", result->predicted ? "PREDICTED: nothing was executed" : "measured"},
+                 {"device", result->device.name},
+                 {"arch", result->device.arch},
+                 {"driver", result->device.driver},
+                 {"commit", result->commit},
+                 {"run_id", result->run_id},
+                 {"status", result->status},
+                 {"rooftile", result->tool_version}};
+    struct table *properties = table_record(arena);
+    for (size_t k = 0; k < sizeof(facts) / sizeof(*facts); k++)
+        table_member(properties, facts[k].name, NULL, cell_text(facts[k].value));
+    for (size_t k = 0; k < result->kpi_count; k++) {
+        const struct result_kpi *kpi = &result->kpis[k];
+        table_member(properties, arena_printf(arena, "kpi %s", kpi->name), NULL,
+                     cell_text(isfinite(kpi->value) ? arena_printf(arena, "%.6g %s", kpi->value, kpi->unit)
+                                                    : arena_printf(arena, "none: %s", kpi->reason)));
+    }
+    return properties;
+}
+
+static struct junit_case case_of(const struct result_case *c, struct arena *arena)
+{
+    const char *finding = result_case_finding(c);
+    return (struct junit_case){.name = plain_id(arena, c),
+                               .class_name = c->kernel,
+                               .time_s = c->wall_ns / 1e9,
+                               .outcome = finding[0]                  ? JUNIT_FAILURE
+                                          : c->status == CASE_OK      ? JUNIT_PASSED
+                                          : c->status == CASE_SKIPPED ? JUNIT_SKIPPED
+                                                                      : JUNIT_ERROR,
+                               .type = finding[0] ? finding : case_status_name(c->status),
+                               .message = c->reason,
+                               .body = arena_printf(arena, "%s: %s", c->id, c->reason ? c->reason : "")};
+}
+
+void report_junit(struct text *out, const struct result *result)
 {
     struct arena arena = {0};
-    size_t failures = 0, errors = 0, skipped = 0;
-    double wall_ns = 0;
-    (void)options;
-    (void)err;
+    struct text times = {0}; /* tests have no place for numbers, so they stand in the suite's output */
+    struct junit_case *cases = arena_array(&arena, result->case_count + 1, sizeof(*cases));
     for (size_t k = 0; k < result->case_count; k++) {
         const struct result_case *c = &result->cases[k];
-        const bool failed = result_case_finding(c)[0];
-        failures += failed;
-        errors += !failed && c->status == CASE_ERROR;
-        skipped += !failed && c->status == CASE_SKIPPED;
-        wall_ns += isfinite(c->wall_ns) ? c->wall_ns : 0;
+        cases[k] = case_of(c, &arena);
+        if (c->sample_count)
+            text_addf(&times, "%s  %s \u00b1%s  %s  %s of roof\n", cases[k].name, figure_words("time", c, &arena),
+                      figure_words("\u00b195%", c, &arena), figure_words("rate", c, &arena),
+                      figure_words("of roof", c, &arena));
     }
-    const char *start = result->started_at && strspn(result->started_at, "0123456789-T:") >= 19
-                            ? result->started_at
-                            : "1970-01-01T00:00:00Z";
-    text_add(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n  <testsuite name=\"rooftile\" "
-                  "package=\"rooftile\" id=\"0\"");
-    text_addf(out, " timestamp=\"%.19s\" hostname=\"", start);
-    text_add_xml(out, result->host_id_hash && result->host_id_hash[0] ? result->host_id_hash : "localhost");
-    text_addf(out, "\" tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" skipped=\"%zu\" time=\"%.3f\">\n",
-              result->case_count, failures, errors, skipped, wall_ns / 1e9);
-    properties(out, result);
-    for (size_t k = 0; k < result->case_count; k++)
-        test_case(out, &result->cases[k], &arena);
-    system_out(out, result, &arena);
-    text_add(out, "  </testsuite>\n</testsuites>\n");
+    junit_write(out, &(struct junit_suite){.name = "rooftile",
+                                           .timestamp = result->started_at,
+                                           .host = result->host_id_hash,
+                                           .properties = properties_of(result, &arena),
+                                           .cases = cases,
+                                           .count = result->case_count,
+                                           .output = times.data});
+    text_release(&times);
     arena_release(&arena);
-    return STATUS_OK;
 }

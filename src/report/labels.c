@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "render_internal.h"
+#include "report_internal.h"
 
 enum { MAX_WORDS = 32 };
 

@@ -21,33 +21,10 @@ struct family {
     const char *name; /* behind "rooftile_" or "rooftile_predicted_" */
     const char *unit; /* OpenMetrics: the end of the name; NULL: none */
     const char *help;
+    const char *figure; /* of a case that counts; NULL: `value` */
+    double scale;
     double (*value)(const struct result_case *c); /* NaN: no sample */
 };
-
-static double seconds(const struct result_case *c)
-{
-    return result_case_counts(c) ? c->stats.median / 1e9 : NAN;
-}
-
-static double interval(const struct result_case *c)
-{
-    return result_case_counts(c) ? (c->stats.ci95[1] - c->stats.ci95[0]) / 2 / c->stats.median : NAN;
-}
-
-static double bytes(const struct result_case *c)
-{
-    return result_case_counts(c) && c->bytes_per_s > 0 ? c->bytes_per_s : NAN;
-}
-
-static double flops(const struct result_case *c)
-{
-    return result_case_counts(c) && c->flops_per_s > 0 ? c->flops_per_s : NAN;
-}
-
-static double roof(const struct result_case *c)
-{
-    return result_case_counts(c) && c->fraction > 0 ? c->fraction : NAN;
-}
 
 static double ok(const struct result_case *c)
 {
@@ -60,15 +37,24 @@ static double wrong(const struct result_case *c)
 }
 
 static const struct family families[] = {
-    {"case_time_seconds", "seconds", "Median time of one launch.", seconds},
-    {"case_time_interval_ratio", "ratio", "Half of the median's 95 % interval, relative to it.", interval},
-    {"case_bytes_per_second", NULL, "Bytes of the algorithm's minimum traffic per second.", bytes},
+    {"case_time_seconds", "seconds", "Median time of one launch.", "median_ns", 1e-9, NULL},
+    {"case_time_interval_ratio", "ratio", "Half of the median's 95 % interval, relative to it.", "\u00b195%", 1, NULL},
+    {"case_bytes_per_second", NULL, "Bytes of the algorithm's minimum traffic per second.", "bytes_per_s", 1, NULL},
     {"case_flops_per_second", NULL, "Floating-point operations per second; integer ones of units for whole numbers.",
-     flops},
-    {"case_roof_ratio", "ratio", "Fraction of the roofline's ceiling that was reached.", roof},
-    {"case_ok", NULL, "1: measured, nothing wrong with it; 0: failed, crashed, timed out, wrong or impossible.", ok},
-    {"case_wrong", NULL, "1: the kernel's result is wrong; 0: it was verified.", wrong},
+     "flops_per_s", 1, NULL},
+    {"case_roof_ratio", "ratio", "Fraction of the roofline's ceiling that was reached.", "fraction_of_ceiling", 1,
+     NULL},
+    {"case_ok", NULL, "1: measured, nothing wrong with it; 0: failed, crashed, timed out, wrong or impossible.", NULL,
+     1, ok},
+    {"case_wrong", NULL, "1: the kernel's result is wrong; 0: it was verified.", NULL, 1, wrong},
 };
+
+static double value_of(const struct family *family, const struct result_case *c)
+{
+    if (!family->figure)
+        return family->value(c);
+    return result_case_counts(c) ? figure_value(family->figure, c) * family->scale : NAN;
+}
 
 static void head(struct text *out, const char *prefix, const char *name, const char *unit, const char *help)
 {
@@ -83,7 +69,7 @@ static void write_family(struct text *out, const char *prefix, const struct fami
     bool some = false;
     for (size_t k = 0; k < result->case_count; k++) {
         const struct result_case *c = &result->cases[k];
-        const double value = family->value(c);
+        const double value = value_of(family, c);
         if (!isfinite(value))
             continue;
         if (!some)
@@ -135,18 +121,14 @@ static void write_run(struct text *out, const char *prefix, const struct result 
     text_addf(out, "} %lld\n", (long long)timegm(&tm));
 }
 
-enum status report_openmetrics(struct text *out, const struct result *result, const struct report_options *options,
-                               struct err *err)
+void report_openmetrics(struct text *out, const struct result *result)
 {
     const char *prefix = result->predicted ? "rooftile_predicted_" : "rooftile_";
     struct arena arena = {0};
-    (void)options;
-    (void)err;
     for (size_t k = 0; k < sizeof(families) / sizeof(*families); k++)
         write_family(out, prefix, &families[k], result, &arena);
     write_kpis(out, prefix, result);
     write_run(out, prefix, result);
     text_add(out, "# EOF\n");
     arena_release(&arena);
-    return STATUS_OK;
 }

@@ -121,7 +121,7 @@ void plot_slope_name(struct plot *plot, double bandwidth, double highest, const 
 static void add_row(struct text *out, const struct plot *plot, int row, const char *unit,
                     const struct report_options *options)
 {
-    static const enum style styles[] = {STYLE_PLAIN, STYLE_PLAIN, STYLE_CYAN, STYLE_BOLD};
+    static const enum tone tones[] = {TONE_PLAIN, TONE_PLAIN, TONE_ACCENT, TONE_BOLD};
     const bool tick = row % Y_TICK == 0;
     char label[UNITS_TEXT] = "";
     int end = plot->width;
@@ -134,11 +134,11 @@ static void add_row(struct text *out, const struct plot *plot, int row, const ch
     for (int column = 0; column < end; column++) {
         const enum plot_mark mark = plot->cells[row][column].mark;
         const char text[] = {mark ? plot->cells[row][column].text : ' ', '\0'};
-        styled(out, options, styles[mark], text);
+        toned(out, options, tones[mark], text);
     }
     if (plot->names[row]) {
         text_add(out, " ");
-        styled(out, options, STYLE_CYAN, plot->names[row]);
+        toned(out, options, TONE_ACCENT, plot->names[row]);
     }
     text_add(out, "\n");
 }

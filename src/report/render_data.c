@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "render_internal.h"
+#include "report_internal.h"
 #include "rooftile/json_out.h"
 
 /* ---- CSV ---- */
@@ -96,12 +96,8 @@ static void json_members(struct json_out *out, const struct table *table, size_t
     arena_release(&arena);
 }
 
-static void json_table(struct json_out *out, const char *key, const struct table *table)
+static void json_rows(struct json_out *out, const struct table *table)
 {
-    if (table->record)
-        json_out_object(out, key);
-    else
-        json_out_array(out, key);
     for (size_t row = 0; row < table->row_count; row++) {
         if (table->record) {
             json_members(out, table, row);
@@ -113,7 +109,25 @@ static void json_table(struct json_out *out, const char *key, const struct table
             json_out_end(out);
         }
     }
+}
+
+static void json_table(struct json_out *out, const char *key, const struct table *table)
+{
+    if (table->record)
+        json_out_object(out, key);
+    else
+        json_out_array(out, key);
+    json_rows(out, table);
     json_out_end(out);
+}
+
+void render_json_table(struct text *out, const struct table *table)
+{
+    struct json_out *json = table->record ? json_out_new() : json_out_new_array();
+    json_rows(json, table);
+    json_out_finish(json, out, true);
+    text_add(out, "\n");
+    json_out_free(json);
 }
 
 void render_json(struct text *out, const struct document *document, const struct report_options *options)

@@ -2,10 +2,9 @@
  *
  * Documents as Markdown and as HTML: one walk over a document, two tables of what is written around its parts.
  */
-#include <ctype.h>
 #include <string.h>
 
-#include "render_internal.h"
+#include "report_internal.h"
 
 /* GitHub takes 65,536 characters of a comment. */
 enum { MOST_MARKDOWN_BYTES = 60000 };
@@ -19,7 +18,7 @@ struct markup {
     const char *title[2], *heading[2][2]; /* before and behind; of a section by its level */
     const char *mark[2], *paragraph[2], *verbatim[2], *fold[3];
     const char *table[2], *row[2], *head[3], *cell[3]; /* cell: before, before a number, behind */
-    const char *tone[TONE_DOUBT + 1][2];
+    const char *tone[TONE_ACCENT + 1][2];
 };
 
 static const struct markup markdown = {
@@ -37,7 +36,7 @@ static const struct markup markdown = {
     .row = {"", "|\n"},
     .head = {"| ", "| ", " "},
     .cell = {"| ", "| ", " "},
-    .tone = {{"", ""}, {"**", "**"}, {"", ""}, {"**", "**"}, {"", ""}, {"", ""}},
+    .tone = {{"", ""}, {"**", "**"}, {"", ""}, {"**", "**"}, {"", ""}, {"", ""}, {"", ""}},
 };
 
 static const struct markup html = {
@@ -59,7 +58,8 @@ static const struct markup html = {
              {"<span class=\"dim\">", "</span>"},
              {"<span class=\"bad\">", "</span>"},
              {"<span class=\"good\">", "</span>"},
-             {"<span class=\"doubt\">", "</span>"}},
+             {"<span class=\"doubt\">", "</span>"},
+             {"", ""}},
 };
 
 static void put(struct text *out, const struct markup *m, enum tone tone, const char *words)
@@ -68,13 +68,6 @@ static void put(struct text *out, const struct markup *m, enum tone tone, const 
     text_add(out, some ? m->tone[tone][0] : "");
     text_add_escaped(out, m->escape, words);
     text_add(out, some ? m->tone[tone][1] : "");
-}
-
-/* Names to jump to: letters and digits, all else is a hyphen. */
-static void put_name(struct text *out, const char *title)
-{
-    for (const char *c = title; *c; c++)
-        text_addf(out, "%c", isalnum((unsigned char)*c) ? *c : '-');
 }
 
 /* ---- tables ---- */
@@ -103,7 +96,7 @@ static void put_row(struct text *out, const struct markup *m, const struct table
         text_add(out, m->cell[column->unit != NULL]);
         if (m->links && column->flags & COLUMN_LINK) {
             text_add(out, "<a href=\"#");
-            put_name(out, words);
+            text_add_escaped(out, m->escape, words);
             text_add(out, "\">");
         }
         put(out, m, k == 1 && t->rows[row].instead.kind ? t->rows[row].instead.tone : t->rows[row].cells[shown[k]].tone,
@@ -157,7 +150,7 @@ static void put_table(struct text *out, const struct markup *m, const struct tab
 
 static void put_mark(struct text *out, const struct markup *m, const struct cell *mark)
 {
-    static const char *const classes[] = {"", "bold", "dim", "bad", "good", "doubt"};
+    static const char *const classes[] = {"", "bold", "dim", "bad", "good", "doubt", ""};
     if (!mark->kind)
         return;
     text_add(out, m->mark[0]);
@@ -173,7 +166,7 @@ static void put_heading(struct text *out, const struct markup *m, const struct s
         return;
     text_add(out, section->folded ? m->fold[0] : m->heading[level][0]);
     if (!section->folded && m->links) {
-        put_name(out, section->title);
+        text_add_escaped(out, m->escape, section->key);
         text_add(out, "\">");
     }
     text_add_escaped(out, m->escape, section->title);
@@ -186,6 +179,8 @@ static void put_text(struct text *out, const struct markup *m, const struct sect
     struct arena arena = {0};
     text_add(out, section->verbatim ? m->verbatim[0] : "");
     for (const char *p = section->text; *p; p += strcspn(p, "\n"), p += *p == '\n') {
+        if (*p == '\n' && !section->verbatim)
+            continue;
         text_add(out, section->verbatim ? "" : m->paragraph[0]);
         const char *line = arena_strndup(&arena, p, strcspn(p, "\n"));
         if (section->verbatim && !m->links)

@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "render_internal.h"
+#include "report_internal.h"
 
 enum { GAP = 2, NOTE_INDENT = 4, LEAST_LABEL = 12, LEAST_PROSE = 28, USUAL_COLUMNS = 100 };
 
@@ -29,7 +29,7 @@ struct line {
     size_t at, blanks;
 };
 
-static const char *printable(struct arena *arena, const char *string)
+const char *printable(struct arena *arena, const char *string)
 {
     struct text text = {0};
     text_add_printable(&text, string);
@@ -294,6 +294,11 @@ static void add_table(struct text *out, const struct table *table, const struct 
 
 /* ---- documents ---- */
 
+unsigned report_columns(const struct report_options *options)
+{
+    return options->columns ? options->columns : USUAL_COLUMNS;
+}
+
 static void add_title(struct text *out, const struct section *section, const struct report_options *options)
 {
     struct arena arena = {0};
@@ -306,17 +311,17 @@ static void add_title(struct text *out, const struct section *section, const str
     arena_release(&arena);
 }
 
-/* Titles stand behind an empty line, and so does a table behind text and text behind a table. */
+/* Titles stand behind an empty line, and so does whatever follows a table. */
 void render_text(struct text *out, const struct document *document, const struct report_options *options)
 {
-    const size_t columns = options->columns ? options->columns : USUAL_COLUMNS, start = out->length;
+    const size_t columns = report_columns(options), start = out->length;
     bool after_table = false;
     for (size_t k = 0; k < document->count; k++) {
         const struct section *section = &document->sections[k];
         if (!section_shown(section, SHOW_TEXT))
             continue;
         const bool table = section->table && section->table->row_count;
-        if (out->length > start && (section->title || after_table || (table && !section->text)))
+        if (out->length > start && (section->title || after_table))
             text_add(out, "\n");
         if (section->title)
             add_title(out, section, options);

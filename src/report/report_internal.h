@@ -1,82 +1,92 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the files of src/report share: the formats' functions, colours, and a case's figures as people read them.
+ * What the files of src/report share: how tables are seen by people, and figures, tables and words that several reports
+ * use.
  */
 #ifndef ROOFTILE_REPORT_INTERNAL_H
 #define ROOFTILE_REPORT_INTERNAL_H
 
-#include "rooftile/report.h"
+#include "rooftile/json.h"
+#include "rooftile/render.h"
 
-enum status report_table(struct text *out, const struct result *result, const struct report_options *options,
-                         struct err *err);
-enum status report_csv(struct text *out, const struct result *result, const struct report_options *options,
-                       struct err *err);
-enum status report_json(struct text *out, const struct result *result, const struct report_options *options,
-                        struct err *err);
-enum status report_jsonl(struct text *out, const struct result *result, const struct report_options *options,
-                         struct err *err);
+/* ---- words ---- */
 
-enum status report_markdown(struct text *out, const struct result *result, const struct report_options *options,
-                            struct err *err);
-enum status report_junit(struct text *out, const struct result *result, const struct report_options *options,
-                         struct err *err);
-enum status report_openmetrics(struct text *out, const struct result *result, const struct report_options *options,
-                               struct err *err);
-enum status report_google_benchmark(struct text *out, const struct result *result, const struct report_options *options,
-                                    struct err *err);
-enum status report_bmf(struct text *out, const struct result *result, const struct report_options *options,
-                       struct err *err);
-enum status report_gha_smaller(struct text *out, const struct result *result, const struct report_options *options,
-                               struct err *err);
-enum status report_gha_bigger(struct text *out, const struct result *result, const struct report_options *options,
-                              struct err *err);
+/* "+1.2 %" */
+const char *change_words(double change, struct arena *arena);
+struct count {
+    const char *key, *word;
+    size_t count;
+};
+/* Members of a summary, and for people those that are not 0: "1 slower, 11 same". */
+const char *count_members(struct table *summary, const struct count *counts, size_t count);
 
-/* The plan id: the case's id without its timer, which other tools keep histories by. */
-const char *plain_id(struct arena *arena, const struct result_case *c);
-enum style { STYLE_PLAIN, STYLE_BOLD, STYLE_DIM, STYLE_RED, STYLE_GREEN, STYLE_YELLOW, STYLE_CYAN };
-/* Adds text in a style; plain without colour. */
-void styled(struct text *out, const struct report_options *options, enum style style, const char *text);
+/* ---- rendering ---- */
 
+/* Adds text in a tone, "\033[31m" and so on; plain without colour. */
+void toned(struct text *out, const struct report_options *options, enum tone tone, const char *text);
 unsigned report_columns(const struct report_options *options);
+/* A copy that is one line on a terminal (text_add_printable). */
+const char *printable(struct arena *arena, const char *string);
 
-/* A copy that is safe on a terminal: results come from anywhere, and control characters in them become '?'. Line feeds
- * stay. */
-const char *printable(struct arena *arena, const char *text);
-/* Words, broken at blanks, every line indented. */
-void wrapped(struct text *out, const char *prose, unsigned indent, unsigned columns);
-/* The same for one line; several (a compiler's message) keep their layout. */
-void indented(struct text *out, const char *lines, unsigned indent, unsigned columns);
+/* The section has something to say to these readers (SHOW_*). */
+bool section_shown(const struct section *section, unsigned reader);
+/* A table as people see it: of a record its members as rows of name and value. */
+const struct table *table_for_people(const struct table *table, struct arena *arena);
+/* Rows that people see. */
+size_t rows_shown(const struct table *table);
+/* People see the column at all: it has a title, and some row has something to say in it. */
+bool column_shown(const struct table *table, size_t column, const struct report_options *options);
+/* Some column that is shown has a head. */
+bool has_head(const struct table *table);
 
-#define FIGURE_TEXT 48
-/* "12.3 us \u00b10.2%"; "-" without samples. */
-const char *figure_time(char out[static FIGURE_TEXT], const struct result_case *c);
-/* "0.2%": half of the median's interval. */
-const char *figure_interval(char out[static FIGURE_TEXT], const struct result_case *c);
-/* The rate that its bound is about: GFLOP/s where arithmetic bounds it, else GB/s, else time per item; "" for none. */
-const char *figure_rate(char out[static FIGURE_TEXT], const struct result_case *c);
-/* "98%": of the roof. Cases that measure a latency have none. */
-const char *figure_fraction(char out[static FIGURE_TEXT], const struct result_case *c);
-/* "0.167", "12.8", "1024", "33k"; "-" without arithmetic or bytes. */
-const char *figure_intensity(char out[static FIGURE_TEXT], const struct result_case *c);
-/* "L2", "vector_f32", "launch", "latency", "-". */
-const char *figure_bound(const struct result_case *c);
-/* "expect", "WRONG", "-". */
-const char *figure_verified(const struct result_case *c);
-/* What its hot loop mostly holds, "v_fma_f32 97%"; "" unknown. */
-const char *figure_loop(char out[static FIGURE_TEXT], const struct result_case *c);
+struct row_label {
+    const char *heading; /* a line above this row; NULL: none */
+    const char *text;    /* of the row, indented below a heading */
+};
+/* What neighbouring labels share becomes their heading. */
+struct row_label *group_labels(const char *const *labels, size_t count, struct arena *arena);
+
+/* ---- figures of a case (figures.c) ---- */
+
+/* A row per case with every figure, and where `kpis` one per key figure, which only CSV wants. */
+struct table *figures_table(const struct result *result, bool kpis, struct arena *arena);
+/* One figure, by its key or title; in words, and as a number (NaN: unknown). */
+const char *figure_words(const char *name, const struct result_case *c, struct arena *arena);
+double figure_value(const char *name, const struct result_case *c);
 
 struct flag_words {
     uint32_t flag;
-    char mark;
     const char *name, *meaning;
 };
 extern const struct flag_words flag_words[]; /* the gravest first; ends with flag == 0 */
-/* Flags as words, separated by commas; and as letters. */
-void figure_flags(struct text *out, const struct result_case *c);
-void figure_marks(struct text *out, const struct result_case *c);
 
-/* The line that must stand wherever predicted numbers are shown. */
-void predicted_banner(struct text *out, const struct result *result, const struct report_options *options);
-void summary_lines(struct text *out, const struct result *result, const struct report_options *options, bool marks);
+/* The plan id: the case's id without its timer, which other tools keep histories by. */
+const char *plain_id(struct arena *arena, const struct result_case *c);
+/* Its label, or its id where it has none. */
+const char *case_name(const struct result_case *c);
+
+/* ---- formats of other tools ---- */
+
+void report_junit(struct text *out, const struct result *result);
+void report_openmetrics(struct text *out, const struct result *result);
+void report_google_benchmark(struct text *out, const struct result *result);
+void report_bmf(struct text *out, const struct result *result);
+void report_gha_smaller(struct text *out, const struct result *result);
+void report_gha_bigger(struct text *out, const struct result *result);
+
+/* ---- parts of several documents ---- */
+
+/* What a suite derives from its cases: lines, and a table for each matrix, sum and, with `ratios`, comparison. */
+void derived_sections(struct document *document, const struct result *result, bool ratios);
+/* Levels, latencies, arithmetic units, other figures: those that are known. */
+void machine_tables(struct document *document, const struct machine *machine);
+/* Which library the cases of one kernel called, once. */
+void library_lines(struct document *document, const struct result *result);
+
+/* Members of a JSON object that comes from a file: NaN and "" for what is not there or of another type. */
+double member_number(const struct json *object, const char *key);
+const char *member_string(const struct json *object, const char *key);
+/* An array's first element; NULL of anything else. */
+const struct json *first_of(const struct json *array);
 
 #endif

@@ -133,25 +133,32 @@ static void draw(struct plot *plot, const struct result *result, const struct ke
 
 /* ---- text ---- */
 
-static void add_legend(struct text *out, const struct kernels *kernels)
+static void add_legend(struct text *out, const struct kernels *kernels, const struct report_options *options)
 {
-    struct arena scratch = {0};
-    size_t widest = 0;
-    for (size_t k = 0; k < kernels->count; k++)
-        widest = strlen(kernels->names[k]) > widest ? strlen(kernels->names[k]) : widest;
+    static const struct table_column columns[] = {{.title = ""},
+                                                  {.title = ""},
+                                                  {.title = "best", .unit = UNIT_FLOP_RATE},
+                                                  {.title = "FLOP/B", .unit = UNIT_INTENSITY},
+                                                  {.title = "of roof", .unit = UNIT_SHARE},
+                                                  {.title = "roof"}};
+    struct arena arena = {0};
+    struct document document = {.arena = &arena};
+    struct table *table = TABLE(&arena, columns);
+    table->indent = 2;
     for (size_t k = 0; k < kernels->count; k++) {
-        char rate[UNITS_TEXT], fraction[FIGURE_TEXT], intensity[FIGURE_TEXT];
         const struct result_case *c = kernels->best[k];
-        text_addf(out, "  %c  %-*s  best %12s at %6s FLOP/B", (char)('A' + k), widest > 32 ? 32 : (int)widest,
-                  printable(&scratch, kernels->names[k]),
-                  units_rate(rate, c->flops_per_s, machine_unit_rate(c->work.unit)), figure_intensity(intensity, c));
-        if (strcmp(figure_fraction(fraction, c), "-") != 0)
-            text_addf(out, ", %4s of %s", fraction, printable(&scratch, c->floor.ceiling_name));
-        text_add(out, "\n");
+        const double fraction = figure_value("of roof", c);
+        table_add(table,
+                  (struct cell[]){cell_text(arena_printf(&arena, "%c", (char)('A' + k))), cell_text(kernels->names[k]),
+                                  cell_quantity(c->flops_per_s, machine_unit_rate(c->work.unit)),
+                                  cell_number(c->floor.intensity), cell_positive(fraction),
+                                  cell_text(fraction > 0 ? c->floor.ceiling_name : "")});
     }
+    document_table(&document, NULL, NULL, table);
+    render_text(out, &document, options);
     if (kernels->left_out)
         text_addf(out, "  and %zu more kernels that are not drawn\n", kernels->left_out);
-    arena_release(&scratch);
+    arena_release(&arena);
 }
 
 static void add_roof(struct text *line, const char *name, const struct ceiling *ceiling, const char *unit)
@@ -175,11 +182,14 @@ static void add_roofs(struct text *out, const struct result *result, unsigned co
     for (uint32_t k = 0; k < machine->unit_count; k++)
         if (unit_is_used(result, machine->units[k].name))
             add_roof(&line, machine->units[k].name, &machine->units[k].peak, machine_unit_rate(machine->units[k].name));
-    if (line.length)
-        wrapped(out,
-                arena_printf(&scratch, "roofs (%s): %s", machine->measured ? "measured" : "claimed by data sheets",
-                             printable(&scratch, line.data)),
-                0, columns);
+    if (line.length) {
+        text_add_wrapped(out,
+                         arena_printf(&scratch, "roofs (%s): %s",
+                                      machine->measured ? "measured" : "claimed by data sheets",
+                                      printable(&scratch, line.data)),
+                         0, 0, columns);
+        text_add(out, "\n");
+    }
     text_release(&line);
     arena_release(&scratch);
 }
@@ -197,10 +207,10 @@ void report_roofline_text(struct text *out, const struct result *result, const s
     text_add(out, "\n");
     if (kernels.count) {
         draw(&plot, result, &kernels);
-        styled(out, options, STYLE_BOLD, "Roofline");
+        toned(out, options, TONE_BOLD, "Roofline");
         text_add(out, " (log-log; / memory levels, - arithmetic units, letters are cases)\n");
         plot_text(out, &plot, "FLOP/B", axis_unit(result), options);
-        add_legend(out, &kernels);
+        add_legend(out, &kernels, options);
         if (plot.beyond)
             text_add(out, "  letters at the right edge stand for more FLOP/B than the axis shows\n");
     }

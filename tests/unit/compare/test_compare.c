@@ -9,6 +9,7 @@
 #include "../near.h"
 #include "../result/fixture.h"
 #include "rooftile/compare.h"
+#include "rooftile/report.h"
 
 enum { MOST = 80, TRIALS = 5 };
 
@@ -600,18 +601,20 @@ static void writers(void **state)
     set_kpi(&pair->base, 0, "the <figure>", 100, true);
     set_kpi(&pair->now, 0, "the <figure>", 50, true);
     assert_int_equal(judge(pair), STATUS_OK);
-    for (const struct compare_format *format = compare_formats; format->name; format++) {
-        assert_ptr_equal(compare_format_find(format->name), format);
+    const struct report_options plain = {.columns = 80}, colour = {.color = true, .columns = 80};
+    static const char *const formats[] = {"table", "json", "markdown", "junit"};
+    for (size_t k = 0; k < sizeof(formats) / sizeof(*formats); k++) {
+        assert_true(report_has_format(formats[k]));
         text_clear(&text);
         text_clear(&again);
-        format->write(&text, &pair->comparison, false, 80);
-        format->write(&again, &pair->comparison, false, 80);
+        report_comparison(&text, formats[k], &pair->comparison, &plain);
+        report_comparison(&again, formats[k], &pair->comparison, &plain);
         assert_string_equal(text.data, again.data);
         assert_null(strchr(text.data, '\033'));
     }
-    assert_null(compare_format_find("csv"));
+    assert_false(report_has_format("csv"));
     text_clear(&text);
-    compare_format_find("table")->write(&text, &pair->comparison, false, 80);
+    report_comparison(&text, "table", &pair->comparison, &plain);
     assert_null(strstr(text.data, "\xc2\x9b"));
     assert_non_null(strstr(text.data, "BROKEN"));
     assert_non_null(strstr(text.data, "WORSE"));
@@ -619,17 +622,17 @@ static void writers(void **state)
     for (const char *line = text.data; line && *line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL)
         assert_true(strcspn(line, "\n") <= 110);
     text_clear(&text);
-    compare_format_find("table")->write(&text, &pair->comparison, true, 80);
+    report_comparison(&text, "table", &pair->comparison, &colour);
     assert_non_null(strstr(text.data, "\033[31mSLOWER\033[0m"));
     text_clear(&text);
-    compare_format_find("junit")->write(&text, &pair->comparison, false, 80);
+    report_comparison(&text, "junit", &pair->comparison, &plain);
     assert_non_null(strstr(text.data, "tests=\"5\" failures=\"3\" errors=\"0\" skipped=\"0\""));
     assert_int_equal(occurrences(text.data, "<failure "), 3);
     assert_non_null(strstr(text.data, "key figure the &lt;figure&gt;"));
     text_clear(&text);
-    compare_format_find("markdown")->write(&text, &pair->comparison, false, 80);
+    report_comparison(&text, "markdown", &pair->comparison, &plain);
     assert_non_null(strstr(text.data, "### rooftile: regression"));
-    assert_non_null(strstr(text.data, "**worse** -50.0 %"));
+    assert_non_null(strstr(text.data, "| -50 % | **WORSE** |"));
     text_release(&text);
     text_release(&again);
     done(pair);

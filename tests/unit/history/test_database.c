@@ -61,16 +61,13 @@ static void raw(const char *path, const char *sql)
     assert_int_equal(sqlite3_close(db), SQLITE_OK);
 }
 
-static int64_t number(const struct database *database, const char *sql)
+static int64_t number(struct database *database, const char *sql)
 {
     struct err err = {0};
-    sqlite3_stmt *statement = NULL;
-    bool row = false;
-    assert_int_equal(database_prepare(&statement, database, sql, &err), STATUS_OK);
-    assert_int_equal(database_step(database, statement, &row, &err), STATUS_OK);
-    assert_true(row);
-    const int64_t value = sqlite3_column_int64(statement, 0);
-    sqlite3_finalize(statement);
+    bool found = false;
+    int64_t value = 0;
+    assert_int_equal(database_number(&value, &found, database, &err, sql, ""), STATUS_OK);
+    assert_true(found);
     return value;
 }
 
@@ -203,7 +200,7 @@ static void damage_is_told(void **state)
     assert_int_equal(database_run(&database, "UPDATE device SET name = 'x'", &err), ERR_CONFIG);
     assert_non_null(strstr(err.text, "is damaged"));
     assert_non_null(strstr(err.text, ".recover"));
-    database_rollback(&database);
+    assert_int_equal(database_end(&database, ERR_IO, &err), ERR_IO);
     database_close(&database);
     assert_int_equal(truncate(place->path, 4096 * 3 + 100), 0);
     err = (struct err){0};
@@ -232,9 +229,7 @@ static void a_full_disk_changes_nothing(void **state)
         status = database_run(
             &database, "INSERT INTO device SELECT NULL, hex(randomblob(2000)), 'b', 'n', 'a' FROM device LIMIT 9",
             &err);
-    if (!status)
-        status = database_commit(&database, &err);
-    database_rollback(&database);
+    status = database_end(&database, status, &err);
     database_close(&database);
     setrlimit(RLIMIT_FSIZE, &before);
     signal(SIGXFSZ, handler);
@@ -265,12 +260,12 @@ static void one_writer_many_readers(void **state)
     assert_int_equal(number(&reader, "SELECT count(*) FROM device"), 3);
     assert_int_equal(database_begin_reading(&reader, &err), STATUS_OK);
     assert_int_equal(number(&reader, "SELECT count(*) FROM device"), 3);
-    assert_int_equal(database_commit(&writer, &err), STATUS_OK);
+    assert_int_equal(database_end(&writer, STATUS_OK, &err), STATUS_OK);
     assert_int_equal(number(&reader, "SELECT count(*) FROM device"), 3); /* its one view */
-    database_rollback(&reader);
+    assert_int_equal(database_end(&reader, ERR_IO, &err), ERR_IO);
     assert_int_equal(number(&reader, "SELECT count(*) FROM device"), 0);
     assert_int_equal(database_begin(&other, &err), STATUS_OK);
-    database_rollback(&other);
+    assert_int_equal(database_end(&other, ERR_IO, &err), ERR_IO);
     database_close(&writer);
     database_close(&other);
     database_close(&reader);
@@ -305,32 +300,46 @@ static void values_come_back(void **state)
     const struct place *place = *state;
     struct database database;
     struct err err = {0};
-    sqlite3_stmt *statement = NULL;
-    bool row = false;
+    sqlite3_stmt *rows = NULL;
+    enum status status = STATUS_OK;
     const double blob[] = {1.5, -2.5};
     assert_int_equal(database_open(&database, place->path, true, &err), STATUS_OK);
-    assert_int_equal(database_prepare(&statement, &database, "SELECT ?, ?, ?, ?, ?, ?, ?, ?", &err), STATUS_OK);
-    assert_int_equal(database_bind(&database, statement, &err, "ssikkddb", "text", NULL, INT64_MIN, (int64_t)0,
-                                   (int64_t)7, 0.1, (double)INFINITY, blob, sizeof(blob)),
-                     STATUS_OK);
-    assert_int_equal(database_step(&database, statement, &row, &err), STATUS_OK);
-    assert_true(row);
-    assert_string_equal((const char *)sqlite3_column_text(statement, 0), "text");
-    assert_int_equal(sqlite3_column_type(statement, 1), SQLITE_NULL);
-    assert_true(sqlite3_column_int64(statement, 2) == INT64_MIN);
-    assert_int_equal(sqlite3_column_type(statement, 3), SQLITE_NULL);
-    assert_int_equal(sqlite3_column_int64(statement, 4), 7);
-    assert_true(sqlite3_column_double(statement, 5) == 0.1);
-    assert_int_equal(sqlite3_column_type(statement, 6), SQLITE_NULL);
-    assert_memory_equal(sqlite3_column_blob(statement, 7), blob, sizeof(blob));
-    assert_int_equal(database_step(&database, statement, &row, &err), STATUS_OK);
-    assert_false(row);
-    sqlite3_finalize(statement);
-    assert_int_equal(database_prepare(&statement, &database, "SELECT nowhere", &err), ERR_IO);
-    assert_null(statement);
+    for (int again = 0; again < 2; again++) { /* the second time the statement is there already */
+        static const char sql[] = "SELECT ?, ?, ?, ?, ?, ?, ?, ?";
+        assert_int_equal(database_select(&rows, &database, &err, sql, "ssikkddb", "text", NULL, INT64_MIN, (int64_t)0,
+                                         (int64_t)7, 0.1, (double)INFINITY, blob, sizeof(blob)),
+                         STATUS_OK);
+        assert_true(database_next(&status, rows, &database, &err));
+        assert_string_equal((const char *)sqlite3_column_text(rows, 0), "text");
+        assert_int_equal(sqlite3_column_type(rows, 1), SQLITE_NULL);
+        assert_true(sqlite3_column_int64(rows, 2) == INT64_MIN);
+        assert_int_equal(sqlite3_column_type(rows, 3), SQLITE_NULL);
+        assert_int_equal(sqlite3_column_int64(rows, 4), 7);
+        assert_true(sqlite3_column_double(rows, 5) == 0.1);
+        assert_int_equal(sqlite3_column_type(rows, 6), SQLITE_NULL);
+        assert_memory_equal(sqlite3_column_blob(rows, 7), blob, sizeof(blob));
+        assert_false(database_next(&status, rows, &database, &err));
+        assert_int_equal(status, STATUS_OK);
+    }
+    assert_int_equal(database_select(&rows, &database, &err, "SELECT nowhere", ""), ERR_IO);
+    assert_null(rows);
     assert_non_null(strstr(err.text, "no such column: nowhere"));
     assert_int_equal(database_run(&database, "INSERT INTO night (device) VALUES (1)", &err), ERR_CONFIG);
     assert_non_null(strstr(err.text, "contradicts what is there"));
+    database_close(&database);
+}
+
+static void more_statements_than_are_kept(void **state)
+{
+    static char texts[100][24];
+    const struct place *place = *state;
+    struct database database;
+    struct err err = {0};
+    assert_int_equal(database_open(&database, place->path, true, &err), STATUS_OK);
+    for (int k = 0; k < 100; k++)
+        snprintf(texts[k], sizeof(texts[k]), "SELECT %d", k);
+    for (int k = 0; k < 200; k++)
+        assert_int_equal(number(&database, texts[k % 100]), k % 100);
     database_close(&database);
 }
 
@@ -347,6 +356,7 @@ int main(void)
         IN_PLACE(one_writer_many_readers),
         IN_PLACE(the_time_to_wait_is_checked),
         IN_PLACE(values_come_back),
+        IN_PLACE(more_statements_than_are_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "nights.h"
+#include "rooftile/render.h"
 
 /* ---- adding ---- */
 
@@ -346,6 +347,16 @@ static void adding_keeps_so_many(void **state)
 
 /* ---- looking ---- */
 
+static enum status show(struct text *text, struct nights *n, const char *const *globs, size_t count)
+{
+    struct arena arena = {0};
+    struct document document = {.arena = &arena};
+    enum status status = history_show(&document, n->history, NULL, NULL, globs, count, &n->err);
+    render_text(text, &document, &(struct report_options){0});
+    arena_release(&arena);
+    return status;
+}
+
 static void shown_and_exported(void **state)
 {
     struct nights n;
@@ -357,14 +368,14 @@ static void shown_and_exported(void **state)
     n.ratio[2] = 1.05;
     add_nights(&n, 2);
     gate(&n);
-    assert_int_equal(history_show(&text, n.history, NULL, NULL, NULL, 0, &n.err), STATUS_OK);
+    assert_int_equal(show(&text, &n, NULL, 0), STATUS_OK);
     assert_non_null(strstr(text.data, "open: +5."));
     assert_non_null(strstr(text.data, "12 nights, 2026-03-01 to 2026-03-12"));
     text_clear(&text);
-    assert_int_equal(history_show(&text, n.history, NULL, NULL, one, 1, &n.err), STATUS_OK);
+    assert_int_equal(show(&text, &n, one, 1), STATUS_OK);
     assert_non_null(strstr(text.data, "% from here on (open)"));
     text_clear(&text);
-    assert_int_equal(history_show(&text, n.history, NULL, NULL, none, 1, &n.err), ERR_CONFIG);
+    assert_int_equal(show(&text, &n, none, 1), ERR_CONFIG);
     assert_int_equal(history_export(&text, n.history, "xml", &n.err), ERR_USAGE);
     assert_int_equal(history_export(&text, n.history, NULL, &n.err), STATUS_OK);
     size_t lines = 0;

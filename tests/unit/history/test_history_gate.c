@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "nights.h"
+#include "rooftile/report.h"
 
 /* ---- steps ---- */
 
@@ -182,7 +183,7 @@ static char *gate_json(struct nights *n, int *code)
     const struct gate_options options = gate_defaults();
     if (history_gate(&gate, n->history, NULL, NULL, &options, &arena, &n->err))
         fail_msg("%s", n->err.text);
-    history_gate_json(&text, &gate);
+    report_gate(&text, "json", &gate, &(struct report_options){0});
     *code = history_exit_code(&gate, false);
     arena_release(&arena);
     return text.data;
@@ -363,7 +364,7 @@ static void a_changed_environment_is_a_break(void **state)
     assert_true(fabs(out.environment_shift - 0.1) < 0.005);
     assert_int_equal(history_exit_code(&out, false), 0);
     assert_int_equal(history_exit_code(&out, true), 4);
-    history_gate_text(&text, &out, false);
+    report_gate(&text, "table", &out, &(struct report_options){0});
     assert_non_null(strstr(text.data, "the environment changed, so every series starts anew: driver 6.4"));
     text_release(&text);
     arena_release(&arena);

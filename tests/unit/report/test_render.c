@@ -153,7 +153,7 @@ static void test_csv(void **state)
     check(&out, "name,median_ns,fraction,samples,flags,ratio_ci\r\n"
                 "copy n=1,1234.5,0.9,7,\"noisy,late\",-0.01;0.02\r\n"
                 "copy n=2,,,8,,\r\n"
-                "\"dot \033[2J\"\"x\"\",\",,,,,\r\n");
+                "\"dot ?[2J\"\"x\"\",\",,,,,\r\n");
     text_release(&out);
     arena_release(&arena);
 }

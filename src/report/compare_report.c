@@ -1,0 +1,469 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A comparison as a document, for programs by configs/schema/compare.schema.json, and as JUnit. What is wrong comes
+ * first, then what moved, then what could not be told; what stayed the same is one number. Nothing here depends on when
+ * or where it was written: the same two results give the same bytes.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "junit.h"
+#include "rooftile/compare.h"
+
+enum { MOST_ROWS = 200, UNTOLD = 9 };
+
+struct verdict_words {
+    const char *word;
+    enum tone tone;
+    int rank; /* smaller is told earlier; UNTOLD: not at all */
+};
+
+static const struct verdict_words of_verdict[] = {
+    [SHIFT_SLOWER] = {"SLOWER", TONE_BAD, 1},     [SHIFT_FASTER] = {"FASTER", TONE_GOOD, 6},
+    [SHIFT_SUSPECT] = {"SUSPECT", TONE_DOUBT, 4}, [SHIFT_INCONCLUSIVE] = {"INCONCLUSIVE", TONE_DOUBT, 7},
+    [SHIFT_SAME] = {"SAME", TONE_PLAIN, UNTOLD},
+};
+
+static const struct verdict_words of_state[] = {
+    [COMPARE_BROKEN] = {"BROKEN", TONE_BAD, 0},          [COMPARE_MISSING] = {"MISSING", TONE_BAD, 2},
+    [COMPARE_REFUSED] = {"NOT COMPARED", TONE_DOUBT, 3}, [COMPARE_BOTH_BROKEN] = {"STILL BROKEN", TONE_DOUBT, 5},
+    [COMPARE_FIXED] = {"FIXED", TONE_GOOD, 6},           [COMPARE_NEW] = {"NEW", TONE_PLAIN, 8},
+    [COMPARE_SKIPPED] = {"SKIPPED", TONE_DIM, UNTOLD},
+};
+
+static const struct verdict_words *words_of(const struct compare_case *c)
+{
+    return c->state == COMPARE_JUDGED ? &of_verdict[c->shift.verdict] : &of_state[c->state];
+}
+
+static bool is_finding(const struct compare_case *c)
+{
+    return words_of(c)->tone == TONE_BAD;
+}
+
+/* ---- a shift's members ---- */
+
+enum { SHIFT_CELLS = 10 };
+#define SHIFT_COLUMNS                                                                                                  \
+    {.key = "verdict"}, {.key = "verdict_reason"}, {.key = "ratio"}, {.key = "ratio_ci"}, {.key = "common_ratio"},     \
+        {.key = "p"}, {.key = "q"}, {.key = "sd"}, {.key = "mde"},                                                     \
+    {                                                                                                                  \
+        .key = "suggested_trials"                                                                                      \
+    }
+
+static void put_shift(struct cell cells[static SHIFT_CELLS], const struct shift *shift, const char *verdict)
+{
+    const struct cell all[] = {cell_text(verdict),
+                               cell_text(shift_reason_name(shift->reason)),
+                               cell_number(shift->ratio),
+                               cell_range(shift->ratio_ci[0], shift->ratio_ci[1]),
+                               cell_number(exp(shift->common)),
+                               cell_number(shift->p),
+                               cell_number(shift->q),
+                               cell_number(shift->sd),
+                               cell_number(shift->mde),
+                               cell_number(shift->suggested_trials)};
+    memcpy(cells, all, sizeof(all));
+}
+
+/* ---- cases ---- */
+
+enum {
+    LABEL,
+    ID,
+    CLASS,
+    STATE,
+    REASON,
+    BASE,
+    NEW,
+    CHANGE,
+    INTERVAL,
+    VERDICT,
+    WHY,
+    BASE_TRIALS,
+    NEW_TRIALS,
+    SHIFT,
+    CAUSE = SHIFT + SHIFT_CELLS,
+    CYCLES,
+    SAME_CODE,
+    BASE_DISTURBED,
+    NEW_DISTURBED
+};
+
+static const struct table_column case_columns[] = {
+    [LABEL] = {.title = "case"},
+    [ID] = {.key = "id"},
+    [CLASS] = {.key = "class"},
+    [STATE] = {.key = "state"},
+    [REASON] = {.key = "reason"},
+    [BASE] = {.key = "base_ns", .title = "base", .unit = UNIT_TIME},
+    [NEW] = {.key = "new_ns", .title = "new", .unit = UNIT_TIME},
+    [CHANGE] = {.title = "change", .unit = UNIT_CHANGE},
+    [INTERVAL] = {.title = "interval", .unit = UNIT_CHANGE, .drop = 1},
+    [VERDICT] = {.title = "verdict"},
+    [WHY] = {.title = "", .flags = COLUMN_PROSE},
+    [BASE_TRIALS] = {.key = "base_trials"},
+    [NEW_TRIALS] = {.key = "new_trials"},
+    SHIFT_COLUMNS,
+    [CAUSE] = {.key = "attribution"},
+    [CYCLES] = {.key = "cycles_ratio"},
+    [SAME_CODE] = {.key = "same_code"},
+    [BASE_DISTURBED] = {.key = "base_disturbed"},
+    [NEW_DISTURBED] = {.key = "new_disturbed"},
+};
+
+static const char *why(const struct compare_case *c, struct arena *arena)
+{
+    const size_t disturbed = c->disturbed[0] + c->disturbed[1], trials = c->shift.base_trials + c->shift.new_trials;
+    const char *cause = compare_cause_name(c->cause), *text = cause;
+    if (c->shift.reason == SHIFT_NOISY)
+        text = arena_printf(arena, "noise hides less than %s", change_words(c->shift.mde, arena));
+    if (c->shift.reason == SHIFT_UNSUPPORTED)
+        text = "the fastest trials do not show it";
+    if (c->shift.reason == SHIFT_FEW_TRIALS)
+        text = arena_printf(arena, "%zu v %zu trials%s%s", c->shift.base_trials, c->shift.new_trials,
+                            cause[0] ? "; " : "", cause);
+    return disturbed
+               ? arena_printf(arena, "%s%s%zu of %zu trials disturbed", text, text[0] ? "; " : "", disturbed, trials)
+               : text;
+}
+
+/* Of a case that was not judged programs get no times, people what was measured. */
+static struct cell shown_time(const struct result_case *c, struct arena *arena)
+{
+    const struct cell time = cell_quantity(c && result_case_counts(c) ? c->stats.median : NAN, UNIT_TIME);
+    return (struct cell){.kind = CELL_ABSENT, .text = cell_words(&time, NULL, arena)};
+}
+
+static void fill_case(struct cell *cells, const struct compare_case *c, struct arena *arena)
+{
+    const struct verdict_words *words = words_of(c);
+    const struct shift *shift = &c->shift;
+    cells[LABEL] = cell_text(c->label);
+    cells[ID] = cell_text(c->id);
+    cells[CLASS] = cell_text(c->class);
+    cells[STATE] = cell_text(compare_state_name(c->state));
+    cells[REASON] = cell_known(c->reason);
+    cells[VERDICT] = cell_toned(words->word, words->tone);
+    if (c->state != COMPARE_JUDGED) {
+        cells[BASE] = shown_time(c->base, arena);
+        cells[NEW] = shown_time(c->now, arena);
+        cells[WHY] = cell_text(c->reason);
+        return;
+    }
+    cells[BASE] = cell_number(shift->base_ns);
+    cells[NEW] = cell_number(shift->new_ns);
+    cells[CHANGE] = cell_number(shift->ratio - 1);
+    cells[INTERVAL] = cell_range(shift->ratio_ci[0] - 1, shift->ratio_ci[1] - 1);
+    cells[WHY] = cell_text(why(c, arena));
+    cells[BASE_TRIALS] = cell_number((double)shift->base_trials);
+    cells[NEW_TRIALS] = cell_number((double)shift->new_trials);
+    put_shift(&cells[SHIFT], shift, shift_verdict_name(shift->verdict));
+    cells[CAUSE] = cell_known(compare_cause_name(c->cause));
+    cells[CYCLES] = cell_number(c->cycles_ratio);
+    cells[SAME_CODE] = cell_bool(c->same_code);
+    cells[BASE_DISTURBED] = cell_number((double)c->disturbed[0]);
+    cells[NEW_DISTURBED] = cell_number((double)c->disturbed[1]);
+}
+
+static struct table *cases_of(const struct comparison *comparison, struct arena *arena)
+{
+    struct table_column *columns = arena_copy(arena, case_columns, sizeof(case_columns));
+    columns[INTERVAL].title = arena_printf(arena, "%g %% interval", 100 * (1 - comparison->options.alpha));
+    struct table *table = table_new(arena, columns, sizeof(case_columns) / sizeof(*case_columns));
+    for (size_t k = 0; k < comparison->case_count; k++)
+        fill_case(table_add(table, NULL)->cells, &comparison->cases[k], arena);
+    return table;
+}
+
+/* Within a rank the largest change first. */
+static int by_rank(const void *a, const void *b)
+{
+    const struct compare_case *p = *(const struct compare_case *const *)a, *q = *(const struct compare_case *const *)b;
+    const double x = p->state == COMPARE_JUDGED ? fabs(log(p->shift.ratio)) : 0;
+    const double y = q->state == COMPARE_JUDGED ? fabs(log(q->shift.ratio)) : 0;
+    if (words_of(p)->rank != words_of(q)->rank)
+        return words_of(p)->rank - words_of(q)->rank;
+    return x != y ? (x < y) - (x > y) : strcmp(p->id, q->id);
+}
+
+enum part { EVERYTHING, FINDINGS, THE_REST };
+
+/* The rows worth telling, or a part of them. */
+static struct table *told(const struct table *all, const struct comparison *comparison, enum part part,
+                          struct arena *arena)
+{
+    const struct compare_case **order = arena_array(arena, comparison->case_count + 1, sizeof(*order));
+    struct table *table = table_new(arena, all->columns, all->column_count);
+    for (size_t k = 0; k < comparison->case_count; k++)
+        order[k] = &comparison->cases[k];
+    qsort(order, comparison->case_count, sizeof(*order), by_rank);
+    for (size_t k = 0; k < comparison->case_count && words_of(order[k])->rank < UNTOLD; k++)
+        if (part == EVERYTHING || is_finding(order[k]) == (part == FINDINGS))
+            table_add(table, all->rows[order[k] - comparison->cases].cells);
+    table->most_rows = MOST_ROWS;
+    table->rest = "--format json has them all";
+    return table;
+}
+
+/* ---- classes, key figures, differences ---- */
+
+enum { CLASS_NAME, CLASS_CASES, CLASS_SHARE, CLASS_RATIO, CLASS_VERDICT, CLASS_SHIFT };
+
+static struct table *classes_of(const struct comparison *comparison, struct arena *arena)
+{
+    static const struct table_column columns[] = {
+        [CLASS_NAME] = {.key = "class", .title = "suite-wide shift: class"},
+        [CLASS_CASES] = {.key = "cases", .title = "cases", .unit = UNIT_COUNT},
+        [CLASS_SHARE] = {.key = "share", .title = "the same way", .unit = UNIT_SHARE},
+        [CLASS_RATIO] = {.key = "class_ratio", .title = "together", .unit = UNIT_CHANGE},
+        [CLASS_VERDICT] = {.title = "verdict"},
+        SHIFT_COLUMNS};
+    struct table *table = TABLE(arena, columns);
+    for (size_t k = 0; k < comparison->class_count; k++) {
+        const struct compare_class *class = &comparison->classes[k];
+        const struct shift_group *group = &class->group;
+        const enum shift_verdict verdict = group->shift.verdict;
+        if (!group->shifted)
+            continue;
+        struct cell *cells = table_add(table, NULL)->cells;
+        cells[CLASS_NAME] = cell_text(class->name);
+        cells[CLASS_CASES] = cell_number((double)group->cases);
+        cells[CLASS_SHARE] = cell_number(group->share);
+        cells[CLASS_RATIO] = cell_number(exp(group->common));
+        cells[CLASS_RATIO].text = change_words(exp(group->common) - 1, arena);
+        cells[CLASS_VERDICT] = cell_toned(of_verdict[verdict].word, of_verdict[verdict].tone);
+        put_shift(&cells[CLASS_SHIFT], &group->shift, shift_verdict_name(verdict));
+    }
+    return table;
+}
+
+/* What it is for a key figure: worse, better. */
+static struct cell kpi_word(const struct compare_kpi *kpi)
+{
+    const enum shift_verdict verdict = kpi->shift.verdict;
+    if (!kpi->judged)
+        return cell_toned(kpi->lost ? "LOST" : "", TONE_BAD);
+    return cell_toned(verdict == SHIFT_SLOWER   ? "WORSE"
+                      : verdict == SHIFT_FASTER ? "BETTER"
+                                                : of_verdict[verdict].word,
+                      of_verdict[verdict].tone);
+}
+
+enum { KPI_NAME, KPI_UNIT, KPI_BETTER, KPI_BASE, KPI_NEW, KPI_CHANGE, KPI_VERDICT, KPI_WHY, KPI_LOST, KPI_SHIFT };
+
+static struct table *kpis_of(const struct comparison *comparison, struct arena *arena)
+{
+    static const struct table_column columns[] = {[KPI_NAME] = {.key = "name", .title = "key figure"},
+                                                  [KPI_UNIT] = {.key = "unit"},
+                                                  [KPI_BETTER] = {.key = "better"},
+                                                  [KPI_BASE] = {.key = "base", .title = "base", .unit = UNIT_NUMBER},
+                                                  [KPI_NEW] = {.key = "new", .title = "new", .unit = UNIT_NUMBER},
+                                                  [KPI_CHANGE] = {.title = "change", .unit = UNIT_CHANGE},
+                                                  [KPI_VERDICT] = {.title = "verdict"},
+                                                  [KPI_WHY] = {.key = "reason", .title = "", .flags = COLUMN_PROSE},
+                                                  [KPI_LOST] = {.key = "lost"},
+                                                  SHIFT_COLUMNS};
+    struct table *table = TABLE(arena, columns);
+    for (size_t k = 0; k < comparison->kpi_count; k++) {
+        const struct compare_kpi *kpi = &comparison->kpis[k];
+        const enum shift_verdict verdict = kpi->shift.verdict;
+        struct cell *cells = table_add(table, NULL)->cells;
+        cells[KPI_NAME] = cell_text(kpi->name);
+        cells[KPI_UNIT] = cell_text(kpi->unit);
+        cells[KPI_BETTER] = cell_text(kpi->higher_is_better ? "higher" : "lower");
+        cells[KPI_BASE] = cell_quantity(kpi->base, kpi->unit);
+        cells[KPI_NEW] = cell_quantity(kpi->now, kpi->unit);
+        cells[KPI_VERDICT] = kpi_word(kpi);
+        cells[KPI_WHY] = cell_known(kpi->reason);
+        cells[KPI_WHY].text = kpi->reason ? kpi->reason : "";
+        cells[KPI_LOST] = cell_bool(kpi->lost);
+        if (!kpi->judged)
+            continue;
+        cells[KPI_CHANGE] = cell_number(kpi->now / kpi->base - 1);
+        put_shift(&cells[KPI_SHIFT], &kpi->shift,
+                  verdict == SHIFT_SLOWER   ? "worse"
+                  : verdict == SHIFT_FASTER ? "better"
+                                            : shift_verdict_name(verdict));
+    }
+    return table;
+}
+
+/* Of a hash the beginning tells enough. */
+static const char *fact(const char *value, struct arena *arena)
+{
+    const size_t length = strlen(value);
+    return !length                                                       ? "none"
+           : length == 64 && strspn(value, "0123456789abcdef") == length ? arena_printf(arena, "%.12s...", value)
+                                                                         : value;
+}
+
+static struct table *differences_of(const struct comparison *comparison, struct arena *arena)
+{
+    static const struct table_column columns[] = {{.key = "what", .title = "what differs besides"},
+                                                  {.key = "base"},
+                                                  {.key = "new"},
+                                                  {.title = "base"},
+                                                  {.title = "new", .flags = COLUMN_PROSE}};
+    struct table *table = TABLE(arena, columns);
+    for (size_t k = 0; k < comparison->difference_count; k++) {
+        const struct compare_difference *d = &comparison->differences[k];
+        table_add(table, (struct cell[]){cell_text(d->what), cell_text(d->base), cell_text(d->now),
+                                         cell_text(fact(d->base, arena)), cell_text(fact(d->now, arena))});
+    }
+    return table;
+}
+
+/* ---- the document ---- */
+
+static struct table *side_of(const struct result *result, struct arena *arena)
+{
+    struct table *side = table_record(arena);
+    table_member(side, "run_id", NULL, cell_text(result->run_id));
+    table_member(side, "commit", NULL, cell_known(result->commit));
+    table_member(side, "started_at", NULL, cell_text(result->started_at));
+    table_member(side, "trials", NULL, cell_number(result->trials ? result->trials : 1));
+    table_member(side, "status", NULL, cell_text(result->status));
+    table_member(side, "fingerprint", NULL, cell_known(result->fingerprint));
+    return side;
+}
+
+static const char *side_words(const struct result *result, struct arena *arena)
+{
+    const unsigned trials = result->trials ? result->trials : 1;
+    const bool dated = result->started_at && result->started_at[0], known = result->commit && result->commit[0];
+    const bool whole = !result->status || !strcmp(result->status, "complete");
+    return arena_printf(arena, "%u trial%s%s%s%s%.12s%s%s", trials, trials > 1 ? "s" : "", dated ? ", " : "",
+                        dated ? result->started_at : "", known ? ", commit " : "", known ? result->commit : "",
+                        whole ? "" : ", ", whole ? "" : result->status);
+}
+
+static void add_facts(struct document *document, const struct comparison *comparison)
+{
+    struct table *facts = table_record(document->arena);
+    table_member(facts, "schema", NULL, cell_text("https://rooftile.dev/schemas/compare/1/compare.schema.json"));
+    table_member(facts, "schema_version", NULL, cell_text("1.0.0"));
+    table_member(facts, "predicted", NULL, cell_bool(comparison->base->predicted));
+    table_member(facts, "device", NULL, cell_text(comparison->now->device.name));
+    table_member(facts, "base", NULL, cell_table(side_of(comparison->base, document->arena)));
+    table_member(facts, "new", NULL, cell_table(side_of(comparison->now, document->arena)));
+    table_member(facts, "same_fingerprint", NULL, cell_bool(comparison->same_fingerprint));
+    table_member(facts, "learned_noise", NULL, cell_bool(comparison->learned_noise));
+    table_member(facts, "alpha", NULL, cell_number(comparison->options.alpha));
+    table_member(facts, "delta", NULL, cell_number(comparison->options.delta));
+    table_member(facts, "same_within", NULL, cell_number(comparison->options.same));
+    document_table(document, NULL, NULL, facts)->show = SHOW_DATA;
+}
+
+static const char *add_counts(struct table *summary, const struct comparison *c)
+{
+    const struct count counts[] = {
+        {"slower", "slower", c->slower},
+        {"broken", "broken", c->broken},
+        {"missing", "missing", c->missing},
+        {"still_broken", "still broken", c->still_broken},
+        {"faster", "faster", c->faster},
+        {"fixed", "fixed", c->fixed},
+        {"same", "same", c->same},
+        {"suspect", "suspect", c->suspect},
+        {"refused", "not compared", c->refused},
+        {"inconclusive", "inconclusive", c->inconclusive},
+        {"new", "new", c->added},
+        {"skipped", "skipped", c->skipped},
+    };
+    const char *line = count_members(summary, counts, sizeof(counts) / sizeof(*counts));
+    table_member(summary, "cases", NULL, cell_number((double)c->case_count));
+    table_member(summary, "exit_code", NULL, cell_number(compare_exit_code(c, false)));
+    table_member(summary, "exit_code_strict", NULL, cell_number(compare_exit_code(c, true)));
+    return arena_printf(summary->arena, "%zu case%s: %s", c->case_count, c->case_count == 1 ? "" : "s", line);
+}
+
+static void add_head(struct document *document, const struct comparison *comparison, const char *counts)
+{
+    static const char *const verdicts[] = {
+        [0] = "no regression", [1] = "regression", [2] = "nothing could be compared", [4] = "inconclusive"};
+    const int code = compare_exit_code(comparison, true);
+    const char *device = comparison->now->device.name;
+    const bool predicted = comparison->base->predicted;
+    document->title = arena_printf(document->arena, "rooftile: %s on %s%s", verdicts[code], device,
+                                   predicted ? " (PREDICTED: nothing was executed)" : "");
+    document_text(document, SHOW_PAGE, code == 1 ? TONE_BAD : TONE_PLAIN, "%s", counts);
+    document_text(document, SHOW_TEXT, TONE_PLAIN, "%son %s\nbase  %s\nnew   %s\n\n",
+                  predicted ? "PREDICTED: nothing was executed; differences of the model, not of a machine\n" : "",
+                  device, side_words(comparison->base, document->arena), side_words(comparison->now, document->arena));
+}
+
+static struct document document_of(const struct comparison *comparison, struct arena *arena)
+{
+    struct document document = {.arena = arena};
+    struct table *summary = table_record(arena), *advice = table_list(arena);
+    const struct table *cases = cases_of(comparison, arena), *differences = differences_of(comparison, arena);
+    const char *counts = add_counts(summary, comparison), *sentences[COMPARE_ADVICE + 1];
+    const unsigned doubts = compare_exit_code(comparison, true) ? SHOW_PEOPLE : SHOW_TEXT;
+    compare_advice(sentences, comparison, arena);
+    for (size_t k = 0; sentences[k]; k++)
+        table_item(advice, sentences[k]);
+    add_facts(&document, comparison);
+    add_head(&document, comparison, counts);
+    document_table(&document, "summary", NULL, summary);
+    document_table(&document, NULL, NULL, told(cases, comparison, EVERYTHING, arena))->show = SHOW_TEXT;
+    document_table(&document, NULL, NULL, told(cases, comparison, FINDINGS, arena))->show = SHOW_PAGE;
+    document_table(&document, "suite_shift", NULL, classes_of(comparison, arena));
+    document_table(&document, "kpis", NULL, kpis_of(comparison, arena));
+    document_table(&document, "differences", NULL, differences)->show = SHOW_TEXT | SHOW_DATA;
+    document_text(&document, SHOW_TEXT, TONE_PLAIN, "%s", counts);
+    for (size_t k = 0; sentences[k]; k++)
+        document_text(&document, doubts, TONE_PLAIN, "%s", sentences[k]);
+    document_table(&document, "advice", NULL, advice)->show = SHOW_DATA;
+    document_add(&document, (struct section){.show = SHOW_PAGE,
+                                             .title = "What else moved, or could not be told",
+                                             .folded = true,
+                                             .table = told(cases, comparison, THE_REST, arena)});
+    document_add(
+        &document,
+        (struct section){.show = SHOW_PAGE, .title = "What differs besides", .folded = true, .table = differences});
+    document_table(&document, "cases", NULL, cases)->show = SHOW_DATA;
+    return document;
+}
+
+/* ---- JUnit: a case, a class that moved and a key figure are a test each ---- */
+
+static void write_junit(struct text *out, const struct comparison *comparison, struct arena *arena)
+{
+    const struct {
+        const struct table *table;
+        size_t name, verdict;
+    } parts[] = {{cases_of(comparison, arena), ID, VERDICT},
+                 {classes_of(comparison, arena), CLASS_NAME, CLASS_VERDICT},
+                 {kpis_of(comparison, arena), KPI_NAME, KPI_VERDICT}};
+    struct junit_case *cases = arena_array(
+        arena, comparison->case_count + comparison->class_count + comparison->kpi_count + 1, sizeof(*cases));
+    struct table *properties = table_record(arena);
+    size_t count = 0;
+    for (size_t k = 0; k < sizeof(parts) / sizeof(*parts); k++) {
+        junit_rows(&cases[count], parts[k].table, parts[k].name, parts[k].verdict, "compare", arena);
+        count += parts[k].table->row_count;
+    }
+    table_member(properties, "kind", NULL,
+                 cell_text(comparison->base->predicted ? "PREDICTED: nothing was executed" : "measured"));
+    table_member(properties, "device", NULL, cell_text(comparison->now->device.name));
+    junit_write(out, &(struct junit_suite){.name = "rooftile compare",
+                                           .timestamp = comparison->now->started_at,
+                                           .properties = properties,
+                                           .cases = cases,
+                                           .count = count});
+}
+
+void report_comparison(struct text *out, const char *format, const struct comparison *comparison,
+                       const struct report_options *options)
+{
+    struct arena arena = {0};
+    if (!strcmp(format, "junit")) {
+        write_junit(out, comparison, &arena);
+    } else {
+        const struct document document = document_of(comparison, &arena);
+        render_find(format)(out, &document, options);
+    }
+    arena_release(&arena);
+}

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a suite derives from its cases, for people: a line per curve, a table per matrix, sum or ratio. The values are
+ * JSON texts (result.h) that derive.c made, or that a file had: a value of another form than its method's is left out.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "report_internal.h"
+#include "rooftile/units.h"
+
+/* Below it more than a tenth of the variation is something else than time = start-up + volume / rate. */
+#define GOOD_R2 0.9
+
+/* ---- members ---- */
+
+double member_number(const struct json *object, const char *key)
+{
+    const struct json *number = json_member(object, key);
+    return number && number->type == JSON_NUMBER ? number->number : NAN;
+}
+
+const char *member_string(const struct json *object, const char *key)
+{
+    const struct json *string = json_member(object, key);
+    return string && string->type == JSON_STRING ? string->string : "";
+}
+
+const struct json *first_of(const struct json *array)
+{
+    return array && array->type == JSON_ARRAY ? array->first : NULL;
+}
+
+/* ---- quantities ---- */
+
+static const char *unit_of(const struct result *result, const struct result_derived *derived, const char *name)
+{
+    static const struct {
+        const char *name, *unit;
+    } units[] = {
+        {"time_ns", UNIT_TIME},          {"ns_per_item", UNIT_TIME}, {"bytes_per_s", UNIT_BYTE_RATE},
+        {"flops_per_s", UNIT_FLOP_RATE}, {"bytes", UNIT_BYTES},      {"footprint", UNIT_BYTES},
+    };
+    for (size_t k = 0; k < sizeof(units) / sizeof(*units); k++)
+        if (!strcmp(units[k].name, name))
+            return units[k].unit;
+    for (size_t k = 0; k < result->case_count; k++)
+        for (size_t m = 0; m < result->cases[k].metric_count; m++)
+            if (!strcmp(result->cases[k].kernel, derived->kernel) && !strcmp(result->cases[k].metrics[m].name, name))
+                return result->cases[k].metrics[m].unit;
+    return UNIT_SIZE;
+}
+
+/* A derived value, and the units of its two quantities. */
+struct value {
+    const struct result_derived *derived;
+    const struct json *json;
+    const char *x, *y;
+    struct arena *arena;
+};
+
+static const char *words(const struct value *value, const struct json *object, const char *key, const char *unit)
+{
+    const struct cell cell = cell_quantity(member_number(object, key), unit);
+    return cell_words(&cell, NULL, value->arena);
+}
+
+/* ---- one line per method ---- */
+
+static void say_startup(struct text *out, const struct value *v)
+{
+    char rate[UNITS_TEXT];
+    const bool in_time = !strcmp(v->y, UNIT_TIME);
+    const double r2 = member_number(v->json, "r2");
+    text_addf(out, "start-up %s, then %s (%sR2 %.3f)", words(v, v->json, "startup", v->y),
+              in_time ? units_rate(rate, member_number(v->json, "rate") * 1e9,
+                                   strcmp(v->x, UNIT_BYTES) ? "1/s" : UNIT_BYTE_RATE)
+                      : words(v, v->json, "rate", UNIT_NUMBER),
+              r2 >= GOOD_R2 ? "" : "a poor fit: ", r2);
+}
+
+static void say_changes(struct text *out, const struct value *v)
+{
+    const struct json *changes = first_of(json_member(v->json, "changes"));
+    if (!changes)
+        text_add(out, "no change of level");
+    for (const struct json *one = changes; one; one = one->next)
+        text_addf(out, "%s between %s %s and %s: %s, then %s (confidence %s)", one == changes ? "changes" : "; then",
+                  v->derived->x, words(v, one, "x_low", v->x), words(v, one, "x_high", v->x),
+                  words(v, one, "before", v->y), words(v, one, "after", v->y),
+                  words(v, one, "confidence", UNIT_PERCENT));
+}
+
+static void say_knee(struct text *out, const struct value *v)
+{
+    text_addf(out, "knee at %s %s", v->derived->x, words(v, v->json, "x", v->x));
+}
+
+static void say_extreme(struct text *out, const struct value *v)
+{
+    text_addf(out, "%s at %s %s", words(v, v->json, "y", v->y), v->derived->x, words(v, v->json, "x", v->x));
+}
+
+static void say_list(struct text *out, const char *intro, const struct json *texts)
+{
+    for (const struct json *one = first_of(texts); one; one = one->next)
+        if (one->type == JSON_STRING)
+            text_addf(out, "%s%s", one == texts->first ? intro : "; ", one->string);
+}
+
+static void say_arms(struct text *out, const struct value *v)
+{
+    const char *verdict = member_string(v->json, "verdict"), *before = "; per launch: ";
+    text_add(out, *verdict ? verdict : "incomplete");
+    for (const struct json *arm = first_of(json_member(v->json, "arms")); arm; arm = arm->next) {
+        const double host_ns = member_number(arm, "host_ns"), event_ns = member_number(arm, "event_ns");
+        char time[UNITS_TEXT];
+        text_addf(out, "%s%s %s", before, member_string(arm, "arm"),
+                  units_quantity(time, (isnan(host_ns) ? event_ns : host_ns) / member_number(arm, "launches"), "ns"));
+        before = ", ";
+    }
+    say_list(out, "; they disagree: ", json_member(v->json, "disagree"));
+    say_list(out, "; not compared: ", json_member(v->json, "not_compared"));
+}
+
+static void say_ratio(struct text *out, const struct value *v)
+{
+    const struct json *first = first_of(json_member(v->json, "points"));
+    const double unmatched = member_number(v->json, "unmatched");
+    text_addf(out, "%s %s", v->derived->kernel, strcmp(v->derived->y, "time_ns") != 0 ? "reaches" : "takes");
+    for (const struct json *one = first; one; one = one->next) {
+        const char *where = member_string(one, "at");
+        text_addf(out, "%s %.2f", one == first ? "" : ",", member_number(one, "ratio"));
+        if (one == first)
+            text_addf(out, " of %s", member_string(v->json, "to"));
+        text_addf(out, "%s%s (%s)", *where ? " at " : "", where, words(v, one, "value", v->y));
+    }
+    if (unmatched > 0)
+        text_addf(out, "; %.0f without a counterpart", unmatched);
+}
+
+static const struct {
+    const char *method;
+    void (*say)(struct text *out, const struct value *value);
+} methods[] = {
+    {"startup", say_startup}, {"change_points", say_changes}, {"knee", say_knee},   {"max", say_extreme},
+    {"min", say_extreme},     {"three_arm", say_arms},        {"ratio", say_ratio},
+};
+
+/* NULL: its method is not known. */
+static const char *line_of(const struct value *v)
+{
+    const char *problem = member_string(v->json, "error"), *line = NULL;
+    if (*problem)
+        return arena_printf(v->arena, "none: %s", problem);
+    for (size_t k = 0; k < sizeof(methods) / sizeof(*methods) && !line; k++) {
+        struct text text = {0};
+        if (strcmp(methods[k].method, v->derived->method) != 0)
+            continue;
+        methods[k].say(&text, v);
+        line = arena_strdup(v->arena, text.data);
+        text_release(&text);
+    }
+    return line;
+}
+
+/* ---- tables ---- */
+
+/* A size reads better as 64Ki than as 65536. */
+static const char *axis_words(const struct value *v, const struct json *axis, size_t place)
+{
+    const struct json *value = json_at(axis, place);
+    double number = 0;
+    if (!value || value->type != JSON_STRING)
+        return "";
+    const bool is_number = units_parse_number(&number, value->string);
+    const struct cell cell = is_number ? cell_quantity(number, UNIT_SIZE) : cell_text(value->string);
+    return cell_words(&cell, NULL, v->arena);
+}
+
+static struct cell matrix_cell(const struct json *line, size_t column, const double *numbers)
+{
+    const struct json *cell = line && !line->packed ? json_at(line, column) : NULL;
+    if (line && line->packed && column < line->count)
+        return cell_number(numbers[column]);
+    return cell_number(cell && cell->type == JSON_NUMBER ? cell->number : NAN);
+}
+
+static struct table *matrix(const struct value *v)
+{
+    const struct json *rows = json_member(v->json, "rows"), *columns = json_member(v->json, "columns");
+    const struct json *cells = json_member(v->json, "cells");
+    if (!rows || rows->type != JSON_ARRAY || !columns || columns->type != JSON_ARRAY || !cells ||
+        cells->type != JSON_ARRAY)
+        return NULL;
+    struct table_column *heads = arena_array(v->arena, columns->count + 1, sizeof(*heads));
+    heads[0].title = v->derived->rows;
+    for (size_t k = 0; k < columns->count; k++)
+        heads[k + 1] = (struct table_column){.title = axis_words(v, columns, k), .unit = v->y};
+    struct table *table = table_new(v->arena, heads, columns->count + 1);
+    for (size_t row = 0; row < rows->count; row++) {
+        const struct json *line = json_at(cells, row);
+        struct err ignored = {0};
+        line = line && line->type == JSON_ARRAY ? line : NULL;
+        double *numbers = arena_array(v->arena, (line ? line->count : 0) + 1, sizeof(*numbers));
+        if (line && line->packed && json_numbers(numbers, line, &ignored))
+            line = NULL;
+        struct table_row *added = table_add(table, NULL);
+        added->cells[0] = cell_text(axis_words(v, rows, row));
+        for (size_t k = 0; k < columns->count; k++)
+            added->cells[k + 1] = matrix_cell(line, k, numbers);
+    }
+    return table;
+}
+
+/* Shares of a sum: what a part takes, "3 x 1.20 us" where it is there three times. */
+static struct table *shares(const struct value *v)
+{
+    static const struct table_column columns[] = {{.title = "part"},
+                                                  {.title = "kernel"},
+                                                  {.title = "time", .unit = UNIT_TIME},
+                                                  {.title = "share", .unit = UNIT_PERCENT}};
+    const struct json *parts = json_member(v->json, "parts");
+    if (!parts || parts->type != JSON_ARRAY || parts->packed || !isfinite(member_number(v->json, "sum_ns")))
+        return NULL;
+    struct table *table = TABLE(v->arena, columns);
+    for (const struct json *part = parts->first; part; part = part->next) {
+        const double times = member_number(part, "times");
+        struct cell time = cell_number(member_number(part, "time_ns"));
+        if (times > 1)
+            time.text = arena_printf(v->arena, "%.0f x %s", times, words(v, part, "time_ns", UNIT_TIME));
+        table_add(table,
+                  (struct cell[]){cell_text(member_string(part, "part")), cell_text(member_string(part, "kernel")),
+                                  time, cell_number(member_number(part, "share"))});
+    }
+    return table;
+}
+
+/* Point by point, what a line says of all of them. */
+static struct table *ratio(const struct value *v)
+{
+    struct table_column *columns = arena_array(v->arena, 4, sizeof(*columns));
+    columns[0].title = "work";
+    columns[1] = (struct table_column){.title = v->derived->kernel, .unit = v->y};
+    columns[2] = (struct table_column){.title = member_string(v->json, "to"), .unit = v->y};
+    columns[3] = (struct table_column){.title = "share", .unit = UNIT_PERCENT};
+    struct table *table = table_new(v->arena, columns, 4);
+    for (const struct json *one = first_of(json_member(v->json, "points")); one; one = one->next) {
+        const char *at = member_string(one, "at");
+        table_add(table,
+                  (struct cell[]){cell_text(*at ? at : "all"), cell_number(member_number(one, "value")),
+                                  cell_number(member_number(one, "of")), cell_number(member_number(one, "ratio"))});
+    }
+    return table->row_count ? table : NULL;
+}
+
+/* ---- the sections ---- */
+
+static struct table *table_of(const struct value *v, const char **said, bool ratios)
+{
+    struct table *table = matrix(v);
+    if (table) {
+        *said = arena_printf(v->arena, "%s by %s (rows) and %s", v->derived->y, v->derived->rows, v->derived->x);
+    } else if ((table = shares(v))) {
+        *said = words(v, v->json, "sum_ns", UNIT_TIME);
+    } else if (ratios && !strcmp(v->derived->method, "ratio")) {
+        table = ratio(v);
+        *said = table ? v->derived->y : NULL;
+    }
+    return table;
+}
+
+void derived_sections(struct document *document, const struct result *result, bool ratios)
+{
+    struct table *lines = table_list(document->arena);
+    lines->indent = 2;
+    if (result->derived_count)
+        document_table(document, NULL, "derived from these cases", lines);
+    for (size_t k = 0; k < result->derived_count; k++) {
+        const struct result_derived *derived = &result->derived[k];
+        struct value v = {.derived = derived, .arena = document->arena};
+        struct err ignored = {0};
+        const char *said = NULL;
+        if (json_parse(&v.json, derived->name, derived->json, strlen(derived->json), document->arena, &ignored))
+            continue;
+        v.x = unit_of(result, derived, derived->x);
+        v.y = unit_of(result, derived, derived->y);
+        struct table *table = table_of(&v, &said, ratios);
+        const char *line = table ? said : line_of(&v);
+        if (!line)
+            continue;
+        line = arena_printf(document->arena, "%s%s%s: %s", derived->name, *derived->group ? " " : "", derived->group,
+                            line);
+        if (!table) {
+            table_item(lines, line);
+            continue;
+        }
+        table->indent = 2;
+        document_table(document, NULL, line, table)->level = 1;
+    }
+}

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the gate found as a document, for programs by configs/schema/gate.schema.json, and as JUnit.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "junit.h"
+#include "rooftile/history.h"
+
+enum { MOST_ROWS = 100 };
+
+/* ---- words ---- */
+
+/* "; code, 1234abcd..5678ef01" as far as it is known. */
+static const char *origin(const struct history_series *s, struct arena *arena)
+{
+    const bool both = s->cause[0] && s->commits[0];
+    return s->cause[0] || s->commits[0] ? arena_printf(arena, "; %s%s%s", s->cause, both ? ", " : "", s->commits) : "";
+}
+
+static const char *before(const struct history_series *s, struct arena *arena)
+{
+    const struct cell level = cell_quantity(s->baseline, s->unit);
+    return isfinite(s->baseline) ? arena_printf(arena, ", was %s", cell_words(&level, NULL, arena)) : "";
+}
+
+/* What happened to the series, and since when. */
+static const char *story(const struct history_series *s, struct arena *arena)
+{
+    switch (s->finding) {
+    case FINDING_FIRM:
+        return arena_printf(arena, "%s since %.10s%s (Z %.1f%s)", change_words(s->shift, arena), s->since,
+                            before(s, arena), fabs(s->verdict.z), origin(s, arena));
+    case FINDING_PROVISIONAL:
+        return arena_printf(arena, "%s tonight%s (Z %.1f%s); firm if it stays", change_words(s->shift, arena),
+                            before(s, arena), fabs(s->verdict.z), origin(s, arena));
+    case FINDING_OPEN:
+        return arena_printf(arena, "%s since %.10s%s%s", change_words(s->level, arena), s->since, before(s, arena),
+                            origin(s, arena));
+    case FINDING_BROKEN:
+        return arena_printf(arena, "%s%s%.200s", s->status, s->reason[0] ? ": " : "", s->reason);
+    case FINDING_MISSING:
+        return s->status[0] ? arena_printf(arena, "%s: %.200s", s->status, s->reason) : "not in tonight's run";
+    case FINDING_TIMER:
+        return arena_printf(arena, "%s: another series goes on", s->reason);
+    default:
+        return "";
+    }
+}
+
+static struct cell word(const struct history_series *s)
+{
+    static const char *const words[] = {
+        [FINDING_FIRM] = "SLOWER",   [FINDING_OPEN] = "STILL SLOWER", [FINDING_PROVISIONAL] = "PROVISIONAL",
+        [FINDING_BROKEN] = "BROKEN", [FINDING_MISSING] = "MISSING",   [FINDING_TIMER] = "TIMER"};
+    const bool firm = s->finding == FINDING_FIRM;
+    if (firm && !s->slower)
+        return cell_toned(s->is_kpi ? "BETTER" : "FASTER", TONE_GOOD);
+    if (s->is_kpi && (firm || s->finding == FINDING_OPEN))
+        return cell_toned(firm ? "WORSE" : "STILL WORSE", TONE_BAD);
+    return cell_toned(words[s->finding],
+                      s->finding == FINDING_PROVISIONAL || s->finding == FINDING_TIMER ? TONE_DOUBT : TONE_BAD);
+}
+
+static const char *headline(const struct history_gate *gate)
+{
+    const int code = history_exit_code(gate, true);
+    return code == 1 ? "REGRESSION" : !gate->quiet ? "LEARNING" : code == 4 ? "NO FIRM REGRESSION" : "NO REGRESSION";
+}
+
+/* ---- parts ---- */
+
+enum { SERIES_WORD, SERIES_ID = 3, SERIES_FINDING = 5 };
+
+static const struct table_column series_columns[] = {
+    [SERIES_WORD] = {.title = ""},
+    {.title = "case"},
+    {.key = "kind"},
+    [SERIES_ID] = {.key = "id"},
+    {.key = "label"},
+    [SERIES_FINDING] = {.key = "finding"},
+    {.key = "tonight", .title = "tonight", .unit = UNIT_NUMBER},
+    {.title = "what happened", .flags = COLUMN_PROSE},
+    {.key = "timer"},
+    {.key = "state"},
+    {.key = "slower"},
+    {.key = "unit"},
+    {.key = "shift"},
+    {.key = "baseline"},
+    {.key = "baseline_n"},
+    {.key = "z"},
+    {.key = "sigma"},
+    {.key = "mde_night"},
+    {.key = "mde_week"},
+    {.key = "too_noisy"},
+    {.key = "level"},
+    {.key = "since"},
+    {.key = "attribution"},
+    {.key = "commits"},
+    {.key = "status"},
+    {.key = "reason"},
+};
+
+/* All series; those with a finding come first, and people see only them. */
+static struct table *series_of(const struct history_gate *gate, struct arena *arena)
+{
+    struct table *table = TABLE(arena, series_columns);
+    for (size_t k = 0; k < gate->count; k++) {
+        const struct history_series *s = &gate->series[k];
+        const struct gate_verdict *v = &s->verdict;
+        const struct cell said = s->finding ? word(s) : cell_text("");
+        struct cell finding = cell_text(s->finding ? history_finding_name(s->finding) : NULL);
+        finding.tone = said.tone;
+        table_add(table, (struct cell[]){said,
+                                         cell_text(s->label),
+                                         cell_text(s->is_class ? "class"
+                                                   : s->is_kpi ? "kpi"
+                                                               : "case"),
+                                         cell_text(s->case_id),
+                                         cell_text(s->label),
+                                         finding,
+                                         cell_quantity(s->tonight, s->unit),
+                                         cell_text(story(s, arena)),
+                                         cell_known(s->timer),
+                                         cell_text(gate_state_name(v->state)),
+                                         cell_bool(s->slower),
+                                         cell_text(s->unit),
+                                         cell_number(s->shift),
+                                         cell_number(s->baseline),
+                                         cell_number(v->baseline_n),
+                                         cell_number(v->z),
+                                         cell_number(v->sigma),
+                                         cell_number(v->mde_night),
+                                         cell_number(v->mde_week),
+                                         cell_bool(v->too_noisy),
+                                         cell_number(s->level),
+                                         cell_known(s->since),
+                                         cell_known(s->cause),
+                                         cell_known(s->commits),
+                                         cell_text(s->status[0]           ? s->status
+                                                   : isfinite(s->tonight) ? "ok"
+                                                                          : NULL),
+                                         cell_known(s->reason)});
+    }
+    return table;
+}
+
+static struct table *findings_of(const struct table *series, const struct history_gate *gate, struct arena *arena)
+{
+    struct table *findings = arena_copy(arena, series, sizeof(*series));
+    findings->row_count = 0;
+    while (findings->row_count < gate->count && gate->series[findings->row_count].finding)
+        findings->row_count++;
+    findings->most_rows = MOST_ROWS;
+    findings->rest = "--format json has them all";
+    return findings;
+}
+
+static const char *add_counts(struct table *summary, const struct history_gate *gate)
+{
+    const struct count counts[] = {{"slower", "slower", gate->firm},
+                                   {"broken", "broken", gate->broken},
+                                   {"missing", "missing", gate->missing},
+                                   {"still_slower", "still slower", gate->open},
+                                   {"faster", "faster", gate->faster},
+                                   {"provisional", "provisional", gate->provisional},
+                                   {"timer", "of another timer", gate->retimed},
+                                   {"quiet", "quiet", gate->quiet},
+                                   {"learning", "learning", gate->learning}};
+    const char *line = count_members(summary, counts, sizeof(counts) / sizeof(*counts));
+    table_member(summary, "too_noisy", NULL, cell_number((double)gate->too_noisy));
+    table_member(summary, "exit_code", NULL, cell_number(history_exit_code(gate, false)));
+    table_member(summary, "exit_code_strict", NULL, cell_number(history_exit_code(gate, true)));
+    return *line ? line : "nothing to judge";
+}
+
+static void add_facts(struct document *document, const struct history_gate *gate, const struct table *summary)
+{
+    struct table *facts = table_record(document->arena);
+    table_member(facts, "schema", NULL, cell_text("https://rooftile.dev/schemas/gate/1/gate.schema.json"));
+    table_member(facts, "schema_version", NULL, cell_text("1.0.0"));
+    table_member(facts, "device", NULL, cell_text(gate->device));
+    table_member(facts, "lane", NULL, cell_text(gate->lane));
+    table_member(facts, "night", NULL, cell_text(gate->night));
+    table_member(facts, "run_id", NULL, cell_text(gate->run_id));
+    table_member(facts, "commit", NULL, cell_known(gate->commit));
+    table_member(facts, "nights", NULL, cell_number((double)gate->nights));
+    table_member(facts, "environment_changed", NULL, cell_bool(gate->environment_changed));
+    table_member(facts, "environment", NULL, cell_known(gate->environment));
+    table_member(facts, "environment_shift", NULL, cell_number(gate->environment_shift));
+    table_member(facts, "summary", NULL, cell_table(summary));
+    document_table(document, NULL, NULL, facts)->show = SHOW_DATA;
+}
+
+/* What to do about it, with the worst as the example. A label with a glob's characters would not match itself. */
+static void add_advice(struct document *document, const struct history_gate *gate)
+{
+    const struct history_series *s = gate->series;
+    if (history_exit_code(gate, false) == 1) {
+        const char *name = s->is_class || s->label[strcspn(s->label, "*?[\\'")] ? s->case_id : s->label;
+        document_text(document, SHOW_TEXT, TONE_PLAIN, "next: rooftile history show '%s'", s->is_class ? "*" : name);
+        if (s->finding != FINDING_BROKEN)
+            document_text(document, SHOW_TEXT, TONE_PLAIN,
+                          "or, when it is meant to be so: rooftile history accept '%s' --reason '...'", name);
+    } else if (gate->provisional) {
+        document_text(document, SHOW_TEXT, TONE_PLAIN,
+                      "next: measure the provisional ones again with --confirm SUITE, or wait for the next night");
+    }
+    if (!gate->quiet)
+        document_text(document, 0, TONE_PLAIN, "a series is judged from its seventh night on");
+}
+
+static struct document document_of(const struct history_gate *gate, struct arena *arena)
+{
+    struct document document = {.arena = arena, .title = headline(gate)};
+    struct table *summary = table_record(arena);
+    const struct table *series = series_of(gate, arena);
+    const char *counts = add_counts(summary, gate);
+    add_facts(&document, gate, summary);
+    document_text(&document, 0, TONE_PLAIN, "%s, lane %s, night of %.19s%s%.12s; %zu night%s looked at", gate->device,
+                  gate->lane, gate->night, gate->commit[0] ? ", commit " : "", gate->commit, gate->nights,
+                  gate->nights == 1 ? "" : "s");
+    document_text(&document, SHOW_PAGE, TONE_PLAIN, "%s", counts);
+    if (gate->environment_changed)
+        document_text(&document, 0, TONE_DOUBT, "the environment changed, so every series starts anew: %s%s%s",
+                      gate->environment, isfinite(gate->environment_shift) ? "; the median case took " : "",
+                      isfinite(gate->environment_shift) ? change_words(gate->environment_shift, arena) : "");
+    document_text(&document, SHOW_TEXT, TONE_PLAIN, "\n");
+    document_table(&document, NULL, NULL, findings_of(series, gate, arena));
+    document_table(&document, "series", NULL, series)->show = SHOW_DATA;
+    document_text(&document, SHOW_TEXT, TONE_PLAIN, "%s: %s", headline(gate), counts);
+    if (gate->too_noisy)
+        document_text(&document, 0, TONE_PLAIN,
+                      "%zu series are too noisy to gate: a change under 10 %% would not show within a week",
+                      gate->too_noisy);
+    add_advice(&document, gate);
+    return document;
+}
+
+static void write_junit(struct text *out, const struct history_gate *gate, struct arena *arena)
+{
+    struct junit_case *cases = arena_array(arena, gate->count + 1, sizeof(*cases));
+    struct table *properties = table_record(arena);
+    const struct table *series = series_of(gate, arena);
+    table_member(properties, "device", NULL, cell_text(gate->device));
+    junit_rows(cases, series, SERIES_ID, SERIES_FINDING, "gate", arena);
+    junit_write(out, &(struct junit_suite){.name = "rooftile gate",
+                                           .timestamp = gate->night,
+                                           .properties = properties,
+                                           .cases = cases,
+                                           .count = gate->count});
+}
+
+void report_gate(struct text *out, const char *format, const struct history_gate *gate,
+                 const struct report_options *options)
+{
+    struct arena arena = {0};
+    if (!strcmp(format, "junit")) {
+        write_junit(out, gate, &arena);
+    } else {
+        const struct document document = document_of(gate, &arena);
+        render_find(format)(out, &document, options);
+    }
+    arena_release(&arena);
+}

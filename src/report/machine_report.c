@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A machine as `rooftile roofline` shows it: what was found, how, and how sure it is.
+ */
+#include <string.h>
+
+#include "report_internal.h"
+
+/* Below this a border between two levels is named as uncertain. */
+static const double sure = 0.99;
+
+static const char *cores_of(const struct machine *machine)
+{
+    return text_starts(machine->arch, "gfx") ? "compute unit" : "thread";
+}
+
+/* "96.0 .. 128 KiB"; one number where both ends are the same. */
+static struct cell extent(double low, double high)
+{
+    return low <= 0 || low >= high ? cell_positive(high) : cell_range(low, high);
+}
+
+static const char *extent_words(double low, double high, struct arena *arena)
+{
+    static const struct table_column bytes = {.unit = UNIT_BYTES};
+    const struct cell cell = extent(low, high);
+    return cell_words(&cell, &bytes, arena);
+}
+
+/* The kernel's name and nothing else of a case id. */
+static struct cell kernel_of(const char *id, struct arena *arena)
+{
+    return cell_text(arena_strndup(arena, id, strcspn(id, "/")));
+}
+
+static struct cell spread(double ci_rel)
+{
+    return ci_rel > 0 ? cell_number(ci_rel) : (struct cell){.kind = CELL_ABSENT};
+}
+
+/* ---- tables ---- */
+
+/* Older files know the best of all traffic only. */
+static bool knows_traffic(const struct machine *machine)
+{
+    for (uint32_t k = 0; k < machine->level_count; k++)
+        for (enum machine_traffic kind = 0; kind < TRAFFIC_COUNT; kind++)
+            if (ceiling_value(&machine->levels[k].traffic[kind]) > 0)
+                return true;
+    return false;
+}
+
+static struct table *levels(const struct machine *machine, struct arena *arena)
+{
+    enum { NAME, CAPACITY, SURE, BANDWIDTH };
+    const bool by_traffic = knows_traffic(machine);
+    const size_t rates = by_traffic ? TRAFFIC_COUNT : 1, latency = BANDWIDTH + rates;
+    struct table_column *columns = arena_array(arena, latency + 1, sizeof(*columns));
+    columns[NAME] = (struct table_column){.title = "memory"};
+    columns[CAPACITY] = (struct table_column){.title = "capacity", .unit = UNIT_BYTES};
+    columns[SURE] = (struct table_column){.title = "sure", .unit = UNIT_PERCENT, .drop = 1};
+    columns[latency] = (struct table_column){.title = "latency", .unit = UNIT_TIME};
+    for (enum machine_traffic kind = 0; kind < rates; kind++)
+        columns[BANDWIDTH + kind] = (struct table_column){
+            .title = by_traffic ? machine_traffic_name(kind) : "bandwidth", .unit = UNIT_BYTE_RATE};
+    struct table *table = table_new(arena, columns, latency + 1);
+    for (uint32_t k = 0; k < machine->level_count; k++) {
+        const struct machine_level *level = &machine->levels[k];
+        struct cell *cells = table_add(table, NULL)->cells;
+        cells[NAME] = cell_text(level->name);
+        cells[CAPACITY] = k + 1 == machine->level_count ? cell_text("the rest")
+                                                        : extent(level->capacity_low_bytes, level->capacity_bytes);
+        cells[SURE] = cell_positive(level->capacity_bytes > 0 ? level->capacity_confidence : 0);
+        cells[latency] = cell_positive(level->latency_ns);
+        for (size_t kind = 0; kind < rates; kind++)
+            cells[BANDWIDTH + kind] =
+                cell_positive(ceiling_value(by_traffic ? &level->traffic[kind] : &level->bandwidth));
+    }
+    return table;
+}
+
+static struct table *latencies(const struct machine *machine, struct arena *arena)
+{
+    static const struct table_column columns[] = {{.title = "chase up to", .unit = UNIT_BYTES},
+                                                  {.title = "sure", .unit = UNIT_PERCENT, .drop = 1},
+                                                  {.title = "latency", .unit = UNIT_TIME},
+                                                  {.title = "\u00b195%", .unit = UNIT_SPREAD},
+                                                  {.title = "level"}};
+    struct table *table = TABLE(arena, columns);
+    for (uint32_t k = 0; k < machine->latency_count; k++) {
+        const struct machine_latency *latency = &machine->latencies[k];
+        const bool last = latency->upto_bytes <= 0;
+        const char *level = latency->instances > 1 && !last
+                                ? arena_printf(arena, "%s, one of %u", latency->level, latency->instances)
+                            : latency->level[0] ? latency->level
+                                                : "no border by bandwidth";
+        table_add(table,
+                  (struct cell[]){last ? cell_text("beyond") : extent(latency->upto_bytes, latency->beyond_bytes),
+                                  cell_positive(latency->confidence), cell_number(latency->latency_ns),
+                                  spread(latency->ci_rel), cell_text(level)});
+    }
+    return table;
+}
+
+static struct table *units(const struct machine *machine, struct arena *arena)
+{
+    static const struct table_column columns[] = {{.title = "arithmetic"},
+                                                  {.title = "measured", .unit = UNIT_FLOP_RATE},
+                                                  {.title = "\u00b195%", .unit = UNIT_SPREAD, .drop = 2},
+                                                  {.title = "at", .unit = UNIT_HZ},
+                                                  {.title = "claimed", .unit = UNIT_FLOP_RATE},
+                                                  {.title = "reached", .unit = UNIT_PERCENT},
+                                                  {.title = "by", .drop = 1}};
+    struct table *table = TABLE(arena, columns);
+    for (uint32_t k = 0; k < machine->unit_count; k++) {
+        const struct machine_unit *unit = &machine->units[k];
+        const char *rate = machine_unit_rate(unit->name);
+        struct cell *cells =
+            table_add(table,
+                      (struct cell[]){cell_text(unit->name), cell_positive(unit->peak.measured),
+                                      spread(unit->peak.ci_rel), cell_positive(unit->held_hz),
+                                      cell_positive(unit->peak.claimed),
+                                      unit->peak.claimed > 0 ? cell_positive(unit->peak.measured / unit->peak.claimed)
+                                                             : cell_unknown(NULL),
+                                      kernel_of(unit->peak.measured_by, arena)})
+                ->cells;
+        cells[1].unit = cells[4].unit = rate;
+    }
+    return table;
+}
+
+static struct table *figures(const struct machine *machine, struct arena *arena)
+{
+    static const struct table_column columns[] = {{.title = "LDS, launches, timer"},
+                                                  {.title = "measured", .unit = UNIT_NUMBER},
+                                                  {.title = "\u00b195%", .unit = UNIT_SPREAD},
+                                                  {.title = "by", .drop = 1}};
+    struct table *table = TABLE(arena, columns);
+    for (uint32_t k = 0; k < machine->figure_count; k++) {
+        const struct machine_figure *figure = &machine->figures[k];
+        table_add(table, (struct cell[]){cell_text(figure->name), cell_quantity(figure->value, figure->unit),
+                                         spread(figure->ci_rel), kernel_of(figure->source, arena)});
+    }
+    return table;
+}
+
+void machine_tables(struct document *document, const struct machine *machine)
+{
+    document_table(document, NULL, NULL, levels(machine, document->arena));
+    document_table(document, NULL, NULL, latencies(machine, document->arena));
+    document_table(document, NULL, NULL, units(machine, document->arena));
+    document_table(document, NULL, NULL, figures(machine, document->arena));
+}
+
+/* ---- sentences ---- */
+
+/* Where the two ways of finding levels contradict each other, in words. */
+static void add_disagreements(struct document *document, const struct machine *machine)
+{
+    for (uint32_t k = 0; machine->latency_count && k + 1 < machine->level_count; k++) {
+        const struct machine_level *level = &machine->levels[k];
+        bool seen = false;
+        for (uint32_t n = 0; n < machine->latency_count; n++)
+            seen = seen || !strcmp(machine->latencies[n].level, level->name);
+        if (!seen)
+            document_text(document, 0, TONE_PLAIN,
+                          "%s ends at %s by bandwidth, but latency shows no border there: measure again on a quiet "
+                          "machine before you rely on it",
+                          level->name, extent_words(level->capacity_low_bytes, level->capacity_bytes, document->arena));
+    }
+    for (uint32_t n = 0; n < machine->latency_count; n++) {
+        const struct machine_latency *latency = &machine->latencies[n];
+        if (!latency->level[0])
+            document_text(document, 0, TONE_PLAIN,
+                          "latency rises at %s, but bandwidth shows no border there: the reach of the TLB, a cache "
+                          "shared with others, or one whose bandwidth is no better than the next level's",
+                          extent_words(latency->upto_bytes, latency->beyond_bytes, document->arena));
+    }
+}
+
+static void add_method(struct document *document, const struct machine *machine)
+{
+    const char *unsure = "";
+    document_text(document, 0, TONE_PLAIN,
+                  "capacity: where bandwidth over footprint, all %ss together, steps down (change points); it lies in "
+                  "the range. chase: the same for dependent loads of one %s. sure: that there is a border. \u00b195%%: "
+                  "half of the median's 95 %% interval. claimed: the measured clock and the widest vector instructions",
+                  cores_of(machine), cores_of(machine));
+    for (uint32_t k = 0; k + 1 < machine->level_count; k++)
+        if (machine->levels[k].capacity_confidence > 0 && machine->levels[k].capacity_confidence < sure)
+            unsure = arena_printf(document->arena, "%s%s %s (%.0f %%)", unsure, *unsure ? "," : "",
+                                  machine->levels[k].name, machine->levels[k].capacity_confidence * 100);
+    if (*unsure)
+        document_text(document, 0, TONE_PLAIN, "uncertain borders:%s", unsure);
+}
+
+void report_machine(struct text *out, const struct machine *machine, const struct report_options *options)
+{
+    struct arena arena = {0};
+    struct document document = {.arena = &arena};
+    const struct cell clock = cell_quantity(machine->core_hz, UNIT_HZ),
+                      launch = cell_quantity(machine->launch_ns, UNIT_TIME);
+    document_text(&document, 0, TONE_BOLD, "%s, %u %ss%s%s\n\n", machine->title[0] ? machine->title : machine->name,
+                  machine->cus, cores_of(machine), machine->core_hz > 0 ? ", " : "",
+                  machine->core_hz > 0 ? cell_words(&clock, NULL, &arena) : "");
+    machine_tables(&document, machine);
+    if (machine->launch_ns > 0 && !machine->figure_count) /* as older files have it */
+        document_text(&document, 0, TONE_PLAIN, "an empty launch takes %s", cell_words(&launch, NULL, &arena));
+    add_disagreements(&document, machine);
+    if (machine->measured)
+        add_method(&document, machine);
+    render_text(out, &document, options);
+    arena_release(&arena);
+}

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A result as a document: for a terminal its cases, key figures and roofline, for a page what failed first and the
+ * cases last.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "report_internal.h"
+
+enum { MOST_FINDINGS = 50 };
+
+static const char banner[] = "PREDICTED: the sim device executes nothing; no time here was measured";
+
+/* ---- counts ---- */
+
+static const char *counts_of(const struct result *result, struct arena *arena)
+{
+    size_t of_status[CASE_ERROR + 1] = {0}, verified = 0, impossible = 0;
+    for (size_t k = 0; k < result->case_count; k++) {
+        const struct result_case *c = &result->cases[k];
+        of_status[c->status <= CASE_ERROR ? c->status : CASE_NONE]++;
+        verified += c->verification.verdict == VERIFY_PASS;
+        impossible += (c->flags & FLAG_IMPOSSIBLE) != 0;
+    }
+    const char *line =
+        arena_printf(arena, "%zu case%s: %zu %s, %zu verified", result->case_count, result->case_count == 1 ? "" : "s",
+                     of_status[CASE_OK], result->predicted ? "predicted" : "measured", verified);
+    for (int status = CASE_FAILED; status <= CASE_ERROR; status++)
+        if (of_status[status])
+            line =
+                arena_printf(arena, "%s, %zu %s", line, of_status[status], case_status_name((enum case_status)status));
+    if (impossible)
+        line = arena_printf(arena, "%s, %zu impossible", line, impossible);
+    return result->trials > 1 ? arena_printf(arena, "%s; %u trials", line, result->trials) : line;
+}
+
+static void add_findings(struct document *document, const struct result *result)
+{
+    static const struct table_column columns[] = {
+        {.title = "case"}, {.title = "finding"}, {.title = "why", .flags = COLUMN_PROSE}};
+    struct table *table = TABLE(document->arena, columns);
+    for (size_t k = 0; k < result->case_count; k++) {
+        const struct result_case *c = &result->cases[k];
+        const char *finding = result_case_finding(c), *reason = c->reason ? c->reason : "";
+        if (finding[0] || c->status == CASE_ERROR)
+            table_add(table, (struct cell[]){cell_text(plain_id(document->arena, c)),
+                                             cell_text(finding[0] ? finding : "error"),
+                                             cell_text(arena_printf(document->arena, "%.300s%s", reason,
+                                                                    strlen(reason) > 300 ? "..." : ""))});
+    }
+    table->most_rows = MOST_FINDINGS;
+    table->rest = "they are in the result file";
+    document_table(document, NULL, NULL, table)->show = SHOW_PAGE;
+}
+
+/* ---- key figures ---- */
+
+static void add_kpis(struct document *document, const struct result *result)
+{
+    static const struct table_column columns[] = {{.title = "key figure"},
+                                                  {.title = "value", .unit = UNIT_NUMBER},
+                                                  {.title = "better"},
+                                                  {.title = "", .flags = COLUMN_PROSE}};
+    struct table *table = TABLE(document->arena, columns);
+    for (size_t k = 0; k < result->kpi_count; k++) {
+        const struct result_kpi *kpi = &result->kpis[k];
+        const bool single = !strcmp(kpi->method, "value");
+        struct table_row *row = table_add(
+            table,
+            (struct cell[]){
+                cell_text(kpi->name), cell_quantity(kpi->value, strcmp(kpi->of, "fraction") ? kpi->unit : UNIT_PERCENT),
+                cell_text(kpi->higher_is_better ? "higher" : "lower"),
+                cell_text(single ? ""
+                                 : arena_printf(document->arena, "%s of %u cases", kpi->method, kpi->case_count))});
+        if (!isfinite(kpi->value))
+            row->instead = cell_text(arena_printf(document->arena, "none: %s", kpi->reason));
+    }
+    document_table(document, NULL, NULL, table);
+}
+
+/* ---- below the table ---- */
+
+static void add_flag_legend(struct document *document, const struct result *result)
+{
+    for (const struct flag_words *flag = flag_words; flag->flag; flag++) {
+        size_t count = 0;
+        for (size_t k = 0; k < result->case_count; k++)
+            count += (result->cases[k].flags & flag->flag) != 0;
+        if (count)
+            document_text(document, SHOW_TEXT, TONE_PLAIN, "%s (%zu): %s", flag->name, count, flag->meaning);
+    }
+}
+
+void library_lines(struct document *document, const struct result *result)
+{
+    const struct result_case *last = NULL;
+    for (size_t k = 0; k < result->case_count; k++) {
+        const struct result_case *c = &result->cases[k];
+        if (!c->library || !*c->library || (last && !strcmp(last->kernel, c->kernel)))
+            continue;
+        document_text(document, SHOW_TEXT | SHOW_HTML, TONE_DIM, "%s is %s", c->kernel, c->library);
+        last = c;
+    }
+}
+
+static void add_roofline(struct document *document, const struct result *result, const struct report_options *options)
+{
+    struct text text = {0};
+    report_roofline_text(&text, result, options);
+    document_add(document, (struct section){
+                               .show = SHOW_TEXT, .text = arena_strdup(document->arena, text.data), .verbatim = true});
+    text_release(&text);
+}
+
+static struct document document_of(const struct result *result, const struct report_options *options,
+                                   struct arena *arena)
+{
+    const struct table *cases = figures_table(result, false, arena);
+    const char *counts = counts_of(result, arena);
+    struct document document = {.arena = arena};
+    document.title =
+        arena_printf(arena, "%s on %s", result->predicted ? "PREDICTED (nothing was executed)" : "rooftile",
+                     result->device.name[0] ? result->device.name : "an unknown device");
+    if (result->predicted)
+        document_text(&document, SHOW_TEXT, TONE_BOLD, banner);
+    document_text(&document, SHOW_PAGE, TONE_PLAIN, "%s", counts);
+    add_findings(&document, result);
+    document_table(&document, NULL, NULL, cases)->show = SHOW_TEXT;
+    add_kpis(&document, result);
+    derived_sections(&document, result, false);
+    document_text(&document, SHOW_TEXT, TONE_PLAIN, "%s", counts);
+    if (result->status && !strcmp(result->status, "interrupted"))
+        document_text(&document, 0, TONE_DOUBT, "interrupted: this is a partial result");
+    add_flag_legend(&document, result);
+    document_text(&document, SHOW_TEXT, TONE_PLAIN, "on %s, %u %s, wave %u; seed %llu", result->device.name,
+                  result->device.cus, !strcmp(result->device.backend, "cpu") ? "threads" : "CUs", result->device.wave,
+                  (unsigned long long)result->seed);
+    library_lines(&document, result);
+    struct table *all = arena_copy(arena, cases, sizeof(*cases));
+    all->rest = "all are in the result file";
+    document_add(&document, (struct section){.show = SHOW_PAGE, .title = "All cases", .folded = true, .table = all});
+    add_roofline(&document, result, options);
+    if (result->predicted)
+        document_text(&document, SHOW_TEXT, TONE_BOLD, banner);
+    return document;
+}
+
+/* ---- as it goes ---- */
+
+void report_case_line(struct text *out, const struct result_case *c, size_t done, size_t total)
+{
+    struct arena arena = {0};
+    const char *rate = figure_words("rate", c, &arena), *fraction = figure_words("of roof", c, &arena);
+    const char *flags = figure_words("flags", c, &arena), *line = NULL;
+    if (c->status != CASE_OK)
+        line = arena_printf(&arena, "%s: %s", case_status_name(c->status), c->reason ? c->reason : "");
+    else
+        line = arena_printf(
+            &arena, "%s \u00b1%s%s%s%s, %s%s%s", figure_words("time", c, &arena), figure_words("\u00b195%", c, &arena),
+            *rate && strcmp(rate, "-") ? ", " : "", strcmp(rate, "-") ? rate : "",
+            strcmp(fraction, "-") ? arena_printf(&arena, ", %s of %s", fraction, c->floor.ceiling_name) : "",
+            c->timer == TIMED_SIM                    ? "predicted"
+            : c->verification.verdict == VERIFY_PASS ? "verified"
+                                                     : "not verified",
+            *flags ? ", " : "", flags);
+    text_addf(out, "[%zu/%zu] ", done, total);
+    text_add_printable(out, arena_printf(&arena, "%s: %s", case_name(c), line));
+    text_add(out, "\n");
+    arena_release(&arena);
+}
+
+/* ---- the formats ---- */
+
+static void report_csv(struct text *out, const struct result *result)
+{
+    struct arena arena = {0};
+    render_csv(out, figures_table(result, true, &arena));
+    arena_release(&arena);
+}
+
+static void report_jsonl(struct text *out, const struct result *result)
+{
+    text_addf(out, "{\"event\":\"start\",\"predicted\":%s,\"cases\":%zu}\n", result->predicted ? "true" : "false",
+              result->case_count);
+    for (size_t k = 0; k < result->case_count; k++) {
+        text_add(out, "{\"event\":\"case\",\"case\":");
+        result_case_json(out, &result->cases[k]);
+        text_add(out, "}\n");
+    }
+    for (size_t k = 0; k < result->kpi_count; k++) {
+        text_add(out, "{\"event\":\"kpi\",\"kpi\":");
+        result_kpi_json(out, &result->kpis[k]);
+        text_add(out, "}\n");
+    }
+    text_addf(out, "{\"event\":\"end\",\"status\":\"%s\",\"cases\":%zu}\n",
+              result->status ? result->status : "complete", result->case_count);
+}
+
+const struct report_format report_formats[] = {
+    {"table", "for people: one row per case, then the roofline", NULL},
+    {"csv", "one row per case, base units, RFC 4180", report_csv},
+    {"json", "the result itself, as `run --out` writes it", result_document},
+    {"jsonl", "one event per line", report_jsonl},
+    {"markdown", "a summary that fits a pull request's comment", NULL},
+    {"junit", "JUnit XML: a case is a test, a finding is a failure", report_junit},
+    {"openmetrics", "for Prometheus' textfile collector", report_openmetrics},
+    {"google-benchmark", "google/benchmark's JSON: a trial is a repetition", report_google_benchmark},
+    {"bmf", "Bencher Metric Format", report_bmf},
+    {"github-action-benchmark", "customSmallerIsBetter: times, and key figures that should fall", report_gha_smaller},
+    {"github-action-benchmark-bigger", "customBiggerIsBetter: rates, and key figures that should rise",
+     report_gha_bigger},
+    {NULL, NULL, NULL},
+};
+
+const struct report_format *report_format_find(const char *name)
+{
+    for (const struct report_format *format = report_formats; format->name; format++)
+        if (!strcmp(format->name, name))
+            return format;
+    return NULL;
+}
+
+void report_write(struct text *out, const struct report_format *format, const struct result *result,
+                  const struct report_options *options)
+{
+    struct arena arena = {0};
+    if (format->write) {
+        format->write(out, result);
+        return;
+    }
+    const struct document document = document_of(result, options, &arena);
+    render_find(format->name)(out, &document, options);
+    arena_release(&arena);
+}
