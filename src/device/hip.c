@@ -2,7 +2,7 @@
  *
  * AMD GPUs: what is AMD's own, over gpu.h. Which flag of memory means what: hip_runtime_api.h and clr's hip_memory.cpp.
  */
-#include "hip.h"
+#include "gpu.h"
 
 #include <dlfcn.h>
 #include <glob.h>
@@ -286,6 +286,7 @@ static const struct gpu_device_file files[] = {
 
 static const char *const masks[] = {"ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL", NULL};
 
+#define ATTRIBUTE(fact, cuda, hip, cuda_rule, hip_rule) [FACT_##fact] = {hip, hip_rule},
 const struct gpu_vendor hip_vendor = {
     .ops = &device_hip,
     .size_bytes = sizeof(struct hip),
@@ -302,26 +303,7 @@ const struct gpu_vendor hip_vendor = {
     .hints = hints,
     .files = files,
     .masks = masks,
-    .attributes =
-        {
-            [FACT_WAVE] = {HIP_WARP_SIZE, MUST_BE_KNOWN},
-            [FACT_UNITS] = {HIP_MULTIPROCESSOR_COUNT, MUST_BE_KNOWN},
-            [FACT_PHYSICAL_UNITS] = {HIP_PHYSICAL_MULTIPROCESSOR_COUNT, UNKNOWN_IS_0}, /* not WGPs */
-            [FACT_XCCS] = {HIP_NUMBER_OF_XCCS, UNKNOWN_IS_0},
-            [FACT_BLOCK] = {HIP_MAX_THREADS_PER_BLOCK, MUST_BE_KNOWN},
-            [FACT_GRID_X] = {HIP_MAX_GRID_X, UNKNOWN_IS_0},
-            [FACT_GRID_Y] = {HIP_MAX_GRID_Y, UNKNOWN_IS_0},
-            [FACT_GRID_Z] = {HIP_MAX_GRID_Z, UNKNOWN_IS_0},
-            [FACT_LDS] = {HIP_MAX_SHARED_MEMORY_PER_BLOCK, MUST_BE_KNOWN},
-            [FACT_CORE_KHZ] = {HIP_CLOCK_RATE, UNKNOWN_IS_0},
-            [FACT_MEMORY_KHZ] = {HIP_MEMORY_CLOCK_RATE, UNKNOWN_IS_0},
-            [FACT_WALL_KHZ] = {HIP_WALL_CLOCK_RATE, UNKNOWN_IS_0},
-            [FACT_CLOCK_KHZ] = {HIP_CLOCK_INSTRUCTION_RATE, UNKNOWN_IS_0},
-            [FACT_L2] = {HIP_L2_CACHE_SIZE, UNKNOWN_IS_0},
-            [FACT_TOGETHER] = {HIP_COOPERATIVE_LAUNCH, UNKNOWN_IS_0},
-            [FACT_MANAGED] = {HIP_MANAGED_MEMORY, UNKNOWN_IS_0},
-            [FACT_PAGEABLE] = {HIP_PAGEABLE_MEMORY_ACCESS, UNKNOWN_IS_0},
-        },
+    .attributes = {GPU_FACT_TABLE(ATTRIBUTE)},
     .pinned_flags = 0, /* fine-grained: both sides see writes while a kernel runs */
     .pinned_coarse_flags = HIP_HOST_MALLOC_NON_COHERENT,
     .error_name = error_name,
