@@ -168,14 +168,13 @@ static enum status prepare(struct kernel_info *info, const struct gpu *gpu, stru
                            struct err *err)
 {
     int lds_bytes = 0;
-    enum status status = CUDA_TRY(gpu, err, cuFuncGetAttribute, &lds_bytes, GPU_FUNCTION_SHARED_BYTES, function);
+    enum status status = CUDA_TRY(gpu, err, cuFuncGetAttribute, &lds_bytes, CUDA_FUNCTION_SHARED_BYTES, function);
     /* Beyond 48 KiB a function must be told; what it then takes is still each launch's own. */
     if (!status && (uint64_t)lds_bytes < gpu->lds_bytes)
         status = CUDA_TRY(gpu, err, cuFuncSetAttribute, function, CUDA_FUNCTION_MAX_DYNAMIC_SHARED_BYTES,
                           (int)(gpu->lds_bytes - (uint64_t)lds_bytes));
     if (status)
         return status;
-    info->lds_bytes = (uint32_t)lds_bytes;
     read_parameters(info, calls_of(gpu), function);
     return STATUS_OK;
 }

@@ -102,7 +102,8 @@ struct gpu_vendor {
     enum status (*alloc_fine)(void **pointer, const struct gpu *gpu, uint64_t size_bytes,
                               struct err *err); /* SPACE_FINE; optional */
     enum status (*load)(struct gpu_code **code, const struct gpu *gpu, const char *path, struct err *err);
-    /* Fills what the library tells, and prepares the function for launches with as much LDS as the device gives. */
+    /* Optional: fills what the library tells, and prepares the function for launches with as much LDS as the device
+     * gives. */
     enum status (*prepare)(struct kernel_info *info, const struct gpu *gpu, struct gpu_function *function,
                            struct err *err);
     /* Completes what the facts, name and memory already say: at least arch, target and timer_tick_ns. */

@@ -71,7 +71,6 @@ enum { GPU_ERRORS(GPU_ERROR) };
 enum { GPU_STREAM_NON_BLOCKING = 1 };  /* does not wait for the null stream */
 enum { GPU_MEM_ATTACH_GLOBAL = 1 };    /* managed memory that every stream may use */
 enum { GPU_CAPTURE_THREAD_LOCAL = 1 }; /* what other threads call meanwhile is their affair */
-enum { GPU_FUNCTION_SHARED_BYTES = 1 };
 
 /* ---- what both have ---- */
 
@@ -160,7 +159,6 @@ enum { GPU_FUNCTION_SHARED_BYTES = 1 };
     X(hipRuntimeGetVersion, GPU_OPTIONAL, (int *version))                                                              \
     X(hipExtMallocWithFlags, GPU_FINE, (void **pointer, size_t size, unsigned flags))                                  \
     X(hipDeviceEnablePeerAccess, GPU_PEER, (int peer, unsigned flags))                                                 \
-    X(hipFuncGetAttribute, GPU_OPTIONAL, (int *value, unsigned attribute, struct gpu_function *function))              \
     X(hipExtModuleLaunchKernel, GPU_OWN_TIMES,                                                                         \
       (struct gpu_function *function, uint32_t work_x, uint32_t work_y, uint32_t work_z, uint32_t block_x,             \
        uint32_t block_y, uint32_t block_z, size_t lds_bytes, struct gpu_stream *stream, void **args, void **extra,     \
@@ -170,7 +168,7 @@ enum { GPU_FUNCTION_SHARED_BYTES = 1 };
 /* ---- numbers of one ---- */
 
 enum { CUDA_HOST_PORTABLE = 1, CUDA_HOST_DEVICE_MAP = 2 }; /* pinned for all contexts; reached by kernels */
-enum { CUDA_FUNCTION_MAX_DYNAMIC_SHARED_BYTES = 8 };
+enum { CUDA_FUNCTION_SHARED_BYTES = 1, CUDA_FUNCTION_MAX_DYNAMIC_SHARED_BYTES = 8 };
 enum { CUDA_JIT_ERROR_LOG = 5, CUDA_JIT_ERROR_LOG_BYTES = 6 };
 enum { HIP_MEMCPY_DEFAULT = 4 };                 /* the addresses say which side is the host */
 enum { HIP_MALLOC_FINE_GRAINED = 1 };            /* coherent with the host while a kernel runs */

@@ -145,19 +145,6 @@ static enum status load(struct gpu_code **code, const struct gpu *gpu, const cha
     return HIP_TRY(gpu, err, hipModuleLoad, code, path) ? err_within(err, "%s", path) : STATUS_OK;
 }
 
-/* HIP does not tell a kernel's arguments, and what LDS it takes is nice to know. */
-static enum status prepare(struct kernel_info *info, const struct gpu *gpu, struct gpu_function *function,
-                           struct err *err)
-{
-    struct err ignored = {0};
-    int lds_bytes = 0;
-    (void)err;
-    if (calls_of(gpu)->hipFuncGetAttribute &&
-        !HIP_TRY(gpu, &ignored, hipFuncGetAttribute, &lds_bytes, GPU_FUNCTION_SHARED_BYTES, function))
-        info->lds_bytes = (uint32_t)lds_bytes;
-    return STATUS_OK;
-}
-
 /* This function counts the grid in work-items. */
 enum status hip_launch_marked(struct device *device, const struct device_launch *launch, uint32_t from, uint32_t to,
                               struct err *err)
@@ -312,7 +299,6 @@ const struct gpu_vendor hip_vendor = {
     .copy = copy,
     .alloc_fine = alloc_fine,
     .load = load,
-    .prepare = prepare,
     .describe = describe,
     .sense = sense,
     .find_ranges = roctx_find,

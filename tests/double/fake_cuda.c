@@ -234,7 +234,7 @@ gpu_error cuFuncGetAttribute(int *value, unsigned attribute, struct gpu_function
 {
     (void)function;
     NEEDS_CONTEXT();
-    *value = attribute == GPU_FUNCTION_SHARED_BYTES ? 4096 : 0;
+    *value = attribute == CUDA_FUNCTION_SHARED_BYTES ? 4096 : 0;
     return GPU_SUCCESS;
 }
 

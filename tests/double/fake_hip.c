@@ -312,14 +312,6 @@ gpu_error hipDeviceEnablePeerAccess(int peer, unsigned flags)
     return flags ? INVALID_VALUE : enable_peer(peer);
 }
 
-gpu_error hipFuncGetAttribute(int *value, unsigned attribute, struct gpu_function *function)
-{
-    (void)function;
-    MAY_FAIL();
-    *value = attribute == GPU_FUNCTION_SHARED_BYTES ? 4096 : 0;
-    return GPU_SUCCESS;
-}
-
 const char *hipGetErrorName(gpu_error code)
 {
     switch (code) {
