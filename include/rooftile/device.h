@@ -121,9 +121,7 @@ struct kernel_arg {
 struct kernel_info {
     uint32_t arg_count;
     struct kernel_arg args[DEVICE_MAX_ARGS];
-    uint32_t lds_bytes;  /* static LDS */
     bool sizes_only;     /* which arguments are pointers is unknown (cuda) */
-    bool uses_lanes;     /* cpu: barriers or wave operations, so each work-item is a fiber */
     /* A function of a library: what the library says it is ("OpenBLAS 0.3.21 ..., 16 threads"), and the file's SHA-256 as hex;
      * else "". */
     char library[DEVICE_LIBRARY_TEXT];

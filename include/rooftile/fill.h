@@ -39,7 +39,4 @@ enum status fill_init(struct fill *fill, const struct fill_spec *spec, enum dtyp
 /* Writes elements [first, first + count) to `out`. Safe from several threads at once. */
 enum status fill_range(const struct fill *fill, void *out, uint64_t first, uint64_t count, struct err *err);
 
-/* The same elements as doubles, rounded through the buffer's type. */
-enum status fill_values(const struct fill *fill, double *values, uint64_t first, uint64_t count, struct err *err);
-
 #endif

@@ -122,8 +122,6 @@ static void describe(struct kernel_info *info, const struct device_kernel *kerne
 {
     *info = (struct kernel_info){
         .arg_count = kernel->code->arg_count,
-        .lds_bytes = (uint32_t)kernel->module->lds_bytes,
-        .uses_lanes = kernel->uses_lanes,
     };
     for (uint32_t i = 0; i < info->arg_count; ++i) {
         info->args[i].size_bytes = kernel->code->args[i].size_bytes;

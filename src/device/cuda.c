@@ -3,7 +3,7 @@
  * NVIDIA GPUs: what is NVIDIA's own, over gpu.h. Nothing tells a kernel's own begin and end from its launch. CUDA's
  * devices are its contexts: the primary one of each, which libraries of NVIDIA's share.
  */
-#include "cuda.h"
+#include "gpu.h"
 
 #include <dlfcn.h>
 #include <math.h>
@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "rooftile/file.h"
-#include "telemetry.h"
 
 #define CUDA_NAME "libcuda.so.1"
 
@@ -169,14 +168,13 @@ static enum status prepare(struct kernel_info *info, const struct gpu *gpu, stru
                            struct err *err)
 {
     int lds_bytes = 0;
-    enum status status = CUDA_TRY(gpu, err, cuFuncGetAttribute, &lds_bytes, GPU_FUNCTION_SHARED_BYTES, function);
+    enum status status = CUDA_TRY(gpu, err, cuFuncGetAttribute, &lds_bytes, CUDA_FUNCTION_SHARED_BYTES, function);
     /* Beyond 48 KiB a function must be told; what it then takes is still each launch's own. */
     if (!status && (uint64_t)lds_bytes < gpu->lds_bytes)
         status = CUDA_TRY(gpu, err, cuFuncSetAttribute, function, CUDA_FUNCTION_MAX_DYNAMIC_SHARED_BYTES,
                           (int)(gpu->lds_bytes - (uint64_t)lds_bytes));
     if (status)
         return status;
-    info->lds_bytes = (uint32_t)lds_bytes;
     read_parameters(info, calls_of(gpu), function);
     return STATUS_OK;
 }
@@ -311,6 +309,7 @@ static const struct gpu_device_file files[] = {
 
 static const char *const masks[] = {"CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES", NULL};
 
+#define ATTRIBUTE(fact, cuda, hip, cuda_rule, hip_rule) [FACT_##fact] = {cuda, cuda_rule},
 const struct gpu_vendor cuda_vendor = {
     .ops = &device_cuda,
     .size_bytes = sizeof(struct cuda),
@@ -325,25 +324,7 @@ const struct gpu_vendor cuda_vendor = {
     .hints = hints,
     .files = files,
     .masks = masks,
-    .attributes =
-        {
-            [FACT_CAPABILITY_MAJOR] = {CUDA_CAPABILITY_MAJOR, MUST_BE_KNOWN},
-            [FACT_CAPABILITY_MINOR] = {CUDA_CAPABILITY_MINOR, MAY_BE_0},
-            [FACT_WAVE] = {CUDA_WARP_SIZE, MUST_BE_KNOWN},
-            [FACT_UNITS] = {CUDA_MULTIPROCESSOR_COUNT, MUST_BE_KNOWN},
-            [FACT_BLOCK] = {CUDA_MAX_THREADS_PER_BLOCK, MUST_BE_KNOWN},
-            [FACT_GRID_X] = {CUDA_MAX_GRID_X, MUST_BE_KNOWN},
-            [FACT_GRID_Y] = {CUDA_MAX_GRID_Y, MUST_BE_KNOWN},
-            [FACT_GRID_Z] = {CUDA_MAX_GRID_Z, MUST_BE_KNOWN},
-            [FACT_LDS] = {CUDA_MAX_SHARED_MEMORY_OPTIN, MUST_BE_KNOWN},
-            [FACT_CORE_KHZ] = {CUDA_CLOCK_RATE, UNKNOWN_IS_0},
-            [FACT_MEMORY_KHZ] = {CUDA_MEMORY_CLOCK_RATE, UNKNOWN_IS_0},
-            [FACT_L2] = {CUDA_L2_CACHE_SIZE, UNKNOWN_IS_0},
-            [FACT_TOGETHER] = {CUDA_COOPERATIVE_LAUNCH, UNKNOWN_IS_0},
-            [FACT_MANAGED] = {CUDA_MANAGED_MEMORY, UNKNOWN_IS_0},
-            [FACT_PAGEABLE] = {CUDA_PAGEABLE_MEMORY_ACCESS, UNKNOWN_IS_0},
-            [FACT_UNIFIED] = {CUDA_UNIFIED_ADDRESSING, UNKNOWN_IS_0},
-        },
+    .attributes = {GPU_FACT_TABLE(ATTRIBUTE)},
     /* CUDA has no choice of grain: its own memory is as coarse-grained memory, and the host's as fine-grained. */
     .lacks_spaces = SPACE_BIT(SPACE_FINE) | SPACE_BIT(SPACE_PINNED_COARSE),
     .pinned_flags = CUDA_HOST_PORTABLE | CUDA_HOST_DEVICE_MAP,

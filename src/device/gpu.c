@@ -7,36 +7,15 @@
 
 static enum status status_of(gpu_error code)
 {
-    switch (code) {
-    case GPU_SUCCESS:
-        return STATUS_OK;
-    case GPU_OUT_OF_MEMORY:
-        return ERR_DEVICE_MEMORY;
-    case GPU_NOT_SUPPORTED:
-        return ERR_UNSUPPORTED;
-    case GPU_DEINITIALIZED:
-    case GPU_NO_DEVICE:
-    case GPU_INVALID_CONTEXT:
-    case GPU_ECC_UNCORRECTABLE:
-    case GPU_NVLINK_UNCORRECTABLE:
-    case GPU_CONTAINED:
-    case GPU_ILLEGAL_ADDRESS:
-    case GPU_LAUNCH_TIMEOUT:
-    case GPU_CONTEXT_IS_DESTROYED:
-    case GPU_ASSERT:
-    case GPU_HARDWARE_STACK_ERROR:
-    case GPU_ILLEGAL_INSTRUCTION:
-    case GPU_MISALIGNED_ADDRESS:
-    case GPU_INVALID_ADDRESS_SPACE:
-    case GPU_INVALID_PC:
-    case GPU_LAUNCH_FAILED:
-    case GPU_TENSOR_MEMORY_LEAK:
-    case GPU_MPS_CLIENT_TERMINATED:
-    case GPU_EXTERNAL_DEVICE:
-        return ERR_DEVICE_LOST;
-    default:
-        return ERR_DEVICE;
-    }
+#define STATUS(name, number, status) {number, status},
+    static const struct {
+        gpu_error code;
+        enum status status;
+    } errors[] = {GPU_ERRORS(STATUS)};
+    for (size_t i = 0; i < COUNT_OF(errors); ++i)
+        if (errors[i].code == code)
+            return errors[i].status;
+    return ERR_DEVICE;
 }
 
 enum status gpu_check(const struct gpu *gpu, gpu_error code, size_t offset, struct err *err)

@@ -15,6 +15,8 @@
 
 #include "gpu_calls.h"
 #include "library.h"
+#include "telemetry.h"
+#include "telemetry_nvml.h"
 
 enum { GPU_MAX_DEVICES = 64 };
 
@@ -34,33 +36,10 @@ enum gpu_feature {
     GPU_OWN_TIMES
 };
 
-/* What a device says about itself in numbers. */
-enum gpu_fact {
-    FACT_WAVE,
-    FACT_UNITS,
-    FACT_BLOCK,
-    FACT_GRID_X,
-    FACT_GRID_Y,
-    FACT_GRID_Z,
-    FACT_LDS,
-    FACT_CORE_KHZ,
-    FACT_MEMORY_KHZ,
-    FACT_L2,
-    FACT_TOGETHER,         /* 1: cooperative launches */
-    FACT_MANAGED,          /* 1: it has managed memory */
-    FACT_PAGEABLE,         /* 1: kernels reach what malloc gives */
-    FACT_UNIFIED,          /* 1: the host and the device know pinned memory by one address */
-    FACT_PHYSICAL_UNITS,   /* AMD: where two units count as one of FACT_UNITS */
-    FACT_XCCS,             /* AMD */
-    FACT_WALL_KHZ,         /* AMD: the constant counter, */
-    FACT_CLOCK_KHZ,        /* ... as older releases name it */
-    FACT_CAPABILITY_MAJOR, /* NVIDIA */
-    FACT_CAPABILITY_MINOR,
-    GPU_FACTS
-};
+/* An attribute that tells a fact; for the last two rules there is no device without it. */
 struct gpu_attribute {
-    unsigned attribute;                                  /* the vendor's number; 0: nobody asks, and the fact is 0 */
-    enum { UNKNOWN_IS_0, MAY_BE_0, MUST_BE_KNOWN } rule; /* the last two: there is no device without it */
+    unsigned attribute;
+    enum { UNKNOWN_IS_0, MAY_BE_0, MUST_BE_KNOWN } rule;
 };
 
 /* A device file that the driver needs, below /dev. */
@@ -123,7 +102,8 @@ struct gpu_vendor {
     enum status (*alloc_fine)(void **pointer, const struct gpu *gpu, uint64_t size_bytes,
                               struct err *err); /* SPACE_FINE; optional */
     enum status (*load)(struct gpu_code **code, const struct gpu *gpu, const char *path, struct err *err);
-    /* Fills what the library tells, and prepares the function for launches with as much LDS as the device gives. */
+    /* Optional: fills what the library tells, and prepares the function for launches with as much LDS as the device
+     * gives. */
     enum status (*prepare)(struct kernel_info *info, const struct gpu *gpu, struct gpu_function *function,
                            struct err *err);
     /* Completes what the facts, name and memory already say: at least arch, target and timer_tick_ns. */
@@ -255,5 +235,20 @@ void gpu_graph_free(struct device *device, struct device_graph *graph);
 enum status hip_launch_marked(struct device *device, const struct device_launch *launch, uint32_t from, uint32_t to,
                               struct err *err);
 extern const struct gpu_vendor hip_vendor, cuda_vendor;
+
+/* ---- the vendors' devices ---- */
+
+struct hip {
+    struct gpu gpu; /* first */
+    struct hip_calls calls;
+    struct telemetry telemetry;
+};
+
+struct cuda {
+    struct gpu gpu; /* first */
+    struct cuda_calls calls;
+    struct gpu_context *contexts[GPU_MAX_DEVICES]; /* of the device that was opened and of peers that were used */
+    struct nvml nvml;
+};
 
 #endif

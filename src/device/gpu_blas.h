@@ -74,6 +74,19 @@ struct blas_numbers {
     int least;                           /* lt: version */
 };
 
+/* What NVIDIA's two have alike, and hipBLASLt in part: types are those of cudaDataType. */
+#define CUDA_TYPES                                                                                                     \
+    [BLAS_F32] = BLAS_TYPE(0), [BLAS_XF32] = BLAS_TYPE(0), [BLAS_F64] = BLAS_TYPE(1), [BLAS_F16] = BLAS_TYPE(2),       \
+    [BLAS_I8] = BLAS_TYPE(3), [BLAS_I32] = BLAS_TYPE(10), [BLAS_BF16] = BLAS_TYPE(14)
+#define CUBLAS_NUMBERS                                                                                                 \
+    .straight = 0, .turned = 1, .sum_f32 = 68, .sum_xf32 = 77, .sum_f64 = 70, .sum_i32 = 72, .not_initialized = 1,     \
+    .unsupported = {15, 8} /* NOT_SUPPORTED, ARCH_MISMATCH */
+#define CUBLAS_OVERRIDES "NVIDIA_TF32_OVERRIDE", "CUBLAS_EMULATE_SINGLE_PRECISION", "CUBLAS_EMULATE_DOUBLE_PRECISION"
+/* 32 MiB is what NVIDIA recommends for Hopper, the most of all (cuBLAS, "cublasSetWorkspace"); AMD recommends no size.
+ */
+#define CUDA_WORKSPACE_BYTES ((uint64_t)32 << 20)
+#define HIP_WORKSPACE_BYTES ((uint64_t)128 << 20)
+
 struct gpu_blas {
     const char *backend; /* that it is for: "hip" */
     struct library_place place;

@@ -135,39 +135,23 @@ static enum status hip_multiply(struct gpu_library *library, struct gpu *gpu, co
 
 /* ---- the rows ---- */
 
-/* 32 MiB is what NVIDIA recommends for Hopper, the most of all (cuBLAS, "cublasSetWorkspace"); AMD recommends no size.
- */
 const struct gpu_blas blas_cublas = {
     .backend = "cuda",
     .place = {"cublas", "ROOFTILE_CUBLAS",
               (const char *const[]){"libcublas.so.13", "libcublas.so.12", "libcublas.so.11",
                                     "/usr/local/cuda/lib64/libcublas.so.13", "/usr/local/cuda/lib64/libcublas.so.12",
                                     "/usr/local/cuda/lib64/libcublas.so.11", NULL}},
-    .workspace_bytes = (uint64_t)32 << 20,
+    .workspace_bytes = CUDA_WORKSPACE_BYTES,
     .size_bytes = sizeof(struct blas_ex),
     .symbols = cuda_symbols,
     .numbers =
         {
-            .types = {[BLAS_F32] = BLAS_TYPE(0),
-                      [BLAS_XF32] = BLAS_TYPE(0),
-                      [BLAS_F64] = BLAS_TYPE(1),
-                      [BLAS_F16] = BLAS_TYPE(2),
-                      [BLAS_I8] = BLAS_TYPE(3),
-                      [BLAS_I32] = BLAS_TYPE(10),
-                      [BLAS_BF16] = BLAS_TYPE(14)},
-            .straight = 0,
-            .turned = 1,
-            .sum_f32 = 68,
-            .sum_xf32 = 77,
-            .sum_f64 = 70,
-            .sum_i32 = 72,
+            .types = {CUDA_TYPES},
+            CUBLAS_NUMBERS,
             .exact = 16, /* CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION; the types of sums say the rest */
             .xf32 = 16,
-            .not_initialized = 1,
-            .unsupported = {15, 8}, /* NOT_SUPPORTED, ARCH_MISMATCH */
         },
-    .overrides = (const char *const[]){"NVIDIA_TF32_OVERRIDE", "CUBLAS_EMULATE_SINGLE_PRECISION",
-                                       "CUBLAS_EMULATE_DOUBLE_PRECISION", NULL},
+    .overrides = (const char *const[]){CUBLAS_OVERRIDES, NULL},
     .open = open_ex,
     .multiply = cuda_multiply,
 };
@@ -177,7 +161,7 @@ const struct gpu_blas blas_rocblas = {
               (const char *const[]){"librocblas.so.5", "librocblas.so.4", "librocblas.so.3", "librocblas.so.0",
                                     "/opt/rocm/lib/librocblas.so.5", "/opt/rocm/lib/librocblas.so.4",
                                     "/opt/rocm/lib/librocblas.so.3", "/opt/rocm/lib/librocblas.so.0", NULL}},
-    .workspace_bytes = (uint64_t)128 << 20,
+    .workspace_bytes = HIP_WORKSPACE_BYTES,
     .size_bytes = sizeof(struct blas_ex),
     .symbols = hip_symbols,
     .numbers =

@@ -220,8 +220,6 @@ static void close_lt(struct gpu_library *library)
 
 /* ---- the rows ---- */
 
-/* 32 MiB is what NVIDIA recommends for Hopper, the most of all (cuBLAS, "cublasSetWorkspace"); AMD recommends no size.
- */
 const struct gpu_blas blas_cublaslt = {
     .backend = "cuda",
     .place = {"cublaslt", "ROOFTILE_CUBLASLT",
@@ -229,26 +227,13 @@ const struct gpu_blas blas_cublaslt = {
                                     "/usr/local/cuda/lib64/libcublasLt.so.13",
                                     "/usr/local/cuda/lib64/libcublasLt.so.12",
                                     "/usr/local/cuda/lib64/libcublasLt.so.11", NULL}},
-    .workspace_bytes = (uint64_t)32 << 20,
+    .workspace_bytes = CUDA_WORKSPACE_BYTES,
     .size_bytes = sizeof(struct blas_lt),
     .symbols = cuda_symbols,
     .numbers =
         {
-            .types = {[BLAS_F32] = BLAS_TYPE(0),
-                      [BLAS_XF32] = BLAS_TYPE(0),
-                      [BLAS_F64] = BLAS_TYPE(1),
-                      [BLAS_F16] = BLAS_TYPE(2),
-                      [BLAS_I8] = BLAS_TYPE(3),
-                      [BLAS_I32] = BLAS_TYPE(10),
-                      [BLAS_BF16] = BLAS_TYPE(14),
-                      [BLAS_E4M3] = BLAS_TYPE(28),
-                      [BLAS_E5M2] = BLAS_TYPE(29)},
-            .straight = 0,
-            .turned = 1,
-            .sum_f32 = 68,
-            .sum_xf32 = 77,
-            .sum_f64 = 70,
-            .sum_i32 = 72,
+            .types = {CUDA_TYPES, [BLAS_E4M3] = BLAS_TYPE(28), [BLAS_E5M2] = BLAS_TYPE(29)},
+            CUBLAS_NUMBERS,
             .turn_a = 3,
             .turn_b = 4,
             .batch_count = 5,
@@ -256,12 +241,9 @@ const struct gpu_blas blas_cublaslt = {
             .workspace = 1,
             .reductions = 3,
             .alignments = {5, 6, 7, 8},
-            .not_initialized = 1,
-            .unsupported = {15, 8}, /* NOT_SUPPORTED, ARCH_MISMATCH */
             .least = 110000,
         },
-    .overrides = (const char *const[]){"NVIDIA_TF32_OVERRIDE", "CUBLAS_EMULATE_SINGLE_PRECISION",
-                                       "CUBLAS_EMULATE_DOUBLE_PRECISION", NULL},
+    .overrides = (const char *const[]){CUBLAS_OVERRIDES, NULL},
     .open = open_lt,
     .multiply = multiply,
     .close = close_lt,
@@ -271,22 +253,13 @@ const struct gpu_blas blas_hipblaslt = {
     .place = {"hipblaslt", "ROOFTILE_HIPBLASLT",
               (const char *const[]){"libhipblaslt.so.1", "libhipblaslt.so.0", "/opt/rocm/lib/libhipblaslt.so.1",
                                     "/opt/rocm/lib/libhipblaslt.so.0", NULL}},
-    .workspace_bytes = (uint64_t)128 << 20,
+    .workspace_bytes = HIP_WORKSPACE_BYTES,
     .size_bytes = sizeof(struct blas_lt),
     .symbols = hip_symbols,
     .numbers =
         {
-            .types = {[BLAS_F32] = BLAS_TYPE(0),
-                      [BLAS_XF32] = BLAS_TYPE(0),
-                      [BLAS_F64] = BLAS_TYPE(1),
-                      [BLAS_F16] = BLAS_TYPE(2),
-                      [BLAS_I8] = BLAS_TYPE(3),
-                      [BLAS_I32] = BLAS_TYPE(10),
-                      [BLAS_BF16] = BLAS_TYPE(14),
-                      [BLAS_E4M3] = BLAS_TYPE(28),
-                      [BLAS_E5M2] = BLAS_TYPE(29),
-                      [BLAS_E4M3FNUZ] = BLAS_TYPE(1000),
-                      [BLAS_E5M2FNUZ] = BLAS_TYPE(1001)},
+            .types = {CUDA_TYPES, [BLAS_E4M3] = BLAS_TYPE(28), [BLAS_E5M2] = BLAS_TYPE(29),
+                      [BLAS_E4M3FNUZ] = BLAS_TYPE(1000), [BLAS_E5M2FNUZ] = BLAS_TYPE(1001)},
             .straight = 111,
             .turned = 112,
             .sum_f32 = 2,

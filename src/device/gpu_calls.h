@@ -30,45 +30,47 @@ struct gpu_instance; /* ... and what can be launched of it */
 struct gpu_uuid;
 struct gpu_context; /* CUDA */
 
-/* Where both vendors have an error it has the same number. */
-enum {
-    GPU_SUCCESS = 0,
-    GPU_OUT_OF_MEMORY = 2,
-    GPU_DEINITIALIZED = 4,
-    GPU_STUB_LIBRARY = 34, /* CUDA, as those marked so below */
-    GPU_NO_DEVICE = 100,
-    GPU_INVALID_DEVICE = 101,
-    GPU_INVALID_CONTEXT = 201,
-    GPU_ECC_UNCORRECTABLE = 214,
-    GPU_NVLINK_UNCORRECTABLE = 220, /* CUDA */
-    GPU_CONTAINED = 226,            /* CUDA */
-    GPU_OPERATING_SYSTEM = 304,
-    GPU_NOT_FOUND = 500,
-    GPU_ILLEGAL_ADDRESS = 700,
-    GPU_LAUNCH_TIMEOUT = 702,
-    GPU_PEER_ACCESS_ALREADY_ENABLED = 704,
-    GPU_CONTEXT_IS_DESTROYED = 709,
-    GPU_ASSERT = 710,
-    GPU_HARDWARE_STACK_ERROR = 714,  /* CUDA */
-    GPU_ILLEGAL_INSTRUCTION = 715,   /* CUDA */
-    GPU_MISALIGNED_ADDRESS = 716,    /* CUDA */
-    GPU_INVALID_ADDRESS_SPACE = 717, /* CUDA */
-    GPU_INVALID_PC = 718,            /* CUDA */
-    GPU_LAUNCH_FAILED = 719,
-    GPU_COOPERATIVE_LAUNCH_TOO_LARGE = 720,
-    GPU_TENSOR_MEMORY_LEAK = 721, /* CUDA */
-    GPU_NOT_SUPPORTED = 801,
-    GPU_SYSTEM_NOT_READY = 802,       /* CUDA */
-    GPU_SYSTEM_DRIVER_MISMATCH = 803, /* CUDA */
-    GPU_MPS_CLIENT_TERMINATED = 810,  /* CUDA */
-    GPU_EXTERNAL_DEVICE = 911,        /* CUDA */
-    GPU_UNKNOWN = 999,
-};
+/* X(error, number, what it means). Where both vendors have an error it has the same number; others are ERR_DEVICE. */
+/* clang-format off */
+#define GPU_ERRORS(X)                                                                                                  \
+    X(GPU_SUCCESS, 0, STATUS_OK)                                                                                       \
+    X(GPU_OUT_OF_MEMORY, 2, ERR_DEVICE_MEMORY)                                                                         \
+    X(GPU_DEINITIALIZED, 4, ERR_DEVICE_LOST)                                                                           \
+    X(GPU_STUB_LIBRARY, 34, ERR_DEVICE) /* CUDA */                                                                     \
+    X(GPU_NO_DEVICE, 100, ERR_DEVICE_LOST)                                                                             \
+    X(GPU_INVALID_DEVICE, 101, ERR_DEVICE)                                                                             \
+    X(GPU_INVALID_CONTEXT, 201, ERR_DEVICE_LOST)                                                                       \
+    X(GPU_ECC_UNCORRECTABLE, 214, ERR_DEVICE_LOST)                                                                     \
+    X(GPU_NVLINK_UNCORRECTABLE, 220, ERR_DEVICE_LOST) /* CUDA */                                                       \
+    X(GPU_CONTAINED, 226, ERR_DEVICE_LOST) /* CUDA */                                                                  \
+    X(GPU_OPERATING_SYSTEM, 304, ERR_DEVICE)                                                                           \
+    X(GPU_NOT_FOUND, 500, ERR_DEVICE)                                                                                  \
+    X(GPU_ILLEGAL_ADDRESS, 700, ERR_DEVICE_LOST)                                                                       \
+    X(GPU_LAUNCH_TIMEOUT, 702, ERR_DEVICE_LOST)                                                                        \
+    X(GPU_PEER_ACCESS_ALREADY_ENABLED, 704, ERR_DEVICE)                                                                \
+    X(GPU_CONTEXT_IS_DESTROYED, 709, ERR_DEVICE_LOST)                                                                  \
+    X(GPU_ASSERT, 710, ERR_DEVICE_LOST)                                                                                \
+    X(GPU_HARDWARE_STACK_ERROR, 714, ERR_DEVICE_LOST) /* CUDA */                                                       \
+    X(GPU_ILLEGAL_INSTRUCTION, 715, ERR_DEVICE_LOST) /* CUDA */                                                        \
+    X(GPU_MISALIGNED_ADDRESS, 716, ERR_DEVICE_LOST) /* CUDA */                                                         \
+    X(GPU_INVALID_ADDRESS_SPACE, 717, ERR_DEVICE_LOST) /* CUDA */                                                      \
+    X(GPU_INVALID_PC, 718, ERR_DEVICE_LOST) /* CUDA */                                                                 \
+    X(GPU_LAUNCH_FAILED, 719, ERR_DEVICE_LOST)                                                                         \
+    X(GPU_COOPERATIVE_LAUNCH_TOO_LARGE, 720, ERR_DEVICE)                                                               \
+    X(GPU_TENSOR_MEMORY_LEAK, 721, ERR_DEVICE_LOST) /* CUDA */                                                         \
+    X(GPU_NOT_SUPPORTED, 801, ERR_UNSUPPORTED)                                                                         \
+    X(GPU_SYSTEM_NOT_READY, 802, ERR_DEVICE) /* CUDA */                                                                \
+    X(GPU_SYSTEM_DRIVER_MISMATCH, 803, ERR_DEVICE) /* CUDA */                                                          \
+    X(GPU_MPS_CLIENT_TERMINATED, 810, ERR_DEVICE_LOST) /* CUDA */                                                      \
+    X(GPU_EXTERNAL_DEVICE, 911, ERR_DEVICE_LOST) /* CUDA */                                                            \
+    X(GPU_UNKNOWN, 999, ERR_DEVICE)
+/* clang-format on */
+#define GPU_ERROR(name, number, status) name = (number),
+enum { GPU_ERRORS(GPU_ERROR) };
 
 enum { GPU_STREAM_NON_BLOCKING = 1 };  /* does not wait for the null stream */
 enum { GPU_MEM_ATTACH_GLOBAL = 1 };    /* managed memory that every stream may use */
 enum { GPU_CAPTURE_THREAD_LOCAL = 1 }; /* what other threads call meanwhile is their affair */
-enum { GPU_FUNCTION_SHARED_BYTES = 1 };
 
 /* ---- what both have ---- */
 
@@ -157,7 +159,6 @@ enum { GPU_FUNCTION_SHARED_BYTES = 1 };
     X(hipRuntimeGetVersion, GPU_OPTIONAL, (int *version))                                                              \
     X(hipExtMallocWithFlags, GPU_FINE, (void **pointer, size_t size, unsigned flags))                                  \
     X(hipDeviceEnablePeerAccess, GPU_PEER, (int peer, unsigned flags))                                                 \
-    X(hipFuncGetAttribute, GPU_OPTIONAL, (int *value, unsigned attribute, struct gpu_function *function))              \
     X(hipExtModuleLaunchKernel, GPU_OWN_TIMES,                                                                         \
       (struct gpu_function *function, uint32_t work_x, uint32_t work_y, uint32_t work_z, uint32_t block_x,             \
        uint32_t block_y, uint32_t block_z, size_t lds_bytes, struct gpu_stream *stream, void **args, void **extra,     \
@@ -167,50 +168,45 @@ enum { GPU_FUNCTION_SHARED_BYTES = 1 };
 /* ---- numbers of one ---- */
 
 enum { CUDA_HOST_PORTABLE = 1, CUDA_HOST_DEVICE_MAP = 2 }; /* pinned for all contexts; reached by kernels */
-enum { CUDA_FUNCTION_MAX_DYNAMIC_SHARED_BYTES = 8 };
+enum { CUDA_FUNCTION_SHARED_BYTES = 1, CUDA_FUNCTION_MAX_DYNAMIC_SHARED_BYTES = 8 };
 enum { CUDA_JIT_ERROR_LOG = 5, CUDA_JIT_ERROR_LOG_BYTES = 6 };
-enum {
-    CUDA_MAX_THREADS_PER_BLOCK = 1,
-    CUDA_MAX_GRID_X = 5,
-    CUDA_MAX_GRID_Y = 6,
-    CUDA_MAX_GRID_Z = 7,
-    CUDA_WARP_SIZE = 10,
-    CUDA_CLOCK_RATE = 13, /* kHz */
-    CUDA_MULTIPROCESSOR_COUNT = 16,
-    CUDA_MEMORY_CLOCK_RATE = 36, /* kHz */
-    CUDA_L2_CACHE_SIZE = 38,
-    CUDA_UNIFIED_ADDRESSING = 41,
-    CUDA_CAPABILITY_MAJOR = 75,
-    CUDA_CAPABILITY_MINOR = 76,
-    CUDA_MANAGED_MEMORY = 83,
-    CUDA_PAGEABLE_MEMORY_ACCESS = 88,
-    CUDA_COOPERATIVE_LAUNCH = 95,
-    CUDA_MAX_SHARED_MEMORY_OPTIN = 97, /* per block, when a function asks for more than 48 KiB */
-};
-
 enum { HIP_MEMCPY_DEFAULT = 4 };                 /* the addresses say which side is the host */
 enum { HIP_MALLOC_FINE_GRAINED = 1 };            /* coherent with the host while a kernel runs */
 #define HIP_HOST_MALLOC_NON_COHERENT 0x80000000u /* caches may hold it while a kernel runs: coarse-grained */
-/* Values that did not change from ROCm 5.2 to 10; the last two are missing in 5.2. */
-enum {
-    HIP_CLOCK_RATE = 5, /* kHz */
-    HIP_COOPERATIVE_LAUNCH = 10,
-    HIP_L2_CACHE_SIZE = 19,
-    HIP_MANAGED_MEMORY = 24,
-    HIP_MAX_GRID_X = 29,
-    HIP_MAX_GRID_Y = 30,
-    HIP_MAX_GRID_Z = 31,
-    HIP_MAX_THREADS_PER_BLOCK = 56,
-    HIP_MEMORY_CLOCK_RATE = 60, /* kHz */
-    HIP_MULTIPROCESSOR_COUNT = 63,
-    HIP_PAGEABLE_MEMORY_ACCESS = 65,
-    HIP_MAX_SHARED_MEMORY_PER_BLOCK = 74,
-    HIP_WARP_SIZE = 87,
-    HIP_CLOCK_INSTRUCTION_RATE = 10000, /* kHz */
-    HIP_PHYSICAL_MULTIPROCESSOR_COUNT = 10015,
-    HIP_WALL_CLOCK_RATE = 10017, /* kHz */
-    HIP_NUMBER_OF_XCCS = 10018,
-};
+
+/* ---- what a device says about itself in numbers ---- */
+
+/* X(fact, CUDA's number of the attribute, HIP's, and what follows where it is not told). Number 0: nobody asks, and the
+ * fact is 0. HIP's did not change from ROCm 5.2 to 10; 10017 and 10018 are missing in 5.2. */
+/* clang-format off */
+#define GPU_FACT_TABLE(X)                                                                                              \
+    X(WAVE, 10, 87, MUST_BE_KNOWN, MUST_BE_KNOWN)                                                                      \
+    X(UNITS, 16, 63, MUST_BE_KNOWN, MUST_BE_KNOWN)                                                                     \
+    X(BLOCK, 1, 56, MUST_BE_KNOWN, MUST_BE_KNOWN)                                                                      \
+    X(GRID_X, 5, 29, MUST_BE_KNOWN, UNKNOWN_IS_0)                                                                      \
+    X(GRID_Y, 6, 30, MUST_BE_KNOWN, UNKNOWN_IS_0)                                                                      \
+    X(GRID_Z, 7, 31, MUST_BE_KNOWN, UNKNOWN_IS_0)                                                                      \
+    X(LDS, 97, 74, MUST_BE_KNOWN, MUST_BE_KNOWN) /* of a workgroup; CUDA: when a function asks for more than 48 KiB */ \
+    X(CORE_KHZ, 13, 5, UNKNOWN_IS_0, UNKNOWN_IS_0)                                                                     \
+    X(MEMORY_KHZ, 36, 60, UNKNOWN_IS_0, UNKNOWN_IS_0)                                                                  \
+    X(L2, 38, 19, UNKNOWN_IS_0, UNKNOWN_IS_0)                                                                          \
+    X(TOGETHER, 95, 10, UNKNOWN_IS_0, UNKNOWN_IS_0) /* 1: cooperative launches */                                      \
+    X(MANAGED, 83, 24, UNKNOWN_IS_0, UNKNOWN_IS_0) /* 1: it has managed memory */                                      \
+    X(PAGEABLE, 88, 65, UNKNOWN_IS_0, UNKNOWN_IS_0) /* 1: kernels reach what malloc gives */                           \
+    X(UNIFIED, 41, 0, UNKNOWN_IS_0, UNKNOWN_IS_0) /* 1: the host and the device know pinned memory by one address */   \
+    X(PHYSICAL_UNITS, 0, 10015, UNKNOWN_IS_0, UNKNOWN_IS_0) /* not WGPs, where two count as one of UNITS */            \
+    X(XCCS, 0, 10018, UNKNOWN_IS_0, UNKNOWN_IS_0)                                                                      \
+    X(WALL_KHZ, 0, 10017, UNKNOWN_IS_0, UNKNOWN_IS_0) /* the constant counter, */                                      \
+    X(CLOCK_KHZ, 0, 10000, UNKNOWN_IS_0, UNKNOWN_IS_0) /* ... as older releases name it */                             \
+    X(CAPABILITY_MAJOR, 75, 0, MUST_BE_KNOWN, UNKNOWN_IS_0)                                                            \
+    X(CAPABILITY_MINOR, 76, 0, MAY_BE_0, UNKNOWN_IS_0)
+/* clang-format on */
+#define GPU_FACT(fact, cuda, hip, cuda_rule, hip_rule) FACT_##fact,
+#define GPU_CUDA_FACT(fact, cuda, hip, cuda_rule, hip_rule) CUDA_##fact = (cuda),
+#define GPU_HIP_FACT(fact, cuda, hip, cuda_rule, hip_rule) HIP_##fact = (hip),
+enum gpu_fact { GPU_FACT_TABLE(GPU_FACT) GPU_FACTS };
+enum { GPU_FACT_TABLE(GPU_CUDA_FACT) };
+enum { GPU_FACT_TABLE(GPU_HIP_FACT) };
 
 /* ---- the tables of pointers ---- */
 

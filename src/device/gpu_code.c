@@ -50,7 +50,7 @@ static enum status find_function(struct gpu_function **function, struct kernel_i
     if (error == GPU_NOT_FOUND)
         return err_set(err, ERR_DEVICE, "no kernel '%s' in the module", symbol);
     enum status status = gpu_check(gpu, error, offsetof(struct gpu, api.find), err);
-    if (!status)
+    if (!status && gpu->vendor->prepare)
         status = gpu->vendor->prepare(info, gpu, *function, err);
     return status ? err_within(err, "kernel '%s'", symbol) : STATUS_OK;
 }

@@ -2,7 +2,7 @@
  *
  * AMD GPUs: what is AMD's own, over gpu.h. Which flag of memory means what: hip_runtime_api.h and clr's hip_memory.cpp.
  */
-#include "hip.h"
+#include "gpu.h"
 
 #include <dlfcn.h>
 #include <glob.h>
@@ -145,19 +145,6 @@ static enum status load(struct gpu_code **code, const struct gpu *gpu, const cha
     return HIP_TRY(gpu, err, hipModuleLoad, code, path) ? err_within(err, "%s", path) : STATUS_OK;
 }
 
-/* HIP does not tell a kernel's arguments, and what LDS it takes is nice to know. */
-static enum status prepare(struct kernel_info *info, const struct gpu *gpu, struct gpu_function *function,
-                           struct err *err)
-{
-    struct err ignored = {0};
-    int lds_bytes = 0;
-    (void)err;
-    if (calls_of(gpu)->hipFuncGetAttribute &&
-        !HIP_TRY(gpu, &ignored, hipFuncGetAttribute, &lds_bytes, GPU_FUNCTION_SHARED_BYTES, function))
-        info->lds_bytes = (uint32_t)lds_bytes;
-    return STATUS_OK;
-}
-
 /* This function counts the grid in work-items. */
 enum status hip_launch_marked(struct device *device, const struct device_launch *launch, uint32_t from, uint32_t to,
                               struct err *err)
@@ -286,6 +273,7 @@ static const struct gpu_device_file files[] = {
 
 static const char *const masks[] = {"ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL", NULL};
 
+#define ATTRIBUTE(fact, cuda, hip, cuda_rule, hip_rule) [FACT_##fact] = {hip, hip_rule},
 const struct gpu_vendor hip_vendor = {
     .ops = &device_hip,
     .size_bytes = sizeof(struct hip),
@@ -302,26 +290,7 @@ const struct gpu_vendor hip_vendor = {
     .hints = hints,
     .files = files,
     .masks = masks,
-    .attributes =
-        {
-            [FACT_WAVE] = {HIP_WARP_SIZE, MUST_BE_KNOWN},
-            [FACT_UNITS] = {HIP_MULTIPROCESSOR_COUNT, MUST_BE_KNOWN},
-            [FACT_PHYSICAL_UNITS] = {HIP_PHYSICAL_MULTIPROCESSOR_COUNT, UNKNOWN_IS_0}, /* not WGPs */
-            [FACT_XCCS] = {HIP_NUMBER_OF_XCCS, UNKNOWN_IS_0},
-            [FACT_BLOCK] = {HIP_MAX_THREADS_PER_BLOCK, MUST_BE_KNOWN},
-            [FACT_GRID_X] = {HIP_MAX_GRID_X, UNKNOWN_IS_0},
-            [FACT_GRID_Y] = {HIP_MAX_GRID_Y, UNKNOWN_IS_0},
-            [FACT_GRID_Z] = {HIP_MAX_GRID_Z, UNKNOWN_IS_0},
-            [FACT_LDS] = {HIP_MAX_SHARED_MEMORY_PER_BLOCK, MUST_BE_KNOWN},
-            [FACT_CORE_KHZ] = {HIP_CLOCK_RATE, UNKNOWN_IS_0},
-            [FACT_MEMORY_KHZ] = {HIP_MEMORY_CLOCK_RATE, UNKNOWN_IS_0},
-            [FACT_WALL_KHZ] = {HIP_WALL_CLOCK_RATE, UNKNOWN_IS_0},
-            [FACT_CLOCK_KHZ] = {HIP_CLOCK_INSTRUCTION_RATE, UNKNOWN_IS_0},
-            [FACT_L2] = {HIP_L2_CACHE_SIZE, UNKNOWN_IS_0},
-            [FACT_TOGETHER] = {HIP_COOPERATIVE_LAUNCH, UNKNOWN_IS_0},
-            [FACT_MANAGED] = {HIP_MANAGED_MEMORY, UNKNOWN_IS_0},
-            [FACT_PAGEABLE] = {HIP_PAGEABLE_MEMORY_ACCESS, UNKNOWN_IS_0},
-        },
+    .attributes = {GPU_FACT_TABLE(ATTRIBUTE)},
     .pinned_flags = 0, /* fine-grained: both sides see writes while a kernel runs */
     .pinned_coarse_flags = HIP_HOST_MALLOC_NON_COHERENT,
     .error_name = error_name,
@@ -330,7 +299,6 @@ const struct gpu_vendor hip_vendor = {
     .copy = copy,
     .alloc_fine = alloc_fine,
     .load = load,
-    .prepare = prepare,
     .describe = describe,
     .sense = sense,
     .find_ranges = roctx_find,

@@ -285,17 +285,3 @@ enum status fill_range(const struct fill *fill, void *out, uint64_t first, uint6
     }
     return STATUS_OK;
 }
-
-enum status fill_values(const struct fill *fill, double *values, uint64_t first, uint64_t count, struct err *err)
-{
-    _Alignas(16) uint8_t raw[CHUNK * 8];
-    for (uint64_t done = 0; done < count;) {
-        const size_t part = count - done < CHUNK ? (size_t)(count - done) : CHUNK;
-        enum status status = fill_range(fill, raw, first + done, part, err);
-        if (status)
-            return status;
-        dtype_load(values + done, fill->dtype, raw, part);
-        done += part;
-    }
-    return STATUS_OK;
-}

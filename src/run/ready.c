@@ -34,6 +34,14 @@ void *ready_buffer(const struct ready *ready, size_t buffer, uint32_t rotation)
 
 /* ---- filling ---- */
 
+void run_in_parts(struct device *device, void (*work)(void *context, uint32_t part, uint32_t parts), void *context)
+{
+    if (device->ops->parallel)
+        device->ops->parallel(device, work, context);
+    else
+        work(context, 0, 1);
+}
+
 struct fill_job {
     const struct fill *fill;
     uint8_t *out;
@@ -46,8 +54,7 @@ static void fill_part(void *context, uint32_t part, uint32_t parts)
 {
     struct fill_job *job = context;
     const uint64_t count = job->fill->count;
-    const uint64_t first = (uint64_t)((__uint128_t)count * part / parts);
-    const uint64_t last = (uint64_t)((__uint128_t)count * (part + 1) / parts);
+    const uint64_t first = part_begin(count, part, parts), last = part_begin(count, part + 1, parts);
     struct err err = {0};
     if (!fill_range(job->fill, job->out + first * dtype_bytes(job->fill->dtype), first, last - first, &err))
         return;
@@ -87,10 +94,7 @@ enum status ready_fill(struct ready *ready, size_t buffer, uint32_t rotation, st
         status = fill_by_copy(ready, fill, to, err);
     } else {
         struct fill_job job = {.fill = fill, .out = to, .failed = ATOMIC_FLAG_INIT, .err = err};
-        if (ops->parallel)
-            ops->parallel(ready->device, fill_part, &job);
-        else
-            fill_part(&job, 0, 1);
+        run_in_parts(ready->device, fill_part, &job);
         status = job.status;
     }
     return status ? err_within(err, "buffer '%s'", ready->bound->buffers[buffer].spec->name) : STATUS_OK;

@@ -89,6 +89,13 @@ enum status ready_run(struct ready *ready, uint32_t rotation, enum run_marks mar
 /* Host copy of a buffer: the memory itself where the host sees it, else read into `arena`. */
 enum status ready_read(const void **data, struct ready *ready, size_t buffer, struct arena *arena, struct err *err);
 
+/* work(context, part, parts) on every core of a device that has them, else once. Part k of `count` things begins at part_begin. */
+void run_in_parts(struct device *device, void (*work)(void *context, uint32_t part, uint32_t parts), void *context);
+static inline uint64_t part_begin(uint64_t count, uint32_t part, uint32_t parts)
+{
+    return (uint64_t)((__uint128_t)count * part / parts);
+}
+
 /* ---- shared memory and the worker ---- */
 
 enum run_phase {
@@ -162,10 +169,6 @@ void flag_disturbance(struct measurement *out);
 void flag_throttling(struct measurement *out);
 /* ... and where many samples did not count for their clock. */
 void flag_slow_clock(struct measurement *out);
-/* --profile: the case once warm and once timed inside named ranges, nothing else; flagged as no measurement. */
-enum status profile_case(struct worker *worker, struct ready *ready, const struct plan_case *plan_case,
-                         struct measurement *out, struct err *err);
-
 /* Launches once and compares; the verdict and its numbers go to *out. An error means that it could not be verified. */
 enum status verify_case(struct worker *worker, struct ready *ready, const struct plan_case *plan_case,
                         const struct build_result *builds, struct verification *out, struct err *err);

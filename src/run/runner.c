@@ -123,17 +123,20 @@ _Noreturn static void worker_main(struct worker *worker, int commands, int answe
 
 /* ---- the parent ---- */
 
-static void child_close(struct child *child, bool kill_it)
+/* How it ended, as waitpid tells. */
+static int child_close(struct child *child, bool kill_it)
 {
+    int wait_status = 0;
     if (!child->pid)
-        return;
+        return 0;
     if (kill_it)
         kill(child->pid, SIGKILL);
     close(child->commands);
     close(child->answers);
-    while (waitpid(child->pid, NULL, 0) < 0 && errno == EINTR)
+    while (waitpid(child->pid, &wait_status, 0) < 0 && errno == EINTR)
         ;
     *child = (struct child){0};
+    return wait_status;
 }
 
 static enum status child_start(struct supervisor *supervisor, struct err *err)
@@ -141,27 +144,26 @@ static enum status child_start(struct supervisor *supervisor, struct err *err)
     int commands[2], answers[2];
     if (pipe(commands))
         return err_set(err, ERR_IO, "cannot make a pipe: %s", strerror(errno));
-    if (pipe(answers)) {
-        close(commands[0]);
-        close(commands[1]);
-        return err_set(err, ERR_IO, "cannot make a pipe: %s", strerror(errno));
-    }
+    const bool piped = pipe(answers) == 0;
     fflush(NULL);
-    const pid_t pid = fork();
+    const pid_t pid = piped ? fork() : -1;
+    const int cause = errno;
     if (pid == 0) {
         close(commands[1]);
         close(answers[0]);
         worker_main(&supervisor->worker, commands[0], answers[1], supervisor->calibrated);
     }
     close(commands[0]);
-    close(answers[1]);
-    supervisor->child = (struct child){.pid = pid, .commands = commands[1], .answers = answers[0]};
-    if (pid > 0)
+    if (piped)
+        close(answers[1]);
+    if (pid > 0) {
+        supervisor->child = (struct child){.pid = pid, .commands = commands[1], .answers = answers[0]};
         return STATUS_OK;
-    supervisor->child.pid = 0;
+    }
     close(commands[1]);
-    close(answers[0]);
-    return err_set(err, ERR_IO, "cannot start a worker process: %s", strerror(errno));
+    if (piped)
+        close(answers[0]);
+    return err_set(err, ERR_IO, "cannot %s: %s", piped ? "start a worker process" : "make a pipe", strerror(cause));
 }
 
 enum answer { ANSWER_DONE, ANSWER_REFUSED, ANSWER_DIED, ANSWER_TIMEOUT, ANSWER_STOPPED };
@@ -265,14 +267,8 @@ static void reset_measurement(struct measurement *measured)
 
 static void describe_death(struct supervisor *supervisor, struct measurement *measured)
 {
-    int wait_status = 0;
     const char *phase = phase_now(supervisor->shared);
-    const pid_t pid = supervisor->child.pid;
-    close(supervisor->child.commands);
-    close(supervisor->child.answers);
-    supervisor->child = (struct child){0};
-    while (waitpid(pid, &wait_status, 0) < 0 && errno == EINTR)
-        ;
+    const int wait_status = child_close(&supervisor->child, false);
     measured->status = CASE_CRASHED;
     measured->sample_count = 0;
     if (WIFSIGNALED(wait_status))

@@ -95,8 +95,8 @@ static void expect_part(void *context, uint32_t part, uint32_t parts)
     struct comparison mine = {.abs = job->total.abs, .rel = job->total.rel, .epsilon = job->total.epsilon};
     const uint64_t count = job->want->count;
     struct err err = {0};
-    enum status status = compare_range(job, &mine, (uint64_t)((__uint128_t)count * part / parts),
-                                       (uint64_t)((__uint128_t)count * (part + 1) / parts), &err);
+    enum status status =
+        compare_range(job, &mine, part_begin(count, part, parts), part_begin(count, part + 1, parts), &err);
     take(&job->lock);
     if (status) {
         job->status = status;
@@ -137,10 +137,7 @@ static enum status check_expectation(struct ready *ready, const struct expectati
         goto out;
     job.got = got;
     job.total.epsilon = type_epsilon(buffer->dtype);
-    if (ready->device->ops->parallel)
-        ready->device->ops->parallel(ready->device, expect_part, &job);
-    else
-        expect_part(&job, 0, 1);
+    run_in_parts(ready->device, expect_part, &job);
     status = job.status;
     if (!status)
         comparison_report(out, &job.total, buffer->spec->name);

@@ -89,20 +89,20 @@ gpu_error cuDeviceGetAttribute(int *value, unsigned attribute, int device)
     } values[] = {
         {CUDA_CAPABILITY_MAJOR, capability / 10},
         {CUDA_CAPABILITY_MINOR, capability % 10},
-        {CUDA_WARP_SIZE, 32},
-        {CUDA_MULTIPROCESSOR_COUNT, FAKE_UNITS},
-        {CUDA_MAX_THREADS_PER_BLOCK, 1024},
-        {CUDA_MAX_GRID_X, 2147483647},
-        {CUDA_MAX_GRID_Y, 65535},
-        {CUDA_MAX_GRID_Z, 65535},
-        {CUDA_MAX_SHARED_MEMORY_OPTIN, 232448},
-        {CUDA_CLOCK_RATE, 1980000},
-        {CUDA_MEMORY_CLOCK_RATE, 3201000},
-        {CUDA_L2_CACHE_SIZE, 62914560},
-        {CUDA_COOPERATIVE_LAUNCH, 1},
-        {CUDA_UNIFIED_ADDRESSING, 1},
-        {CUDA_MANAGED_MEMORY, 1},
-        {CUDA_PAGEABLE_MEMORY_ACCESS, 0},
+        {CUDA_WAVE, 32},
+        {CUDA_UNITS, FAKE_UNITS},
+        {CUDA_BLOCK, 1024},
+        {CUDA_GRID_X, 2147483647},
+        {CUDA_GRID_Y, 65535},
+        {CUDA_GRID_Z, 65535},
+        {CUDA_LDS, 232448},
+        {CUDA_CORE_KHZ, 1980000},
+        {CUDA_MEMORY_KHZ, 3201000},
+        {CUDA_L2, 62914560},
+        {CUDA_TOGETHER, 1},
+        {CUDA_UNIFIED, 1},
+        {CUDA_MANAGED, 1},
+        {CUDA_PAGEABLE, 0},
     };
     (void)device;
     MAY_FAIL();
@@ -234,7 +234,7 @@ gpu_error cuFuncGetAttribute(int *value, unsigned attribute, struct gpu_function
 {
     (void)function;
     NEEDS_CONTEXT();
-    *value = attribute == GPU_FUNCTION_SHARED_BYTES ? 4096 : 0;
+    *value = attribute == CUDA_FUNCTION_SHARED_BYTES ? 4096 : 0;
     return GPU_SUCCESS;
 }
 

@@ -47,28 +47,28 @@ gpu_error hipDeviceGetAttribute(int *value, unsigned attribute, int device)
         unsigned attribute;
         int value;
     } values[] = {
-        {HIP_WARP_SIZE, 64},
-        {HIP_MULTIPROCESSOR_COUNT, 152},
-        {HIP_MAX_THREADS_PER_BLOCK, 1024},
-        {HIP_MAX_SHARED_MEMORY_PER_BLOCK, 65536},
-        {HIP_CLOCK_RATE, 2100000},
-        {HIP_MEMORY_CLOCK_RATE, 1300000},
-        {HIP_L2_CACHE_SIZE, 4194304},
-        {HIP_CLOCK_INSTRUCTION_RATE, 25000},
-        {HIP_MANAGED_MEMORY, 1},
+        {HIP_WAVE, 64},
+        {HIP_UNITS, 152},
+        {HIP_BLOCK, 1024},
+        {HIP_LDS, 65536},
+        {HIP_CORE_KHZ, 2100000},
+        {HIP_MEMORY_KHZ, 1300000},
+        {HIP_L2, 4194304},
+        {HIP_CLOCK_KHZ, 25000},
+        {HIP_MANAGED, 1},
 #ifndef FAKE_HIP_OLD
-        {HIP_PHYSICAL_MULTIPROCESSOR_COUNT, 304},
-        {HIP_MAX_GRID_X, 2147483647},
-        {HIP_MAX_GRID_Y, 65536},
-        {HIP_MAX_GRID_Z, 65535},
-        {HIP_WALL_CLOCK_RATE, 100000},
-        {HIP_NUMBER_OF_XCCS, 8},
-        {HIP_COOPERATIVE_LAUNCH, 1},
+        {HIP_PHYSICAL_UNITS, 304},
+        {HIP_GRID_X, 2147483647},
+        {HIP_GRID_Y, 65536},
+        {HIP_GRID_Z, 65535},
+        {HIP_WALL_KHZ, 100000},
+        {HIP_XCCS, 8},
+        {HIP_TOGETHER, 1},
 #endif
     };
     (void)device;
     MAY_FAIL();
-    if (getenv("FAKE_HIP_NO_RATE") && (attribute == HIP_WALL_CLOCK_RATE || attribute == HIP_CLOCK_INSTRUCTION_RATE))
+    if (getenv("FAKE_HIP_NO_RATE") && (attribute == HIP_WALL_KHZ || attribute == HIP_CLOCK_KHZ))
         return INVALID_VALUE;
     for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); ++i) {
         if (values[i].attribute == attribute) {
@@ -310,14 +310,6 @@ gpu_error hipDeviceEnablePeerAccess(int peer, unsigned flags)
 {
     MAY_FAIL();
     return flags ? INVALID_VALUE : enable_peer(peer);
-}
-
-gpu_error hipFuncGetAttribute(int *value, unsigned attribute, struct gpu_function *function)
-{
-    (void)function;
-    MAY_FAIL();
-    *value = attribute == GPU_FUNCTION_SHARED_BYTES ? 4096 : 0;
-    return GPU_SUCCESS;
 }
 
 const char *hipGetErrorName(gpu_error code)

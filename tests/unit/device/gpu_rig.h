@@ -18,8 +18,7 @@
 
 #include <cmocka.h>
 
-#include "../../../src/device/cuda.h"
-#include "../../../src/device/hip.h"
+#include "../../../src/device/gpu.h"
 #include "../../double/fake_gpu.h"
 #include "rooftile/file.h"
 

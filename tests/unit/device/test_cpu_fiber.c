@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "../../../src/device/cpu.h"
 #include "cpu_rig.h"
 
 static void only_kernels_that_wait_use_lanes(void **state)
@@ -31,10 +32,9 @@ static void only_kernels_that_wait_use_lanes(void **state)
         for
             EACH(i, cases)
             {
-                struct kernel_info info;
-                rig_kernel(&rig, cases[i].name, &info);
-                if (info.uses_lanes != cases[i].uses_lanes)
-                    fail_msg("%s: uses_lanes is %d", cases[i].name, info.uses_lanes);
+                const struct device_kernel *kernel = rig_kernel(&rig, cases[i].name, NULL);
+                if (kernel->uses_lanes != cases[i].uses_lanes)
+                    fail_msg("%s: uses_lanes is %d", cases[i].name, kernel->uses_lanes);
             }
         rig_close(&rig);
         }

@@ -120,7 +120,6 @@ static void loads_code(void **state)
     assert_int_equal(facts.arg_count, 2);
     assert_int_equal(facts.args[0].size_bytes, 8);
     assert_int_equal(facts.args[1].size_bytes, 4);
-    assert_int_equal(facts.lds_bytes, 4096);
     device->ops->unload(device, module);
     device->ops->close(device);
     bare = open_fake(&cuda_rig, BARE, &info); /* before CUDA 12.4 */

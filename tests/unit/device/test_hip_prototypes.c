@@ -36,7 +36,6 @@ SAME_OWN(hipModuleLoad)
 SAME_OWN(hipRuntimeGetVersion)
 SAME_OWN(hipExtMallocWithFlags)
 SAME_OWN(hipDeviceEnablePeerAccess)
-SAME_OWN(hipFuncGetAttribute)
 SAME_OWN(hipGetErrorName)
 
 #define EQUAL(ours, theirs) _Static_assert((int)(ours) == (int)(theirs), #theirs);
@@ -60,32 +59,31 @@ EQUAL(GPU_STREAM_NON_BLOCKING, hipStreamNonBlocking)
 EQUAL(GPU_MEM_ATTACH_GLOBAL, hipMemAttachGlobal)
 EQUAL(HIP_MALLOC_FINE_GRAINED, hipDeviceMallocFinegrained)
 EQUAL(HIP_HOST_MALLOC_NON_COHERENT, hipHostMallocNonCoherent)
-EQUAL(HIP_MANAGED_MEMORY, hipDeviceAttributeManagedMemory)
-EQUAL(HIP_PAGEABLE_MEMORY_ACCESS, hipDeviceAttributePageableMemoryAccess)
+EQUAL(HIP_MANAGED, hipDeviceAttributeManagedMemory)
+EQUAL(HIP_PAGEABLE, hipDeviceAttributePageableMemoryAccess)
 EQUAL(GPU_PEER_ACCESS_ALREADY_ENABLED, hipErrorPeerAccessAlreadyEnabled)
 EQUAL(GPU_CAPTURE_THREAD_LOCAL, hipStreamCaptureModeThreadLocal)
-EQUAL(GPU_FUNCTION_SHARED_BYTES, HIP_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)
-EQUAL(HIP_CLOCK_RATE, hipDeviceAttributeClockRate)
-EQUAL(HIP_COOPERATIVE_LAUNCH, hipDeviceAttributeCooperativeLaunch)
+EQUAL(HIP_CORE_KHZ, hipDeviceAttributeClockRate)
+EQUAL(HIP_TOGETHER, hipDeviceAttributeCooperativeLaunch)
 EQUAL(GPU_COOPERATIVE_LAUNCH_TOO_LARGE, hipErrorCooperativeLaunchTooLarge)
-EQUAL(HIP_L2_CACHE_SIZE, hipDeviceAttributeL2CacheSize)
-EQUAL(HIP_MAX_GRID_X, hipDeviceAttributeMaxGridDimX)
-EQUAL(HIP_MAX_GRID_Y, hipDeviceAttributeMaxGridDimY)
-EQUAL(HIP_MAX_GRID_Z, hipDeviceAttributeMaxGridDimZ)
-EQUAL(HIP_MAX_THREADS_PER_BLOCK, hipDeviceAttributeMaxThreadsPerBlock)
-EQUAL(HIP_MEMORY_CLOCK_RATE, hipDeviceAttributeMemoryClockRate)
-EQUAL(HIP_MULTIPROCESSOR_COUNT, hipDeviceAttributeMultiprocessorCount)
-EQUAL(HIP_MAX_SHARED_MEMORY_PER_BLOCK, hipDeviceAttributeMaxSharedMemoryPerBlock)
-EQUAL(HIP_WARP_SIZE, hipDeviceAttributeWarpSize)
-EQUAL(HIP_CLOCK_INSTRUCTION_RATE, hipDeviceAttributeClockInstructionRate)
-EQUAL(HIP_PHYSICAL_MULTIPROCESSOR_COUNT, hipDeviceAttributePhysicalMultiProcessorCount)
+EQUAL(HIP_L2, hipDeviceAttributeL2CacheSize)
+EQUAL(HIP_GRID_X, hipDeviceAttributeMaxGridDimX)
+EQUAL(HIP_GRID_Y, hipDeviceAttributeMaxGridDimY)
+EQUAL(HIP_GRID_Z, hipDeviceAttributeMaxGridDimZ)
+EQUAL(HIP_BLOCK, hipDeviceAttributeMaxThreadsPerBlock)
+EQUAL(HIP_MEMORY_KHZ, hipDeviceAttributeMemoryClockRate)
+EQUAL(HIP_UNITS, hipDeviceAttributeMultiprocessorCount)
+EQUAL(HIP_LDS, hipDeviceAttributeMaxSharedMemoryPerBlock)
+EQUAL(HIP_WAVE, hipDeviceAttributeWarpSize)
+EQUAL(HIP_CLOCK_KHZ, hipDeviceAttributeClockInstructionRate)
+EQUAL(HIP_PHYSICAL_UNITS, hipDeviceAttributePhysicalMultiProcessorCount)
 
 static void headers_agree(void **state)
 {
     (void)state;
 #if HIP_VERSION_MAJOR >= 6
     assert_int_equal(offsetof(hipDeviceProp_tR0600, gcnArchName), 1160);
-    assert_int_equal(HIP_WALL_CLOCK_RATE, hipDeviceAttributeWallClockRate);
+    assert_int_equal(HIP_WALL_KHZ, hipDeviceAttributeWallClockRate);
 #else
     assert_int_equal(offsetof(hipDeviceProp_t, gcnArchName), 396);
 #endif

@@ -46,8 +46,10 @@ static void start(struct bench *bench, struct fill_spec spec, enum dtype dtype, 
 static double *values_of(struct bench *bench)
 {
     double *values = arena_array(&bench->arena, (size_t)bench->fill.count + 1, sizeof(*values));
-    if (fill_values(&bench->fill, values, 0, bench->fill.count, &bench->err))
+    void *raw = arena_array(&bench->arena, (size_t)bench->fill.count + 1, dtype_bytes(bench->fill.dtype));
+    if (fill_range(&bench->fill, raw, 0, bench->fill.count, &bench->err))
         fail_msg("%s", bench->err.text);
+    dtype_load(values, bench->fill.dtype, raw, (size_t)bench->fill.count);
     return values;
 }
 
