@@ -3,9 +3,8 @@
  * Options: one row each, from which parsing, help, the man page and shell completion come.
  *
  * A long option is written in full (no abbreviations), its value as "--opt value" or "--opt=value"; short ones may be
- * joined
- * ("-vq", "-ofile"). Options and arguments may be mixed; "--" ends the options. Of a single-value option given twice
- * the last one counts. Every word is checked against the table first, so that messages are ours and carry a
+ * joined ("-vq", "-ofile"). Options and arguments may be mixed; "--" ends the options. Of a single-value option given
+ * twice the last one counts. Every word is checked against the table first, so that messages are ours and carry a
  * did-you-mean; argp then parses what is known to be right.
  */
 #ifndef ROOFTILE_OPTIONS_H
