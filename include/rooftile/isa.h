@@ -2,13 +2,13 @@
  *
  * What the compiler made of a kernel: its instructions, their kinds and work, its loops, and what is worth changing.
  *
- *     code object --llvm-objdump, once--> text --isa_parse--> struct isa { kernels { instructions, loops, mixes,
- * findings } }
+ *     code object --llvm-objdump, once--> text
+ *     text --isa_parse--> struct isa { kernels { instructions, loops, mixes, findings } }
  *
  * isa_parse is pure: objdump's text in, structs in the caller's arena out, so it is tested without any tool.
  *
- * Cubins go the same way through nvdisasm or cuobjdump. In this header's words an NVIDIA warp is a wave, shared memory LDS, local
- * memory scratch, and the uniform datapath scalar; addresses count from the start of the kernel.
+ * Cubins go the same way through nvdisasm or cuobjdump. In this header's words an NVIDIA warp is a wave, shared memory
+ * LDS, local memory scratch, and the uniform datapath scalar; addresses count from the start of the kernel.
  *
  * All numbers are STATIC: they say what one pass through every instruction of a kernel or of a loop's body would do.
  * Both sides of a branch are counted, a branch around code does not take it away, an inner loop counts once in its

@@ -5,16 +5,15 @@
  *
  * The unit is a CU, or on RDNA in WGP mode (the compilers' default) a WGP: the part of the device that one workgroup
  * lives in. Per unit there are `simds` SIMDs, each with a vector register file and slots for waves; LDS and barriers
- * belong to the unit. With W = waves of a workgroup = ceil(block / wave):
- *     VGPRs       T = max(V, A) on gfx908; align(V, 4) + A on the unified files of gfx90a, gfx94x, gfx950 when A is not 0;
- *                 else V
- *                 waves per SIMD = min(most, max(1, file / align(T, granule)))
- *                 workgroups = waves per SIMD * simds / W
- *     SGPRs       gfx9 only: 800 / align(S, 16) waves per SIMD, within 1 and the most; from gfx10 on they never limit
- *     LDS         workgroups = pool / align(bytes, granule); none when it is more than one workgroup may have
- *     waves       workgroups = most waves per SIMD * simds / W
- *     barriers    16 workgroups per CU, 32 per WGP, of those with more than one wave: a lone wave needs no barrier
- * and the smallest counts. Divisions round down. A table per family of targets holds the numbers.
+ * belong to the unit. With W = waves of a workgroup = ceil(block / wave), divisions rounded down:
+ *     VGPRs     T = max(V, A) on gfx908; align(V, 4) + A on the unified files of gfx90a, gfx94x, gfx950 when A is not 0;
+ *               else V
+ *               waves per SIMD = min(most, max(1, file / align(T, granule))); workgroups = waves per SIMD * simds / W
+ *     SGPRs     gfx9 only: 800 / align(S, 16) waves per SIMD, at least 1 and at most the most; from gfx10 on no limit
+ *     LDS       workgroups = pool / align(bytes, granule); none when more than one workgroup may have
+ *     waves     workgroups = most waves per SIMD * simds / W
+ *     barriers  16 workgroups per CU, 32 per WGP, of those with more than one wave: a lone wave needs no barrier
+ * and the smallest counts. A table per family of targets holds the numbers.
  *
  * Sources: LLVM's AMDGPUBaseInfo.cpp and AMDGPUSubtarget.cpp (getVGPRAllocGranule, getTotalNumVGPRs,
  * getNumWavesPerEUWithNumVGPRs, getMaxWorkGroupsPerCU, getSGPRAllocGranule), the AMDGPU usage guide, the ISA manuals.

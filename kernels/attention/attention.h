@@ -70,46 +70,6 @@ template <class k_tile_t> __device__ static unsigned move_key(unsigned lane, uns
     return k_tile_t::k_contiguous ? k_tile_move_row<k_tile_t>(lane, move) : key_at(k_tile_move_k<k_tile_t>(lane, move));
 }
 
-/* Word `word` of row `row` of a transposed block: that row's element of moves word * 4 / bytes and following. */
-__device__ static uint32_t transposed_word(const quad *moves, unsigned row, unsigned word)
-{
-    if constexpr (sizeof(element) == 2)
-        return permute_bytes(
-            moves[word * 2 + 1][row / 2], moves[word * 2][row / 2], row % 2 ? 0x07060302u : 0x05040100u);
-    const unsigned at = row / 4, low = row % 4; /* the byte in its word; selectors take one of two words */
-    const uint32_t pair = 0x0c0c0000u | (4 + low) << 8 | low, upper = 0x00000c0cu | (4 + low) << 24 | low << 16;
-    return permute_bytes(moves[word * 4 + 1][at], moves[word * 4][at], pair) |
-           permute_bytes(moves[word * 4 + 3][at], moves[word * 4 + 2][at], upper);
-}
-
-template <class k_tile_t>
-__device__ static void put_contiguous(quad *into, const quad (&moves)[k_tile_t::moves], unsigned lane)
-{
-#pragma unroll
-    for (unsigned move = 0; move < k_tile_t::moves; ++move)
-        into[k_tile_unit<k_tile_t>(
-            k_tile_move_row<k_tile_t>(lane, move), k_tile_move_k<k_tile_t>(lane, move) / k_tile_t::pack)] = moves[move];
-}
-
-__device__ static void put_transposed(quad *into, const quad (&moves)[value_tile::moves], unsigned lane)
-{
-    typedef simt_tile_vector<uint32_t, value_tile::words>::type part;
-#pragma unroll
-    for (unsigned first = 0; first < value_tile::moves; first += value_tile::k_block) {
-        const unsigned row = k_tile_move_row<value_tile>(lane, first), slot = k_tile_move_k<value_tile>(lane, first);
-#pragma unroll
-        for (unsigned i = 0; i < value_tile::pack; ++i) {
-            part words;
-#pragma unroll
-            for (unsigned word = 0; word < value_tile::words; ++word)
-                words[word] = transposed_word(moves + first, i, word);
-            const unsigned at = k_tile_unit<value_tile>(row + i, slot / value_tile::pack) * 4 +
-                                slot % value_tile::pack * sizeof(element) / 4;
-            *reinterpret_cast<part *>(reinterpret_cast<uint32_t *>(into) + at) = words;
-        }
-    }
-}
-
 /* ---- LDS to fragments ---- */
 
 /* The unit where a lane's reads of the rows from `row` on begin. */
@@ -147,7 +107,7 @@ __device__ void load_queries(
             moves[move] = *reinterpret_cast<const quad *>(
                 from + (own < rows ? own : rows - 1) * stride + k_tile_move_k<query_tile>(threadIdx.x, move));
         }
-        put_contiguous<query_tile>(lds, moves, threadIdx.x); /* a barrier follows before the first product */
+        put<query_tile>(lds, moves, threadIdx.x); /* a barrier follows before the first product */
     } else {
         const quad *at[group_of::rows];
 #pragma unroll
@@ -245,8 +205,7 @@ __device__ void softmax_step(state &now, scores (&s)[TILES_N], float scale)
     now.sum += column_sum(sum);
 }
 
-/* One tile of keys. `seen`: how many of the tile's keys the query of each of this lane's columns sees; used if masked.
- */
+/* One tile of keys. `seen`: how many of them the query of each of this lane's columns sees; used if masked. */
 template <bool masked>
 __device__ void attend_tile(state &now, const quad *keys, const quad *values, const queries &q, float scale,
     const int32_t (&seen)[tile_columns<fragment>])
@@ -396,8 +355,8 @@ __device__ void attend(state &now, quad *keys, quad *values, const queries &q, a
     for (; number + PREFETCH < whole; ++number) {
         if (!PREFETCH)
             fetch_tile(next, address, number);
-        put_contiguous<key_tile>(keys, next.k, lane);
-        put_transposed(values, next.v, lane);
+        put<key_tile>(keys, next.k, lane);
+        put<value_tile>(values, next.v, lane);
         lds_barrier();
         if (PREFETCH)
             fetch_tile(next, address, number + 1);
@@ -411,8 +370,8 @@ __device__ void attend(state &now, quad *keys, quad *values, const queries &q, a
             set_offsets(address, end - number * BN, lane);
             fetch_tile(next, address, number);
         }
-        put_contiguous<key_tile>(keys, next.k, lane);
-        put_transposed(values, next.v, lane);
+        put<key_tile>(keys, next.k, lane);
+        put<value_tile>(values, next.v, lane);
         lds_barrier();
         if (PREFETCH && number + 1 < last) {
             set_offsets(address, end - (number + 1) * BN, lane);

@@ -46,8 +46,8 @@ extern "C" __global__ __launch_bounds__(LANES, WAVES) void attention_decode(OUT:
     for (unsigned i = 0; i < tile_columns<fragment>; ++i)
         seen[i] = static_cast<int32_t>(count);
     const uint32_t own_pages = PAGE > 0 ? (count + PAGE - 1) / (PAGE > 0 ? PAGE : 1) : 0;
-    addresses address = {k + head_kv * D, v + head_kv * D, table + sequence * static_cast<uint64_t>(pages), first,
-        own_pages, heads_kv * D, {}, {}, {}, {}};
+    const uint32_t *const own_table = table + sequence * static_cast<uint64_t>(pages);
+    addresses address = {k + head_kv * D, v + head_kv * D, own_table, first, own_pages, heads_kv * D, {}, {}, {}, {}};
     attend(now, keys, values, own, address, scale, begin, end, count, count, seen);
 
     const column_t sum = tile_column_sum<fragment>(now.sum);

@@ -2,12 +2,13 @@
  *
  * Peak rate of the dot products of packed words: eight i4 or four i8 into i32, two f16 or bf16 into f32, on registers.
  *
- * Each lane has CHAINS independent accumulators, acc[k] += a[k] . b[j], j turning over FACTORS operands so that the
+ * Each lane has CHAINS independent accumulators, acc[k] += a[k] . b[j], j cycling through FACTORS operands so that the
  * inputs of the multipliers change with every instruction, as those of real data do. As in fma_peak, CHAINS has to
  * cover latency times issue width, and accumulators and operands must fit the registers. Work is done in rounds, each
- * of which starts from zero: f32 sums that only grew would in the end no longer change. Totals halve what came before.
+ * of which restarts from zero: f32 sums that only grew would in the end no longer change. A total is half the one
+ * before plus the new sum.
  *
- * Defines: DOT, the function; BITS of an element: 4 and 8 are whole numbers; VEC words per operand (AMD: 1; CPU: one
+ * Defines: DOT, the function; BITS of an element: 4 and 8 are integers; VEC words per operand (AMD: 1; CPU: one
  * register); CHAINS, FACTORS; BLOCK work-items.
  */
 #include "portable.h"
@@ -24,7 +25,7 @@ extern "C" __global__ __launch_bounds__(BLOCK) void dot_peak(double *__restrict 
     const uint32_t *__restrict right, uint32_t iterations, uint32_t rounds)
 {
     const uint64_t lane = blockIdx.x * static_cast<uint64_t>(BLOCK) + threadIdx.x;
-    pack a[CHAINS], b[FACTORS]; /* every workgroup does the same */
+    pack a[CHAINS], b[FACTORS]; /* the same in every workgroup */
 #pragma unroll
     for (int k = 0; k < CHAINS; ++k)
         a[k] = reinterpret_cast<const pack *>(left)[k * BLOCK + threadIdx.x];

@@ -2,36 +2,35 @@
  *
  * Peak rate of the vector units: nothing but fused multiply-adds on registers.
  *
- * Each lane swings PAIRS independent oscillators, u += a * v; v -= a * u (leapfrog, so the amplitude neither grows nor
- * decays and the bits of the operands keep changing: power and clock are those of real data, and the result can be
- * checked). Both are of the form d = s * t + d, which every unit has, also the dual-issue one of RDNA3. One pair is a
- * chain, so PAIRS has to cover latency times issue width: 4 cycles * 2 pipes = 8 with AVX-512. It must also leave all
- * of u and v in registers.
+ * Each lane computes PAIRS independent oscillators, u += a * v; v -= a * u (leapfrog, so the amplitude neither grows
+ * nor decays and the bits of the operands keep changing: power and clock are those of real data, and the result can be
+ * checked). Both are of the form d = s * t + d, which every unit has, including RDNA3's dual issue. One pair is a
+ * chain, so PAIRS has to cover latency times issue width: 4 cycles * 2 pipes = 8 with AVX-512. All of u and v must also
+ * fit the registers.
  *
  * Rounding shifts the phase a little with every step, always the same way: after some 10,000 steps in f16 nothing could
- * be checked any more. So the work is done in rounds, each of which starts afresh; the sums that they end with are
- * added up, the older the less they weigh.
+ * be checked any more. So the work is done in rounds, each of which restarts; the sums that they end with are added up,
+ * older ones with less weight.
  *
  * Defines: T element type; VEC elements per operand (AMD: 2 x f32 is one packed instruction on CDNA, 2 x f16
- * everywhere; 1 is the plain instruction, as the compiler is told to pair nothing by itself; CPU: one register); PAIRS
+ * everywhere; 1 is the plain instruction, as the compiler is told not to pair by itself; CPU: one register); PAIRS
  * oscillators per lane; BLOCK work-items.
  */
 #include "portable.h"
 
 typedef typename vec<T, VEC>::type pack;
 
-/* Steps between two looks at the loop counter. Many for single f16: compilers put two into one register there, and take
- * them apart again. */
+/* Steps per iteration of the loop. Many for single f16: compilers pack two into a register before it and unpack them
+ * after it. */
 static constexpr int UNROLLED = VEC == 1 && sizeof(T) == 2 ? 32 : 4;
 
 extern "C" __global__ __launch_bounds__(BLOCK) void fma_peak(
     T *__restrict out, const T *__restrict start, const T *__restrict rate, uint32_t iterations, uint32_t rounds)
 {
     const uint64_t lane = blockIdx.x * static_cast<uint64_t>(BLOCK) + threadIdx.x;
-    const pack first = reinterpret_cast<const pack *>(start)[threadIdx.x]; /* every workgroup does the same */
-    /* One rate for all lanes lives in scalar registers on AMD: two fused operations that issue together must not read
-     * the same vector register bank. The compiler must not know -a as a negation either: dual issue has no sign
-     * modifier. */
+    const pack first = reinterpret_cast<const pack *>(start)[threadIdx.x]; /* the same in every workgroup */
+    /* The rate is in scalar registers on AMD: two operations that issue together must not read the same vector register
+     * bank. The compiler must not know that minus_a is -a either: dual issue has no sign modifier. */
     const T a_uniform = opaque_uniform(rate[0]), minus_a_uniform = opaque_uniform(-a_uniform);
     const pack a = static_cast<pack>(a_uniform), minus_a = static_cast<pack>(minus_a_uniform);
     pack total = static_cast<pack>(T(0));

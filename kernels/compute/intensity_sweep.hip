@@ -2,7 +2,7 @@
  *
  * The empirical roofline: every element is loaded once, goes through FMAS fused multiply-adds, and is stored. From FMAS
  * 1 (all memory) to some hundred (all arithmetic) the rate follows min(peak, intensity * bandwidth), rounded at the
- * ridge as far as the two overlap. A lane holds DEPTH vectors of WIDTH bytes, which are as many independent chains.
+ * ridge depending on how well the two overlap. A lane holds DEPTH vectors, each an independent chain.
  *
  * x -> fma(x, -1/2, c) is a contraction: it stays near its fixed point however often it is done, and its error too.
  *
@@ -12,7 +12,7 @@
 
 typedef typename vec<T, VEC>::type pack;
 
-/* FMAs between two looks at the loop counter. */
+/* FMAs per iteration of the loop. */
 static constexpr int UNROLLED = FMAS < 32 ? FMAS : 32;
 static_assert(FMAS % UNROLLED == 0, "FMAS is at most 32 or a multiple of it");
 

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
  * Do the vector unit and LDS work at the same time? A pass is READS reads of 16 bytes per lane, without bank conflicts,
- * and FMAS fused multiply-adds on registers that have nothing to do with them. With either of the two 0 its time is
- * that of the other alone; with both it is the longer one where they overlap fully, and their sum where they do not at
- * all.
+ * and FMAS independent fused multiply-adds on registers. With either of the two 0 its time is that of the other alone;
+ * with both it is the longer one if they overlap fully, and the sum if they do not overlap.
  *
- * A read is declared used at the end of its pass, without an instruction. Every lane reads what it wrote itself, so
- * that no barrier is needed. The FMAs add one, in 8 chains: sums of small whole numbers are exact, and one that was
- * skipped shows. So does a wrong address: read k of a lane holds its own number plus k.
+ * keep() marks a read as used at the end of its pass, without an instruction. Every lane reads what it wrote itself, so
+ * that no barrier is needed. The FMAs add one, in 8 chains: sums of small integers are exact, so one that was skipped
+ * shows. So does a wrong address: read k of a lane holds its own number plus k.
  *
  * Defines: FMAS, a multiple of 8; READS; BLOCK work-items.
  */

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * Latency of the matrix instructions: one wave, one accumulator, each instruction adds to what the one before made.
- * That is the dependency through C, which is the one a GEMM has; hardware forwards it, so it may be shorter than
- * through A or B.
+ * Latency of the matrix instructions: one wave, one accumulator, each instruction adds to the result of the one before.
+ * That is the dependency through C, as a GEMM has it; hardware forwards it, so it may be shorter than that through A or
+ * B.
  *
  * Clocks are read around loops * UNROLLED instructions, few enough for a counter of 20 bits, and the shortest of all
- * rounds counts: the first ones still load the loop into the instruction cache. What two reads in a row take is
- * subtracted. Each round starts from zero, totals halve what came before, as in matrix_peak.
+ * rounds counts: the first ones still load the loop into the instruction cache. The time of two consecutive reads of
+ * the clock is subtracted. Each round restarts from zero, and totals are halved, as in matrix_peak.
  *
- * Defines: IN, M, K as in matrix_peak; XF32 1 for tile_xf32 in IN's place; UNROLLED instructions between two looks at
- * the loop counter; TILE_LAYOUT.
+ * Defines: IN, M, K as in matrix_peak; XF32 1 for tile_xf32 in place of IN; UNROLLED instructions per iteration of the
+ * loop; TILE_LAYOUT.
  */
 #include "portable.h"
 #include "tile.h"
@@ -57,7 +57,7 @@ extern "C" __global__ __launch_bounds__(ROOFTILE_WAVE, 2) void matrix_chain(doub
                 acc = tile_mma<fragment>(a, b, acc);
         }
         total = total / static_cast<totals>(total_t(2)) + __builtin_bit_cast(totals, acc);
-        keep(total[0]); /* before the second clock: the chain has ended when its result is there */
+        keep(total[0]); /* before the second clock: the chain ends with its result */
         schedule_fence();
         const uint64_t end = read_cycles();
         shortest = smaller(shortest, (end - begin) & mask);

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * What runs beside the matrix unit. A step has ACC matrix instructions, each followed by BESIDE others that have
- * nothing to do with it: fused multiply-adds (matrix_vector) or 16-byte loads from LDS (matrix_lds). If the two units
- * work at the same time, a step takes as long as the slower of them, else as long as both.
+ * What can run at the same time as the matrix unit. A step has ACC matrix instructions, each followed by BESIDE other
+ * instructions that are independent of it: fused multiply-adds (matrix_vector) or 16-byte loads from LDS (matrix_lds).
+ * If the two units work at the same time, a step takes as long as the slower of them, otherwise as long as both.
  *
- * SPLIT 0 has both kinds in every wave: can one wave's instructions overlap? SPLIT 1 gives them to different waves,
- * waves 4 .. 7 of every eight what is beside and the others the matrix instructions: as waves go to SIMDs in turn, of
- * which a compute unit has 4 (2 on RDNA), each SIMD has both kinds. Fences keep the order of the source; the results of
- * what is beside are used by nobody in the loop.
+ * SPLIT 0 has both kinds in every wave: can one wave's instructions overlap? SPLIT 1 gives them to different waves: of
+ * every eight, waves 4 to 7 take the others, the rest the matrix instructions. Waves go to SIMDs in turn, of which a
+ * compute unit has 4 (2 on RDNA), so each SIMD has both kinds. Fences keep the order of the source; nothing in the loop
+ * uses the results of the other instructions.
  *
- * Every wave with matrix instructions has one M x M matrix in `out`: the sum of its accumulators, to which the sum over
- * the lanes of what ran beside is added, its own or, with SPLIT 1, the one of wave w + 4. Multiply-adds count steps, x
- * * one + one, exactly; of LDS it is what the last loads gave.
+ * Every wave with matrix instructions has one M x M matrix in `out`: the sum of its accumulators, to each element of
+ * which the lanes' sum of the other instructions' results is added, its own or, with SPLIT 1, that of wave w + 4.
+ * Multiply-adds count steps, x * one + one, exactly; for LDS it is what the last loads gave.
  *
  * Defines: IN, M, K, TILE_LAYOUT as in matrix_peak; ACC; BESIDE; SPLIT; BLOCK work-items.
  */
@@ -21,7 +21,7 @@
 using fragment = tile<M, M, K, IN, IN::acc_t>;
 typedef fragment::in_t element;
 
-static constexpr int CHAINS = 16; /* independent multiply-adds, or loads on the way */
+static constexpr int CHAINS = 16; /* independent multiply-adds, or loads in flight */
 static constexpr unsigned WAVES = BLOCK / ROOFTILE_WAVE, GROUP = 4;
 static constexpr unsigned MATRIX_WAVES = SPLIT ? WAVES / 2 : WAVES;
 typedef vec<uint32_t, 4>::type words;
@@ -44,7 +44,7 @@ __device__ operands load_operands(const element *left, const element *right)
     return from;
 }
 
-/* `beside` is of this work-item; the sums of whole numbers are exact. */
+/* `extra` is this work-item's result of the other instructions; sums of integers are exact. */
 __device__ void store_sums(double *out, const sums &acc, double extra)
 {
     __shared__ double of_wave[WAVES];
@@ -67,8 +67,7 @@ __device__ void store_sums(double *out, const sums &acc, double extra)
     }
 }
 
-/* The role is the same in all lanes, and the compiler has to know: matrix instructions ignore which lanes are active.
- */
+/* Uniform, so that the compiler keeps all lanes active: matrix instructions ignore which lanes are. */
 __device__ bool has_role(unsigned second)
 {
     return !SPLIT || opaque_uniform(wave_id() / GROUP % 2) == second;
@@ -123,7 +122,7 @@ extern "C" __global__ __launch_bounds__(BLOCK) void matrix_vector(double *__rest
     store_sums(out, acc, static_cast<double>(sum));
 }
 
-/* Every work-item loads its own column of two packs, in turn, into as many registers as there are loads on the way. */
+/* Every work-item loads its own column of two packs, in turn, into as many registers as there are loads in flight. */
 extern "C" __global__ __launch_bounds__(BLOCK) void matrix_lds(double *__restrict out, const element *__restrict left,
     const element *__restrict right, const uint32_t *__restrict data, uint32_t iterations)
 {

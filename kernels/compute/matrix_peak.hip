@@ -2,16 +2,16 @@
  *
  * Peak rate of the matrix instructions, on registers.
  *
- * Each wave has ACC independent accumulators, acc[i] += a[i] * b[j], j turning over FACTORS operands so that the inputs
- * of the multipliers change with every instruction, as those of real data do. ACC has to cover the latency of the
- * instruction (on CDNA passes + 4 of 4 clocks, that is two to four instructions), and accumulators and operands must
- * fit the registers. Work is done in rounds, each of which starts from zero: sums that only grew would in the end no
- * longer change. Totals halve what came before; those of whole numbers wrap. Every wave does the same, and its total is
- * one M x M matrix of the output.
+ * Each wave has ACC independent accumulators, acc[i] += a[i] * b[j], j cycling through FACTORS operands so that the
+ * inputs of the multipliers change with every instruction, as those of real data do. ACC has to cover the latency of
+ * the instruction (on CDNA passes + 4 of 4 clocks, that is two to four instructions), and accumulators and operands
+ * must fit the registers. Work is done in rounds, each of which restarts from zero: sums that only grew would in the
+ * end no longer change. A total is half the one before plus the new sum; integers wrap. Every wave does the same, and
+ * its total is one M x M matrix of the output.
  *
- * Defines: IN element type of tile.h; OUT what it adds up in; M rows and columns, K depth of the instruction; SPARSE 2
- * where A has two of every four, else 1; ACC, FACTORS; BLOCK work-items; WAVES per SIMD for which there must be
- * registers; TILE_LAYOUT.
+ * Defines: IN element type of tile.h; OUT what it accumulates in; M rows and columns, K depth of the instruction;
+ * SPARSE 2 where A has two of every four, else 1; ACC, FACTORS; BLOCK work-items; WAVES per SIMD for which there must
+ * be registers; TILE_LAYOUT.
  */
 #include "portable.h"
 #include "tile.h"
@@ -19,7 +19,7 @@
 using fragment = tile<M, M, K, IN, OUT, SPARSE>;
 typedef fragment::in_t element;
 
-/* What C's elements add up in: unsigned where sums wrap, float where C holds bits. */
+/* The type of totals: unsigned where sums wrap, float where C holds the bits of narrow floats. */
 template <class type_t> struct total_of {
     typedef type_t type;
 };
@@ -45,8 +45,8 @@ template <class out_t, class c_t> __device__ totals read_totals(c_t c)
     }
 }
 
-/* Registers for two waves per SIMD: with those of one alone LLVM moves gfx90a's accumulators for f64 back and forth
- * between the two halves of the register file in every step. Those of gfx908 are always in the other half. */
+/* WAVES is 2: with the registers of one wave alone LLVM moves the f64 accumulators of gfx90a between the two halves of
+ * the register file in every step. Those of gfx908 are always in the other half. */
 extern "C" __global__ __launch_bounds__(BLOCK, WAVES) void matrix_peak(double *__restrict out,
     const element *__restrict left, const element *__restrict right, uint32_t index, uint32_t iterations,
     uint32_t rounds)
@@ -59,7 +59,7 @@ extern "C" __global__ __launch_bounds__(BLOCK, WAVES) void matrix_peak(double *_
 #pragma unroll
     for (int j = 0; j < FACTORS; ++j)
         b[j] = tile_load_b<fragment>(right + j * fragment::b_depth * M, M, 1);
-    /* From a lane, so that it stays in a vector register. */
+    /* From a lane, because the instruction takes a vector register. */
     const uint32_t positions = SPARSE == 2 ? __shfl(index, lane_id()) : 0;
     totals total = static_cast<totals>(total_t(0));
 #pragma unroll 1

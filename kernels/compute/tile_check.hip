@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Where tile.h says that the elements of a fragment stand, by one wave. tile_check writes the coordinates, to be
- * compared with the tables of the hardware; tile_cover counts how often each element of A, B and C occurs, and moves C
+ * Where tile.h says that the elements of a fragment are, by one wave. tile_check writes the coordinates, to be compared
+ * with the tables of the hardware; tile_cover counts how often each element of A, B and C occurs, and copies a C
  * through a fragment.
  *
  * Defines: IN element type of tile.h; M rows and columns, K depth; TILE_LAYOUT.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Numbers and codes of tile.h: of every code its value, that value as a code again, and the code of numbers between two
- * codes. Each work-item has four in a row.
+ * Conversions of tile.h: the value of every code, that value as a code again, and the codes of numbers between two
+ * codes. Each work-item has four consecutive ones.
  *
  * Defines: IN element type of tile.h.
  */
@@ -12,7 +12,7 @@ typedef IN::type code_t;
 typedef simt_tile_vector<float, 4>::type numbers;
 typedef simt_tile_vector<code_t, 4>::type codes;
 
-/* Infinities and NaN as numbers that no format here has. */
+/* Stands for infinities and NaN by numbers that no format here has. */
 __device__ static inline double tame(float value)
 {
     if (value != value)

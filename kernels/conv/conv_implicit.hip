@@ -5,8 +5,8 @@
  *
  *        k: |  tap 0, channels  |  tap 1, ...    A K tile belongs to one tap: BK of its channels. So its position in w,
  *           +---------+---------+---------+      and its distance from a pixel's first tap, are the same in all lanes.
- *    pixels | tile 0  | tile 1  | tile 2  |      A lane adds the offsets of its own rows, which never change. Which taps
- *           +---------+---------+---------+      of a row lie inside x is a bit mask that is computed once.
+ *    pixels | tile 0  | tile 1  | tile 2  |      A lane adds the offsets of its own rows, which stay. Which taps of a
+ *           +---------+---------+---------+      row lie inside x is a bit mask that is computed once.
  *
  * A filter of 1 x 1, stride 1, is a plain product. If the channels are not a multiple of BK, the last K tile of each
  * tap is loaded element by element and filled up with zeros.

@@ -18,7 +18,6 @@
  */
 #include "portable.h"
 #include "tile.h"
-
 #include "gemm_k_tile.h"
 
 using fragment = tile<M, M, K, IN, IN::acc_t>;

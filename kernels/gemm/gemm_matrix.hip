@@ -29,7 +29,6 @@
  */
 #include "portable.h"
 #include "tile.h"
-
 #include "gemm_k_tile.h"
 
 using fragment = tile<M, M, K, IN, IN::acc_t>;
@@ -54,6 +53,8 @@ static_assert(LDS > 0 || !PREFETCH, "without LDS there is nothing to prefetch");
 static_assert(LDS < 2 || PREFETCH, "the second buffer is filled from prefetched registers");
 
 typedef vec<uint32_t, 4>::type quad;
+#include "gemm_parts.h"
+
 /* Rows of matrices start anywhere; on NVIDIA, see fits_16_bytes. */
 typedef unaligned_vec<uint32_t, 4, sizeof(element)>::type unaligned_quad;
 
@@ -122,48 +123,6 @@ __device__ static void fetch_guarded(quad (&into)[k_tile_t::moves], operand from
 #pragma unroll
         for (unsigned to = 0; to < k_tile_t::moves; ++to) /* registers cannot be indexed */
             into[to] = to == move ? value : into[to];
-    }
-}
-
-/* Word `word` of row `row` of a transposed block: that row's element of moves word * 4 / bytes and following. */
-__device__ static uint32_t transposed_word(const quad *moves, unsigned row, unsigned word)
-{
-    if constexpr (sizeof(element) == 8)
-        return moves[word / 2][row * 2 + word % 2];
-    if constexpr (sizeof(element) == 4)
-        return moves[word][row];
-    if constexpr (sizeof(element) == 2)
-        return permute_bytes(
-            moves[word * 2 + 1][row / 2], moves[word * 2][row / 2], row % 2 ? 0x07060302u : 0x05040100u);
-    const unsigned at = row / 4, low = row % 4; /* the byte in its word; selectors take one of two words */
-    const uint32_t pair = 0x0c0c0000u | (4 + low) << 8 | low, upper = 0x00000c0cu | (4 + low) << 24 | low << 16;
-    return permute_bytes(moves[word * 4 + 1][at], moves[word * 4][at], pair) |
-           permute_bytes(moves[word * 4 + 3][at], moves[word * 4 + 2][at], upper);
-}
-
-template <class k_tile_t> __device__ static void put(quad *into, const quad (&moves)[k_tile_t::moves], unsigned lane)
-{
-    if constexpr (k_tile_t::k_contiguous) {
-#pragma unroll
-        for (unsigned move = 0; move < k_tile_t::moves; ++move)
-            into[k_tile_unit<k_tile_t>(k_tile_move_row<k_tile_t>(lane, move),
-                k_tile_move_k<k_tile_t>(lane, move) / k_tile_t::pack)] = moves[move];
-    } else {
-        typedef typename simt_tile_vector<uint32_t, k_tile_t::words>::type part;
-#pragma unroll
-        for (unsigned first = 0; first < k_tile_t::moves; first += k_tile_t::k_block) {
-            const unsigned row = k_tile_move_row<k_tile_t>(lane, first), k = k_tile_move_k<k_tile_t>(lane, first);
-#pragma unroll
-            for (unsigned i = 0; i < k_tile_t::pack; ++i) {
-                part words;
-#pragma unroll
-                for (unsigned word = 0; word < k_tile_t::words; ++word)
-                    words[word] = transposed_word(moves + first, i, word);
-                const unsigned at =
-                    k_tile_unit<k_tile_t>(row + i, k / k_tile_t::pack) * 4 + k % k_tile_t::pack * sizeof(element) / 4;
-                *reinterpret_cast<part *>(reinterpret_cast<uint32_t *>(into) + at) = words;
-            }
-        }
     }
 }
 

@@ -1,10 +1,54 @@
 /* SPDX-License-Identifier: MIT
  *
- * Units of 16 bytes in LDS to fragments. The source that includes it defines before: fragment, group_of, GROUP (see
- * k_tile_group in gemm_k_tile.h) and quad, 16 bytes.
+ * Registers to LDS and LDS to fragments, in units of 16 bytes. The source that includes it defines before: fragment,
+ * element, group_of, GROUP (see k_tile_group in gemm_k_tile.h) and quad, 16 bytes.
  *
  * A lane reads 16 bytes at a time: of each of its rows (two on NVIDIA) what it needs for GROUP instructions.
  */
+
+/* Word `word` of row `row` of a transposed block: that row's element of moves word * 4 / bytes and following. */
+__device__ static uint32_t transposed_word(const quad *moves, unsigned row, unsigned word)
+{
+    if constexpr (sizeof(element) == 8)
+        return moves[word / 2][row * 2 + word % 2];
+    if constexpr (sizeof(element) == 4)
+        return moves[word][row];
+    if constexpr (sizeof(element) == 2)
+        return permute_bytes(
+            moves[word * 2 + 1][row / 2], moves[word * 2][row / 2], row % 2 ? 0x07060302u : 0x05040100u);
+    const unsigned at = row / 4, low = row % 4; /* the byte in its word; selectors take one of two words */
+    const uint32_t pair = 0x0c0c0000u | (4 + low) << 8 | low, upper = 0x00000c0cu | (4 + low) << 24 | low << 16;
+    return permute_bytes(moves[word * 4 + 1][at], moves[word * 4][at], pair) |
+           permute_bytes(moves[word * 4 + 3][at], moves[word * 4 + 2][at], upper);
+}
+
+/* Stores a lane's moves of a K tile, transposed if the operand is not contiguous along k. */
+template <class k_tile_t> __device__ static void put(quad *into, const quad (&moves)[k_tile_t::moves], unsigned lane)
+{
+    if constexpr (k_tile_t::k_contiguous) {
+#pragma unroll
+        for (unsigned move = 0; move < k_tile_t::moves; ++move)
+            into[k_tile_unit<k_tile_t>(k_tile_move_row<k_tile_t>(lane, move),
+                k_tile_move_k<k_tile_t>(lane, move) / k_tile_t::pack)] = moves[move];
+    } else {
+        typedef typename simt_tile_vector<uint32_t, k_tile_t::words>::type part;
+#pragma unroll
+        for (unsigned first = 0; first < k_tile_t::moves; first += k_tile_t::k_block) {
+            const unsigned row = k_tile_move_row<k_tile_t>(lane, first), k = k_tile_move_k<k_tile_t>(lane, first);
+#pragma unroll
+            for (unsigned i = 0; i < k_tile_t::pack; ++i) {
+                part words;
+#pragma unroll
+                for (unsigned word = 0; word < k_tile_t::words; ++word)
+                    words[word] = transposed_word(moves + first, i, word);
+                const unsigned at =
+                    k_tile_unit<k_tile_t>(row + i, k / k_tile_t::pack) * 4 + k % k_tile_t::pack * sizeof(element) / 4;
+                *reinterpret_cast<part *>(reinterpret_cast<uint32_t *>(into) + at) = words;
+            }
+        }
+    }
+}
+
 /* A fragment as words, whatever its elements are. */
 template <class vector_t> struct words_of {
     typedef typename simt_tile_vector<uint32_t, static_cast<int>(sizeof(vector_t) / 4)>::type type;

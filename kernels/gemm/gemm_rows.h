@@ -34,6 +34,8 @@ static_assert((BM / WM & (BM / WM - 1)) == 0 && (BN / WN & (BN / WN - 1)) == 0 &
 static_assert(BM % (WM * M) == 0 && BN % (WN * M) == 0 && BK % group_of::depth == 0, "tiles do not nest");
 
 typedef vec<uint32_t, 4>::type quad;
+#include "gemm_parts.h"
+
 /* Rows of matrices start anywhere; on NVIDIA, see rows_fit. */
 typedef unaligned_vec<uint32_t, 4, sizeof(element)>::type unaligned_quad;
 
@@ -62,8 +64,7 @@ __device__ static quad fetch_move(const element *from, uint32_t &offset)
     return *reinterpret_cast<const unaligned_quad *>(reinterpret_cast<const char *>(from) + offset);
 }
 
-/* The same where k ends `left` elements behind the start of the K tile: zeros beyond. `k` is the move's first element.
- */
+/* The same where k ends `left` elements into the K tile: zeros beyond. `k` is the move's first element. */
 __device__ static quad fetch_cut(const element *from, uint32_t offset, uint32_t k, uint32_t left)
 {
     constexpr unsigned pack = a_tile::pack;
@@ -109,14 +110,6 @@ __device__ static void fetch_rows_cut(quad (&into)[k_tile_t::moves], const eleme
 }
 
 /* ---- registers to LDS ---- */
-
-template <class k_tile_t> __device__ static void put(quad *into, const quad (&moves)[k_tile_t::moves], unsigned lane)
-{
-#pragma unroll
-    for (unsigned move = 0; move < k_tile_t::moves; ++move)
-        into[k_tile_unit<k_tile_t>(
-            k_tile_move_row<k_tile_t>(lane, move), k_tile_move_k<k_tile_t>(lane, move) / k_tile_t::pack)] = moves[move];
-}
 
 template <class source_t>
 __device__ static void put_both(quad *k_tiles, staged_tiles &next, const source_t &source, unsigned lane)

@@ -199,8 +199,8 @@ __device__ static inline void store_k_tile(
             store_move<k_tile, transposed>(lds, staged[t], t * LANES + lane);
 }
 
-/* The same without keeping anything in registers. With several register tiles what nobody will use is not even cleared.
- */
+/* Memory to LDS without keeping anything in registers. With several register tiles, what lies beyond the matrix is not
+ * multiplied and need not be cleared. */
 template <class k_tile, bool transposed>
 __device__ static inline void copy_k_tile(T *lds, const operand &from, uint64_t k_begin, uint64_t k_end, unsigned lane)
 {
@@ -292,9 +292,7 @@ extern "C" __global__ __launch_bounds__(LANES, 2) void gemm_tile(T *__restrict d
     const operand from_a = {
         a + blockIdx.z * a_batch + (TA ? row : row * a_stride), a_stride, rows < rows_left ? rows : rows_left};
     const operand from_b = {b + blockIdx.z * b_batch + (TB ? column * b_stride : column), b_stride, left(n, column)};
-    const uint64_t rows_wanted = left(from_a.wide, first_row), columns_wanted = left(from_b.wide, first_column);
-    /* The lane's first element of D, and of C, which is laid out as D is. */
-    const uint64_t at = blockIdx.z * d_batch + (row + first_row) * d_stride + column + first_column;
+    const uint64_t tile = blockIdx.z * d_batch + row * d_stride + column; /* in D and in C */
     T *now = k_tiles, *next = k_tiles + BUFFER;
 
     if constexpr (SEVERAL) {
@@ -306,12 +304,13 @@ extern "C" __global__ __launch_bounds__(LANES, 2) void gemm_tile(T *__restrict d
             const unsigned products = static_cast<unsigned>(left(k, depth) < BK ? left(k, depth) : BK);
             for (unsigned rj = 0; rj < RJ && rj * B_PANEL < from_b.wide; ++rj)
                 for (unsigned ri = 0; ri < RI && ri * A_PANEL < from_a.wide; ++ri) {
-                    const uint64_t tile = at + ri * A_PANEL * static_cast<uint64_t>(d_stride) + rj * B_PANEL;
+                    const unsigned tile_row = ri * A_PANEL + first_row, tile_column = rj * B_PANEL + first_column;
+                    const uint64_t at = tile + tile_row * static_cast<uint64_t>(d_stride) + tile_column;
                     pack_t sum[TM][RUNS] = {};
-                    multiply(sum, now + first_row + ri * a_tile::size,
-                        now + a_tile::elements + first_column + rj * b_tile::size, products);
-                    store_tile(d + tile, add_to + tile, sum, d_stride, left(rows_wanted, ri * A_PANEL),
-                        left(columns_wanted, rj * B_PANEL), alpha, depth ? T(1) : beta);
+                    multiply(sum, now + ri * a_tile::size + first_row,
+                        now + a_tile::elements + rj * b_tile::size + first_column, products);
+                    store_tile(d + at, add_to + at, sum, d_stride, left(from_a.wide, tile_row),
+                        left(from_b.wide, tile_column), alpha, depth ? T(1) : beta);
                 }
             __syncthreads();
         }
@@ -345,6 +344,8 @@ extern "C" __global__ __launch_bounds__(LANES, 2) void gemm_tile(T *__restrict d
         }
         multiply(sum, now + first_row, now + a_tile::elements + first_column, BK);
     }
-    store_tile(d + at, c + at, sum, d_stride, rows_wanted, columns_wanted, alpha, beta);
+    const uint64_t at = tile + first_row * static_cast<uint64_t>(d_stride) + first_column;
+    store_tile(
+        d + at, c + at, sum, d_stride, left(from_a.wide, first_row), left(from_b.wide, first_column), alpha, beta);
 }
 KERNEL_EXPORT(gemm_tile)

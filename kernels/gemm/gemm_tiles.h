@@ -4,8 +4,6 @@
  * products; and which tile a workgroup makes. The source that includes it defines before: fragment, group_of, GROUP,
  * STEPS, TILES_M, TILES_N, a_tile, b_tile (B behind A) and quad, 16 bytes of LDS.
  */
-#include "gemm_parts.h"
-
 /* The units that a lane reads first; those of other tiles and later steps are constants away. Opaque, so that the
  * compiler does not recompute them in the loop. */
 struct lds_offsets {

@@ -8,7 +8,7 @@
  *             -I kernels/include -DROOFTILE_WAVE=64 '-DROOFTILE_SOURCE="/path/stream.hip"' -DT=float -DVEC=4
  *             -o stream.so kernels/include/cpu_unit.cpp
  *
- * clang 14 and later. ROOFTILE_WAVE is 64 or 32. Add the folder of the source with -I when it includes files beside it.
+ * clang 14 and later. ROOFTILE_WAVE is 64 or 32. Add -I with the folder of the source if it includes files from there.
  */
 #include "portable.h"
 

@@ -109,7 +109,7 @@
  *   opaque(v)                       v, but unknown to the compiler: stops hoisting and folding. Scalars and pointers
  *   opaque_uniform(v)               the same for a value that is equal in all lanes (in a scalar register on AMD)
  *   memory_fence_compiler()         tells the compiler that memory may have changed here: later reads stay reads
- *   schedule_fence()                the compiler issues what stands before it first, as far as it has a say
+ *   schedule_fence()                what comes before it is issued first, as far as the compiler decides
  *   UNROLL                          #pragma unroll for use in a macro
  *
  * Implemented by simt_amd.h, simt_nvidia.h and simt_cpu.h, with simt_common.h for what is the same on all.

@@ -65,14 +65,14 @@ struct simt_kernel {
     const struct simt_arg *args;
     /* Workgroups [begin, end) in linear order, as loops over their work-items. Not for kernels that wait. */
     void (*plain)(const struct simt_launch *launch, uint64_t begin, uint64_t end);
-    /* One work-item of one workgroup, on a stack of its own. */
+    /* One work-item of one workgroup, on its own stack. */
     void (*lane)(struct simt_lane *lane);
     /* The code of `plain`: waiting code inside it means that the kernel needs lanes. */
     const char *plain_begin;
     const char *plain_end;
 };
 
-/* Self-relative addresses of the waiting places that survived optimisation in the plain loops. */
+/* Self-relative addresses of the waits that survived optimisation in the plain loops. */
 typedef int32_t simt_site;
 
 struct simt_module {

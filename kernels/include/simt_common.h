@@ -10,7 +10,7 @@ __device__ static constexpr unsigned wave_size()
 }
 
 #ifndef SIMT_OWN_SHUFFLES
-/* Shuffles move 32-bit words; SIMT_SITE (the caller's place in the source) is empty where nobody asks for it. */
+/* Shuffles move 32-bit words; SIMT_SITE (the caller's place in the source) is empty where it is not needed. */
 template <class type_t> __device__ type_t __shfl(type_t value, unsigned lane SIMT_SITE)
 {
     return simt_read_lane(value, lane % ROOFTILE_WAVE SIMT_PASS_SITE);

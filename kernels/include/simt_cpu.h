@@ -25,8 +25,7 @@ static_assert(ROOFTILE_WAVE == 64 || ROOFTILE_WAVE == 32, "ROOFTILE_WAVE is 64 o
 #define __shared__ static thread_local
 
 #define SIMT_HIDDEN __attribute__((visibility("hidden")))
-/* The plain loops have a section of their own. The linker defines its bounds, which tell what kernel a site belongs to.
- */
+/* Each plain loop has its own section, whose bounds the linker defines: they tell what kernel a site belongs to. */
 #define KERNEL_EXPORT(f)                                                                                               \
     __attribute__((noinline, flatten, section("simt_plain_" #f))) static void simt_plain_##f(                          \
         const simt_launch *launch, uint64_t begin, uint64_t end)                                                       \
@@ -97,15 +96,9 @@ struct simt {
         return (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;
     }
 
-    __device__ unsigned lane_id() const
-    {
-        return thread_id() % ROOFTILE_WAVE;
-    }
+    __device__ unsigned lane_id() const { return thread_id() % ROOFTILE_WAVE; }
 
-    __device__ unsigned wave_id() const
-    {
-        return thread_id() / ROOFTILE_WAVE;
-    }
+    __device__ unsigned wave_id() const { return thread_id() / ROOFTILE_WAVE; }
 
     __device__ void __syncthreads(unsigned simt_at = SIMT_HERE) const
     {
@@ -115,15 +108,9 @@ struct simt {
             simt_mark_site();
     }
 
-    __device__ void lds_barrier(unsigned simt_at = SIMT_HERE) const
-    {
-        __syncthreads(simt_at);
-    }
+    __device__ void lds_barrier(unsigned simt_at = SIMT_HERE) const { __syncthreads(simt_at); }
 
-    __device__ static uint32_t bit_mask(uint32_t word, uint32_t number)
-    {
-        return 0u - (word >> number & 1u);
-    }
+    __device__ static uint32_t bit_mask(uint32_t word, uint32_t number) { return 0u - (word >> number & 1u); }
 
     __device__ static uint32_t permute_bytes(uint32_t high, uint32_t low, uint32_t selectors)
     {
@@ -284,20 +271,11 @@ struct simt {
         return x > 0.0f && x < __builtin_inff() ? result : edge;
     }
 
-    __device__ static float fast_rsqrt(float x)
-    {
-        return 1.0f / __builtin_sqrtf(x);
-    }
+    __device__ static float fast_rsqrt(float x) { return 1.0f / __builtin_sqrtf(x); }
 
-    __device__ static float fast_rcp(float x)
-    {
-        return 1.0f / x;
-    }
+    __device__ static float fast_rcp(float x) { return 1.0f / x; }
 
-    __device__ static float fast_sqrt(float x)
-    {
-        return __builtin_sqrtf(x);
-    }
+    __device__ static float fast_sqrt(float x) { return __builtin_sqrtf(x); }
 
     /* sin(2 pi x): to within half a turn, mirrored to within a quarter, then the Taylor series to the 13th power. */
     __device__ static float fast_sin_turns(float x)

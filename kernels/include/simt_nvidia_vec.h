@@ -59,8 +59,7 @@ SIMT_OPERATION(xor, ^, SIMT_NO_HALVES)
 SIMT_OPERATION(left, <<, SIMT_NO_HALVES)
 SIMT_OPERATION(right, >>, SIMT_NO_HALVES)
 
-/* With a number of another type: what clang makes of it, half precision with whole numbers and that type with others.
- */
+/* An operand of another type, as clang has it: integers become half precision, else the half becomes that type. */
 template <class number_t> struct simt_half_common {
     typedef float16 type;
 };

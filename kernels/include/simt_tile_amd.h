@@ -6,11 +6,6 @@
 #error "TILE_LAYOUT is for the CPU device: here the hardware decides"
 #endif
 
-#define SIMT_TILE_MFMA 2
-#define SIMT_TILE_NVIDIA 3
-#define SIMT_TILE_GFX11 11
-#define SIMT_TILE_GFX12 12
-#define SIMT_TILE_PERMUTED 1
 #define SIMT_TILE_CONST
 
 /* A C of f16 takes a whole register per element on gfx11, where the instruction leaves the upper half alone. */
@@ -42,10 +37,7 @@ template <> struct simt_tile_c_element<uint16_t> {
  * differs between versions of LLVM. */
 template <class vector_t> struct simt_tile_operand {
     vector_t value;
-    template <class type_t> __device__ operator type_t() const
-    {
-        return __builtin_bit_cast(type_t, value);
-    }
+    template <class type_t> __device__ operator type_t() const { return __builtin_bit_cast(type_t, value); }
 };
 
 /* The scaled instructions take 32 bytes; narrow types do not fill them. */

@@ -7,11 +7,6 @@
 #ifndef TILE_LAYOUT
 #define TILE_LAYOUT 0
 #endif
-#define SIMT_TILE_PERMUTED 1
-#define SIMT_TILE_MFMA 2
-#define SIMT_TILE_NVIDIA 3
-#define SIMT_TILE_GFX11 11
-#define SIMT_TILE_GFX12 12
 #define SIMT_TILE_CONST const
 #define SIMT_TILE_SUM(acc_t) acc_t
 

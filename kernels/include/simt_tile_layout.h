@@ -15,8 +15,7 @@
  *   Packed  k counts bytes. The scaled instructions of gfx950 take a row of bytes in each lane, as MFMA does
  */
 #if SIMT_TILE_LAYOUT == SIMT_TILE_PERMUTED
-/* Odd multipliers permute the lanes. A, B and C each have their own, and their own split of k into lanes and elements.
- */
+/* Odd multipliers permute the lanes. A, B and C differ in them, and in how k is split into lanes and elements. */
 template <class tile_t> __device__ static unsigned simt_tile_a_row(unsigned lane, unsigned)
 {
     return tile_t::m - 1 - (lane * 5 + 3) % ROOFTILE_WAVE % tile_t::m;

@@ -14,11 +14,6 @@
 #error "TILE_LAYOUT is for the CPU device: here the hardware decides"
 #endif
 
-#define SIMT_TILE_PERMUTED 1
-#define SIMT_TILE_MFMA 2
-#define SIMT_TILE_NVIDIA 3
-#define SIMT_TILE_GFX11 11
-#define SIMT_TILE_GFX12 12
 #define SIMT_TILE_LAYOUT SIMT_TILE_NVIDIA
 #define SIMT_TILE_INPUT_LANES 32
 #define SIMT_TILE_CONST

@@ -157,7 +157,13 @@ template <> struct simt_tile_sum<tile_bf16> {
 template <class element_t, int count> struct simt_tile_vector : simt_vec_of<element_t, count> {
 };
 
-/* Defines simt_tile_has: which instructions there are, and how they are called. */
+/* Values of SIMT_TILE_LAYOUT. */
+#define SIMT_TILE_PERMUTED 1
+#define SIMT_TILE_MFMA 2
+#define SIMT_TILE_NVIDIA 3
+#define SIMT_TILE_GFX11 11
+#define SIMT_TILE_GFX12 12
+/* Defines SIMT_TILE_LAYOUT, and simt_tile_has: which instructions there are, and how they are called. */
 #if defined(__AMDGCN__)
 #include "simt_tile_amd.h"
 #elif defined(__CUDACC__)

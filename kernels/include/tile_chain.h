@@ -97,17 +97,11 @@ __device__ typename tile_t::c_t tile_chain_mma(
 
 struct simt_tile_larger {
     float a, b;
-    __device__ float result() const
-    {
-        return __builtin_fmaxf(a, b);
-    }
+    __device__ float result() const { return __builtin_fmaxf(a, b); }
 };
 struct simt_tile_added {
     float a, b;
-    __device__ float result() const
-    {
-        return a + b;
-    }
+    __device__ float result() const { return a + b; }
 };
 
 #if SIMT_TILE_LAYOUT == SIMT_TILE_PERMUTED

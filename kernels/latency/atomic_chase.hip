@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * Round trip of an atomic that returns the old value: each adds what the one before brought back, so they form a chain,
- * and the numbers are Fibonacci's modulo 2^32: any that was lost or done twice shows. One lane; in memory, where the
+ * Round trip of an atomic that returns the old value: each adds what the one before returned, so they form a chain, and
+ * the numbers are Fibonacci's modulo 2^32: one that was lost or done twice shows. One lane; in memory, where the atomic
  * units of the L2 do it, or in LDS.
  *
  * Defines: LDS: 1 in the workgroup's memory.
  */
 #include "portable.h"
 
-/* Steps between two looks at the loop counter. */
+/* Steps per iteration of the loop. */
 static constexpr unsigned UNROLLED = 32;
 
 extern "C" __global__ __launch_bounds__(64) void atomic_chase(uint32_t *__restrict out, uint32_t *__restrict cell,
@@ -16,7 +16,7 @@ extern "C" __global__ __launch_bounds__(64) void atomic_chase(uint32_t *__restri
 {
     constexpr uint64_t mask = ~static_cast<uint64_t>(0) >> (64 - cycle_counter_bits());
     __shared__ uint32_t local[1];
-    /* A place that could differ between lanes: for one that cannot, compilers add up the lanes of a wave first. */
+    /* An address that could differ between lanes: for a uniform one compilers first add up the lanes of a wave. */
     uint32_t *const at = (LDS ? local : cell) + opaque(0u);
     atomicExch(at, start[0]);
     uint32_t value = opaque(start[1]);

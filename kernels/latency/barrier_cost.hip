@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a barrier of a workgroup costs, by the number of its waves: nothing in the loop but __syncthreads(), as compiled
- * code has it, with what it does to memory. At the end every work-item hands its token to the next one through LDS, so
- * a barrier that did not hold shows.
+ * What a barrier of a workgroup costs, by the number of its waves: nothing in the loop but __syncthreads(), with what
+ * it does to memory. At the end every work-item passes its token to the next one through LDS, so a barrier that did not
+ * hold shows.
  */
 #include "portable.h"
 
-/* Barriers between two looks at the loop counter. */
+/* Barriers per iteration of the loop. */
 static constexpr unsigned UNROLLED = 16;
 
 extern "C" __global__ __launch_bounds__(1024) void barrier_cost(uint32_t *__restrict out, uint64_t *__restrict cycles,

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
- * Latency of moving a value between lanes: a chain in which each move passes on what the one before brought. The ways
- * are the functions below. Through the LDS hardware on AMD: a shuffle (ds_bpermute: each lane says from where), a push
- * (ds_permute: each says where to) and a fixed exchange (ds_swizzle). In the vector unit: a rotation within 16 lanes
- * (DPP) and a permutation of 16 lanes (v_permlane16, v_permlanex16). All are rotations, or exchanges of which the next
- * undoes only a part: a move that was skipped shows.
+ * Latency of moving a value between lanes: a chain in which each move passes on what the one before brought. The
+ * functions below are the ways. Through the LDS hardware on AMD: a shuffle (ds_bpermute: each lane says from where), a
+ * push (ds_permute: each says where to) and a fixed exchange (ds_swizzle). In the vector unit: a rotation within 16
+ * lanes (DPP) and a permutation of 16 lanes (v_permlane16, v_permlanex16). All are rotations, or exchanges that the
+ * next one undoes in part only: a move that was skipped shows.
  *
  * Defines: OP.
  */
 #include "portable.h"
 
-/* Steps between two looks at the loop counter. */
+/* Steps per iteration of the loop. */
 static constexpr unsigned UNROLLED = 32;
 
-/* Lane l of 16 takes that of lane l - 1: as four bits each, lane 0's first. */
+/* Lane l of 16 takes the value of lane l - 1: four bits each, from lane 0 on. */
 static constexpr uint32_t BEFORE_LOW = 0x6543210fu, BEFORE_HIGH = 0xedcba987u;
 
 template <class value_t> __device__ value_t move_shuffle(value_t value, unsigned next, unsigned)
@@ -69,7 +69,7 @@ extern "C" __global__ __launch_bounds__(64) void lane_exchange(uint32_t *__restr
         const uint64_t taken = ((end - begin) & mask) - ((begin - before) & mask);
         shortest = taken < shortest ? taken : shortest;
     }
-    /* One more, because 32 steps of most of them bring all values back to where they began. */
+    /* One more, because 32 steps of most ways bring all values back to where they began. */
     out[threadIdx.x] = OP(value, next, 0);
     cycles[threadIdx.x] = shortest;
 }

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
  * Latency of a dependent read of the workgroup's memory (LDS): one random cycle through all its slots, as in
- * pointer_chase. The ring lies there in bytes, so that what is read is the next address. One wave walks with all its
- * lanes at the same place: a broadcast, which costs what one lane does. `cycles` is the shortest of the phases, without
- * what two reads of the counter in a row take.
+ * pointer_chase. The ring holds byte offsets, so that what is read is the next address. One wave walks, with all its
+ * lanes at the same address: a broadcast, which costs what one lane does. `cycles` is the shortest of the phases, less
+ * the time of two consecutive reads of the counter.
  *
  * Defines: SLOTS of 4 bytes. An array of known size begins at address 0: no addition in the chain.
  */
 #include "portable.h"
 
-/* Steps between two looks at the loop counter. */
+/* Steps per iteration of the loop. */
 static constexpr unsigned UNROLLED = 32;
 
 extern "C" __global__ __launch_bounds__(64) void lds_chase(const uint32_t *__restrict ring, uint32_t *__restrict state,

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT
  *
  * Latency of a dependent load while other workgroups load memory as fast as they can. Workgroup 0 walks a random ring
- * with one lane, as pointer_chase does; all others read slices of an array of their own, until workgroup 0 has raised a
- * flag, but at most `most` passes: were they ever run before it, they would else wait for ever. The number of others is
- * the load. Each counts what it read: bytes over the time of the launch are the bandwidth that goes with the latency.
+ * with one lane, as pointer_chase does; all others read their own slices of an array until workgroup 0 has raised a
+ * flag, but at most `most` passes: if they all ran before it, they would otherwise wait for ever. The number of others
+ * is the load. Each counts what it read: bytes over the time of the launch are the bandwidth that belongs to the
+ * latency.
  *
- * The chaser starts when the others may not yet; `steps` is large enough for that not to matter.
+ * Workgroup 0 may start before the others do; `steps` is large enough for that not to matter.
  *
- * Defines: BLOCK work-items; DEPTH loads of 16 bytes on the way per work-item.
+ * Defines: BLOCK work-items; DEPTH loads of 16 bytes in flight per work-item.
  */
 #include "portable.h"
 
 typedef vec<uint32_t, 4>::type quad;
 
-/* Steps between two looks at the loop counter. */
+/* Steps per iteration of the loop. */
 static constexpr unsigned UNROLLED = 32;
 
 __device__ static inline uint32_t walk(const uint32_t *ring, uint32_t at, uint32_t loops)

@@ -1,37 +1,37 @@
 /* SPDX-License-Identifier: MIT
  *
- * Latency and throughput of one instruction. Every lane has CHAINS values, and each is put through the operation again
- * and again: one chain shows the latency, more of them how many the unit has on the way, and more waves the same across
+ * Latency and throughput of one instruction. Every lane has CHAINS values, and applies the operation to each again and
+ * again: one chain shows the latency, more chains how many the unit has in flight, and more waves the same across
  * waves. An opaque value after every operation keeps the compiler from folding two of them and from changing their
- * order (not from pairing independent ones: add and mul issue in twos on RDNA3 and later); it costs no instruction.
- * Packed values do without, as there is nothing to fold; between two that depend on each other compilers for gfx940 put
- * an s_nop, which one chain then shows, as any code that they compile.
+ * order (not from pairing independent ones: add and mul issue in pairs on RDNA3 and later); it costs no instruction.
+ * Packed values need no opaque, as there is nothing to fold. Between two dependent ones compilers for gfx940 insert an
+ * s_nop, so one chain includes it, as any code that they compile does.
  *
- * The operations are chosen so that values stay of ordinary size however long the chain is: contractions with one fixed
- * point (fma: x = 2 - x / 2; exp2 of -x; sqrt; rsqrt; the sine of 1/8 - x/16 turns), or pairs that undo each other (x +
- * 2, x + -2; x * 2, x / 2; 1 / x twice; to another type and back; two . two and two . -half are opposite numbers).
- * Whole numbers wrap: mad is 3 * x + c of the low 24 bits, mad32 of all, mul by 3 and by its inverse. No value is
- * denormal, so data has no influence on time.
+ * The operations keep values of ordinary size however long the chain is: they are contractions with a fixed point (fma:
+ * x = 2 - x / 2; exp2 of -x; sqrt; rsqrt; the sine of 1/8 - x/16 turns), or pairs that undo each other (x + 2, x + -2;
+ * x * 2, x / 2; 1 / x twice; to another type and back; two . two and two . -half, which are opposite numbers). Integers
+ * wrap: mad is 3 * x + c of the low 24 bits, mad32 of all, mul by 3 and by its inverse. No value is denormal, so data
+ * does not influence the time.
  *
  * Clocks are read inside the kernel around loops * UNROLLED steps, few enough for a counter of 20 bits, and the
- * shortest of all phases counts: the first ones still load the loop into the instruction cache. What two reads in a row
- * take is subtracted. Several workgroups do the same: the peak of a pipe.
+ * shortest of all phases counts: the first ones still load the loop into the instruction cache. The time of two
+ * consecutive reads is subtracted. With several workgroups doing the same it measures the peak of a pipe.
  *
  * Defines: T, the type of the values; OP, the operation, step_OP below; VEC elements per operand (2: packed); CHAINS;
- * UNROLLED steps between two looks at the loop counter (even).
+ * UNROLLED steps per iteration of the loop (even).
  */
 #include "portable.h"
 
 typedef typename vec<T, VEC>::type pack;
 
-/* Different first values; each chain of a lane has the next one. */
+/* Start values; each chain of a lane takes the next one. */
 static constexpr unsigned STARTS = 32;
 
 struct operands {
     pack two, minus_two, half, minus_half;
 };
 
-/* Templates, because only the one that OP names need fit T. */
+/* Templates, because only the one that OP names has to compile for T. */
 template <class pack_t> __device__ static pack_t step_fma(pack_t x, int, const operands &c)
 {
     return fma(c.minus_half, x, c.two);
@@ -100,7 +100,7 @@ template <class pack_t, class operands_t> __device__ static pack_t step_dot_i4(p
 
 typedef typename vec<uint32_t, VEC>::type words;
 
-/* 0 - half turns the sign of a pair's high half. */
+/* 0 - half flips the sign of a pair's high half. */
 template <class pack_t, class operands_t> __device__ static pack_t step_dot_f16(pack_t x, int step, const operands_t &c)
 {
     return dot_f16(x, __builtin_bit_cast(words, c.two), __builtin_bit_cast(words, step % 2 ? c.minus_half : c.two));

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
  * Pointer chase: the latency of one dependent load, by footprint. The ring is one random cycle through all slots, so no
- * prefetcher knows the next address and every slot is visited once before any is visited again. Only one lane walks: a
+ * prefetcher knows the next address, and every slot is visited once before any is visited again. Only one lane walks: a
  * second one would measure how well loads overlap, which is bandwidth.
  *
- * A launch takes a bounded number of steps and leaves its position in `state`; the next launch goes on from there.
- * Otherwise every launch would walk the same first steps of the ring, and a footprint larger than the caches would be
- * measured inside them.
+ * A launch takes a bounded number of steps and leaves its position in `state`, where the next launch goes on. Otherwise
+ * every launch would walk the same first steps of the ring, and a footprint larger than the caches would be measured
+ * inside them.
  *
  * Defines: OFFSET32 1 = byte offsets fit 32 bits. AMD adds a 32-bit offset to a base address for free and needs three
  * vector instructions for a 64-bit one. x86 scales an index in the load itself, so there 0 is right.
  */
 #include "portable.h"
 
-/* Steps between two looks at the loop counter. */
+/* Steps per iteration of the loop. */
 static constexpr unsigned UNROLLED = 32;
 
 __device__ static inline uint32_t next(const uint32_t *ring, uint32_t at)

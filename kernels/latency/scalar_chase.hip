@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
  * Latency of a dependent load through the scalar cache, by footprint: pointer_chase with a position that is the same in
- * all lanes and lives in a scalar register. One shift turns an element's number into its address (two scalar clocks of
- * some hundred). A CPU has no such path; there it is pointer_chase again.
+ * all lanes and kept in a scalar register. One shift turns an element's number into its address (two of some hundred
+ * clocks). A CPU has no such path; there it is pointer_chase again.
  */
 #include "portable.h"
 
-/* Steps between two looks at the loop counter. */
+/* Steps per iteration of the loop. */
 static constexpr unsigned UNROLLED = 32;
 
 extern "C" __global__ __launch_bounds__(64) void scalar_chase(

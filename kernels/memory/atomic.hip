@@ -1,23 +1,26 @@
 /* SPDX-License-Identifier: MIT
  *
  * Atomic operations: how many a device completes, by operation, type, and how the lanes share addresses. Work-item t
- * works on counter t % counters, `spacing` counters from the next, `iterations` times: counters 1 all on one address
- *     counters 32, spacing 1         all on one line (of 128 bytes, 4 each)
- *     counters many, spacing 1       neighbouring lanes on neighbouring words
- *     counters many, spacing 32      every lane on a line of its own
- * In memory only each `every`-th workgroup works: they are dealt out to the XCCs of a device in turn, so that with
- * every = the number of XCCs those that work share one, and with 1 the counters travel between all. No operation
- * returns anything, as in counting and scattering. What the counters end with is known whatever the order:
+ * works on counter t % counters, `spacing` elements from the next counter, `iterations` times:
+ *     counters 1                     all on one address
+ *     counters 32, spacing 1         all on one line (of 128 bytes, for counters of 4 bytes)
+ *     counters many, spacing 1       adjacent lanes on adjacent words
+ *     counters many, spacing 32      every lane on its own line
+ *
+ * In memory only every `every`-th workgroup works. The hardware gives workgroups to the XCCs of a device in turn: with
+ * every = the number of XCCs those that work share one, and with 1 the counters travel between all.
+ *
+ * No operation returns anything, as in counting and scattering. The counters end with known values, whatever the order:
  *     ADD   adds 1
  *     MAX   offers t plus the iteration
- *     CAS   iteration k makes k + 1 of k. Whoever comes by in iteration k finds k (and changes it) or more: so all end
- *           with `iterations`, without the retries of a loop, whose number nobody could state
+ *     CAS   iteration k makes k + 1 of k. A work-item in iteration k finds k, and changes it, or more: so all end
+ *           with `iterations`, without the retries of a loop, whose number would not be known
  *
- * clang takes the hardware's operations on floats only where they are right for every kind of memory, host memory
- * included, and else makes a loop of compare-and-swap. Counters are in device memory, where the instruction is right,
- * so on AMD it is named here; the manifest knows which targets have it. The CPU has none and swaps.
+ * clang uses the hardware's operations on floats only where they are right for every kind of memory, including host
+ * memory, and otherwise makes a loop of compare-and-swap. These counters are in device memory, where the instruction is
+ * right, so on AMD it is named here; the manifest knows which targets have it. The CPU has none and swaps.
  *
- * A maximum has no system scope: PCIe has none, so the compiler would swap in a loop.
+ * There is no maximum of system scope: PCIe has none, so the compiler would make a loop of swaps.
  *
  * Defines: T the counter's type, _Float16 for a packed pair; OP; SCOPE 0 = the device, 1 = the whole system; LDS 1 =
  * counters in LDS, one set per workgroup, copied out at the end; BLOCK work-items.
@@ -66,7 +69,7 @@ static constexpr bool WHOLE = __is_same(T, uint32_t) || __is_same(T, uint64_t);
 #define IN_LDS(name)                                                                                                   \
     asm volatile(name " %0, %1" ::"v"((__attribute__((address_space(3))) counter *)at), "v"(value) : "memory")
 
-/* Each branch is compiled only for its type, and so only where the manifest lets that type run. */
+/* Each branch is compiled only for its type, so only on targets where the manifest allows that type. */
 __device__ static void on_float(counter *at, counter value)
 {
     if constexpr (OP == ADD && LDS) {
@@ -96,7 +99,7 @@ __device__ static void on_float(counter *at, counter value)
     }
 }
 
-/* The compiler does not count what assembly has under way. */
+/* The compiler does not track memory operations issued by inline assembly. */
 __device__ static void wait_for_lds()
 {
     if constexpr (!WHOLE && LDS) {
@@ -131,7 +134,7 @@ template <class whole_t> __device__ static void on_integer(whole_t *at, whole_t 
     else                                                                                                               \
         asm volatile("red.relaxed.gpu.global.add." type " [%0], %1;" ::"l"(at), registers(bits) : "memory")
 
-/* Additions in memory: the manifests let nothing else run, of which there is no instruction. */
+/* Additions in memory only: there are no other instructions, and manifests allow nothing else. */
 template <class counter_t> __device__ static void on_float(counter_t *at, counter_t value)
 {
     static_assert(OP == ADD && !LDS, "the device has no such instruction");
@@ -200,7 +203,7 @@ template <class whole_t> __device__ static void on_integer(whole_t *at, whole_t 
 
 #endif
 
-/* A template, so that only what this type needs is compiled. */
+/* A template, so that only the branch for this type is compiled. */
 template <class counter_t> __device__ static void once(counter_t *at, unsigned iteration, unsigned self)
 {
     if constexpr (!WHOLE)
@@ -213,21 +216,23 @@ template <class counter_t> __device__ static void once(counter_t *at, unsigned i
         on_integer<counter_t>(at, iteration + 1, iteration);
 }
 
-/* Four in a row, so that counting is the least of it. */
+/* Unrolled by four, to make the loop counter cheap. */
 __device__ static void repeat(counter *at, unsigned iterations, unsigned self)
 {
     unsigned k = 0;
 #pragma unroll 1
-    for (; k + 4 <= iterations; k += 4)
+    for (; k + 4 <= iterations; k += 4) {
 #pragma unroll
         for (unsigned j = 0; j < 4; ++j)
             once(at, k + j, self);
+    }
+
 #pragma unroll 1
     for (; k < iterations; ++k)
         once(at, k, self);
 }
 
-/* Only one of the two is compiled: the other may lack the instruction. */
+/* Only one of the two is compiled: the target may lack the other's instruction. */
 #if !LDS
 extern "C" __global__ __launch_bounds__(BLOCK) void atomic_global(
     counter *__restrict out, uint32_t counters, uint32_t spacing, uint32_t iterations, uint32_t every)

@@ -4,17 +4,17 @@
  *
  *     centre * old + side * (sum of the 4 neighbours in 2D, the 6 in 3D)
  *
- * and on the rim it stays what it is. The algorithm's minimum is one read and one store of each element; whether a
+ * and at the boundary it stays what it is. The algorithm's minimum is one read and one store of each element; whether a
  * neighbour comes from a register, a cache or memory again is what the measurement shows.
  *
  * A lane owns a pack of VEC elements along x and marches STEPS of them along the slowest axis (y in 2D, z in 3D), so
- * that the packs behind, at and ahead of it lie in registers and each is loaded once:
+ * that the packs behind, at and ahead of it are in registers and each is loaded once:
  *
- *     2D   behind  | . . . . |            3D   the same along z; the neighbours in y are loads of their own,
- *          here  w |x x x x| e                 which a workgroup of several rows has just brought into its cache
+ *     2D   behind  | . . . . |            3D   the same along z; the neighbours in y are loaded separately, and a
+ *          here  w |x x x x| e                 workgroup of several rows has just brought them into its cache
  *          ahead   | . . . . |
  *
- * The neighbours in x of all but the outermost elements of a pack are in the pack itself; w and e are loaded one by
+ * All but the outermost elements of a pack have their neighbours in x in the pack itself; w and e are loaded one by
  * one.
  *
  * Defines: T element type; VEC elements in a pack; STEPS along the slowest axis; BLOCK_X, BLOCK_Y work-items.
@@ -31,14 +31,14 @@ __device__ static inline pack get(const T *from)
     return load_unaligned<T, VEC>(from);
 }
 
-/* Row or plane `k` of the march, or the last: that one is rim, so whoever comes there in its place keeps what it is,
- * and nothing has to ask whether to load or to store. */
+/* Row or plane `k` of the march, at most the last. That is boundary, which stays what it is, so steps beyond the end
+ * may repeat it, and no load or store needs a test. */
 __device__ static inline unsigned nearest(unsigned k, unsigned count)
 {
     return k < count ? k : count - 1;
 }
 
-/* Each element's neighbours to the left and right, given those beyond the ends. */
+/* The sum of each element's neighbours in x, given those beyond the ends of the pack. */
 __device__ static inline pack x_neighbours(pack here, T west, T east)
 {
     pack sum;
@@ -48,9 +48,9 @@ __device__ static inline pack x_neighbours(pack here, T west, T east)
     return sum;
 }
 
-/* Steps k to k + STEPS - 1 of `count`, each `stride` elements on, of the column of packs that begins at element `at`;
- * `x` is the place in the row of its first element. `rim`: nothing of it is inside. `rows`: there are neighbours in y
- * beside those of the march. */
+/* Steps k to k + STEPS - 1 of `count`, each `stride` elements further, of the column of packs that begins at element
+ * `at`, which is element `x` of its row. `rim`: all of it is boundary. `rows`: there are neighbours in y besides the
+ * march's. */
 template <bool rows>
 __device__ void march(T *out, const T *old, uint64_t at, uint64_t stride, unsigned k, unsigned count, unsigned x,
     unsigned nx, bool rim, T centre, T side)
@@ -85,7 +85,7 @@ __device__ void march(T *out, const T *old, uint64_t at, uint64_t stride, unsign
         result[VEC - 1] = last ? here[VEC - 1] : result[VEC - 1];
         const bool inside = !rim && k + s != 0 && k + s + 1 < count;
 #pragma unroll
-        for (unsigned e = 0; e < VEC; ++e) /* numbers: a choice among packs is one of addresses to nvcc */
+        for (unsigned e = 0; e < VEC; ++e) /* by elements: nvcc would select among addresses of packs */
             result[e] = inside ? result[e] : here[e];
         store_unaligned<T, VEC>(result, out + at + nearest(k + s, count) * stride);
     }

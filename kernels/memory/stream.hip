@@ -30,21 +30,9 @@ typedef typename vec<T, VEC>::type pack;
 static constexpr unsigned ROW = BLOCK * VEC; /* elements that a workgroup touches at once */
 static constexpr unsigned TILE = ROW * DEPTH;
 
-/* Elements [begin, end) of the arrays. */
-struct span {
-    uint64_t begin, end;
-};
-
 __device__ static inline uint64_t smaller(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
-}
-
-/* The part of the arrays that belongs to this workgroup. */
-__device__ inline span own_slice(uint64_t n, uint64_t slice)
-{
-    const uint64_t begin = smaller(blockIdx.x * slice, n);
-    return {begin, smaller(begin + slice, n)};
 }
 
 /* A block of one has lane 0 only; the constant lets the compiler fold offsets. */
@@ -53,162 +41,140 @@ __device__ inline unsigned lane()
     return BLOCK == 1 ? 0 : threadIdx.x;
 }
 
-/* Pack number `offset` behind element `base`. The base is the same for all lanes and the offset has 32 bits: on AMD
- * that is a scalar address and one vector register, without 64-bit vector arithmetic. */
-__device__ static inline pack load(const T *from, uint64_t base, unsigned offset)
+/* What the body of a walk works on: a pack, number `offset` behind element `base` and in `row` of its tile, or one
+ * element. The base is the same for all lanes and the offset has 32 bits: on AMD that is a scalar address and one
+ * vector register, without 64-bit vector arithmetic. */
+struct pack_at {
+    uint64_t base;
+    unsigned offset, row;
+};
+struct element_at {
+    uint64_t index;
+};
+
+__device__ static inline pack load(const T *from, pack_at at)
 {
-    return reinterpret_cast<const pack *>(from + base)[offset];
+    return reinterpret_cast<const pack *>(from + at.base)[at.offset];
 }
 
-__device__ static inline void store(T *to, uint64_t base, unsigned offset, pack value)
+__device__ static inline T load(const T *from, element_at at)
 {
-    pack *const at = &reinterpret_cast<pack *>(to + base)[offset];
+    return from[at.index];
+}
+
+__device__ static inline void store(T *to, pack_at at, pack value)
+{
+    pack *const into = &reinterpret_cast<pack *>(to + at.base)[at.offset];
     if constexpr (NT)
-        store_nt(value, at);
+        store_nt(value, into);
     else
-        *at = value;
+        *into = value;
 }
 
-/* Walks a span in whole tiles, then whole rows, then single elements, so any n is right. Calls on_pack(base, offset, d)
- * for the lane's pack in row d of a tile, and on_element(i) for elements that fill no row. */
-template <class on_pack_t, class on_element_t>
-__device__ inline void walk_once(span range, const on_pack_t &on_pack, const on_element_t &on_element)
+__device__ static inline void store(T *to, element_at at, T value)
 {
-    uint64_t base = range.begin;
-#if defined(                                                                                                           \
-    __CUDACC__) /* nvcc would unroll by four: more in flight than DEPTH says, and on sm_100 registers that spill */
+    to[at.index] = value;
+}
+
+/* Walks elements [begin, end) in whole tiles, then whole rows, then single elements, so any n is right. */
+template <class body_t> __device__ inline void walk_once(uint64_t begin, uint64_t end, const body_t &body)
+{
+    uint64_t base = begin;
+    /* nvcc would unroll by four: more in flight than DEPTH says, and on sm_100 registers that spill. */
+#if defined(__CUDACC__)
 #pragma unroll 1
 #endif
-    for (; base + TILE <= range.end; base += TILE) {
+    for (; base + TILE <= end; base += TILE) {
 #pragma unroll
         for (unsigned d = 0; d < DEPTH; ++d)
-            on_pack(base, d * BLOCK + lane(), d);
+            body(pack_at{base, d * BLOCK + lane(), d});
     }
 #pragma unroll 1
-    for (; base + ROW <= range.end; base += ROW)
-        on_pack(base, lane(), 0);
+    for (; base + ROW <= end; base += ROW)
+        body(pack_at{base, lane(), 0});
 #pragma unroll 1
-    for (uint64_t i = base + lane(); i < range.end; i += BLOCK)
-        on_element(i);
+    for (uint64_t i = base + lane(); i < end; i += BLOCK)
+        body(element_at{i});
 }
 
-/* The workgroup's slice, `passes` times. The fence keeps the compiler from reusing what it loaded in the pass before.
- */
-template <class on_pack_t, class on_element_t>
-__device__ inline void walk(
-    uint64_t n, uint64_t slice, uint32_t passes, const on_pack_t &on_pack, const on_element_t &on_element)
+/* The workgroup's slice, `passes` times. The fence keeps the compiler from reusing what an earlier pass loaded. */
+template <class body_t> __device__ inline void walk(uint64_t n, uint64_t slice, uint32_t passes, const body_t &body)
 {
-    const span own = own_slice(n, slice);
+    const uint64_t begin = smaller(blockIdx.x * slice, n), end = smaller(begin + slice, n);
     for (unsigned pass = 0; pass < passes; ++pass) {
         memory_fence_compiler();
-        walk_once(own, on_pack, on_element);
+        walk_once(begin, end, body);
     }
 }
 
 /* The whole array, `passes` times: from the workgroup's entry to the end, then from the start to the entry. Entries are
  * whole tiles from the start, spread evenly. */
-template <class on_pack_t, class on_element_t>
-__device__ inline void walk_shared(
-    uint64_t n, uint32_t passes, const on_pack_t &on_pack, const on_element_t &on_element)
+template <class body_t> __device__ inline void walk_shared(uint64_t n, uint32_t passes, const body_t &body)
 {
     const uint64_t entry = n / TILE * blockIdx.x / gridDim.x * TILE;
     for (unsigned part = 0; part < 2 * passes; ++part) {
         memory_fence_compiler();
-        walk_once(part % 2 ? span{0, entry} : span{entry, n}, on_pack, on_element);
+        walk_once(part % 2 ? 0 : entry, part % 2 ? entry : n, body);
     }
 }
 
 extern "C" __global__ __launch_bounds__(BLOCK) void stream_write(
     T *__restrict a, T s, uint64_t n, uint64_t slice, uint32_t passes)
 {
-    const pack value = static_cast<pack>(s);
-    walk(
-        n, slice, passes, [&](uint64_t base, unsigned offset, unsigned) { store(a, base, offset, value); },
-        [&](uint64_t i) { a[i] = s; });
+    walk(n, slice, passes, [&](auto at) { store(a, at, s); });
 }
 KERNEL_EXPORT(stream_write)
 
 extern "C" __global__ __launch_bounds__(BLOCK) void stream_write_shared(
     T *__restrict a, T s, uint64_t n, uint32_t passes)
 {
-    const pack value = static_cast<pack>(s);
-    walk_shared(
-        n, passes, [&](uint64_t base, unsigned offset, unsigned) { store(a, base, offset, value); },
-        [&](uint64_t i) { a[i] = s; });
+    walk_shared(n, passes, [&](auto at) { store(a, at, s); });
 }
 KERNEL_EXPORT(stream_write_shared)
 
 extern "C" __global__ __launch_bounds__(BLOCK) void stream_init(T *__restrict a, T *__restrict b, T *__restrict c,
     T first, T second, T third, uint64_t n, uint64_t slice, uint32_t passes)
 {
-    const pack firsts = static_cast<pack>(first), seconds = static_cast<pack>(second),
-               thirds = static_cast<pack>(third);
-    walk(
-        n, slice, passes,
-        [&](uint64_t base, unsigned offset, unsigned) {
-            store(a, base, offset, firsts);
-            store(b, base, offset, seconds);
-            store(c, base, offset, thirds);
-        },
-        [&](uint64_t i) {
-            a[i] = first;
-            b[i] = second;
-            c[i] = third;
-        });
+    walk(n, slice, passes, [&](auto at) {
+        store(a, at, first);
+        store(b, at, second);
+        store(c, at, third);
+    });
 }
 KERNEL_EXPORT(stream_init)
 
 extern "C" __global__ __launch_bounds__(BLOCK) void stream_update(
     T *__restrict a, T s, uint64_t n, uint64_t slice, uint32_t passes)
 {
-    walk(
-        n, slice, passes,
-        [&](uint64_t base, unsigned offset, unsigned) { store(a, base, offset, s * load(a, base, offset)); },
-        [&](uint64_t i) { a[i] = s * a[i]; });
+    walk(n, slice, passes, [&](auto at) { store(a, at, s * load(a, at)); });
 }
 KERNEL_EXPORT(stream_update)
 
 extern "C" __global__ __launch_bounds__(BLOCK) void stream_copy(
     T *__restrict c, const T *__restrict a, uint64_t n, uint64_t slice, uint32_t passes)
 {
-    walk(
-        n, slice, passes,
-        [&](uint64_t base, unsigned offset, unsigned) { store(c, base, offset, load(a, base, offset)); },
-        [&](uint64_t i) { c[i] = a[i]; });
+    walk(n, slice, passes, [&](auto at) { store(c, at, load(a, at)); });
 }
 KERNEL_EXPORT(stream_copy)
 
 extern "C" __global__ __launch_bounds__(BLOCK) void stream_scale(
     T *__restrict b, const T *__restrict c, T s, uint64_t n, uint64_t slice, uint32_t passes)
 {
-    walk(
-        n, slice, passes,
-        [&](uint64_t base, unsigned offset, unsigned) { store(b, base, offset, s * load(c, base, offset)); },
-        [&](uint64_t i) { b[i] = s * c[i]; });
+    walk(n, slice, passes, [&](auto at) { store(b, at, s * load(c, at)); });
 }
 KERNEL_EXPORT(stream_scale)
 
 extern "C" __global__ __launch_bounds__(BLOCK) void stream_add(
     T *__restrict c, const T *__restrict a, const T *__restrict b, uint64_t n, uint64_t slice, uint32_t passes)
 {
-    walk(
-        n, slice, passes,
-        [&](uint64_t base, unsigned offset, unsigned) {
-            store(c, base, offset, load(a, base, offset) + load(b, base, offset));
-        },
-        [&](uint64_t i) { c[i] = a[i] + b[i]; });
+    walk(n, slice, passes, [&](auto at) { store(c, at, load(a, at) + load(b, at)); });
 }
 KERNEL_EXPORT(stream_add)
 
 extern "C" __global__ __launch_bounds__(BLOCK) void stream_triad(
     T *__restrict a, const T *__restrict b, const T *__restrict c, T s, uint64_t n, uint64_t slice, uint32_t passes)
 {
-    walk(
-        n, slice, passes,
-        [&](uint64_t base, unsigned offset, unsigned) {
-            store(a, base, offset, load(b, base, offset) + s * load(c, base, offset));
-        },
-        [&](uint64_t i) { a[i] = b[i] + s * c[i]; });
+    walk(n, slice, passes, [&](auto at) { store(a, at, load(b, at) + s * load(c, at)); });
 }
 KERNEL_EXPORT(stream_triad)
 
@@ -255,6 +221,16 @@ struct sums {
     T rest; /* single elements */
 };
 
+__device__ static inline void add(sums &sum, pack_at at, pack value)
+{
+    sum.of_row[at.row] += value;
+}
+
+__device__ static inline void add(sums &sum, element_at, T value)
+{
+    sum.rest += value;
+}
+
 __device__ inline T sum_all(const sums &sum)
 {
     T total = sum.rest;
@@ -264,15 +240,12 @@ __device__ inline T sum_all(const sums &sum)
     return group_sum(total);
 }
 
-/* Sums up what it reads, so that nothing can be left out: result[g] is the sum of workgroup g's slice, over all passes.
- */
+/* Sums up what it reads, so nothing can be left out: result[g] is the sum of workgroup g's slice, over all passes. */
 extern "C" __global__ __launch_bounds__(BLOCK) void stream_read(
     T *__restrict result, const T *__restrict a, uint64_t n, uint64_t slice, uint32_t passes)
 {
     sums sum = {};
-    walk(
-        n, slice, passes, [&](uint64_t base, unsigned offset, unsigned d) { sum.of_row[d] += load(a, base, offset); },
-        [&](uint64_t i) { sum.rest += a[i]; });
+    walk(n, slice, passes, [&](auto at) { add(sum, at, load(a, at)); });
     const T total = sum_all(sum);
     if (threadIdx.x == 0)
         result[blockIdx.x] = total;
@@ -284,9 +257,7 @@ extern "C" __global__ __launch_bounds__(BLOCK) void stream_read_shared(
     T *__restrict result, const T *__restrict a, uint64_t n, uint32_t passes)
 {
     sums sum = {};
-    walk_shared(
-        n, passes, [&](uint64_t base, unsigned offset, unsigned d) { sum.of_row[d] += load(a, base, offset); },
-        [&](uint64_t i) { sum.rest += a[i]; });
+    walk_shared(n, passes, [&](auto at) { add(sum, at, load(a, at)); });
     const T total = sum_all(sum);
     if (threadIdx.x == 0)
         result[blockIdx.x] = total;
@@ -298,20 +269,14 @@ extern "C" __global__ __launch_bounds__(BLOCK) void stream_dot(
     T *__restrict partial, const T *__restrict a, const T *__restrict b, uint64_t n, uint64_t slice)
 {
     sums sum = {};
-    walk(
-        n, slice, 1,
-        [&](uint64_t base, unsigned offset, unsigned d) {
-            sum.of_row[d] += load(a, base, offset) * load(b, base, offset);
-        },
-        [&](uint64_t i) { sum.rest += a[i] * b[i]; });
+    walk(n, slice, 1, [&](auto at) { add(sum, at, load(a, at) * load(b, at)); });
     const T total = sum_all(sum);
     if (threadIdx.x == 0)
         partial[blockIdx.x] = total;
 }
 KERNEL_EXPORT(stream_dot)
 
-/* Second step: one workgroup adds the partial sums. It is a launch of its own because nothing else orders workgroups.
- */
+/* Second step: one workgroup adds the partial sums. A separate launch, as nothing else orders workgroups. */
 extern "C" __global__ __launch_bounds__(BLOCK) void stream_dot_finish(
     T *__restrict result, const T *__restrict partial, uint32_t count)
 {

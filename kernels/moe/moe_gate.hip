@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * The gate of a mixture of experts: for each token the TOP experts with the largest logits, in falling order, the lower
- * number first among equals; and their softmax, over the chosen ones (RENORMALISE) or over all experts.
+ * The gate of a mixture of experts: for each token the TOP experts with the largest logits, in falling order, among
+ * equals the lower number first; and their softmax, over the chosen ones (RENORMALISE) or over all experts.
  *
- * LANES lanes share a token (on a CPU one has it all); expert i * LANES + lane is lane's number i. A logit becomes a
- * key whose order as a whole number is its own, with the expert's complement below it: then the largest of 64 bits is
- * the expert that comes next, and one butterfly over the lanes finds it. What was chosen gets key 0, and so on TOP
- * times.
+ * LANES lanes share a token (on a CPU one has it all); logit i of a lane is that of expert i * LANES + lane. A logit
+ * becomes an integer key of the same order, with the complement of the expert's number as the low 32 bits: the largest
+ * of these 64-bit numbers is the next expert, and one butterfly over the lanes finds it. A chosen expert gets key 0,
+ * and so on TOP times.
  *
- * A row needs one finite logit, and no NaN. -inf is an expert that is not there: it has weight 0.
+ * A row needs one finite logit, and no NaN. -inf is an expert that is masked: it has weight 0.
  *
  * Defines: EXPERTS, TOP, LANES (a power of two, at most the wave), RENORMALISE.
  */
@@ -17,7 +17,7 @@
 static constexpr unsigned EACH = (EXPERTS + LANES - 1) / LANES; /* logits of a lane */
 static constexpr float LOG2_E = 1.44269504088896341f;
 
-/* Larger numbers have larger keys, the two zeros the same; only NaN could have 0. */
+/* Larger numbers have larger keys, both zeros the same. Only a NaN could have key 0. */
 __device__ static uint32_t key_of(float logit)
 {
     const uint32_t bits = __builtin_bit_cast(uint32_t, logit + 0.0f);
@@ -29,7 +29,7 @@ __device__ static float logit_of(uint32_t key)
     return __builtin_bit_cast(float, key >> 31 ? key & 0x7fffffffu : ~key);
 }
 
-/* The largest over the lanes of a token, and the sum: known to all of them. */
+/* The largest, and the sum, over the lanes of a token; every lane gets the result. */
 __device__ uint64_t largest(uint64_t value)
 {
 #pragma unroll
@@ -53,7 +53,7 @@ extern "C" __global__ __launch_bounds__(256) void moe_gate(
 {
     const unsigned number = blockIdx.x * blockDim.x + threadIdx.x, lane = LANES == 1 ? 0 : number % LANES;
     const unsigned token = number / LANES;
-    const unsigned row = token < tokens ? token : tokens - 1; /* every lane takes part in shuffles */
+    const unsigned row = token < tokens ? token : tokens - 1; /* all lanes take part in shuffles */
     const float *const from = logits + static_cast<uint64_t>(row) * EXPERTS;
     uint32_t keys[EACH];
 #pragma unroll(LANES == 1 ? 16 : EACH)
@@ -91,7 +91,7 @@ extern "C" __global__ __launch_bounds__(256) void moe_gate(
             keys[chosen[rank]] = 0;
         } else {
 #pragma unroll
-            for (unsigned i = 0; i < EACH; ++i) /* a register has no index */
+            for (unsigned i = 0; i < EACH; ++i) /* registers cannot be indexed */
                 keys[i] = i * LANES + lane == chosen[rank] ? 0 : keys[i];
         }
     }

@@ -5,8 +5,8 @@
  *     D[r][c] = sum over q of A[r][q] * B[expert of r][c][q]
  *
  * Rows offsets[e] .. offsets[e + 1] - 1 are expert e's. How many rows an expert has is known only on the device. So the
- * grid is as large as it can need to be: whole tiles of all rows, and one more per expert for its last, partial tile.
- * Each workgroup looks up whose tile it is (tile_owner), and those beyond the last leave. Tiles never mix experts: an
+ * grid is as large as it may have to be: whole tiles of all rows, and one more per expert for its last, partial tile.
+ * Each workgroup looks up whose tile it has (tile_owner), and those beyond the last return. Tiles never mix experts: an
  * expert with one row pays for BM of them, which is why decoding wants a small BM.
  *
  * Defines: those of gemm_rows.h; OUT type of D; WAVES per SIMD for which there must be registers; TILE_LAYOUT.
@@ -18,9 +18,9 @@
 
 struct tile_source {
     static constexpr bool masked = false;
-    uint32_t count, whole, left; /* left: of k, from the next slab on */
+    uint32_t count, whole, left; /* left: k from the next K tile on */
     bool fits;                   /* see rows_fit */
-    const element *a, *b;        /* of the next slab */
+    const element *a, *b;        /* the next K tile */
     uint32_t a_offset[a_tile::moves], b_offset[b_tile::moves];
 };
 
@@ -49,15 +49,15 @@ __device__ static void fetch_any(tile_source &at, staged_tiles &next, unsigned l
     advance(at);
 }
 
-/* Rows begin .. end - 1 are those of the tile; without any there is no such tile. */
+/* The tile has rows begin .. end - 1; if there are none, there is no such tile. */
 struct owned {
     uint32_t expert, begin, end;
 };
 
-/* Each lane looks at an expert: how many tiles it has, and by a prefix sum over the wave, where they begin. */
+/* Each lane takes an expert: how many tiles it has and, by a prefix sum over the wave, where they begin. */
 __device__ owned tile_owner(const uint32_t *offsets, uint32_t experts, uint32_t tile_number)
 {
-    uint32_t before = 0; /* tiles of the experts that were looked at */
+    uint32_t before = 0; /* tiles of earlier experts */
     for (uint32_t first = 0; first < experts; first += wave_size()) {
         const uint32_t expert = first + lane_id();
         const uint32_t begin = offsets[expert < experts ? expert : experts];
@@ -87,7 +87,7 @@ extern "C" __global__ __launch_bounds__(LANES, WAVES) void moe_gemm(OUT::type *_
     unsigned tile_row, tile_column;
     tile_of(tile_row, tile_column, blockIdx.x, row_tiles, (n + BN - 1) / BN, group, dies);
     const owned found = tile_owner(offsets, experts, tile_row);
-    /* In scalar registers, where neither divisions nor shuffles have their results. */
+    /* The results of divisions and shuffles are not in scalar registers by themselves. */
     const uint32_t begin = opaque_uniform(found.begin), end = opaque_uniform(found.end);
     const uint32_t expert = opaque_uniform(found.expert), column = opaque_uniform(tile_column) * BN;
     if (begin == end)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
  * Tokens to their experts and back. A pair is one of a token's TOP choices; pairs are sorted by expert, stably, so that
- * the result is the same in every run. A slot is a pair's place in that order.
+ * the result is the same in every run. A slot is a pair's position in that order.
  *
  *   moe_count      how many pairs of each expert every part of the pairs has
- *   moe_scan       prefix sums of these, expert by expert and part by part within: where a part's pairs of an expert
+ *   moe_scan       prefix sums of these, expert by expert, within each part by part: where a part's pairs of an expert
  *                  begin. Those of the first part are the experts' offsets
  *   moe_place      the slot of each pair, the token of each slot
  *   moe_gather     rows in the order of slots
- *   moe_combine    a token's rows back out of their slots, added up by weight
+ *   moe_combine    a token's rows back from their slots, added up by weight
  *
  * A part is PART pairs and belongs to one wave, which takes them in order, so the sort is stable without any exchange
  * between waves. On a CPU it is one work-item.
@@ -36,7 +36,7 @@ extern "C" __global__ __launch_bounds__(BLOCK) void moe_count(
 }
 KERNEL_EXPORT(moe_count)
 
-/* The sum of the lanes up to this one, and of all of the workgroup. */
+/* The sum up to this lane, and over the whole workgroup. */
 struct prefix {
     uint32_t own, all;
 };
@@ -54,7 +54,7 @@ __device__ prefix prefix_of(uint32_t value)
             const uint32_t other = __shfl_up(sum, step);
             sum += lane_id() >= step ? other : 0;
         }
-        __syncthreads(); /* of the previous call */
+        __syncthreads(); /* sums of the previous call have been read */
         if (lane_id() == wave_size() - 1)
             sums[wave_id()] = sum;
         __syncthreads();
@@ -68,7 +68,7 @@ __device__ prefix prefix_of(uint32_t value)
     }
 }
 
-/* One workgroup; counts become where they begin. */
+/* One workgroup; each count becomes where its pairs begin. */
 extern "C" __global__ __launch_bounds__(SCAN) void moe_scan(
     uint32_t *__restrict offsets, uint32_t *__restrict counts, uint32_t parts, uint32_t pairs)
 {
@@ -90,7 +90,7 @@ extern "C" __global__ __launch_bounds__(SCAN) void moe_scan(
 }
 KERNEL_EXPORT(moe_scan)
 
-/* Lanes that have the same number as this one: a vote on each of its bits. */
+/* The lanes of `among` with the same expert as this one, by a ballot on each bit. */
 __device__ uint64_t same_expert(uint32_t number, uint64_t among)
 {
 #pragma unroll
@@ -136,8 +136,8 @@ KERNEL_EXPORT(moe_place)
 
 typedef IN::type element;
 
-/* Rows begin at multiples of `columns`: a width that divides it is one at which every access is aligned. The widest
- * such one, from WIDTH down, is the same for all lanes; hardware that allows other accesses takes them apart. */
+/* Copies a row by the widest access from WIDTH down that divides `columns`. Rows begin at multiples of `columns`, so
+ * every access is aligned; the hardware would split others. */
 template <unsigned width> __device__ void gather(element *to, const element *from, uint32_t columns)
 {
     if constexpr (width > 1) {
@@ -160,7 +160,7 @@ extern "C" __global__ __launch_bounds__(256) void moe_gather(
 }
 KERNEL_EXPORT(moe_gather)
 
-/* A token's rows, by weight: `width` as in gather. */
+/* The weighted sum of a token's rows; `width` as in gather. */
 template <unsigned width>
 __device__ void combine(element *to, const element *const (&rows)[TOP], const float (&weight)[TOP], uint32_t columns)
 {

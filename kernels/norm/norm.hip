@@ -5,9 +5,9 @@
  *   layernorm    y = (x - mean) / sqrt(variance + epsilon) * gain + bias
  *   rmsnorm      y = x / sqrt(mean of x^2 + epsilon) * gain
  *   add_rmsnorm  total = x + residual, rounded to its type, then y = rmsnorm of total: what stands between two blocks
- * of a transformer. Fused it reads and writes each of the four arrays once; apart, total is read once more
+ *                of a transformer. Fused it accesses each of the four arrays once; unfused, total is read once more
  *
- * Sums are of f32. Squares overflow where elements reach 2^64 / sqrt(columns), as in every implementation in f32.
+ * Sums are f32. Squares overflow where elements reach 2^64 / sqrt(columns), as in every implementation in f32.
  */
 #include "portable.h"
 #include "tile.h"
@@ -46,9 +46,8 @@ __device__ static void store_scaled(element *__restrict y, const row &x, float c
     }
 }
 
-/* Two passes over what is held. Rounding leaves the mean wrong by up to |mean| * 2^-24, which is much where the mean is
- * large and the spread small; but the differences are small numbers again, and their mean, `rest`, is what it is wrong
- * by. */
+/* Two passes over the row. Rounding makes the mean wrong by up to |mean| * 2^-24, which matters where the mean is large
+ * and the spread small. The mean of the differences from it, `rest`, is that error. */
 extern "C" __global__ __launch_bounds__(BLOCK) void layernorm(element *__restrict y, const element *__restrict x,
     const element *__restrict gain, const element *__restrict bias, uint32_t rows, uint32_t columns, float epsilon)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Every row to 8 bits with a scale of its own (dynamic, per token): scale = largest magnitude / limit, q = x / scale
- * rounded to the nearest code, ties to even. One pass over memory. The largest magnitude becomes the type's largest
- * number exactly: nothing saturates. Rows whose magnitudes stay below 1e-33 count as zeros, with scale and q 0, because
- * 1 / scale would overflow.
+ * Every row to 8 bits with its own scale (dynamic, per token): scale = largest magnitude / limit, q = x / scale rounded
+ * to the nearest code, ties to even. One pass over memory. The largest magnitude becomes the type's largest number
+ * exactly: nothing saturates. Rows whose magnitudes stay below 1e-33 count as zeros, with scale and q 0, because 1 /
+ * scale would overflow.
  *
  * Defines: those of row.h; OUT the type of q.
  */

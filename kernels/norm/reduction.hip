@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
  * Sum or maximum of an array, in f32, in two launches: a partial result per workgroup, then one workgroup over these.
- * No atomics, so that the order of additions and with it the bits of the result are the same each time.
+ * No atomics, so that the order of additions, and so every bit of the result, is the same each time.
  *
- * Workgroup g owns a slice; a lane has DEPTH packs on the way and VEC results of its own, which are joined at the end.
- * A sum that only grows soon loses digits of what is added to it: every RUN steps it goes to a second one and begins
- * afresh, so that rounding grows with the slice / RUN instead of with the slice.
+ * Workgroup g owns a slice; a lane has DEPTH packs in flight and VEC results, which are joined at the end. A growing
+ * sum loses ever more digits of what is added to it: every RUN steps it is added to a second one and restarts, so that
+ * rounding errors grow with slice / RUN instead of with the slice.
  *
  * Defines: IN; WIDTH bytes of a pack; DEPTH; BLOCK; LARGEST 1: the maximum.
  */
@@ -26,7 +26,7 @@ template <class value_t> __device__ static value_t join(value_t a, value_t b)
         return a + b;
 }
 
-/* The first lane's result is the whole workgroup's. */
+/* The result of the whole workgroup, valid in its first lane. */
 __device__ inline float join_group(float own)
 {
     if constexpr (BLOCK == 1) {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * Rotary position embedding: each pair (left, right) of a head is turned by an angle that belongs to the pair and the
- * token's position. The table has a row per position: cosines of all pairs, then their sines, in f32, as inference
+ * Rotary position embedding: each pair (left, right) of a head is rotated by an angle that depends on the pair and the
+ * token's position. The table has a row per position: the cosines of all pairs, then their sines, in f32, as inference
  * engines keep it.
  *
- *   PAIRING 0, GPT-NeoX and Llama    pair p is (p, p + dim/2): left and right come from the two halves of a head, a
- * pack each PAIRING 1, GPT-J                 pair p is (2p, 2p + 1): two neighbouring packs, whose even and odd
- * elements are sorted in registers
+ *   PAIRING 0, GPT-NeoX and Llama    pair p is (p, p + dim/2): a pack of left and one of right from the two halves
+ *   PAIRING 1, GPT-J                 pair p is (2p, 2p + 1): two adjacent packs, whose even and odd elements are sorted
+ *                                    in registers
  *
- * A workgroup has a token. A lane keeps the cosines and sines of its VEC pairs and goes through the heads with them.
+ * A workgroup has a token. A lane keeps the cosines and sines of its VEC pairs and applies them to all heads.
  *
  * Defines: IN; WIDTH bytes of a pack; DIM elements of a head, a multiple of two packs; BLOCK; PAIRING.
  */

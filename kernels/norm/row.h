@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT
  *
  * What the kernels of rows have in common: LANES lanes own a row of a matrix, go over it once or several times, and
- * agree on sums and maxima between. BLOCK / LANES rows to a workgroup.
+ * agree on sums and maxima in between. A workgroup has BLOCK / LANES rows.
  *
  *     row:    | pack of lane 0 | lane 1 | ... | lane LANES-1 |   step 0
- *             | pack of lane 0 | lane 1 | ... | lane LANES-1 |   step 1 ...            a few elements are left: the
- * tail
+ *             | pack of lane 0 | lane 1 | ... | lane LANES-1 |   step 1 ...   then the tail: elements that fill no pack
  *
- * HOLD packs per lane stay in registers, as floats, so that memory is read once: rows of up to HOLD * LANES packs. HOLD
- * 0 holds nothing, and every pass reads the row again, from a cache if it fits one: the way of a CPU, whose registers
- * are few and whose first cache is near, and of rows too long for registers.
+ * With HOLD each lane keeps that many packs in registers, as floats, so that memory is read once: rows of up to HOLD *
+ * LANES packs. With HOLD 0 every pass reads the row again, from a cache if it fits one: right for rows that are too
+ * long for registers, and for CPUs, which have few registers and a fast first cache.
  *
- * Lanes beyond the last row go along with it, because wave operations need all of them, and store nothing.
+ * Lanes beyond the last row repeat the last row, because wave operations need all of them, and store nothing.
  *
  * Defines: IN the type of elements, tile_f32 and the like; WIDTH bytes of a pack; LANES of a row: within a wave a power
- * of two, or whole waves; BLOCK work-items; HOLD; WHOLE 1: the row is HOLD * LANES packs exactly, nothing needs a test.
+ * of two, or whole waves; BLOCK work-items; HOLD; WHOLE 1: the row is HOLD * LANES packs exactly, so nothing needs a
+ * test.
  */
 typedef IN::type element;
 static constexpr unsigned VEC = WIDTH / sizeof(element);
@@ -22,8 +22,8 @@ typedef pack_floats<VEC> floats;
 static constexpr int STEPS_AT_ONCE = HOLD ? HOLD : 4;
 
 struct row {
-    const element *from; /* its first element */
-    uint64_t begin;      /* that element's number in the matrix */
+    const element *from; /* the first element */
+    uint64_t begin;      /* its number in the matrix */
     uint32_t number;     /* of the row */
     unsigned columns, packs;
     unsigned lane; /* of the row's lanes */
@@ -53,7 +53,7 @@ __device__ static inline unsigned row_tail(const row &own)
     return WHOLE ? own.columns : own.packs * VEC + own.lane;
 }
 
-/* The row of this lane, not loaded yet. */
+/* The row of this lane, not yet loaded. */
 __device__ inline row row_open(const element *matrix, uint32_t rows, uint32_t columns)
 {
     const unsigned number = blockIdx.x * (BLOCK / LANES) + (BLOCK == 1 ? 0 : threadIdx.x / LANES);
@@ -86,8 +86,8 @@ __device__ static inline floats row_pack(const row &own, unsigned step)
         return pack_load<IN, VEC>(own.from + row_at(own, step));
 }
 
-/* ---- what the lanes of a row agree on: the same bits in each. Every `place` of the source has LDS of its own, so that
- * one barrier is enough ---- */
+/* ---- reductions over the lanes of a row, with the same bits in each. Every `call_site` has its own LDS, so that one
+ * barrier is enough ---- */
 
 enum row_operation { ROW_SUM, ROW_MAX };
 

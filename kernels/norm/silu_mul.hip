@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The gate of SwiGLU: y = gate / (1 + e^-gate) * up. Gate and up stand side by side in each row of x, as the matrix
- * product that makes both in one leaves them: columns of gate, then columns of up.
+ * The gate of SwiGLU: y = gate / (1 + e^-gate) * up. Gate and up are adjacent in each row of x, as the matrix product
+ * that computes both at once leaves them: columns of gate, then columns of up.
  *
- * Defines: IN; WIDTH bytes of a pack; BLOCK. blockIdx.y is the row, the workgroups of a row share its packs.
+ * Defines: IN; WIDTH bytes of a pack; BLOCK. blockIdx.y is the row; the workgroups of a row share its packs.
  */
 #include "portable.h"
 #include "tile.h"

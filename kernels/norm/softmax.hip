@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
  * Softmax of every row, held in registers: the largest value, exponentials relative to it, their sum, and the quotient,
- * with memory read once. Short rows are owned by a part of a wave (LANES 8: 8 rows to a wave of 64), which costs
- * shuffles only; long ones by a workgroup. Rows beyond all registers are softmax_row's. With HOLD 0 the row is read
- * three times, from a cache.
+ * with memory read once. Short rows take part of a wave (LANES 8: 8 rows to a wave of 64), which costs only shuffles;
+ * long ones take a workgroup. Rows too long for all registers are softmax_row's. With HOLD 0 the row is read three
+ * times, from a cache.
  *
- * An element of -inf has no share. A row of nothing else, all of it masked, becomes zeros, as attention wants it.
+ * An element of -inf has weight 0. A row of nothing else, all of it masked, becomes zeros, as attention needs it.
  */
 #include "portable.h"
 #include "tile.h"
@@ -13,10 +13,10 @@
 #include "row.h"
 
 static constexpr float LOG2_E = 1.44269504088896341f;
-/* The maximum of nothing is the lowest finite number, which masks may be made of: -inf would make inf - inf. */
+/* The maximum of nothing, and of masks: the lowest finite number, because with -inf there would be inf - inf. */
 static constexpr float LOWEST = -3.402823466e38f;
 
-/* e^(x - top); the product is not taken apart, so that a large top does not cost digits. */
+/* e^(x - top). Subtracting first keeps the digits where top is large. */
 __device__ static inline floats exp_below(floats x, float top)
 {
     const floats power = (x - top) * LOG2_E;
@@ -32,7 +32,7 @@ __device__ static inline float exp_below(float x, float top)
     return fast_exp2((x - top) * LOG2_E);
 }
 
-/* The largest of what the lanes of the row have. */
+/* The largest element of the row, known to all its lanes. */
 __device__ inline float row_top(const row &own)
 {
     floats tops = LOWEST;

@@ -2,15 +2,16 @@
  *
  * Softmax of every row: y = exp(x - max) / sum of exp(x - max). One workgroup per row, two passes over it:
  *
- *   1. online: each lane keeps the largest value so far and the sum of exponentials relative to it, and rescales the
- * sum when a larger one comes (Milakov, Gimelshein 2018). So memory is read once where three passes would read it
- * twice. Then lanes agree: shuffles in a wave, LDS between waves.
+ *   1. Online softmax: each lane keeps the largest value so far and the sum of exponentials relative to it, and
+ *      rescales the sum when a larger one comes (Milakov, Gimelshein 2018). So memory is read once, where separate
+ *      passes for maximum and sum would read it twice. Then the lanes agree: by shuffles in a wave, through
+ *      LDS between waves.
  *   2. y = exp(x - max) * (1 / sum), x coming from cache.
  *
- * A lane looks at DEPTH packs of VEC at a time, and each element of a pack has a maximum and a sum of its own, so that
- * nothing is added across a vector before the end, and one rescaling serves DEPTH elements.
+ * A lane processes DEPTH packs of VEC at a time. Each element of a pack has its own maximum and sum, so that nothing is
+ * added across a vector before the end, and one rescaling serves DEPTH elements.
  *
- * An element of -inf has no share. A row of nothing else becomes zeros.
+ * An element of -inf has weight 0. A row of nothing else becomes zeros.
  *
  * Defines: VEC elements in a pack; DEPTH packs at a time; BLOCK work-items.
  */
@@ -19,10 +20,10 @@
 static constexpr unsigned ROW = BLOCK * VEC;
 static constexpr unsigned CHUNK = ROW * DEPTH;
 static constexpr float LOG2_E = 1.44269504088896341f;
-/* The lowest finite number, instead of -inf, which would make inf - inf of a lane without elements. */
+/* The lowest finite number: with -inf a lane without elements would compute inf - inf. */
 static constexpr float LOWEST = -3.402823466e38f;
 
-/* Softmax of a part of a row before its division: the largest value, and the sum of exponentials relative to it. */
+/* Softmax of a part of a row before the division: the largest value, and the sum of exponentials relative to it. */
 struct partial {
     float top, sum;
 };
@@ -48,14 +49,14 @@ __device__ static constexpr unsigned waves()
     return BLOCK > wave_size() ? BLOCK / wave_size() : 1;
 }
 
-/* Two reductions of the wave: one value to agree on the maximum, one to add up what is left. */
+/* Two reductions over the wave: the maximum, then the sum relative to it. */
 __device__ inline partial join_wave(partial own)
 {
     const float top = wave_reduce_max(own.top);
     return {top, wave_reduce_add(own.sum * exp_of(own.top - top))};
 }
 
-/* One part per lane becomes the whole row's, known to every lane. */
+/* Joins the parts of all lanes; every lane gets the result. */
 __device__ inline partial join_group(partial own)
 {
     if constexpr (BLOCK == 1) {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * y = x transposed, in two steps. The naive one reads along rows and writes down columns: neighbouring lanes store a
- * whole row of y apart, so that each of their elements takes a line of its own.
+ * y = x transposed, in two steps. The naive one reads along rows and writes down columns: adjacent lanes store a whole
+ * row of y apart, so that each of their elements takes its own line.
  *
  * Through LDS both sides are whole lines: a workgroup reads a tile of TILE x TILE in packs along rows and writes packs
- * along rows of y. In LDS a row is one bank (4 bytes) longer than the tile, so that neighbours in a column lie in
- * neighbouring banks: lanes that gather columns then meet in a bank in pairs at most, where rows of a whole number of
- * lines would bring all of them to one.
+ * along rows of y. In LDS a row is one bank (4 bytes) longer than the tile, so that adjacent elements of a column are
+ * in adjacent banks: lanes that gather columns conflict in pairs at most. Rows of a whole number of lines would put
+ * them all into one bank.
  *
- * Tiles at the edge go element by element where packs do not fit. Rows of any length; packs need an element's alignment
- * only.
+ * Tiles at the edge go element by element where packs do not fit. Rows may have any length; packs are only aligned to
+ * an element.
  *
  * Defines: IN the type, tile_f32 and the like; WIDTH bytes of a pack; TILE; BLOCK.
  */
@@ -32,7 +32,7 @@ extern "C" __global__ __launch_bounds__(BLOCK) void transpose_naive(
 }
 KERNEL_EXPORT(transpose_naive)
 
-/* What is left of a row at this pack: all of it, or the first elements. `count` may be less than nothing. */
+/* Loads a pack, or its first `count` elements where the row ends; count may be negative. */
 template <bool whole> __device__ static inline pack load_some(const element *from, int count)
 {
     if constexpr (whole)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * Latency hiding: each wave chases CHAINS pointers through one ring, all lanes together, so a step is one load of one
- * line that waits for the one before. With n waves on a SIMD there are n * CHAINS loads on the way, and steps per
- * second grow with n for as long as memory answers each in the same time.
+ * Latency hiding: each wave chases CHAINS pointers through one ring, with all lanes at the same address, so a step is
+ * one load of one line that depends on the load before. With n waves on a SIMD there are n * CHAINS loads in flight,
+ * and steps per second grow with n for as long as memory answers each in the same time.
  *
- * All chains walk the same cycle, each from a slot of its own (neighbours in memory, anywhere in the cycle), so no two
- * ever meet. A launch goes on where the one before stopped: otherwise few waves would walk the same few lines again and
+ * All chains walk the same cycle, each from its own slot (adjacent in memory, anywhere in the cycle), so no two ever
+ * meet. A launch goes on where the one before stopped: otherwise few waves would walk the same few lines again and
  * again, in the cache.
  *
  * A scalar base and a vector offset of 32 bits (so at most 4 GiB): one shift between two loads.

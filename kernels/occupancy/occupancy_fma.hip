@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Arithmetic by as many waves as the launch keeps resident: PAIRS oscillators per lane as in fma_peak, u += a * v; v -=
- * a * u. Each of them is one chain in which every multiply-add needs the one before, so a wave issues PAIRS of them per
- * latency, and a SIMD needs latency / PAIRS waves (each issuing in its own slots) to be busy all the time.
+ * a * u. Each is a chain in which every multiply-add depends on the one before, so a wave issues PAIRS of them per
+ * latency, and a SIMD needs latency / PAIRS waves to be always busy.
  *
  * Defines: PAIRS per lane; BLOCK work-items; VEC elements of a pack: 1, or on the CPU a register; LAST_VGPR, LAST_AGPR
  * as in reserve.h.
@@ -19,8 +19,8 @@ extern "C" __global__ __launch_bounds__(BLOCK) void occupancy_fma(float *__restr
 {
     RESERVE_REGISTERS();
     const uint64_t lane = blockIdx.x * static_cast<uint64_t>(BLOCK) + threadIdx.x;
-    const pack first = reinterpret_cast<const pack *>(start)[threadIdx.x]; /* every workgroup does the same */
-    /* As in fma_peak: one rate in scalar registers, and a negative one that the compiler does not know to be. */
+    const pack first = reinterpret_cast<const pack *>(start)[threadIdx.x]; /* the same in every workgroup */
+    /* As in fma_peak: in scalar registers, and the compiler does not know that minus_a is -a. */
     const float a_uniform = opaque_uniform(rate[0]), minus_a_uniform = opaque_uniform(-a_uniform);
     const pack a = static_cast<pack>(a_uniform), minus_a = static_cast<pack>(minus_a_uniform);
     pack total = static_cast<pack>(0.0f);
@@ -38,7 +38,7 @@ extern "C" __global__ __launch_bounds__(BLOCK) void occupancy_fma(float *__restr
             for (unsigned step = 0; step < STEPS; ++step) {
 #pragma unroll
                 for (int k = 0; k < PAIRS; ++k)
-                    u[k] = opaque(fma(a, v[k], u[k])); /* two chains in one packed instruction would be one chain */
+                    u[k] = opaque(fma(a, v[k], u[k])); /* else two chains may become one packed instruction */
 #pragma unroll
                 for (int k = 0; k < PAIRS; ++k)
                     v[k] = opaque(fma(minus_a, u[k], v[k]));

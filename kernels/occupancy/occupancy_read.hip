@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
  * Reading memory by as many waves as the launch keeps resident. Little's law: bandwidth = bytes in flight / latency,
- * and bytes in flight are waves * lanes * DEPTH * width of a pack. Waves are the first axis, DEPTH, what one wave has
- * on the way before it uses the first, is the second.
+ * and bytes in flight are waves * lanes * DEPTH * width of a pack. Waves are the first axis, DEPTH, the packs that a
+ * lane has in flight, is the second.
  *
  * There are as many workgroups as fit at once, so all run from beginning to end. Together they walk through memory tile
  * by tile:
  *
  *     round 0: | tile of wave 0 | wave 1 | ... |   round 1: | wave 0 | wave 1 | ...
  *
- * The words are numbers that count up, so each wave's sum has a closed form, in whole numbers modulo 2^32.
+ * The words of memory count up, so each wave's sum has a closed form, in integers modulo 2^32.
  *
- * Nothing here takes LDS or a barrier: LDS is what the launch limits occupancy with.
+ * The kernel uses neither LDS nor barriers: LDS is what the launch limits occupancy with.
  *
  * Defines: VEC words in a pack; BLOCK work-items; DEPTH packs per lane and tile; LAST_VGPR, LAST_AGPR as in reserve.h.
  */
@@ -20,7 +20,7 @@
 
 typedef typename vec<uint32_t, VEC>::type pack;
 
-/* A workgroup of one work-item (the CPU device) is a wave of its own. */
+/* A workgroup of one work-item (the CPU device) is a wave. */
 __device__ static constexpr unsigned lanes()
 {
     return BLOCK < wave_size() ? BLOCK : wave_size();
@@ -40,7 +40,7 @@ extern "C" __global__ __launch_bounds__(BLOCK) void occupancy_read(
 {
     RESERVE_REGISTERS();
     const uint32_t wave = BLOCK == 1 ? 0 : threadIdx.x / lanes(), lane = BLOCK == 1 ? 0 : threadIdx.x % lanes();
-    /* A base that is equal in all lanes and a small offset: on AMD a scalar address and one vector register. */
+    /* A base that is the same in all lanes and a small offset: on AMD a scalar address and one vector register. */
     const uint32_t offset = wave * lanes() * DEPTH + lane;
     const pack *at = reinterpret_cast<const pack *>(from) + static_cast<uint64_t>(blockIdx.x) * BLOCK * DEPTH;
     const uint64_t round = static_cast<uint64_t>(gridDim.x) * BLOCK * DEPTH;

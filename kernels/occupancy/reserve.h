@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Registers that a kernel asks for without using them, to keep other waves off its SIMD. Attributes such as launch
- * bounds only cap what the compiler may take; a clobber makes it allocate up to that register. Nothing on the CPU.
+ * Allocates registers that a kernel does not use, to keep other waves off its SIMD. Attributes such as launch bounds
+ * only limit what the compiler may use; a clobber makes it allocate up to that register. Does nothing on the CPU.
  *
  * Defines: LAST_VGPR, LAST_AGPR: the highest register of each kind; -1 leaves it to the kernel.
  */

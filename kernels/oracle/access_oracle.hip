@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a work-item of access_read must have summed: of all elements, in the order of memory, those whose access is its
- * own.
+ * The sum that a work-item of access_read must have: all elements are visited in the order of memory, and those whose
+ * access belongs to the work-item are added.
  */
 #include "portable.h"
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * Elements of O = softmax(scale * Q K') V in f64, each as the sums that define it, for all attention kernels. q and o
+ * Elements of O = softmax(scale * Q K') V in f64, each by the sums that define it, for all attention kernels. q and o
  * are [token][head_q][D], k and v [token][head_kv][D]; starts are where sequences begin, batch + 1 of them. `single`:
  * every sequence has one query, and q_starts is not read. `page`: key `i` of sequence s is token table[s * pages + i /
  * page] * page + i % page.
  *
- * Causal: the last query of a sequence sees all its keys, each one before it one key less. A score that is no f32 any
- * more is minus infinity; a query that sees nothing but that, or no key at all, gives 0.
+ * Causal: the last query of a sequence sees all its keys, each one before it one key less. A score below the range of
+ * f32 is minus infinity; a query that sees nothing else, or no key at all, gives 0.
  */
 #include "portable.h"
 #include "oracle_types.h"

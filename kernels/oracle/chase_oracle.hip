@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Where a pointer chase that starts at element 0 stands after `steps` steps. There is one output, whatever `index`
+ * The position of a pointer chase that starts at element 0 after `steps` steps. There is one output, whatever `index`
  * says.
  */
 #include "portable.h"

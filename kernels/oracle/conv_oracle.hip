@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Elements of a convolution in f64, each as the sum that defines it. NHWC; w is filters x taps_r x taps_s x channels;
- * what lies beyond x is zero.
+ * Elements of a convolution in f64, each by the sum that defines it. NHWC; w is filters x taps_r x taps_s x channels; x
+ * is zero outside.
  *
  * Defines: DTYPE of x and w, see oracle_types.h.
  */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * What dot_peak's accumulators add up to. A round adds `iterations` times the same sum. For i8 and i4 in integers that
- * wrap at 32 bits, so exact; for f16 and bf16 in f64.
+ * What dot_peak's accumulators add up to. A round adds `iterations` times the same sum: for i8 and i4 in integers that
+ * wrap at 32 bits, so exactly; for f16 and bf16 in f64.
  *
- * Defines: BITS of an element; HALF: those of 16 bits are f16, else bf16.
+ * Defines: BITS of an element; HALF 1: elements of 16 bits are f16, else bf16.
  */
 #include "portable.h"
 
@@ -14,7 +14,7 @@ typedef double total_t;
 #endif
 enum { PER_WORD = 32 / BITS };
 
-/* The element's bits stand highest. f16: its exponent is moved to f32's bias by a multiplication. */
+/* The element is in the highest bits. The exponent of an f16 gets f32's bias by a multiplication. */
 __device__ static inline total_t number(uint32_t bits)
 {
 #if BITS <= 8

@@ -3,8 +3,8 @@
  * What fma_peak's oscillators add up to. One step (u, v) -> (u + a * v, v - a * (u + a * v)) is the matrix
  *     | 1    a      |
  *     | -a   1 - a² |
- * and `iterations` steps are its power, by repeated squaring: a way that shares nothing with the kernel's. Every round
- * gives the same sum; the total halves the one before and adds it.
+ * and `iterations` steps are its power, by repeated squaring, which shares nothing with the kernel. Every round gives
+ * the same sum; the total halves the one before and adds it.
  */
 #include "portable.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a work-item of gather must have summed: every access of its own, found by asking each access whose it is.
+ * The sum that a work-item of gather must have: every access is asked whose it is, and the work-item's own are added.
  */
 #include "portable.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Elements of D = alpha * A * B + beta * C in f64, each as the dot product that defines it, for all gemm kernels.
- * Matrices are row-major, those of A and B with `gap` elements between one row's end and the next; A is m x k, or k x m
+ * Elements of D = alpha * A * B + beta * C in f64, each by the dot product that defines it, for all gemm kernels.
+ * Matrices are row-major, A and B with `gap` elements between one row's end and the next row; A is m x k, or k x m
  * where ta is set, B is k x n, or n x k where tb is.
  */
 #include "portable.h"

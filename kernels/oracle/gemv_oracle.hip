@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Elements of y = alpha * scale * (A * x) + beta * y0 in f64. A is m x k, or k x m where ta is set; a scale per output
- * where `scaled` is.
+ * Elements of y = alpha * scale * (A * x) + beta * y0 in f64. A is m x k, or k x m if ta is set; if `scaled` is set,
+ * outputs have scales.
  */
 #include "portable.h"
 #include "oracle_types.h"

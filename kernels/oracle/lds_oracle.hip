@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What lds_read, lds_write and lds_copy must show. Addresses are written down again, access by access in loops over
- * lanes, with divisions where the kernel masks. READ 1: the weighted sum of what a work-item loads; 0: what a word of
- * LDS holds after all lanes stored: its content where any lane comes by, 0 elsewhere.
+ * What lds_read, lds_write and lds_copy must give. Addresses are derived independently, access by access in loops over
+ * lanes, with divisions where the kernel masks. READ 1: the weighted sum of what a work-item loads. READ 0: what a word
+ * of LDS holds after all lanes have stored: its content if any lane stores to it, else 0.
  */
 #include "portable.h"
 

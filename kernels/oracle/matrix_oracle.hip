@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
  * What matrix_peak's accumulators add up to: elements of M x M matrices, one after the other, all equal. A round adds
- * `iterations` times the products of every matrix of `left` (M x depth) with every one of `right` (depth x M); of
- * `left` only two of every four along depth may be there. Whole numbers in integers that wrap at 32 bits, so exact;
- * others in f64. Narrow floats are decoded here by multiplication, on their own. Numbers of 6 and 4 bits are packed
- * along depth. `beside` is added to every element.
+ * `iterations` times the products of every matrix of `left` (M x depth) with every one of `right` (depth x M); `left`
+ * may be sparse, with two of every four along depth. Integers in arithmetic that wraps at 32 bits, so exactly; others
+ * in f64. Narrow floats are decoded here by multiplication, independently. Numbers of 6 and 4 bits are packed along
+ * depth. `extra` is added to every element.
  */
 #include "portable.h"
 
@@ -57,7 +57,7 @@ __device__ static double power_of_two(int exponent)
     return __builtin_bit_cast(double, static_cast<uint64_t>(exponent + 1023) << 52);
 }
 
-/* Finite values only: there are no others in the operands. */
+/* Finite values only: operands have no others. */
 template <class format_t> __device__ static double decode(unsigned code)
 {
     constexpr unsigned sign = 1u << (8 * sizeof(typename format_t::type) - 1);
@@ -77,7 +77,7 @@ template <class type_t> __device__ static total_t number(type_t x)
         return decode<element_of<DTYPE>>(x);
 }
 
-/* Of 4 or 6 bits: floats have no infinities and no NaN; e2m3 has a bias of 1, e3m2 of 3, e2m1 of 1. */
+/* Numbers of 4 or 6 bits. The floats have no infinities and no NaN; e2m3 and e2m1 have a bias of 1, e3m2 of 3. */
 __device__ static inline total_t unpacked(unsigned code)
 {
     if constexpr (FORMAT == I4) {
@@ -94,7 +94,7 @@ __device__ static inline total_t unpacked(unsigned code)
     }
 }
 
-/* Number k of those that begin at `from`, whose elements are `stride` apart. */
+/* Number k of those at `from`, whose bytes or elements are `stride` apart. */
 __device__ static inline total_t number_at(const element *from, uint64_t stride, uint32_t k)
 {
     if constexpr (FORMAT == BY_DTYPE) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the kernels of a mixture of experts must compute, each element on its own and as it is defined. A pair p is
- * choice p % top of token p / top; pairs sorted by expert, and among equals in their own order, have slots 0, 1, 2, ...
+ * What the kernels of a mixture of experts must compute, each element by its definition. Pair p is choice p % top of
+ * token p / top; sorted by expert, and among equals in their own order, pairs have slots 0, 1, 2, ...
  *
  * Defines: DTYPE of rows and matrices, see oracle_types.h.
  */
@@ -13,7 +13,7 @@ typedef oracle_element<DTYPE> element;
 
 /* ---- the gate ---- */
 
-/* Does expert a stand before expert b? Larger logits first, the lower number among equals. */
+/* Does expert a rank before expert b? Larger logits first, among equals the lower number. */
 __device__ static bool is_before(const float *logits, uint32_t a, uint32_t b)
 {
     return logits[a] > logits[b] || (logits[a] == logits[b] && a < b);
@@ -27,7 +27,7 @@ __device__ static uint32_t rank_of(const float *logits, uint32_t experts, uint32
     return rank;
 }
 
-/* Its number, or its weight: exp(logit) over the sum of those of the `top` chosen (renormalise) or of all experts. */
+/* The chosen expert (choice), or its weight: exp(logit) over the sum of the chosen (renormalise) or of all. */
 extern "C" __global__ void moe_gate_oracle(double *result, const uint64_t *index, const float *logits, uint32_t experts,
     uint32_t top, uint32_t renormalise, uint32_t choice, uint32_t samples)
 {
@@ -71,7 +71,7 @@ __device__ static uint32_t slot_of(const uint32_t *ids, uint32_t pairs, uint32_t
 
 __device__ static uint32_t pair_of(const uint32_t *ids, uint32_t pairs, uint32_t experts, uint32_t slot)
 {
-    uint32_t expert = 0, beyond = experts; /* whose slot it is: the last one that begins at or before it */
+    uint32_t expert = 0, beyond = experts; /* the last expert whose slots begin at or before this one */
     while (beyond - expert > 1) {
         const uint32_t middle = (expert + beyond) / 2;
         if (pairs_below(ids, pairs, middle) <= slot)
@@ -86,7 +86,7 @@ __device__ static uint32_t pair_of(const uint32_t *ids, uint32_t pairs, uint32_t
     return pair;
 }
 
-/* Element i of the plan: offsets of the experts (experts + 1), slots of the pairs, tokens of the slots. */
+/* Element i of the plan: offsets of the experts (experts + 1 of them), slots of the pairs, tokens of the slots. */
 extern "C" __global__ void moe_plan_oracle(double *result, const uint64_t *index, const uint32_t *ids, uint32_t experts,
     uint32_t pairs, uint32_t top, uint32_t samples)
 {
@@ -113,7 +113,7 @@ extern "C" __global__ void moe_permute_oracle(double *result, const uint64_t *in
 }
 KERNEL_EXPORT(moe_permute_oracle)
 
-/* And back: each token's rows, by their weights. */
+/* And back: the weighted sum of each token's rows. */
 extern "C" __global__ void moe_unpermute_oracle(double *result, const uint64_t *index, const element *rows,
     const uint32_t *slots, const float *weights, uint32_t top, uint32_t columns, uint32_t samples)
 {

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
  * What a chain of op_chain ends with, in f64: the operation by its definition, once for every step. After 4,096 steps
- * contractions stand at their fixed point, and pairs that undo each other repeat: from there on only the parity of the
- * number of steps matters. Whole numbers take every step.
+ * contractions have reached their fixed point, and pairs that undo each other repeat: from there on only the parity of
+ * the number of steps matters. Integers take every step.
  *
- * Defines: OP; BITS: of the elements of OP=dot where they are whole numbers, else 0.
+ * Defines: OP; BITS: of the elements of OP=dot where they are integers, else 0.
  */
 #include "portable.h"
 
-/* 2^x for |x| < 1000: x = n + r with |r| <= 1/2, the Taylor series of e^(r ln 2). Kernels have no mathematical library.
- */
+/* 2^x for |x| < 1000: x = n + r with |r| <= 1/2, the Taylor series of e^(r ln 2). There is no math library. */
 __device__ static inline double exp2_exact(double x)
 {
     const double shifted = x + 0x1.8p52, n = shifted - 0x1.8p52, r = (x - n) * 0.69314718055994530942;
@@ -39,7 +38,7 @@ __device__ static inline double step_exp2(double x, uint64_t)
     return exp2_exact(-x);
 }
 
-/* log2 undoes exp2: the value before it is kept instead. */
+/* log2 undoes exp2, so the value stays. */
 __device__ static inline double step_exp2_log2(double x, uint64_t)
 {
     return x;
@@ -86,8 +85,8 @@ __device__ static inline double step_mad32(double x, uint64_t)
     return static_cast<double>(static_cast<uint32_t>(x) * 3u + 2863311531u);
 }
 
-/* Two vectors, and the first with another, of BITS each: bytes (1, 2, 3, 4) with themselves and with (-1, -2, -2, -2),
- * as 0 - 0x01010101 is; four bits (1, 7, 6, 5, 4, 3, 2, 1) likewise; else the pair (1, 2), with (1, -3). */
+/* A vector with itself, or in odd steps with another: bytes (1, 2, 3, 4) with (-1, -2, -2, -2), which 0 - 0x01010101
+ * is; four bits (1, 7, 6, 5, 4, 3, 2, 1) likewise; else the pair (1, 2) with (1, -3). */
 __device__ static inline double step_dot(double x, uint64_t step)
 {
     const bool odd = step % 2;
@@ -99,7 +98,7 @@ __device__ static inline double step_dot(double x, uint64_t step)
     return x + (odd ? 1 - 6 : 1 + 4);
 }
 
-/* The starts are exact in each type that they pass through, but for i32, which drops the fraction. */
+/* Start values are exact in each type that they pass through, except i32, which drops the fraction. */
 __device__ static inline double step_f32_i32(double x, uint64_t)
 {
     return static_cast<double>(static_cast<int32_t>(x));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * For oracles: e^x in f64 for x <= 0. Kernels have no mathematical library.
+ * For reference kernels: e^x in f64 for x <= 0. Kernels have no math library.
  */
 #ifndef ROOFTILE_ORACLE_EXP_H
 #define ROOFTILE_ORACLE_EXP_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Where a walk of 32 * loops * phases steps through a ring ends that starts at element 0; the ring holds the number of
- * the next element. For the chases that count their steps so.
+ * Where a walk of `steps` steps through a ring ends that starts at element 0; the ring holds the number of the next
+ * element. For the chases that take 32 * loops * phases steps.
  */
 #include "portable.h"
 

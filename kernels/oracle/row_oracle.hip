@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * Elements of what the kernels of norm make of rows, in f64, each from its whole row as the definition says: layernorm,
- * rmsnorm, rmsnorm of a sum, and the numbers that quantise rounds.
+ * Elements of normalised rows, in f64, each from its whole row by the definition: layernorm, rmsnorm, rmsnorm of a sum,
+ * and the numbers that quantise rounds.
  */
 #include "portable.h"
 #include "oracle_types.h"
 
 typedef oracle_element<DTYPE> element;
 
-/* Newton's method from above; kernels have no mathematical library. */
+/* Newton's method from above; kernels have no math library. */
 __device__ static double root(double x)
 {
     if (x <= 0)

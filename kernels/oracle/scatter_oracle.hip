@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a word of scatter's table must hold: its own number when some access goes to its element, else the zero that was
- * there.
+ * What a word of scatter's table must hold: its own number if some access goes to its element, else the initial zero.
  */
 #include "portable.h"
 

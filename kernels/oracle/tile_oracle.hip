@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * What tile_convert finds, in its three parts. The code nearest to a number, ties to even, by search: magnitudes of
- * codes grow with the code, so the last that is not above the number is bisected, and of it and the next one the nearer
- * is taken. Beyond the largest number: it, where the format has 8 bits and the number is finite, else infinity, or NaN
- * where there is none.
+ * What tile_convert finds, in its three parts. The code nearest to a number, ties to even, is found by search:
+ * magnitudes grow with the code, so bisection finds the last one that is not above the number, and the nearer of it and
+ * the next is taken. A number beyond the largest becomes that, if it is finite and the format has 8 bits, else
+ * infinity, or NaN in formats without one.
  */
 #include "portable.h"
 
 enum format { f16, bf16, e4m3, e5m2, e4m3fnuz, e5m2fnuz, FORMATS };
 static constexpr unsigned BITS[FORMATS] = {16, 16, 8, 8, 8, 8};
 static constexpr int MANTISSA[FORMATS] = {10, 7, 3, 2, 3, 2}, BIAS[FORMATS] = {15, 127, 7, 15, 8, 16};
-/* Codes of the largest number, of infinity or what is in its place. */
+/* Codes of the largest number, and of infinity or what takes its place. */
 static constexpr unsigned LARGEST[FORMATS] = {0x7bff, 0x7f7f, 0x7e, 0x7b, 0x7f, 0x7f};
 static constexpr unsigned BEYOND[FORMATS] = {0x7c00, 0x7f80, 0x7f, 0x7c, 0x80, 0x80};
 
@@ -19,7 +19,7 @@ __device__ static inline double power_of_two(int exponent)
     return __builtin_bit_cast(double, static_cast<uint64_t>(exponent + 1023) << 52);
 }
 
-/* As if the exponent had no end. */
+/* As if every exponent were that of a finite number. */
 __device__ static inline double value_of(unsigned code)
 {
     const unsigned exponent = code >> MANTISSA[DTYPE], fraction = code & ((1u << MANTISSA[DTYPE]) - 1);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
  * How fast the device runs right now: one wave reads the counter of core clocks and the counter of constant rate, for
- * as long as the host asks (at least 20 us). Both by the same wave: counters of two XCDs do not compare. The loop adds
- * differences, because gfx11 counts clocks in 20 bits, which start again after 0.4 ms; the longest step tells whether
- * one was missed. Each pair is read in the same order, so what a read takes cancels.
+ * as long as the host asks (at least 20 us). Both are read by the same wave, because counters of two XCDs do not
+ * compare. The loop adds differences, because gfx11 counts clocks in 20 bits, which wrap after 0.4 ms; the longest step
+ * tells whether a wrap was missed. Each pair is read in the same order, so the time of a read cancels.
  *
- * The constant counter steps by 10 ns on AMD, but by 32 ns to 1 us on NVIDIA (%globaltimer, whose unit is the
- * nanosecond all the same), which would be 5 % of 20 us. So it begins where the counter has just stepped, and ends
- * where it has just stepped: what is left is one pass of the loop at either end, less than 0.1 us.
+ * The constant counter steps by 10 ns on AMD, but by 32 ns to 1 us on NVIDIA (%globaltimer, although its unit is the
+ * nanosecond), which would be 5 % of 20 us. So measuring starts and ends where the counter has just stepped: the
+ * remaining error is one pass of the loop at either end, less than 0.1 us.
  */
 #include "portable.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Pushes everything else out of every cache by reading and writing more than they hold. Both, because a cache behind
- * the L2 (AMD's Infinity Cache) may keep what is read and let writes pass, or the other way round.
+ * Evicts everything else from every cache by reading and writing more than they hold. Both, because a cache behind the
+ * L2 (AMD's Infinity Cache) may keep what is read and let writes pass, or the other way round.
  */
 #include "portable.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Holds a stream back until the host has queued what is to run behind it, so that a batch of short launches shows the
- * device's pace and not the host's. It gives up after a bounded number of looks: where launches run at once, or where a
- * full queue makes the host wait, it costs time and never hangs.
+ * device's pace and not the host's. It gives up after a bounded number of looks, so it never hangs: where kernels of a
+ * stream run at once, or a full queue makes the host wait, it only costs time.
  */
 #include "portable.h"
 
