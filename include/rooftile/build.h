@@ -28,9 +28,9 @@
 /* A compiler that was found and probed. */
 struct compiler {
     const char *path;
-    const char *version;  /* first line of --version */
-    unsigned llvm;        /* major version, 0 unknown */
-    bool is_hipcc;        /* a wrapper that writes offload bundles */
+    const char *version; /* first line of --version */
+    unsigned llvm;       /* major version, 0 unknown */
+    bool is_hipcc;       /* a wrapper that writes offload bundles */
     bool is_nvcc;
     const char *identity; /* changes with the compiler: hash of real path, size, mtime and all of --version */
 };
@@ -69,26 +69,24 @@ struct build_request {
 enum build_state { BUILD_PENDING, BUILD_CACHED, BUILD_COMPILED, BUILD_FAILED, BUILD_SKIPPED };
 struct build_result {
     enum build_state state;
-    const char *object; /* path of the code object */
-    const char *library; /* of a request for one: its name, and no object; else NULL */
-    char sha256[65];    /* of the object */
-    const char
-        *message; /* BUILD_FAILED: the compiler's own words; BUILD_SKIPPED: the reason (min_llvm, unknown target); of a
-                   * library, which has no code to look at, these words */
-    const char
-        *command;      /* the command line, quoted for a shell, for messages and -v; NULL when it never came to that */
+    const char *object;  /* path of the code object; "" of a library */
+    const char *library; /* of a request for one: its name; else NULL */
+    char sha256[65];     /* of the object */
+    const char *message; /* BUILD_FAILED: the compiler's own words; BUILD_SKIPPED: the reason (min_llvm, unknown
+                          * target); of a library, which has no code to look at, these words */
+    const char *command; /* the command line, quoted for a shell, for messages; NULL when it never came to that */
     const struct compiler *compiler; /* that made the object; its path is "" when it is not here. NULL for images */
-    double compile_ns; /* 0 when nothing was compiled for this request */
+    double compile_ns;               /* 0 when nothing was compiled for this request */
 };
 
-/* Finds the compiler for a target: ROOFTILE_KERNEL_COMPILER alone when it is set (a hipcc: for AMD only), else the first
- * that knows the target and is no older than `min_llvm` (0: any). AMD: $ROCM_PATH/llvm/bin/amdclang++ (/opt/rocm without
- * ROCM_PATH), hipcc, then as for the CPU the newest LLVM of clang++ and clang++-25 down to clang++-14. NVIDIA:
- * $CUDA_HOME/bin/nvcc, the nvcc on PATH, without CUDA_HOME /usr/local/cuda/bin/nvcc, which write cubins; where there is none that
- * knows the target, the same clangs, from LLVM 19 on, which write PTX that the driver compiles when it loads it. Probed by
- * compiling an empty file; what was learned is kept in path_cache_dir()/compilers. ERR_BUILD names what was tried and what
- * to install; ERR_UNSUPPORTED: there are compilers but none knows the target ("never compiled: ..."), or all that do are
- * too old. */
+/* Finds the compiler for a target: ROOFTILE_KERNEL_COMPILER alone when it is set (a hipcc: for AMD only), else the
+ * first that knows the target and is no older than `min_llvm` (0: any). AMD: $ROCM_PATH/llvm/bin/amdclang++ (/opt/rocm
+ * without ROCM_PATH), hipcc, then as for the CPU the newest LLVM of clang++ and clang++-25 down to clang++-14. NVIDIA:
+ * $CUDA_HOME/bin/nvcc, the nvcc on PATH, without CUDA_HOME /usr/local/cuda/bin/nvcc, which write cubins; where there is
+ * none that knows the target, the same clangs, from LLVM 19 on, which write PTX that the driver compiles when it loads
+ * it. Probed by compiling an empty file; what was learned is kept in path_cache_dir()/compilers. ERR_BUILD names what
+ * was tried and what to install; ERR_UNSUPPORTED: there are compilers but none knows the target ("never compiled:
+ * ..."), or all that do are too old. */
 enum status build_find_compiler(struct compiler *compiler, const struct build_target *target, unsigned min_llvm,
                                 struct arena *arena, struct err *err);
 
@@ -114,7 +112,8 @@ enum status build_all(struct build_result *results, const struct build_request *
                       const struct build_options *options, struct arena *arena, struct err *err);
 
 /* The LLVM IR, as text, that the compiler makes of a request with the very command that builds it, after optimisation.
- * Not cached. ERR_UNSUPPORTED: the request is an image, or no compiler knows the target; ERR_BUILD: it does not compile. */
+ * Not cached. ERR_UNSUPPORTED: the request is an image, or no compiler knows the target; ERR_BUILD: it does not
+ * compile. */
 enum status build_ir(char **ir, const struct build_request *request, const struct build_options *options,
                      struct arena *arena, struct err *err);
 

@@ -1,23 +1,27 @@
 /* SPDX-License-Identifier: MIT
  *
- * Code objects: what a compiler made of GPU kernels, read without a GPU, ROCm or CUDA. Any file that holds some of AMD's will do:
- * a plain code object (.co, .hsaco), a clang offload bundle, a compressed one, or an executable, library or object of the host
- * with bundles inside its .hip_fatbin section (several, one after the other, compressed or not). Of NVIDIA's: a cubin, or PTX.
+ * Code objects: what a compiler made of GPU kernels, read without a GPU, ROCm or CUDA. Any file that holds some of
+ * AMD's will do: a plain code object (.co, .hsaco), a clang offload bundle, a compressed one, or an executable, library
+ * or object of the host with bundles inside its .hip_fatbin section (several, one after the other, compressed or not).
+ * Of NVIDIA's: a cubin, or PTX.
  *
- * Sources: the AMDGPU metadata note (msgpack; "Code Object V3+ Metadata" in LLVM's AMDGPUUsage) for what the compiler says,
- * the 64-byte kernel descriptor NAME.kd ("Kernel Descriptor") for what the hardware is told, the symbol table for where the
- * instructions are. Compiler and hardware may disagree: launch bounds can allocate 169 VGPRs where .vgpr_count says 2.
+ * Sources: the AMDGPU metadata note (msgpack; "Code Object V3+ Metadata" in LLVM's AMDGPUUsage) for what the compiler
+ * says, the 64-byte kernel descriptor NAME.kd ("Kernel Descriptor") for what the hardware is told, the symbol table for
+ * where the instructions are. Compiler and hardware may disagree: launch bounds can allocate 169 VGPRs where
+ * .vgpr_count says 2.
  *
  * A cubin has no metadata note. vgpr_count is then registers per thread, private_segment_bytes the stack frame (spilled
- * registers, arrays without registers, what calls need), group_segment_bytes static shared memory, kernarg_bytes and the
- * arguments those of constant bank 0; which arguments are pointers is not said. All that is AMD's alone is 0. ptxas marks the
- * instructions that spill: their bytes are spill_store_bytes and spill_load_bytes, the same that `ptxas -v` prints.
+ * registers, arrays without registers, what calls need), group_segment_bytes static shared memory, kernarg_bytes and
+ * the arguments those of constant bank 0; which arguments are pointers is not said. All that is AMD's alone is 0. ptxas
+ * marks the instructions that spill: their bytes are spill_store_bytes and spill_load_bytes, the same that `ptxas -v`
+ * prints.
  *
- * PTX is no code yet: the driver compiles it when it loads it, and chooses the registers (is_ptx). Known are the arguments, without
- * which of them are pointers, static shared memory and the launch bounds; `code` is the kernel's text.
+ * PTX is no code yet: the driver compiles it when it loads it, and chooses the registers (is_ptx). Known are the
+ * arguments, without which of them are pointers, static shared memory and the launch bounds; `code` is the kernel's
+ * text.
  *
- * Input may be hostile: every offset and size is checked, and a broken file is ERR_CONFIG with the reason. Everything lives
- * in the arena. Sizes are bytes, registers count 32-bit registers per lane.
+ * Input may be hostile: every offset and size is checked, and a broken file is ERR_CONFIG with the reason. Everything
+ * lives in the arena. Sizes are bytes, registers count 32-bit registers per lane.
  */
 #ifndef ROOFTILE_CODEOBJ_H
 #define ROOFTILE_CODEOBJ_H
@@ -33,8 +37,8 @@
 
 /* One argument as the kernel's prologue finds it in the kernarg segment. */
 struct codeobj_arg {
-    const char *name;          /* "" when the compiler left it out (it mostly does for HIP) */
-    const char *type;          /* "" likewise; OpenCL writes "float*" */
+    const char *name; /* "" when the compiler left it out (it mostly does for HIP) */
+    const char *type; /* "" likewise; OpenCL writes "float*" */
     uint32_t offset_bytes;
     uint32_t size_bytes;
     const char *value_kind;    /* "global_buffer" "by_value" "dynamic_shared_pointer" "hidden_block_count_x" ... */
@@ -45,52 +49,55 @@ struct codeobj_arg {
 };
 
 struct codeobj_kernel {
-    const char *name;          /* .name: what hipModuleGetFunction takes; mangled for C++ */
-    const char *symbol;        /* of the descriptor, "NAME.kd" */
+    const char *name;               /* .name: what hipModuleGetFunction takes; mangled for C++ */
+    const char *symbol;             /* of the descriptor, "NAME.kd" */
     const struct codeobj_arg *args; /* in the order of the metadata: explicit ones first, then hidden ones */
     size_t arg_count;
-    size_t explicit_count;     /* args[0 .. explicit_count) are the ones a launch passes; hidden ones follow */
+    size_t explicit_count; /* args[0 .. explicit_count) are the ones a launch passes; hidden ones follow */
 
     /* From the metadata: what the compiler says. */
-    uint32_t vgpr_count;       /* gfx90a and later CDNA: arch and acc registers together (arch aligned to 4) */
-    uint32_t agpr_count;       /* 0 where there are none */
-    uint32_t sgpr_count;       /* with VCC, flat_scratch and XNACK extras */
+    uint32_t vgpr_count; /* gfx90a and later CDNA: arch and acc registers together (arch aligned to 4) */
+    uint32_t agpr_count; /* 0 where there are none */
+    uint32_t sgpr_count; /* with VCC, flat_scratch and XNACK extras */
     uint32_t vgpr_spills, sgpr_spills;
-    bool spill_bytes_known;    /* a cubin of CUDA 13 or later, or one that marks spills; AMD's never */
+    bool spill_bytes_known; /* a cubin of CUDA 13 or later, or one that marks spills; AMD's never */
     uint64_t spill_store_bytes, spill_load_bytes; /* of a thread, each instruction once */
-    uint32_t barriers;         /* that a block of a cubin's names; 0 for AMD */
-    uint32_t group_segment_bytes;   /* static LDS; a launch adds its dynamic LDS */
-    uint32_t private_segment_bytes; /* scratch of each lane; a lower bound when uses_dynamic_stack */
+    uint32_t barriers;                            /* that a block of a cubin's names; 0 for AMD */
+    uint32_t group_segment_bytes;                 /* static LDS; a launch adds its dynamic LDS */
+    uint32_t private_segment_bytes;               /* scratch of each lane; a lower bound when uses_dynamic_stack */
     uint32_t kernarg_bytes;
-    uint32_t wave;             /* 64 or 32 */
-    bool is_ptx;               /* registers, stack and spills are the driver's choice: 0 here is "not known" */
-    uint32_t max_block;        /* .max_flat_workgroup_size, lanes; 0 unknown */
+    uint32_t wave;              /* 64 or 32 */
+    bool is_ptx;                /* registers, stack and spills are the driver's choice: 0 here is "not known" */
+    uint32_t max_block;         /* .max_flat_workgroup_size, lanes; 0 unknown */
     uint32_t required_block[3]; /* .reqd_workgroup_size; 0 0 0 when any will do */
     bool uses_dynamic_stack;
-    bool wgp_mode; /* gfx10 and later: a workgroup may spread over both CUs of a WGP; by the descriptor where there is one,
-                    * as the metadata does not say it before version 5 */
+    bool wgp_mode; /* gfx10 and later: a workgroup may spread over both CUs of a WGP; by the descriptor
+                                * where there is one, as the metadata does not say it before version 5 */
 
     /* From the kernel descriptor: what the hardware is told. All 0 when !has_descriptor. */
     bool has_descriptor;
-    uint32_t encoded_vgprs;    /* (GRANULATED_WORKITEM_VGPR_COUNT + 1) * encoding granule of target and wave; 0: target unknown */
-    uint32_t allocated_vgprs;  /* that, rounded up to the allocation granule: what one wave takes from the register file */
-    uint32_t arch_vgprs;       /* of allocated_vgprs: up to accum_offset in a unified file when the kernel has AGPRs, else all */
-    uint32_t acc_vgprs;        /* AGPRs allocated; 0 when the kernel has none. gfx908: another file of the same size as arch_vgprs */
+    uint32_t encoded_vgprs;   /* (GRANULATED_WORKITEM_VGPR_COUNT + 1) * encoding granule of target and wave;
+                                * 0: target unknown */
+    uint32_t allocated_vgprs; /* that, rounded up to the allocation granule: what a wave takes of the file */
+    uint32_t arch_vgprs;      /* of allocated_vgprs: up to ACCUM_OFFSET in a unified file when the kernel has AGPRs,
+                                * else all */
+    uint32_t acc_vgprs;       /* AGPRs allocated; 0 when the kernel has none. gfx908: another file of the same size as
+                                * arch_vgprs */
 
     /* The instructions. NULL and 0 when the entry point lies outside every loaded segment. */
     const unsigned char *code;
-    size_t code_bytes;         /* the function symbol's size; without one up to the next symbol or the segment's end */
-    uint64_t code_address;     /* virtual, as disassemblers print it */
-    char code_sha256[65];      /* "" when there is no code */
+    size_t code_bytes;     /* the function symbol's size; without one up to the next symbol or the segment's end */
+    uint64_t code_address; /* virtual, as disassemblers print it */
+    char code_sha256[65];  /* "" when there is no code */
 };
 
 struct codeobj {
     const unsigned char *bytes; /* the ELF image alone */
     size_t size_bytes;
-    const char *id;            /* the bundle's entry id "hipv4-amdgcn-amd-amdhsa--gfx942:xnack-"; "" when there is no bundle */
-    const char *target;        /* "gfx942", "gfx9-4-generic", "sm_90a"; from the metadata, else from the ELF header's flags */
-    const char *features;      /* "sramecc+:xnack-"; "" any */
-    unsigned abi;              /* code object version: 3, 4, 5 or 6; of a cubin 7 or 8 */
+    const char *id;       /* the bundle's entry id "hipv4-amdgcn-amd-amdhsa--gfx942:xnack-"; "": no bundle */
+    const char *target;   /* "gfx942", "gfx9-4-generic", "sm_90a"; from metadata, else the ELF header's flags */
+    const char *features; /* "sramecc+:xnack-"; "" any */
+    unsigned abi;         /* code object version: 3, 4, 5 or 6; of a cubin 7 or 8 */
     const struct codeobj_kernel *kernels; /* in the order of the metadata */
     size_t kernel_count;
 };
@@ -112,7 +119,7 @@ struct codeobj_file {
     size_t other_count;
 };
 
-/* ERR_CONFIG "PATH: not a code object: ..." | "PATH: ... truncated ..." | "PATH: ... has no AMDGPU metadata note ...". */
+/* ERR_CONFIG "PATH: not a code object: ..." | "PATH: ... truncated ..." | "PATH: ... has no AMDGPU metadata note". */
 enum status codeobj_read(const struct codeobj_file **file, const char *path, struct arena *arena, struct err *err);
 
 /* The same for bytes already in memory. The result points into `bytes`, which must live as long as the arena. */
@@ -122,22 +129,25 @@ enum status codeobj_parse(const struct codeobj_file **file, const char *path, co
 /* "code object" "offload bundle" "compressed offload bundle" "executable" "PTX": for messages. */
 const char *codeobj_container_name(enum codeobj_container container);
 
-/* The object that the AMD runtime would load on a device "gfx942" or "gfx942:sramecc+:xnack-": the same processor, and every
- * feature that the object fixes must be the device's where both say something; of several the one that fixes most. NULL: none.
- * A bundle made of several objects for one target (several translation units) gives the first: see codeobj_find_kernel. */
+/* The object that the AMD runtime would load on a device "gfx942" or "gfx942:sramecc+:xnack-": the same processor, and
+ * every feature that the object fixes must be the device's where both say something; of several the one that fixes
+ * most. NULL: none. A bundle made of several objects for one target (several translation units) gives the first: see
+ * codeobj_find_kernel. */
 const struct codeobj *codeobj_for_target(const struct codeobj_file *file, const char *target);
 
 /* The kernel with this name in one object, or NULL. */
 const struct codeobj_kernel *codeobj_kernel(const struct codeobj *object, const char *name);
 
-/* The kernel with this name in any object that runs on `target` (NULL: any), and in *object (may be NULL) where it was. */
+/* The kernel with this name in any object that runs on `target` (NULL: any), and in *object (may be NULL) where it
+ * was. */
 const struct codeobj_kernel *codeobj_find_kernel(const struct codeobj **object, const struct codeobj_file *file,
                                                  const char *target, const char *name);
 
 /* Every target of the file once, "gfx90a gfx942:xnack-": for messages. */
 char *codeobj_targets(const struct codeobj_file *file, struct arena *arena);
 
-/* How the hardware counts vector registers, per lane (LLVM's AMDGPUBaseInfo; occupancy of a kernel uses the same numbers). */
+/* How the hardware counts vector registers, per lane (LLVM's AMDGPUBaseInfo; occupancy of a kernel uses the same
+ * numbers). */
 struct codeobj_granules {
     uint32_t encoding;   /* the descriptor's field counts these */
     uint32_t allocation; /* a wave gets a multiple of this */

@@ -2,8 +2,8 @@
  *
  * What the compiler made of a kernel: its instructions, their kinds and work, its loops, and what is worth changing.
  *
- *     code object --llvm-objdump, once--> text
- *     text --isa_parse--> struct isa { kernels { instructions, loops, mixes, findings } }
+ *     code object --disassembler, once--> text --isa_parse--> struct isa
+ *         { kernels { instructions, loops, mixes, findings } }
  *
  * isa_parse is pure: objdump's text in, structs in the caller's arena out, so it is tested without any tool.
  *
@@ -58,8 +58,7 @@ enum isa_kind {
 /* Which memory an instruction moves bytes to or from. A flat access counts as global. */
 enum isa_space { ISA_NO_SPACE, ISA_GLOBAL, ISA_LDS, ISA_SCRATCH, ISA_CONSTANT, ISA_SPACES };
 
-/* Bytes of one instruction per lane (ISA_CONSTANT: per wave); ds_read2_b32 moves 8. Traffic is counted in these
- * classes. */
+/* Bytes of one instruction per lane (ISA_CONSTANT: per wave); ds_read2_b32 moves 8. Traffic is counted by these. */
 enum isa_width { ISA_1, ISA_2, ISA_4, ISA_8, ISA_12, ISA_16, ISA_32, ISA_64, ISA_WIDTHS };
 unsigned isa_width_bytes(enum isa_width width);
 
@@ -119,31 +118,30 @@ struct isa_loop {
 
 enum isa_severity { ISA_NOTE, ISA_HINT, ISA_PROBLEM };
 
-/* clang-format off */
-/* One thing worth knowing, for people: `what` is the fact with its numbers, `advice` what to try. `code` never changes its
- * meaning, scripts may depend on it:
- *   scratch-in-loop      loads or stores of scratch (spills) inside a loop                        problem
- *   scratch              loads or stores of scratch or spilled VGPRs, none of them in a loop      hint
- *   scalar-spills        SGPRs spilled into lanes of a VGPR                                       note
- *   narrow-loads         an innermost loop loads less than 16 bytes per lane at addresses that
- *                        do not come from loaded values, and no loop of the kernel loads 16       hint
- *   wait-each-load       an innermost loop waits for all memory right after each of its loads,
- *                        whose addresses do not come from loaded values                           hint
- *   one-chain            the fma or matrix instructions of an innermost loop mostly wait for
- *                        each other, longer than it takes to issue them                           hint
- *   narrow-lds           LDS reads of an innermost loop lie side by side, one wider read would do hint
- *   conversions          a third or more of the vector issue time of an innermost loop converts   hint
- *   transcendentals      more than half of that time are transcendentals                          hint
- *   integer-division     integer division in software                             in a loop hint, else note
- *   barrier-per-step     a barrier in an innermost loop every few vector instructions             note
- *   accumulator-copies   an innermost loop copies between AGPRs and VGPRs more often than it
- *                        multiplies                                                               hint
- *   lanes-off            WMMA or v_permlane16 behind a branch that may switch lanes off           hint
- *   calls                calls of functions, whose instructions are not counted                   note
- *   matrix-shape         matrix instructions whose shape is not in the code (tcgen05), not counted note
- * Of cubins only scratch-in-loop, scratch, barrier-per-step, calls and matrix-shape are looked for.
- * Loops that do the remainder of a larger one, and conversions or transcendentals that memory hides, are left alone. */
-/* clang-format on */
+/* One thing worth knowing, for people: `what` is the fact with its numbers, `advice` what to try. `code` never changes
+ * its meaning, scripts may depend on it:
+ *
+ *   scratch-in-loop      problem        loads or stores of scratch (spills) inside a loop
+ *   scratch              hint           loads or stores of scratch or spilled VGPRs, none of them in a loop
+ *   scalar-spills        note           SGPRs spilled into lanes of a VGPR
+ *   narrow-loads         hint           an innermost loop loads less than 16 bytes per lane at addresses that do not
+ *                                       come from loaded values, and no loop of the kernel loads 16
+ *   wait-each-load       hint           an innermost loop waits for all memory right after each of its loads, whose
+ *                                       addresses do not come from loaded values
+ *   one-chain            hint           the fma or matrix instructions of an innermost loop mostly wait for each other,
+ *                                       longer than it takes to issue them
+ *   narrow-lds           hint           LDS reads of an innermost loop lie side by side, one wider read would do
+ *   conversions          hint           a third or more of the vector issue time of an innermost loop converts
+ *   transcendentals      hint           more than half of that time are transcendentals
+ *   integer-division     hint, or note  integer division in software: in a loop, or in none
+ *   barrier-per-step     note           a barrier in an innermost loop every few vector instructions
+ *   accumulator-copies   hint           an innermost loop copies between AGPRs and VGPRs more often than it multiplies
+ *   lanes-off            hint           WMMA or v_permlane16 behind a branch that may switch lanes off
+ *   calls                note           calls of functions, whose instructions are not counted
+ *   matrix-shape         note           matrix instructions whose shape is not in the code (tcgen05), not counted
+ *
+ * Of cubins only scratch-in-loop, scratch, barrier-per-step, calls and matrix-shape are looked for. Loops that do the
+ * remainder of a larger one, and conversions or transcendentals that memory hides, are left alone. */
 struct isa_finding {
     const char *code;
     enum isa_severity severity;
@@ -177,7 +175,6 @@ struct isa_kernel {
 };
 
 struct isa {
-    const char *target;         /* "gfx942"; without features */
     const char *tool;           /* path of the disassembler; NULL after isa_parse alone */
     struct isa_kernel *kernels; /* in the order of the symbols asked for */
     size_t kernel_count;
@@ -185,11 +182,11 @@ struct isa {
 
 /* Disassembles `bytes` (one ELF code object) and analyses the kernels named by `symbols`. One child process for all of
  * them. The disassembler is the first that knows the target of: ROOFTILE_OBJDUMP (then only that), $ROCM_PATH/llvm/bin/
- * llvm-objdump, /opt/rocm/llvm/bin/llvm-objdump, llvm-objdump-25 ... -14, llvm-objdump. A cubin's is the first there is of
- * ROOFTILE_NVDISASM (then only that; nvdisasm or cuobjdump), $CUDA_HOME/bin/nvdisasm, nvdisasm, /usr/local/cuda/bin/nvdisasm, and
- * cuobjdump in the same places.
- * ERR_UNSUPPORTED: there is no disassembler, or none at hand knows the target; the sentence names the LLVM needed, and
- * a caller goes on with the metadata alone. ERR_IO: it failed otherwise. */
+ * llvm-objdump, /opt/rocm/llvm/bin/llvm-objdump, llvm-objdump-25 ... -14, llvm-objdump. A cubin's is the first there is
+ * of ROOFTILE_NVDISASM (then only that; nvdisasm or cuobjdump), $CUDA_HOME/bin/nvdisasm, nvdisasm,
+ * /usr/local/cuda/bin/nvdisasm, and cuobjdump in the same places. ERR_UNSUPPORTED: there is no disassembler, or none at
+ * hand knows the target; the sentence names the LLVM needed, and a caller goes on with the metadata alone. ERR_IO: it
+ * failed otherwise. */
 enum status isa_read(struct isa *isa, const void *bytes, size_t size, const char *target,
                      const struct isa_symbol *symbols, size_t symbol_count, struct arena *arena, struct err *err);
 
@@ -213,8 +210,9 @@ double isa_global_bytes_per_wave(const struct isa_mix *mix, unsigned wave);
  * NAN without both. */
 double isa_intensity(const struct isa_mix *mix, unsigned wave);
 
-/* What a kernel does where it spends its time: the hot loop is the innermost one with the most vector, matrix, LDS, memory and
- * barrier instructions, each level of nesting counting as ten turns (a guess: how often a loop turns is not known here). */
+/* What a kernel does where it spends its time: the hot loop is the innermost one with the most vector, matrix, LDS,
+ * memory and barrier instructions, each level of nesting counting as ten turns (a guess: how often a loop turns is not
+ * known here). */
 struct isa_hot {
     size_t loop;
     const char *instruction; /* its most frequent such instruction, without encoding: "v_fma_f32" for v_fma_f32_e64 */

@@ -5,15 +5,16 @@
  *
  * The unit is a CU, or on RDNA in WGP mode (the compilers' default) a WGP: the part of the device that one workgroup
  * lives in. Per unit there are `simds` SIMDs, each with a vector register file and slots for waves; LDS and barriers
- * belong to the unit. With W = waves of a workgroup = ceil(block / wave), divisions rounded down:
- *     VGPRs     T = max(V, A) on gfx908; align(V, 4) + A on the unified files of gfx90a, gfx94x, gfx950 when A is not 0;
- *               else V
- *               waves per SIMD = min(most, max(1, file / align(T, granule))); workgroups = waves per SIMD * simds / W
- *     SGPRs     gfx9 only: 800 / align(S, 16) waves per SIMD, at least 1 and at most the most; from gfx10 on no limit
- *     LDS       workgroups = pool / align(bytes, granule); none when more than one workgroup may have
- *     waves     workgroups = most waves per SIMD * simds / W
- *     barriers  16 workgroups per CU, 32 per WGP, of those with more than one wave: a lone wave needs no barrier
- * and the smallest counts. A table per family of targets holds the numbers.
+ * belong to the unit. With W = waves of a workgroup = ceil(block / wave):
+ *     VGPRs       T = max(V, A) on gfx908; align(V, 4) + A on the unified files of gfx90a, gfx94x, gfx950 when A is not
+ *                 0; else V
+ *                 waves per SIMD = min(most, max(1, file / align(T, granule)))
+ *                 workgroups = waves per SIMD * simds / W
+ *     SGPRs       gfx9 only: 800 / align(S, 16) waves per SIMD, within 1 and the most; from gfx10 on they never limit
+ *     LDS         workgroups = pool / align(bytes, granule); none when it is more than one workgroup may have
+ *     waves       workgroups = most waves per SIMD * simds / W
+ *     barriers    16 workgroups per CU, 32 per WGP, of those with more than one wave: a lone wave needs no barrier
+ * and the smallest counts. Divisions round down. A table per family of targets holds the numbers.
  *
  * Sources: LLVM's AMDGPUBaseInfo.cpp and AMDGPUSubtarget.cpp (getVGPRAllocGranule, getTotalNumVGPRs,
  * getNumWavesPerEUWithNumVGPRs, getMaxWorkGroupsPerCU, getSGPRAllocGranule), the AMDGPU usage guide, the ISA manuals.
@@ -27,10 +28,10 @@
  * NVIDIA's GPUs follow the same rules under other names: the unit is an SM with four partitions (SIMDs), a workgroup is
  * a block, a wave a warp of 32. 65,536 registers per SM are 512 for each lane of a partition's warps, handed out in 8
  * per lane (256 per warp); the driver keeps 1 KiB of shared memory of every block (lds_reserved); a block of any size
- * takes one of the block slots, and from compute capability 9.0 on of the barriers as many as it names. Shared memory is
- * taken to be at its largest share of L1, which the driver chooses where a kernel needs it. Sources: CUDA C++
- * Programming Guide, "Technical Specifications per Compute Capability"; cuda_occupancy.h of CUDA 13.0, which these rules
- * were compared with (tests/data/occupancy_cuda.json).
+ * takes one of the block slots, and from compute capability 9.0 on of the barriers as many as it names. Shared memory
+ * is taken to be at its largest share of L1, which the driver chooses where a kernel needs it. Sources: CUDA C++
+ * Programming Guide, "Technical Specifications per Compute Capability"; cuda_occupancy.h of CUDA 13.0, which these
+ * rules were compared with (tests/data/occupancy_cuda.json).
  */
 #ifndef ROOFTILE_OCCUPANCY_H
 #define ROOFTILE_OCCUPANCY_H
@@ -44,7 +45,7 @@
 
 /* How the family's vendor calls things: for people, and so that nobody has to translate. */
 struct occupancy_words {
-    const char *unit, *group, *wave, *registers, *lds; /* "CU" "workgroup" "wave" "VGPR" "LDS"; all but LDS take an 's' */
+    const char *unit, *group, *wave, *registers, *lds; /* "CU" "workgroup" "wave" "VGPR" "LDS"; all but LDS take 's' */
     bool per_unit; /* waves are counted per unit ("32 of 64 warps per SM"), not per SIMD */
 };
 
@@ -57,10 +58,10 @@ struct occupancy_limits {
     bool has_wave64; /* next to 32 */
     bool has_wgp;    /* WGP mode: twice the CU's SIMDs, LDS and barriers */
     uint32_t simds_cu;
-    uint32_t vgpr_file; /* VGPRs per SIMD */
+    uint32_t vgpr_file;     /* VGPRs per SIMD */
     uint32_t vgpr_granule;  /* a wave is given a multiple of this */
     uint32_t vgpr_encoding; /* AMD: what a kernel descriptor's count of VGPRs counts; never more than the granule */
-    uint32_t vgprs_max; /* that one wave can address, of both kinds together where the file is unified */
+    uint32_t vgprs_max;     /* that one wave can address, of both kinds together where the file is unified */
     enum { AGPRS_NONE, AGPRS_SEPARATE, AGPRS_UNIFIED } agprs;
     uint32_t sgpr_file;  /* per SIMD; 0: SGPRs never limit */
     uint32_t waves;      /* most per SIMD that can be launched */
@@ -118,7 +119,7 @@ struct occupancy {
     uint32_t workgroups_by[LIMITER_COUNT];   /* per unit, or OCCUPANCY_UNLIMITED */
     uint32_t workgroups, waves;              /* per unit; 0: such a launch is refused */
     double waves_per_simd;                   /* may be a fraction */
-    bool limited_by[LIMITER_COUNT]; /* all that equal the minimum; registers only where they allow less than waves_max */
+    bool limited_by[LIMITER_COUNT]; /* all that equal the minimum; registers only where they allow less than the most */
 
     /* The least change that gives another workgroup: every resource that limits gives way by so much, all of them
      * together. All 0 when wave slots or barriers limit. */

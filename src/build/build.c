@@ -150,8 +150,8 @@ static enum status refuse_target(const struct build_request *request, const stru
                    codeobj_targets(file, arena), request->target.kind == BUILD_CPU ? "the CPU" : request->target.arch);
 }
 
-/* What the target can load of it: a plain code object is used where it lies; what is inside a bundle or an executable is
- * taken out into the cache folder, because not every runtime opens every kind of bundle. */
+/* What the target can load of it: a plain code object is used where it lies; what is inside a bundle or an executable
+ * is taken out into the cache folder, because not every runtime opens every kind of bundle. */
 static enum status use_code(struct build_result *result, struct build_cache *cache, const struct build_request *request,
                             struct arena *arena, struct err *err)
 {

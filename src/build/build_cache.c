@@ -58,8 +58,8 @@ static enum status open_fallback(struct build_cache *cache, struct err *err)
     return open_lock(cache, dir, err);
 }
 
-/* Goes over to the private folder after a write failed for the reason in *err, with a warning. Locks of the folder that is
- * left end here; its objects stay valid. An error when this was tried before or that folder is no good either. */
+/* Goes over to the private folder after a write failed for the reason in *err, with a warning. Locks of the folder that
+ * is left end here; its objects stay valid. An error when this was tried before or that folder is no good either. */
 static enum status fall_back(struct build_cache *cache, struct err *err)
 {
     const struct err cause = *err;

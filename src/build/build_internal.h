@@ -98,15 +98,15 @@ void cache_key(struct build_cache *cache, struct build_unit *unit);
 bool cache_lock(struct build_cache *cache, const char *key);
 void cache_unlock(struct build_cache *cache, const char *key);
 
-/* Sets object, sha256 and compiler when a valid object is there. A unit without a compiler takes what any compiler made of
- * the same source for the same target last. */
+/* Sets object, sha256 and compiler when a valid object is there. A unit without a compiler takes what any compiler made
+ * of the same source for the same target last. */
 bool cache_find(struct build_result *result, struct build_cache *cache, const struct build_unit *unit);
-/* Takes over a finished object and the dependency file beside it; sets object, sha256 and compiler. ERR_BUILD: there is no
- * object; other errors: neither the cache nor its substitute can be written. */
+/* Takes over a finished object and the dependency file beside it; sets object, sha256 and compiler. ERR_BUILD: there is
+ * no object; other errors: neither the cache nor its substitute can be written. */
 enum status cache_store(struct build_result *result, struct build_cache *cache, const struct build_unit *unit,
                         const char *object, const char *depfile, struct err *err);
-/* Puts a file into the folder, named after `source` (for people who see it in a profile) and its bytes, unless it is there;
- * sets *path. */
+/* Puts a file into the folder, named after `source` (for people who see it in a profile) and its bytes, unless it is
+ * there; sets *path. */
 enum status cache_keep(const char **path, const struct build_cache *cache, const char *source, const char *suffix,
                        const char *sha256, const void *data, size_t length, struct err *err);
 

@@ -76,16 +76,6 @@ bool record_print(struct text *text, const struct build_record *record, const st
     return ok;
 }
 
-/* Takes the word `head` and the blank behind it off *line. */
-static bool take(char **line, const char *head)
-{
-    const size_t length = strlen(head);
-    if (strncmp(*line, head, length) != 0 || (*line)[length] != ' ')
-        return false;
-    *line += length + 1;
-    return true;
-}
-
 /* Cuts the word before the first blank off *line; NULL when there is none. */
 static char *take_word(char **line)
 {
@@ -101,23 +91,23 @@ static char *take_word(char **line)
 static bool read_line(struct build_record *record, const struct build_unit *unit, char *line, struct arena *arena)
 {
     struct build_input input = {0};
-    if (take(&line, "object")) {
+    const char *head = take_word(&line);
+    if (!head)
+        return false;
+    if (strcmp(head, "object") == 0) {
         record->sha256 = take_word(&line);
         record->object = line;
         /* A file of the cache folder and nothing else. */
         return record->sha256 && strlen(record->sha256) < HASH_TEXT && *line && !strchr(line, '/');
     }
-    if (take(&line, "compiler")) {
+    if (strcmp(head, "compiler") == 0) {
         record->compiler = line;
         return true;
     }
-    if (take(&line, "input")) {
+    if (strcmp(head, "input") == 0)
         input.digest = take_word(&line);
-        if (!input.digest)
-            return false;
-    } else if (!take(&line, "absent")) {
+    if (!input.digest && strcmp(head, "absent") != 0)
         return false;
-    }
     input.path = lengthen(unit, line, arena);
     ARENA_PUSH(arena, record->inputs, record->input_count, input);
     return true;

@@ -213,13 +213,14 @@ enum status isa_parse(struct isa *isa, const char *target, const char *text, con
                       size_t symbol_count, struct arena *arena, struct err *err)
 {
     struct isa_listing listing = {0};
-    struct isa found = {.target = arena_strndup(arena, target, strcspn(target, ":")), .kernel_count = symbol_count};
+    struct isa found = {.kernel_count = symbol_count};
+    target = arena_strndup(arena, target, strcspn(target, ":")); /* without features */
     found.kernels = arena_array(arena, symbol_count, sizeof(*found.kernels));
     for (size_t i = 0; i < symbol_count; i++) {
         found.kernels[i].symbol = symbols[i];
-        if (i == 0 || target_is_nvidia(found.target))
-            isa_listing_read(&listing, symbols[i].name, found.target, text, arena);
-        const enum status status = read_kernel(&found.kernels[i], &listing, found.target, arena, err);
+        if (i == 0 || target_is_nvidia(target))
+            isa_listing_read(&listing, symbols[i].name, target, text, arena);
+        const enum status status = read_kernel(&found.kernels[i], &listing, target, arena, err);
         if (status)
             return status;
     }

@@ -38,7 +38,8 @@ bool isa_is_opcode(const struct isa_instruction *in, const char *names)
 
 /* ---- bytes ---- */
 
-/* What a word of a mnemonic says about the bytes of an access, or of an atomic's operand; AMD's are in small letters. */
+/* What a word of a mnemonic says about the bytes of an access, or of an atomic's operand; AMD's are in small
+ * letters. */
 static const struct {
     unsigned bytes;
     const char *words;

@@ -117,28 +117,36 @@ static void check_scalar_spills(struct isa_scope *scope, const struct isa_rule *
         isa_report(scope, rule, NULL, "%u SGPRs are spilled into lanes of VGPRs", scope->kernel->symbol.sgpr_spills);
 }
 
+/* How many instructions are of a sort, and the first of them. */
+static unsigned count_of(const struct isa_instruction **first, const struct isa_scope *scope,
+                         bool (*is)(const struct isa_instruction *))
+{
+    unsigned count = 0;
+    for (size_t i = 0; i < scope->count; i++)
+        if (is(scope->items[i]) && count++ == 0)
+            *first = scope->items[i];
+    return count;
+}
+
 static void check_calls(struct isa_scope *scope, const struct isa_rule *rule)
 {
-    size_t i = 0;
-    while (i < scope->count && !isa_is_call(scope->items[i]))
-        i++;
-    if (i < scope->count)
-        isa_report(scope, rule, scope->items[i], "%u calls of functions, which are not counted here",
-                   scope->kernel->calls);
+    const struct isa_instruction *first = NULL;
+    const unsigned count = count_of(&first, scope, isa_is_call);
+    if (count)
+        isa_report(scope, rule, first, "%u calls of functions, which are not counted here", count);
 }
 
 /* tcgen05's take M, N and K from a descriptor in a register. */
+static bool is_shapeless(const struct isa_instruction *in)
+{
+    return in->kind == ISA_MATRIX && !in->matrix_ops;
+}
+
 static void check_shapes(struct isa_scope *scope, const struct isa_rule *rule)
 {
     const struct isa_instruction *first = NULL;
-    unsigned count = 0;
-    for (size_t i = 0; i < scope->count; i++) {
-        if (scope->items[i]->kind != ISA_MATRIX || scope->items[i]->matrix_ops)
-            continue;
-        first = first ? first : scope->items[i];
-        count++;
-    }
-    if (first)
+    const unsigned count = count_of(&first, scope, is_shapeless);
+    if (count)
         isa_report(scope, rule, first,
                    "the shape of %u matrix instruction%s is not in the code: their operations are not counted", count,
                    plural(count));
@@ -256,20 +264,19 @@ static void check_barriers(struct isa_scope *scope, const struct isa_rule *rule)
                    step);
 }
 
+static bool is_copy(const struct isa_instruction *in)
+{
+    return text_starts(in->mnemonic, "v_accvgpr_");
+}
+
 static void check_copies(struct isa_scope *scope, const struct isa_rule *rule)
 {
     const uint64_t products = scope->mix->count[ISA_MATRIX];
     const struct isa_instruction *first = NULL;
-    uint64_t copies = 0;
-    for (size_t i = 0; i < scope->count; i++) {
-        if (!text_starts(scope->items[i]->mnemonic, "v_accvgpr_"))
-            continue;
-        first = first ? first : scope->items[i];
-        copies++;
-    }
+    const unsigned copies = count_of(&first, scope, is_copy);
     if (copies >= MANY_COPIES && copies > products)
-        isa_report(scope, rule, first, "%llu copies between VGPRs and AGPRs, for %llu matrix instructions",
-                   (unsigned long long)copies, (unsigned long long)products);
+        isa_report(scope, rule, first, "%u copies between VGPRs and AGPRs, for %llu matrix instructions", copies,
+                   (unsigned long long)products);
 }
 
 /* ---- the rules ---- */

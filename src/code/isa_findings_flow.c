@@ -19,8 +19,8 @@
 /* ---- loads ---- */
 
 /* Which loads take their address from what the loop has loaded (an index list, a pointer chase): around the loop until
- * nothing new is found. Values that pass through scalar registers (readfirstlane) are lost; loops that do so are taken as
- * ordinary. */
+ * nothing new is found. Values that pass through scalar registers (readfirstlane) are lost; loops that do so are taken
+ * as ordinary. */
 static const bool *find_gathers(const struct isa_scope *scope)
 {
     struct isa_flow *flow = arena_alloc(scope->arena, sizeof(*flow)), before;
@@ -223,10 +223,10 @@ void isa_check_lds(struct isa_scope *scope, const struct isa_rule *rule)
 
 /* ---- chains ----
  *
- * The longest chain of dependent multiplications over one pass through the loop, taken as what a second pass adds to the
- * first, against their number. Latency in units of issue, one wave on its SIMD (LLVM's scheduling models): a plain vector
- * instruction of CDNA has none, its result is there when the wave may issue again; RDNA issues every clock and gives
- * results after 5; a matrix instruction takes its passes plus 4 more. */
+ * The longest chain of dependent multiplications over one pass through the loop, taken as what a second pass adds to
+ * the first, against their number. Latency in units of issue, one wave on its SIMD (LLVM's scheduling models): a plain
+ * vector instruction of CDNA has none, its result is there when the wave may issue again; RDNA issues every clock and
+ * gives results after 5; a matrix instruction takes its passes plus 4 more. */
 #define RDNA_LATENCY 5.0
 #define MATRIX_EXTRA_PASSES 4.0
 #define CLOCKS_PER_PASS 4.0

@@ -7,13 +7,13 @@
 
 #include "rooftile/isa.h"
 
-/* --- isa_tool.c: the disassembler as a child process --------------------------------------------------------------- */
+/* ---- isa_tool.c: the disassembler as a child process ---- */
 
 /* What isa_read() says, of the kernels at [from, end): the disassembler's text and its path. */
 enum status isa_disassemble(char **text, const char **tool, const void *bytes, size_t size, const char *target,
                             uint64_t from, uint64_t end, struct arena *arena, struct err *err);
 
-/* --- isa_text.c: its lines ----------------------------------------------------------------------------------------- */
+/* ---- isa_text.c: its lines ---- */
 
 struct isa_memo; /* what mnemonics were found to be */
 
@@ -26,12 +26,12 @@ struct isa_listing {
     struct isa_memo *memo;
 };
 
-/* AMD: of the whole text, whatever the kernel. NVIDIA: of this kernel alone, whose addresses start at 0; none when it is
- * not there. A listing that was filled before keeps its memory of mnemonics, for the same target. */
+/* AMD: of the whole text, whatever the kernel. NVIDIA: of this kernel alone, whose addresses start at 0; none when it
+ * is not there. A listing that was filled before keeps its memory of mnemonics, for the same target. */
 void isa_listing_read(struct isa_listing *listing, const char *kernel, const char *target, const char *text,
                       struct arena *arena);
 
-/* --- isa_opcodes.c, isa_classify.c, isa_matrix.c ------------------------------------------------------------------- */
+/* ---- isa_opcodes.c, isa_classify.c, isa_matrix.c ---- */
 
 /* What instructions are by their names; work as in struct isa_instruction. */
 struct isa_opcode {
@@ -60,7 +60,7 @@ void isa_correct(struct isa_instruction *in, const char *target);
 /* Fills matrix_ops, matrix_cycles and is_integer. */
 void isa_matrix_fill(struct isa_instruction *in, const char *target);
 
-/* --- isa_loops.c, isa.c -------------------------------------------------------------------------------------------- */
+/* ---- isa_loops.c, isa.c ---- */
 
 /* The first of these instructions at or behind an address; `count`: there is none. */
 size_t isa_find(const struct isa_instruction *items, size_t count, uint64_t address);
@@ -71,7 +71,7 @@ void isa_loops_find(struct isa_kernel *kernel, struct arena *arena);
 /* A call whose instructions are not among the kernel's. */
 bool isa_is_call(const struct isa_instruction *in);
 
-/* --- isa_registers.c: AMD's vector registers ----------------------------------------------------------------------- */
+/* ---- isa_registers.c: AMD's vector registers ---- */
 
 #define ISA_FILES 2u /* VGPRs and AGPRs */
 #define ISA_REGISTERS 1024u
@@ -101,11 +101,11 @@ uint64_t isa_modifier(const struct isa_instruction *in, const char *name);
 struct isa_flow {
     unsigned of[ISA_FILES][ISA_REGISTERS];
 };
-/* One instruction further: its result gets `own` and the largest number of its operands, their sum or the larger of both.
- * Returns that of the operands. Both halves of a VOPD read before either writes. */
+/* One instruction further: its result gets `own` and the largest number of its operands, their sum or the larger of
+ * both. Returns that of the operands. Both halves of a VOPD read before either writes. */
 unsigned isa_flow_step(struct isa_flow *flow, const struct isa_instruction *in, unsigned own, bool sum);
 
-/* --- isa_findings.c, isa_findings_flow.c --------------------------------------------------------------------------- */
+/* ---- isa_findings.c, isa_findings_flow.c ---- */
 
 void isa_findings_fill(struct isa_kernel *kernel, const char *target, struct arena *arena);
 

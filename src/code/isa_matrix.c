@@ -11,12 +11,12 @@
 /* Operations per clock of one SIMD's matrix unit; the first row that fits counts, and what no row fits is not known.
  *
  * AMD, sources: gfx908, gfx90a, gfx942, gfx11 and gfx12 (wave32) from ROCm/amd_matrix_instruction_calculator at
- * 2ef91896; gfx950 from LLVM's SISchedule.td and AMD's "Matrix Core Programming on CDNA3 and CDNA4". gfx950 runs gfx942's shapes at their rate, but halved f64 and dropped xf32. bf8 and
- * fp8 have one rate.
+ * 2ef91896; gfx950 from LLVM's SISchedule.td and AMD's "Matrix Core Programming on CDNA3 and CDNA4". gfx950 runs
+ * gfx942's shapes at their rate, but halved f64 and dropped xf32. bf8 and fp8 have one rate.
  *
- * NVIDIA: one of an SM's four tensor cores, without sparsity, which doubles it: the rate of the whole chip (A100 and H100
- * data sheets, at 1.41 and 1.83 GHz) over SMs, partitions and clock. What reaches less by design (mma.sync on sm_90 and
- * later) or depends on the product (GeForce) is left out. */
+ * NVIDIA: one of an SM's four tensor cores, without sparsity, which doubles it: the rate of the whole chip (A100 and
+ * H100 data sheets, at 1.41 and 1.83 GHz) over SMs, partitions and clock. What reaches less by design (mma.sync on
+ * sm_90 and later) or depends on the product (GeForce) is left out. */
 static const struct {
     const char *target, *name; /* patterns */
     uint32_t rate;
@@ -76,8 +76,8 @@ struct shape {
     unsigned long m, n, k, blocks;
 };
 
-/* Names before gfx940 do not say how many blocks there are ("v_mfma_f32_32x32x1f32"), but 64 lanes hold A, each this many
- * elements of a type. */
+/* Names before gfx940 do not say how many blocks there are ("v_mfma_f32_32x32x1f32"), but 64 lanes hold A, each this
+ * many elements of a type. */
 static unsigned long blocks_of(const struct shape *shape, const char *type)
 {
     const unsigned long each = text_starts(type, "f32") || text_starts(type, "f64")   ? 1
@@ -126,8 +126,8 @@ static bool read_shape(struct shape *shape, const char *name)
     return false;
 }
 
-/* Twice the rate: sparse products of NVIDIA's, and f8f6f4 without 8-bit operands (cbsz and blgp name the formats of A and
- * B: 0 fp8, 1 bf8, 2 and up have fewer bits). */
+/* Twice the rate: sparse products of NVIDIA's, and f8f6f4 without 8-bit operands (cbsz and blgp name the formats of A
+ * and B: 0 fp8, 1 bf8, 2 and up have fewer bits). */
 static bool is_double(const struct isa_instruction *in)
 {
     return isa_has_word(in->mnemonic, "SP") ||

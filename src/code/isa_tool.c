@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The disassembler as a child process: LLVM's llvm-objdump for AMD, NVIDIA's nvdisasm or cuobjdump (which starts nvdisasm
- * itself).
+ * The disassembler as a child process: LLVM's llvm-objdump for AMD, NVIDIA's nvdisasm or cuobjdump (which starts
+ * nvdisasm itself).
  */
 #include <errno.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@ innermost one with the most matrix work, of each kernel and target of a row.
   set        parameters, as for `rooftile inspect --set`
   archs      targets
   share      the least share of the loop's issue clocks that are matrix instructions, or {target: share}. Matrix instructions
-             take what AMD's matrix instruction calculator says (src/code/isa_matrix_table.c), others 4 clocks on CDNA (64
+             take what AMD's matrix instruction calculator says (src/code/isa_matrix.c), others 4 clocks on CDNA (64
              lanes on 16) and 1 on RDNA, transcendentals four times that, waits none: another wave issues meanwhile
   loads      bytes of each load from memory
   lds_reads  bytes of each LDS read, any of these

@@ -58,6 +58,23 @@ static void starts_and_ends(void **state)
     }
 }
 
+static void words(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *list, *separators, *word;
+        bool found;
+    } cases[] = {
+        {"", " ", "a", false},        {"a b", " ", "b", true},      {"  ab  c ", " ", "c", true},
+        {"ab cd", " ", "a", false},   {"ab:cd", ":", "cd", true},   {"ab:cd", " ", "cd", false},
+        {"a\tb,c", ",\t", "b", true}, {"ab cd", " ", "abc", false},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++)
+        assert_int_equal(text_has_word(cases[i].list, cases[i].separators, cases[i].word, strlen(cases[i].word)),
+                         cases[i].found);
+    assert_true(text_has_word("ab cd", " ", "cdx", 2));
+}
+
 static void columns(void **state)
 {
     (void)state;
@@ -174,7 +191,7 @@ static void ignores_locale(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(grows),          cmocka_unit_test(starts_and_ends), cmocka_unit_test(columns),
+        cmocka_unit_test(grows),          cmocka_unit_test(starts_and_ends), cmocka_unit_test(words), cmocka_unit_test(columns),
         cmocka_unit_test(matches),        cmocka_unit_test(nearest),         cmocka_unit_test(nearest_tie_by_order),
         cmocka_unit_test(ignores_locale),
     };

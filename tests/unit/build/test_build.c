@@ -79,6 +79,27 @@ static const struct build_define defines_name[] = {{"A", "1"}, {"C", "2"}};
 static const char *const flags_1[] = {"-O2"};
 static const char *const flags_2[] = {"-O2", "-g"};
 
+/* The build's own compiler comes before the user's variable, for the targets that it is for. */
+static void test_own_compiler(void **state)
+{
+    struct fixture *fixture = *state;
+    const char *source = fixture_write(fixture, "k/a.hip", "true\n");
+    const char *other = fixture_script(fixture, "bin/clang-other", fixture_compiler);
+    const struct build_request request = {.source = source, .target = gfx942};
+    struct build_options options = options_of(fixture);
+    struct build_result result = {0};
+    struct err err = {0};
+    assert_string_equal(build_source(fixture, source).compiler->path, fixture->compiler);
+    options.compiler = other;
+    assert_int_equal(build_all(&result, &request, 1, &options, &fixture->arena, &err), STATUS_OK);
+    assert_int_equal(result.state, BUILD_COMPILED);
+    assert_string_equal(result.compiler->path, other);
+    options.compiler = "/nowhere/clang++";
+    assert_int_equal(build_all(&result, &request, 1, &options, &fixture->arena, &err), STATUS_OK);
+    assert_int_equal(result.state, BUILD_FAILED);
+    assert_string_equal(result.message, "/nowhere/clang++ is not a program that runs");
+}
+
 /* One thing changes; does the object still hold? */
 static void test_key(void **state)
 {
@@ -746,6 +767,7 @@ int main(void)
     log_set_level(LOG_QUIET);
     const struct CMUnitTest tests[] = {
         TEST(test_compiles_then_finds),
+        TEST(test_own_compiler),
         TEST(test_key),
         TEST(test_moved_tree),
         TEST(test_defines_are_not_shell),

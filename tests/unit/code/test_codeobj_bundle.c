@@ -164,15 +164,17 @@ static void test_granules(void **state)
         const char *target;
         uint32_t wave, encoding, allocation;
         bool unified, known;
-    } cases[] = {{"gfx906", 64, 4, 4, false, true},    {"gfx908", 64, 4, 4, false, true},
-                 {"gfx90a", 64, 8, 8, true, true},     {"gfx942", 64, 8, 8, true, true},
-                 {"gfx950", 64, 8, 8, true, true},     {"gfx9-4-generic", 64, 8, 8, true, true},
-                 {"gfx1030", 32, 8, 16, false, true},  {"gfx1030", 64, 4, 8, false, true},
-                 {"gfx1100", 32, 8, 24, false, true},  {"gfx1100", 64, 4, 12, false, true},
-                 {"gfx1102", 32, 8, 16, false, true},  {"gfx1151", 32, 8, 24, false, true},
-                 {"gfx1150", 64, 4, 8, false, true},   {"gfx1201", 32, 8, 24, false, true},
-                 {"gfx1250", 32, 16, 16, false, true}, {"gfx1250", 64, 0, 0, false, false},
-                 {"gfx942", 32, 0, 0, false, false},   {"gfx700", 64, 0, 0, false, false}};
+    } cases[] = {{"gfx906", 64, 4, 4, false, true},         {"gfx908", 64, 4, 4, false, true},
+                 {"gfx90a", 64, 8, 8, true, true},          {"gfx942", 64, 8, 8, true, true},
+                 {"gfx950", 64, 8, 8, true, true},          {"gfx9-4-generic", 64, 8, 8, true, true},
+                 {"gfx1030", 32, 8, 16, false, true},       {"gfx1030", 64, 4, 8, false, true},
+                 {"gfx1100", 32, 8, 24, false, true},       {"gfx1100", 64, 4, 12, false, true},
+                 {"gfx1102", 32, 8, 16, false, true},       {"gfx1151", 32, 8, 24, false, true},
+                 {"gfx1150", 64, 4, 8, false, true},        {"gfx1201", 32, 8, 24, false, true},
+                 {"gfx1250", 32, 16, 16, false, true},      {"gfx1250", 64, 0, 0, false, false},
+                 {"gfx11-generic", 64, 4, 12, false, true}, {"gfx10-3-generic", 32, 8, 16, false, true},
+                 {"gfx1153", 32, 8, 16, false, true},       {"sm_90", 32, 0, 0, false, false},
+                 {"gfx942", 32, 0, 0, false, false},        {"gfx700", 64, 0, 0, false, false}};
     (void)state;
     for (size_t k = 0; k < COUNT(cases); k++) {
         struct codeobj_granules granules = {0};

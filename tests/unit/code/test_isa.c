@@ -138,7 +138,6 @@ static void test_text(void **state)
                                          {.name = "same", .address = 0x1000, .size = 0x20}};
     assert_int_equal(isa_parse(&isa, "gfx1100:sramecc+", text, symbols, 2, &arena, &err), STATUS_OK);
     const struct isa_kernel *kernel = &isa.kernels[0];
-    assert_string_equal(isa.target, "gfx1100");
     assert_int_equal(kernel->instruction_count, 4);
     assert_int_equal(isa.kernels[1].instruction_count, 4);
     assert_int_equal(kernel->unknown, 1);
