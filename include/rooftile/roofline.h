@@ -60,7 +60,6 @@ enum plausibility {
     PLAUSIBLE,
     ABOVE_MEASURED_ROOF, /* faster than a measured roof allows by over 2 % and twice its interval: re-measure roof and case */
     IMPOSSIBLE,          /* faster than a physical peak allows (a claimed ceiling), beyond 1 % and a tick of timer error */
-    SUSPICIOUS,          /* a peak kernel below 60 % of the claimed peak; only floor_judge_peak says so */
 };
 
 /* `why` is "" when plausible, else a sentence with time, roof and ratio. In the cold mode written bytes that may still sit
@@ -68,11 +67,6 @@ enum plausibility {
  * memory without cheating. */
 enum plausibility floor_judge(const struct machine *machine, const struct work *work, enum cache_mode cache, double time_ns,
                               double tick_ns, char why[static 256]);
-
-/* For kernels that exist to reach a peak (tagged "peak", class compute or memory): SUSPICIOUS below 60 % of the claimed
- * ceiling that bounds them, because then the measurement, or the kernel, missed it. */
-enum plausibility floor_judge_peak(const struct machine *machine, const struct work *work, enum cache_mode cache,
-                                   double time_ns, char why[static 256]);
 
 /* The fraction of the roof: floor / time; NaN when there is no floor. */
 double floor_fraction(const struct floor *floor, double time_ns);

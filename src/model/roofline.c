@@ -112,7 +112,7 @@ double floor_fraction(const struct floor *floor, double time_ns)
 /* One roof and what must pass under it. */
 struct roof {
     const char *name;
-    const struct ceiling *ceiling;
+    struct ceiling ceiling;
     double amount; /* bytes or FLOP */
     const char *rate_unit;
 };
@@ -126,20 +126,21 @@ static void say(char why[static 256], const struct roof *roof, const char *kind,
              units_time(least, least_ns));
 }
 
-static enum plausibility judge_roof(const struct roof *roof, double time_ns, double tick_ns, char why[static 256])
+/* Raises `worst` where this roof says more. */
+static void judge_roof(enum plausibility *worst, const struct roof *roof, double time_ns, double tick_ns,
+                       char why[static 256])
 {
-    const struct ceiling *ceiling = roof->ceiling;
-    const double longest_ns = time_ns + tick_ns;
-    if (ceiling->claimed > 0 && longest_ns * 1.01 < roof->amount / ceiling->claimed * 1e9) {
+    const struct ceiling *ceiling = &roof->ceiling;
+    const double longest_ns = time_ns + tick_ns, margin = 1.02 + 2 * ceiling->ci_rel;
+    if (*worst < IMPOSSIBLE && ceiling->claimed > 0 && longest_ns * 1.01 < roof->amount / ceiling->claimed * 1e9) {
         say(why, roof, "claimed", ceiling->claimed, time_ns);
-        return IMPOSSIBLE;
+        *worst = IMPOSSIBLE;
     }
-    const double margin = 1.02 + 2 * ceiling->ci_rel;
-    if (ceiling->measured > 0 && longest_ns * margin < roof->amount / ceiling->measured * 1e9) {
+    if (*worst < ABOVE_MEASURED_ROOF && ceiling->measured > 0 &&
+        longest_ns * margin < roof->amount / ceiling->measured * 1e9) {
         say(why, roof, "measured", ceiling->measured, time_ns);
-        return ABOVE_MEASURED_ROOF;
+        *worst = ABOVE_MEASURED_ROOF;
     }
-    return PLAUSIBLE;
 }
 
 enum plausibility floor_judge(const struct machine *machine, const struct work *work, enum cache_mode cache,
@@ -147,49 +148,18 @@ enum plausibility floor_judge(const struct machine *machine, const struct work *
 {
     enum plausibility worst = PLAUSIBLE;
     const struct machine_unit *unit = work->flops > 0 ? machine_unit(machine, work->unit) : NULL;
-    char text[256];
     why[0] = '\0';
-    for (uint32_t k = 0; k <= machine->level_count; k++) {
-        struct roof roof;
-        struct ceiling bandwidth, peak;
-        if (k < machine->level_count) {
-            bandwidth = machine->levels[k].bandwidth;
-            if (!applies(&machine->levels[k],
-                         work)) /* what a kernel reached on its own memory says nothing of a link */
-                bandwidth.measured = 0;
-            roof = (struct roof){machine->levels[k].name, &bandwidth, traffic_bytes(machine, work, cache, k), "B/s"};
-        } else if (unit) {
-            peak = unit->peak;
-            peak.claimed = machine_unit_limit(unit);
-            roof = (struct roof){unit->name, &peak, work->flops, machine_unit_rate(unit->name)};
-        } else {
-            break;
-        }
-        const enum plausibility found = judge_roof(&roof, time_ns, tick_ns, text);
-        if (found <= worst)
-            continue;
-        worst = found;
-        memcpy(why, text, sizeof(text));
+    for (uint32_t k = 0; k < machine->level_count; k++) {
+        const struct machine_level *level = &machine->levels[k];
+        struct roof roof = {level->name, level->bandwidth, traffic_bytes(machine, work, cache, k), "B/s"};
+        if (!applies(level, work)) /* what a kernel reached on its own memory says nothing of a link */
+            roof.ceiling.measured = 0;
+        judge_roof(&worst, &roof, time_ns, tick_ns, why);
+    }
+    if (unit) {
+        struct roof roof = {unit->name, unit->peak, work->flops, machine_unit_rate(unit->name)};
+        roof.ceiling.claimed = machine_unit_limit(unit);
+        judge_roof(&worst, &roof, time_ns, tick_ns, why);
     }
     return worst;
-}
-
-enum plausibility floor_judge_peak(const struct machine *machine, const struct work *work, enum cache_mode cache,
-                                   double time_ns, char why[static 256])
-{
-    struct machine claimed = *machine;
-    struct floor floor;
-    char percent[UNITS_TEXT];
-    why[0] = '\0';
-    for (uint32_t k = 0; k < claimed.level_count; k++)
-        claimed.levels[k].bandwidth.measured = 0;
-    for (uint32_t k = 0; k < claimed.unit_count; k++)
-        claimed.units[k].peak.measured = 0;
-    floor_compute(&floor, &claimed, work, cache);
-    const double fraction = floor_fraction(&floor, time_ns);
-    if (isnan(fraction) || fraction >= 0.6)
-        return PLAUSIBLE;
-    snprintf(why, 256, "a peak kernel reached %s of %s's claimed peak; below 60 %% the peak was missed",
-             units_percent(percent, fraction), floor.ceiling_name);
-    return SUSPICIOUS;
 }

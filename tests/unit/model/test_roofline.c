@@ -162,23 +162,12 @@ static void test_judge_says_why(void **state)
     assert_string_equal(why, "400 us is 2 times as fast as DRAM's claimed 10.0 GB/s allows (at least 800 us)");
 }
 
-static void test_judge_peak(void **state)
-{
-    (void)state;
-    const struct work work = {64, 0, 1e9, 0, 64, .unit = "vector_f32"};
-    char why[256];
-    assert_int_equal(floor_judge_peak(&machine, &work, CACHE_HOT, 1e6 / 0.61, why), PLAUSIBLE);
-    assert_string_equal(why, "");
-    assert_int_equal(floor_judge_peak(&machine, &work, CACHE_HOT, 1e6 / 0.59, why), SUSPICIOUS);
-    assert_non_null(strstr(why, "59.0 % of vector_f32's claimed peak"));
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_floor),          cmocka_unit_test(test_floor_details),
         cmocka_unit_test(test_floor_never_steps), cmocka_unit_test(test_judge), cmocka_unit_test(test_judge_at_a_higher_clock),
-        cmocka_unit_test(test_judge_says_why), cmocka_unit_test(test_judge_peak),
+        cmocka_unit_test(test_judge_says_why),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
