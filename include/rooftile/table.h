@@ -15,6 +15,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "rooftile/arena.h"
 
@@ -80,13 +81,24 @@ enum {
     COLUMN_PROSE = 4,    /* the last column: sentences, wrapped in the room that is left, or on a line of their own */
     COLUMN_INITIALS = 8, /* dropped means shortened: words become their first letters */
     COLUMN_LINK = 16,    /* keys of sections (HTML) */
+    COLUMN_OPTIONAL = 32, /* of a field: 0 and "" mean that it is not known */
 };
+
+/* Where the value of a column stands in the object that a row is about, so that a new column is one line:
+ *     {.key = "median_ns", .title = "time", .unit = UNIT_TIME, FIELD(struct result_case, stats.median)} */
+enum field { FIELD_NONE, FIELD_DOUBLE, FIELD_SIZE, FIELD_U32, FIELD_INT, FIELD_BOOL, FIELD_TEXT, FIELD_CHARS, FIELD_RANGE };
+#define FIELD(type, member)                                                                                            \
+    .offset = offsetof(type, member), .field = _Generic(((type *)0)->member,                                            \
+        double: FIELD_DOUBLE, size_t: FIELD_SIZE, uint32_t: FIELD_U32, int: FIELD_INT, bool: FIELD_BOOL,                \
+        const char *: FIELD_TEXT, char *: FIELD_CHARS, double *: FIELD_RANGE)
 
 struct table_column {
     const char *key, *title; /* title "": shown without a head */
     const char *unit;        /* NULL: text, left; else to the right */
     unsigned flags;
     unsigned drop; /* what a narrow terminal goes without: 1 first; 0: never */
+    enum field field;
+    size_t offset;
 };
 
 /* ---- tables ---- */
@@ -117,6 +129,10 @@ struct table *table_new(struct arena *arena, const struct table_column *columns,
 
 /* Copies `cells`, one per column; NULL: all absent, to be filled in. The row is valid until the next one is added. */
 struct table_row *table_add(struct table *table, const struct cell *cells);
+/* Fills the cells of columns that are fields of `object`; the others are absent. */
+struct table_row *table_add_object(struct table *table, const void *object);
+/* A cell of a column that is a field of `object`. */
+struct cell column_cell(const struct table_column *column, const void *object);
 
 /* A record that grows by a member at a time. */
 struct table *table_record(struct arena *arena);

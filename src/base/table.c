@@ -100,6 +100,46 @@ struct table_row *table_add(struct table *table, const struct cell *cells)
     return row;
 }
 
+static struct cell field_cell(enum field field, const void *at)
+{
+    switch (field) {
+    case FIELD_DOUBLE:
+        return cell_number(*(const double *)at);
+    case FIELD_SIZE:
+        return cell_number((double)*(const size_t *)at);
+    case FIELD_U32:
+        return cell_number(*(const uint32_t *)at);
+    case FIELD_INT:
+        return cell_number(*(const int *)at);
+    case FIELD_BOOL:
+        return cell_bool(*(const bool *)at);
+    case FIELD_TEXT:
+        return cell_text(*(const char *const *)at);
+    case FIELD_CHARS:
+        return cell_text(at);
+    case FIELD_RANGE:
+        return cell_range(((const double *)at)[0], ((const double *)at)[1]);
+    default:
+        return (struct cell){.kind = CELL_ABSENT};
+    }
+}
+
+struct cell column_cell(const struct table_column *column, const void *object)
+{
+    const struct cell cell = field_cell(column->field, (const char *)object + column->offset);
+    if (!(column->flags & COLUMN_OPTIONAL))
+        return cell;
+    return cell.kind == CELL_TEXT ? cell_known(cell.text) : cell_positive(cell.value);
+}
+
+struct table_row *table_add_object(struct table *table, const void *object)
+{
+    struct table_row *row = table_add(table, NULL);
+    for (size_t k = 0; k < table->column_count; k++)
+        row->cells[k] = column_cell(&table->columns[k], object);
+    return row;
+}
+
 struct table *table_record(struct arena *arena)
 {
     struct table *record = table_new(arena, NULL, 0);

@@ -44,74 +44,52 @@ static bool is_finding(const struct compare_case *c)
 
 /* ---- a shift's members ---- */
 
+/* The first three are filled by put_shift. */
 enum { SHIFT_CELLS = 10 };
-#define SHIFT_COLUMNS                                                                                                  \
-    {.key = "verdict"}, {.key = "verdict_reason"}, {.key = "ratio"}, {.key = "ratio_ci"}, {.key = "common_ratio"},     \
-        {.key = "p"}, {.key = "q"}, {.key = "sd"}, {.key = "mde"},                                                     \
+#define SHIFT_COLUMNS(type, shift)                                                                                     \
+    {.key = "verdict"}, {.key = "verdict_reason"}, {.key = "common_ratio"},                                            \
+        {.key = "ratio", FIELD(type, shift.ratio)}, {.key = "ratio_ci", FIELD(type, shift.ratio_ci)},                  \
+        {.key = "p", FIELD(type, shift.p)}, {.key = "q", FIELD(type, shift.q)}, {.key = "sd", FIELD(type, shift.sd)},  \
+        {.key = "mde", FIELD(type, shift.mde)},                                                                        \
     {                                                                                                                  \
-        .key = "suggested_trials"                                                                                      \
+        .key = "suggested_trials", FIELD(type, shift.suggested_trials)                                                 \
     }
 
-static void put_shift(struct cell cells[static SHIFT_CELLS], const struct shift *shift, const char *verdict)
+static void put_shift(struct cell *cells, const struct shift *shift, const char *verdict)
 {
-    const struct cell all[] = {cell_text(verdict),
-                               cell_text(shift_reason_name(shift->reason)),
-                               cell_number(shift->ratio),
-                               cell_range(shift->ratio_ci[0], shift->ratio_ci[1]),
-                               cell_number(exp(shift->common)),
-                               cell_number(shift->p),
-                               cell_number(shift->q),
-                               cell_number(shift->sd),
-                               cell_number(shift->mde),
-                               cell_number(shift->suggested_trials)};
-    memcpy(cells, all, sizeof(all));
+    cells[0] = cell_text(verdict);
+    cells[1] = cell_text(shift_reason_name(shift->reason));
+    cells[2] = cell_number(exp(shift->common));
 }
 
 /* ---- cases ---- */
 
-enum {
-    LABEL,
-    ID,
-    CLASS,
-    STATE,
-    REASON,
-    BASE,
-    NEW,
-    CHANGE,
-    INTERVAL,
-    VERDICT,
-    WHY,
-    BASE_TRIALS,
-    NEW_TRIALS,
-    SHIFT,
-    CAUSE = SHIFT + SHIFT_CELLS,
-    CYCLES,
-    SAME_CODE,
-    BASE_DISTURBED,
-    NEW_DISTURBED
-};
+enum { LABEL, ID, CLASS, REASON, STATE, BASE, NEW, CHANGE, INTERVAL, VERDICT, WHY, CAUSE, SHIFT };
+#define OF_CASE(member) FIELD(struct compare_case, member)
 
+/* From BASE on of cases that were judged. */
 static const struct table_column case_columns[] = {
-    [LABEL] = {.title = "case"},
-    [ID] = {.key = "id"},
-    [CLASS] = {.key = "class"},
+    [LABEL] = {.title = "case", OF_CASE(label)},
+    [ID] = {.key = "id", OF_CASE(id)},
+    [CLASS] = {.key = "class", OF_CASE(class)},
+    [REASON] = {.key = "reason", .flags = COLUMN_OPTIONAL, OF_CASE(reason)},
     [STATE] = {.key = "state"},
-    [REASON] = {.key = "reason"},
-    [BASE] = {.key = "base_ns", .title = "base", .unit = UNIT_TIME},
-    [NEW] = {.key = "new_ns", .title = "new", .unit = UNIT_TIME},
+    [BASE] = {.key = "base_ns", .title = "base", .unit = UNIT_TIME, OF_CASE(shift.base_ns)},
+    [NEW] = {.key = "new_ns", .title = "new", .unit = UNIT_TIME, OF_CASE(shift.new_ns)},
     [CHANGE] = {.title = "change", .unit = UNIT_CHANGE},
     [INTERVAL] = {.title = "interval", .unit = UNIT_CHANGE, .drop = 1},
     [VERDICT] = {.title = "verdict"},
     [WHY] = {.title = "", .flags = COLUMN_PROSE},
-    [BASE_TRIALS] = {.key = "base_trials"},
-    [NEW_TRIALS] = {.key = "new_trials"},
-    SHIFT_COLUMNS,
     [CAUSE] = {.key = "attribution"},
-    [CYCLES] = {.key = "cycles_ratio"},
-    [SAME_CODE] = {.key = "same_code"},
-    [BASE_DISTURBED] = {.key = "base_disturbed"},
-    [NEW_DISTURBED] = {.key = "new_disturbed"},
+    SHIFT_COLUMNS(struct compare_case, shift),
+    {.key = "base_trials", OF_CASE(shift.base_trials)},
+    {.key = "new_trials", OF_CASE(shift.new_trials)},
+    {.key = "cycles_ratio", OF_CASE(cycles_ratio)},
+    {.key = "same_code", OF_CASE(same_code)},
+    {.key = "base_disturbed", OF_CASE(disturbed[0])},
+    {.key = "new_disturbed", OF_CASE(disturbed[1])},
 };
+enum { CASE_CELLS = sizeof(case_columns) / sizeof(*case_columns) };
 
 static const char *why(const struct compare_case *c, struct arena *arena)
 {
@@ -138,42 +116,31 @@ static struct cell shown_time(const struct result_case *c, struct arena *arena)
 
 static void fill_case(struct cell *cells, const struct compare_case *c, struct arena *arena)
 {
-    const struct verdict_words *words = words_of(c);
     const struct shift *shift = &c->shift;
-    cells[LABEL] = cell_text(c->label);
-    cells[ID] = cell_text(c->id);
-    cells[CLASS] = cell_text(c->class);
+    const bool judged = c->state == COMPARE_JUDGED;
+    if (!judged)
+        memset(&cells[BASE], 0, (CASE_CELLS - BASE) * sizeof(*cells));
     cells[STATE] = cell_text(compare_state_name(c->state));
-    cells[REASON] = cell_known(c->reason);
-    cells[VERDICT] = cell_toned(words->word, words->tone);
-    if (c->state != COMPARE_JUDGED) {
+    cells[VERDICT] = cell_toned(words_of(c)->word, words_of(c)->tone);
+    cells[WHY] = cell_text(judged ? why(c, arena) : c->reason);
+    if (judged) {
+        cells[CHANGE] = cell_number(shift->ratio - 1);
+        cells[INTERVAL] = cell_range(shift->ratio_ci[0] - 1, shift->ratio_ci[1] - 1);
+        cells[CAUSE] = cell_known(compare_cause_name(c->cause));
+        put_shift(&cells[SHIFT], shift, shift_verdict_name(shift->verdict));
+    } else {
         cells[BASE] = shown_time(c->base, arena);
         cells[NEW] = shown_time(c->now, arena);
-        cells[WHY] = cell_text(c->reason);
-        return;
     }
-    cells[BASE] = cell_number(shift->base_ns);
-    cells[NEW] = cell_number(shift->new_ns);
-    cells[CHANGE] = cell_number(shift->ratio - 1);
-    cells[INTERVAL] = cell_range(shift->ratio_ci[0] - 1, shift->ratio_ci[1] - 1);
-    cells[WHY] = cell_text(why(c, arena));
-    cells[BASE_TRIALS] = cell_number((double)shift->base_trials);
-    cells[NEW_TRIALS] = cell_number((double)shift->new_trials);
-    put_shift(&cells[SHIFT], shift, shift_verdict_name(shift->verdict));
-    cells[CAUSE] = cell_known(compare_cause_name(c->cause));
-    cells[CYCLES] = cell_number(c->cycles_ratio);
-    cells[SAME_CODE] = cell_bool(c->same_code);
-    cells[BASE_DISTURBED] = cell_number((double)c->disturbed[0]);
-    cells[NEW_DISTURBED] = cell_number((double)c->disturbed[1]);
 }
 
 static struct table *cases_of(const struct comparison *comparison, struct arena *arena)
 {
     struct table_column *columns = arena_copy(arena, case_columns, sizeof(case_columns));
     columns[INTERVAL].title = arena_printf(arena, "%g %% interval", 100 * (1 - comparison->options.alpha));
-    struct table *table = table_new(arena, columns, sizeof(case_columns) / sizeof(*case_columns));
+    struct table *table = table_new(arena, columns, CASE_CELLS);
     for (size_t k = 0; k < comparison->case_count; k++)
-        fill_case(table_add(table, NULL)->cells, &comparison->cases[k], arena);
+        fill_case(table_add_object(table, &comparison->cases[k])->cells, &comparison->cases[k], arena);
     return table;
 }
 
@@ -209,28 +176,24 @@ static struct table *told(const struct table *all, const struct comparison *comp
 
 /* ---- classes, key figures, differences ---- */
 
-enum { CLASS_NAME, CLASS_CASES, CLASS_SHARE, CLASS_RATIO, CLASS_VERDICT, CLASS_SHIFT };
+enum { CLASS_NAME, CLASS_RATIO, CLASS_VERDICT, CLASS_SHIFT };
 
 static struct table *classes_of(const struct comparison *comparison, struct arena *arena)
 {
     static const struct table_column columns[] = {
-        [CLASS_NAME] = {.key = "class", .title = "suite-wide shift: class"},
-        [CLASS_CASES] = {.key = "cases", .title = "cases", .unit = UNIT_COUNT},
-        [CLASS_SHARE] = {.key = "share", .title = "the same way", .unit = UNIT_SHARE},
+        [CLASS_NAME] = {.key = "class", .title = "suite-wide shift: class", FIELD(struct compare_class, name)},
         [CLASS_RATIO] = {.key = "class_ratio", .title = "together", .unit = UNIT_CHANGE},
         [CLASS_VERDICT] = {.title = "verdict"},
-        SHIFT_COLUMNS};
+        SHIFT_COLUMNS(struct compare_class, group.shift),
+        {.key = "cases", .title = "cases", .unit = UNIT_COUNT, FIELD(struct compare_class, group.cases)},
+        {.key = "share", .title = "the same way", .unit = UNIT_SHARE, FIELD(struct compare_class, group.share)}};
     struct table *table = TABLE(arena, columns);
     for (size_t k = 0; k < comparison->class_count; k++) {
-        const struct compare_class *class = &comparison->classes[k];
-        const struct shift_group *group = &class->group;
+        const struct shift_group *group = &comparison->classes[k].group;
         const enum shift_verdict verdict = group->shift.verdict;
         if (!group->shifted)
             continue;
-        struct cell *cells = table_add(table, NULL)->cells;
-        cells[CLASS_NAME] = cell_text(class->name);
-        cells[CLASS_CASES] = cell_number((double)group->cases);
-        cells[CLASS_SHARE] = cell_number(group->share);
+        struct cell *cells = table_add_object(table, &comparison->classes[k])->cells;
         cells[CLASS_RATIO] = cell_number(exp(group->common));
         cells[CLASS_RATIO].text = change_words(exp(group->common) - 1, arena);
         cells[CLASS_VERDICT] = cell_toned(of_verdict[verdict].word, of_verdict[verdict].tone);
@@ -251,36 +214,35 @@ static struct cell kpi_word(const struct compare_kpi *kpi)
                       of_verdict[verdict].tone);
 }
 
-enum { KPI_NAME, KPI_UNIT, KPI_BETTER, KPI_BASE, KPI_NEW, KPI_CHANGE, KPI_VERDICT, KPI_WHY, KPI_LOST, KPI_SHIFT };
+enum { KPI_NAME, KPI_BETTER, KPI_BASE, KPI_NEW, KPI_CHANGE, KPI_VERDICT, KPI_WHY, KPI_SHIFT };
+#define OF_KPI(member) FIELD(struct compare_kpi, member)
 
 static struct table *kpis_of(const struct comparison *comparison, struct arena *arena)
 {
-    static const struct table_column columns[] = {[KPI_NAME] = {.key = "name", .title = "key figure"},
-                                                  [KPI_UNIT] = {.key = "unit"},
-                                                  [KPI_BETTER] = {.key = "better"},
-                                                  [KPI_BASE] = {.key = "base", .title = "base", .unit = UNIT_NUMBER},
-                                                  [KPI_NEW] = {.key = "new", .title = "new", .unit = UNIT_NUMBER},
-                                                  [KPI_CHANGE] = {.title = "change", .unit = UNIT_CHANGE},
-                                                  [KPI_VERDICT] = {.title = "verdict"},
-                                                  [KPI_WHY] = {.key = "reason", .title = "", .flags = COLUMN_PROSE},
-                                                  [KPI_LOST] = {.key = "lost"},
-                                                  SHIFT_COLUMNS};
+    static const struct table_column columns[] = {
+        [KPI_NAME] = {.key = "name", .title = "key figure", OF_KPI(name)},
+        [KPI_BETTER] = {.key = "better"},
+        [KPI_BASE] = {.key = "base", .title = "base", .unit = UNIT_NUMBER, OF_KPI(base)},
+        [KPI_NEW] = {.key = "new", .title = "new", .unit = UNIT_NUMBER, OF_KPI(now)},
+        [KPI_CHANGE] = {.title = "change", .unit = UNIT_CHANGE},
+        [KPI_VERDICT] = {.title = "verdict"},
+        [KPI_WHY] = {.key = "reason", .title = "", .flags = COLUMN_PROSE | COLUMN_OPTIONAL, OF_KPI(reason)},
+        SHIFT_COLUMNS(struct compare_kpi, shift),
+        {.key = "unit", OF_KPI(unit)},
+        {.key = "lost", OF_KPI(lost)}};
     struct table *table = TABLE(arena, columns);
     for (size_t k = 0; k < comparison->kpi_count; k++) {
         const struct compare_kpi *kpi = &comparison->kpis[k];
         const enum shift_verdict verdict = kpi->shift.verdict;
-        struct cell *cells = table_add(table, NULL)->cells;
-        cells[KPI_NAME] = cell_text(kpi->name);
-        cells[KPI_UNIT] = cell_text(kpi->unit);
+        struct cell *cells = table_add_object(table, kpi)->cells;
         cells[KPI_BETTER] = cell_text(kpi->higher_is_better ? "higher" : "lower");
-        cells[KPI_BASE] = cell_quantity(kpi->base, kpi->unit);
-        cells[KPI_NEW] = cell_quantity(kpi->now, kpi->unit);
+        cells[KPI_BASE].unit = cells[KPI_NEW].unit = kpi->unit;
         cells[KPI_VERDICT] = kpi_word(kpi);
-        cells[KPI_WHY] = cell_known(kpi->reason);
         cells[KPI_WHY].text = kpi->reason ? kpi->reason : "";
-        cells[KPI_LOST] = cell_bool(kpi->lost);
-        if (!kpi->judged)
+        if (!kpi->judged) {
+            memset(&cells[KPI_SHIFT], 0, SHIFT_CELLS * sizeof(*cells));
             continue;
+        }
         cells[KPI_CHANGE] = cell_number(kpi->now / kpi->base - 1);
         put_shift(&cells[KPI_SHIFT], &kpi->shift,
                   verdict == SHIFT_SLOWER   ? "worse"

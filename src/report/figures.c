@@ -57,16 +57,6 @@ static struct cell status(const struct reading *r)
     return cell_text(case_status_name(r->c->status));
 }
 
-static struct cell batch(const struct reading *r)
-{
-    return cell_number(r->c->batch);
-}
-
-static struct cell samples(const struct reading *r)
-{
-    return cell_number((double)r->c->sample_count);
-}
-
 static struct cell spread(const struct reading *r)
 {
     return cell_number((r->c->stats.ci95[1] - r->c->stats.ci95[0]) / 2 / r->c->stats.median);
@@ -107,11 +97,6 @@ static struct cell shown_bound(const struct reading *r)
     return cell_known(is_latency(r->c) ? r->c->class : r->c->floor.bound);
 }
 
-static struct cell bound(const struct reading *r)
-{
-    return cell_known(r->c->floor.bound);
-}
-
 static struct cell fraction(const struct reading *r)
 {
     struct cell cell = cell_positive(r->c->fraction);
@@ -131,11 +116,6 @@ static struct cell verified(const struct reading *r)
 static struct cell verification(const struct reading *r)
 {
     return cell_text(verdict_name(r->c->verification.verdict));
-}
-
-static struct cell method(const struct reading *r)
-{
-    return cell_text(r->c->verification.method);
 }
 
 /* What its hot loop mostly holds, "v_fma_f32 97%". */
@@ -166,49 +146,51 @@ static struct cell device(const struct reading *r)
     return r->result ? cell_text(r->result->device.name) : cell_unknown(NULL);
 }
 
-/* Members of the case: a number that is above 0 where it is known, and a text. */
-#define FIELD(member) .field = offsetof(struct result_case, member)
-#define TEXT(member) .field = offsetof(struct result_case, member), .is_text = true
+/* Members of the case; KNOWN: unless it is 0 or "". */
+#define OF_CASE(member) FIELD(struct result_case, member)
+#define KNOWN(member) .flags = COLUMN_OPTIONAL, OF_CASE(member)
 
 static const struct figure {
     struct table_column column;
-    struct cell (*read)(const struct reading *r);
-    size_t field; /* without `read` */
-    bool is_text;
-    bool measured; /* says something only of a case that was measured */
+    struct cell (*read)(const struct reading *r); /* NULL: the column is a field */
+    bool measured;                                /* says something only of a case that was measured */
 } figures[] = {
-    {{.title = "case", .flags = COLUMN_GROUP}, .read = label},
-    {{.key = "id"}, TEXT(id)},
-    {{.key = "kernel"}, TEXT(kernel)},
-    {{.key = "timer"}, .read = timer},
-    {{.key = "status"}, .read = status},
-    {{.key = "batch"}, .read = batch},
-    {{.key = "median_ns", .title = "time", .unit = UNIT_TIME}, FIELD(stats.median), .measured = true},
-    {{.title = "\u00b195%", .unit = UNIT_SPREAD, .drop = 3}, .read = spread, .measured = true},
-    {{.key = "n", .title = "samples", .unit = UNIT_COUNT, .flags = COLUMN_VERBOSE}, .read = samples},
-    {{.key = "ci95_low_ns"}, FIELD(stats.ci95[0]), .measured = true},
-    {{.key = "ci95_high_ns"}, FIELD(stats.ci95[1]), .measured = true},
-    {{.key = "min_ns"}, FIELD(stats.min), .measured = true},
-    {{.key = "max_ns"}, FIELD(stats.max), .measured = true},
-    {{.title = "rate", .unit = UNIT_NUMBER}, .read = rate, .measured = true},
-    {{.key = "bytes_per_s"}, FIELD(bytes_per_s)},
-    {{.key = "flops_per_s"}, FIELD(flops_per_s)},
-    {{.key = "items_per_s"}, FIELD(items_per_s)},
-    {{.key = "intensity", .title = "FLOP/B", .unit = UNIT_INTENSITY, .drop = 2}, .read = intensity},
-    {{.key = "floor_ns", .title = "floor", .unit = UNIT_TIME, .flags = COLUMN_VERBOSE}, FIELD(floor.time_ns)},
-    {{.title = "bound", .drop = 4}, .read = shown_bound},
-    {{.key = "bound"}, .read = bound},
-    {{.key = "fraction_of_ceiling", .title = "of roof", .unit = UNIT_SHARE}, .read = fraction},
-    {{.key = "predicted_ns"}, FIELD(predicted_ns)},
-    {{.key = "overhead_ns"}, FIELD(overhead_ns)},
-    {{.title = "verified"}, .read = verified},
-    {{.key = "verification"}, .read = verification},
-    {{.key = "method"}, .read = method},
-    {{.title = "hot loop", .flags = COLUMN_VERBOSE}, .read = hot_loop},
-    {{.key = "flags", .title = "", .flags = COLUMN_INITIALS, .drop = 1}, .read = flags},
-    {{.key = "kind"}, .read = kind},
-    {{.key = "device"}, .read = device},
-    {{.key = "reason"}, TEXT(reason)},
+    {.column = {.title = "case", .flags = COLUMN_GROUP}, .read = label},
+    {.column = {.key = "id", OF_CASE(id)}},
+    {.column = {.key = "kernel", OF_CASE(kernel)}},
+    {.column = {.key = "timer"}, .read = timer},
+    {.column = {.key = "status"}, .read = status},
+    {.column = {.key = "batch", OF_CASE(batch)}},
+    {.column = {.key = "median_ns", .title = "time", .unit = UNIT_TIME, KNOWN(stats.median)}, .measured = true},
+    {.column = {.title = "\u00b195%", .unit = UNIT_SPREAD, .drop = 3}, .read = spread, .measured = true},
+    {.column = {.key = "n", .title = "samples", .unit = UNIT_COUNT, .flags = COLUMN_VERBOSE, OF_CASE(sample_count)}},
+    {.column = {.key = "ci95_low_ns", KNOWN(stats.ci95[0])}, .measured = true},
+    {.column = {.key = "ci95_high_ns", KNOWN(stats.ci95[1])}, .measured = true},
+    {.column = {.key = "min_ns", KNOWN(stats.min)}, .measured = true},
+    {.column = {.key = "max_ns", KNOWN(stats.max)}, .measured = true},
+    {.column = {.title = "rate", .unit = UNIT_NUMBER}, .read = rate, .measured = true},
+    {.column = {.key = "bytes_per_s", KNOWN(bytes_per_s)}},
+    {.column = {.key = "flops_per_s", KNOWN(flops_per_s)}},
+    {.column = {.key = "items_per_s", KNOWN(items_per_s)}},
+    {.column = {.key = "intensity", .title = "FLOP/B", .unit = UNIT_INTENSITY, .drop = 2}, .read = intensity},
+    {.column = {.key = "floor_ns",
+                .title = "floor",
+                .unit = UNIT_TIME,
+                .flags = COLUMN_OPTIONAL | COLUMN_VERBOSE,
+                OF_CASE(floor.time_ns)}},
+    {.column = {.title = "bound", .drop = 4}, .read = shown_bound},
+    {.column = {.key = "bound", KNOWN(floor.bound)}},
+    {.column = {.key = "fraction_of_ceiling", .title = "of roof", .unit = UNIT_SHARE}, .read = fraction},
+    {.column = {.key = "predicted_ns", KNOWN(predicted_ns)}},
+    {.column = {.key = "overhead_ns", KNOWN(overhead_ns)}},
+    {.column = {.title = "verified"}, .read = verified},
+    {.column = {.key = "verification"}, .read = verification},
+    {.column = {.key = "method", OF_CASE(verification.method)}},
+    {.column = {.title = "hot loop", .flags = COLUMN_VERBOSE}, .read = hot_loop},
+    {.column = {.key = "flags", .title = "", .flags = COLUMN_INITIALS, .drop = 1}, .read = flags},
+    {.column = {.key = "kind"}, .read = kind},
+    {.column = {.key = "device"}, .read = device},
+    {.column = {.key = "reason", OF_CASE(reason)}},
 };
 enum { FIGURES = sizeof(figures) / sizeof(*figures), PARAMS_AT = 3 };
 
@@ -216,10 +198,7 @@ static struct cell read_figure(const struct figure *figure, const struct reading
 {
     if (figure->measured && !r->c->sample_count)
         return cell_unknown(NULL);
-    if (figure->read)
-        return figure->read(r);
-    const void *member = (const char *)r->c + figure->field;
-    return figure->is_text ? cell_text(*(const char *const *)member) : cell_positive(*(const double *)member);
+    return figure->read ? figure->read(r) : column_cell(&figure->column, r->c);
 }
 
 static const struct figure *figure_named(const char *name)

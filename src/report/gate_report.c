@@ -71,81 +71,72 @@ static const char *headline(const struct history_gate *gate)
 
 /* ---- parts ---- */
 
-enum { SERIES_WORD, SERIES_ID = 3, SERIES_FINDING = 5 };
+enum {
+    SERIES_WORD,
+    SERIES_CASE,
+    SERIES_TONIGHT,
+    SERIES_STORY,
+    SERIES_ID,
+    SERIES_KIND,
+    SERIES_FINDING,
+    SERIES_STATE,
+    SERIES_STATUS
+};
+
+/* A field of the series; KNOWN: unless it is "". */
+#define OF_SERIES(member) FIELD(struct history_series, member)
+#define KNOWN(member) .flags = COLUMN_OPTIONAL, OF_SERIES(member)
 
 static const struct table_column series_columns[] = {
     [SERIES_WORD] = {.title = ""},
-    {.title = "case"},
-    {.key = "kind"},
-    [SERIES_ID] = {.key = "id"},
-    {.key = "label"},
+    [SERIES_CASE] = {.key = "label", .title = "case", OF_SERIES(label)},
+    [SERIES_TONIGHT] = {.key = "tonight", .title = "tonight", .unit = UNIT_NUMBER, OF_SERIES(tonight)},
+    [SERIES_STORY] = {.title = "what happened", .flags = COLUMN_PROSE},
+    [SERIES_ID] = {.key = "id", OF_SERIES(case_id)},
+    [SERIES_KIND] = {.key = "kind"},
     [SERIES_FINDING] = {.key = "finding"},
-    {.key = "tonight", .title = "tonight", .unit = UNIT_NUMBER},
-    {.title = "what happened", .flags = COLUMN_PROSE},
-    {.key = "timer"},
-    {.key = "state"},
-    {.key = "slower"},
-    {.key = "unit"},
-    {.key = "shift"},
-    {.key = "baseline"},
-    {.key = "baseline_n"},
-    {.key = "z"},
-    {.key = "sigma"},
-    {.key = "mde_night"},
-    {.key = "mde_week"},
-    {.key = "too_noisy"},
-    {.key = "level"},
-    {.key = "since"},
-    {.key = "attribution"},
-    {.key = "commits"},
-    {.key = "status"},
-    {.key = "reason"},
+    [SERIES_STATE] = {.key = "state"},
+    [SERIES_STATUS] = {.key = "status"},
+    {.key = "timer", KNOWN(timer)},
+    {.key = "slower", OF_SERIES(slower)},
+    {.key = "unit", OF_SERIES(unit)},
+    {.key = "shift", OF_SERIES(shift)},
+    {.key = "baseline", OF_SERIES(baseline)},
+    {.key = "baseline_n", OF_SERIES(verdict.baseline_n)},
+    {.key = "z", OF_SERIES(verdict.z)},
+    {.key = "sigma", OF_SERIES(verdict.sigma)},
+    {.key = "mde_night", OF_SERIES(verdict.mde_night)},
+    {.key = "mde_week", OF_SERIES(verdict.mde_week)},
+    {.key = "too_noisy", OF_SERIES(verdict.too_noisy)},
+    {.key = "level", OF_SERIES(level)},
+    {.key = "since", KNOWN(since)},
+    {.key = "attribution", KNOWN(cause)},
+    {.key = "commits", KNOWN(commits)},
+    {.key = "reason", KNOWN(reason)},
 };
 
-/* All series; those with a finding come first, and people see only them. */
+/* All series; those with a finding come first. */
 static struct table *series_of(const struct history_gate *gate, struct arena *arena)
 {
     struct table *table = TABLE(arena, series_columns);
     for (size_t k = 0; k < gate->count; k++) {
         const struct history_series *s = &gate->series[k];
-        const struct gate_verdict *v = &s->verdict;
-        const struct cell said = s->finding ? word(s) : cell_text("");
-        struct cell finding = cell_text(s->finding ? history_finding_name(s->finding) : NULL);
-        finding.tone = said.tone;
-        table_add(table, (struct cell[]){said,
-                                         cell_text(s->label),
-                                         cell_text(s->is_class ? "class"
-                                                   : s->is_kpi ? "kpi"
-                                                               : "case"),
-                                         cell_text(s->case_id),
-                                         cell_text(s->label),
-                                         finding,
-                                         cell_quantity(s->tonight, s->unit),
-                                         cell_text(story(s, arena)),
-                                         cell_known(s->timer),
-                                         cell_text(gate_state_name(v->state)),
-                                         cell_bool(s->slower),
-                                         cell_text(s->unit),
-                                         cell_number(s->shift),
-                                         cell_number(s->baseline),
-                                         cell_number(v->baseline_n),
-                                         cell_number(v->z),
-                                         cell_number(v->sigma),
-                                         cell_number(v->mde_night),
-                                         cell_number(v->mde_week),
-                                         cell_bool(v->too_noisy),
-                                         cell_number(s->level),
-                                         cell_known(s->since),
-                                         cell_known(s->cause),
-                                         cell_known(s->commits),
-                                         cell_text(s->status[0]           ? s->status
-                                                   : isfinite(s->tonight) ? "ok"
-                                                                          : NULL),
-                                         cell_known(s->reason)});
+        struct cell *cells = table_add_object(table, s)->cells;
+        cells[SERIES_KIND] = cell_text(s->is_class ? "class" : s->is_kpi ? "kpi" : "case");
+        cells[SERIES_STATE] = cell_text(gate_state_name(s->verdict.state));
+        cells[SERIES_STATUS] = cell_text(s->status[0] ? s->status : isfinite(s->tonight) ? "ok" : NULL);
+        cells[SERIES_TONIGHT].unit = s->unit;
+        cells[SERIES_FINDING] = cell_known(history_finding_name(s->finding));
+        if (!s->finding)
+            continue;
+        cells[SERIES_WORD] = word(s);
+        cells[SERIES_FINDING].tone = cells[SERIES_WORD].tone;
+        cells[SERIES_STORY] = cell_text(story(s, arena));
     }
     return table;
 }
 
+/* What people see of them. */
 static struct table *findings_of(const struct table *series, const struct history_gate *gate, struct arena *arena)
 {
     struct table *findings = arena_copy(arena, series, sizeof(*series));

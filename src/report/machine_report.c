@@ -102,29 +102,28 @@ static struct table *latencies(const struct machine *machine, struct arena *aren
     return table;
 }
 
+#define OF_UNIT(member) .flags = COLUMN_OPTIONAL, FIELD(struct machine_unit, member)
+
 static struct table *units(const struct machine *machine, struct arena *arena)
 {
-    static const struct table_column columns[] = {{.title = "arithmetic"},
-                                                  {.title = "measured", .unit = UNIT_FLOP_RATE},
-                                                  {.title = "\u00b195%", .unit = UNIT_SPREAD, .drop = 2},
-                                                  {.title = "at", .unit = UNIT_HZ},
-                                                  {.title = "claimed", .unit = UNIT_FLOP_RATE},
-                                                  {.title = "reached", .unit = UNIT_PERCENT},
-                                                  {.title = "by", .drop = 1}};
+    enum { MEASURED = 1, SPREAD, CLAIMED = 4, REACHED, BY };
+    static const struct table_column columns[] = {
+        {.title = "arithmetic", OF_UNIT(name)},
+        [MEASURED] = {.title = "measured", .unit = UNIT_FLOP_RATE, OF_UNIT(peak.measured)},
+        [SPREAD] = {.title = "\u00b195%", .unit = UNIT_SPREAD, .drop = 2},
+        {.title = "at", .unit = UNIT_HZ, OF_UNIT(held_hz)},
+        [CLAIMED] = {.title = "claimed", .unit = UNIT_FLOP_RATE, OF_UNIT(peak.claimed)},
+        [REACHED] = {.title = "reached", .unit = UNIT_PERCENT},
+        [BY] = {.title = "by", .drop = 1}};
     struct table *table = TABLE(arena, columns);
     for (uint32_t k = 0; k < machine->unit_count; k++) {
         const struct machine_unit *unit = &machine->units[k];
-        const char *rate = machine_unit_rate(unit->name);
-        struct cell *cells =
-            table_add(table,
-                      (struct cell[]){cell_text(unit->name), cell_positive(unit->peak.measured),
-                                      spread(unit->peak.ci_rel), cell_positive(unit->held_hz),
-                                      cell_positive(unit->peak.claimed),
-                                      unit->peak.claimed > 0 ? cell_positive(unit->peak.measured / unit->peak.claimed)
-                                                             : cell_unknown(NULL),
-                                      kernel_of(unit->peak.measured_by, arena)})
-                ->cells;
-        cells[1].unit = cells[4].unit = rate;
+        struct cell *cells = table_add_object(table, unit)->cells;
+        cells[MEASURED].unit = cells[CLAIMED].unit = machine_unit_rate(unit->name);
+        cells[SPREAD] = spread(unit->peak.ci_rel);
+        cells[REACHED] =
+            unit->peak.claimed > 0 ? cell_positive(unit->peak.measured / unit->peak.claimed) : cell_unknown(NULL);
+        cells[BY] = kernel_of(unit->peak.measured_by, arena);
     }
     return table;
 }

@@ -12,10 +12,13 @@
 
 /* name, time, share, count (verbose), flags, why */
 static const struct table_column columns[] = {
-    {"name", "case", NULL, COLUMN_GROUP, 0},   {"median_ns", "time", UNIT_TIME, 0, 0},
-    {"fraction", "of roof", UNIT_SHARE, 0, 2}, {"samples", "samples", UNIT_COUNT, COLUMN_VERBOSE, 0},
-    {"flags", "", NULL, COLUMN_INITIALS, 1},   {NULL, "why", NULL, COLUMN_PROSE, 0},
-    {"ratio_ci", NULL, UNIT_CHANGE, 0, 0},
+    {.key = "name", .title = "case", .flags = COLUMN_GROUP},
+    {.key = "median_ns", .title = "time", .unit = UNIT_TIME},
+    {.key = "fraction", .title = "of roof", .unit = UNIT_SHARE, .drop = 2},
+    {.key = "samples", .title = "samples", .unit = UNIT_COUNT, .flags = COLUMN_VERBOSE},
+    {.key = "flags", .title = "", .flags = COLUMN_INITIALS, .drop = 1},
+    {.title = "why", .flags = COLUMN_PROSE},
+    {.key = "ratio_ci", .unit = UNIT_CHANGE},
 };
 
 static struct table *some_cases(struct arena *arena)
@@ -83,7 +86,8 @@ static void test_text(void **state)
 static void test_color(void **state)
 {
     (void)state;
-    static const struct table_column one[] = {{"a", "a", NULL, 0, 0}, {"b", "b", UNIT_COUNT, 0, 0}};
+    static const struct table_column one[] = {{.key = "a", .title = "a"},
+                                              {.key = "b", .title = "b", .unit = UNIT_COUNT}};
     struct arena arena = {0};
     struct table *table = TABLE(&arena, one);
     table_add(table, (struct cell[]){cell_toned("x", TONE_GOOD), {.kind = CELL_NUMBER, .value = 1, .tone = TONE_BAD}});
@@ -154,6 +158,44 @@ static void test_csv(void **state)
                 "copy n=1,1234.5,0.9,7,\"noisy,late\",-0.01;0.02\r\n"
                 "copy n=2,,,8,,\r\n"
                 "\"dot ?[2J\"\"x\"\",\",,,,,\r\n");
+    text_release(&out);
+    arena_release(&arena);
+}
+
+/* ---- columns that are fields of an object ---- */
+
+struct thing {
+    const char *name;
+    char code[8];
+    double value, range[2];
+    size_t count;
+    uint32_t small;
+    int whole;
+    bool good;
+};
+
+static void test_fields(void **state)
+{
+    (void)state;
+#define OF_THING(member) FIELD(struct thing, member)
+    static const struct table_column fields[] = {{.key = "name", OF_THING(name)},
+                                                 {.key = "code", .flags = COLUMN_OPTIONAL, OF_THING(code)},
+                                                 {.key = "value", .flags = COLUMN_OPTIONAL, OF_THING(value)},
+                                                 {.key = "range", OF_THING(range)},
+                                                 {.key = "count", OF_THING(count)},
+                                                 {.key = "small", OF_THING(small)},
+                                                 {.key = "whole", OF_THING(whole)},
+                                                 {.key = "good", OF_THING(good)},
+                                                 {.key = "by hand"}};
+    const struct thing things[] = {{"a", "x", 1.5, {1, 2}, 7, 8, -9, true}, {"b", "", 0, {NAN, 2}, 0, 0, 0, false}};
+    struct arena arena = {0};
+    struct text out = {0};
+    struct table *table = TABLE(&arena, fields);
+    for (size_t k = 0; k < 2; k++)
+        table_add_object(table, &things[k]);
+    render_csv(&out, table);
+    check(&out, "name,code,value,range,count,small,whole,good,by hand\r\n"
+                "a,x,1.5,1;2,7,8,-9,true,\r\nb,,,,0,0,0,false,\r\n");
     text_release(&out);
     arena_release(&arena);
 }
@@ -269,6 +311,7 @@ int main(void)
         cmocka_unit_test(test_text),           cmocka_unit_test(test_color), cmocka_unit_test(test_most_rows),
         cmocka_unit_test(test_units),          cmocka_unit_test(test_csv),   cmocka_unit_test(test_markdown),
         cmocka_unit_test(test_markdown_limit), cmocka_unit_test(test_html),  cmocka_unit_test(test_json),
+        cmocka_unit_test(test_fields),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
