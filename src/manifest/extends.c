@@ -98,7 +98,7 @@ static enum status extend(const struct json **merged, const struct json *root, c
     const char *path = path_join(arena, dir, arena_printf(arena, "%s.json", name));
     const struct chain here = {path, chain, chain ? chain->length + 1 : 1};
     const struct json *base = NULL;
-    if (!is_identifier(name))
+    if (!json_is_identifier(name))
         return json_fail(at, err, "must be the name of a manifest in the same folder");
     if (!file_exists(path))
         return json_fail(at, err, "there is no file %s", path);

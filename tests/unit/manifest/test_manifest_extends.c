@@ -85,7 +85,7 @@ static void points_into_the_file(void **state)
         const char *base_find, *base_with, *own, *says;
     } rows[] = {
         {"'n + 1'", "'n + wrong'", "", "/base.json:4:20: /let/size: in \"n + wrong\": unknown name 'wrong'"},
-        {"", "", ", 'let': { 'size': 'm' }", "/own.json:1: /let/size: in \"m\": unknown name 'm'"},
+        {"", "", ", 'let': { 'size': 'm' }", "/own.json:1:70: /let/size: in \"m\": unknown name 'm'"},
         {"", "", ", 'buffers': { 'b': { 'role': 'sin' } }", "/buffers/b/role: unknown role 'sin'"},
         {"", "", ", 'params': { 'm': null }", "null takes a key away, but the manifest that is extended has no 'm' here"},
         {"", "", ", 'summary': null", "duplicate"},
