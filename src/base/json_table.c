@@ -35,9 +35,8 @@ enum status json_read_table(void *object, const struct json *at, const struct js
 
 static enum status check_type(const struct json *at, enum json_type type, struct err *err)
 {
-    return at->type == type
-               ? STATUS_OK
-               : json_fail(at, err, "must be %s, not %s", json_type_name(type), json_type_name(at->type));
+    return at->type == type ? STATUS_OK
+                            : json_fail(at, err, "must be %s, not %s", json_type_name(type), json_type_name(at->type));
 }
 
 enum status json_into_string(void *field, const struct json *at, const struct json_key *key, struct json_into *into,

@@ -16,10 +16,13 @@ static const struct generator generator_table[] = {
     {.name = "zeros", .kind = FILL_ZEROS},
     {.name = "uniform",
      .kind = FILL_UNIFORM,
-     .options = {[FILL_LOW] = {"low", false, 0, 0}, [FILL_HIGH] = {"high", false, 1, 0}, [FILL_PAIRS] = {"pairs", false, 0, 0}}},
+     .options = {[FILL_LOW] = {"low", false, 0, 0},
+                 [FILL_HIGH] = {"high", false, 1, 0},
+                 [FILL_PAIRS] = {"pairs", false, 0, 0}}},
     {.name = "normal",
      .kind = FILL_NORMAL,
-     .options = {[FILL_MEAN] = {"mean", false, 0, 0}, [FILL_SD] = {"sd", false, 1, 0}, [FILL_PAIRS] = {"pairs", false, 0, 0}}},
+     .options =
+         {[FILL_MEAN] = {"mean", false, 0, 0}, [FILL_SD] = {"sd", false, 1, 0}, [FILL_PAIRS] = {"pairs", false, 0, 0}}},
     {.name = "ring", .kind = FILL_RING, .options = {[FILL_STRIDE] = {"stride", true, 0, 0}}},
     {.name = "permutation", .kind = FILL_PERMUTATION},
     {.name = "index",
@@ -226,11 +229,14 @@ enum status into_range(void *field, const struct json *at, const struct json_key
 
 static const char *const role_names[] = {
     [ROLE_IN] = "in", [ROLE_OUT] = "out", [ROLE_INOUT] = "inout", [ROLE_TEMP] = "temp", NULL};
-static const char *const reset_names[] = {
-    [RESET_NONE] = "none", [RESET_ZERO] = "zero", [RESET_FILL] = "fill", NULL};
+static const char *const reset_names[] = {[RESET_NONE] = "none", [RESET_ZERO] = "zero", [RESET_FILL] = "fill", NULL};
 const char *const buffer_space_names[BUFFER_SPACES] = {
-    [BUFFER_DEVICE] = "device",   [BUFFER_PINNED] = "pinned", [BUFFER_PAGEABLE] = "pageable",
-    [BUFFER_MANAGED] = "managed", [BUFFER_FINE] = "fine",     [BUFFER_PEER] = "peer",
+    [BUFFER_DEVICE] = "device",
+    [BUFFER_PINNED] = "pinned",
+    [BUFFER_PAGEABLE] = "pageable",
+    [BUFFER_MANAGED] = "managed",
+    [BUFFER_FINE] = "fine",
+    [BUFFER_PEER] = "peer",
     [BUFFER_PINNED_COARSE] = "pinned_coarse",
 };
 

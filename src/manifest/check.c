@@ -14,7 +14,7 @@ static bool is_output(const struct manifest_buffer *buffer)
 /* ---- metrics ---- */
 
 static const char *const reductions[] = {
-    [REDUCE_FIRST] = "first", [REDUCE_MIN] = "min",   [REDUCE_MAX] = "max",       [REDUCE_SUM] = "sum",
+    [REDUCE_FIRST] = "first", [REDUCE_MIN] = "min",       [REDUCE_MAX] = "max",       [REDUCE_SUM] = "sum",
     [REDUCE_MEAN] = "mean",   [REDUCE_MEDIAN] = "median", [REDUCE_MEDIAN + 1] = NULL,
 };
 

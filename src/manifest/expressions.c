@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Expressions of manifests: the names they may use, and what these are for a case. Named sub-expressions ("let") and functions
- * are put in wherever their name stands, in parentheses, before an expression is compiled. So everything that asks which
- * parameters an expression uses sees through them.
+ * Expressions of manifests: the names they may use, and what these are for a case. Named sub-expressions ("let") and
+ * functions are put in wherever their name stands, in parentheses, before an expression is compiled. So everything
+ * that asks which parameters an expression uses sees through them.
  */
 #include <ctype.h>
 #include <math.h>
@@ -87,20 +87,26 @@ enum status check_param_name(const struct json *member, const char *name, struct
 /* Facts that the types of a kernel choose among: every manifest has these functions (manifest.h). */
 static const struct manifest_let built_in[] = {
     {"is_fnuz(type)", 7, "type == e4m3fnuz || type == e5m2fnuz", {"type"}, 1},
-    {"matrix_k(type)", 8,
+    {"matrix_k(type)",
+     8,
      "type == f16 ? device.matrix_k_f16 : type == bf16 ? device.matrix_k_bf16 : type == f32 ? device.matrix_k_f32 : "
      "type == xf32 ? device.matrix_k_xf32 : type == f64 ? device.matrix_k_f64 : type == i8 ? device.matrix_k_i8 : "
      "type == e4m3 || type == e5m2 ? device.matrix_k_fp8_ocp : "
      "type == e4m3fnuz || type == e5m2fnuz ? device.matrix_k_fp8_fnuz : 0",
-     {"type"}, 1},
-    {"matrix_k_sparse(type)", 15,
+     {"type"},
+     1},
+    {"matrix_k_sparse(type)",
+     15,
      "type == f16 || type == bf16 ? device.matrix_k_sparse_f16 : type == i8 ? device.matrix_k_sparse_i8 : "
      "type == e4m3 || type == e5m2 ? device.matrix_k_sparse_fp8_ocp : "
      "type == e4m3fnuz || type == e5m2fnuz ? device.matrix_k_sparse_fp8_fnuz : 0",
-     {"type"}, 1},
-    {"matrix_depth(k, m, type)", 12,
+     {"type"},
+     1},
+    {"matrix_depth(k, m, type)",
+     12,
      "k * 16 / m * max(1, 16 / (k * 16 / device.matrix_holders / device.matrix_rows * bytes(type)))",
-     {"k", "m", "type"}, 3},
+     {"k", "m", "type"},
+     3},
 };
 
 static const struct manifest_let *let_named(const struct manifest_parser *parser, const char *name, size_t length)
@@ -210,9 +216,10 @@ static enum status expand(struct text *out, const struct manifest_parser *parser
     return status;
 }
 
-/* The source with what stands for each name of "let", and for each call of a function, put in. ERR_CONFIG without a place. */
+/* The source with what stands for each name of "let", and for each call of a function, put in. ERR_CONFIG without a
+ * place. */
 static enum status lets_expand(const char **expanded, const struct manifest_parser *parser, const char *source,
-                        struct err *err)
+                               struct err *err)
 {
     struct text out = {0};
     text_add(&out, "");

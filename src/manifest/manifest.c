@@ -10,7 +10,7 @@
 #include "rooftile/text.h"
 
 static const char *const class_names[] = {
-    [CLASS_COMPUTE] = "compute", [CLASS_MEMORY] = "memory",   [CLASS_LATENCY] = "latency",
+    [CLASS_COMPUTE] = "compute", [CLASS_MEMORY] = "memory", [CLASS_LATENCY] = "latency",
     [CLASS_LAUNCH] = "launch",   [CLASS_LAUNCH + 1] = NULL,
 };
 
@@ -40,7 +40,8 @@ static enum status into_name(void *field, const struct json *at, const struct js
     const char *name = at->string;
     if (!status && (!*name || name[strspn(name, allowed)] || *name == '-' || *name == '.'))
         return json_fail(
-            at, err, "a kernel's name has letters, digits, '_', '-' and '.' only and starts with a letter, digit or '_'");
+            at, err,
+            "a kernel's name has letters, digits, '_', '-' and '.' only and starts with a letter, digit or '_'");
     return status;
 }
 
@@ -49,10 +50,22 @@ static const struct json_key head_keys[] = {
     {"name", into_name, FIELD(name), .need = JSON_REQUIRED},
     {"summary", json_into_string, FIELD(summary), .need = JSON_REQUIRED},
     {"tags", json_into_strings, FIELD(tags), .count = FIELD(tag_count), .more = "each once"},
-    {"extends", .read = NULL}, {"class", .read = NULL},     {"params", .read = NULL},  {"limits", .read = NULL},
-    {"let", .read = NULL},     {"code", .read = NULL},      {"variants", .read = NULL}, {"require", .read = NULL},
-    {"buffers", .read = NULL}, {"launch", .read = NULL},    {"steps", .read = NULL},   {"setup", .read = NULL},
-    {"work", .read = NULL},    {"occupancy", .read = NULL}, {"metrics", .read = NULL}, {"check", .read = NULL},
+    {"extends", .read = NULL},
+    {"class", .read = NULL},
+    {"params", .read = NULL},
+    {"limits", .read = NULL},
+    {"let", .read = NULL},
+    {"code", .read = NULL},
+    {"variants", .read = NULL},
+    {"require", .read = NULL},
+    {"buffers", .read = NULL},
+    {"launch", .read = NULL},
+    {"steps", .read = NULL},
+    {"setup", .read = NULL},
+    {"work", .read = NULL},
+    {"occupancy", .read = NULL},
+    {"metrics", .read = NULL},
+    {"check", .read = NULL},
 };
 
 static enum status head_parse(struct manifest_parser *parser, const struct json *root, struct err *err)
@@ -151,7 +164,8 @@ static enum status code_parse(struct manifest_parser *parser, const struct json 
     for (size_t k = 0; k < CODE_SOURCES && !status; k++) {
         const struct json *at = json_member(code, code_keys[k].key);
         if (at)
-            status = code_keys[k].read((char *)parser->manifest + code_keys[k].field, at, &code_keys[k], &parser->into, err);
+            status =
+                code_keys[k].read((char *)parser->manifest + code_keys[k].field, at, &code_keys[k], &parser->into, err);
     }
     if (!status)
         status = check_code(code, err);
@@ -225,10 +239,10 @@ static enum status require_parse(struct manifest_parser *parser, const struct js
 /* ---- work ---- */
 
 static const struct json_key work_keys[] = {
-    {"read", into_expr, .field = FIELD(read_bytes)},       {"write", into_expr, .field = FIELD(write_bytes)},
-    {"flops", into_expr, .field = FIELD(flops)},           {"items", into_expr, .field = FIELD(items)},
-    {"footprint", into_expr, .field = FIELD(footprint)},   {"unit", into_template, .field = FIELD(unit)},
-    {"level", json_into_string, .field = FIELD(level)},    {"item", json_into_string, .field = FIELD(item)},
+    {"read", into_expr, .field = FIELD(read_bytes)},     {"write", into_expr, .field = FIELD(write_bytes)},
+    {"flops", into_expr, .field = FIELD(flops)},         {"items", into_expr, .field = FIELD(items)},
+    {"footprint", into_expr, .field = FIELD(footprint)}, {"unit", into_template, .field = FIELD(unit)},
+    {"level", json_into_string, .field = FIELD(level)},  {"item", json_into_string, .field = FIELD(item)},
 };
 
 static enum status check_work(const struct manifest *manifest, const struct json *work, struct err *err)
@@ -296,8 +310,8 @@ enum status manifest_parse(const struct manifest **out, const char *path, const 
     manifest->path = arena_strdup(arena, path);
     manifest->dir = path_dir(arena, path);
     enum status (*const parts[])(struct manifest_parser *, const struct json *, struct err *) = {
-        head_parse,    params_parse, lets_parse, code_parse,      variants_parse, require_parse, buffers_parse,
-        steps_parse,   work_parse,   occupancy_parse, metrics_parse,  check_parse,   class_parse,
+        head_parse,  params_parse, lets_parse,      code_parse,    variants_parse, require_parse, buffers_parse,
+        steps_parse, work_parse,   occupancy_parse, metrics_parse, check_parse,    class_parse,
     };
     enum status status = manifest_extend(&root, root, manifest->dir, arena, err);
     manifest->at = root;

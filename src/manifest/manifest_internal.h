@@ -21,8 +21,8 @@ struct manifest_parser {
     const struct text_template *symbol;    /* code.symbol, or NULL */
     const char *marks[MANIFEST_MAX_MARKS]; /* recorded so far, setup first */
     size_t mark_count;
-    bool in_setup;             /* the steps that are being read are the setup's */
-    const struct json *steps;  /* the array that is being read */
+    bool in_setup;            /* the steps that are being read are the setup's */
+    const struct json *steps; /* the array that is being read */
 };
 
 /* Reads one key of the manifest itself, if it is there, into the manifest. */
@@ -52,9 +52,9 @@ enum status manifest_extend(const struct json **merged, const struct json *root,
 
 /* ---- template.c ---- */
 
-json_into_fn into_template;      /* const struct text_template *, not empty */
-json_into_fn into_any_template;  /* the same, may be empty */
-json_into_fn into_type;          /* of a dtype's name */
+json_into_fn into_template;     /* const struct text_template *, not empty */
+json_into_fn into_any_template; /* the same, may be empty */
+json_into_fn into_type;         /* of a dtype's name */
 const struct text_template *template_empty(struct arena *arena);
 
 /* ---- param.c ---- */

@@ -192,7 +192,7 @@ static enum status limits_parse(struct param *params, const struct manifest_pars
         const int at = manifest_param(parser->manifest, member->key);
         if (at < 0)
             return json_fail_unknown_key(member, err, "unknown parameter", parser->param_names,
-                                    parser->manifest->param_count);
+                                         parser->manifest->param_count);
         status = limit_parse(&params[at], member, parser->arena, err);
         if (status)
             return status;

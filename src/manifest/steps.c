@@ -39,10 +39,9 @@ static enum status join_defines(void *field, const struct json *at, const struct
     struct manifest_parser *parser = into->context;
     const struct manifest *manifest = parser->manifest;
     struct manifest_launch *launch = into->object;
-    const enum status status =
-        manifest->source ? into_defines(field, at, key, into, err)
-                         : json_fail_key(at, err, "%s is not compiled: this has no effect",
-                                         manifest->image ? "an image" : "a library");
+    const enum status status = manifest->source ? into_defines(field, at, key, into, err)
+                                                : json_fail_key(at, err, "%s is not compiled: this has no effect",
+                                                                manifest->image ? "an image" : "a library");
     if (status)
         return status;
     const struct define *own = launch->defines;

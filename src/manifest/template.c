@@ -61,7 +61,7 @@ static enum status ctype_parse(struct template_part *part, const struct manifest
     const int param = manifest_param(manifest, name);
     if (param < 0)
         return json_fail_unknown(at, err, "ctype() takes a dtype or a parameter, not", name, parser->param_names,
-                            manifest->param_count - manifest->implied_count);
+                                 manifest->param_count - manifest->implied_count);
     if (manifest->params[param].value.kind != PARAM_DTYPE)
         return json_fail(at, err, "ctype(%s): the parameter is no dtype", name);
     *part = (struct template_part){.kind = PART_CTYPE, .param = (size_t)param};

@@ -14,26 +14,25 @@
 static const struct occupancy_words amd = {"CU", "workgroup", "wave", "VGPR", "LDS", false};
 static const struct occupancy_words nvidia = {"SM", "block", "warp", "register", "shared memory", true};
 
-/* Occupancy: occupancy.h says where the numbers are from. A GCN or CDNA compute unit, an RDNA one (LLVM gives the LDS of
- * gfx10 and later a granule of 512 bytes, the RDNA 2 manual, 3.6.6, of 1024; allocation follows LLVM), and NVIDIA's SM since
- * compute capability 8.0. */
+/* Occupancy: occupancy.h says where the numbers are from. A GCN or CDNA compute unit, an RDNA one (LLVM gives the LDS
+ * of gfx10 and later a granule of 512 bytes, the RDNA 2 manual, 3.6.6, of 1024; allocation follows LLVM), and NVIDIA's
+ * SM since compute capability 8.0. */
 #define GCN_CU(lds, granule)                                                                                           \
-    .words = &amd, .wave = 64, .simds_cu = 4, .sgpr_file = 800, .waves = 8, .barriers_cu = 16, .lds_cu = (lds),       \
+    .words = &amd, .wave = 64, .simds_cu = 4, .sgpr_file = 800, .waves = 8, .barriers_cu = 16, .lds_cu = (lds),        \
     .lds_max = (lds), .lds_granule = (granule)
 #define GCN_VGPRS .vgpr_file = 256, .vgpr_granule = 4, .vgprs_max = 256, .waves_llvm = 10
-#define UNIFIED_VGPRS                                                                                                  \
-    .vgpr_file = 512, .vgpr_granule = 8, .vgprs_max = 512, .agprs = AGPRS_UNIFIED, .waves_llvm = 8
+#define UNIFIED_VGPRS .vgpr_file = 512, .vgpr_granule = 8, .vgprs_max = 512, .agprs = AGPRS_UNIFIED, .waves_llvm = 8
 #define RDNA_CU(file, granule, most)                                                                                   \
     .words = &amd, .wave = 32, .has_wave64 = true, .has_wgp = true, .simds_cu = 2, .vgpr_file = (file),                \
     .vgpr_granule = (granule), .vgprs_max = 256, .waves = (most), .waves_llvm = (most), .lds_cu = 64 * KIB,            \
     .lds_max = 64 * KIB, .lds_granule = 512, .barriers_cu = 16
 #define NVIDIA_SM(most, lds, groups)                                                                                   \
     .words = &nvidia, .wave = 32, .simds_cu = 4, .vgpr_file = 512, .vgpr_granule = 8, .vgprs_max = 255,                \
-    .waves = (most), .waves_llvm = (most), .lds_cu = (lds) * KIB, .lds_max = ((lds) - 1) * KIB, .lds_granule = 128,    \
+    .waves = (most), .waves_llvm = (most), .lds_cu = (lds)*KIB, .lds_max = ((lds)-1) * KIB, .lds_granule = 128,        \
     .lds_reserved = KIB, .groups_cu = (groups)
 
-/* Matrix instructions: the instruction sets' manuals ("Matrix Arithmetic Instructions" of CDNA, "WMMA" of RDNA 3 and 4),
- * AMD's matrix instruction calculator, LLVM's VOP3PInstructions.td; for NVIDIA PTX ISA, "mma.sync". */
+/* Matrix instructions: the instruction sets' manuals ("Matrix Arithmetic Instructions" of CDNA, "WMMA" of RDNA 3 and
+ * 4), AMD's matrix instruction calculator, LLVM's VOP3PInstructions.td; for NVIDIA PTX ISA, "mma.sync". */
 #define MFMA(holder_lanes)                                                                                             \
     .matrix_lanes = 64, .matrix_size = 32, .matrix_layout = 2, .matrix_holders = (holder_lanes), .matrix_rows = 1
 #define WMMA(layout, holder_lanes)                                                                                     \
@@ -44,19 +43,19 @@ static const struct occupancy_words nvidia = {"SM", "block", "warp", "register",
     .matrix_k_f16_sums = 16
 #define GFX94_MATRIX                                                                                                   \
     MFMA(64), .matrix_k_f64 = 4, .matrix_k_f32 = 4, .matrix_k_xf32 = 8, .matrix_k_f16 = 16, .matrix_k_bf16 = 16,       \
-    .matrix_k_fp8_fnuz = 32, .matrix_k_i8 = 32, .matrix_k_sparse_f16 = 32, .matrix_k_sparse_i8 = 64,                   \
-    .matrix_k_sparse_fp8_fnuz = 64
+              .matrix_k_fp8_fnuz = 32, .matrix_k_i8 = 32, .matrix_k_sparse_f16 = 32, .matrix_k_sparse_i8 = 64,         \
+              .matrix_k_sparse_fp8_fnuz = 64
 #define GFX11_MATRIX                                                                                                   \
     WMMA(11, 16), .matrix_k_f16 = 16, .matrix_k_bf16 = 16, .matrix_k_i8 = 16, .matrix_k_i4 = 16,                       \
-    .matrix_k_f16_sums = 16, .matrix_k_bf16_sums = 16
+                  .matrix_k_f16_sums = 16, .matrix_k_bf16_sums = 16
 #define GFX12_MATRIX                                                                                                   \
     WMMA(12, 32), .matrix_k_f16 = 16, .matrix_k_bf16 = 16, .matrix_k_fp8_ocp = 16, .matrix_k_i8 = 16,                  \
-    .matrix_k_i4 = 32, .matrix_k_sparse_f16 = 32, .matrix_k_sparse_i8 = 32, .matrix_k_sparse_fp8_ocp = 32,             \
-    .matrix_k_f16_sums = 16, .matrix_k_bf16_sums = 16
+                  .matrix_k_i4 = 32, .matrix_k_sparse_f16 = 32, .matrix_k_sparse_i8 = 32,                              \
+                  .matrix_k_sparse_fp8_ocp = 32, .matrix_k_f16_sums = 16, .matrix_k_bf16_sums = 16
 
-/* Vector units: LLVM's AMDGPU.td (packed f16 since GFX9; v_dot4 in FeatureDot1Insts and FeatureDot8Insts; v_dot2_f32_bf16
- * in FeatureDot12Insts; atomics by FeatureAtomic... and FeatureFlatAtomic...; v_pk_fma_f32 in FeaturePackedFP32Ops);
- * NVIDIA: PTX's fma.f16x2, dp4a, atom.add. */
+/* Vector units: LLVM's AMDGPU.td (packed f16 since GFX9; v_dot4 in FeatureDot1Insts and FeatureDot8Insts;
+ * v_dot2_f32_bf16 in FeatureDot12Insts; atomics by FeatureAtomic... and FeatureFlatAtomic...; v_pk_fma_f32 in
+ * FeaturePackedFP32Ops); NVIDIA: PTX's fma.f16x2, dp4a, atom.add. */
 #define AMD_VECTOR                                                                                                     \
     .f16 = 1, .dpp = 1, .unaligned_access = 1, .named_registers = 1, .atomic_add_lds_f32 = 1, .atomic_max_lds_f32 = 1, \
     .atomic_max_lds_f64 = 1
@@ -64,21 +63,20 @@ static const struct occupancy_words nvidia = {"SM", "block", "warp", "register",
 #define CDNA_ATOMICS                                                                                                   \
     .atomic_add_f16 = 1, .atomic_add_f32 = 1, .atomic_add_f64 = 1, .atomic_add_lds_f64 = 1, .atomic_max_f64 = 1
 #define GFX10_VECTOR AMD_VECTOR, .permlane16 = 1, .atomic_max_f32 = 1, .atomic_max_f64 = 1
-#define GFX11_VECTOR                                                                                                   \
-    AMD_VECTOR, AMD_DOTS, .bf16_dot = 1, .permlane16 = 1, .atomic_add_f32 = 1, .atomic_max_f32 = 1
+#define GFX11_VECTOR AMD_VECTOR, AMD_DOTS, .bf16_dot = 1, .permlane16 = 1, .atomic_add_f32 = 1, .atomic_max_f32 = 1
 #define GFX12_VECTOR GFX11_VECTOR, .atomic_add_f16 = 1, .atomic_add_lds_f16 = 1
 /* 48 KiB of shared memory is what a source may declare; more comes with the launch. */
 #define NVIDIA_VECTOR                                                                                                  \
     .f16 = 1, .i8_dot = 1, .atomic_add_f16 = 1, .atomic_add_f32 = 1, .atomic_add_f64 = 1, .lds_declared = 48 * KIB
 /* Beside what the processor's features give (run/facts.c). LDS: what the largest GPU's kernels declare. */
 #define CPU_VECTOR                                                                                                     \
-    .cpu = 1, .f16_dot = 1, .i4_dot = 1, .fp8_ocp = 1, .fp8_fnuz = 1, .dpp = 1, .permlane16 = 1, .unaligned_access = 1, \
-    .atomic_add_f16 = 1, .atomic_add_f32 = 1, .atomic_add_f64 = 1, .atomic_add_lds_f16 = 1, .atomic_add_lds_f32 = 1,   \
-    .atomic_add_lds_f64 = 1, .atomic_max_f32 = 1, .atomic_max_f64 = 1, .atomic_max_lds_f32 = 1,                        \
-    .atomic_max_lds_f64 = 1, .lds_declared = 160 * KIB
+    .cpu = 1, .f16_dot = 1, .i4_dot = 1, .fp8_ocp = 1, .fp8_fnuz = 1, .dpp = 1, .permlane16 = 1,                       \
+    .unaligned_access = 1, .atomic_add_f16 = 1, .atomic_add_f32 = 1, .atomic_add_f64 = 1, .atomic_add_lds_f16 = 1,     \
+    .atomic_add_lds_f32 = 1, .atomic_add_lds_f64 = 1, .atomic_max_f32 = 1, .atomic_max_f64 = 1,                        \
+    .atomic_max_lds_f32 = 1, .atomic_max_lds_f64 = 1, .lds_declared = 160 * KIB
 
-/* The first row that names a target counts. Rows whose names end in '*' are for targets that have no row of their own, such as
- * gfx11-generic: what they run on is not known, so neither is occupancy. */
+/* The first row that names a target counts. Rows whose names end in '*' are for targets that have no row of their own,
+ * such as gfx11-generic: what they run on is not known, so neither is occupancy. */
 static const struct target_family families[] = {
     {{"gfx906 ", GCN_CU(64 * KIB, 512), GCN_VGPRS}, {AMD_VECTOR, AMD_DOTS}},
     {{"gfx900 gfx902 gfx904 gfx909 gfx90c ", GCN_CU(64 * KIB, 512), GCN_VGPRS}, {AMD_VECTOR}},
@@ -125,10 +123,9 @@ static const struct target_family families[] = {
     {{.targets = "sm_* "}, {MMA_SYNC, .matrix_k_fp8_ocp = 32, .fp8_ocp = 1, NVIDIA_VECTOR}},
 };
 
-/* The CPU device runs fragments by loops (kernels/include/simt_tile_cpu.h): in waves of 64 all shapes of MFMA, in waves of 32
- * those of gfx12, or by the parameter `layout` those of gfx11 or NVIDIA. */
-static const struct target_facts cpu_wave64 = {
-    GFX94_MATRIX, .matrix_k_fp8_ocp = 32, .matrix_k_mx = 128, CPU_VECTOR};
+/* The CPU device runs fragments by loops (kernels/include/simt_tile_cpu.h): in waves of 64 all shapes of MFMA, in
+ * waves of 32 those of gfx12, or by the parameter `layout` those of gfx11 or NVIDIA. */
+static const struct target_facts cpu_wave64 = {GFX94_MATRIX, .matrix_k_fp8_ocp = 32, .matrix_k_mx = 128, CPU_VECTOR};
 static const struct target_facts cpu_wave32[] = {
     {GFX12_MATRIX, CPU_VECTOR},
     {GFX11_MATRIX, CPU_VECTOR},
