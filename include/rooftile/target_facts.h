@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * What manifests may ask about the target of a device, as device.NAME. The values of every family of targets stand in one
- * table, in src/model/targets.c; this header is their meaning. Plain data, so that model and manifest share it.
+ * What manifests may ask about the target of a device, as device.NAME. The values of every family of targets stand in
+ * one table, in src/model/targets.c; this header is their meaning. Plain data, so that model and manifest share it.
  */
 #ifndef ROOFTILE_TARGET_FACTS_H
 #define ROOFTILE_TARGET_FACTS_H
 
-/* Matrix instructions. K is that of the deepest instruction of 16 x 16 that kernels/include/tile.h has; at 32 x 32 it is half.
- * 0: there is none. */
+/* Matrix instructions. K is that of the deepest instruction of 16 x 16 that kernels/include/tile.h has; at 32 x 32 it
+ * is half. 0: there is none. */
 #define MATRIX_FACTS(FACT)                                                                                             \
     FACT(matrix_lanes)   /* lanes of the waves that have them: 32 or 64 */                                            \
     FACT(matrix_size)    /* of the largest: 16 x 16 or 32 x 32 */                                                     \

@@ -4,10 +4,10 @@
  * names the targets kernels are written and tested for, the products that have them, and the LLVM that first compiles
  * for them; the facts about waves hold for every name of the same family ("gfx1036", "gfx11-generic", with features
  * behind a colon too). Sources: LLVM's AMDGPUUsage (processors, target features) and the LLVM releases that
- * added each (gfx942, gfx1151: 17; gfx1200: 18; gfx950: 20; gfx1250: a stub in 21, complete in 22). NVIDIA's are named as nvcc
- * names them; the CUDA that first knows each is in the release notes of nvcc and PTX, the LLVM that does in those of LLVM (sm_100
- * and sm_120: 20), but never below 19, the first that writes the PTX of mma's 8-bit floats. An "a" behind the number: with the
- * instructions that no later architecture keeps; such code runs on that one alone.
+ * added each (gfx942, gfx1151: 17; gfx1200: 18; gfx950: 20; gfx1250: a stub in 21, complete in 22). NVIDIA's are named
+ * as nvcc names them; the CUDA that first knows each is in the release notes of nvcc and PTX, the LLVM that does in
+ * those of LLVM (sm_100 and sm_120: 20), but never below 19, the first that writes the PTX of mma's 8-bit floats. An
+ * "a" behind the number: with the instructions that no later architecture keeps; such code runs on that one alone.
  */
 #ifndef ROOFTILE_TARGETS_H
 #define ROOFTILE_TARGETS_H
@@ -29,7 +29,8 @@ struct target {
 #define TARGET_COUNT 18
 extern const struct target targets[TARGET_COUNT];
 
-/* What the targets of a family have: one row of the table in targets.c, and all that a new one needs for kernels to be planned. */
+/* What the targets of a family have: one row of the table in targets.c, and all that a new one needs for kernels to be
+ * planned. */
 struct target_family {
     struct occupancy_limits limits; /* of these names; `words` NULL: the rules are not known */
     struct target_facts facts;
@@ -40,15 +41,15 @@ extern const struct target_family *target_family_added;
 /* What a target has; all 0 when it is unknown. Names that only look like those of a family count as one of it. */
 const struct target_facts *target_facts(const char *target);
 
-/* What the CPU device has in waves of this size: *layouts rows, the first where nobody asks for a layout, the others by their
- * matrix_layout. */
+/* What the CPU device has in waves of this size: *layouts rows, the first where nobody asks for a layout, the others
+ * by their matrix_layout. */
 const struct target_facts *target_cpu_facts(uint32_t wave, size_t *layouts);
 
 /* "sm_90a": nvcc's. */
 bool target_is_nvidia(const char *arch);
 
-/* The PTX that code for a target of NVIDIA's is written in, 84 for 8.4: the lowest that has all that kernels use there, because a
- * driver takes no newer one than it knows. */
+/* The PTX that code for a target of NVIDIA's is written in, 84 for 8.4: the lowest that has all that kernels use
+ * there, because a driver takes no newer one than it knows. */
 unsigned target_ptx(const char *arch);
 
 /* NULL when it is not one of them. Features ("gfx90a:xnack-") are no part of the name. */

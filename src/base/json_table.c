@@ -10,13 +10,18 @@
 /* Keys of one object; more are a mistake in the table. */
 #define MAX_KEYS 64
 
-enum status json_read_table(void *object, const struct json *at, const struct json_key *keys, size_t count,
-                            struct json_into *into, struct err *err)
+enum status json_check_table(const struct json *at, const struct json_key *keys, size_t count, struct err *err)
 {
     const char *names[MAX_KEYS];
     for (size_t k = 0; k < count && k < MAX_KEYS; k++)
         names[k] = keys[k].key;
-    enum status status = json_check_keys(at, names, count, err);
+    return json_check_keys(at, names, count, err);
+}
+
+enum status json_read_table(void *object, const struct json *at, const struct json_key *keys, size_t count,
+                            struct json_into *into, struct err *err)
+{
+    enum status status = json_check_table(at, keys, count, err);
     for (size_t k = 0; k < count && !status; k++) {
         const struct json *member = json_member(at, keys[k].key);
         into->object = object;
@@ -30,9 +35,8 @@ enum status json_read_table(void *object, const struct json *at, const struct js
 
 static enum status check_type(const struct json *at, enum json_type type, struct err *err)
 {
-    return at->type == type
-               ? STATUS_OK
-               : json_fail(at, err, "must be %s, not %s", json_type_name(type), json_type_name(at->type));
+    return at->type == type ? STATUS_OK
+                            : json_fail(at, err, "must be %s, not %s", json_type_name(type), json_type_name(at->type));
 }
 
 enum status json_into_string(void *field, const struct json *at, const struct json_key *key, struct json_into *into,
@@ -125,25 +129,93 @@ enum status json_into_array(void *field, const struct json *at, const struct jso
     return status;
 }
 
+/* ---- lists ---- */
+
+static void set_list(void *field, const void *list, size_t count, const struct json_key *key, void *object)
+{
+    memcpy(field, &list, sizeof(list));
+    *(size_t *)((char *)object + key->count) = count;
+}
+
 enum status json_into_strings(void *field, const struct json *at, const struct json_key *key, struct json_into *into,
                               struct err *err)
 {
-    (void)key;
     enum status status = check_type(at, JSON_ARRAY, err);
     if (status)
         return status;
     const char **list = arena_array(into->arena, at->count, sizeof(*list));
     size_t count = 0;
     for (const struct json *item = at->first; item; item = item->next) {
-        status = check_type(item, JSON_STRING, err);
-        if (!status && !*item->string)
-            status = json_fail(item, err, "is empty");
+        status = json_into_text(&list[count], item, key, into, err);
+        for (size_t k = 0; k < count && !status && key->more; k++)
+            if (strcmp(list[k], item->string) == 0)
+                status = json_fail(item, err, "'%s' stands here twice", item->string);
         if (status)
             return status;
-        list[count++] = item->string;
+        count++;
     }
-    *(struct json_strings *)field = (struct json_strings){list, count};
+    set_list(field, list, count, key, into->object);
     return STATUS_OK;
+}
+
+const struct json *json_entry(const struct json *member)
+{
+    while (member && text_starts(member->key, "//"))
+        member = member->next;
+    return member;
+}
+
+size_t json_entry_count(const struct json *object)
+{
+    size_t count = 0;
+    for (const struct json *member = json_entry(object->first); member; member = json_entry(member->next))
+        count++;
+    return count;
+}
+
+bool json_is_identifier(const char *text)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_";
+    static const char others[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";
+    return *text && strchr(letters, *text) && text[strspn(text, others)] == '\0';
+}
+
+/* One list is as good as the other, but that members have keys and comments. */
+static enum status read_elements(void *field, const struct json *at, const struct json_key *key, struct json_into *into,
+                                 struct err *err)
+{
+    const struct json_elements *elements = key->more;
+    const bool members = at->type == JSON_OBJECT;
+    const size_t count = members ? json_entry_count(at) : at->count;
+    char *list = arena_array(into->arena, count + 1, elements->size);
+    void *object = into->object;
+    enum status status = STATUS_OK;
+    size_t filled = 0;
+    for (const struct json *item = members ? json_entry(at->first) : at->first; item && !status;
+         item = members ? json_entry(item->next) : item->next) {
+        if (members && elements->named && !json_is_identifier(item->key))
+            return json_fail_key(item, err,
+                                 "the name of a %s has letters, digits and '_' only and starts with no digit",
+                                 elements->named);
+        status = elements->read(list + elements->size * filled++, item, key, into, err);
+    }
+    if (!status)
+        set_list(field, list, count, key, object);
+    return status;
+}
+
+enum status json_into_items(void *field, const struct json *at, const struct json_key *key, struct json_into *into,
+                            struct err *err)
+{
+    const enum status status = check_type(at, JSON_ARRAY, err);
+    return status ? status : read_elements(field, at, key, into, err);
+}
+
+enum status json_into_members(void *field, const struct json *at, const struct json_key *key, struct json_into *into,
+                              struct err *err)
+{
+    const enum status status = check_type(at, JSON_OBJECT, err);
+    return status ? status : read_elements(field, at, key, into, err);
 }
 
 /* ---- names ---- */

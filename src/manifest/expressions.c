@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Expressions of manifests: the names they may use, and what these are for a case. Named sub-expressions ("let") and functions
- * are put in wherever their name stands, in parentheses, before an expression is compiled. So everything that asks which
- * parameters an expression uses sees through them.
+ * Expressions of manifests: the names they may use, and what these are for a case. Named sub-expressions ("let") and
+ * functions are put in wherever their name stands, in parentheses, before an expression is compiled. So everything
+ * that asks which parameters an expression uses sees through them.
  */
 #include <ctype.h>
 #include <math.h>
@@ -87,20 +87,26 @@ enum status check_param_name(const struct json *member, const char *name, struct
 /* Facts that the types of a kernel choose among: every manifest has these functions (manifest.h). */
 static const struct manifest_let built_in[] = {
     {"is_fnuz(type)", 7, "type == e4m3fnuz || type == e5m2fnuz", {"type"}, 1},
-    {"matrix_k(type)", 8,
+    {"matrix_k(type)",
+     8,
      "type == f16 ? device.matrix_k_f16 : type == bf16 ? device.matrix_k_bf16 : type == f32 ? device.matrix_k_f32 : "
      "type == xf32 ? device.matrix_k_xf32 : type == f64 ? device.matrix_k_f64 : type == i8 ? device.matrix_k_i8 : "
      "type == e4m3 || type == e5m2 ? device.matrix_k_fp8_ocp : "
      "type == e4m3fnuz || type == e5m2fnuz ? device.matrix_k_fp8_fnuz : 0",
-     {"type"}, 1},
-    {"matrix_k_sparse(type)", 15,
+     {"type"},
+     1},
+    {"matrix_k_sparse(type)",
+     15,
      "type == f16 || type == bf16 ? device.matrix_k_sparse_f16 : type == i8 ? device.matrix_k_sparse_i8 : "
      "type == e4m3 || type == e5m2 ? device.matrix_k_sparse_fp8_ocp : "
      "type == e4m3fnuz || type == e5m2fnuz ? device.matrix_k_sparse_fp8_fnuz : 0",
-     {"type"}, 1},
-    {"matrix_depth(k, m, type)", 12,
+     {"type"},
+     1},
+    {"matrix_depth(k, m, type)",
+     12,
      "k * 16 / m * max(1, 16 / (k * 16 / device.matrix_holders / device.matrix_rows * bytes(type)))",
-     {"k", "m", "type"}, 3},
+     {"k", "m", "type"},
+     3},
 };
 
 static const struct manifest_let *let_named(const struct manifest_parser *parser, const char *name, size_t length)
@@ -210,9 +216,10 @@ static enum status expand(struct text *out, const struct manifest_parser *parser
     return status;
 }
 
-/* The source with what stands for each name of "let", and for each call of a function, put in. ERR_CONFIG without a place. */
+/* The source with what stands for each name of "let", and for each call of a function, put in. ERR_CONFIG without a
+ * place. */
 static enum status lets_expand(const char **expanded, const struct manifest_parser *parser, const char *source,
-                        struct err *err)
+                               struct err *err)
 {
     struct text out = {0};
     text_add(&out, "");
@@ -233,13 +240,13 @@ static enum status let_name_parse(struct manifest_let *let, const struct manifes
     let->name = member->key;
     let->name_length = bracket ? (size_t)(bracket - member->key) : strlen(member->key);
     const char *name = arena_strndup(parser->arena, member->key, let->name_length);
-    if (!is_identifier(name) || (bracket && !text_ends(member->key, ")")))
+    if (!json_is_identifier(name) || (bracket && !text_ends(member->key, ")")))
         return json_fail_key(member, err, "%s", problem);
     for (const char *at = bracket; at && *at != ')';) {
         at += 1 + strspn(at + 1, " ");
         const size_t length = strcspn(at, " ,)");
         const char *arg = arena_strndup(parser->arena, at, length);
-        if (!is_identifier(arg) || let->arg_count == MANIFEST_MAX_LET_ARGS)
+        if (!json_is_identifier(arg) || let->arg_count == MANIFEST_MAX_LET_ARGS)
             return json_fail_key(member, err, "%s (at most %d arguments)", problem, MANIFEST_MAX_LET_ARGS);
         let->args[let->arg_count++] = arg;
         at += length;
@@ -263,27 +270,33 @@ static enum status let_check(const struct manifest_let *let, const struct manife
                : STATUS_OK;
 }
 
+static enum status let_parse(void *field, const struct json *at, const struct json_key *key, struct json_into *into,
+                             struct err *err)
+{
+    struct manifest_parser *parser = into->context;
+    struct manifest_let *let = field;
+    (void)key;
+    *let = (struct manifest_let){.text = at->string};
+    enum status status = let_name_parse(let, parser, at, err);
+    if (!status && at->type != JSON_STRING)
+        status = json_fail(at, err, "must be an expression (a string), not %s", json_type_name(at->type));
+    if (status)
+        return status;
+    if (!parser->manifest->lets)
+        parser->manifest->lets = let; /* the first: so that the others' names are known as they come */
+    parser->manifest->let_count++;
+    return STATUS_OK;
+}
+
 enum status lets_parse(struct manifest_parser *parser, const struct json *root, struct err *err)
 {
-    struct manifest *manifest = parser->manifest;
-    const struct json *object = NULL;
-    enum status status = json_get_object(&object, root, "let", JSON_OPTIONAL, err);
-    if (status || !object)
-        return status;
-    struct manifest_let *lets = arena_array(parser->arena, entry_count(object) + 1, sizeof(*lets));
-    manifest->lets = lets;
-    for (const struct json *member = entry_first(object); member; member = entry_next(member)) {
-        struct manifest_let let = {.text = member->string};
-        status = let_name_parse(&let, parser, member, err);
-        if (!status && member->type != JSON_STRING)
-            status = json_fail(member, err, "must be an expression (a string), not %s", json_type_name(member->type));
-        if (status)
-            return status;
-        lets[manifest->let_count++] = let;
-    }
-    size_t k = 0;
-    for (const struct json *member = entry_first(object); member && !status; member = entry_next(member))
-        status = let_check(&lets[k++], parser, member, err);
+    static const struct json_elements elements = {sizeof(struct manifest_let), let_parse, NULL};
+    static const struct json_key key = {"let", json_into_members, offsetof(struct manifest, lets),
+                                        .count = offsetof(struct manifest, let_count), .more = &elements};
+    enum status status = read_member(parser, root, &key, err);
+    const struct json *member = parser->manifest->let_count ? json_entry(json_member(root, "let")->first) : NULL;
+    for (size_t k = 0; member && !status; member = json_entry(member->next))
+        status = let_check(&parser->manifest->lets[k++], parser, member, err);
     return status;
 }
 
@@ -453,23 +466,17 @@ enum status names_compile(const struct expr **out, const struct manifest_parser 
     return status;
 }
 
-enum status get_expr_value(const struct expr **out, const struct manifest_parser *parser, const struct json *at,
-                           enum expr_scope scope, struct err *err)
+const enum expr_scope scope_index = SCOPE_INDEX, scope_metric = SCOPE_METRIC;
+
+enum status into_expr(void *field, const struct json *at, const struct json_key *key, struct json_into *into,
+                      struct err *err)
 {
+    const enum expr_scope *scope = key->more;
     if (at->type != JSON_STRING && at->type != JSON_NUMBER)
         return json_fail(at, err, "must be an expression (a string) or a number, not %s", json_type_name(at->type));
-    const char *source = at->type == JSON_STRING ? at->string : number_text(parser->arena, at->number);
+    const char *source = at->type == JSON_STRING ? at->string : number_text(into->arena, at->number);
     struct err cause = {0};
-    if (names_compile(out, parser, source, scope, &cause))
+    if (names_compile(field, into->context, source, scope ? *scope : SCOPE_PLAIN, &cause))
         return json_fail(at, err, "in \"%s\": %s", source, cause.text);
     return STATUS_OK;
-}
-
-enum status get_expr(const struct expr **out, const struct manifest_parser *parser, const struct json *object,
-                     const char *key, enum json_need need, enum expr_scope scope, struct err *err)
-{
-    const struct json *member = json_member(object, key);
-    if (member)
-        return get_expr_value(out, parser, member, scope, err);
-    return need == JSON_REQUIRED ? json_fail(object, err, "the key '%s' is missing", key) : STATUS_OK;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * "extends": a manifest over another one of its folder. The trees are merged before anything is parsed; every value keeps its
- * place in its own file, so messages point there.
+ * "extends": a manifest over another one of its folder. The trees are merged before anything is parsed; every value
+ * keeps its place in its own file, so messages point there.
  */
 #include <string.h>
 
@@ -98,7 +98,7 @@ static enum status extend(const struct json **merged, const struct json *root, c
     const char *path = path_join(arena, dir, arena_printf(arena, "%s.json", name));
     const struct chain here = {path, chain, chain ? chain->length + 1 : 1};
     const struct json *base = NULL;
-    if (!is_identifier(name))
+    if (!json_is_identifier(name))
         return json_fail(at, err, "must be the name of a manifest in the same folder");
     if (!file_exists(path))
         return json_fail(at, err, "there is no file %s", path);
@@ -112,7 +112,8 @@ static enum status extend(const struct json **merged, const struct json *root, c
     if (status)
         return status;
     static const char *const own_keys[] = {"extends", "name", "summary"};
-    return merge(merged, without(base, own_keys, COUNT_OF(own_keys), arena), without(root, own_keys, 1, arena), arena, err);
+    return merge(merged, without(base, own_keys, COUNT_OF(own_keys), arena), without(root, own_keys, 1, arena), arena,
+                 err);
 }
 
 enum status manifest_extend(const struct json **merged, const struct json *root, const char *dir, struct arena *arena,

@@ -10,10 +10,8 @@
 #include "rooftile/text.h"
 
 static const char *const class_names[] = {
-    [CLASS_COMPUTE] = "compute",
-    [CLASS_MEMORY] = "memory",
-    [CLASS_LATENCY] = "latency",
-    [CLASS_LAUNCH] = "launch",
+    [CLASS_COMPUTE] = "compute", [CLASS_MEMORY] = "memory", [CLASS_LATENCY] = "latency",
+    [CLASS_LAUNCH] = "launch",   [CLASS_LAUNCH + 1] = NULL,
 };
 
 const char *case_class_name(enum case_class class)
@@ -21,57 +19,71 @@ const char *case_class_name(enum case_class class)
     return class_names[class];
 }
 
+enum status read_member(struct manifest_parser *parser, const struct json *root, const struct json_key *key,
+                        struct err *err)
+{
+    const struct json *at = json_member(root, key->key);
+    parser->into.object = parser->manifest;
+    return at ? key->read((char *)parser->manifest + key->field, at, key, &parser->into, err) : STATUS_OK;
+}
+
+#define FIELD(name) offsetof(struct manifest, name)
+
+/* ---- the head ---- */
+
 /* Case ids are "name/parameter=value;...", and shells, globs and file names should need no quotes. */
-static enum status name_parse(struct manifest *manifest, const struct json *root, struct err *err)
+static enum status into_name(void *field, const struct json *at, const struct json_key *key, struct json_into *into,
+                             struct err *err)
 {
     static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
-    const enum status status = json_get_string(&manifest->name, root, "name", JSON_REQUIRED, err);
-    if (status)
-        return status;
-    const char *name = manifest->name;
-    if (!*name || name[strspn(name, allowed)] || *name == '-' || *name == '.')
+    const enum status status = json_into_string(field, at, key, into, err);
+    const char *name = at->string;
+    if (!status && (!*name || name[strspn(name, allowed)] || *name == '-' || *name == '.'))
         return json_fail(
-            json_member(root, "name"), err,
+            at, err,
             "a kernel's name has letters, digits, '_', '-' and '.' only and starts with a letter, digit or '_'");
-    return STATUS_OK;
+    return status;
 }
+
+/* Every key; those without a function are read by the parts below, in an order of their own. */
+static const struct json_key head_keys[] = {
+    {"name", into_name, FIELD(name), .need = JSON_REQUIRED},
+    {"summary", json_into_string, FIELD(summary), .need = JSON_REQUIRED},
+    {"tags", json_into_strings, FIELD(tags), .count = FIELD(tag_count), .more = "each once"},
+    {"extends", .read = NULL},
+    {"class", .read = NULL},
+    {"params", .read = NULL},
+    {"limits", .read = NULL},
+    {"let", .read = NULL},
+    {"code", .read = NULL},
+    {"variants", .read = NULL},
+    {"require", .read = NULL},
+    {"buffers", .read = NULL},
+    {"launch", .read = NULL},
+    {"steps", .read = NULL},
+    {"setup", .read = NULL},
+    {"work", .read = NULL},
+    {"occupancy", .read = NULL},
+    {"metrics", .read = NULL},
+    {"check", .read = NULL},
+};
 
 static enum status head_parse(struct manifest_parser *parser, const struct json *root, struct err *err)
 {
-    static const char *const keys[] = {"name",  "summary", "tags",     "class",     "params",  "limits",
-                                       "let",   "code",    "variants", "require",   "buffers", "launch",
-                                       "steps", "setup",   "work",     "occupancy", "metrics", "check"};
-    struct manifest *manifest = parser->manifest;
-    enum status status = json_check_keys(root, keys, COUNT_OF(keys), err);
-    if (!status)
-        status = name_parse(manifest, root, err);
-    if (!status)
-        status = json_get_string(&manifest->summary, root, "summary", JSON_REQUIRED, err);
-    return status ? status : get_strings(&manifest->tags, &manifest->tag_count, root, "tags", parser->arena, err);
+    return json_read_table(parser->manifest, root, head_keys, JSON_KEYS(head_keys), &parser->into, err);
 }
 
-static enum status source_parse(struct manifest_parser *parser, const struct json *code, struct err *err)
+/* ---- code ---- */
+
+static enum status into_source(void *field, const struct json *at, const struct json_key *key, struct json_into *into,
+                               struct err *err)
 {
-    struct manifest *manifest = parser->manifest;
+    const struct manifest_parser *parser = into->context;
     const char *source = NULL;
-    enum status status = json_get_string(&source, code, "source", JSON_OPTIONAL, err);
+    const enum status status = json_into_text(&source, at, key, into, err);
     if (!status)
-        status = get_template(&manifest->image, parser, code, "image", JSON_OPTIONAL, err);
-    if (!status)
-        status = get_template(&manifest->library, parser, code, "library", JSON_OPTIONAL, err);
-    if (status)
-        return status;
-    const int given = !!source + !!manifest->image + !!manifest->library;
-    if (given > 1)
-        return json_fail(code, err, "has more than one of 'source', 'image' and 'library'");
-    if (!given)
-        return json_fail(code, err, "the key 'source' (or 'image' or 'library') is missing");
-    if (!source)
-        return STATUS_OK;
-    if (!*source)
-        return json_fail(json_member(code, "source"), err, "is empty");
-    manifest->source = path_join(parser->arena, manifest->dir, source);
-    return STATUS_OK;
+        *(const char **)field = path_join(into->arena, parser->manifest->dir, source);
+    return status;
 }
 
 static enum status llvm_version(unsigned *out, const struct json *at, struct err *err)
@@ -83,24 +95,26 @@ static enum status llvm_version(unsigned *out, const struct json *at, struct err
     return STATUS_OK;
 }
 
-static enum status min_llvm_parse(struct manifest_parser *parser, const struct json *code, struct err *err)
+static enum status llvm_need_parse(void *field, const struct json *at, const struct json_key *key,
+                                   struct json_into *into, struct err *err)
 {
-    struct manifest *manifest = parser->manifest;
-    const struct json *at = json_member(code, "min_llvm");
-    if (!at)
-        return STATUS_OK;
-    if (at->type != JSON_OBJECT)
-        return llvm_version(&manifest->min_llvm, at, err);
-    struct llvm_need *needs = arena_array(parser->arena, entry_count(at), sizeof(*needs));
-    size_t count = 0;
-    enum status status = STATUS_OK;
-    for (const struct json *member = entry_first(at); member && !status; member = entry_next(member)) {
-        needs[count].arch = member->key;
-        status = llvm_version(&needs[count++].llvm, member, err);
-    }
-    manifest->llvm_needs = needs;
-    manifest->llvm_need_count = count;
-    return status;
+    struct llvm_need *need = field;
+    (void)key;
+    (void)into;
+    need->arch = at->key;
+    return llvm_version(&need->llvm, at, err);
+}
+
+/* For all targets, or { "gfx11*": 16 }. */
+static enum status into_min_llvm(void *field, const struct json *at, const struct json_key *key, struct json_into *into,
+                                 struct err *err)
+{
+    static const struct json_elements elements = {sizeof(struct llvm_need), llvm_need_parse, NULL};
+    static const struct json_key members = {.count = FIELD(llvm_need_count), .more = &elements};
+    struct manifest *manifest = into->object;
+    (void)key;
+    return at->type == JSON_OBJECT ? json_into_members(&manifest->llvm_needs, at, &members, into, err)
+                                   : llvm_version(field, at, err);
 }
 
 unsigned manifest_min_llvm(const struct manifest *manifest, const char *arch)
@@ -112,181 +126,197 @@ unsigned manifest_min_llvm(const struct manifest *manifest, const char *arch)
     return most;
 }
 
-static enum status code_parse(struct manifest_parser *parser, const struct json *root, struct err *err)
+#define CODE_SOURCES 3 /* of the keys: one of them says where the code is from */
+static const struct json_key code_keys[] = {
+    {"source", into_source, .field = FIELD(source)},
+    {"image", into_template, .field = FIELD(image)},
+    {"library", into_template, .field = FIELD(library)},
+    {"symbol", .read = NULL}, /* belongs to the launches */
+    {"min_llvm", into_min_llvm, .field = FIELD(min_llvm)},
+    {"flags", json_into_strings, FIELD(flags), .count = FIELD(flag_count), .more = "each once"},
+    {"defines", into_defines, FIELD(defines), .count = FIELD(define_count)},
+};
+
+static enum status check_code(const struct json *code, struct err *err)
 {
-    static const char *const keys[] = {"source", "image", "library", "symbol", "min_llvm", "defines", "flags"};
     static const char *const source_keys[] = {"min_llvm", "defines", "flags"};
-    struct manifest *manifest = parser->manifest;
-    const struct json *code = NULL;
-    enum status status = json_get_object(&code, root, "code", JSON_OPTIONAL, err);
-    if (status || !code) /* copies and fills need none; launch_parse asks for it */
-        return status;
-    status = json_check_keys(code, keys, COUNT_OF(keys), err);
-    if (!status)
-        status = source_parse(parser, code, err);
-    for (size_t i = 0; !status && !manifest->source && i < COUNT_OF(source_keys); i++)
+    const bool source = json_member(code, "source"), image = json_member(code, "image");
+    const int given = source + image + (json_member(code, "library") != NULL);
+    if (given > 1)
+        return json_fail(code, err, "has more than one of 'source', 'image' and 'library'");
+    if (!given)
+        return json_fail(code, err, "the key 'source' (or 'image' or 'library') is missing");
+    for (size_t i = 0; !source && i < COUNT_OF(source_keys); i++)
         if (json_member(code, source_keys[i]))
-            status = json_fail_key(json_member(code, source_keys[i]), err, "%s is not compiled: this has no effect",
-                                   manifest->image ? "an image" : "a library");
-    if (!status)
-        status = get_template(&parser->symbol, parser, code, "symbol", JSON_OPTIONAL, err);
-    if (!status)
-        status = min_llvm_parse(parser, code, err);
-    if (!status)
-        status = get_strings(&manifest->flags, &manifest->flag_count, code, "flags", parser->arena, err);
-    return status ? status : defines_parse(&manifest->defines, &manifest->define_count, parser, code, err);
+            return json_fail_key(json_member(code, source_keys[i]), err, "%s is not compiled: this has no effect",
+                                 image ? "an image" : "a library");
+    return STATUS_OK;
 }
 
-static enum status variant_parse(struct manifest_variant *variant, const struct manifest_parser *parser,
-                                 const struct json *object, struct err *err)
+/* Copies and fills need none; manifest_check_whole asks for it. */
+static enum status code_parse(struct manifest_parser *parser, const struct json *root, struct err *err)
 {
-    static const char *const keys[] = {"backend", "arch", "wave", "params"};
-    uint64_t wave = 0;
-    enum status status = json_check_keys(object, keys, COUNT_OF(keys), err);
+    const struct json *code = json_member(root, "code"), *symbol = json_member(code, "symbol");
+    if (!code)
+        return STATUS_OK;
+    enum status status = json_check_table(code, code_keys, JSON_KEYS(code_keys), err);
+    parser->into.object = parser->manifest;
+    for (size_t k = 0; k < CODE_SOURCES && !status; k++) {
+        const struct json *at = json_member(code, code_keys[k].key);
+        if (at)
+            status =
+                code_keys[k].read((char *)parser->manifest + code_keys[k].field, at, &code_keys[k], &parser->into, err);
+    }
     if (!status)
-        status = json_get_string(&variant->backend, object, "backend", JSON_OPTIONAL, err);
+        status = check_code(code, err);
     if (!status)
-        status = json_get_string(&variant->arch, object, "arch", JSON_OPTIONAL, err);
-    if (!status)
-        status = json_get_u64(&wave, object, "wave", JSON_OPTIONAL, err);
-    if (!status && json_member(object, "wave") && wave != 32 && wave != 64)
-        status = json_fail(json_member(object, "wave"), err, "waves have 32 or 64 lanes");
-    variant->wave = (uint32_t)wave;
-    if (!status)
-        status = get_overrides(&variant->params, &variant->param_count, parser, object, "params", false, err);
-    if (!status && variant->param_count == 0)
-        status = json_fail(object, err, "sets no parameter");
+        status = json_read_table(parser->manifest, code, code_keys, JSON_KEYS(code_keys), &parser->into, err);
+    if (!status && symbol)
+        status = into_template(&parser->symbol, symbol, NULL, &parser->into, err);
     return status;
+}
+
+/* ---- variants and requirements ---- */
+
+static enum status into_wave(void *field, const struct json *at, const struct json_key *key, struct json_into *into,
+                             struct err *err)
+{
+    uint64_t wave = 0;
+    const enum status status = json_into_u64(&wave, at, key, into, err);
+    if (!status && wave != 32 && wave != 64)
+        return json_fail(at, err, "waves have 32 or 64 lanes");
+    *(uint32_t *)field = (uint32_t)wave;
+    return status;
+}
+
+static const struct json_key variant_keys[] = {
+    {"backend", json_into_string, .field = offsetof(struct manifest_variant, backend)},
+    {"arch", json_into_string, .field = offsetof(struct manifest_variant, arch)},
+    {"wave", into_wave, .field = offsetof(struct manifest_variant, wave)},
+    {"params", into_overrides, offsetof(struct manifest_variant, params),
+     .count = offsetof(struct manifest_variant, param_count)},
+};
+
+static enum status variant_parse(void *field, const struct json *at, const struct json_key *key, struct json_into *into,
+                                 struct err *err)
+{
+    struct manifest_variant *variant = field, *last = at->index ? variant - 1 : NULL;
+    (void)key;
+    if (last && !last->backend && !last->arch && !last->wave)
+        return json_fail(at, err, "never matches: the variant before it matches every device");
+    const enum status status = json_read_table(variant, at, variant_keys, JSON_KEYS(variant_keys), into, err);
+    return !status && variant->param_count == 0 ? json_fail(at, err, "sets no parameter") : status;
 }
 
 static enum status variants_parse(struct manifest_parser *parser, const struct json *root, struct err *err)
 {
-    const struct json *array = NULL;
-    enum status status = json_get_array(&array, root, "variants", JSON_OPTIONAL, err);
-    if (status || !array)
-        return status;
-    struct manifest_variant *variants = arena_array(parser->arena, array->count, sizeof(*variants));
-    size_t count = 0;
-    for (const struct json *item = array->first; item; item = item->next) {
-        const struct manifest_variant *last = count ? &variants[count - 1] : NULL;
-        if (last && !last->backend && !last->arch && !last->wave)
-            return json_fail(item, err, "never matches: the variant before it matches every device");
-        status = variant_parse(&variants[count++], parser, item, err);
-        if (status)
-            return status;
-    }
-    parser->manifest->variants = variants;
-    parser->manifest->variant_count = count;
-    return STATUS_OK;
+    static const struct json_elements elements = {sizeof(struct manifest_variant), variant_parse, NULL};
+    static const struct json_key key = {"variants", json_into_items, FIELD(variants), .count = FIELD(variant_count),
+                                        .more = &elements};
+    return read_member(parser, root, &key, err);
+}
+
+static const struct json_key require_keys[] = {
+    {"expr", into_expr, offsetof(struct manifest_require, expr), .need = JSON_REQUIRED},
+    {"reason", into_template, offsetof(struct manifest_require, reason), .need = JSON_REQUIRED},
+};
+
+static enum status requirement_parse(void *field, const struct json *at, const struct json_key *key,
+                                     struct json_into *into, struct err *err)
+{
+    (void)key;
+    return json_read_table(field, at, require_keys, JSON_KEYS(require_keys), into, err);
 }
 
 static enum status require_parse(struct manifest_parser *parser, const struct json *root, struct err *err)
 {
-    static const char *const keys[] = {"expr", "reason"};
-    const struct json *array = NULL;
-    enum status status = json_get_array(&array, root, "require", JSON_OPTIONAL, err);
-    if (status || !array)
-        return status;
-    struct manifest_require *require = arena_array(parser->arena, array->count, sizeof(*require));
-    size_t count = 0;
-    for (const struct json *item = array->first; item && !status; item = item->next) {
-        struct manifest_require *one = &require[count++];
-        status = json_check_keys(item, keys, COUNT_OF(keys), err);
-        if (!status)
-            status = get_expr(&one->expr, parser, item, "expr", JSON_REQUIRED, SCOPE_PLAIN, err);
-        if (!status)
-            status = get_template(&one->reason, parser, item, "reason", JSON_REQUIRED, err);
-    }
-    parser->manifest->require = require;
-    parser->manifest->require_count = count;
-    return status;
+    static const struct json_elements elements = {sizeof(struct manifest_require), requirement_parse, NULL};
+    static const struct json_key key = {"require", json_into_items, FIELD(require), .count = FIELD(require_count),
+                                        .more = &elements};
+    return read_member(parser, root, &key, err);
 }
 
-static enum status item_parse(struct manifest *manifest, const struct json *work, struct err *err)
+/* ---- work ---- */
+
+static const struct json_key work_keys[] = {
+    {"read", into_expr, .field = FIELD(read_bytes)},     {"write", into_expr, .field = FIELD(write_bytes)},
+    {"flops", into_expr, .field = FIELD(flops)},         {"items", into_expr, .field = FIELD(items)},
+    {"footprint", into_expr, .field = FIELD(footprint)}, {"unit", into_template, .field = FIELD(unit)},
+    {"level", json_into_string, .field = FIELD(level)},  {"item", json_into_string, .field = FIELD(item)},
+};
+
+static enum status check_work(const struct manifest *manifest, const struct json *work, struct err *err)
 {
-    const struct json *at = json_member(work, "item");
-    const enum status status = json_get_string(&manifest->item, work, "item", JSON_OPTIONAL, err);
-    if (status || !at)
-        return status;
-    if (!manifest->items)
-        return json_fail_key(at, err, "a name for items where there are none");
-    if (strlen(manifest->item) > MANIFEST_ITEM_NAME || !*manifest->item)
-        return json_fail(at, err, "must have 1 to %d characters", MANIFEST_ITEM_NAME);
+    const struct json *unit = json_member(work, "unit"), *item = json_member(work, "item");
+    if (manifest->flops && !unit)
+        return json_fail(work, err, "the key 'unit' is missing");
+    if (!manifest->flops && unit)
+        return json_fail_key(unit, err, "a unit without flops has no effect");
+    if (strlen(manifest->level) > MANIFEST_LEVEL_NAME)
+        return json_fail(json_member(work, "level"), err, "has more than %d characters", MANIFEST_LEVEL_NAME);
+    if (item && !manifest->items)
+        return json_fail_key(item, err, "a name for items where there are none");
+    if (item && (strlen(manifest->item) > MANIFEST_ITEM_NAME || !*manifest->item))
+        return json_fail(item, err, "must have 1 to %d characters", MANIFEST_ITEM_NAME);
     return STATUS_OK;
 }
 
 static enum status work_parse(struct manifest_parser *parser, const struct json *root, struct err *err)
 {
-    static const char *const keys[] = {"read", "write", "flops", "items", "footprint", "unit", "item", "level"};
     struct manifest *manifest = parser->manifest;
-    const struct expr **const exprs[] = {&manifest->read_bytes, &manifest->write_bytes, &manifest->flops,
-                                         &manifest->items, &manifest->footprint}; /* as the first keys */
-    const struct json *work = NULL;
+    const struct json *work = json_member(root, "work");
     manifest->unit = template_empty(parser->arena);
-    enum status status = json_get_object(&work, root, "work", JSON_OPTIONAL, err);
-    if (status || !work)
-        return status;
-    status = json_check_keys(work, keys, COUNT_OF(keys), err);
-    for (size_t i = 0; i < COUNT_OF(exprs) && !status; i++)
-        status = get_expr(exprs[i], parser, work, keys[i], JSON_OPTIONAL, SCOPE_PLAIN, err);
-    if (!status)
-        status =
-            get_template(&manifest->unit, parser, work, "unit", manifest->flops ? JSON_REQUIRED : JSON_OPTIONAL, err);
-    if (!status && !manifest->flops && json_member(work, "unit"))
-        status = json_fail_key(json_member(work, "unit"), err, "a unit without flops has no effect");
+    if (!work)
+        return STATUS_OK;
     manifest->level = "";
-    if (!status)
-        status = json_get_string(&manifest->level, work, "level", JSON_OPTIONAL, err);
-    if (!status && strlen(manifest->level) > MANIFEST_LEVEL_NAME)
-        status = json_fail(json_member(work, "level"), err, "has more than %d characters", MANIFEST_LEVEL_NAME);
-    return status ? status : item_parse(manifest, work, err);
+    const enum status status = json_read_table(manifest, work, work_keys, JSON_KEYS(work_keys), &parser->into, err);
+    return status ? status : check_work(manifest, work, err);
 }
 
 static enum status occupancy_parse(struct manifest_parser *parser, const struct json *root, struct err *err)
 {
-    static const char *const keys[] = {"exactly", "least"};
-    struct manifest_occupancy *occupancy = &parser->manifest->occupancy;
-    const struct json *object = NULL;
-    enum status status = json_get_object(&object, root, "occupancy", JSON_OPTIONAL, err);
-    if (status || !object)
-        return status;
-    status = json_check_keys(object, keys, COUNT_OF(keys), err);
-    occupancy->exactly = json_member(object, "exactly") != NULL;
-    if (!status && occupancy->exactly == (json_member(object, "least") != NULL))
+    static const struct json_key keys[] = {
+        {"exactly", into_expr, .field = FIELD(occupancy.waves)},
+        {"least", into_expr, .field = FIELD(occupancy.waves)},
+    };
+    const struct json *object = json_member(root, "occupancy"), *exactly = json_member(object, "exactly");
+    enum status status =
+        object ? json_read_table(parser->manifest, object, keys, JSON_KEYS(keys), &parser->into, err) : STATUS_OK;
+    if (!status && object && !exactly == !json_member(object, "least"))
         status = json_fail(object, err, "must have one of 'exactly' and 'least'");
-    return status ? status
-                  : get_expr(&occupancy->waves, parser, object, keys[!occupancy->exactly], JSON_REQUIRED, SCOPE_PLAIN,
-                             err);
-}
-
-static enum status class_parse(struct manifest *manifest, const struct json *root, struct err *err)
-{
-    int class = manifest->flops                                 ? CLASS_COMPUTE
-                : manifest->read_bytes || manifest->write_bytes ? CLASS_MEMORY
-                                                                : CLASS_LAUNCH;
-    const enum status status =
-        get_choice(&class, root, "class", JSON_OPTIONAL, class_names, COUNT_OF(class_names), err);
-    manifest->class = (enum case_class) class;
+    parser->manifest->occupancy.exactly = exactly != NULL;
     return status;
 }
+
+static enum status class_parse(struct manifest_parser *parser, const struct json *root, struct err *err)
+{
+    static const struct json_key key = {"class", json_into_choice, FIELD(class), .more = class_names};
+    struct manifest *manifest = parser->manifest;
+    manifest->class = manifest->flops                                 ? CLASS_COMPUTE
+                      : manifest->read_bytes || manifest->write_bytes ? CLASS_MEMORY
+                                                                      : CLASS_LAUNCH;
+    return read_member(parser, root, &key, err);
+}
+#undef FIELD
+
+/* ---- the whole ---- */
 
 enum status manifest_parse(const struct manifest **out, const char *path, const struct json *root, struct arena *arena,
                            struct err *err)
 {
     struct manifest *manifest = arena_alloc(arena, sizeof(*manifest));
     struct manifest_parser parser = {.manifest = manifest, .arena = arena};
+    parser.into = (struct json_into){.arena = arena, .context = &parser};
     manifest->path = arena_strdup(arena, path);
     manifest->dir = path_dir(arena, path);
     enum status (*const parts[])(struct manifest_parser *, const struct json *, struct err *) = {
-        head_parse,    params_parse, lets_parse, code_parse,      variants_parse, require_parse,
-        buffers_parse, steps_parse,  work_parse, occupancy_parse, metrics_parse,  check_parse,
+        head_parse,  params_parse, lets_parse,      code_parse,    variants_parse, require_parse, buffers_parse,
+        steps_parse, work_parse,   occupancy_parse, metrics_parse, check_parse,    class_parse,
     };
     enum status status = manifest_extend(&root, root, manifest->dir, arena, err);
     manifest->at = root;
     for (size_t i = 0; i < COUNT_OF(parts) && !status; i++)
         status = parts[i](&parser, root, err);
-    if (!status)
-        status = class_parse(manifest, root, err);
     if (!status)
         status = manifest_check_whole(&parser, root, err);
     if (!status)

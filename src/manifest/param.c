@@ -108,8 +108,10 @@ enum status param_from_json(struct param_value *value, const struct json *json, 
             return json_fail(json, err, "a parameter cannot be empty text");
         parsed = param_from_text(arena, json->string);
     } else if (json->type == JSON_ARRAY) {
+        static const struct json_key list = {.count = offsetof(struct param_value, count)};
         parsed.kind = PARAM_LIST;
-        const enum status status = get_numbers(&parsed.list, &parsed.count, json, arena, err);
+        const enum status status =
+            into_range(&parsed.list, json, &list, &(struct json_into){.arena = arena, .object = &parsed}, err);
         if (status)
             return status;
     } else {
@@ -186,11 +188,11 @@ static enum status limits_parse(struct param *params, const struct manifest_pars
     enum status status = json_get_object(&object, root, "limits", JSON_OPTIONAL, err);
     if (status || !object)
         return status;
-    for (const struct json *member = entry_first(object); member; member = entry_next(member)) {
+    for (const struct json *member = json_entry(object->first); member; member = json_entry(member->next)) {
         const int at = manifest_param(parser->manifest, member->key);
         if (at < 0)
-            return fail_unknown_key(member, err, "unknown parameter", parser->param_names,
-                                    parser->manifest->param_count);
+            return json_fail_unknown_key(member, err, "unknown parameter", parser->param_names,
+                                         parser->manifest->param_count);
         status = limit_parse(&params[at], member, parser->arena, err);
         if (status)
             return status;
@@ -218,74 +220,84 @@ static void add_implied(struct param *param, size_t which, struct arena *arena)
                             .implied = true};
 }
 
+static enum status param_parse(void *field, const struct json *at, const struct json_key *key, struct json_into *into,
+                               struct err *err)
+{
+    struct param *param = field;
+    (void)key;
+    *param = (struct param){.name = at->key, .at = at};
+    const enum status status = check_param_name(at, at->key, err);
+    return status ? status : param_from_json(&param->value, at, into->arena, err);
+}
+
 enum status params_parse(struct manifest_parser *parser, const struct json *root, struct err *err)
 {
-    const struct json *object = NULL;
-    enum status status = json_get_object(&object, root, "params", JSON_OPTIONAL, err);
-    if (status)
-        return status;
+    static const struct json_elements elements = {sizeof(struct param), param_parse, "parameter"};
+    static const struct json_key key = {"params", json_into_members, offsetof(struct manifest, params),
+                                        .count = offsetof(struct manifest, param_count), .more = &elements};
+    struct manifest *manifest = parser->manifest;
     const struct json *code = json_member(root, "code");
     const bool is_compiled = code && json_member(code, "source");
-    const size_t own_count = object ? entry_count(object) : 0;
-    struct param *params = arena_array(parser->arena, own_count + COUNT_OF(implied_params), sizeof(*params));
-    size_t count = 0;
-    if (object) {
-        status = check_entry_names(object, "parameter", err);
-        if (status)
-            return status;
-        for (const struct json *member = entry_first(object); member; member = entry_next(member), count++) {
-            params[count] = (struct param){.name = member->key, .at = member};
-            status = check_param_name(member, member->key, err);
-            if (!status)
-                status = param_from_json(&params[count].value, member, parser->arena, err);
-            if (status)
-                return status;
-        }
-    }
-    parser->manifest->implied_count = is_compiled ? COUNT_OF(implied_params) : 0;
-    for (size_t i = 0; i < parser->manifest->implied_count; i++)
+    const enum status status = read_member(parser, root, &key, err);
+    if (status)
+        return status;
+    size_t count = manifest->param_count;
+    struct param *params = arena_array(parser->arena, count + COUNT_OF(implied_params), sizeof(*params));
+    if (count)
+        memcpy(params, manifest->params, count * sizeof(*params));
+    manifest->implied_count = is_compiled ? COUNT_OF(implied_params) : 0;
+    for (size_t i = 0; i < manifest->implied_count; i++)
         add_implied(&params[count++], i, parser->arena);
-    parser->manifest->params = params;
-    parser->manifest->param_count = count;
     const char **names = arena_array(parser->arena, count, sizeof(*names));
     for (size_t i = 0; i < count; i++)
         names[i] = params[i].name;
     parser->param_names = names;
-    manifest_expr_names(&parser->names, parser->manifest, parser->arena);
+    manifest->params = params;
+    manifest->param_count = count;
+    manifest_expr_names(&parser->names, manifest, parser->arena);
     return limits_parse(params, parser, root, err);
 }
 
-static enum status override_parse(struct param *out, const struct manifest_parser *parser, const struct json *member,
-                                  bool foreign, struct err *err)
+/* ---- values for parameters ---- */
+
+static enum status foreign_parse(void *field, const struct json *at, const struct json_key *key, struct json_into *into,
+                                 struct err *err)
 {
-    *out = (struct param){.name = member->key, .at = member};
-    const enum status status = param_from_json(&out->value, member, parser->arena, err);
-    if (status || foreign)
+    struct param *param = field;
+    (void)key;
+    *param = (struct param){.name = at->key, .at = at};
+    return param_from_json(&param->value, at, into->arena, err);
+}
+
+static enum status override_parse(void *field, const struct json *at, const struct json_key *key,
+                                  struct json_into *into, struct err *err)
+{
+    const struct manifest_parser *parser = into->context;
+    const struct param *param = field;
+    const enum status status = foreign_parse(field, at, key, into, err);
+    if (status)
         return status;
-    const int at = manifest_param(parser->manifest, member->key);
-    if (at < 0)
-        return fail_unknown_key(member, err, "unknown parameter", parser->param_names, parser->manifest->param_count);
+    const int own = manifest_param(parser->manifest, at->key);
+    if (own < 0)
+        return json_fail_unknown_key(at, err, "unknown parameter", parser->param_names, parser->manifest->param_count);
     struct err cause = {0};
-    if (param_accepts(&parser->manifest->params[at], &out->value, &cause))
-        return json_fail(member, err, "%s", cause.text);
+    if (param_accepts(&parser->manifest->params[own], &param->value, &cause))
+        return json_fail(at, err, "%s", cause.text);
     return STATUS_OK;
 }
 
-enum status get_overrides(const struct param **out, size_t *count, const struct manifest_parser *parser,
-                          const struct json *object, const char *key, bool foreign, struct err *err)
+enum status into_foreign(void *field, const struct json *at, const struct json_key *key, struct json_into *into,
+                         struct err *err)
 {
-    const struct json *values = NULL;
-    enum status status = json_get_object(&values, object, key, JSON_OPTIONAL, err);
-    if (status || !values)
-        return status;
-    struct param *params = arena_array(parser->arena, entry_count(values), sizeof(*params));
-    size_t filled = 0;
-    for (const struct json *member = entry_first(values); member; member = entry_next(member)) {
-        status = override_parse(&params[filled++], parser, member, foreign, err);
-        if (status)
-            return status;
-    }
-    *out = params;
-    *count = filled;
-    return STATUS_OK;
+    static const struct json_elements elements = {sizeof(struct param), foreign_parse, NULL};
+    const struct json_key members = {.count = key->count, .more = &elements};
+    return json_into_members(field, at, &members, into, err);
+}
+
+enum status into_overrides(void *field, const struct json *at, const struct json_key *key, struct json_into *into,
+                           struct err *err)
+{
+    static const struct json_elements elements = {sizeof(struct param), override_parse, NULL};
+    const struct json_key members = {.count = key->count, .more = &elements};
+    return json_into_members(field, at, &members, into, err);
 }

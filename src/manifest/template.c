@@ -60,8 +60,8 @@ static enum status ctype_parse(struct template_part *part, const struct manifest
     }
     const int param = manifest_param(manifest, name);
     if (param < 0)
-        return fail_unknown(at, err, "ctype() takes a dtype or a parameter, not", name, parser->param_names,
-                            manifest->param_count - manifest->implied_count);
+        return json_fail_unknown(at, err, "ctype() takes a dtype or a parameter, not", name, parser->param_names,
+                                 manifest->param_count - manifest->implied_count);
     if (manifest->params[param].value.kind != PARAM_DTYPE)
         return json_fail(at, err, "ctype(%s): the parameter is no dtype", name);
     *part = (struct template_part){.kind = PART_CTYPE, .param = (size_t)param};
@@ -130,46 +130,46 @@ static const bool *find_uses(const struct text_template *template, const struct 
     return uses;
 }
 
-enum status get_template_value(const struct text_template **out, const struct manifest_parser *parser,
-                               const struct json *at, struct err *err)
+enum status into_any_template(void *field, const struct json *at, const struct json_key *key, struct json_into *into,
+                              struct err *err)
 {
+    const struct manifest_parser *parser = into->context;
+    (void)key;
     if (at->type != JSON_STRING)
         return json_fail(at, err, "must be a string, not %s", json_type_name(at->type));
     /* Every part but the first starts at a brace or ends before one. */
     size_t most = 1;
     for (const char *p = at->string; *p; p++)
         most += *p == '{' || *p == '}' ? 2 : 0;
-    struct template_part *parts = arena_array(parser->arena, most, sizeof(*parts));
+    struct template_part *parts = arena_array(into->arena, most, sizeof(*parts));
     size_t count = 0;
     for (const char *source = at->string; *source;) {
         const enum status status = part_parse(&parts[count++], parser, &source, at, err);
         if (status)
             return status;
     }
-    struct text_template *template = arena_alloc(parser->arena, sizeof(*template));
+    struct text_template *template = arena_alloc(into->arena, sizeof(*template));
     *template = (struct text_template){.source = at->string, .at = at, .parts = parts, .count = count};
     template->uses = find_uses(template, parser);
     template->param_count = parser->manifest->param_count;
-    *out = template;
+    *(const struct text_template **)field = template;
     return STATUS_OK;
 }
 
-enum status get_template(const struct text_template **out, const struct manifest_parser *parser,
-                         const struct json *object, const char *key, enum json_need need, struct err *err)
+enum status into_template(void *field, const struct json *at, const struct json_key *key, struct json_into *into,
+                          struct err *err)
 {
-    const struct json *member = json_member(object, key);
-    if (!member)
-        return need == JSON_REQUIRED ? json_fail(object, err, "the key '%s' is missing", key) : STATUS_OK;
-    if (member->type == JSON_STRING && !*member->string)
-        return json_fail(member, err, "is empty");
-    return get_template_value(out, parser, member, err);
+    if (at->type == JSON_STRING && !*at->string)
+        return json_fail(at, err, "is empty");
+    return into_any_template(field, at, key, into, err);
 }
 
-enum status get_type(const struct text_template **out, const struct manifest_parser *parser, const struct json *object,
-                     const char *key, struct err *err)
+enum status into_type(void *field, const struct json *at, const struct json_key *key, struct json_into *into,
+                      struct err *err)
 {
+    const struct manifest_parser *parser = into->context;
     const struct text_template *template = NULL;
-    const enum status status = get_template(&template, parser, object, key, JSON_REQUIRED, err);
+    const enum status status = into_template(&template, at, key, into, err);
     if (status)
         return status;
     const struct template_part *part = template->parts;
@@ -177,14 +177,14 @@ enum status get_type(const struct text_template **out, const struct manifest_par
         const char *names[DTYPE_COUNT - 1];
         for (enum dtype dtype = DTYPE_NONE + 1; dtype < DTYPE_COUNT; dtype++)
             names[dtype - 1] = dtype_name(dtype);
-        return fail_unknown(template->at, err, "unknown dtype", part->text, names, COUNT_OF(names));
+        return json_fail_unknown(at, err, "unknown dtype", part->text, names, COUNT_OF(names));
     }
     if (template->count == 1 && part->kind == PART_PARAM) {
         const struct param *param = &parser->manifest->params[part->param];
         if (param->value.kind != PARAM_DTYPE)
-            return json_fail(template->at, err, "parameter '%s' is no dtype", param->name);
+            return json_fail(at, err, "parameter '%s' is no dtype", param->name);
     }
-    *out = template;
+    *(const struct text_template **)field = template;
     return STATUS_OK;
 }
 

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "plan_internal.h"
+#include "rooftile/text.h"
 
 enum status origin_fail(const struct origin *origin, struct err *err, const char *text)
 {
@@ -286,4 +287,167 @@ bool expansion_next(struct expansion *expansion, struct arena *arena)
             return true;
     }
     return false;
+}
+
+/* ---- suites and --set against the catalog ---- */
+
+/* Suites and --set against the catalog: which kernels are meant, and whether every name given is known to one of them.
+ * */
+
+/* Names among which a did-you-mean looks. */
+#define MAX_NAMES 256
+
+static enum status find_kernel(const struct manifest **manifest, const struct planner *planner,
+                               const struct suite_case *suite_case, struct err *err)
+{
+    struct err inner;
+    const enum status status = catalog_get(manifest, planner->catalog, suite_case->kernel, &inner);
+    if (!status)
+        return STATUS_OK;
+    const struct json *at = json_member(suite_case->at, "kernel");
+    return at ? json_fail(at, err, "%s", inner.text) : err_set(err, status, "%s", inner.text);
+}
+
+enum status expansions_make(struct expansion **expansions, size_t *count, const struct planner *planner,
+                            const struct suite *const *suites, size_t suite_count, const struct set_list *sets,
+                            struct arena *scratch, struct err *err)
+{
+    size_t case_count = 0;
+    for (size_t s = 0; s < suite_count; s++)
+        case_count += suites[s]->case_count;
+    struct expansion *made = arena_array(scratch, case_count, sizeof(*made));
+    size_t total = 0;
+    size_t at = 0;
+    for (size_t s = 0; s < suite_count; s++) {
+        for (size_t c = 0; c < suites[s]->case_count; c++) {
+            const struct suite_case *suite_case = &suites[s]->cases[c];
+            const struct manifest *manifest = NULL;
+            enum status status = find_kernel(&manifest, planner, suite_case, err);
+            if (!status)
+                status = expansion_init(&made[at], suites[s], suite_case, manifest, sets, planner->device,
+                                        planner->options->at_check_params, scratch, err);
+            if (status)
+                return status;
+            total += made[at++].combinations;
+            if (total > SUITE_MAX_CASES)
+                return err_set(err, ERR_USAGE, "the sweeps expand to more than %u cases", SUITE_MAX_CASES);
+        }
+    }
+    *expansions = made;
+    *count = case_count;
+    return STATUS_OK;
+}
+
+/* Fails unless a kernel of `suite` (NULL: a selected kernel of any) has the parameter. */
+static enum status check_known(const struct origin *origin, const char *name, const struct suite *suite,
+                               const struct expansion *expansions, size_t count, struct err *err)
+{
+    const char *names[MAX_NAMES] = {NULL};
+    size_t name_count = 0;
+    for (size_t k = 0; k < count; k++) {
+        const struct manifest *manifest = expansions[k].manifest;
+        if (suite ? expansions[k].suite != suite : !expansions[k].selected)
+            continue;
+        if (manifest_param(manifest, name) >= 0)
+            return STATUS_OK;
+        for (size_t p = 0; p < manifest->param_count && name_count < MAX_NAMES; p++)
+            names[name_count++] = manifest->params[p].name;
+    }
+    const char *near = text_nearest(name, names, name_count);
+    struct err inner;
+    err_set(&inner, ERR_CONFIG, "no selected kernel has a parameter '%s'%s%s%s", name, near ? "; did you mean '" : "",
+            near ? near : "", near ? "'?" : "");
+    return origin_fail(origin, err, inner.text);
+}
+
+enum status expansions_check_used(const struct expansion *expansions, size_t count, const struct suite *const *suites,
+                                  size_t suite_count, const struct set_list *sets, struct err *err)
+{
+    for (size_t k = 0; k < sets->count; k++) {
+        const struct origin origin = {.set = sets->texts[k]};
+        enum status status = check_known(&origin, sets->sweeps[k].param, NULL, expansions, count, err);
+        if (status)
+            return status;
+    }
+    for (size_t s = 0; s < suite_count; s++) {
+        const struct suite_case *first = suites[s]->cases; /* the defaults stand at the start of every case */
+        for (size_t k = 0; suites[s]->case_count && k < first->default_count; k++) {
+            const struct origin origin = {.at = first->params[k].at};
+            enum status status = check_known(&origin, first->params[k].name, suites[s], expansions, count, err);
+            if (status)
+                return status;
+        }
+    }
+    return STATUS_OK;
+}
+
+/* ---- derived quantities against the catalog ---- */
+
+#define COUNT_OF(array) (sizeof(array) / sizeof(*(array)))
+#define MAX_DERIVE_NAMES 64
+
+/* What every result has, whatever the kernel (suite.h). */
+static const char *const result_values[] = {"time_ns",     "bytes_per_s", "flops_per_s",
+                                            "ns_per_item", "bytes",       "intensity"};
+
+/* The names that x and y may have; only parameters can group. */
+static size_t collect(const char *names[static MAX_DERIVE_NAMES], const struct manifest *manifest, bool params_only)
+{
+    size_t count = 0;
+    for (size_t k = 0; k < manifest->param_count && count < MAX_DERIVE_NAMES; k++)
+        names[count++] = manifest->params[k].name;
+    for (size_t k = 0; !params_only && k < COUNT_OF(result_values) && count < MAX_DERIVE_NAMES; k++)
+        names[count++] = result_values[k];
+    for (size_t k = 0; !params_only && k < manifest->metric_count && count < MAX_DERIVE_NAMES; k++)
+        names[count++] = manifest->metrics[k].name;
+    return count;
+}
+
+static enum status check_name(const struct manifest *manifest, const char *name, bool params_only,
+                              const struct json *at, struct err *err)
+{
+    const char *names[MAX_DERIVE_NAMES] = {NULL};
+    const size_t count = collect(names, manifest, params_only);
+    for (size_t k = 0; k < count; k++)
+        if (strcmp(names[k], name) == 0)
+            return STATUS_OK;
+    const char *near = text_nearest(name, names, count);
+    return json_fail(at, err, "kernel '%s' has no %s '%s'%s%s%s", manifest->name,
+                     params_only ? "parameter" : "parameter or metric", name, near ? "; did you mean '" : "",
+                     near ? near : "", near ? "'?" : "");
+}
+
+static enum status check_derive(const struct suite_derive *derive, const struct catalog *catalog, struct err *err)
+{
+    const struct manifest *manifest = NULL, *to = NULL;
+    struct err inner;
+    if (!derive->kernel) /* shares: of shapes, whatever the kernels */
+        return STATUS_OK;
+    if (catalog_get(&manifest, catalog, derive->kernel, &inner))
+        return json_fail(json_member(derive->at, "kernel"), err, "%s", inner.text);
+    if (derive->to && catalog_get(&to, catalog, derive->to, &inner))
+        return json_fail(json_member(derive->at, "to"), err, "%s", inner.text);
+    enum status status =
+        derive->to ? STATUS_OK : check_name(manifest, derive->x, false, json_member(derive->at, "x"), err);
+    if (!status && derive->to)
+        status = check_name(to, derive->y, false, json_member(derive->at, "y"), err);
+    if (!status)
+        status = check_name(manifest, derive->y, false, json_member(derive->at, "y"), err);
+    if (!status && derive->rows)
+        status = check_name(manifest, derive->x, true, json_member(derive->at, "x"), err);
+    if (!status && derive->rows)
+        status = check_name(manifest, derive->rows, true, json_member(derive->at, "rows"), err);
+    for (size_t k = 0; k < derive->group_count && !status; k++)
+        status = check_name(manifest, derive->group[k], true, json_at(json_member(derive->at, "group"), k), err);
+    return status;
+}
+
+enum status derives_check(const struct suite *suite, const struct catalog *catalog, struct err *err)
+{
+    for (size_t k = 0; k < suite->derive_count; k++) {
+        enum status status = check_derive(&suite->derives[k], catalog, err);
+        if (status)
+            return status;
+    }
+    return STATUS_OK;
 }

@@ -10,7 +10,7 @@
 #include "rooftile/plan.h"
 #include "rooftile/text.h"
 
-/* ---- plan_lookup.c: things by hash; the caller says what is equal ---- */
+/* ---- plan_values.c: things by hash; the caller says what is equal ---- */
 
 #define LOOKUP_NONE SIZE_MAX
 struct lookup {
@@ -135,7 +135,7 @@ struct planner {
 /* Room for one more element of a malloc'ed array. */
 void *grow(void *items, size_t count, size_t *capacity, size_t size);
 
-/* ---- plan_suites.c ---- */
+/* ---- plan_expand.c: suites against the catalog ---- */
 
 /* One expansion per case of each suite. ERR_USAGE when they have more than SUITE_MAX_CASES combinations: nothing is
  * allocated for cases before that is known. */
@@ -156,12 +156,12 @@ enum status codes_find(size_t *code, struct planner *planner, const struct bind 
 const bool *codes_compiled(struct planner *planner, const struct manifest *manifest);
 void codes_release(struct code_set *codes);
 
-/* ---- plan_launches.c ---- */
+/* ---- plan_codes.c: of a case ---- */
 
 /* Finds the code of each launch, and sets code, codes and code_count of `bound`. */
 enum status codes_add(struct planner *planner, struct bound *bound, bool for_cpu, const char *id, struct err *err);
 
-/* ---- plan_verify.c, plan_oracle.c ---- */
+/* ---- plan_verify.c ---- */
 
 /* How the case is verified: sets verify, variant and oracle. An error makes the case invalid (or skipped). */
 enum status verify_choose(struct planner *planner, struct plan_case *plan_case, struct err *err);
@@ -171,7 +171,7 @@ enum status oracle_bind(const struct plan_oracle **oracle, struct planner *plann
 /* Operations and bytes: what an oracle costs, about one nanosecond each on the CPU device. */
 double oracle_cost(const struct plan_oracle *oracle);
 
-/* ---- plan_estimate.c, plan_label.c, plan_derive.c ---- */
+/* ---- plan_estimate.c, plan_label.c, plan_expand.c ---- */
 
 /* forecast_ns, takes and estimate_ns of a ready case whose floor and verification are known. */
 void case_estimate(struct plan_case *plan_case, const struct machine *machine, const struct device_facts *device);

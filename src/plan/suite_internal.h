@@ -5,6 +5,7 @@
 #ifndef ROOFTILE_SUITE_INTERNAL_H
 #define ROOFTILE_SUITE_INTERNAL_H
 
+#include "rooftile/json_table.h"
 #include "rooftile/suite.h"
 
 /* ---- sweep.c ---- */
@@ -25,24 +26,16 @@ enum status sweep_parse_value(struct param_value *value, const char *text, struc
 enum status sweep_value_from_json(struct param_value *value, const struct json *json, struct arena *arena,
                                   struct err *err);
 
-/* ---- suite_case.c ---- */
+/* ---- suite.c ---- */
 
-/* The members of a "params" object. */
-enum status suite_read_params(struct param **params, size_t *count, const struct json *object, struct arena *arena,
-                              struct err *err);
-/* An array of non-empty strings, or nothing when `object` has no such member. */
-enum status suite_read_strings(const char *const **strings, size_t *count, const struct json *object, const char *key,
-                               struct arena *arena, struct err *err);
-/* One element of "cases" on top of the suite's defaults: `defaults` has their params, tags and measure options. */
-enum status suite_read_case(struct suite_case *suite_case, const struct json *json, const struct suite_case *defaults,
-                            struct arena *arena, struct err *err);
+extern const struct json_elements suite_params; /* of a "params" object: struct param */
 /* How many combinations the sweeps of a case have (zipped parameters count once), at most SUITE_MAX_CASES + 1. */
 size_t suite_case_combinations(const struct suite_case *suite_case);
 
 /* ---- suite_shapes.c ---- */
 
 struct suite_shape {
-    const char *name;
+    const char *name, *summary;
     const struct param *params;
     size_t param_count;
 };
@@ -55,12 +48,8 @@ enum status suite_read_shapes(const struct suite_shape **shapes, size_t *count, 
 enum status suite_apply_shape(struct suite_case *out, const struct suite_case *from, const struct suite_shape *shape,
                               struct arena *arena, struct err *err);
 
-/* ---- suite_derive.c ---- */
+/* ---- suite_figures.c ---- */
 
-enum status suite_read_derives(struct suite *suite, const struct json *root, struct arena *arena, struct err *err);
-
-/* ---- suite_kpi.c ---- */
-
-enum status suite_read_kpis(struct suite *suite, const struct json *root, struct arena *arena, struct err *err);
+extern const struct json_elements suite_derives, suite_kpis; /* struct suite_derive, struct suite_kpi */
 
 #endif

@@ -6,64 +6,64 @@
 #include "rooftile/text.h"
 #include "suite_internal.h"
 
-#define COUNT_OF(array) (sizeof(array) / sizeof(*(array)))
+struct shape_file {
+    const char *name, *summary;
+    const struct suite_shape *shapes;
+    size_t count;
+};
 
-static enum status read_shape(struct suite_shape *shape, const struct json *json, struct arena *arena, struct err *err)
+#define FIELD(name) offsetof(struct suite_shape, name)
+static const struct json_key shape_keys[] = {
+    {"name", json_into_string, FIELD(name), .need = JSON_REQUIRED},
+    {"summary", json_into_string, .field = FIELD(summary)},
+    {"params", json_into_members, FIELD(params), JSON_REQUIRED, FIELD(param_count), &suite_params},
+};
+#undef FIELD
+
+static enum status shape_parse(void *field, const struct json *at, const struct json_key *key, struct json_into *into,
+                               struct err *err)
 {
-    static const char *const keys[] = {"name", "summary", "params"};
-    struct suite_shape read = {0};
-    const struct json *params = NULL;
-    struct param *values = NULL;
-    const char *summary = "";
-    enum status status = json_check_keys(json, keys, COUNT_OF(keys), err);
-    if (!status)
-        status = json_get_string(&read.name, json, "name", JSON_REQUIRED, err);
-    if (!status)
-        status = json_get_string(&summary, json, "summary", JSON_OPTIONAL, err);
-    if (!status)
-        status = json_get_object(&params, json, "params", JSON_REQUIRED, err);
-    if (!status)
-        status = suite_read_params(&values, &read.param_count, params, arena, err);
+    struct suite_shape *shape = field;
+    (void)key;
+    const enum status status = json_read_table(shape, at, shape_keys, JSON_KEYS(shape_keys), into, err);
     if (status)
         return status;
-    if (!*read.name || strpbrk(read.name, " *?[]!"))
-        return json_fail(json_member(json, "name"), err, "a shape's name has no spaces and no * ? [ ] !");
-    read.params = values;
-    *shape = read;
+    if (!*shape->name || strpbrk(shape->name, " *?[]!"))
+        return json_fail(json_member(at, "name"), err, "a shape's name has no spaces and no * ? [ ] !");
+    for (size_t k = 1; k <= at->index; k++)
+        if (strcmp((shape - k)->name, shape->name) == 0)
+            return json_fail(json_member(at, "name"), err, "a second shape of the name '%s'", shape->name);
     return STATUS_OK;
 }
+
+static const struct json_elements shape_elements = {sizeof(struct suite_shape), shape_parse, NULL};
+static const struct json_key file_keys[] = {
+    {"name", json_into_string, .field = offsetof(struct shape_file, name)},
+    {"summary", json_into_string, .field = offsetof(struct shape_file, summary)},
+    {"shapes", json_into_items, offsetof(struct shape_file, shapes), JSON_REQUIRED, offsetof(struct shape_file, count),
+     &shape_elements},
+};
 
 /* All shapes of the file, whose content becomes part of the suite's hash. */
 static enum status read_file(struct suite_shape **shapes, size_t *count, const char *path, char sha256[HASH_TEXT],
                              struct arena *arena, struct err *err)
 {
-    static const char *const keys[] = {"name", "summary", "shapes"};
     char *data = NULL;
     size_t length = 0;
-    const struct json *root = NULL, *array = NULL;
+    const struct json *root = NULL;
+    struct shape_file file = {0};
     enum status status = file_read(&data, &length, path, FILE_LIMIT_BYTES, arena, err);
     if (!status)
         status = json_parse(&root, path, data, length, arena, err);
     if (!status)
-        status = json_check_keys(root, keys, COUNT_OF(keys), err);
-    if (!status)
-        status = json_get_array(&array, root, "shapes", JSON_REQUIRED, err);
+        status =
+            json_read_table(&file, root, file_keys, JSON_KEYS(file_keys), &(struct json_into){.arena = arena}, err);
     if (status)
         return status;
-    struct suite_shape *read = arena_array(arena, array->count, sizeof(*read));
-    size_t at = 0;
-    for (const struct json *child = array->first; child; child = child->next, at++) {
-        status = read_shape(&read[at], child, arena, err);
-        if (status)
-            return status;
-        for (size_t k = 0; k < at; k++)
-            if (strcmp(read[k].name, read[at].name) == 0)
-                return json_fail(json_member(child, "name"), err, "a second shape of the name '%s'", read[at].name);
-    }
     const char *joined = arena_printf(arena, "%s%s", sha256, data);
     hash_sha256(sha256, joined, strlen(joined));
-    *shapes = read;
-    *count = array->count;
+    *shapes = arena_copy(arena, file.shapes, file.count * sizeof(*file.shapes));
+    *count = file.count;
     return STATUS_OK;
 }
 
@@ -90,30 +90,34 @@ static enum status choose(struct suite_shape *shapes, size_t *count, const struc
     return STATUS_OK;
 }
 
+/* A case's "shapes". */
+struct choice {
+    const char *file;
+    const char *const *globs;
+    size_t glob_count;
+};
+
 enum status suite_read_shapes(const struct suite_shape **shapes, size_t *count, const struct json *json,
                               struct suite *suite, struct arena *arena, struct err *err)
 {
-    static const char *const keys[] = {"file", "names"};
-    const struct json *object = NULL;
-    const char *file = NULL;
-    const char *const *globs = NULL;
-    size_t glob_count = 0;
+    static const struct json_key keys[] = {
+        {"file", json_into_string, offsetof(struct choice, file), .need = JSON_REQUIRED},
+        {"names", json_into_strings, offsetof(struct choice, globs), .count = offsetof(struct choice, glob_count)},
+    };
+    struct choice chosen = {0};
+    const struct json *object = json_member(json, "shapes");
     struct suite_shape *read = NULL;
     size_t read_count = 0;
-    enum status status = json_get_object(&object, json, "shapes", JSON_OPTIONAL, err);
-    if (status || !object)
-        return status;
-    status = json_check_keys(object, keys, COUNT_OF(keys), err);
-    if (!status)
-        status = json_get_string(&file, object, "file", JSON_REQUIRED, err);
-    if (!status)
-        status = suite_read_strings(&globs, &glob_count, object, "names", arena, err);
+    if (!object)
+        return STATUS_OK;
+    enum status status =
+        json_read_table(&chosen, object, keys, JSON_KEYS(keys), &(struct json_into){.arena = arena}, err);
     if (status)
         return status;
-    const char *path = path_join(arena, path_dir(arena, suite->path), file);
+    const char *path = path_join(arena, path_dir(arena, suite->path), chosen.file);
     status = read_file(&read, &read_count, path, suite->sha256, arena, err);
     if (!status)
-        status = choose(read, &read_count, object, globs, glob_count, err);
+        status = choose(read, &read_count, object, chosen.globs, chosen.glob_count, err);
     if (!status && !read_count)
         status = json_fail(object, err, "%s has no shapes", path);
     if (status)

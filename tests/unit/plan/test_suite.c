@@ -96,7 +96,7 @@ static void test_refuse(void **state)
         {CASE("\"sweep\": {\"a\": [1]}, \"zip\": [[\"a\", \"a\"]]"), "zipped twice"},
         {CASE("\"exclude\": [1]"), "/cases/0/exclude/0"},
         {CASE("\"tags\": \"x\""), "/cases/0/tags"},
-        {MEASURE("\"cache\": \"warm\""), "none of hot, cold, rotate"},
+        {MEASURE("\"cache\": \"warm\""), "unknown cache 'warm'; known are hot, cold, rotate"},
         {MEASURE("\"cache\": \"colt\""), "did you mean 'cold'"},
         {MEASURE("\"min_time\": 5"), "/cases/0/measure/min_time"},
         {MEASURE("\"min_time\": \"5\""), "/cases/0/measure/min_time"},
