@@ -91,7 +91,7 @@ static void refuses(void **state)
         {"n}", "'}' without '{' (a brace of its own is written \"}}\")"},
         {"{}", "in \"{}\": the expression is empty at column 1"},
         {"{m}", "in \"{m}\": unknown name 'm' at column 1; did you mean 'n'?"},
-        {"{n + lay}", "in \"{n + lay}\": unknown name 'lay' at column 5"},
+        {"{n + lay}", "in \"{n + lay}\": unknown name 'lay' at column 5; did you mean 'layout'?"},
         {"{layout + 1}",
          "in \"{layout + 1}\": parameter 'layout' is text: it can stand in templates, not in an expression"},
         {"{lens * 2}", "in \"{lens * 2}\": 'lens' at column 1 is a list; use sum, max or len of it"},
