@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * void fiber_switch(void **from, void *to): saves the registers that a call preserves on the running stack, stores the stack
- * pointer in *from, and returns from the call that left `to`. Control words of floating-point arithmetic (MXCSR, x87, FPCR) are
- * not saved: all fibers of a thread run the same code and share them. Calls and returns stay paired, so that the
- * processor predicts where a switch returns to when both sides wait at the same place.
+ * void fiber_switch(void **from, void *to): saves the registers that a call preserves on the running stack, stores the
+ * stack pointer in *from, and returns from the call that left `to`. Control words of floating-point arithmetic (MXCSR,
+ * x87, FPCR) are not saved: all fibers of a thread run the same code and share them. Calls and returns stay paired, so
+ * that the processor predicts where a switch returns to when both sides wait at the same place.
  *
- * fiber_entry is what the first switch to a stack returns to. Its own return address is 0, where debuggers and unwinders stop.
+ * fiber_entry is what the first switch to a stack returns to. Its own return address is 0, where debuggers and
+ * unwinders stop.
  *
- * Indirect branches have landing pads (IBT, BTI). Shadow stacks (CET), which no distribution enables for programs by default,
- * would refuse a return on another stack: the notes at the end do not claim them.
+ * Indirect branches have landing pads (IBT, BTI). Shadow stacks (CET), which no distribution enables for programs by
+ * default, would refuse a return on another stack: the notes at the end do not claim them.
  */
 #if defined(__x86_64__) && defined(__LP64__) && !defined(FIBER_UCONTEXT)
 

@@ -89,7 +89,8 @@ enum status ready_run(struct ready *ready, uint32_t rotation, enum run_marks mar
 /* Host copy of a buffer: the memory itself where the host sees it, else read into `arena`. */
 enum status ready_read(const void **data, struct ready *ready, size_t buffer, struct arena *arena, struct err *err);
 
-/* work(context, part, parts) on every core of a device that has them, else once. Part k of `count` things begins at part_begin. */
+/* work(context, part, parts) on every core of a device that has them, else once. Part k of `count` things begins at
+ * part_begin. */
 void run_in_parts(struct device *device, void (*work)(void *context, uint32_t part, uint32_t parts), void *context);
 static inline uint64_t part_begin(uint64_t count, uint32_t part, uint32_t parts)
 {
@@ -144,12 +145,12 @@ enum status calibrate(struct worker *worker, struct err *err);
 enum status choose_rotations(uint32_t *rotations, const struct worker *worker, const struct plan_case *plan_case,
                              struct err *err);
 double measurement_median(const struct measurement *measured);
-/* The manifest's metrics, reduced from output buffers as the last launch left them. ERR_DEVICE and status failed when one is
- * not what it must be. */
+/* The manifest's metrics, reduced from output buffers as the last launch left them. ERR_DEVICE and status failed when
+ * one is not what it must be. */
 enum status take_metrics(struct ready *ready, struct measurement *out, struct err *err);
 /* Sets what was measured against physics. A case that beats a measured roof is measured again beside the roof's own
- * kernel; the roof becomes the maximum (shared->machine), and what still beats it is flagged impossible, unless the machine
- * was disturbed meanwhile. */
+ * kernel; the roof becomes the maximum (shared->machine), and what still beats it is flagged impossible, unless the
+ * machine was disturbed meanwhile. */
 enum status check_plausible(struct worker *worker, struct ready *ready, const struct plan_case *plan_case,
                             struct measurement *out, struct err *err);
 /* What follows from the last verdict, `why` its words; measured_again: the roof could be. */

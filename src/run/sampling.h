@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Sampling: policy of one case's timing. Which timer, batch size and warm-up, and one sample (sampling.c), what the caches go
- * through before it (cold.c), and what other kernels help (service.c); the stop rule is stats'.
+ * Sampling: policy of one case's timing. Which timer, batch size and warm-up, and one sample (sampling.c), what the
+ * caches go through before it (cold.c), and what other kernels help (service.c); the stop rule is stats'.
  */
 #ifndef ROOFTILE_SAMPLING_H
 #define ROOFTILE_SAMPLING_H
@@ -10,20 +10,22 @@
 
 /* ---- kernels of rooftile's own beside the case (service.c) ----
  *
- * A held back start, the clock probe, the flush. Each is opened and tried at its first use and stays for the life of the worker.
- * None of them can fail a case: what does not work says why, and is not used. */
+ * A held back start, the clock probe, the flush. Each is opened and tried at its first use and stays for the life of
+ * the worker. None of them can fail a case: what does not work says why, and is not used. */
 
 #define SERVICE_WHY 96
 
-/* NULL with `why` when the service is not to be had on this device. Where the device does not tell the rate of its constant
- * counter, trying the clock's finds it from a probe's own duration and makes it the worker's timer_tick_ns. */
+/* NULL with `why` when the service is not to be had on this device. Where the device does not tell the rate of its
+ * constant counter, trying the clock's finds it from a probe's own duration and makes it the worker's timer_tick_ns. */
 struct ready *service_ready(struct worker *worker, enum run_service which, char why[static SERVICE_WHY]);
 
-/* So many launches may stand behind a held back start. ROCm's queue has room for 16,384 packets, but its host side puts a
- * barrier of its own between every 1,000 commands (DEBUG_CLR_MAX_BATCH_SIZE), which would count as the batch's time. */
+/* So many launches may stand behind a held back start. ROCm's queue has room for 16,384 packets, but its host side puts
+ * a barrier of its own between every 1,000 commands (DEBUG_CLR_MAX_BATCH_SIZE), which would count as the batch's time.
+ */
 enum { HOLD_MAX_LAUNCHES = 900 };
 
-/* With SERVICE_HOLD ready: nothing queued on stream 0 runs until hold_release. False with `why`: it could not be launched. */
+/* With SERVICE_HOLD ready: nothing queued on stream 0 runs until hold_release. False with `why`: it could not be
+ * launched. */
 bool hold_begin(struct worker *worker, char why[static SERVICE_WHY]);
 /* Does nothing when nothing is held. */
 void hold_release(struct worker *worker);
@@ -49,9 +51,9 @@ struct sampling {
     uint32_t batch;    /* launches per sample */
     uint32_t rotation; /* buffers the next launch uses */
     uint64_t taken;
-    bool no_dispatch; /* the case's launch cannot be timed by itself */
-    bool probe;       /* the clock is asked for before and after */
-    bool hold;        /* samples are queued behind a held back start */
+    bool no_dispatch;            /* the case's launch cannot be timed by itself */
+    bool probe;                  /* the clock is asked for before and after */
+    bool hold;                   /* samples are queued behind a held back start */
     char hold_why[SERVICE_WHY];  /* why not */
     char probe_why[SERVICE_WHY]; /* what the last probe that failed, or all of them, had */
     struct device_graph *graph;  /* of TIMED_GRAPH: `batch` launches */
@@ -73,8 +75,8 @@ void sampling_release(struct sampling *sampling);
 enum status sampling_take(struct sampling *sampling, struct sample *sample, struct err *err);
 enum status sampling_warm_up(struct sampling *sampling, const struct measure_options *options, struct measurement *out,
                              struct err *err);
-/* Some launches under a second timer, to cross-check: out->cross_timer and cross_ns. Only hot, and where there is a second
- * timer. */
+/* Some launches under a second timer, to cross-check: out->cross_timer and cross_ns. Only hot, and where there is a
+ * second timer. */
 enum status sampling_cross(struct sampling *sampling, struct measurement *out, struct err *err);
 /* Sets the timer and its batch, and makes the graph that it may need. */
 enum status sampling_set_timer(struct sampling *sampling, enum timer timer, uint32_t batch, struct err *err);

@@ -33,9 +33,9 @@ static gpu_error told_or_lost(const char *function)
 /* Of a function that works in a context. */
 #define NEEDS_CONTEXT()                                                                                                \
     do {                                                                                                               \
-        const gpu_error why = told_or_lost(__func__);                                                                 \
+        const gpu_error why = told_or_lost(__func__);                                                                  \
         if (why || state.current_device < 0)                                                                           \
-            return why ? why : GPU_INVALID_CONTEXT;                                                                   \
+            return why ? why : GPU_INVALID_CONTEXT;                                                                    \
     } while (0)
 
 /* ---- devices and contexts ---- */
@@ -204,7 +204,7 @@ gpu_error cuMemsetD8Async(gpu_address to, unsigned char byte, size_t size, struc
 /* ---- code ---- */
 
 gpu_error cuModuleLoadDataEx(struct gpu_code **module, const void *image, unsigned count, unsigned *options,
-                              void **values)
+                             void **values)
 {
     NEEDS_CONTEXT();
     if (strncmp(image, "bad", 3) == 0) {
@@ -249,8 +249,8 @@ gpu_error cuFuncSetAttribute(struct gpu_function *function, unsigned attribute, 
 }
 
 gpu_error cuLaunchKernel(struct gpu_function *function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
-                          unsigned block_x, unsigned block_y, unsigned block_z, unsigned lds_bytes,
-                          struct gpu_stream *stream, void **args, void **extra)
+                         unsigned block_x, unsigned block_y, unsigned block_z, unsigned lds_bytes,
+                         struct gpu_stream *stream, void **args, void **extra)
 {
     (void)stream;
     NEEDS_CONTEXT();
@@ -388,8 +388,8 @@ gpu_error cuFuncGetParamInfo(struct gpu_function *function, size_t index, size_t
 }
 
 gpu_error cuLaunchCooperativeKernel(struct gpu_function *function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
-                                     unsigned block_x, unsigned block_y, unsigned block_z, unsigned lds_bytes,
-                                     struct gpu_stream *stream, void **args)
+                                    unsigned block_x, unsigned block_y, unsigned block_z, unsigned lds_bytes,
+                                    struct gpu_stream *stream, void **args)
 {
     (void)stream;
     NEEDS_CONTEXT();

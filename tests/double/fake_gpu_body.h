@@ -95,7 +95,7 @@ static gpu_error told_to_fail(const char *function)
 
 #define MAY_FAIL()                                                                                                     \
     do {                                                                                                               \
-        const gpu_error failing = told_to_fail(__func__);                                                             \
+        const gpu_error failing = told_to_fail(__func__);                                                              \
         if (failing)                                                                                                   \
             return failing;                                                                                            \
     } while (0)

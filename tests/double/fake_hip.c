@@ -329,18 +329,18 @@ const char *hipGetErrorName(gpu_error code)
 }
 
 #ifdef FAKE_HIP_OLD
-gpu_error hipExtModuleLaunchKernel(struct gpu_function *function, uint32_t work_x, uint32_t work_y,
-                                   uint32_t work_z, uint32_t block_x, uint32_t block_y, uint32_t block_z,
-                                   size_t lds_bytes, struct gpu_stream *stream, void **args, void **extra,
-                                   struct gpu_event *from, struct gpu_event *to,
+gpu_error hipExtModuleLaunchKernel(struct gpu_function *function, uint32_t work_x, uint32_t work_y, uint32_t work_z,
+                                   uint32_t block_x, uint32_t block_y, uint32_t block_z, size_t lds_bytes,
+                                   struct gpu_stream *stream, void **args, void **extra, struct gpu_event *from,
+                                   struct gpu_event *to,
                                    uint32_t flags) __asm__("_Z24hipExtModuleLaunchKernelP18ihipModuleSymbol_"
                                                            "tjjjjjjmP12ihipStream_tPPvS4_P11ihipEvent_tS6_j");
 #endif
 
-gpu_error hipExtModuleLaunchKernel(struct gpu_function *function, uint32_t work_x, uint32_t work_y,
-                                   uint32_t work_z, uint32_t block_x, uint32_t block_y, uint32_t block_z,
-                                   size_t lds_bytes, struct gpu_stream *stream, void **args, void **extra,
-                                   struct gpu_event *from, struct gpu_event *to, uint32_t flags)
+gpu_error hipExtModuleLaunchKernel(struct gpu_function *function, uint32_t work_x, uint32_t work_y, uint32_t work_z,
+                                   uint32_t block_x, uint32_t block_y, uint32_t block_z, size_t lds_bytes,
+                                   struct gpu_stream *stream, void **args, void **extra, struct gpu_event *from,
+                                   struct gpu_event *to, uint32_t flags)
 {
     (void)flags;
     MAY_FAIL();

@@ -34,7 +34,8 @@ CUresult cuEventElapsedTime(float *, CUevent, CUevent);
 CUresult cuFuncGetParamInfo(CUfunction, size_t, size_t *, size_t *);
 #endif
 
-#define SAME(theirs, ours) _Static_assert(__builtin_types_compatible_p(__typeof__(theirs), __typeof__(*(ours))), #theirs);
+#define SAME(theirs, ours)                                                                                             \
+    _Static_assert(__builtin_types_compatible_p(__typeof__(theirs), __typeof__(*(ours))), #theirs);
 #define SAME_SHARED(member, cuda_name, hip_name, need, parameters) SAME(cuda_name, ((struct gpu_calls *)0)->member)
 /* A function's members would become its macros' names: all ours have the symbol's. */
 #define SAME_OWN(name, need, parameters) SAME(name, ((struct cuda_calls *)0)->name)

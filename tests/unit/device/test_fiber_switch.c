@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Both switches: this machine's, which is assembly on x86-64 and AArch64, and that of ucontext, which is compiled in here.
+ * Both switches: this machine's, which is assembly on x86-64 and AArch64, and that of ucontext, which is compiled in
+ * here.
  */
 #include <execinfo.h>
 #include <setjmp.h>
@@ -181,7 +182,7 @@ static void unwinding_ends(void **state)
 
 #define BY(way, test)                                                                                                  \
     {                                                                                                                  \
-        #way ": " #test, test, NULL, NULL, (void *)(uintptr_t)&way                                                     \
+#way ": " #test, test, NULL, NULL, (void *)(uintptr_t)&way                                                     \
     }
 
 int main(void)

@@ -75,8 +75,10 @@ static const struct suite {
     unsigned facts;        /* ... how many are asked for, */
     unsigned refused;      /* ... and without how many there is no device */
 } suites[] = {
-    {&hip_rig, hip_faults, COUNT_OF(hip_faults), hip_unheard, "hipDeviceGetAttribute", 17, 4}, /* wave, units, work-items of a workgroup, LDS */
-    {&cuda_rig, cuda_faults, COUNT_OF(cuda_faults), cuda_unheard, "cuDeviceGetAttribute", 16, 9}, /* the grid and the capability, too */
+    {&hip_rig, hip_faults, COUNT_OF(hip_faults), hip_unheard, "hipDeviceGetAttribute", 17,
+     4}, /* wave, units, work-items of a workgroup, LDS */
+    {&cuda_rig, cuda_faults, COUNT_OF(cuda_faults), cuda_unheard, "cuDeviceGetAttribute", 16,
+     9}, /* the grid and the capability, too */
 };
 
 static bool may_be_ignored(const struct suite *suite, const char *function, unsigned nth)

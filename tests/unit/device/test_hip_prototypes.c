@@ -21,12 +21,13 @@
 #define gpu_uuid hipUUID_t
 #include "../../../src/device/gpu_calls.h"
 
-#define SAME(theirs, ours) _Static_assert(__builtin_types_compatible_p(__typeof__(theirs), __typeof__(*(ours))), #theirs);
+#define SAME(theirs, ours)                                                                                             \
+    _Static_assert(__builtin_types_compatible_p(__typeof__(theirs), __typeof__(*(ours))), #theirs);
 #define SAME_SHARED(member, cuda_name, hip_name, need, parameters) SAME(hip_name, ((struct gpu_calls *)0)->member)
 #define SAME_OWN(name) SAME(name, ((struct hip_calls *)0)->name)
 #if HIP_VERSION_MAJOR < 6 /* whose header lacks it */
-hipError_t hipModuleLaunchCooperativeKernel(hipFunction_t, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, hipStream_t,
-                                            void **);
+hipError_t hipModuleLaunchCooperativeKernel(hipFunction_t, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+                                            unsigned, hipStream_t, void **);
 #endif
 GPU_CALLS(SAME_SHARED)
 SAME_OWN(hipSetDevice)
