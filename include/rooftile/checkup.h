@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
  * Checkup: what scripts/gpu_check did, as one document. Its folder has steps.json, which says what was run, for how long and with
- * which exit code, and for each step NAME.log and, where it measured, NAME.json (a result); beside them machine.json (the roofs
+ * which exit code, and for each step NAME.log and, where it measured, NAME.json (a result); beside them machine.json (the ceilings
  * found) and noise-learned.json (`rooftile aa --json`).
  *
  *   { "started_at": "2026-01-31T12:00:00Z", "device": "cuda:0", "budget_s": 480, "seconds": 301,
  *     "steps": [ { "name": "verification", "exit_code": 0, "seconds": 60.2, "budget_s": 120 }, ... ] }
  *
  * A section is `pass` only when all three agree: the exit code is 0, the files are there and whole, and nothing in them is a
- * finding or was left out for want of time. So a step that was killed, or wrote half of a file, is never taken for a good one.
+ * finding or was skipped for want of time. So a step that was killed, or wrote half of a file, is never taken for a good one.
  */
 #ifndef ROOFTILE_CHECKUP_H
 #define ROOFTILE_CHECKUP_H

@@ -10,7 +10,7 @@
  *
  * What counts against the exit code: SLOWER cases and key figures; cases that were ok in the base and now fail, crash,
  * hang, give wrong results or are impossible; cases and key figures of the base that are missing in the new result.
- * What is slower as a whole class is one line (shift_group), and is a finding too. One trial against one is never firm.
+ * What is slower as a whole class is one line (shift_group), and is a finding too. One trial against one is never confirmed.
  * With filters the other cases do not exist, and neither do key figures, which are made from all.
  *
  * Of a run of more than SHIFT_MAX_TRIALS trials the first so many are compared.
@@ -35,14 +35,14 @@ enum compare_state {
 const char *compare_state_name(
     enum compare_state state); /* "judged" "refused" "broken" "fixed" "both_broken" "missing" "new" "skipped" */
 
-/* Where a firm shift comes from; a label, never a gate (measurement.md 2.3, 7). */
+/* Where a confirmed shift comes from; a label, never a gate (measurement.md 2.3, 7). */
 enum compare_cause {
-    CAUSE_NONE,        /* no shift, firm or suspect; or nothing is known of the code */
+    CAUSE_NONE,        /* no shift, confirmed or suspect; or nothing is known of the code */
     CAUSE_CODE,        /* other code, and cycles moved with the time (or are unknown) */
     CAUSE_ENVIRONMENT, /* the same code object: whatever changed, it was not the kernel */
     CAUSE_CLOCK,       /* time moved, cycles did not */
-    CAUSE_NOISE,       /* nothing firm, and what moved was a disturbance: the fastest trials do not show it, or a
-                          suspect case was flagged as disturbed or throttled */
+    CAUSE_NOISE,       /* nothing confirmed, and what moved was a interference: the fastest trials do not show it, or a
+                          suspect case was flagged as interference or throttled */
 };
 const char *compare_cause_name(enum compare_cause cause); /* "" "code" "environment" "clock" "noise" */
 
@@ -56,7 +56,7 @@ struct compare_case {
     enum compare_cause cause;
     double cycles_ratio; /* NaN = unknown */
     bool same_code;      /* both hashes known and equal */
-    size_t disturbed[2]; /* trials of base and new that were flagged as disturbed or throttled */
+    size_t interference[2]; /* trials of base and new that were flagged as interference or throttled */
 };
 
 struct compare_class {
@@ -74,7 +74,7 @@ struct compare_kpi {
     struct shift shift;
 };
 
-/* A fact of environment, tool or roofs that differs. */
+/* A fact of environment, tool or ceilings that differs. */
 struct compare_difference {
     const char *what, *base, *now;
 };

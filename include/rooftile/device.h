@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Devices: one table of functions per backend (hip, cuda, cpu, sim). A backend knows memory, code objects,
- * launches and marks; it knows no JSON, no parameters, no statistics and no policy (warm-up, batching, cold caches and
+ * launches and events; it knows no JSON, no parameters, no statistics and no policy (warm-up, batching, cold caches and
  * repeat counts are run/measure.c's). Everything here runs in the worker process; the parent never opens a device.
  *
  * Streams are small numbers, 0 is the default; work of one stream runs in order. Marks are points in a stream whose distance
@@ -19,7 +19,7 @@
 #include "rooftile/text.h"
 
 #define DEVICE_MAX_CACHES 6
-#define DEVICE_MAX_MARKS 64
+#define DEVICE_MAX_EVENTS 64
 #define DEVICE_MAX_STREAMS 16
 #define DEVICE_MAX_ARGS 128
 #define DEVICE_LIBRARY_TEXT 192
@@ -88,8 +88,8 @@ struct device_info {
     uint64_t memory_free_bytes;
     double core_hz;      /* maximum the driver names; the CPU device: measured clock of one core */
     double memory_hz;
-    double timer_tick_ns; /* smallest step of the marks' clock; 0 unknown */
-    double counter_hz;    /* rate of the constant counter that kernels read; 0: that of the marks, one in timer_tick_ns */
+    double timer_tick_ns; /* smallest step of the events' clock; 0 unknown */
+    double counter_hz;    /* rate of the constant counter that kernels read; 0: that of the events, one in timer_tick_ns */
     double flops_per_clock_f32; /* physical limit of the vector units per CU and clock, 0 = unknown: CPU lanes * 2 * FMA pipes */
     double flops_per_clock_f64;
     uint32_t cache_count;
@@ -142,17 +142,17 @@ struct device_launch {
     uint32_t lds_bytes; /* dynamic LDS */
     void **args;        /* one pointer to each argument's value, in order; device pointers as void * values */
     uint32_t stream;
-    double floor_ns;    /* predicted time; only sim looks at it */
+    double lower_bound_ns;    /* predicted time; only sim looks at it */
     bool cooperative;   /* all workgroups at once: they wait for each other. Too many of them are ERR_UNSUPPORTED */
     bool poison_lds;    /* cpu: fill LDS with a poison pattern before each workgroup (verification, never timing) */
     enum lane_order lane_order; /* cpu: order in which fibers run between two barriers */
     uint64_t seed;      /* cpu: of LANES_SHUFFLED */
 };
 
-/* Load and reference rates around a case, to tell a neighbour's noise (cpu), or a GPU's telemetry later. NaN = unknown. */
+/* Load and calibration rates around a case, to tell a neighbour's noise (cpu), or a GPU's telemetry later. NaN = unknown. */
 struct device_sense {
-    double stream_bps;      /* a short reference stream on all cores, bytes per second */
-    double fma_flops;       /* a short reference FMA loop on all cores, FLOP per second */
+    double stream_bps;      /* a short calibration stream on all cores, bytes per second */
+    double fma_flops;       /* a short calibration FMA loop on all cores, FLOP per second */
     double core_hz;         /* clock now */
     double steal_fraction;  /* of CPU time since the previous sense */
     double load_1min;
@@ -174,7 +174,7 @@ struct device_ops {
     const char *name;
     const char *summary; /* one line for `rooftile devices` */
     bool executes;       /* false: nothing runs, results cannot be verified (sim) */
-    /* Launches return before they have run, marks are the device's own time stamps, and host and kernels see each other's
+    /* Launches return before they have run, events are the device's own time stamps, and host and kernels see each other's
      * writes to SPACE_PINNED at once, under one address. Only there do timers differ, and can a start be held back. */
     bool asynchronous;
     /* Its kernels can read a counter of core clocks and one of constant rate (counter_hz): how fast it ran is worth
@@ -216,16 +216,16 @@ struct device_ops {
                         struct err *err);
     enum status (*fill)(struct device *device, void *to, uint8_t byte, uint64_t size_bytes, uint32_t stream,
                         struct err *err);
-    enum status (*mark)(struct device *device, uint32_t mark, uint32_t stream, struct err *err);
-    /* Time from mark `from` to mark `to`; both reached (after wait). Can be <= 0: the caller rejects such samples. */
+    enum status (*event)(struct device *device, uint32_t event, uint32_t stream, struct err *err);
+    /* Time from event `from` to event `to`; both reached (after wait). Can be <= 0: the caller rejects such samples. */
     enum status (*elapsed)(double *time_ns, struct device *device, uint32_t from, uint32_t to, struct err *err);
     enum status (*wait)(struct device *device, struct err *err);
 
-    /* Optional: makes a stream wait for a mark of another; on in-order devices nothing. */
-    enum status (*wait_mark)(struct device *device, uint32_t stream, uint32_t mark, struct err *err);
-    /* Optional: launches so that the marks are the kernel's own begin and end, not points of its stream; only their distance
+    /* Optional: makes a stream wait for an event of another; on in-order devices nothing. */
+    enum status (*wait_event)(struct device *device, uint32_t stream, uint32_t event, struct err *err);
+    /* Optional: launches so that the events are the kernel's own begin and end, not points of its stream; only their distance
      * to each other means something. ERR_UNSUPPORTED where the library cannot (no cooperative launch can be timed so): then
-     * mark, launch and mark. */
+     * event, launch and event. */
     enum status (*launch_marked)(struct device *device, const struct device_launch *launch, uint32_t from, uint32_t to,
                                  struct err *err);
     /* Optional: pushes a range out of every cache (cpu: cache-line flush). Where missing, measure.c flushes by a large buffer. */
@@ -242,7 +242,7 @@ struct device_ops {
                               size_t count, uint32_t repeat, struct err *err);
     enum status (*graph_launch)(struct device *device, const struct device_graph *graph, uint32_t stream, struct err *err);
     void (*graph_free)(struct device *device, struct device_graph *graph);
-    /* Optional. With reference rates it takes about 15 ms. */
+    /* Optional. With calibration rates it takes about 15 ms. */
     enum status (*sense)(struct device *device, struct device_sense *sense, struct err *err);
     /* Optional: a named range that the vendor's profiler shows; they nest. NULL ends the innermost. ERR_UNSUPPORTED where the
      * profiler's library is not there. */

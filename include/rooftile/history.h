@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * History: what was measured night by night, in one SQLite file. A night is one run (with its trials) of one lane on
- * one device; a series is one case under one timer in one lane on one device, or one key figure; different devices are
+ * History: what was measured run by run, in one SQLite file. A run is one run (with its trials) of one channel on
+ * one device; a series is one case under one timer in one channel on one device, or one key figure; different devices are
  * never pooled. gate.h judges the series; this module stores them, replays them, and keeps what people decided
  * (accept).
  *
@@ -9,7 +9,7 @@
  * older files are migrated in one transaction when they are opened for writing. docs/history.md has the tables and
  * queries for dashboards.
  *
- * Nothing is ever green by accident: no night, no database, a night of another lane, a case that vanished or does not
+ * Nothing is ever green by accident: no run, no database, a run of another channel, a case that vanished or does not
  * verify any more, a locked or damaged file: each is an error or a finding.
  */
 #ifndef ROOFTILE_HISTORY_H
@@ -26,7 +26,7 @@
 #include "rooftile/table.h"
 #include "rooftile/text.h"
 
-#define HISTORY_LANE "nightly" /* the lane when none is named: suites or settings whose nights do not mix are lanes */
+#define HISTORY_CHANNEL "nightly" /* the channel when none is named: suites or settings whose runs do not mix are channels */
 
 struct history;
 
@@ -39,39 +39,39 @@ void history_close(struct history *history);
 /* ---- adding ---- */
 
 struct history_add_options {
-    const char *lane; /* NULL: HISTORY_LANE */
-    bool backfill;    /* an older night than the newest may go in where it belongs */
-    unsigned keep;    /* nights to keep of each of the lane's devices after adding; 0 = all */
+    const char *channel; /* NULL: HISTORY_CHANNEL */
+    bool backfill;    /* an older run than the newest may go in where it belongs */
+    unsigned keep;    /* runs to keep of each of the channel's devices after adding; 0 = all */
 };
 struct history_added {
-    int64_t night;
-    size_t points, new_series, dropped_nights;
-    bool environment_changed; /* against the night before: a break for every series */
+    int64_t run;
+    size_t points, new_series, dropped_runs;
+    bool environment_changed; /* against the run before: a break for every series */
 };
 /* One transaction. ERR_CONFIG: the run is in the history already (its id), a prediction or profile, an interrupted run,
- * no case that counts, it started before the newest night (a clock that went backwards, or an old result: backfill), or
+ * no case that counts, it started before the newest run (a clock that went backwards, or an old result: backfill), or
  * in the future of this machine's clock by over a day. */
 enum status history_add(struct history *history, const struct result *result, const struct history_add_options *options,
                         struct history_added *added, struct err *err);
 
-/* Same-night confirmation: further trials of some cases of the newest night join its trials; their medians become those
- * of all trials. A case that was timed in another way stays as it is, with a warning. ERR_CONFIG: no night of this
- * device, another environment, no measurement (history_add), or nothing of it in the newest night. */
-enum status history_confirm(struct history *history, const char *lane, const struct result *result, size_t *points,
+/* Same-run confirmation: further trials of some cases of the newest run join its trials; their medians become those
+ * of all trials. A case that was timed in another way stays as it is, with a warning. ERR_CONFIG: no run of this
+ * device, another environment, no measurement (history_add), or nothing of it in the newest run. */
+enum status history_confirm(struct history *history, const char *channel, const struct result *result, size_t *points,
                             struct err *err);
 
 /* ---- judging ---- */
 
 enum history_finding {
     FINDING_NONE,
-    FINDING_FIRM,        /* became firm tonight */
-    FINDING_OPEN,        /* became firm on an earlier night, and neither accepted nor back */
-    FINDING_PROVISIONAL, /* tonight alone */
-    FINDING_BROKEN,      /* measured before, and tonight wrong, crashed, ... */
-    FINDING_MISSING,     /* measured on an earlier night, and tonight not there or skipped, until accepted or back */
-    FINDING_TIMER,       /* there tonight, but under another timer, whose series is another one: this one has ended */
+    FINDING_CONFIRMED,        /* became confirmed in this run */
+    FINDING_OPEN,        /* became confirmed in an earlier run, and neither accepted nor back */
+    FINDING_TENTATIVE, /* this run alone */
+    FINDING_BROKEN,      /* measured before, and this run wrong, crashed, ... */
+    FINDING_MISSING,     /* measured in an earlier run, and this run not there or skipped, until accepted or back */
+    FINDING_TIMER,       /* there this run, but under another timer, whose series is another one: this one has ended */
 };
-const char *history_finding_name(enum history_finding finding); /* "" "firm" "open" "provisional" "broken" "missing"
+const char *history_finding_name(enum history_finding finding); /* "" "confirmed" "open" "tentative" "broken" "missing"
                                                                    "timer" */
 
 struct history_series {
@@ -82,66 +82,66 @@ struct history_series {
     bool higher_is_better;
     struct gate_verdict verdict; /* of "larger is worse": key figures that should be high are judged as 1 / value */
     enum history_finding finding;
-    bool slower;         /* of firm, open and provisional: worse */
-    double tonight;      /* the value in `unit`; NaN */
-    double shift;        /* of firm and provisional: ratio - 1 of the values in `unit`; else NaN */
+    bool slower;         /* of confirmed, open and tentative: worse */
+    double this_run;      /* the value in `unit`; NaN */
+    double shift;        /* of confirmed and tentative: ratio - 1 of the values in `unit`; else NaN */
     double baseline;     /* level before, in `unit`; NaN unknown, and of classes */
     double level;        /* of a series with open alarms: what they add up to, ratio - 1 in `unit`; else 0 */
-    const char *since;   /* when the first night of the new level started (RFC 3339), of the first open alarm; "" */
+    const char *since;   /* when the first run of the new level started (RFC 3339), of the first open alarm; "" */
     const char *cause;   /* "code" "environment" "clock" ""; a label */
-    const char *commits; /* of the last night before and the first one after: "1234abcd..5678ef01"; "" */
-    const char *status;  /* tonight's case status when it is not ok; "" */
+    const char *commits; /* of the the previous run before and the first one after: "1234abcd..5678ef01"; "" */
+    const char *status;  /* this run's case status when it is not ok; "" */
     const char *reason;
 };
 
 struct history_gate {
-    const char *lane, *device, *night, *commit; /* night: when it started, RFC 3339 */
-    const char *run_id;                         /* so that a script can see that it is tonight's run which was judged */
-    size_t nights;                              /* looked at, tonight included */
+    const char *channel, *device, *run, *commit; /* run: when it started, RFC 3339 */
+    const char *run_id;                         /* so that a script can see that it is this run's run which was judged */
+    size_t runs;                              /* looked at, this run included */
     bool environment_changed;
     const char *environment;  /* what changed, "" */
-    double environment_shift; /* if it did: median over the cases of tonight's value / last night's, - 1; NaN */
+    double environment_shift; /* if it did: median over the cases of this run's value / the previous run's, - 1; NaN */
     const struct history_series *series; /* findings first, the worst first; then by name */
     size_t count;
-    size_t firm, open, provisional, broken, missing, retimed, learning, quiet, faster, too_noisy;
+    size_t confirmed, open, tentative, broken, missing, retimed, learning, quiet, faster, too_noisy;
 };
-/* Judges the newest night of the lane (of `device`: part of a device's name, architecture, UUID ..., or "hip:0", which
- * stands for its backend; needed when the lane has several). Nights that were added without a gate are judged first,
+/* Judges the newest run of the channel (of `device`: part of a device's name, architecture, UUID ..., or "hip:0", which
+ * stands for its backend; needed when the channel has several). Runs that were added without a gate are judged first,
  * one after the other, as the gate would have on that day, so that nothing slips through between two calls. Alarms are
- * kept, so it needs a history that is open for writing; a second call gives the same answer. ERR_CONFIG: no night.
+ * kept, so it needs a history that is open for writing; a second call gives the same answer. ERR_CONFIG: no run.
  *
  * An open alarm ends when people accept it, when later alarms in the other direction take its level back to within
  * delta, or when three values in a row show less than a quarter of it. */
-enum status history_gate(struct history_gate *out, struct history *history, const char *lane, const char *device,
+enum status history_gate(struct history_gate *out, struct history *history, const char *channel, const char *device,
                          const struct gate_options *options, struct arena *arena, struct err *err);
-/* 1: firm or open and slower, broken, or missing; else, with `strict`, 4 for provisional, environment changes, changed
+/* 1: confirmed or open and slower, broken, or missing; else, with `strict`, 4 for tentative, environment changes, changed
  * timers and series that are still learning; else 0. */
 int history_exit_code(const struct history_gate *gate, bool strict);
 
-/* The plan ids to measure again for confirmation: candidates of tonight. */
+/* The plan ids to measure again for confirmation: candidates of this run. */
 size_t history_candidates(const char ***ids, const struct history_gate *gate, struct arena *arena);
 
 /* ---- people's decisions ---- */
 
 /* Moves the baseline of every series that matches (globs on case ids, "suite:*" for classes; none = all that are open
  * or missing): open alarms are closed and the new level is the one that counts; a series without one starts anew
- * tonight; missing cases are retired until they come back. What is broken stays a finding. */
-enum status history_accept(size_t *count, struct history *history, const char *lane, const char *device,
+ * this run; missing cases are retired until they come back. What is broken stays a finding. */
+enum status history_accept(size_t *count, struct history *history, const char *channel, const char *device,
                            const char *const *globs, size_t glob_count, const char *reason, struct err *err);
 
 /* ---- looking ---- */
 
-/* Series as lines with a sparkline, or of a single one its nights; `globs` choose series. Lives in the document's arena. */
-enum status history_show(struct document *document, struct history *history, const char *lane, const char *device,
+/* Series as lines with a sparkline, or of a single one its runs; `globs` choose series. Lives in the document's arena. */
+enum status history_show(struct document *document, struct history *history, const char *channel, const char *device,
                          const char *const *globs, size_t glob_count, struct err *err);
 enum status history_export(struct text *out, struct history *history, const char *format,
                            struct err *err); /* "csv" "jsonl" */
 
-/* SQLite's own check, foreign keys, and ours (points of no night, times that are not positive). `problems` gets one
+/* SQLite's own check, foreign keys, and ours (points of no run, times that are not positive). `problems` gets one
  * line each. */
 enum status history_check(struct text *problems, struct history *history, struct err *err);
-/* Deletes nights of a lane beyond each device's newest `keep`, with their points, and series that have nothing left and
- * were accepted as gone. Open alarms stay. The gate looks at GATE_KEEP_NIGHTS: fewer make it blinder. */
-enum status history_prune(size_t *dropped, struct history *history, const char *lane, unsigned keep, struct err *err);
+/* Deletes runs of a channel beyond each device's newest `keep`, with their points, and series that have nothing left and
+ * were accepted as gone. Open alarms stay. The gate looks at GATE_KEEP_RUNS: fewer make it blinder. */
+enum status history_prune(size_t *dropped, struct history *history, const char *channel, unsigned keep, struct err *err);
 
 #endif

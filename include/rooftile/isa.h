@@ -163,7 +163,7 @@ struct isa_symbol {
 
 struct isa_kernel {
     struct isa_symbol symbol;             /* `wave` filled in */
-    struct isa_instruction *instructions; /* by address; s_nop and s_code_end at its end are left out */
+    struct isa_instruction *instructions; /* by address; s_nop and s_code_end at its end are skipped */
     size_t instruction_count;
     struct isa_loop *loops;
     size_t loop_count;
@@ -171,7 +171,7 @@ struct isa_kernel {
     struct isa_finding *findings; /* problems first, then by address */
     size_t finding_count;
     unsigned calls;   /* s_swappc, s_call: the work of what they call is not in `mix` */
-    unsigned unknown; /* words that the disassembler does not know (".long"), left out of everything */
+    unsigned unknown; /* words that the disassembler does not know (".long"), skipped of everything */
 };
 
 struct isa {

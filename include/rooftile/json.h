@@ -5,7 +5,7 @@
  * result of 10,000 cases.
  *
  * Every complaint reads "file:line:column: /pointer/to/value: what is wrong" (json_fail); the pointer and its colon are
- * left out for the whole document. Lines and columns start at 1, columns count characters.
+ * skipped for the whole document. Lines and columns start at 1, columns count characters.
  */
 #ifndef ROOFTILE_JSON_H
 #define ROOFTILE_JSON_H

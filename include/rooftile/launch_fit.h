@@ -18,25 +18,25 @@
 
 /* Appends what differs, one sentence a line, e.g. "argument 3 'n': the manifest passes 4 bytes (u32), the kernel takes 8 (by
  * value)", and returns how many. `lds_limit_bytes` 0: unknown. */
-size_t launch_fit(struct text *out, const struct bound *bound, const struct bound_launch *launch,
+size_t launch_fit(struct text *out, const struct resolved *resolved, const struct resolved_launch *launch,
                   const struct codeobj_kernel *kernel, uint64_t lds_limit_bytes);
 
 /* How many workgroups and waves of a launch live on a compute unit of `target`, from its kernel's registers and LDS and the
  * launch's workgroup and dynamic LDS. ERR_UNSUPPORTED for AMD code without a kernel descriptor, else as occupancy_compute. */
-enum status launch_occupancy(struct occupancy *occupancy, const struct bound_launch *launch, const char *target,
+enum status launch_occupancy(struct occupancy *occupancy, const struct resolved_launch *launch, const char *target,
                              const struct codeobj_kernel *kernel, struct err *err);
 
 /* Appends in one sentence how the occupancy of a launch differs from what the manifest claims, what limits it and what would
  * raise it: "the manifest claims 4 waves per SIMD, gfx942 holds 3 of this launch, limited by VGPRs (168): 40 VGPRs fewer gives
  * 4 waves per SIMD instead of 3". False: nothing differs, nothing is claimed, or the rules are not known. */
-bool launch_claim_differs(struct text *out, const struct bound *bound, const struct bound_launch *launch,
+bool launch_claim_differs(struct text *out, const struct resolved *resolved, const struct resolved_launch *launch,
                           const char *target, const struct codeobj_kernel *kernel);
 
 /* Calls `visit` for every launch of the case: its setup, its steps and those inside graphs, in that order. */
-void launch_each(const struct bound *bound, void (*visit)(void *context, const struct bound_launch *launch),
+void launch_each(const struct resolved *resolved, void (*visit)(void *context, const struct resolved_launch *launch),
                  void *context);
 
 /* The first timed launch, else the first of the steps; NULL when the case launches nothing. */
-const struct bound_launch *launch_first_timed(const struct bound *bound);
+const struct resolved_launch *launch_first_timed(const struct resolved *resolved);
 
 #endif

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT
  *
  * Machines: what a device can do, as ceilings with their origin. Machine files are data (configs/machines for GPU
- * models from data sheets; measured ones written by `rooftile roofline`). Claimed (data sheet), measured and derived values are
+ * models from data sheets; measured ones written by `rooftile roofline`). Vendor's, measured and derived values are
  * kept apart: every number carries its source, and only physical peaks can make a result "impossible".
  *
  * The file (configs/schema/machine.schema.json), by example; what is unknown is absent:
  *
- * { "name": "mi300x", "title": "AMD Instinct MI300X", "arch": "gfx942", "kind": "claimed", "notes": ["..."],
+ * { "name": "mi300x", "title": "AMD Instinct MI300X", "arch": "gfx942", "kind": "vendor", "notes": ["..."],
  *   "pci_ids": ["1002:74a1"], "partition": "SPX/NPS1",
  *   "facts":  { "cus": { "value": 304, "source": "https://..." }, "core_hz": 2.1e9, ... },     a source or a plain number
  *   "levels": [ { "name": "L2", "capacity_bytes": { "value": 33554432, "source": "...", "confidence": 0.98 },
  *                 "capacity_low_bytes": 25165824,
- *                 "bandwidth": { "claimed": { "value": 3.44e13, "source": "16384 B/clk * 2.1 GHz, ..." },
+ *                 "bandwidth": { "vendor": { "value": 3.44e13, "source": "16384 B/clk * 2.1 GHz, ..." },
  *                                "measured": { "value": 2.1e13, "by": "stream_read/n=...", "ci_rel": 0.002 } },
  *                 "read": { "measured": {...} }, "write": {...}, "copy": {...}, "triad": {...},
  *                 "latency_ns": { "value": 101.8, "source": "..." } }, ... nearest first, the last is the memory ],
- *   "units":  [ { "name": "vector_f32", "peak": { "claimed": {...}, "measured": {...} }, "clock_hz": 2.1e9, "held_hz": 1.9e9 } ],
+ *   "units":  [ { "name": "vector_f32", "peak": { "vendor": {...}, "measured": {...} }, "clock_hz": 2.1e9, "held_hz": 1.9e9 } ],
  *   "latencies": [ { "upto_bytes": 4194304, "beyond_bytes": 6291456, "confidence": 0.99, "level": "L2", "instances": 8,
  *                    "latency_ns": { "value": 101.8, "source": "pointer_chase/..." } }, ... the last has no end ],
  *   "figures": [ { "name": "lds_read", "value": 6.1e13, "unit": "B/s", "ci_rel": 0.001, "source": "lds_read/..." } ],
@@ -42,12 +42,12 @@ struct record;
 
 /* A rate with its origin. A value of 0 means unknown. */
 struct ceiling {
-    double claimed;        /* data sheet or derived from architecture and clock: a physical limit */
+    double vendor;        /* data sheet or derived from architecture and clock: a physical limit */
     double measured;       /* what a kernel reached on this very device */
-    char claimed_source[160];
+    char vendor_source[160];
     char measured_by[256]; /* kernel and parameters: "stream_triad/dtype=f64" */
     double ci_rel;         /* half-width of the measured median's 95 % interval, relative */
-    bool raised;           /* measured was exceeded and lifted in this run (roof_raised) */
+    bool raised;           /* measured was exceeded and lifted in this run (ceiling_raised) */
 };
 
 /* What kernels do with memory, by the share of their bytes that is written: none, all, a half, a third. */
@@ -62,23 +62,23 @@ struct machine_level {
     char capacity_source[160];
     double capacity_confidence; /* 0..1 for levels found from data (change points), 1 for data sheets */
     struct ceiling bandwidth;   /* bytes per second, all CUs together: the best of any traffic */
-    struct ceiling traffic[TRAFFIC_COUNT]; /* the best of each kind; facts, not roofs */
+    struct ceiling traffic[TRAFFIC_COUNT]; /* the best of each kind; facts, not ceilings */
     double latency_ns;          /* dependent load; 0 unknown */
     char latency_source[160];
 };
 
 /* A level as one dependent load after the other sees it, from one core or CU. Found from chases alone, to be set against the
- * levels that bandwidth shows: where both see the same border, `level` names it. */
+ * levels that bandwidth shows: where both see the same capacity boundary, `level` names it. */
 struct machine_latency {
     double upto_bytes, beyond_bytes; /* the last footprint inside, and the first outside; 0 for the last one, which has no end */
-    double confidence;               /* that there is a border; 0 for the last one */
+    double confidence;               /* that there is a capacity boundary; 0 for the last one */
     double latency_ns, ci_rel;
     char source[160];
-    char level[MACHINE_NAME]; /* "": bandwidth shows no border here */
+    char level[MACHINE_NAME]; /* "": bandwidth shows no capacity boundary here */
     uint32_t instances;       /* as many caches of this size are the level; 0 when level is "" */
 };
 
-/* Any other fact that was measured: LDS bandwidth, what launches and marks cost, the timer's tick. */
+/* Any other fact that was measured: LDS bandwidth, what launches and events cost, the timer's tick. */
 struct machine_figure {
     char name[48];
     double value, ci_rel; /* the latter 0: unknown */
@@ -90,7 +90,7 @@ struct machine_figure {
 struct machine_unit {
     char name[MACHINE_NAME];
     struct ceiling peak; /* FLOP per second (integer units: OP per second) */
-    double clock_hz;     /* the clock that the claimed peak holds at; 0 unknown */
+    double clock_hz;     /* the clock that the vendor peak holds at; 0 unknown */
     double held_hz;      /* the clock during the measurement; 0 unknown */
     double limit_hz;     /* the highest clock that the device has named or was seen at in this run, where above clock_hz; else 0 */
 };
@@ -143,18 +143,18 @@ const struct machine_figure *machine_figure(const struct machine *machine, const
  * where they have none of their own. */
 const struct machine_unit *machine_unit(const struct machine *machine, const char *name);
 
-/* A measured machine's claimed peaks are derived from the clock seen when it was measured. When the device is now seen at a
+/* A measured machine's vendor peaks are derived from the clock seen when it was measured. When the device is now seen at a
  * higher clock, they rise with it: a clock that went up must not make an honest result impossible. A data sheet's numbers stay as
  * they are, but cards run above the boost clock that it names (a GeForce at light load): what is possible then is machine_unit_limit.
  * A lower or unknown (NaN) clock changes nothing. */
 void machine_raise_clock(struct machine *machine, double core_hz);
 
-/* The claimed peak at limit_hz: only what is above it is impossible. */
+/* The vendor peak at limit_hz: only what is above it is impossible. */
 double machine_unit_limit(const struct machine_unit *unit);
 
-/* The roof that counts: measured where there is one, else claimed; 0 when unknown. */
+/* The ceiling that counts: measured where there is one, else vendor; 0 when unknown. */
 double ceiling_value(const struct ceiling *ceiling);
-/* "measured" | "claimed" | "unknown" */
+/* "measured" | "vendor" | "unknown" */
 const char *ceiling_kind(const struct ceiling *ceiling);
 
 #endif

@@ -36,8 +36,8 @@
  *                                    "expect": "steps" } },
  *   "check":    { "params": { "n": 4099 },
  *                 "expect": { "a": "i % 7 + 3 * (i % 5)" | { "expr": "...", "abs": "0", "rel": "4*eps(dtype)" } },
- *                 "oracle": { "kernel": "gemm_oracle", "output": "c", "samples": 256, "abs": "...", "rel": "...",
- *                             "params": { ... }, "buffers": { "oracle buffer": "own buffer" } } } }
+ *                 "reference": { "kernel": "gemm_reference", "output": "c", "samples": 256, "abs": "...", "rel": "...",
+ *                             "params": { ... }, "buffers": { "reference buffer": "own buffer" } } } }
  *
  * A manifest that begins with "extends": "matrix_peak" is the manifest of that name in the same folder but for what it says
  * itself: objects are merged key by key, null takes a key away, and every other value (lists too) replaces what was there. Name
@@ -193,7 +193,7 @@ struct fill_spec {
     const struct expr *expr;                        /* FILL_EXPR */
     const struct expr *options[FILL_MAX_OPTIONS];   /* in the order of the generator's row; NULL = default */
     enum fill_dist dist;
-    const struct text_template *dist_text;          /* the dist of a case, see bound_buffer; NULL: `dist` it is */
+    const struct text_template *dist_text;          /* the dist of a case, see resolved_buffer; NULL: `dist` it is */
     const double *values;                           /* FILL_VALUES */
     size_t value_count;
     const char *path;                               /* FILL_FILE, resolved */
@@ -215,7 +215,7 @@ struct manifest_buffer {
 
 #define MANIFEST_MAX_ARGS 128   /* of one launch */
 #define MANIFEST_MAX_STREAMS 16
-#define MANIFEST_MAX_MARKS 32   /* names of record steps */
+#define MANIFEST_MAX_EVENTS 32   /* names of record steps */
 #define MANIFEST_ITEM_NAME 15   /* characters of work.item */
 #define MANIFEST_LEVEL_NAME 31  /* of work.level */
 
@@ -256,7 +256,7 @@ struct manifest_step {
     int to, from;                  /* STEP_COPY: buffers; STEP_FILL, STEP_ALLOC: to */
     const struct expr *bytes;      /* STEP_COPY, STEP_FILL: NULL = whole buffer */
     uint8_t byte;                  /* STEP_FILL */
-    uint32_t mark;                 /* STEP_RECORD, STEP_WAIT: number of the named mark */
+    uint32_t event;                 /* STEP_RECORD, STEP_WAIT: number of the named event */
     const struct manifest_step *steps; /* STEP_GRAPH, STEP_LOOP */
     size_t step_count;
     const struct json *at;
@@ -307,12 +307,12 @@ struct expectation {
     const struct expr *rel;
 };
 
-/* Another kernel computes what is right, on the CPU device, in f64. The oracle's manifest has a buffer "index" (u64, in): which
+/* Another kernel computes what is right, on the CPU device, in f64. The reference's manifest has a buffer "index" (u64, in): which
  * output elements to compute, and a buffer "result" (f64, out) of the same count, and a parameter "samples" (the count). All
  * its other buffers take the contents of ours with the same name (or as `map` says); parameters of the same name are passed on, and
  * `params` sets others: "params": { "total": "{dtype}", "groups": "{device.cus * 2}" } in our parameters and device facts.
  * What else there is to expect of other outputs is checked besides. */
-struct oracle_spec {
+struct reference_spec {
     const char *kernel; /* NULL: none */
     int output;         /* our buffer that is checked */
     uint64_t samples;   /* elements recomputed at the measured size; all of them at check.params */
@@ -320,7 +320,7 @@ struct oracle_spec {
     const struct param *params;
     const struct text_template *const *templates; /* one per param; NULL: its value as it is. Rendered in our names */
     size_t param_count;
-    const struct oracle_map { const char *theirs; int ours; } *map;
+    const struct reference_map { const char *theirs; int ours; } *map;
     size_t map_count;
 };
 
@@ -329,7 +329,7 @@ struct manifest_check {
     size_t param_count;
     const struct expectation *expect;
     size_t expect_count;
-    struct oracle_spec oracle;
+    struct reference_spec reference;
 };
 
 enum case_class { CLASS_COMPUTE, CLASS_MEMORY, CLASS_LATENCY, CLASS_LAUNCH };

@@ -20,10 +20,10 @@ enum case_status { CASE_NONE, CASE_OK, CASE_FAILED, CASE_SKIPPED, CASE_CRASHED, 
 extern const char *const case_status_names[]; /* "ok" "failed" "skipped" "crashed" "timeout" "error" */
 const char *case_status_name(enum case_status status);
 
-/* Quality flags, bits. "disturbed" "throttled" "launch_bound" "impossible" "roof_raised" "profiled" (not a measurement: one
+/* Quality flags, bits. "interference" "throttled" "launch_bound" "impossible" "ceiling_raised" "profiled" (not a measurement: one
  * launch, marked for a profiler) */
 enum case_flag {
-    FLAG_DISTURBED = 1, FLAG_THROTTLED = 2, FLAG_LAUNCH_BOUND = 4, FLAG_IMPOSSIBLE = 8, FLAG_ROOF_RAISED = 16,
+    FLAG_INTERFERENCE = 1, FLAG_THROTTLED = 2, FLAG_LAUNCH_BOUND = 4, FLAG_IMPOSSIBLE = 8, FLAG_CEILING_RAISED = 16,
     FLAG_PROFILED = 32,
 };
 #define CASE_FLAGS 6
@@ -42,7 +42,7 @@ const char *verdict_name(enum verdict verdict);
 
 struct verification {
     enum verdict verdict;
-    char method[12];       /* "expect" "oracle" "sampled" "variant" "" */
+    char method[12];       /* "expect" "reference" "sampled" "variant" "" */
     uint64_t checked;      /* elements compared */
     uint64_t wrong;
     double max_abs, max_rel, max_ulp;
@@ -61,7 +61,7 @@ struct measurement {
     char reason[4096];     /* of everything but ok */
     uint32_t flags;
     char profile_note[96]; /* under --profile: why the case is not marked for a profiler; "" when it is */
-    char flag_reason[384]; /* "reference stream fell from 21.0 to 17.9 GB/s" */
+    char flag_reason[384]; /* "calibration stream fell from 21.0 to 17.9 GB/s" */
     enum timer timer;
     enum cache_mode cache;
     uint32_t batch;        /* launches per sample */
@@ -95,7 +95,7 @@ struct measurement {
     double metrics[MEASUREMENT_MAX_METRICS]; /* in manifest order; NaN = not available */
     char library[192];     /* the library that was called: its own words for what it is; "" none */
     char library_sha256[65]; /* of its file */
-    uint32_t remeasured;   /* times the case was measured again for plausibility or disturbance */
+    uint32_t remeasured;   /* times the case was measured again for plausibility or interference */
     uint32_t sample_count;
     double samples_ns[MEASUREMENT_MAX_SAMPLES]; /* time of ONE launch, in measuring order */
     float sample_hz[MEASUREMENT_MAX_SAMPLES];   /* mean core clock of the sample; NaN = this probe failed */
@@ -113,7 +113,7 @@ struct calibration {
     char dispatch_reason[128];     /* why there is none, where the device's library should have one; "" */
     double null_host_ns, null_graph_ns; /* the same under the host's clock, and per launch in a graph; NaN = no such timer */
     double counter_hz;             /* rate of the constant counter that clock probes are set against; 0 = unknown */
-    struct device_sense reference; /* quiet reference rates at the start */
+    struct device_sense quiet_rates; /* quiet calibration rates at the start */
 };
 
 #endif

@@ -24,8 +24,8 @@ struct noise_case {
     double sd;          /* plain sd, n - 1: glitches included; NaN below 2 trials */
     double mde_compare; /* ratio - 1 found with probability 0.9 by `trials_compare` trials a side (shift_mde with this
                            sigma) */
-    double mde_night;   /* ... on the first night of a history (gate_mde, one value a night) */
-    double mde_week;    /* ... within seven nights */
+    double mde_run;   /* ... in the first run of a history (gate_mde, one value a run) */
+    double mde_week;    /* ... within seven runs */
     bool too_noisy;     /* min(mde_compare, mde_week) > NOISE_TOO_NOISY; false if not learned */
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Plan: suites + catalog + machine + device facts -> every case fully evaluated, with its floor and forecast. Pure: no
+ * Plan: suites + catalog + machine + device facts -> every case fully evaluated, with its lower bound and forecast. Pure: no
  * device, no compiler, no file. A plan is built once and then const; the worker process inherits it by fork.
  */
 #ifndef ROOFTILE_PLAN_H
@@ -17,7 +17,7 @@
 #include "rooftile/roofline.h"
 #include "rooftile/suite.h"
 
-struct bound_buffer {
+struct resolved_buffer {
     const struct manifest_buffer *spec;
     enum dtype dtype;
     uint64_t count;
@@ -28,7 +28,7 @@ struct bound_buffer {
     enum fill_dist dist; /* of its fill, for this case */
 };
 
-struct bound_arg {
+struct resolved_arg {
     const struct manifest_arg *spec;
     int buffer;       /* index into buffers, or -1 */
     uint64_t offset;  /* bytes */
@@ -36,35 +36,35 @@ struct bound_arg {
     uint32_t size_bytes;
 };
 
-struct bound_launch {
+struct resolved_launch {
     const struct manifest_launch *spec;
     size_t code; /* index into plan.codes */
     const char *symbol;
     uint32_t grid[3], block[3];
     uint32_t lds_bytes;
-    const struct bound_arg *args;
+    const struct resolved_arg *args;
     size_t arg_count;
 };
 
-struct bound_step {
+struct resolved_step {
     enum step_kind kind;
     uint32_t stream;
     bool timed;
     uint64_t repeat;
-    struct bound_launch launch;
+    struct resolved_launch launch;
     int to, from;
     uint64_t bytes;
     uint8_t byte;
-    uint32_t mark;
-    struct bound_step *steps; /* of a graph or loop */
+    uint32_t event;
+    struct resolved_step *steps; /* of a graph or loop */
     size_t step_count;
 };
 
-/* Which timers see what the timed steps do. Events are marks on stream 0. */
+/* Which timers see what the timed steps do. Events are events on stream 0. */
 struct timing {
     bool waits;   /* the host has a part in it: sync, load and alloc steps */
     bool reloads; /* load and alloc steps, of which no stream knows anything */
-    bool apart;   /* some work is on another stream, not between a mark of stream 0 that its stream waits for and one of its
+    bool apart;   /* some work is on another stream, not between an event of stream 0 that its stream waits for and one of its
                    * own that stream 0 waits for */
     bool one_launch;   /* exactly one timed step, which is one launch and not cooperative: it can be timed by itself */
     bool launches_only; /* all steps are timed launches on stream 0 */
@@ -72,15 +72,15 @@ struct timing {
 
 /* A manifest at given parameter values: everything a device needs. Steps are not const because their codes are known
  * only once everything else is bound. */
-struct bound {
+struct resolved {
     const struct manifest *manifest;
     const struct param_value *values; /* one per manifest parameter */
     const double *slots;              /* for expressions evaluated later: fills, expectations, metrics */
-    const struct bound_buffer *buffers;
+    const struct resolved_buffer *buffers;
     size_t buffer_count;
-    struct bound_step *steps;
+    struct resolved_step *steps;
     size_t step_count;
-    struct bound_step *setup;
+    struct resolved_step *setup;
     size_t setup_count;
     struct timing timing;
     struct work work;
@@ -91,10 +91,10 @@ struct bound {
     size_t code_count;
 };
 
-/* The oracle bound for a case: which of its buffers take ours, and which elements it computes. */
-struct plan_oracle {
-    struct bound bound; /* on the CPU device */
-    const int *source;  /* per oracle buffer: our buffer's index, or -1 for index and result */
+/* The reference bound for a case: which of its buffers take ours, and which elements it computes. */
+struct plan_reference {
+    struct resolved resolved; /* on the CPU device */
+    const int *source;  /* per reference buffer: our buffer's index, or -1 for index and result */
     int index_buffer, result_buffer;
     int output;       /* our buffer that is checked */
     uint64_t samples; /* elements computed */
@@ -102,14 +102,14 @@ struct plan_oracle {
     double abs, rel;  /* tolerances, evaluated */
 };
 
-enum verify_method { VERIFY_NONE, VERIFY_EXPECT, VERIFY_ORACLE, VERIFY_SAMPLED, VERIFY_VARIANT };
+enum verify_method { VERIFY_NONE, VERIFY_EXPECT, VERIFY_REFERENCE, VERIFY_SAMPLED, VERIFY_VARIANT };
 const char *verify_method_name(enum verify_method method); /* "expect" ... */
 
 /* Expected wall time of a case, by what it is spent on. What a compiler needs is not in it. */
 struct plan_takes {
     double fill_ns;    /* allocating, filling, restoring and freeing the buffers */
-    double verify_ns;  /* one launch, and its oracle or expectation */
-    double sense_ns;   /* reference rates before and after */
+    double verify_ns;  /* one launch, and its reference or expectation */
+    double sense_ns;   /* calibration rates before and after */
     double warmup_ns;
     double measure_ns; /* the samples, with what happens between them */
 };
@@ -129,14 +129,14 @@ struct plan_case {
     size_t tag_count;
     const char *shape; /* names of the shapes that have its parameters, "a+b"; NULL: none (suite.h) */
     struct measure_options measure;
-    struct bound bound;
-    struct floor floor;
-    double forecast_ns; /* expected time of one launch; the floor plus a launch until a model exists */
+    struct resolved resolved;
+    struct lower_bound lower_bound;
+    double forecast_ns; /* expected time of one launch; the lower bound plus a launch until a model exists */
     struct plan_takes takes; /* expected wall time by phase ... */
     double estimate_ns;      /* ... and of the whole case */
     enum verify_method verify;
-    const struct bound *variant;      /* VERIFY_VARIANT: the same code at check.params */
-    const struct plan_oracle *oracle; /* of `variant` when that is set, else of `bound`; NULL without oracle */
+    const struct resolved *variant;      /* VERIFY_VARIANT: the same code at check.params */
+    const struct plan_reference *reference; /* of `variant` when that is set, else of `bound`; NULL without reference */
     const struct suite *suite;
 };
 
@@ -149,14 +149,14 @@ struct plan_options {
     const char *target_arch; /* code is for this target ... */
     enum build_kind target_kind;
     uint32_t wave;
-    const char *cpu_target; /* ... and oracles for this one */
+    const char *cpu_target; /* ... and references for this one */
     uint32_t cpu_wave;
 };
 
 struct plan {
     const struct plan_case *cases;
     size_t count;
-    const struct build_request *codes; /* each distinct code object once, oracles included */
+    const struct build_request *codes; /* each distinct code object once, references included */
     size_t code_count;
     const struct suite_derive *derives;
     size_t derive_count;
@@ -173,8 +173,8 @@ enum status plan_build(const struct plan **plan, const struct suite *const *suit
                        const struct catalog *catalog, const struct machine *machine, const struct device_facts *device,
                        const struct plan_options *options, struct arena *arena, struct err *err);
 
-/* Binds one manifest to values (exposed for tests and `check`). */
-enum status bind_manifest(struct bound *bound, const struct manifest *manifest, const struct param_value *values,
+/* Resolves one manifest to values (exposed for tests and `check`). */
+enum status resolve_manifest(struct resolved *resolved, const struct manifest *manifest, const struct param_value *values,
                           const struct device_facts *device, struct arena *arena, struct err *err);
 
 #endif

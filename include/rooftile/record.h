@@ -12,7 +12,7 @@
  *     #undef RECORD_STRUCT
  *
  * What is unknown: a number that is not finite or, without RECORD_ZERO, 0; an empty string; an enum's value 0 under
- * RECORD_FROM_ONE; a list without elements; an object of which record.known says so. It is written as null, or left out where
+ * RECORD_FROM_ONE; a list without elements; an object of which record.known says so. It is written as null, or skipped where
  * the row says RECORD_SPARSE. Whole numbers, booleans and lists are never null: without RECORD_SPARSE they stand as 0, false
  * and []. Absent members read as unknown, and so does null where the writer could write it.
  */
@@ -48,7 +48,7 @@ enum record_kind {
 enum record_rule {
     RECORD_PLAIN = 0,
     RECORD_REQUIRED = 1,   /* an object without it is refused; never null */
-    RECORD_SPARSE = 2,     /* left out when unknown; null is refused */
+    RECORD_SPARSE = 2,     /* skipped when unknown; null is refused */
     RECORD_NULLABLE = 4,   /* an object: null when unknown. An object without this or RECORD_SPARSE is always written */
     RECORD_NAN = 8,        /* unknown reads as NaN, else as 0 */
     RECORD_ZERO = 16,      /* 0 is a value */

@@ -4,7 +4,7 @@
  * know only this. configs/schema/result.schema.json describes the JSON.
  *
  * Base units everywhere: ns, bytes, Hz, FLOP/s (OP/s of whole numbers).
- * Claimed (data sheet), predicted and measured values are different fields.
+ * Vendor's, predicted and measured values are different fields.
  */
 #ifndef ROOFTILE_RESULT_H
 #define ROOFTILE_RESULT_H
@@ -120,9 +120,9 @@ struct result_case {
     struct summary stats;      /* valid when sample_count > 0 */
     struct device_sense before, after;
     double flops_per_s, bytes_per_s, items_per_s; /* NaN = not applicable */
-    struct floor floor;        /* roofline: bound, ceiling, intensity */
-    double fraction;           /* of the ceiling: floor / median; NaN */
-    /* prediction: filled by a model later; until then the floor plus a launch */
+    struct lower_bound lower_bound;        /* roofline: bound, ceiling, intensity */
+    double fraction;           /* of the ceiling: lower bound / median; NaN */
+    /* prediction: filled by a model later; until then the lower bound plus a launch */
     const char *model;         /* "floor" */
     double predicted_ns;
     double predicted_error;    /* measured / predicted - 1; NaN on sim */
@@ -178,8 +178,8 @@ struct result {
     const char *const *warnings;
     size_t warning_count;
     struct calibration calibration;
-    struct machine machine;    /* roofs used: calibration.peaks, and ext.machine in full */
-    bool raw_samples;          /* result_write: samples beyond 512 of a case go to a sidecar file; else they are left out */
+    struct machine machine;    /* ceilings used: calibration.peaks, and ext.machine in full */
+    bool raw_samples;          /* result_write: samples beyond 512 of a case go to a sidecar file; else they are skipped */
     bool predicted;            /* the sim device: every time is a prediction */
     const struct result_case *cases;
     size_t case_count;
@@ -189,7 +189,7 @@ struct result {
     size_t kpi_count;
 };
 
-/* One case from its plan and its measurement (roofs as they stand in `machine` when the case ended). */
+/* One case from its plan and its measurement (ceilings as they stand in `machine` when the case ended). */
 void result_case_build(struct result_case *out, const struct plan_case *plan, const struct measurement *measured,
                        const char *object_sha256, const struct machine *machine, struct arena *arena);
 

@@ -2,9 +2,9 @@
  *
  * Roofline model: pure functions of a machine and a case's work.
  *
- * floor_ns is a lower bound of the time of one launch: the largest of
+ * lower_bound_ns is a lower bound of the time of one launch: the largest of
  *     work.flops / peak of its unit, and for each memory level  bytes that must cross it / its bandwidth.
- * The traffic is a lower bound too, so that the floor never claims more than physics demands:
+ * The traffic is a lower bound too, so that the lower bound never claims more than physics demands:
  *     hot caches:  beyond levels of capacity C at least max(0, footprint - C) bytes must come from further out, scaled by how
  *                  often the footprint is passed over (bytes / footprint, at least 1); every byte crosses the nearest level.
  *                  C is the sum of all nearer capacities: exclusive and victim caches hold different bytes. A footprint
@@ -30,7 +30,7 @@ struct work {
     double footprint_bytes; /* distinct bytes touched */
     char unit[MACHINE_NAME]; /* "" when flops is 0 */
     /* "": the bytes cross the machine's levels. Else the one path that they take ("link"): only a level of that name gives
-     * the floor, and where the machine has none there is no floor. Claimed ceilings of the other levels still bound it: no
+     * the lower bound, and where the machine has none there is no lower bound. Vendor ceilings of the other levels still bound it: no
      * byte comes or goes faster than the memory it ends in. */
     char level[MACHINE_NAME];
     char item[MACHINE_NAME]; /* what an item is, where that is a unit: "B"; "" otherwise */
@@ -40,35 +40,35 @@ enum cache_mode { CACHE_HOT, CACHE_COLD, CACHE_ROTATE };
 extern const char *const cache_mode_names[]; /* "hot" "cold" "rotate" */
 const char *cache_mode_name(enum cache_mode mode);
 
-struct floor {
-    double time_ns;          /* the floor; 0 when nothing is known */
+struct lower_bound {
+    double time_ns;          /* the lower bound; 0 when nothing is known */
     double memory_ns, compute_ns;
     double intensity;        /* FLOP per byte of read + write; NaN without bytes */
-    char bound[MACHINE_NAME];/* level or unit that gives the floor: "DRAM", "vector_f32"; "launch" when launch_ns is larger; "" unknown */
+    char bound[MACHINE_NAME];/* level or unit that gives the lower bound: "DRAM", "vector_f32"; "launch" when launch_ns is larger; "" unknown */
     bool bound_is_memory;    /* ceiling_name is a memory level */
-    char ceiling_name[MACHINE_NAME]; /* the level or unit that gives the floor, also when bound is "launch" */
+    char ceiling_name[MACHINE_NAME]; /* the level or unit that gives the lower bound, also when bound is "launch" */
     double ceiling_value;    /* bytes/s or FLOP/s of it; 0 unknown */
     bool ceiling_measured;
     double ridge;            /* FLOP/byte where the bound level meets the unit's peak; NaN unknown */
     double launch_ns;        /* machine->launch_ns, for the "launch_bound" forecast */
 };
 
-void floor_compute(struct floor *floor, const struct machine *machine, const struct work *work, enum cache_mode cache);
+void lower_bound_compute(struct lower_bound *lower_bound, const struct machine *machine, const struct work *work, enum cache_mode cache);
 
 /* How a measured time stands against physics. */
 enum plausibility {
     PLAUSIBLE,
-    ABOVE_MEASURED_ROOF, /* faster than a measured roof allows by over 2 % and twice its interval: re-measure roof and case */
-    IMPOSSIBLE,          /* faster than a physical peak allows (a claimed ceiling), beyond 1 % and a tick of timer error */
+    ABOVE_MEASURED_CEILING, /* faster than a measured ceiling allows by over 2 % and twice its interval: re-measure ceiling and case */
+    IMPOSSIBLE,          /* faster than a physical peak allows (a vendor ceiling), beyond 1 % and a tick of timer error */
 };
 
-/* `why` is "" when plausible, else a sentence with time, roof and ratio. In the cold mode written bytes that may still sit
+/* `why` is "" when plausible, else a sentence with time, ceiling and ratio. In the cold mode written bytes that may still sit
  * in a cache when the launch ends are not counted against the case: a write-only kernel below the cache size can beat
  * memory without cheating. */
-enum plausibility floor_judge(const struct machine *machine, const struct work *work, enum cache_mode cache, double time_ns,
+enum plausibility lower_bound_judge(const struct machine *machine, const struct work *work, enum cache_mode cache, double time_ns,
                               double tick_ns, char why[static 256]);
 
-/* The fraction of the roof: floor / time; NaN when there is no floor. */
-double floor_fraction(const struct floor *floor, double time_ns);
+/* The fraction of the ceiling: lower bound / time; NaN when there is no lower bound. */
+double lower_bound_fraction(const struct lower_bound *lower_bound, double time_ns);
 
 #endif

@@ -18,11 +18,11 @@
 #include "rooftile/measurement.h"
 #include "rooftile/plan.h"
 
-/* Faults put in on purpose, to prove that verification catches them (`check --prove`). */
+/* Faults put in on purpose, to prove that verification catches them (`check --inject-faults`). */
 enum run_inject { INJECT_NONE, INJECT_SKIP_LAUNCH, INJECT_FLIP_OUTPUT, INJECT_PERTURB_INPUT };
 
-/* Which case measured a roof, so that it can be measured again beside a case that beats it. */
-struct run_roof {
+/* Which case measured a ceiling, so that it can be measured again beside a case that beats it. */
+struct run_ceiling {
     const struct plan_case *probe;     /* of a plan of its own */
     const struct build_result *builds; /* settled codes of that plan */
     bool is_level;
@@ -33,7 +33,7 @@ struct run_roof {
  * not compile costs what it is for, and the measurements say so. */
 enum run_service {
     SERVICE_NULL,   /* launch_empty: what a launch costs under each timer */
-    SERVICE_HOLD,   /* service_hold: holds a stream back while a batch is queued behind it */
+    SERVICE_BLOCKING,   /* service_blocking: holds a stream back while a batch is queued behind it */
     SERVICE_CLOCK,  /* service_clock: core clocks against the constant counter */
     SERVICE_FLUSH,  /* service_flush: makes caches cold; its buffer has run_flush_bytes */
     SERVICE_REREAD, /* pointer_chase over run_reread_bytes: whether they are */
@@ -61,8 +61,8 @@ struct run_options {
     enum lane_order lane_order; /* cpu, of the verification launch */
     bool profile;             /* each case once warm and once timed inside ranges for a profiler: no verification, calibration */
     bool keep_order;          /* plan order instead of a seeded random one */
-    const struct run_roof *roofs; /* those that can be measured again */
-    size_t roof_count;
+    const struct run_ceiling *ceilings; /* those that can be measured again */
+    size_t ceiling_count;
     struct run_service_case services[SERVICE_COUNT];
     const bool *skip;         /* per case: already done (--resume); NULL = none */
     /* Per case: why its code must not be launched (its arguments differ from the manifest's); such a case has failed. NULL
@@ -71,7 +71,7 @@ struct run_options {
     const volatile int *stop; /* becomes non-zero on Ctrl-C */
     /* Optional: called in the parent when the first worker has opened the device and calibrated, before any case. */
     void (*opened)(void *context, const struct device_info *info, const struct calibration *calibration);
-    /* Called in the parent when a case has a status. `machine` is as it stands now (raised roofs). */
+    /* Called in the parent when a case has a status. `machine` is as it stands now (raised ceilings). */
     void (*case_done)(void *context, const struct plan_case *plan_case, const struct measurement *measured,
                       const struct machine *machine, size_t done, size_t total);
     /* Called about ten times a second while a case runs: what it is doing ("verifying", "warming up", "measuring"). */
@@ -83,12 +83,12 @@ struct run_options {
 struct device_facts run_device_facts(const struct device_info *info);
 
 /* Opens the device in a short-lived worker and returns what it says about itself; with `calibration` (may be NULL) also its
- * timer facts and quiet reference rates. ERR_DEVICE_LOST with the reason when it cannot be opened. */
+ * timer facts and quiet calibration rates. ERR_DEVICE_LOST with the reason when it cannot be opened. */
 enum status run_device_info(struct device_info *info, struct calibration *calibration, const struct device_request *request,
                             struct err *err);
 
 /* Runs every ready case of the plan. `builds` are the settled code objects of plan->codes. Cases whose code failed or was
- * skipped, and cases that are not ready, get their status without a worker. `machine` is in and out: roofs may be raised.
+ * skipped, and cases that are not ready, get their status without a worker. `machine` is in and out: ceilings may be raised.
  * ERR_INTERRUPTED after Ctrl-C (the case under way is not reported), ERR_DEVICE_LOST when no worker can open the device. */
 enum status run_plan(const struct plan *plan, const struct build_result *builds, struct machine *machine,
                      struct calibration *calibration, const struct run_options *options, struct err *err);

@@ -17,8 +17,8 @@
  *   SLOWER, FASTER   CI excludes 0, |d| > ln(1 + delta), both sides have 3 trials or more, and the fastest trials of the two
  *                    sides agree: their difference has the sign of d and at least a quarter of its size. Interference only
  *                    ever slows a trial down, so what the fastest trials do not show was not the build
- *   SUSPECT          CI and size as above, with fewer than 3 trials on a side: one disturbed process looks just like it;
- *                    never firm
+ *   SUSPECT          CI and size as above, with fewer than 3 trials on a side: one interference process looks just like it;
+ *                    never confirmed
  *   SAME             CI within -+ ln(1 + same), 3 trials a side
  *   INCONCLUSIVE     everything else; `mde` says what could have been seen, `suggested_trials` what it would take
  *
@@ -38,7 +38,7 @@
 #include "rooftile/err.h"
 
 #define SHIFT_MAX_TRIALS 64      /* a side */
-#define SHIFT_FIRM_TRIALS 3      /* a side needs this many for a firm verdict */
+#define SHIFT_CONFIRM_TRIALS 3      /* a side needs this many for a confirmed verdict */
 #define SHIFT_DEFAULT_SIGMA 0.01 /* sigma_class of a device nobody has measured */
 #define SHIFT_LEARNED_TRIALS 8   /* a case's sigma counts as learned from so many A/A trials on */
 
@@ -50,7 +50,7 @@ enum shift_reason {
     SHIFT_CLEAR,       /* slower, faster: the interval excludes 0 and the shift exceeds delta */
     SHIFT_WITHIN,      /* same: the interval lies within -+ same */
     SHIFT_SMALL,       /* same: a real shift, but under delta */
-    SHIFT_FEW_TRIALS,  /* suspect, inconclusive: a side has fewer than SHIFT_FIRM_TRIALS */
+    SHIFT_FEW_TRIALS,  /* suspect, inconclusive: a side has fewer than SHIFT_CONFIRM_TRIALS */
     SHIFT_NOISY,       /* inconclusive: the interval is too wide to exclude either 0 or a shift of `same` */
     SHIFT_UNSUPPORTED, /* inconclusive: the fastest trials of the two sides do not show the shift */
 };
@@ -88,7 +88,7 @@ struct shift {
     double freedom;            /* nu */
     double mde;                /* ratio - 1 that these trials, this noise and these options find with probability 0.9:
                                   exp(max(ln(1 + delta), t(1 - alpha/2, nu) se) + t(0.9, nu) se) - 1; a side with fewer than
-                                  SHIFT_FIRM_TRIALS is counted as having that many */
+                                  SHIFT_CONFIRM_TRIALS is counted as having that many */
     uint32_t suggested_trials; /* inconclusive or suspect: trials a side at which an interval of this v would decide
                                   (exclude 0 if the shift is as it seems, or prove it within `same`); 0 = more than
                                   SHIFT_MAX_TRIALS or nothing to suggest (other verdicts) */

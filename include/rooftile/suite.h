@@ -47,12 +47,12 @@
 /* What takes a case's time. Times of different timers are never mixed: a result names its timer. Where a device has but
  * one clock (CPU, sim) dispatch and event mean that clock.
  *   dispatch   the kernel's own start and end; for cases of one timed launch
- *   event      marks around all timed steps
- *   batch      marks around many launches, 1 ms to 50 ms together
- *   graph      marks around a graph of as many launches
+ *   event      events around all timed steps
+ *   batch      events around many launches, 1 ms to 50 ms together
+ *   graph      events around a graph of as many launches
  *   host       the host's clock around the timed steps and a wait; the device is idle before
  *   auto       dispatch; batch below 10 us where launches may follow each other at once; event where neither can be; host
- *              where marks do not see the work or the host has a part in it (load, alloc and sync steps)
+ *              where events do not see the work or the host has a part in it (load, alloc and sync steps)
  * A timer that would not see what a case times is refused when it is planned, on every device. */
 enum timer_choice { TIMER_AUTO, TIMER_DISPATCH, TIMER_EVENT, TIMER_BATCH, TIMER_GRAPH, TIMER_HOST, TIMER_CHOICES };
 extern const char *const timer_choice_names[TIMER_CHOICES + 1]; /* "auto" ...; NULL after the last */

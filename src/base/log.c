@@ -17,7 +17,7 @@ static const struct {
     const char *name;
 } warning_codes[] = {
     {"W001", "machine not measured"},
-    {"W002", "neighbour disturbed the run"},
+    {"W002", "neighbour interfered with the run"},
     {"W003", "cpu frequency or steal"},
     {"W004", "cache write failed"},
     {"W005", "result flags"},

@@ -56,8 +56,8 @@ static void claim_unit(struct machine_unit *unit, const struct device_info *devi
     unit->clock_hz = device->core_hz;
     if (per_clock <= 0 || device->core_hz <= 0)
         return;
-    unit->peak.claimed = per_clock * device->core_hz * device->cus;
-    snprintf(unit->peak.claimed_source, sizeof(unit->peak.claimed_source),
+    unit->peak.vendor = per_clock * device->core_hz * device->cus;
+    snprintf(unit->peak.vendor_source, sizeof(unit->peak.vendor_source),
              "derived: %u cores x %.3g FLOP per clock x %.3g GHz (measured clock)", device->cus, per_clock,
              device->core_hz / 1e9);
 }
@@ -88,7 +88,7 @@ static const struct {
     const char *source;
 } calibrated[] = {
     {"timer_tick", "ns", offsetof(struct calibration, timer_tick_ns), "smallest step, as the device says"},
-    {"null_launch", "ns", offsetof(struct calibration, null_launch_ns), "one empty launch between two marks"},
+    {"null_launch", "ns", offsetof(struct calibration, null_launch_ns), "one empty launch between two events"},
     {"null_launch_queued", "ns", offsetof(struct calibration, null_batch_ns), "one of many, back to back"},
     {"null_launch_host", "ns", offsetof(struct calibration, null_host_ns), "one, by the host's clock"},
     {"null_launch_graph", "ns", offsetof(struct calibration, null_graph_ns), "one of many in a graph"},
@@ -145,7 +145,7 @@ static void add_calibrated(struct machine *machine, const struct calibration *ca
         memcpy(&value, (const char *)calibration + calibrated[k].offset, sizeof(value));
         add(machine, calibrated[k].name, calibrated[k].unit, value, 0, calibrated[k].source);
     }
-    add(machine, "marks", "ns", calibration->null_launch_ns - calibration->null_batch_ns, 0,
+    add(machine, "events", "ns", calibration->null_launch_ns - calibration->null_batch_ns, 0,
         "the two null launches' difference");
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Memory levels: borders on curves of a rate and of a latency over footprints, and what they say about each other.
+ * Memory levels: capacity boundaries on curves of a rate and of a latency over footprints, and what they say about each other.
  */
 #include <math.h>
 #include <stdio.h>
@@ -9,14 +9,14 @@
 
 #include "ceilings_internal.h"
 
-/* Footprints stand a factor of 1.33 to 1.5 apart, and each border may be one of them off. */
-static const double border_slack = 1.25;
+/* Footprints stand a factor of 1.33 to 1.5 apart, and each capacity boundary may be one of them off. */
+static const double boundary_slack = 1.25;
 
 /* Neighbouring plateaus closer than this are one level (Empirical Roofline Toolkit, band gap). */
 static const double same_level_ratio = 1.25;
 static const double least_confidence = 0.9;
 /* A plateau must show at this many footprints: the slope between two levels has two or three. */
-enum { MIN_POINTS = 4, MAX_CHANGES = 16, MAX_INSIDE = 256, MAX_BORDERS = MACHINE_MAX_LEVELS - 1 };
+enum { MIN_POINTS = 4, MAX_CHANGES = 16, MAX_INSIDE = 256, MAX_BOUNDARIES = MACHINE_MAX_LEVELS - 1 };
 
 /* A case as a point of a curve over footprints. */
 struct point {
@@ -111,7 +111,7 @@ static double worse(double before, double after, bool rises)
     return rises ? after / before : before / after;
 }
 
-/* One disturbed case must not look like a border: what is worse than both its neighbours by more than a level is drawn
+/* One case with interference must not look like a capacity boundary: what is worse than both its neighbours by more than a level is drawn
  * up to the nearer one. A step is worse than one of them at most, and stays as it is. */
 static void take_out_spikes(double *y, const struct point *points, size_t count, bool rises)
 {
@@ -126,8 +126,8 @@ static void take_out_spikes(double *y, const struct point *points, size_t count,
     }
 }
 
-/* Borders between levels: falls of a rate, or rises of a latency (`rises`). */
-static size_t find_borders(struct change_point borders[static MAX_BORDERS], const struct curve *curve, bool rises,
+/* Capacity boundaries between levels: falls of a rate, or rises of a latency (`rises`). */
+static size_t find_boundaries(struct change_point boundaries[static MAX_BOUNDARIES], const struct curve *curve, bool rises,
                            uint64_t seed)
 {
     struct change_point changes[MAX_CHANGES];
@@ -141,14 +141,14 @@ static size_t find_borders(struct change_point borders[static MAX_BORDERS], cons
     free(x);
     size_t kept = 0;
     double plateau = found ? changes[0].before : 0;
-    for (size_t k = 0; k < found && kept < MAX_BORDERS; k++) {
-        /* Only steps outward are borders of a cache; a better rate after the small end is launch cost fading out. */
+    for (size_t k = 0; k < found && kept < MAX_BOUNDARIES; k++) {
+        /* Only steps outward are capacity boundaries of a cache; a better rate after the small end is launch cost fading out. */
         if (worse(plateau, changes[k].after, rises) < same_level_ratio || changes[k].confidence < least_confidence) {
             if (worse(plateau, changes[k].after, rises) < 1)
                 plateau = changes[k].after;
             continue;
         }
-        borders[kept++] = changes[k];
+        boundaries[kept++] = changes[k];
         plateau = changes[k].after;
     }
     return kept;
@@ -205,22 +205,22 @@ static void measure_level(struct machine_level *level, const struct curve *all, 
 static void find_bandwidths(struct machine *machine, const struct result *result, const struct curve *curve,
                             uint64_t seed)
 {
-    struct change_point borders[MAX_BORDERS];
-    const size_t found = find_borders(borders, curve, false, seed);
+    struct change_point boundaries[MAX_BOUNDARIES];
+    const size_t found = find_boundaries(boundaries, curve, false, seed);
     const struct curve all = {.points = curve->points, .count = collect(curve->points, result, "memory", NULL)};
     machine->level_count = (uint32_t)found + 1;
     name_levels(machine, result->device.backend);
     for (uint32_t k = 0; k < machine->level_count; k++) {
         struct machine_level *level = &machine->levels[k];
-        const double low = k ? borders[k - 1].x_high : 0;
-        measure_level(level, &all, low, k < found ? borders[k].x_high : INFINITY);
+        const double low = k ? boundaries[k - 1].x_high : 0;
+        measure_level(level, &all, low, k < found ? boundaries[k].x_high : INFINITY);
         if (k == found)
             break;
-        level->capacity_low_bytes = borders[k].x_low;
-        level->capacity_bytes = borders[k].x_high;
-        level->capacity_confidence = borders[k].confidence;
+        level->capacity_low_bytes = boundaries[k].x_low;
+        level->capacity_bytes = boundaries[k].x_high;
+        level->capacity_confidence = boundaries[k].confidence;
         snprintf(level->capacity_source, sizeof(level->capacity_source),
-                 "change point of %s between %.0f and %.0f bytes", curve->kernel, borders[k].x_low, borders[k].x_high);
+                 "change point of %s between %.0f and %.0f bytes", curve->kernel, boundaries[k].x_low, boundaries[k].x_high);
     }
 }
 
@@ -245,14 +245,14 @@ static const struct point *typical(const struct curve *curve, double low, double
 
 static void find_latencies(struct machine *machine, const struct curve *chases, uint64_t seed)
 {
-    struct change_point borders[MAX_BORDERS];
+    struct change_point boundaries[MAX_BOUNDARIES];
     if (chases->count < MIN_POINTS)
         return;
-    const size_t found = find_borders(borders, chases, true, seed);
+    const size_t found = find_boundaries(boundaries, chases, true, seed);
     for (size_t k = 0; k <= found; k++) {
         /* The ramp from x_low to x_high belongs to no level. */
         const struct point *point =
-            typical(chases, k ? borders[k - 1].x_high : 0, k < found ? borders[k].x_high : INFINITY);
+            typical(chases, k ? boundaries[k - 1].x_high : 0, k < found ? boundaries[k].x_high : INFINITY);
         struct machine_latency *latency = &machine->latencies[machine->latency_count];
         if (!point)
             continue;
@@ -262,9 +262,9 @@ static void find_latencies(struct machine *machine, const struct curve *chases, 
         snprintf(latency->source, sizeof(latency->source), "%.159s", point->from->id);
         if (k == found)
             break;
-        latency->upto_bytes = borders[k].x_low;
-        latency->beyond_bytes = borders[k].x_high;
-        latency->confidence = borders[k].confidence;
+        latency->upto_bytes = boundaries[k].x_low;
+        latency->beyond_bytes = boundaries[k].x_high;
+        latency->confidence = boundaries[k].confidence;
     }
 }
 
@@ -290,8 +290,8 @@ static uint32_t instances_of(const struct machine_level *level, const struct mac
     double nearest = INFINITY;
     uint32_t best = 0;
     for (uint32_t n = 1; n <= most; n++) {
-        const bool meets = n * latency->upto_bytes <= level->capacity_bytes * border_slack &&
-                           level->capacity_low_bytes <= n * latency->beyond_bytes * border_slack;
+        const bool meets = n * latency->upto_bytes <= level->capacity_bytes * boundary_slack &&
+                           level->capacity_low_bytes <= n * latency->beyond_bytes * boundary_slack;
         const double distance = fabs(log(n * part / whole));
         if (!meets || !may_be_instances(n, device) || distance >= nearest)
             continue;
@@ -321,7 +321,7 @@ static void name_latencies(struct machine *machine, const struct device_info *de
     last->instances = 1;
 }
 
-/* A level's latency: of the chases that see the same border, else of those whose footprint certainly lies inside. */
+/* A level's latency: of the chases that see the same capacity boundary, else of those whose footprint certainly lies inside. */
 static void take_latencies(struct machine *machine, const struct curve *chases, double cores)
 {
     for (uint32_t k = 0; k < machine->level_count; k++) {
@@ -339,8 +339,8 @@ static void take_latencies(struct machine *machine, const struct curve *chases, 
             level->latency_ns = inside->value;
         if (level->latency_ns > 0)
             snprintf(level->latency_source, sizeof(level->latency_source), "%s",
-                     seen ? "median of the chases that show the same border"
-                          : "median of chases well inside; they show no border of it");
+                     seen ? "median of the chases that show the same capacity boundary"
+                          : "median of chases well inside; they show no capacity boundary of it");
     }
 }
 

@@ -50,7 +50,7 @@ static void use_kernels(struct side *side, const struct cli_options *options, st
     side->options.kernel_dir_count = options->kernel_dir_count + 1;
 }
 
-/* In place of what was compiled for the device under test; oracles stay what they are. */
+/* In place of what was compiled for the device under test; references stay what they are. */
 static enum status use_object(struct side *side, struct err *err)
 {
     const struct plan *plan = side->session.plan;
@@ -63,12 +63,12 @@ static enum status use_object(struct side *side, struct err *err)
         if (c->state != PLAN_READY)
             continue;
         first = first ? first : c;
-        if (c->bound.code != first->bound.code || c->bound.code_count > 1)
+        if (c->resolved.code != first->resolved.code || c->resolved.code_count > 1)
             return err_set(
                 err, ERR_USAGE,
                 "--ab %s: a code object stands for one kernel as compiled once, and %s needs another than %s",
                 side->word, c->id, c == first ? "one" : first->id);
-        side->session.builds[c->bound.code] = object;
+        side->session.builds[c->resolved.code] = object;
     }
     return status;
 }

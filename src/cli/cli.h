@@ -45,14 +45,14 @@ enum option_id {
     OPT_ARCH,
     OPT_JOBS,
     OPT_FORCE,
-    OPT_ORACLES,
+    OPT_REFERENCES,
     OPT_RUN,
-    OPT_PROVE,
+    OPT_INJECT_FAULTS,
     OPT_ORDERS,
     OPT_STRICT,
     OPT_ALPHA,
     OPT_DB,
-    OPT_LANE,
+    OPT_CHANNEL,
     OPT_KEEP,
     OPT_BACKFILL,
     OPT_CONFIRM,
@@ -100,13 +100,13 @@ struct cli_options {
     size_t arch_count;
     unsigned trials;             /* --trials N; 0 = one */
     const char *ab[2];           /* --ab A B: kernel folders, compilers or code objects; NULL = not a comparison */
-    const char *db, *lane, *confirm, *reason; /* history: --db FILE, --lane NAME, --confirm SUITE, --reason TEXT */
-    unsigned keep;               /* --keep N nights; 0 = all */
+    const char *db, *channel, *confirm, *reason; /* history: --db FILE, --channel NAME, --confirm SUITE, --reason TEXT */
+    unsigned keep;               /* --keep N runs; 0 = all */
     bool backfill;               /* --backfill */
     const char *alpha, *delta;   /* --alpha, --delta: fractions */
     unsigned jobs; /* -j, --jobs N */
-    bool force, run, prove, orders, strict;
-    bool oracles; /* --oracles */
+    bool force, run, inject_faults, orders, strict;
+    bool references; /* --references */
     bool profile;   /* --profile */
     bool names;     /* --names: names only, one per line */
     bool targets;   /* --targets */

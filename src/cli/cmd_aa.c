@@ -112,8 +112,8 @@ static const struct table_column case_columns[] = {
     {.key = "sigma", .title = "noise", .unit = UNIT_PERCENT},
     {.key = "sd", .title = "sd", .unit = UNIT_PERCENT},
     {.key = "mde_compare", .title = "5 v 5", .unit = UNIT_PERCENT},
-    {.key = "mde_week", .title = "7 nights", .unit = UNIT_PERCENT},
-    {.key = "mde_night"},
+    {.key = "mde_week", .title = "7 runs", .unit = UNIT_PERCENT},
+    {.key = "mde_run"},
     {.key = "trials"},
     {.key = "too_noisy"},
     {.title = "", .flags = COLUMN_PROSE},
@@ -141,7 +141,7 @@ static const struct table *cases_of(const struct aa *aa, bool all)
                   (struct cell[]){cell_text(c->label), cell_text(c->id), cell_text(c->class ? c->class : ""),
                                   cell_number(c->stats.median), cell_positive(noise->sigma), cell_number(noise->sd),
                                   cell_number(noise->mde_compare), cell_number(noise->mde_week),
-                                  cell_number(noise->mde_night), cell_number((double)noise->trials),
+                                  cell_number(noise->mde_run), cell_number((double)noise->trials),
                                   cell_bool(noise->too_noisy), cell_text(noise->too_noisy ? "too noisy to gate" : "")});
     }
     table->most_rows = all ? 0 : MOST_ROWS;
@@ -193,7 +193,7 @@ static const char *summary_of(const struct aa *aa)
         aa->arena,
         "%zu case%s, %u trials each, on %s\n"
         "noise: how far one trial's median lies from the next's (robust; sd has the glitches in it); "
-        "5 v 5, 7 nights: the smallest change that shows with so many trials or nights",
+        "5 v 5, 7 runs: the smallest change that shows with so many trials or runs",
         s->cases, s->cases == 1 ? "" : "s", aa->result->trials ? aa->result->trials : 1, aa->result->device.name);
     if (!s->learned)
         return arena_printf(aa->arena, "%s\nnothing is learned from fewer than %d trials", head, SHIFT_LEARNED_TRIALS);

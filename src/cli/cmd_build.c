@@ -33,7 +33,7 @@ static void report_code(const struct build_request *request, const struct build_
 static enum status build_services(struct session *session, struct tally *tally, size_t *count, struct err *err)
 {
     struct service_code services[SERVICE_COUNT] = {0};
-    if (!services_wanted(session, SERVICE_HOLD))
+    if (!services_wanted(session, SERVICE_BLOCKING))
         return STATUS_OK;
     enum status status = services_prepare(services, session, &session_stop, err);
     for (int which = 0; which < SERVICE_COUNT && !status; which++)
@@ -49,9 +49,9 @@ static void report_skipped(const struct plan *plan)
     const char *reason = "";
     for (size_t k = 0; k < plan->count; k++) {
         const struct plan_case *c = &plan->cases[k];
-        if (c->state != PLAN_SKIPPED || (c->bound.manifest == last && !strcmp(c->reason, reason)))
+        if (c->state != PLAN_SKIPPED || (c->resolved.manifest == last && !strcmp(c->reason, reason)))
             continue;
-        last = c->bound.manifest;
+        last = c->resolved.manifest;
         reason = c->reason;
         printf("skipped  %s: %s\n", c->label, reason);
     }
@@ -95,10 +95,10 @@ static enum status build_arch(struct session *session, const char *arch, struct 
     return status ? status : build_target_codes(session, total, err);
 }
 
-/* ---- oracles ---- */
+/* ---- references ---- */
 
 /* The codes of the session's plan that run on the processor: the others need a compiler that may not be here. */
-static enum status build_plan_oracles(struct session *session, struct tally *tally, struct err *err)
+static enum status build_plan_references(struct session *session, struct tally *tally, struct err *err)
 {
     struct plan *plan = arena_copy(session->arena, session->plan, sizeof(*plan));
     struct build_request *codes = arena_array(session->arena, plan->code_count + 1, sizeof(*codes));
@@ -114,7 +114,7 @@ static enum status build_plan_oracles(struct session *session, struct tally *tal
     return status;
 }
 
-static enum status build_target_oracles(struct session *session, const char *arch, struct tally *tally, struct err *err)
+static enum status build_target_references(struct session *session, const char *arch, struct tally *tally, struct err *err)
 {
     const struct suite *const *suites = session->suites;
     const size_t suite_count = session->suite_count;
@@ -122,28 +122,28 @@ static enum status build_target_oracles(struct session *session, const char *arc
     if (!status && suite_count)
         status = session_plan(session, false, err);
     if (!status && suite_count)
-        status = build_plan_oracles(session, tally, err);
+        status = build_plan_references(session, tally, err);
     if (!status)
         status = session_all_kernels(session, true, err);
     if (!status)
         status = session_plan(session, true, err);
     if (!status)
-        status = build_plan_oracles(session, tally, err);
+        status = build_plan_references(session, tally, err);
     session->suites = suites;
     session->suite_count = suite_count;
     return status;
 }
 
-/* Targets differ in types and sizes, and so in what is compared with; most oracles are the same for all. */
-static enum status build_oracles(struct session *session, struct tally *total, struct err *err)
+/* Targets differ in types and sizes, and so in what is compared with; most references are the same for all. */
+static enum status build_references(struct session *session, struct tally *total, struct err *err)
 {
     const struct cli_options *options = session->options;
     const size_t count = options->arch_count ? options->arch_count : TARGET_COUNT;
     enum status status = STATUS_OK;
     for (size_t k = 0; k < count && !status; k++)
-        status = build_target_oracles(session, options->arch_count ? options->archs[k] : targets[k].arch, total, err);
+        status = build_target_references(session, options->arch_count ? options->archs[k] : targets[k].arch, total, err);
     if (!status)
-        printf("oracles for %zu targets: %zu compiled, %zu failed, %zu skipped\n", count, total->compiled,
+        printf("references for %zu targets: %zu compiled, %zu failed, %zu skipped\n", count, total->compiled,
                total->failed, total->skipped);
     return status;
 }
@@ -157,8 +157,8 @@ int cmd_build(const struct cli_options *options, struct arena *arena)
     enum status status = session_suites(&session, &err);
     if (!status)
         status = session_catalog(&session, &err);
-    if (!status && options->oracles) {
-        status = build_oracles(&session, &total, &err);
+    if (!status && options->references) {
+        status = build_references(&session, &total, &err);
     } else if (!status && !options->arch_count) {
         status = session_device(&session, &err);
         if (!status)
@@ -166,7 +166,7 @@ int cmd_build(const struct cli_options *options, struct arena *arena)
         if (!status)
             status = build_target_codes(&session, &total, &err);
     }
-    for (size_t k = 0; k < options->arch_count && !options->oracles && !status; k++)
+    for (size_t k = 0; k < options->arch_count && !options->references && !status; k++)
         status = build_arch(&session, options->archs[k], &total, &err);
     if (status)
         return cli_fail(&err);

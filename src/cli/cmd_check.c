@@ -29,8 +29,8 @@ static void print_lines(const char *verdict, const char *name, const char *lines
 /* The build that keeps a case from being compared, or NULL. An image for other targets is compared all the same. */
 static const struct build_result *missing_code(const struct codes *codes, const struct plan_case *plan_case)
 {
-    for (size_t k = 0; k < plan_case->bound.code_count; k++) {
-        const size_t code = plan_case->bound.codes[k];
+    for (size_t k = 0; k < plan_case->resolved.code_count; k++) {
+        const size_t code = plan_case->resolved.codes[k];
         if (!codes->files[code] && !codes->problems[code])
             return &codes->session->builds[code];
     }
@@ -39,7 +39,7 @@ static const struct build_result *missing_code(const struct codes *codes, const 
 
 static void check_case(struct tally *tally, const struct codes *codes, const struct plan_case *plan_case)
 {
-    const char *name = plan_case->bound.manifest->name;
+    const char *name = plan_case->resolved.manifest->name;
     const bool ready = plan_case->state == PLAN_READY;
     const struct build_result *missing = ready ? missing_code(codes, plan_case) : NULL;
     struct text differences = {0};
@@ -183,7 +183,7 @@ static enum status run_pass(struct check_pass *pass, enum run_inject inject, enu
         return status;
     for (size_t k = 0; k < session->plan->count; k++)
         if (!pass->cases[k].id)
-            execute_left_out(&pass->cases[k], &session->plan->cases[k], session);
+            execute_skipped(&pass->cases[k], &session->plan->cases[k], session);
     return STATUS_OK;
 }
 
@@ -210,7 +210,7 @@ static int name_width(const struct plan *plan)
 {
     int width = 0;
     for (size_t k = 0; k < plan->count; k++) {
-        const int length = (int)strlen(plan->cases[k].bound.manifest->name);
+        const int length = (int)strlen(plan->cases[k].resolved.manifest->name);
         width = length > width ? length : width;
     }
     return width;
@@ -234,7 +234,7 @@ static size_t print_pass(const struct check_pass *pass)
 }
 
 /* A fault put in on purpose must be seen: a case that still passes is a hole in its verification. */
-static size_t print_proof(const struct check_pass *pass)
+static size_t print_injection(const struct check_pass *pass)
 {
     const struct plan *plan = pass->session->plan;
     const int width = name_width(plan);
@@ -309,7 +309,7 @@ static enum status run_checks(struct session *session, size_t *findings, struct 
     return status ? status : save(&pass, err);
 }
 
-static enum status run_proofs(struct session *session, size_t *findings, struct err *err)
+static enum status run_fault_injections(struct session *session, size_t *findings, struct err *err)
 {
     static const struct {
         enum run_inject inject;
@@ -322,7 +322,7 @@ static enum status run_proofs(struct session *session, size_t *findings, struct 
         struct check_pass pass = {.session = session, .name = faults[k].name};
         status = run_pass(&pass, faults[k].inject, LANES_FORWARD, err);
         if (!status)
-            *findings += print_proof(&pass);
+            *findings += print_injection(&pass);
     }
     return status;
 }
@@ -338,11 +338,11 @@ int cmd_check(const struct cli_options *options, struct arena *arena)
     if (status)
         return cli_fail(&err);
     size_t findings = check_files(&session);
-    if (options->arch_count || (!options->run && !options->prove))
+    if (options->arch_count || (!options->run && !options->inject_faults))
         status = check_code(&session, &findings, &err);
     if (status)
         return cli_fail(&err);
-    if (!options->run && !options->prove)
+    if (!options->run && !options->inject_faults)
         return findings ? 2 : 0;
     if (!options->arg_count)
         status = session_all_kernels(&session, true, &err);
@@ -354,7 +354,7 @@ int cmd_check(const struct cli_options *options, struct arena *arena)
         status = session_build(&session, &session_stop, &err);
     if (!status && options->run)
         status = run_checks(&session, &findings, &err);
-    if (!status && options->prove)
-        status = run_proofs(&session, &findings, &err);
+    if (!status && options->inject_faults)
+        status = run_fault_injections(&session, &findings, &err);
     return status ? cli_fail(&err) : findings ? 1 : 0;
 }

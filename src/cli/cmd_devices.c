@@ -97,7 +97,7 @@ static void find_devices(struct listed_backend *backend, bool names_only, struct
 
 /* ---- as a document ---- */
 
-/* One sentence of facts; unknown ones are left out. */
+/* One sentence of facts; unknown ones are skipped. */
 static const char *facts(const struct listed_device *device, struct arena *arena)
 {
     const struct device_info *info = &device->info;

@@ -20,9 +20,9 @@ struct verb {
                        struct err *err);
 };
 
-static const char *lane_of(const struct cli_options *options)
+static const char *channel_of(const struct cli_options *options)
 {
-    return options->lane ? options->lane : HISTORY_LANE;
+    return options->channel ? options->channel : HISTORY_CHANNEL;
 }
 
 static const char *database_path(const struct cli_options *options, struct arena *arena)
@@ -38,7 +38,7 @@ static enum status add_one(struct history *history, const char *path, const stru
 {
     const struct result *result = NULL;
     const struct history_add_options add = {
-        .lane = lane_of(options), .backfill = options->backfill, .keep = options->keep};
+        .channel = channel_of(options), .backfill = options->backfill, .keep = options->keep};
     struct history_added added;
     enum status status = result_read_light(&result, path, arena, err);
     if (status)
@@ -47,9 +47,9 @@ static enum status add_one(struct history *history, const char *path, const stru
     if (status)
         return err_within(err, "%s", path);
     log_info("%s: %zu series, %zu of them new%s", path, added.points, added.new_series,
-             added.environment_changed ? "; the environment changed since the night before" : "");
-    if (added.dropped_nights)
-        log_info("%zu old night%s dropped", added.dropped_nights, added.dropped_nights == 1 ? " was" : "s were");
+             added.environment_changed ? "; the environment changed since the run before" : "");
+    if (added.dropped_runs)
+        log_info("%zu old run%s dropped", added.dropped_runs, added.dropped_runs == 1 ? " was" : "s were");
     return STATUS_OK;
 }
 
@@ -78,7 +78,7 @@ static const char *glob_of(const char *text, struct arena *arena)
     return glob;
 }
 
-/* Measures tonight's candidates again, 5 trials of them alone, and puts the trials to those of the night. */
+/* Measures this run's candidates again, 5 trials of them alone, and puts the trials to those of the run. */
 static enum status confirm(struct history *history, const struct history_gate *gate, const struct cli_options *options,
                            struct arena *arena, struct err *err)
 {
@@ -104,7 +104,7 @@ static enum status confirm(struct history *history, const struct history_gate *g
     suite[0] = options->confirm;
     again->args = suite;
     again->arg_count = 1;
-    again->seed = options->seed + (uint64_t)getpid(); /* another order than the night's */
+    again->seed = options->seed + (uint64_t)getpid(); /* another order than the run's */
     log_info("measuring %zu case%s again", again->filter_count, again->filter_count == 1 ? "" : "s");
     enum status status = session_prepare(&session, err);
     if (!status)
@@ -113,7 +113,7 @@ static enum status confirm(struct history *history, const struct history_gate *g
         status = trials_run(runs, 1, options->trials ? options->trials : CONFIRM_TRIALS, err);
     if (!status)
         status = trials_join(result, &run, err);
-    return status ? status : history_confirm(history, gate->lane, result, &points, err);
+    return status ? status : history_confirm(history, gate->channel, result, &points, err);
 }
 
 static enum status write_gate(const struct history_gate *gate, const struct cli_options *options, struct err *err)
@@ -144,12 +144,12 @@ static enum status run_gate(int *code, struct history *history, const struct cli
     if (options->format && !report_has_format(options->format))
         status = err_set(err, ERR_USAGE, "the gate has no format '%s': " REPORT_FORMATS, options->format);
     if (!status)
-        status = history_gate(&gate, history, lane_of(options), options->device, &rules, arena, err);
+        status = history_gate(&gate, history, channel_of(options), options->device, &rules, arena, err);
     if (!status && options->confirm) {
         session_catch_signals();
         status = confirm(history, &gate, options, arena, err);
         if (!status)
-            status = history_gate(&gate, history, lane_of(options), options->device, &rules, arena, err);
+            status = history_gate(&gate, history, channel_of(options), options->device, &rules, arena, err);
     }
     if (!status)
         status = write_gate(&gate, options, err);
@@ -167,7 +167,7 @@ static enum status run_show(int *code, struct history *history, const struct cli
     const struct report_options report = {.color = log_use_color(STDOUT_FILENO) && !options->out,
                                           .columns = options->out ? 0 : cli_columns(STDOUT_FILENO)};
     (void)code;
-    enum status status = history_show(&document, history, lane_of(options), options->device, options->args + 1,
+    enum status status = history_show(&document, history, channel_of(options), options->device, options->args + 1,
                                       options->arg_count - 1, err);
     if (!status)
         render_text(&text, &document, &report);
@@ -183,10 +183,10 @@ static enum status run_accept(int *code, struct history *history, const struct c
     size_t count = 0;
     (void)arena;
     (void)code;
-    enum status status = history_accept(&count, history, lane_of(options), options->device, options->args + 1,
+    enum status status = history_accept(&count, history, channel_of(options), options->device, options->args + 1,
                                         options->arg_count - 1, options->reason, err);
     if (!status)
-        log_info("the baseline of %zu series starts anew with the newest night", count);
+        log_info("the baseline of %zu series starts anew with the newest run", count);
     return status;
 }
 
@@ -224,10 +224,10 @@ static enum status run_prune(int *code, struct history *history, const struct cl
     (void)arena;
     (void)code;
     if (!options->keep)
-        return err_set(err, ERR_USAGE, "how many nights are to stay? --keep N");
-    enum status status = history_prune(&dropped, history, lane_of(options), options->keep, err);
+        return err_set(err, ERR_USAGE, "how many runs are to stay? --keep N");
+    enum status status = history_prune(&dropped, history, channel_of(options), options->keep, err);
     if (!status)
-        log_info("%zu night%s dropped", dropped, dropped == 1 ? " was" : "s were");
+        log_info("%zu run%s dropped", dropped, dropped == 1 ? " was" : "s were");
     return status;
 }
 

@@ -43,7 +43,7 @@ struct launches {
     size_t count, capacity;
 };
 
-static void add_launch(struct launches *launches, const struct bound *bound, const struct bound_launch *launch,
+static void add_launch(struct launches *launches, const struct resolved *bound, const struct resolved_launch *launch,
                        struct arena *arena)
 {
     const struct manifest_launch *spec = launch->spec;
@@ -66,7 +66,7 @@ static void add_launch(struct launches *launches, const struct bound *bound, con
                                 .arg_count = spec->arg_count};
 }
 
-static void collect(struct launches *launches, const struct bound *bound, const struct bound_step *steps, size_t count,
+static void collect(struct launches *launches, const struct resolved *bound, const struct resolved_step *steps, size_t count,
                     size_t code, struct arena *arena)
 {
     for (size_t k = 0; k < count; k++) {
@@ -81,7 +81,7 @@ static const struct plan_case *user_of(struct launches *launches, const struct p
                                        struct arena *arena)
 {
     for (size_t k = 0; k < plan->count; k++) {
-        const struct bound *bound = &plan->cases[k].bound;
+        const struct resolved *bound = &plan->cases[k].resolved;
         if (plan->cases[k].state != PLAN_READY)
             continue;
         collect(launches, bound, bound->setup, bound->setup_count, code, arena);
@@ -92,7 +92,7 @@ static const struct plan_case *user_of(struct launches *launches, const struct p
     return NULL;
 }
 
-/* Oracles run on the CPU: their code is not of interest here. */
+/* References run on the CPU: their code is not of interest here. */
 struct gpu_codes {
     struct plan plan;      /* with these codes alone */
     const size_t *numbers; /* of each in the whole plan */

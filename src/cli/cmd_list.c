@@ -15,9 +15,9 @@ const char *list_family(const struct manifest *manifest)
     return path_base(manifest->dir);
 }
 
-bool list_is_oracle(const struct manifest *manifest)
+bool list_is_reference(const struct manifest *manifest)
 {
-    return text_ends(manifest->name, "_oracle");
+    return text_ends(manifest->name, "_reference");
 }
 
 /* ---- what there is ---- */
@@ -138,8 +138,8 @@ static enum status choose_named(struct listing *listing, const struct cli_option
 static int by_family(const void *a, const void *b)
 {
     const struct manifest *const *left = a, *const *right = b;
-    const int oracles = (int)session_is_helper(*left) - (int)session_is_helper(*right);
-    const int families = oracles ? oracles : strcmp(list_family(*left), list_family(*right));
+    const int references = (int)session_is_helper(*left) - (int)session_is_helper(*right);
+    const int families = references ? references : strcmp(list_family(*left), list_family(*right));
     return families ? families : strcmp((*left)->name, (*right)->name);
 }
 

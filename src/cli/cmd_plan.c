@@ -11,7 +11,7 @@ static const struct table_column columns[] = {
     {.key = "state"},
     {.key = "reason"},
     {.key = "buffer_bytes", .title = "buffers", .unit = UNIT_BYTES},
-    {.key = "floor_ns", .title = "floor", .unit = UNIT_TIME},
+    {.key = "lower_bound_ns", .title = "floor", .unit = UNIT_TIME},
     {.key = "forecast_ns", .title = "forecast", .unit = UNIT_TIME},
     {.key = "intensity", .title = "FLOP/B", .unit = UNIT_INTENSITY},
     {.key = "bound", .title = "bound"},
@@ -27,10 +27,10 @@ static void add_case(struct table *table, const struct plan_case *c)
     static const char *const states[] = {[PLAN_READY] = "ready", [PLAN_SKIPPED] = "skipped", [PLAN_INVALID] = "error"};
     struct table_row *row = table_add(
         table, (struct cell[]){cell_text(c->label), cell_text(c->id), cell_text(states[c->state]), cell_text(c->reason),
-                               cell_number((double)c->bound.buffer_bytes), cell_positive(c->floor.time_ns),
-                               cell_number(c->forecast_ns), cell_number(c->floor.intensity), cell_known(c->floor.bound),
-                               cell_number(c->estimate_ns), cell_number(c->bound.work.flops),
-                               cell_number(c->bound.work.read_bytes), cell_number(c->bound.work.write_bytes),
+                               cell_number((double)c->resolved.buffer_bytes), cell_positive(c->lower_bound.time_ns),
+                               cell_number(c->forecast_ns), cell_number(c->lower_bound.intensity), cell_known(c->lower_bound.bound),
+                               cell_number(c->estimate_ns), cell_number(c->resolved.work.flops),
+                               cell_number(c->resolved.work.read_bytes), cell_number(c->resolved.work.write_bytes),
                                cell_text(verify_method_name(c->verify))});
     if (c->state != PLAN_READY)
         row->instead = cell_text(arena_printf(table->arena, "%s: %s", states[c->state], c->reason));
@@ -59,11 +59,11 @@ static void add_total(struct document *document, const struct session *session, 
     if (session->machine.level_count)
         document_text(
             document, SHOW_PEOPLE, TONE_PLAIN,
-            "floor: least time by the roofs of %s; forecast: the floor plus a launch (predicted, not measured)",
+            "lower bound: least time by the ceilings of %s; forecast: the lower bound plus a launch (predicted, not measured)",
             session->machine.title[0] ? session->machine.title : session->machine.name);
     else
         document_text(document, SHOW_PEOPLE, TONE_PLAIN,
-                      "no roof is known for this device, so there is no floor: 'rooftile roofline' measures them");
+                      "no ceiling is known for this device, so there is no lower bound: 'rooftile roofline' measures them");
 }
 
 static void add_plan(struct document *document, const struct session *session, const struct uncompiled *uncompiled)

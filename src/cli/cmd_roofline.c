@@ -23,9 +23,9 @@ static enum status prepare(struct session *session, struct err *err)
     if (!status)
         status = session_device(session, err);
     if (!status && session->info.predicted)
-        return err_set(err, ERR_USAGE, "sim executes nothing, so it has no roofs to measure; its machine file is %s",
+        return err_set(err, ERR_USAGE, "sim executes nothing, so it has no ceilings to measure; its machine file is %s",
                        session->machine_path);
-    /* Roofs are measured without a machine: nothing can beat a roof that is not there yet. */
+    /* Ceilings are measured without a machine: nothing can beat a ceiling that is not there yet. */
     if (!status)
         status = session_plan(session, false, err);
     if (!status)
@@ -51,17 +51,17 @@ static void say_how_long(const struct session *session)
     log_info("%zu cases, about %s", session->plan->count, units_time(time, session->plan->estimate_ns));
 }
 
-/* A neighbour makes roofs lower and levels blurred; whoever uses the file should know. */
-static void say_disturbed(const struct result *result)
+/* A neighbour makes ceilings lower and levels blurred; whoever uses the file should know. */
+static void say_interference(const struct result *result)
 {
-    size_t disturbed = 0;
+    size_t interference = 0;
     for (size_t k = 0; k < result->case_count; k++)
-        disturbed += (result->cases[k].flags & FLAG_DISTURBED) != 0;
-    if (disturbed * 10 > result->case_count)
+        interference += (result->cases[k].flags & FLAG_INTERFERENCE) != 0;
+    if (interference * 10 > result->case_count)
         log_info(
-            "%zu of %zu cases were disturbed by something else on this machine: for roofs to rely on, measure again "
+            "%zu of %zu cases saw interference by something else on this machine: for ceilings to rely on, measure again "
             "while it is quiet",
-            disturbed, result->case_count);
+            interference, result->case_count);
 }
 
 int cmd_roofline(const struct cli_options *options, struct arena *arena)
@@ -93,7 +93,7 @@ int cmd_roofline(const struct cli_options *options, struct arena *arena)
     report_machine(&text, machine, &report);
     fputs(text.data ? text.data : "", stdout);
     text_release(&text);
-    say_disturbed(result);
+    say_interference(result);
     log_info("saved as %s; 'rooftile run' uses it", path);
     return result_exit_code(result);
 }

@@ -96,7 +96,7 @@ static int exit_code_of(const struct result *result, const struct cli_options *o
     if (code || !options->strict)
         return code;
     for (size_t k = 0; k < result->case_count; k++)
-        if (result->cases[k].flags & (FLAG_DISTURBED | FLAG_THROTTLED))
+        if (result->cases[k].flags & (FLAG_INTERFERENCE | FLAG_THROTTLED))
             return 4;
     return 0;
 }
@@ -141,7 +141,7 @@ int cmd_run(const struct cli_options *options, struct arena *arena)
     enum status status = prepare(&session, &resumed, &err);
     if (!status && !session.machine_path[0])
         log_warn("W001",
-                 "no roof is known for %s, so nothing can be set against one; 'rooftile roofline' measures them",
+                 "no ceiling is known for %s, so nothing can be set against one; 'rooftile roofline' measures them",
                  session.info.name);
     if (!status)
         status = session_build(&session, &session_stop, &err);

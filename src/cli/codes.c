@@ -33,7 +33,7 @@ void codes_open(struct codes *codes, const struct session *session)
 struct difference_search {
     struct text *out;
     const struct codes *codes;
-    const struct bound *bound;
+    const struct resolved *resolved;
     bool unread; /* code that cannot be read is a difference too */
 };
 
@@ -57,16 +57,16 @@ static void name_kernels(struct text *out, const struct codeobj_file *file)
 }
 
 /* The claim is about the launch that is measured. */
-static void compare_claim(struct text *found, const struct bound *bound, const struct bound_launch *launch,
+static void compare_claim(struct text *found, const struct resolved *resolved, const struct resolved_launch *launch,
                           const struct codeobj *object, const struct codeobj_kernel *kernel)
 {
     struct text differs = {0};
-    if (launch == launch_first_timed(bound) && launch_claim_differs(&differs, bound, launch, object->target, kernel))
+    if (launch == launch_first_timed(resolved) && launch_claim_differs(&differs, resolved, launch, object->target, kernel))
         add_line(found, differs.data);
     text_release(&differs);
 }
 
-static void compare_launch(void *context, const struct bound_launch *launch)
+static void compare_launch(void *context, const struct resolved_launch *launch)
 {
     struct difference_search *search = context;
     const struct codes *codes = search->codes;
@@ -82,8 +82,8 @@ static void compare_launch(void *context, const struct bound_launch *launch)
         text_addf(&found, "the code object %s has no kernel '%s': ", file->path, launch->symbol);
         name_kernels(&found, file);
     } else {
-        launch_fit(&found, search->bound, launch, kernel, codes->session->info.lds_bytes);
-        compare_claim(&found, search->bound, launch, object, kernel);
+        launch_fit(&found, search->resolved, launch, kernel, codes->session->info.lds_bytes);
+        compare_claim(&found, search->resolved, launch, object, kernel);
     }
     if (found.length)
         add_line(search->out, found.data);
@@ -93,13 +93,13 @@ static void compare_launch(void *context, const struct bound_launch *launch)
 static bool find_differences(struct text *out, const struct codes *codes, const struct plan_case *plan_case,
                              bool unread)
 {
-    struct difference_search search = {.out = out, .codes = codes, .bound = &plan_case->bound, .unread = unread};
+    struct difference_search search = {.out = out, .codes = codes, .resolved = &plan_case->resolved, .unread = unread};
     if (plan_case->state != PLAN_READY)
         return false;
-    launch_each(search.bound, compare_launch, &search);
+    launch_each(search.resolved, compare_launch, &search);
     if (plan_case->variant) {
-        search.bound = plan_case->variant;
-        launch_each(search.bound, compare_launch, &search);
+        search.resolved = plan_case->variant;
+        launch_each(search.resolved, compare_launch, &search);
     }
     return out->length > 0;
 }
@@ -141,7 +141,7 @@ const char *const *codes_refused(const struct codes *codes)
 /* ---- what a result records ---- */
 
 static void add_occupancy(struct result_code *facts, const struct codes *codes, const struct codeobj *object,
-                          const struct codeobj_kernel *kernel, const struct bound_launch *launch)
+                          const struct codeobj_kernel *kernel, const struct resolved_launch *launch)
 {
     struct occupancy occupancy;
     struct err err = {0};
@@ -186,7 +186,7 @@ void codes_disassemble(const struct codes *codes)
 struct result_code codes_facts(const struct codes *codes, const struct plan_case *plan_case)
 {
     struct result_code facts = {.waves_per_simd = NAN, .occupancy_limit = "", .isa_sha256 = "", .loop_share = NAN};
-    const struct bound_launch *launch = plan_case->state == PLAN_READY ? launch_first_timed(&plan_case->bound) : NULL;
+    const struct resolved_launch *launch = plan_case->state == PLAN_READY ? launch_first_timed(&plan_case->resolved) : NULL;
     const struct codeobj_file *file = launch ? codes->files[launch->code] : NULL;
     const struct codeobj *object = NULL;
     const struct codeobj_kernel *kernel = file ? codeobj_find_kernel(&object, file, NULL, launch->symbol) : NULL;

@@ -14,8 +14,8 @@ static const enum option_id plan_options[] = {OPT_DEVICE, OPT_SET,        OPT_FI
                                               OPT_SEED,   OPT_MACHINE,    OPT_KERNELS, OPT_MIN_TIME, OPT_MAX_TIME,
                                               OPT_TIMER,  OPT_CACHE_MODE, OPT_TIMEOUT, OPT_END};
 static const enum option_id build_options[] = {OPT_ARCH,    OPT_DEVICE, OPT_SET,  OPT_FILTER, OPT_MACHINE,
-                                               OPT_KERNELS, OPT_CACHE,  OPT_JOBS, OPT_FORCE,  OPT_ORACLES, OPT_END};
-static const enum option_id check_options[] = {OPT_ARCH, OPT_RUN,   OPT_ORDERS,  OPT_PROVE, OPT_DEVICE,
+                                               OPT_KERNELS, OPT_CACHE,  OPT_JOBS, OPT_FORCE,  OPT_REFERENCES, OPT_END};
+static const enum option_id check_options[] = {OPT_ARCH, OPT_RUN,   OPT_ORDERS,  OPT_INJECT_FAULTS, OPT_DEVICE,
                                                OPT_SET,  OPT_FILTER, OPT_OUT,    OPT_SEED,  OPT_KERNELS,
                                                OPT_CACHE, OPT_JOBS, OPT_FORCE,   OPT_TIMEOUT, OPT_BUDGET, OPT_END};
 static const enum option_id roofline_options[] = {OPT_DEVICE,  OPT_QUICK, OPT_OUT,  OPT_JSON,  OPT_SEED,
@@ -29,7 +29,7 @@ static const enum option_id aa_options[] = {OPT_DEVICE, OPT_SET,   OPT_FILTER, O
                                             OPT_QUICK,  OPT_SEED,  OPT_MACHINE, OPT_KERNELS, OPT_CACHE,    OPT_JOBS,
                                             OPT_FORCE,  OPT_SAMPLES, OPT_MIN_TIME, OPT_MAX_TIME, OPT_TIMER, OPT_CACHE_MODE,
                                             OPT_TIMEOUT, OPT_BUDGET, OPT_END};
-static const enum option_id history_options[] = {OPT_DB,     OPT_LANE,   OPT_DEVICE,  OPT_FORMAT, OPT_OUT,     OPT_JSON,
+static const enum option_id history_options[] = {OPT_DB,     OPT_CHANNEL,   OPT_DEVICE,  OPT_FORMAT, OPT_OUT,     OPT_JSON,
                                                  OPT_STRICT, OPT_CONFIRM, OPT_TRIALS, OPT_REASON, OPT_KEEP,   OPT_BACKFILL,
                                                  OPT_MACHINE, OPT_KERNELS, OPT_CACHE, OPT_JOBS, OPT_END};
 static const enum option_id compare_options[] = {OPT_FORMAT, OPT_JSON,  OPT_OUT,    OPT_FILTER,
@@ -40,7 +40,7 @@ static const enum option_id text_options[] = {OPT_OUT, OPT_END};
 const struct command commands[] = {
     {.name = "run",
      .args = "SUITE|KERNEL...",
-     .summary = "measure kernels, verified, against the roofs of the machine",
+     .summary = "measure kernels, verified, against the ceilings of the machine",
      .examples = "  rooftile run quick                        the one-minute suite, any machine\n"
                  "  rooftile run quick -o out/quick.json      and keep the result\n"
                  "  rooftile run my_suite.json --device cpu   a suite of your own\n"
@@ -67,11 +67,11 @@ const struct command commands[] = {
     {.name = "plan",
      .args = "SUITE|KERNEL...",
      .summary = "show what a run would do and how long it would take",
-     .examples = "  rooftile plan quick                       every case, its floor, its time\n"
+     .examples = "  rooftile plan quick                       every case, its lower bound, its time\n"
                  "  rooftile plan stream_triad --set n=1Mi..1Gi*4\n"
                  "  rooftile plan quick --device sim:mi300x   on a GPU that is not here\n"
                  "  rooftile plan quick --json plan.json\n",
-     .details = "The floor is the least time that the roofs allow; the forecast adds the launch. Both are predictions.",
+     .details = "The lower bound is the least time that the ceilings allow; the forecast adds the launch. Both are predictions.",
      .options = plan_options,
      .min_args = 1,
      .max_args = ANY_NUMBER,
@@ -83,7 +83,7 @@ const struct command commands[] = {
                  "  rooftile build gemm_buffered                for the device of this machine\n"
                  "  rooftile build -v --force                   everything, with paths of objects\n"
                  "  rooftile build softmax_row --arch gfx1100 --set wave=32,64 --set cumode=0,1\n"
-                 "  rooftile build quick --oracles --cache DIR   for a GPU machine without clang\n",
+                 "  rooftile build quick --references --cache DIR   for a GPU machine without clang\n",
      .details =
          "Without arguments every kernel is compiled. Compiled kernels are kept in a cache that 'rooftile run' "
          "looks into; give --cache to fill another folder, and the same to 'rooftile run' on a machine without a "
@@ -91,7 +91,7 @@ const struct command commands[] = {
          "knows the target: $ROCM_PATH/llvm/bin/amdclang++, hipcc, the newest clang++; for NVIDIA CUDA's nvcc, "
          "else the newest clang++ from LLVM 19 on, which writes PTX for the driver to compile; or what "
          "ROOFTILE_KERNEL_COMPILER names.\n"
-         "With --oracles it is what 'check --run' and the suites named compare results with, for every GPU (or those of --arch), "
+         "With --references it is what 'check --run' and the suites named compare results with, for every GPU (or those of --arch), "
          "whether its compiler is here or not.\n"
          "Exit code 1: something did not compile, and the compiler's own message is shown; or no compiler knows a "
          "target of --arch.",
@@ -106,10 +106,10 @@ const struct command commands[] = {
                  "  rooftile check --arch gfx942,gfx1100      against code for these targets\n"
                  "  rooftile check --run                      every kernel at its check size\n"
                  "  rooftile check my_kernel --kernels . --run --orders\n"
-                 "  rooftile check --prove                    would a wrong result be noticed?\n",
+                 "  rooftile check --inject-faults                    would a wrong result be noticed?\n",
      .details = "Every kernel is built at its check size and the arguments that its manifest passes, and the occupancy that "
                 "it claims, are compared with those of the code: for the targets of --arch, else for the first that a "
-                "compiler here knows. With --run or --prove that is left out unless --arch is given.\n\n"
+                "compiler here knows. With --run or --inject-faults that is skipped unless --arch is given.\n\n"
                 "Exit codes: 1 a kernel is wrong, or a fault went unnoticed; 2 a manifest or suite is broken, or does "
                 "not fit its code.",
      .options = check_options,
@@ -117,12 +117,12 @@ const struct command commands[] = {
      .run = cmd_check},
     {.name = "roofline",
      .args = "[SUITE]",
-     .summary = "measure the roofs of this machine",
+     .summary = "measure the ceilings of this machine",
      .examples = "  rooftile roofline                         a few minutes, saved for 'run'\n"
                  "  rooftile roofline --quick                 rougher, in about a minute\n"
                  "  rooftile roofline -o node7.json           into a machine file of your own\n"
                  "  rooftile run quick --machine node7.json\n",
-     .details = "Measures the suite 'characterize' (or SUITE) and writes what it found into a machine file. The roofs "
+     .details = "Measures the suite 'characterize' (or SUITE) and writes what it found into a machine file. The ceilings "
                 "are the bandwidth of each memory level and the peak of each arithmetic unit; beside them stand latencies, LDS, "
                 "launch costs and timer facts. Cache levels are found in the measurements, by bandwidth and by latency, "
                 "not looked up in a table; where the two do not agree, it says so. -o names the machine file; --json "
@@ -201,7 +201,7 @@ const struct command commands[] = {
                  "  rooftile run quick --ab old_kernels kernels     measure both in turns instead\n",
      .details =
          "Both results should have 3 trials or more (run --trials 5): the spread between processes decides what can be "
-         "told, and fewer trials are never firm. SLOWER and FASTER are certain to --alpha and beyond --delta; SAME is "
+         "told, and fewer trials are never confirmed. SLOWER and FASTER are certain to --alpha and beyond --delta; SAME is "
          "within 3 %; everything else is INCONCLUSIVE, with the change that could have been seen.\n"
          "Exit codes: 0 nothing slower; 1 a case or key figure is slower, broken or missing; 2 the two cannot be compared; "
          "4 with --strict: something is inconclusive, new or not comparable.",
@@ -237,19 +237,19 @@ const struct command commands[] = {
      .run = cmd_checkup},
     {.name = "history",
      .args = "add|show|gate|accept|export|check|prune [ARGUMENT]...",
-     .summary = "keep every night, and say what changed for good",
-     .examples = "  rooftile history add night.json           one more night\n"
+     .summary = "keep every run, and say what changed for good",
+     .examples = "  rooftile history add run.json           one more run\n"
                  "  rooftile history gate                     judge it; exit code 1: a regression\n"
                  "  rooftile history gate --confirm nightly   measure suspects again first\n"
                  "  rooftile history show 'stream_*'          how it went\n"
                  "  rooftile history accept 'gemm_*' --reason 'traded for accuracy, #123'\n"
                  "  rooftile history export --format csv -o history.csv\n",
      .details =
-         "One SQLite file; a night is one result with its trials, a series one case under one timer on one device. The "
-         "gate wants 6 nights before it judges a series. One night that moved is PROVISIONAL; a change that stayed is "
-         "firm, and remains a finding until it is gone or accepted. A changed driver, kernel or governor starts every "
+         "One SQLite file; a run is one result with its trials, a series one case under one timer on one device. The "
+         "gate wants 6 runs before it judges a series. One run that moved is TENTATIVE; a change that stayed is "
+         "confirmed, and remains a finding until it is gone or accepted. A changed driver, kernel or governor starts every "
          "series anew, and says so.\n"
-         "Exit codes of gate: 0 nothing firm; 1 a series is slower for good, broken or missing; 4 with --strict: provisional, "
+         "Exit codes of gate: 0 nothing confirmed; 1 a series is slower for good, broken or missing; 4 with --strict: tentative, "
          "learning, timed in another way, or the environment changed. check: 1 when something is wrong with the file.",
      .options = history_options,
      .min_args = 1,

@@ -66,12 +66,12 @@ static void say_case(struct execution *execution, const struct result_case *resu
 
 void execute_code_hash(char out[static HASH_TEXT], const struct plan_case *plan_case, const struct build_result *builds)
 {
-    const struct bound *bound = &plan_case->bound;
+    const struct resolved *resolved = &plan_case->resolved;
     struct text all = {0};
     text_add(&all, "");
-    for (size_t k = 0; plan_case->state == PLAN_READY && k < bound->code_count; k++)
-        text_add(&all, builds[bound->codes[k]].sha256);
-    if (bound->code_count == 1 || !all.length)
+    for (size_t k = 0; plan_case->state == PLAN_READY && k < resolved->code_count; k++)
+        text_add(&all, builds[resolved->codes[k]].sha256);
+    if (resolved->code_count == 1 || !all.length)
         snprintf(out, HASH_TEXT, "%s", all.data);
     else
         hash_sha256(out, all.data, all.length);
@@ -119,13 +119,13 @@ static void on_case(void *context, const struct plan_case *plan_case, const stru
 static void on_opened(void *context, const struct device_info *info, const struct calibration *calibration)
 {
     const struct execution *execution = context;
-    idle_warn(info, &calibration->reference);
+    idle_warn(info, &calibration->quiet_rates);
     services_warn(execution->session, calibration);
 }
 
 /* ---- before and after ---- */
 
-void execute_left_out(struct result_case *out, const struct plan_case *plan_case, const struct session *session)
+void execute_skipped(struct result_case *out, const struct plan_case *plan_case, const struct session *session)
 {
     struct measurement *measured = arena_alloc(session->arena, sizeof(*measured));
     *measured = (struct measurement){
@@ -145,7 +145,7 @@ static void leave_out(struct execution *execution, struct result *result)
     for (size_t k = 0; k < session->plan->count; k++) {
         if (execution->have[k])
             continue;
-        execute_left_out(&execution->cases[k], &session->plan->cases[k], session);
+        execute_skipped(&execution->cases[k], &session->plan->cases[k], session);
         execution->have[k] = true;
         count += session->plan->cases[k].state == PLAN_READY;
     }
@@ -283,7 +283,7 @@ enum status execute_plan(struct result *result, struct session *session, const s
     const struct cli_options *options = session->options;
     const size_t count = session->plan->count;
     struct execution execution = {.session = session, .title = title, .start_ns = clock_now_ns()};
-    struct roofs roofs = {0};
+    struct ceilings ceilings = {0};
     execution.cases = arena_array(session->arena, count + 1, sizeof(*execution.cases));
     execution.have = arena_array(session->arena, count + 1, sizeof(*execution.have));
     execution.skip = arena_array(session->arena, count + 1, sizeof(*execution.skip));
@@ -304,7 +304,7 @@ enum status execute_plan(struct result *result, struct session *session, const s
     result_environment(result, &session->info, options->argc, options->argv, session->arena);
     take_labels(result, options, session->arena);
     result->compiler = compiler_version(session);
-    enum status status = options->profile ? STATUS_OK : roofs_prepare(&roofs, session, &session_stop, err);
+    enum status status = options->profile ? STATUS_OK : ceilings_prepare(&ceilings, session, &session_stop, err);
     if (status && !session_late(status))
         return status;
     codes_open(&execution.codes, session);
@@ -321,7 +321,7 @@ enum status execute_plan(struct result *result, struct session *session, const s
                               .case_done = on_case,
                               .tick = on_tick,
                               .context = &execution};
-    roofs_apply(&run, &roofs);
+    ceilings_apply(&run, &ceilings);
     execution.start_ns = clock_now_ns();
     status = run_plan(session->plan, session->builds, &session->machine, &session->calibration, &run, err);
     progress_clear();

@@ -20,7 +20,7 @@ enum status execute_plan(struct result *result, struct session *session, const s
 const struct result_case *execute_find_ok(const struct result *result, const char *id, size_t *next);
 
 /* The result of a case that the budget (--budget) left no time for: skipped, with that reason. */
-void execute_left_out(struct result_case *out, const struct plan_case *plan_case, const struct session *session);
+void execute_skipped(struct result_case *out, const struct plan_case *plan_case, const struct session *session);
 
 /* What a result records as the hash of the case's code: of the object, or of the objects' hashes where there are
  * several;

@@ -12,7 +12,7 @@
 void layout_paragraph(struct text *out, const char *words, unsigned indent, unsigned width);
 
 /* A line "left   right", with left at column `indent` and right wrapped at column `at`, on the next line when left is
- * too long. An empty right is left out. */
+ * too long. An empty right is skipped. */
 void layout_item(struct text *out, unsigned indent, unsigned at, unsigned width, const char *left, const char *right);
 
 /* A heading line, bold where colour is wanted. */

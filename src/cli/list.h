@@ -29,8 +29,8 @@ struct listing {
 
 /* The folder a kernel's manifest stands in: "memory", "gemm". */
 const char *list_family(const struct manifest *manifest);
-/* Oracles compute what is right for other kernels; nobody measures them. */
-bool list_is_oracle(const struct manifest *manifest);
+/* References compute what is right for other kernels; nobody measures them. */
+bool list_is_reference(const struct manifest *manifest);
 
 /* Everything for programs (`data`); for people an overview, or what was named one by one in full. */
 void list_document(struct document *document, const struct listing *listing, bool data);

@@ -181,11 +181,11 @@ static struct table *verified_by(const struct manifest *manifest, struct arena *
         table_add(table, (struct cell[]){cell_text(manifest->buffers[expect->buffer].name),
                                          cell_text(arena_printf(arena, "every element =%s", want[0] ? want + 1 : ""))});
     }
-    if (check->oracle.kernel)
-        table_add(table, (struct cell[]){cell_text(manifest->buffers[check->oracle.output].name),
+    if (check->reference.kernel)
+        table_add(table, (struct cell[]){cell_text(manifest->buffers[check->reference.output].name),
                                          cell_text(arena_printf(
                                              arena, "%s: every element at the check size, %llu at the measured size",
-                                             check->oracle.kernel, (unsigned long long)check->oracle.samples))});
+                                             check->reference.kernel, (unsigned long long)check->reference.samples))});
     for (size_t k = 0; k < check->param_count && table->row_count; k++)
         text_addf(&params, "%s%s=%s", k ? " " : "", check->params[k].name, value_text(arena, &check->params[k].value));
     if (params.length)
@@ -203,8 +203,8 @@ static struct cell check_cell(const struct manifest *manifest, struct arena *are
         table_item(expect, manifest->buffers[check->expect[k].buffer].name);
     table_member(record, "params", NULL, cell_table(params));
     table_member(record, "expect", NULL, cell_table(expect));
-    if (check->oracle.kernel)
-        table_member(record, "oracle", NULL, cell_text(check->oracle.kernel));
+    if (check->reference.kernel)
+        table_member(record, "reference", NULL, cell_text(check->reference.kernel));
     return cell_table(record);
 }
 
@@ -288,8 +288,8 @@ static void one_suite(struct document *document, const struct listed_suite *list
 
 static const char *heading_of(const struct manifest *manifest)
 {
-    if (list_is_oracle(manifest))
-        return "oracle (compute what is right for the others)";
+    if (list_is_reference(manifest))
+        return "reference (compute what is right for the others)";
     return session_is_helper(manifest) ? "service (what a run needs beside its cases)" : list_family(manifest);
 }
 
@@ -332,7 +332,7 @@ static void overview(struct document *document, const struct listing *listing)
 static const struct table *kernels_of(const struct listing *listing)
 {
     static const struct table_column columns[] = {
-        {.key = "name"}, {.key = "summary"}, {.key = "family"},  {.key = "class"}, {.key = "oracle"}, {.key = "path"},
+        {.key = "name"}, {.key = "summary"}, {.key = "family"},  {.key = "class"}, {.key = "reference"}, {.key = "path"},
         {.key = "tags"}, {.key = "params"},  {.key = "buffers"}, {.key = "let"},   {.key = "work"},   {.key = "check"}};
     struct arena *arena = listing->arena;
     struct table *table = TABLE(arena, columns);
@@ -343,7 +343,7 @@ static const struct table *kernels_of(const struct listing *listing)
             table_item(tags, manifest->tags[n]);
         table_add(table, (struct cell[]){cell_text(manifest->name), cell_text(manifest->summary),
                                          cell_text(list_family(manifest)), cell_text(case_class_name(manifest->class)),
-                                         cell_bool(list_is_oracle(manifest)), cell_text(manifest->path),
+                                         cell_bool(list_is_reference(manifest)), cell_text(manifest->path),
                                          cell_table(tags), cell_table(params_of(manifest, arena)),
                                          cell_table(buffers_of(manifest, arena)), cell_table(lets_of(manifest, arena)),
                                          cell_table(work_of(manifest, arena)), check_cell(manifest, arena)});

@@ -139,7 +139,7 @@ static const struct {
     {"ROOFTILE_OBJDUMP", "the disassembler of kernels, an llvm-objdump"},
     {"ROOFTILE_NVDISASM", "the disassembler of kernels for NVIDIA, an nvdisasm or cuobjdump"},
     {"ROOFTILE_CACHE", "folder of compiled kernels, instead of ~/.cache/rooftile"},
-    {"ROOFTILE_DATA", "folder of measured roofs, instead of ~/.local/share/rooftile"},
+    {"ROOFTILE_DATA", "folder of measured ceilings, instead of ~/.local/share/rooftile"},
     {"ROOFTILE_HISTORY", "the history's file, when there is no --db"},
     {"ROOFTILE_BUSY_MS", "how long to wait while another program writes to the history; 10000"},
     {"ROOFTILE_HIP_LIBRARY", "the libamdhip64 to load, instead of the newest found"},
@@ -163,7 +163,7 @@ static const struct {
     {"PREFIX/share/rooftile/kernels", "kernels, each a source file and a manifest"},
     {"PREFIX/share/rooftile/configs", "suites, machine files and schemas"},
     {"~/.cache/rooftile", "compiled kernels; may be deleted at any time"},
-    {"~/.local/share/rooftile/machines", "the roofs that 'rooftile roofline' measured"},
+    {"~/.local/share/rooftile/machines", "the ceilings that 'rooftile roofline' measured"},
 };
 
 static const struct {

@@ -40,7 +40,7 @@ static const struct service {
     } params[3];
 } services_table[SERVICE_COUNT] = {
     [SERVICE_NULL] = {.kernel = "launch_empty", .everywhere = true},
-    [SERVICE_HOLD] = {.kernel = "service_hold"},
+    [SERVICE_BLOCKING] = {.kernel = "service_blocking"},
     [SERVICE_CLOCK] = {.kernel = "service_clock"},
     [SERVICE_FLUSH] = {.kernel = "service_flush", .params = {{"size", flush_bytes}}},
     [SERVICE_REREAD] = {.kernel = "pointer_chase",
@@ -122,7 +122,7 @@ void services_warn(const struct session *session, const struct calibration *cali
         log_warn("W012", "whether cold cases are cold: %s", calibration->flush_verdict);
 }
 
-/* ---- roofs to measure again ---- */
+/* ---- ceilings to measure again ---- */
 
 static void set_mode(struct measure_options *measure, const char *name)
 {
@@ -131,7 +131,7 @@ static void set_mode(struct measure_options *measure, const char *name)
             measure->cache = mode;
 }
 
-bool roofs_case_from_id(struct suite_case *out, const char *id, struct arena *arena)
+bool ceilings_case_from_id(struct suite_case *out, const char *id, struct arena *arena)
 {
     const char *slash = strchr(id, '/');
     if (!slash || slash == id)
@@ -162,9 +162,9 @@ bool roofs_case_from_id(struct suite_case *out, const char *id, struct arena *ar
     return true;
 }
 
-/* The case that measured the roof, planned and built again. When it is gone the roof stands: it only cannot be measured
+/* The case that measured the ceiling, planned and built again. When it is gone the ceiling stands: it only cannot be measured
  * again. */
-static enum status add_roof(struct roofs *roofs, const struct ceiling *ceiling, struct run_roof roof,
+static enum status add_ceiling(struct ceilings *ceilings, const struct ceiling *ceiling, struct run_ceiling ceiling,
                             struct session *session, const volatile int *stop, struct err *err)
 {
     struct suite_case suite_case = {0};
@@ -173,12 +173,12 @@ static enum status add_roof(struct roofs *roofs, const struct ceiling *ceiling, 
     struct err why = {0};
     if (ceiling->measured <= 0)
         return STATUS_OK;
-    if (!roofs_case_from_id(&suite_case, ceiling->measured_by, session->arena)) {
-        log_verbose("a roof cannot be measured again: '%s' is no case", ceiling->measured_by);
+    if (!ceilings_case_from_id(&suite_case, ceiling->measured_by, session->arena)) {
+        log_verbose("a ceiling cannot be measured again: '%s' is no case", ceiling->measured_by);
         return STATUS_OK;
     }
     struct suite *suite = arena_alloc(session->arena, sizeof(*suite));
-    *suite = (struct suite){.name = "roofs", .summary = "", .path = "", .case_count = 1};
+    *suite = (struct suite){.name = "ceilings", .summary = "", .path = "", .case_count = 1};
     suite->cases = arena_copy(session->arena, &suite_case, sizeof(suite_case));
     enum status status = session_plan_suite(&plan, session, suite, &why);
     if (!status)
@@ -188,38 +188,38 @@ static enum status add_roof(struct roofs *roofs, const struct ceiling *ceiling, 
         return status;
     }
     if (status || plan->cases[0].state != PLAN_READY) {
-        log_verbose("a roof cannot be measured again: %s", status ? why.text : plan->cases[0].reason);
+        log_verbose("a ceiling cannot be measured again: %s", status ? why.text : plan->cases[0].reason);
         return STATUS_OK;
     }
-    roof.probe = &plan->cases[0];
-    roof.builds = builds;
-    roofs->roofs[roofs->count++] = roof;
+    ceiling.probe = &plan->cases[0];
+    ceiling.builds = builds;
+    ceilings->ceilings[ceilings->count++] = ceiling;
     return STATUS_OK;
 }
 
-static enum status prepare_roofs(struct roofs *roofs, struct session *session, const volatile int *stop,
+static enum status prepare_ceilings(struct ceilings *ceilings, struct session *session, const volatile int *stop,
                                  struct err *err)
 {
     const struct machine *machine = &session->machine;
     enum status status = STATUS_OK;
-    roofs->roofs = arena_array(session->arena, machine->level_count + machine->unit_count + 1, sizeof(*roofs->roofs));
+    ceilings->ceilings = arena_array(session->arena, machine->level_count + machine->unit_count + 1, sizeof(*ceilings->ceilings));
     for (uint32_t k = 0; k < machine->level_count && !status; k++)
-        status = add_roof(roofs, &machine->levels[k].bandwidth, (struct run_roof){.is_level = true, .index = k},
+        status = add_ceiling(ceilings, &machine->levels[k].bandwidth, (struct run_ceiling){.is_level = true, .index = k},
                           session, stop, err);
     for (uint32_t k = 0; k < machine->unit_count && !status; k++)
-        status = add_roof(roofs, &machine->units[k].peak, (struct run_roof){.index = k}, session, stop, err);
+        status = add_ceiling(ceilings, &machine->units[k].peak, (struct run_ceiling){.index = k}, session, stop, err);
     return status;
 }
 
-enum status roofs_prepare(struct roofs *roofs, struct session *session, const volatile int *stop, struct err *err)
+enum status ceilings_prepare(struct ceilings *ceilings, struct session *session, const volatile int *stop, struct err *err)
 {
-    enum status status = services_prepare(roofs->services, session, stop, err);
-    return status || session->info.predicted ? status : prepare_roofs(roofs, session, stop, err);
+    enum status status = services_prepare(ceilings->services, session, stop, err);
+    return status || session->info.predicted ? status : prepare_ceilings(ceilings, session, stop, err);
 }
 
-void roofs_apply(struct run_options *options, const struct roofs *roofs)
+void ceilings_apply(struct run_options *options, const struct ceilings *ceilings)
 {
-    options->roofs = roofs->roofs;
-    options->roof_count = roofs->count;
-    services_apply(options->services, roofs->services);
+    options->ceilings = ceilings->ceilings;
+    options->ceiling_count = ceilings->count;
+    services_apply(options->services, ceilings->services);
 }

@@ -137,14 +137,14 @@ enum status session_catalog(struct session *session, struct err *err)
 
 /* ---- device and machine ---- */
 
-enum status session_oracle_target(struct session *session, struct err *err)
+enum status session_reference_target(struct session *session, struct err *err)
 {
     if (session->info.predicted || !strcmp(session->info.backend, "cpu"))
         return STATUS_OK;
     const struct device_request cpu = {.backend = "cpu"};
     struct device_info *info = arena_alloc(session->arena, sizeof(*info));
     enum status status = run_device_info(info, NULL, &cpu, err);
-    /* Oracles beside a GPU are built ahead of time with its kernels, often on another machine: a level, not this very
+    /* References beside a GPU are built ahead of time with its kernels, often on another machine: a level, not this very
      * processor. */
     session->cpu_target = cpu_target_has(info->target, "avx2") ? "x86-64-v3" : info->target;
     return status;
@@ -170,7 +170,7 @@ enum status session_device(struct session *session, struct err *err)
     status = run_device_info(&session->info, NULL, &session->request, err);
     session->facts = run_device_facts(&session->info);
     session->cpu_target = session->info.target;
-    return status ? status : session_oracle_target(session, err);
+    return status ? status : session_reference_target(session, err);
 }
 
 void session_device_id(char out[static 512], const struct device_info *info)
@@ -211,7 +211,7 @@ enum status session_machine(struct session *session, struct err *err)
         char id[512];
         session_device_id(id, &session->info);
         if (status)
-            return err_within(err, "the saved roofs (remove the file or run 'rooftile roofline' again)");
+            return err_within(err, "the saved ceilings (remove the file or run 'rooftile roofline' again)");
         if (!strcmp(session->machine.device_id, id)) {
             snprintf(session->machine_path, sizeof(session->machine_path), "%s", saved);
             return STATUS_OK;
@@ -349,7 +349,7 @@ bool session_is_helper(const struct manifest *manifest)
     bool service = false;
     for (size_t k = 0; k < manifest->tag_count; k++)
         service = service || !strcmp(manifest->tags[k], "service");
-    return service || text_ends(manifest->name, "_oracle");
+    return service || text_ends(manifest->name, "_reference");
 }
 
 enum status session_all_kernels(struct session *session, bool helpers, struct err *err)

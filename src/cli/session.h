@@ -24,7 +24,7 @@ struct session {
     struct calibration calibration;
     struct machine machine;
     char machine_path[512]; /* where it came from; "" = none known */
-    const char *cpu_target; /* what oracles are compiled for */
+    const char *cpu_target; /* what references are compiled for */
     const struct suite *const *suites;
     size_t suite_count;
     const struct plan *plan;
@@ -40,8 +40,8 @@ enum status session_prepare(struct session *session, struct err *err);
 /* --device or the best one present (the reason is said on stderr), opened once in a short-lived worker for its facts.
  */
 enum status session_device(struct session *session, struct err *err);
-/* Oracles run on the CPU, whatever the device under test is: what they are compiled for. */
-enum status session_oracle_target(struct session *session, struct err *err);
+/* References run on the CPU, whatever the device under test is: what they are compiled for. */
+enum status session_reference_target(struct session *session, struct err *err);
 /* --machine, else the measured file of this very device, else the model's file by PCI id; none is not an error. */
 enum status session_machine(struct session *session, struct err *err);
 /* Arguments are suite files (a path, or a name in configs/) or kernel names. */
@@ -55,7 +55,7 @@ enum status session_plan_suite(const struct plan **plan, struct session *session
 /* Compiles what the plan needs, with progress; failures are data. */
 enum status session_build(struct session *session, const volatile int *stop, struct err *err);
 
-/* Kernels that are there for others, and no benchmarks: oracles by their name, services by their tag. */
+/* Kernels that are there for others, and no benchmarks: references by their name, services by their tag. */
 bool session_is_helper(const struct manifest *manifest);
 /* A suite of every kernel in the catalog, or without the helpers. */
 enum status session_all_kernels(struct session *session, bool helpers, struct err *err);

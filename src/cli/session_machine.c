@@ -43,13 +43,13 @@ static void warn_of(enum machine_match match, const struct machine *machine, con
     if (match == MATCH_MODE)
         log_warn(
             "W008",
-            "%s is divided as %s, and the roofs known for this model hold for %s: nothing is set against them; "
+            "%s is divided as %s, and the ceilings known for this model hold for %s: nothing is set against them; "
             "'rooftile roofline' measures this part, or write a machine file with \"partition\": \"%s\" and give it "
             "with --machine",
             info->name, info->partition, machine->partition, info->partition);
     else
         log_warn("W008",
-                 "%s has %u compute units, and the roofs known for PCI id %s are those of %s with %u: nothing is set "
+                 "%s has %u compute units, and the ceilings known for PCI id %s are those of %s with %u: nothing is set "
                  "against them; 'rooftile roofline' measures this device, or write a machine file and give it with "
                  "--machine",
                  info->name, info->cus, info->pci_id, machine->title, machine->cus);
@@ -199,5 +199,5 @@ enum status session_target(struct session *session, const char *arch, struct err
         break;
     }
     session->facts = run_device_facts(&session->info);
-    return status ? status : session_oracle_target(session, err);
+    return status ? status : session_reference_target(session, err);
 }

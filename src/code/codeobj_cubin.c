@@ -23,7 +23,7 @@
 #define INFO_ARGUMENTS_BYTES 0x19u
 #define INFO_REGISTERS 0x2fu
 #define INFO_BARRIERS 0x4cu
-#define INFO_MARKS 0x55u
+#define INFO_EVENTS 0x55u
 #define MARK_SPILL 1u
 #define CUDA_MARKS_SPILLS 13ul /* first release that is known to mark every one; earlier ones may */
 
@@ -140,7 +140,7 @@ static void read_own_info(struct codeobj_kernel *kernel, struct bytes info, stru
             kernel->max_block = read_block(attribute.value, kernel->required_block);
         else if (attribute.name == INFO_BARRIERS)
             kernel->barriers = attribute.half & 0xff;
-        else if (attribute.name == INFO_MARKS)
+        else if (attribute.name == INFO_EVENTS)
             read_marks(kernel, attribute.value);
     }
     kernel->args = args;

@@ -16,7 +16,7 @@
  *
  * NVIDIA: one of an SM's four tensor cores, without sparsity, which doubles it: the rate of the whole chip (A100 and
  * H100 data sheets, at 1.41 and 1.83 GHz) over SMs, partitions and clock. What reaches less by design (mma.sync on
- * sm_90 and later) or depends on the product (GeForce) is left out. */
+ * sm_90 and later) or depends on the product (GeForce) is skipped. */
 static const struct {
     const char *target, *name; /* patterns */
     uint32_t rate;

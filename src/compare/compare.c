@@ -97,9 +97,9 @@ static enum status judge(struct comparing *comparing, double tick_ns, struct err
     return STATUS_OK;
 }
 
-static size_t disturbed_trials(const struct result_case *c)
+static size_t interference_trials(const struct result_case *c)
 {
-    const uint32_t noisy = FLAG_DISTURBED | FLAG_THROTTLED;
+    const uint32_t noisy = FLAG_INTERFERENCE | FLAG_THROTTLED;
     size_t count = 0;
     for (size_t k = 0; k < c->trial_count; k++)
         count += (c->trials[k].flags & noisy) != 0;
@@ -115,15 +115,15 @@ static void attribute(struct compare_case *c, double delta)
     c->same_code = c->base->object_sha256[0] && !strcmp(c->base->object_sha256, c->now->object_sha256);
     c->cycles_ratio = before > 0 && after > 0 ? after / before : NAN;
     const bool moved = verdict == SHIFT_SLOWER || verdict == SHIFT_FASTER || verdict == SHIFT_SUSPECT;
-    c->disturbed[0] = disturbed_trials(c->base);
-    c->disturbed[1] = disturbed_trials(c->now);
+    c->interference[0] = interference_trials(c->base);
+    c->interference[1] = interference_trials(c->now);
     if (!moved && c->shift.reason == SHIFT_UNSUPPORTED)
         c->cause = CAUSE_NOISE;
     else if (!moved)
         c->cause = CAUSE_NONE;
     else if (isfinite(c->cycles_ratio) && fabs(log(c->cycles_ratio)) < log1p(delta))
         c->cause = CAUSE_CLOCK;
-    else if (verdict == SHIFT_SUSPECT && (c->disturbed[0] || c->disturbed[1]))
+    else if (verdict == SHIFT_SUSPECT && (c->interference[0] || c->interference[1]))
         c->cause = CAUSE_NOISE;
     else if (c->same_code)
         c->cause = CAUSE_ENVIRONMENT;
@@ -233,15 +233,15 @@ void compare_advice(const char *advice[static COMPARE_ADVICE + 1], const struct 
                     struct arena *arena)
 {
     size_t count = 0;
-    const bool few = trials_of(comparison->base) < SHIFT_FIRM_TRIALS || trials_of(comparison->now) < SHIFT_FIRM_TRIALS;
+    const bool few = trials_of(comparison->base) < SHIFT_CONFIRM_TRIALS || trials_of(comparison->now) < SHIFT_CONFIRM_TRIALS;
     if (compare_exit_code(comparison, false) == 2)
         advice[count++] = "nothing could be compared";
     if (few)
         advice[count++] =
             arena_printf(arena,
-                         "with fewer than %d trials on a side nothing is firm: measure both with --trials "
+                         "with fewer than %d trials on a side nothing is confirmed: measure both with --trials "
                          "5, or in turns with 'rooftile run SUITE --ab A B'",
-                         SHIFT_FIRM_TRIALS);
+                         SHIFT_CONFIRM_TRIALS);
     else if (comparison->suggested_trials)
         advice[count++] = arena_printf(
             arena, "what is open needs more trials: --trials %u decides all of it, if the noise stays as it is",

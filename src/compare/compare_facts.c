@@ -7,7 +7,7 @@
 #include "rooftile/units.h"
 
 enum { MOST_DIFFERENCES = 256 };
-static const double roof_tolerance = 0.01; /* a measured roof that moves less is the same roof */
+static const double ceiling_tolerance = 0.01; /* a measured ceiling that moves less is the same ceiling */
 
 /* ---- key figures ---- */
 
@@ -141,34 +141,34 @@ static void differ_env(struct differences *d, const struct result *base, const s
             differ(d, arena_printf(d->arena, "$%s", now->env[k].key), "", now->env[k].value);
 }
 
-static void differ_roof(struct differences *d, const char *name, const struct ceiling *a, const struct ceiling *b,
+static void differ_ceiling(struct differences *d, const char *name, const struct ceiling *a, const struct ceiling *b,
                         const char *unit)
 {
     const double was = ceiling_value(a), is = ceiling_value(b);
     char before[UNITS_TEXT], after[UNITS_TEXT];
-    if (was > 0 && is > 0 && fabs(is / was - 1) <= roof_tolerance)
+    if (was > 0 && is > 0 && fabs(is / was - 1) <= ceiling_tolerance)
         return;
     if (was <= 0 && is <= 0)
         return;
-    differ(d, arena_printf(d->arena, "roof %s", name),
+    differ(d, arena_printf(d->arena, "ceiling %s", name),
            arena_printf(d->arena, "%s (%s)", units_rate(before, was, unit), ceiling_kind(a)),
            arena_printf(d->arena, "%s (%s)", units_rate(after, is, unit), ceiling_kind(b)));
 }
 
-static void differ_roofs(struct differences *d, const struct machine *base, const struct machine *now)
+static void differ_ceilings(struct differences *d, const struct machine *base, const struct machine *now)
 {
     for (uint32_t k = 0; k < now->level_count; k++)
         for (uint32_t n = 0; n < base->level_count; n++)
             if (!strcmp(base->levels[n].name, now->levels[k].name))
-                differ_roof(d, now->levels[k].name, &base->levels[n].bandwidth, &now->levels[k].bandwidth, "B/s");
+                differ_ceiling(d, now->levels[k].name, &base->levels[n].bandwidth, &now->levels[k].bandwidth, "B/s");
     for (uint32_t k = 0; k < now->unit_count; k++) {
         const struct machine_unit *unit = machine_unit(base, now->units[k].name);
         if (unit)
-            differ_roof(d, unit->name, &unit->peak, &now->units[k].peak, machine_unit_rate(unit->name));
+            differ_ceiling(d, unit->name, &unit->peak, &now->units[k].peak, machine_unit_rate(unit->name));
     }
 }
 
-static const char *roofs_of(const struct machine *machine)
+static const char *ceilings_of(const struct machine *machine)
 {
     return machine->level_count || machine->unit_count ? "known" : "none";
 }
@@ -191,8 +191,8 @@ void compare_differences(struct comparison *comparison, struct arena *arena)
     differ(&d, "container", a->container, b->container);
     differ(&d, "compiled for", a->device.target, b->device.target);
     differ_env(&d, a, b);
-    differ(&d, "roofs", roofs_of(&a->machine), roofs_of(&b->machine));
-    differ_roofs(&d, &a->machine, &b->machine);
+    differ(&d, "ceilings", ceilings_of(&a->machine), ceilings_of(&b->machine));
+    differ_ceilings(&d, &a->machine, &b->machine);
     comparison->differences = d.list;
     comparison->difference_count = d.count;
     comparison->same_fingerprint = a->fingerprint[0] && !strcmp(a->fingerprint, b->fingerprint);

@@ -23,7 +23,7 @@ enum status compare_match(struct comparing *comparing, const struct result *base
 /* Trial medians of a case that counts: at least one, at most SHIFT_MAX_TRIALS. */
 const double *compare_trials(const struct result_case *c, size_t *count, struct arena *arena);
 
-/* Key figures of both sides, and everything about tool, environment and roofs that differs. */
+/* Key figures of both sides, and everything about tool, environment and ceilings that differs. */
 enum status compare_kpis(struct comparison *comparison, struct arena *arena, struct err *err);
 void compare_differences(struct comparison *comparison, struct arena *arena);
 

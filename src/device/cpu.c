@@ -253,23 +253,23 @@ static enum status cpu_open(struct device **device, const struct device_request 
     return STATUS_OK;
 }
 
-/* A launch returns when it is done, so streams are in order by themselves and marks are reached when they are made. */
-static enum status cpu_mark(struct device *device, uint32_t mark, uint32_t stream, struct err *err)
+/* A launch returns when it is done, so streams are in order by themselves and events are reached when they are made. */
+static enum status cpu_event(struct device *device, uint32_t event, uint32_t stream, struct err *err)
 {
     struct cpu *cpu = (struct cpu *)device;
     (void)stream;
-    if (check_marks(mark, mark, err))
+    if (check_events(event, event, err))
         return err->status;
-    cpu->marks_ns[mark] = clock_now_ns();
+    cpu->events_ns[event] = clock_now_ns();
     return STATUS_OK;
 }
 
 static enum status cpu_elapsed(double *time_ns, struct device *device, uint32_t from, uint32_t to, struct err *err)
 {
     const struct cpu *cpu = (const struct cpu *)device;
-    if (check_marks(from, to, err))
+    if (check_events(from, to, err))
         return err->status;
-    *time_ns = (double)(int64_t)(cpu->marks_ns[to] - cpu->marks_ns[from]);
+    *time_ns = (double)(int64_t)(cpu->events_ns[to] - cpu->events_ns[from]);
     return STATUS_OK;
 }
 
@@ -304,7 +304,7 @@ const struct device_ops device_cpu = {
     .launch = cpu_launch,
     .copy = cpu_copy,
     .fill = cpu_fill,
-    .mark = cpu_mark,
+    .event = cpu_event,
     .elapsed = cpu_elapsed,
     .wait = cpu_wait,
 #if defined(__x86_64__)

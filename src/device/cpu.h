@@ -25,7 +25,7 @@ struct cpu_thread {
     bool out_of_memory; /* no stacks for the fibers */
 };
 
-/* Counters of the previous sense, and the arrays of the reference stream. */
+/* Counters of the previous sense, and the arrays of the calibration stream. */
 struct cpu_senses {
     uint64_t steal_ticks;
     uint64_t total_ticks;
@@ -45,7 +45,7 @@ struct cpu {
     uint64_t memory_used_bytes;
     uint64_t l2_bytes;              /* of one core */
     struct allocation *allocations; /* whole pages */
-    uint64_t marks_ns[DEVICE_MAX_MARKS];
+    uint64_t events_ns[DEVICE_MAX_EVENTS];
     struct cpu_senses senses;
     struct cpu_library *library; /* NULL: was not opened */
     bool library_ran;            /* since it last settled */
@@ -77,7 +77,7 @@ enum status cpu_library_load(struct device_module **module, struct device *devic
 enum status cpu_library_kernel(const struct device_kernel **kernel, struct kernel_info *info,
                                struct device_module *module, const char *symbol, struct err *err);
 void cpu_library_launch(struct cpu *cpu, const struct device_launch *launch);
-/* Waits until the threads of a library that ran have gone to sleep: they spin for a while and would disturb what comes
+/* Waits until the threads of a library that ran have gone to sleep: they spin for a while and would interfere with what comes
  * next. */
 void cpu_library_settle(struct cpu *cpu);
 void cpu_library_close(struct cpu *cpu);

@@ -103,7 +103,7 @@ static bool stacks_init(struct stacks *stacks, uint32_t count, uint32_t guard_li
 
 static void stacks_release(struct stacks *stacks)
 {
-    /* Whoever gets these addresses next must not find our frames' marks. */
+    /* Whoever gets these addresses next must not find our frames' events. */
     stack_clear(((struct stack){.bottom = stacks->memory, .size = stacks->size}));
     if (stacks->memory)
         munmap(stacks->memory, stacks->size);

@@ -98,7 +98,7 @@ __attribute__((target("avx2,fma"))) static void stream_256(double *a, const doub
 #endif
 
 /* a[i] = b[i] + 3 * c[i]; moves 24 bytes per element. `count` is a multiple of 8, the arrays are aligned to 64. */
-static void reference_stream(double *a, const double *b, const double *c, uint64_t count)
+static void calibration_stream(double *a, const double *b, const double *c, uint64_t count)
 {
 #if defined(__x86_64__)
     if (__builtin_cpu_supports("avx512f")) {
@@ -129,7 +129,7 @@ static double fma_plain(uint64_t rounds)
 
 /* Independent multiply-adds in the widest registers; returns the FLOP it has done, about 2 ms worth for `rounds`
  * 100000. */
-static double reference_fma(uint64_t rounds)
+static double calibration_fma(uint64_t rounds)
 {
 #if defined(__x86_64__)
     if (__builtin_cpu_supports("avx512f")) {
@@ -200,7 +200,7 @@ static void stream_part(void *context, uint32_t part, uint32_t parts)
     const struct stream *stream = context;
     double *a = stream_of(stream, part);
     (void)parts;
-    reference_stream(a, a + stream->count, a + 2 * stream->count, stream->count);
+    calibration_stream(a, a + stream->count, a + 2 * stream->count, stream->count);
 }
 
 /* Arrays beyond L2 of each core, placed by the thread that uses them. */
@@ -236,7 +236,7 @@ static double stream_bps(struct cpu *cpu)
 static void fma_part(void *context, uint32_t part, uint32_t parts)
 {
     double *flop = context;
-    const double done = reference_fma(FMA_ROUNDS);
+    const double done = calibration_fma(FMA_ROUNDS);
     (void)parts;
     if (part == 0)
         *flop = done;

@@ -240,18 +240,18 @@ static uint64_t common_divisor(uint64_t a, uint64_t b)
 }
 
 /* The clock behind events steps by 32 ns on some GPUs and by 1024 ns on others, and no attribute tells: what divides
- * the time between all marks, one recorded after the other, is the step. When that cannot be had, what CUDA promises.
+ * the time between all events, one recorded after the other, is the step. When that cannot be had, what CUDA promises.
  */
 static double find_tick_ns(struct gpu *gpu)
 {
     struct err ignored = {0};
     uint64_t step_ns = 0;
-    for (uint32_t k = 0; k < DEVICE_MAX_MARKS; ++k)
-        if (gpu_mark(&gpu->device, k, 0, &ignored))
+    for (uint32_t k = 0; k < DEVICE_MAX_EVENTS; ++k)
+        if (gpu_event(&gpu->device, k, 0, &ignored))
             return promised_tick_ns;
     if (gpu_wait(&gpu->device, &ignored))
         return promised_tick_ns;
-    for (uint32_t k = 1; k < DEVICE_MAX_MARKS; ++k) {
+    for (uint32_t k = 1; k < DEVICE_MAX_EVENTS; ++k) {
         double time_ns = 0;
         if (gpu_elapsed(&time_ns, &gpu->device, 0, k, &ignored))
             return promised_tick_ns;

@@ -228,10 +228,10 @@ bool allocation_take(struct allocation *taken, struct allocation **list, const v
     return false;
 }
 
-enum status check_marks(uint32_t one, uint32_t other, struct err *err)
+enum status check_events(uint32_t one, uint32_t other, struct err *err)
 {
-    if (one >= DEVICE_MAX_MARKS || other >= DEVICE_MAX_MARKS)
-        return err_set(err, ERR_DEVICE, "mark %u: there are %d", one > other ? one : other, DEVICE_MAX_MARKS);
+    if (one >= DEVICE_MAX_EVENTS || other >= DEVICE_MAX_EVENTS)
+        return err_set(err, ERR_DEVICE, "event %u: there are %d", one > other ? one : other, DEVICE_MAX_EVENTS);
     return STATUS_OK;
 }
 

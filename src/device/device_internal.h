@@ -23,7 +23,7 @@ void allocation_add(struct allocation **list, void *pointer, uint64_t size_bytes
 /* Takes a pointer out of the list; false when it is none of its. */
 bool allocation_take(struct allocation *taken, struct allocation **list, const void *pointer);
 
-enum status check_marks(uint32_t one, uint32_t other, struct err *err);
+enum status check_events(uint32_t one, uint32_t other, struct err *err);
 
 /* Bytes of a file of the system below `folder`; 0 when it is missing or empty. */
 size_t sysfs_read(void *to, size_t size, const char *folder, const char *name);

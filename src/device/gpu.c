@@ -43,9 +43,9 @@ static void gpu_close(struct device *device)
     gpu_blas_close(gpu);
     while (gpu->allocations)
         gpu_free(device, gpu->allocations->pointer);
-    for (size_t i = 0; i < DEVICE_MAX_MARKS; ++i)
-        if (gpu->marks[i])
-            gpu->api.event_free(gpu->marks[i]);
+    for (size_t i = 0; i < DEVICE_MAX_EVENTS; ++i)
+        if (gpu->events[i])
+            gpu->api.event_free(gpu->events[i]);
     for (size_t i = 0; i < DEVICE_MAX_STREAMS; ++i)
         if (gpu->streams[i])
             gpu->api.stream_free(gpu->streams[i]);
@@ -67,10 +67,10 @@ static enum status start(struct gpu *gpu, struct device_info *info, int index, s
     gpu->index = index;
     if (!status)
         status = gpu->vendor->enter(gpu, index, err);
-    for (size_t i = 0; i < DEVICE_MAX_MARKS && !status; ++i) {
+    for (size_t i = 0; i < DEVICE_MAX_EVENTS && !status; ++i) {
         struct gpu_event *made = NULL;
         status = GPU_TRY(gpu, err, event_make, &made, 0);
-        gpu->marks[i] = status ? NULL : made;
+        gpu->events[i] = status ? NULL : made;
     }
     return status ? status : gpu_describe(info, gpu, err);
 }
@@ -91,7 +91,7 @@ static enum status gpu_open(struct device **device, const struct gpu_vendor *ven
     return STATUS_OK;
 }
 
-/* ---- streams and marks ---- */
+/* ---- streams and events ---- */
 
 enum status gpu_stream_of(struct gpu_stream **stream, struct gpu *gpu, uint32_t number, struct err *err)
 {
@@ -107,32 +107,32 @@ enum status gpu_stream_of(struct gpu_stream **stream, struct gpu *gpu, uint32_t 
     return STATUS_OK;
 }
 
-enum status gpu_mark(struct device *device, uint32_t mark, uint32_t number, struct err *err)
+enum status gpu_event(struct device *device, uint32_t event, uint32_t number, struct err *err)
 {
     struct gpu *gpu = (struct gpu *)device;
     struct gpu_stream *stream = NULL;
-    if (check_marks(mark, mark, err) || gpu_stream_of(&stream, gpu, number, err))
+    if (check_events(event, event, err) || gpu_stream_of(&stream, gpu, number, err))
         return err->status;
-    return GPU_TRY(gpu, err, event_record, gpu->marks[mark], stream);
+    return GPU_TRY(gpu, err, event_record, gpu->events[event], stream);
 }
 
 enum status gpu_elapsed(double *time_ns, struct device *device, uint32_t from, uint32_t to, struct err *err)
 {
     const struct gpu *gpu = (const struct gpu *)device;
     float time_ms = 0;
-    if (check_marks(from, to, err) || GPU_TRY(gpu, err, event_elapsed, &time_ms, gpu->marks[from], gpu->marks[to]))
+    if (check_events(from, to, err) || GPU_TRY(gpu, err, event_elapsed, &time_ms, gpu->events[from], gpu->events[to]))
         return err->status;
     *time_ns = time_ms * 1e6;
     return STATUS_OK;
 }
 
-static enum status gpu_wait_mark(struct device *device, uint32_t number, uint32_t mark, struct err *err)
+static enum status gpu_wait_event(struct device *device, uint32_t number, uint32_t event, struct err *err)
 {
     struct gpu *gpu = (struct gpu *)device;
     struct gpu_stream *stream = NULL;
-    if (check_marks(mark, mark, err) || gpu_stream_of(&stream, gpu, number, err))
+    if (check_events(event, event, err) || gpu_stream_of(&stream, gpu, number, err))
         return err->status;
-    return GPU_TRY(gpu, err, stream_wait, stream, gpu->marks[mark], 0);
+    return GPU_TRY(gpu, err, stream_wait, stream, gpu->events[event], 0);
 }
 
 enum status gpu_wait(struct device *device, struct err *err)
@@ -292,7 +292,7 @@ static enum status gpu_fill(struct device *device, void *to, uint8_t byte, uint6
 static enum status gpu_sense(struct device *device, struct device_sense *sense, struct err *err)
 {
     struct gpu *gpu = (struct gpu *)device;
-    (void)err; /* there are no reference rates to take: a card is not shared like a processor's cores */
+    (void)err; /* there are no calibration rates to take: a card is not shared like a processor's cores */
     *sense = device_sense_unknown;
     double load;
     if (getloadavg(&load, 1) == 1)
@@ -347,7 +347,7 @@ static enum status cuda_open(struct device **device, const struct device_request
     .executes = true, .asynchronous = true, .has_clock_probe = true, .close = gpu_close, .alloc = gpu_alloc,           \
     .free = gpu_free, .alloc_peer = gpu_alloc_peer, .write = gpu_transfer, .read = gpu_transfer, .load = gpu_load,     \
     .load_library = gpu_blas_load, .unload = gpu_unload, .kernel = gpu_kernel, .launch = gpu_launch, .copy = gpu_copy, \
-    .fill = gpu_fill, .mark = gpu_mark, .elapsed = gpu_elapsed, .wait = gpu_wait, .wait_mark = gpu_wait_mark,          \
+    .fill = gpu_fill, .event = gpu_event, .elapsed = gpu_elapsed, .wait = gpu_wait, .wait_event = gpu_wait_event,          \
     .graph_make = gpu_graph_make, .graph_launch = gpu_graph_launch, .graph_free = gpu_graph_free, .sense = gpu_sense,  \
     .range = gpu_range
 

@@ -2,7 +2,7 @@
  *
  * What the backends over a vendor's library share, which is nearly everything: hip and cuda are two tables for it, one
  * of the symbols of their functions (gpu_calls.h) and one of what differs (struct gpu_vendor). gpu.c has the device,
- * its streams, marks and work; gpu_memory.c memory of all kinds; gpu_code.c modules, kernels and graphs of launches;
+ * its streams, events and work; gpu_memory.c memory of all kinds; gpu_code.c modules, kernels and graphs of launches;
  * gpu_blas*.c libraries of functions; gpu_runtime.c finding the library, starting it and counting its devices;
  * gpu_properties.c what a device says about itself; gpu_ranges.c the profilers' ranges.
  *
@@ -130,7 +130,7 @@ struct gpu {
     struct allocation *allocations;
     struct gpu_stream *streams[DEVICE_MAX_STREAMS];
     struct gpu_stream *capture; /* for making graphs; made at its first use */
-    struct gpu_event *marks[DEVICE_MAX_MARKS];
+    struct gpu_event *events[DEVICE_MAX_EVENTS];
     struct gpu_ranges ranges;
     struct gpu_library *libraries; /* libraries of functions that were opened */
 };
@@ -219,7 +219,7 @@ void roctx_find(struct gpu_ranges *ranges);
 enum status gpu_alloc(void **pointer, struct device *device, uint64_t size_bytes, enum device_space space,
                       struct err *err);
 void gpu_free(struct device *device, void *pointer);
-enum status gpu_mark(struct device *device, uint32_t mark, uint32_t stream, struct err *err);
+enum status gpu_event(struct device *device, uint32_t event, uint32_t stream, struct err *err);
 enum status gpu_elapsed(double *time_ns, struct device *device, uint32_t from, uint32_t to, struct err *err);
 enum status gpu_wait(struct device *device, struct err *err);
 enum status gpu_load(struct device_module **module, struct device *device, const char *path, struct err *err);

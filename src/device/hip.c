@@ -162,11 +162,11 @@ enum status hip_launch_marked(struct device *device, const struct device_launch 
         if (__builtin_mul_overflow(launch->grid[i], launch->block[i], &work[i]))
             return err_set(err, ERR_UNSUPPORTED, "%u workgroups of %u are more than 2^32 work-items", launch->grid[i],
                            launch->block[i]);
-    if (check_marks(from, to, err) || gpu_stream_of(&stream, gpu, launch->stream, err))
+    if (check_events(from, to, err) || gpu_stream_of(&stream, gpu, launch->stream, err))
         return err->status;
     return HIP_TRY(gpu, err, hipExtModuleLaunchKernel, launch->kernel->function, work[0], work[1], work[2],
                    launch->block[0], launch->block[1], launch->block[2], launch->lds_bytes, stream, launch->args, NULL,
-                   gpu->marks[from], gpu->marks[to], 0);
+                   gpu->events[from], gpu->events[to], 0);
 }
 
 /* ---- what a device says about itself ---- */

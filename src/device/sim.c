@@ -24,7 +24,7 @@ struct sim {
     uint64_t memory_bytes, used_bytes;
     struct allocation *allocations;
     double now_ns, launch_ns, noise;
-    double marks_ns[DEVICE_MAX_MARKS];
+    double events_ns[DEVICE_MAX_EVENTS];
     struct rng rng;
 };
 
@@ -178,27 +178,27 @@ static enum status sim_launch(struct device *device, const struct device_launch 
 {
     struct sim *sim = (struct sim *)device;
     (void)err;
-    const double predicted_ns = fmax(launch->floor_ns, 0) + sim->launch_ns;
+    const double predicted_ns = fmax(launch->lower_bound_ns, 0) + sim->launch_ns;
     sim->now_ns += predicted_ns * exp(sim->noise * rng_normal(&sim->rng));
     return STATUS_OK;
 }
 
-static enum status sim_mark(struct device *device, uint32_t mark, uint32_t stream, struct err *err)
+static enum status sim_event(struct device *device, uint32_t event, uint32_t stream, struct err *err)
 {
     struct sim *sim = (struct sim *)device;
     (void)stream;
-    if (check_marks(mark, mark, err))
+    if (check_events(event, event, err))
         return err->status;
-    sim->marks_ns[mark] = sim->now_ns;
+    sim->events_ns[event] = sim->now_ns;
     return STATUS_OK;
 }
 
 static enum status sim_elapsed(double *time_ns, struct device *device, uint32_t from, uint32_t to, struct err *err)
 {
     const struct sim *sim = (const struct sim *)device;
-    if (check_marks(from, to, err))
+    if (check_events(from, to, err))
         return err->status;
-    *time_ns = sim->marks_ns[to] - sim->marks_ns[from];
+    *time_ns = sim->events_ns[to] - sim->events_ns[from];
     return STATUS_OK;
 }
 
@@ -225,7 +225,7 @@ const struct device_ops device_sim = {
     .launch = sim_launch,
     .copy = sim_copy,
     .fill = sim_fill,
-    .mark = sim_mark,
+    .event = sim_event,
     .elapsed = sim_elapsed,
     .wait = sim_wait,
 };

@@ -109,7 +109,7 @@ static void describe_partition(struct device_info *info, const struct telemetry 
         snprintf(info->partition, sizeof(info->partition), "%s", compute);
 }
 
-/* What people change between two nights: firmware, power cap, how the clocks are governed. */
+/* What people change between two runs: firmware, power cap, how the clocks are governed. */
 static void describe_settings(struct device_info *info, const struct telemetry *telemetry)
 {
     static const char *const controllers[] = {"smc", "mec"};

@@ -7,36 +7,36 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* A night of 10,000 cases is written in a second or two. */
+/* A run of 10,000 cases is written in a second or two. */
 enum { BUSY_MS = 10000, LONGEST_BUSY_MS = 3600000 };
 
 /* Each entry leads from the version that is its index to the next. What is there stays as it is for ever; a change of
  * the schema is one more entry.
  *
- * Nights are referred to by their start (`started`, s since 1970, unique in a lane on a device) where what is said must
- * outlive them: alarms and decisions stay when old nights are dropped. */
+ * Runs are referred to by their start (`started`, s since 1970, unique in a channel on a device) where what is said must
+ * outlive them: alarms and decisions stay when old runs are dropped. */
 static const char *const migrations[DATABASE_VERSION] = {
-    /* 0 -> 1: devices, nights, series, points, decisions, alarms. A point's trials are doubles, little-endian, in ns.
+    /* 0 -> 1: devices, runs, series, points, decisions, alarms. A point's trials are doubles, little-endian, in ns.
      */
     "CREATE TABLE device (id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, backend TEXT NOT NULL, name TEXT NOT NULL,"
     " arch TEXT NOT NULL);"
     "CREATE TABLE environment (id INTEGER PRIMARY KEY, fingerprint TEXT NOT NULL UNIQUE, facts TEXT NOT NULL);"
-    "CREATE TABLE night (id INTEGER PRIMARY KEY, device INTEGER NOT NULL REFERENCES device, lane TEXT NOT NULL,"
+    "CREATE TABLE run (id INTEGER PRIMARY KEY, device INTEGER NOT NULL REFERENCES device, channel TEXT NOT NULL,"
     " run_id TEXT NOT NULL UNIQUE, started INTEGER NOT NULL, started_at TEXT NOT NULL, finished_at TEXT,"
     " trials INTEGER NOT NULL, environment INTEGER NOT NULL REFERENCES environment, suite TEXT, git TEXT,"
     " branch TEXT, ci_url TEXT, tool TEXT, machine TEXT, gated INTEGER NOT NULL DEFAULT 0);"
-    "CREATE UNIQUE INDEX night_order ON night (lane, device, started);"
-    "CREATE TABLE series (id INTEGER PRIMARY KEY, device INTEGER NOT NULL REFERENCES device, lane TEXT NOT NULL,"
+    "CREATE UNIQUE INDEX run_order ON run (channel, device, started);"
+    "CREATE TABLE series (id INTEGER PRIMARY KEY, device INTEGER NOT NULL REFERENCES device, channel TEXT NOT NULL,"
     " case_id TEXT NOT NULL, timer TEXT NOT NULL, kind TEXT NOT NULL CHECK (kind IN ('case', 'kpi', 'class')),"
     " class TEXT NOT NULL, label TEXT NOT NULL, kernel TEXT NOT NULL, mode TEXT NOT NULL, unit TEXT NOT NULL,"
     " better TEXT NOT NULL CHECK (better IN ('lower', 'higher')), seen INTEGER,"
-    " UNIQUE (lane, device, kind, case_id, timer));"
+    " UNIQUE (channel, device, kind, case_id, timer));"
     "CREATE TABLE object (id INTEGER PRIMARY KEY, sha256 TEXT NOT NULL UNIQUE);"
     "CREATE TABLE point (series INTEGER NOT NULL REFERENCES series ON DELETE CASCADE,"
-    " night INTEGER NOT NULL REFERENCES night ON DELETE CASCADE, value REAL CHECK (value > 0), least REAL, cycles REAL,"
+    " run INTEGER NOT NULL REFERENCES run ON DELETE CASCADE, value REAL CHECK (value > 0), least REAL, cycles REAL,"
     " tick REAL, fraction REAL, status TEXT NOT NULL, flags INTEGER NOT NULL, object INTEGER REFERENCES object,"
-    " trials BLOB, reason TEXT, confirmed INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (series, night)) WITHOUT ROWID;"
-    "CREATE INDEX point_night ON point (night);"
+    " trials BLOB, reason TEXT, remeasured INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (series, run)) WITHOUT ROWID;"
+    "CREATE INDEX point_run ON point (run);"
     "CREATE TABLE accepted (series INTEGER NOT NULL REFERENCES series ON DELETE CASCADE, started INTEGER NOT NULL,"
     " start INTEGER NOT NULL, reason TEXT NOT NULL, at TEXT NOT NULL, PRIMARY KEY (series, started)) WITHOUT ROWID;"
     "CREATE TABLE alarm (series INTEGER NOT NULL REFERENCES series ON DELETE CASCADE, started INTEGER NOT NULL,"
@@ -45,14 +45,14 @@ static const char *const migrations[DATABASE_VERSION] = {
     " closed INTEGER, closed_by TEXT CHECK (closed_by IN ('gone', 'accepted')),"
     " PRIMARY KEY (series, started)) WITHOUT ROWID;",
     /* 1 -> 2: what dashboards select from (docs/history.md). */
-    "CREATE VIEW measurements AS SELECT n.started AS time, n.started_at, n.lane, d.name AS device, d.arch, s.kind,"
+    "CREATE VIEW measurements AS SELECT n.started AS time, n.started_at, n.channel, d.name AS device, d.arch, s.kind,"
     " s.case_id, s.label, s.kernel, s.class, s.mode, s.timer, s.unit, s.better, p.value, p.least, p.fraction, p.status,"
-    " p.flags, n.git AS git_commit, n.branch, n.run_id FROM point p JOIN series s ON s.id = p.series JOIN night n ON"
-    " n.id = p.night JOIN device d ON d.id = n.device;"
-    "CREATE VIEW alarms AS SELECT a.started AS time, a.started_at, a.tau_at AS since, s.lane, d.name AS device, s.kind,"
+    " p.flags, n.git AS git_commit, n.branch, n.run_id FROM point p JOIN series s ON s.id = p.series JOIN run n ON"
+    " n.id = p.run JOIN device d ON d.id = n.device;"
+    "CREATE VIEW alarms AS SELECT a.started AS time, a.started_at, a.tau_at AS since, s.channel, d.name AS device, s.kind,"
     " s.case_id, s.label, a.shift, a.z, a.baseline, a.sigma, a.cause, a.commits, a.closed, a.closed_by, n.git AS"
-    " git_commit FROM alarm a JOIN series s ON s.id = a.series JOIN device d ON d.id = s.device LEFT JOIN night n ON"
-    " n.lane = s.lane AND n.device = s.device AND n.started = a.started;",
+    " git_commit FROM alarm a JOIN series s ON s.id = a.series JOIN device d ON d.id = s.device LEFT JOIN run n ON"
+    " n.channel = s.channel AND n.device = s.device AND n.started = a.started;",
 };
 
 static enum status fail(const struct database *database, const char *doing, struct err *err)

@@ -12,7 +12,7 @@
 #include "rooftile/err.h"
 
 #define DATABASE_VERSION 2
-#define DATABASE_APPLICATION 0x726f6f66 /* "roof": PRAGMA application_id of a history */
+#define DATABASE_APPLICATION 0x726f6f66 /* "ceiling": PRAGMA application_id of a history */
 
 struct database {
     sqlite3 *db;

@@ -29,38 +29,38 @@ void history_close(struct history *history)
 /* ---- upkeep ---- */
 
 /* A series of which no point is left, and whose end was accepted after it was seen last, is over. One that nobody
- * accepted is still missing, and stays. Alarms that are closed tell nothing once their nights are gone. */
+ * accepted is still missing, and stays. Alarms that are closed tell nothing once their runs are gone. */
 static const char *const tidying[] = {
     "DELETE FROM series WHERE kind <> 'class' AND NOT EXISTS (SELECT 1 FROM point p WHERE p.series = series.id) AND "
     "EXISTS (SELECT 1 FROM accepted a WHERE a.series = series.id AND a.started > ifnull(series.seen, 0))",
-    "DELETE FROM alarm WHERE closed IS NOT NULL AND tau < (SELECT min(n.started) FROM night n JOIN series s ON "
-    "n.lane = s.lane AND n.device = s.device WHERE s.id = alarm.series)",
+    "DELETE FROM alarm WHERE closed IS NOT NULL AND tau < (SELECT min(n.started) FROM run n JOIN series s ON "
+    "n.channel = s.channel AND n.device = s.device WHERE s.id = alarm.series)",
     "DELETE FROM object WHERE id NOT IN (SELECT object FROM point WHERE object IS NOT NULL)",
 };
 
-/* ?1 lane, ?2 nights to keep of each device. */
+/* ?1 channel, ?2 runs to keep of each device. */
 static const char drop_sql[] =
-    "DELETE FROM night WHERE lane = ?1 AND id IN (SELECT id FROM (SELECT id, row_number() OVER (PARTITION BY device "
-    "ORDER BY started DESC) AS place FROM night WHERE lane = ?1) WHERE place > ?2)";
+    "DELETE FROM run WHERE channel = ?1 AND id IN (SELECT id FROM (SELECT id, row_number() OVER (PARTITION BY device "
+    "ORDER BY started DESC) AS place FROM run WHERE channel = ?1) WHERE place > ?2)";
 
-enum status history_drop_nights(size_t *dropped, struct database *db, const char *lane, unsigned keep, struct err *err)
+enum status history_drop_runs(size_t *dropped, struct database *db, const char *channel, unsigned keep, struct err *err)
 {
-    enum status status = database_do(db, err, drop_sql, "si", lane, (int64_t)keep);
+    enum status status = database_do(db, err, drop_sql, "si", channel, (int64_t)keep);
     *dropped = status ? 0 : (size_t)sqlite3_changes(db->db); /* without what went with them */
     for (size_t k = 0; k < sizeof(tidying) / sizeof(*tidying) && !status && *dropped; k++)
         status = database_run(db, tidying[k], err);
     return status;
 }
 
-enum status history_prune(size_t *dropped, struct history *history, const char *lane, unsigned keep, struct err *err)
+enum status history_prune(size_t *dropped, struct history *history, const char *channel, unsigned keep, struct err *err)
 {
     struct database *db = &history->database;
     size_t count = 0;
     if (!keep)
-        return err_set(err, ERR_USAGE, "one night is the least to keep");
+        return err_set(err, ERR_USAGE, "one run is the least to keep");
     enum status status = database_begin(db, err);
     if (!status)
-        status = history_drop_nights(&count, db, lane ? lane : HISTORY_LANE, keep, err);
+        status = history_drop_runs(&count, db, channel ? channel : HISTORY_CHANNEL, keep, err);
     status = database_end(db, status, err);
     if (!status)
         *dropped = count;
@@ -71,19 +71,19 @@ enum status history_prune(size_t *dropped, struct history *history, const char *
 static const char *const checks[] = {
     "SELECT integrity_check FROM pragma_integrity_check WHERE integrity_check <> 'ok'",
     "SELECT 'a row of ' || \"table\" || ' refers to nothing in ' || parent FROM pragma_foreign_key_check",
-    "SELECT 'point of series ' || series || ', night ' || night || ' has a value and the status ' || status FROM point "
+    "SELECT 'point of series ' || series || ', run ' || run || ' has a value and the status ' || status FROM point "
     "WHERE value IS NOT NULL AND status <> 'ok'",
-    "SELECT 'point of series ' || series || ', night ' || night || ' is ok and has no value' FROM point WHERE value IS "
+    "SELECT 'point of series ' || series || ', run ' || run || ' is ok and has no value' FROM point WHERE value IS "
     "NULL AND status = 'ok'",
-    "SELECT 'point of series ' || series || ', night ' || night || ' has half a trial' FROM point WHERE "
+    "SELECT 'point of series ' || series || ', run ' || run || ' has half a trial' FROM point WHERE "
     "length(trials) % 8 <> 0",
-    "SELECT 'night ' || id || ' has no point' FROM night WHERE id NOT IN (SELECT night FROM point)",
-    "SELECT 'night ' || id || ' started at ' || started_at || ', not at ' || datetime(started, 'unixepoch') FROM night "
+    "SELECT 'run ' || id || ' has no point' FROM run WHERE id NOT IN (SELECT run FROM point)",
+    "SELECT 'run ' || id || ' started at ' || started_at || ', not at ' || datetime(started, 'unixepoch') FROM run "
     "WHERE started <> ifnull(strftime('%s', started_at), 0) + 0",
-    "SELECT 'point of series ' || p.series || ' is of another device or lane than its night ' || p.night FROM point p "
-    "JOIN series s ON s.id = p.series JOIN night n ON n.id = p.night WHERE s.device <> n.device OR s.lane <> n.lane",
+    "SELECT 'point of series ' || p.series || ' is of another device or channel than its run ' || p.run FROM point p "
+    "JOIN series s ON s.id = p.series JOIN run n ON n.id = p.run WHERE s.device <> n.device OR s.channel <> n.channel",
     "SELECT 'series ' || id || ' was seen later than it says' FROM series WHERE kind <> 'class' AND ifnull(seen, 0) < "
-    "(SELECT max(n.started) FROM point p JOIN night n ON n.id = p.night WHERE p.series = series.id AND p.status <> "
+    "(SELECT max(n.started) FROM point p JOIN run n ON n.id = p.run WHERE p.series = series.id AND p.status <> "
     "'skipped')",
     "SELECT 'alarm of series ' || series || ' begins after it was found' FROM alarm WHERE tau > started",
 };

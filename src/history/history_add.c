@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A result becomes a night: its device, environment and series are looked up or made, and every case gets a point.
+ * A result becomes a run: its device, environment and series are looked up or made, and every case gets a point.
  */
 #include <math.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 
 enum { DAY_S = 86400, MINUTE_S = 60, HOUR_S = 3600 };
 
-/* ---- what a night is ---- */
+/* ---- what a run is ---- */
 
 /* A GPU has an identity of its own; a CPU is its host's. */
 const char *history_device_key(const struct result *result, struct arena *arena)
@@ -68,7 +68,7 @@ static enum status unix_time(int64_t *seconds, const char *text, struct err *err
 enum status history_check_result(const struct result *result, struct err *err)
 {
     if (result->predicted)
-        return err_set(err, ERR_CONFIG, "a prediction is no night: nothing was executed");
+        return err_set(err, ERR_CONFIG, "a prediction is no run: nothing was executed");
     for (size_t k = 0; k < result->label_count; k++)
         if (!strcmp(result->labels[k].key, "profile"))
             return err_set(err, ERR_CONFIG, "a run with --profile is no measurement");
@@ -82,7 +82,7 @@ static enum status check_counts(const struct result *result, struct err *err)
     for (size_t k = 0; k < result->case_count; k++)
         if (result_case_counts(&result->cases[k]))
             return STATUS_OK;
-    return err_set(err, ERR_CONFIG, "no case of this result counts: a night without results is no night");
+    return err_set(err, ERR_CONFIG, "no case of this result counts: a run without results is no run");
 }
 
 /* ---- look-ups ---- */
@@ -90,8 +90,8 @@ static enum status check_counts(const struct result *result, struct err *err)
 struct adding {
     struct database *db;
     const struct result *result;
-    const char *lane;
-    int64_t device, night, started;
+    const char *channel;
+    int64_t device, run, started;
     struct history_added *added;
     struct arena arena;
 };
@@ -141,7 +141,7 @@ static enum status object_id(int64_t *id, const struct adding *adding, const cha
 static enum status check_new(struct adding *adding, struct err *err)
 {
     sqlite3_stmt *rows = NULL;
-    enum status status = database_select(&rows, adding->db, err, "SELECT lane, started_at FROM night WHERE run_id = ?",
+    enum status status = database_select(&rows, adding->db, err, "SELECT channel, started_at FROM run WHERE run_id = ?",
                                          "s", adding->result->run_id);
     const char *where = NULL, *when = NULL;
     while (database_next(&status, rows, adding->db, err)) {
@@ -149,7 +149,7 @@ static enum status check_new(struct adding *adding, struct err *err)
         when = arena_strdup(&adding->arena, (const char *)sqlite3_column_text(rows, 1));
     }
     if (!status && where)
-        status = err_set(err, ERR_CONFIG, "this run is in the history already: lane '%s', night of %s", where, when);
+        status = err_set(err, ERR_CONFIG, "this run is in the history already: channel '%s', run of %s", where, when);
     return status;
 }
 
@@ -161,35 +161,35 @@ static enum status check_time(const struct adding *adding, bool backfill, struct
         return err_set(err, ERR_CONFIG, "the result was started at %s, which is in the future: a clock is wrong",
                        adding->result->started_at);
     enum status status = database_number(&later, &found, adding->db, err,
-                                         "SELECT started FROM night WHERE lane = ?1 AND device = ?2 AND started >= ?3 "
+                                         "SELECT started FROM run WHERE channel = ?1 AND device = ?2 AND started >= ?3 "
                                          "ORDER BY started LIMIT 1",
-                                         "sii", adding->lane, adding->device, adding->started);
+                                         "sii", adding->channel, adding->device, adding->started);
     if (status || !found)
         return status;
     if (later == adding->started)
-        return err_set(err, ERR_CONFIG, "another run of this lane was started at the same second, %s",
+        return err_set(err, ERR_CONFIG, "another run of this channel was started at the same second, %s",
                        adding->result->started_at);
     if (backfill)
         return STATUS_OK;
     return err_set(err, ERR_CONFIG,
-                   "the result was started at %s, before the newest night of this lane: a clock went backwards, or the "
+                   "the result was started at %s, before the newest run of this channel: a clock went backwards, or the "
                    "result is old (--backfill puts it where it belongs)",
                    adding->result->started_at);
 }
 
-/* ---- the night and its points ---- */
+/* ---- the run and its points ---- */
 
-static enum status add_night(struct adding *adding, int64_t environment, struct err *err)
+static enum status add_run(struct adding *adding, int64_t environment, struct err *err)
 {
     const struct result *r = adding->result;
     enum status status = database_do(
         adding->db, err,
-        "INSERT INTO night (device, lane, run_id, started, started_at, finished_at, trials, environment, suite, git, "
+        "INSERT INTO run (device, channel, run_id, started, started_at, finished_at, trials, environment, suite, git, "
         "branch, ci_url, tool, machine) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        "ississiissssss", adding->device, adding->lane, r->run_id, adding->started, r->started_at, r->finished_at,
+        "ississiissssss", adding->device, adding->channel, r->run_id, adding->started, r->started_at, r->finished_at,
         (int64_t)(r->trials ? r->trials : 1), environment, r->config_sha256, r->commit, r->branch, r->ci_url,
         r->tool_version, r->machine.name);
-    adding->night = sqlite3_last_insert_rowid(adding->db->db);
+    adding->run = sqlite3_last_insert_rowid(adding->db->db);
     return status;
 }
 
@@ -204,16 +204,16 @@ static enum status find_series(int64_t *id, bool *found, const struct adding *ad
                                struct err *err)
 {
     static const char same[] =
-        "SELECT id FROM series WHERE lane = ? AND device = ? AND kind = ? AND case_id = ? AND timer = ?";
-    static const char last[] = "SELECT id FROM series WHERE lane = ? AND device = ? AND kind = ? AND case_id = ? AND ? "
+        "SELECT id FROM series WHERE channel = ? AND device = ? AND kind = ? AND case_id = ? AND timer = ?";
+    static const char last[] = "SELECT id FROM series WHERE channel = ? AND device = ? AND kind = ? AND case_id = ? AND ? "
                                "= '' ORDER BY seen DESC, id DESC LIMIT 1";
-    static const char adopt[] = "UPDATE series SET timer = ?5 WHERE lane = ?1 AND device = ?2 AND kind = ?3 AND "
+    static const char adopt[] = "UPDATE series SET timer = ?5 WHERE channel = ?1 AND device = ?2 AND kind = ?3 AND "
                                 "case_id = ?4 AND timer = '' RETURNING id";
     const char *const tries[] = {same, s->timer[0] ? adopt : last};
     enum status status = STATUS_OK;
     *found = false;
     for (int k = 0; k < 2 && !status && !*found; k++)
-        status = database_number(id, found, adding->db, err, tries[k], "sisss", adding->lane, adding->device, s->kind,
+        status = database_number(id, found, adding->db, err, tries[k], "sisss", adding->channel, adding->device, s->kind,
                                  s->id, s->timer);
     return status;
 }
@@ -227,9 +227,9 @@ static enum status series_id(int64_t *id, const struct adding *adding, const str
     if (!status && !found) {
         status =
             database_do(adding->db, err,
-                        "INSERT INTO series (device, lane, case_id, timer, kind, class, label, kernel, mode, unit, "
+                        "INSERT INTO series (device, channel, case_id, timer, kind, class, label, kernel, mode, unit, "
                         "better) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'lower')",
-                        "isssssssss", adding->device, adding->lane, s->id, s->timer, s->kind, s->class, s->label,
+                        "isssssssss", adding->device, adding->channel, s->id, s->timer, s->kind, s->class, s->label,
                         s->kernel, s->mode, s->unit);
         *id = sqlite3_last_insert_rowid(adding->db->db);
         adding->added->new_series++;
@@ -242,7 +242,7 @@ static enum status series_id(int64_t *id, const struct adding *adding, const str
                                 s->better, *id);
 }
 
-/* What is known of a series on this night. */
+/* What is known of a series in this run. */
 struct fact {
     double value, least, cycles, tick, fraction;
     const char *status, *reason;
@@ -255,9 +255,9 @@ static enum status add_point(struct adding *adding, int64_t series, const struct
 {
     enum status status =
         database_do(adding->db, err,
-                    "INSERT INTO point (series, night, value, least, cycles, tick, fraction, status, flags, object, "
+                    "INSERT INTO point (series, run, value, least, cycles, tick, fraction, status, flags, object, "
                     "trials, reason) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                    "iidddddsikbs", series, adding->night, f->value, f->least, f->cycles, f->tick, f->fraction,
+                    "iidddddsikbs", series, adding->run, f->value, f->least, f->cycles, f->tick, f->fraction,
                     f->status, f->flags, f->object, f->trials, f->trial_count * sizeof(*f->trials), f->reason);
     adding->added->points += !status;
     return status;
@@ -368,19 +368,19 @@ static enum status add_all(struct adding *adding, const struct history_add_optio
         status = check_time(adding, options->backfill, err);
     if (!status)
         status = database_number(&before, &found, adding->db, err,
-                                 "SELECT environment FROM night WHERE lane = ?1 AND device = ?2 AND started < ?3 ORDER "
+                                 "SELECT environment FROM run WHERE channel = ?1 AND device = ?2 AND started < ?3 ORDER "
                                  "BY started DESC LIMIT 1",
-                                 "sii", adding->lane, adding->device, adding->started);
+                                 "sii", adding->channel, adding->device, adding->started);
     if (!status)
         status = environment_id(&environment, adding, err);
     if (!status)
-        status = add_night(adding, environment, err);
+        status = add_run(adding, environment, err);
     if (!status)
         status = add_points(adding, err);
-    adding->added->night = adding->night;
+    adding->added->run = adding->run;
     adding->added->environment_changed = found && before != environment;
     if (!status && options->keep)
-        status = history_drop_nights(&adding->added->dropped_nights, adding->db, adding->lane, options->keep, err);
+        status = history_drop_runs(&adding->added->dropped_runs, adding->db, adding->channel, options->keep, err);
     return status;
 }
 
@@ -390,7 +390,7 @@ enum status history_add(struct history *history, const struct result *result, co
     struct history_added made = {0};
     struct adding adding = {.db = &history->database,
                             .result = result,
-                            .lane = options->lane ? options->lane : HISTORY_LANE,
+                            .channel = options->channel ? options->channel : HISTORY_CHANNEL,
                             .added = &made};
     enum status status = history_check_result(result, err);
     if (!status)

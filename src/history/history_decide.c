@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What happens to nights after they were added: further trials of the same night, and what people accept.
+ * What happens to runs after they were added: further trials of the same run, and what people accept.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -12,11 +12,11 @@
 #include "rooftile/summary.h"
 #include "rooftile/text.h"
 
-/* ---- confirmation: more trials of tonight ---- */
+/* ---- confirmation: more trials of this run ---- */
 
 struct confirming {
     struct database *db;
-    const struct history_window *window; /* tonight alone */
+    const struct history_window *window; /* this run alone */
     struct arena *arena;
 };
 
@@ -33,7 +33,7 @@ static const struct history_row *row_of(const struct confirming *confirming, con
     return NULL;
 }
 
-/* Behind the trials that tonight has, the new ones; returns how many all are. */
+/* Behind the trials that this run has, the new ones; returns how many all are. */
 static enum status all_trials(double **times, size_t *count, const struct confirming *confirming,
                               const struct history_row *row, const struct result_case *c, struct err *err)
 {
@@ -41,8 +41,8 @@ static enum status all_trials(double **times, size_t *count, const struct confir
     const size_t more = history_trials(added, c);
     sqlite3_stmt *rows = NULL;
     enum status status =
-        database_select(&rows, confirming->db, err, "SELECT trials FROM point WHERE series = ? AND night = ?", "ii",
-                        row->id, confirming->window->nights[0].id);
+        database_select(&rows, confirming->db, err, "SELECT trials FROM point WHERE series = ? AND run = ?", "ii",
+                        row->id, confirming->window->runs[0].id);
     *count = 0;
     while (database_next(&status, rows, confirming->db, err)) {
         const size_t kept = (size_t)sqlite3_column_bytes(rows, 0) / sizeof(double);
@@ -71,11 +71,11 @@ static enum status join(struct confirming *confirming, const struct history_row 
         median = median_of(arena_copy(confirming->arena, times, count * sizeof(*times)), count);
     return status ? status
                   : database_do(confirming->db, err,
-                                "UPDATE point SET value = ?, status = ?, reason = ?, trials = ?, confirmed = confirmed "
-                                "+ ? WHERE series = ? AND night = ?",
+                                "UPDATE point SET value = ?, status = ?, reason = ?, trials = ?, remeasured = confirmed "
+                                "+ ? WHERE series = ? AND run = ?",
                                 "dssbiii", median, history_status(c), counts ? NULL : c->reason, times,
                                 count * sizeof(*times), (int64_t)(c->trial_count ? c->trial_count : 1), row->id,
-                                confirming->window->nights[0].id);
+                                confirming->window->runs[0].id);
 }
 
 static enum status join_all(size_t *points, struct confirming *confirming, const struct result *result, struct err *err)
@@ -86,7 +86,7 @@ static enum status join_all(size_t *points, struct confirming *confirming, const
         const struct history_row *row = row_of(confirming, c);
         if (!row) {
             log_warn("W014",
-                     "%s was measured again (timer '%s'), but is not in the newest night like that: nothing changes",
+                     "%s was measured again (timer '%s'), but is not in the newest run like that: nothing changes",
                      c->id, timer_name(c->timer));
             continue;
         }
@@ -94,7 +94,7 @@ static enum status join_all(size_t *points, struct confirming *confirming, const
         *points += !status;
     }
     if (!status && !*points)
-        status = err_set(err, ERR_CONFIG, "nothing that was measured again is in the newest night");
+        status = err_set(err, ERR_CONFIG, "nothing that was measured again is in the newest run");
     return status;
 }
 
@@ -104,14 +104,14 @@ static enum status check_environment(const struct confirming *confirming, const 
     bool same = false;
     enum status status =
         database_number(&one, &same, confirming->db, err, "SELECT 1 FROM environment WHERE id = ? AND fingerprint = ?",
-                        "is", confirming->window->nights[0].environment, result->fingerprint);
+                        "is", confirming->window->runs[0].environment, result->fingerprint);
     if (!status && !same)
         status =
-            err_set(err, ERR_CONFIG, "the environment is not that of the newest night: its cases cannot be confirmed");
+            err_set(err, ERR_CONFIG, "the environment is not that of the newest run: its cases cannot be confirmed");
     return status;
 }
 
-enum status history_confirm(struct history *history, const char *lane, const struct result *result, size_t *points,
+enum status history_confirm(struct history *history, const char *channel, const struct result *result, size_t *points,
                             struct err *err)
 {
     struct arena arena = {0};
@@ -122,7 +122,7 @@ enum status history_confirm(struct history *history, const char *lane, const str
     if (!status)
         status = database_begin(confirming.db, err);
     if (!status)
-        status = history_load(&window, history, lane, history_device_key(result, &arena), 1, &arena, err);
+        status = history_load(&window, history, channel, history_device_key(result, &arena), 1, &arena, err);
     if (!status)
         status = check_environment(&confirming, result, err);
     if (!status)
@@ -145,10 +145,10 @@ struct accepting {
     char now[32];
 };
 
-/* Not there tonight, or skipped, though it was measured once; false for a case that has another timer now. */
+/* Not there this run, or skipped, though it was measured once; false for a case that has another timer now. */
 static bool is_missing(const struct history_window *w, const struct history_row *row)
 {
-    return !row->is_class && row->seen && !row->retired && row->seen < w->nights[w->night_count - 1].started &&
+    return !row->is_class && row->seen && !row->retired && row->seen < w->runs[w->run_count - 1].started &&
            !history_other_timer(w, row);
 }
 
@@ -160,29 +160,29 @@ static bool wanted(const struct accepting *accepting, const struct history_row *
                                  : first || is_missing(accepting->window, row);
 }
 
-/* The new level began with the newest alarm; where there was none, it begins tonight. */
-static int64_t start_of(const struct history_row *row, int64_t tonight)
+/* The new level began with the newest alarm; where there was none, it begins this run. */
+static int64_t start_of(const struct history_row *row, int64_t this_run)
 {
     const struct history_alarm *newest = NULL;
     for (size_t k = 0; k < row->alarm_count; k++)
         if (row->alarms[k].open)
             newest = &row->alarms[k];
-    return newest ? newest->tau : tonight;
+    return newest ? newest->tau : this_run;
 }
 
 static enum status accept_row(const struct accepting *accepting, const struct history_row *row, struct err *err)
 {
-    const int64_t tonight = accepting->window->nights[accepting->window->night_count - 1].started;
+    const int64_t this_run = accepting->window->runs[accepting->window->run_count - 1].started;
     enum status status =
         database_do(accepting->db, err,
                     "INSERT INTO accepted (series, started, start, reason, at) VALUES (?, ?, ?, ?, ?) "
                     "ON CONFLICT DO UPDATE SET reason = excluded.reason, at = excluded.at",
-                    "iiiss", row->id, tonight, start_of(row, tonight), accepting->reason, accepting->now);
+                    "iiiss", row->id, this_run, start_of(row, this_run), accepting->reason, accepting->now);
     return status ? status
                   : database_do(accepting->db, err,
                                 "UPDATE alarm SET closed = ?, closed_by = 'accepted' WHERE series = ? AND closed IS "
                                 "NULL",
-                                "ii", tonight, row->id);
+                                "ii", this_run, row->id);
 }
 
 static enum status accept_rows(size_t *count, struct accepting *accepting, struct err *err)
@@ -201,7 +201,7 @@ static enum status accept_rows(size_t *count, struct accepting *accepting, struc
     return status;
 }
 
-enum status history_accept(size_t *count, struct history *history, const char *lane, const char *device,
+enum status history_accept(size_t *count, struct history *history, const char *channel, const char *device,
                            const char *const *globs, size_t glob_count, const char *reason, struct err *err)
 {
     struct arena arena = {0};
@@ -214,7 +214,7 @@ enum status history_accept(size_t *count, struct history *history, const char *l
     clock_utc(accepting.now);
     enum status status = database_begin(accepting.db, err);
     if (!status)
-        status = history_load(&window, history, lane, device, GATE_KEEP_NIGHTS, &arena, err);
+        status = history_load(&window, history, channel, device, GATE_KEEP_RUNS, &arena, err);
     if (!status)
         status = accept_rows(&accepted, &accepting, err);
     status = database_end(accepting.db, status, err);

@@ -10,25 +10,25 @@
 const char *history_finding_name(enum history_finding finding)
 {
     static const char *const names[] = {
-        [FINDING_NONE] = "",         [FINDING_FIRM] = "firm",
-        [FINDING_OPEN] = "open",     [FINDING_PROVISIONAL] = "provisional",
+        [FINDING_NONE] = "",         [FINDING_CONFIRMED] = "confirmed",
+        [FINDING_OPEN] = "open",     [FINDING_TENTATIVE] = "tentative",
         [FINDING_BROKEN] = "broken", [FINDING_MISSING] = "missing",
         [FINDING_TIMER] = "timer",
     };
     return names[finding];
 }
 
-/* ---- tonight, series by series ---- */
+/* ---- this run, series by series ---- */
 
-static const struct history_point *tonight(const struct history_judging *judging, const struct history_row *row)
+static const struct history_point *this_run(const struct history_judging *judging, const struct history_row *row)
 {
-    return &row->points[judging->window.night_count - 1];
+    return &row->points[judging->window.run_count - 1];
 }
 
-static bool there_last_night(const struct history_judging *judging, const struct history_row *row)
+static bool there_last_run(const struct history_judging *judging, const struct history_row *row)
 {
-    const size_t nights = judging->window.night_count;
-    return nights > 1 && row->seen == judging->window.nights[nights - 2].started;
+    const size_t runs = judging->window.run_count;
+    return runs > 1 && row->seen == judging->window.runs[runs - 2].started;
 }
 
 /* Of values that should be high the gate saw the inverse. */
@@ -37,7 +37,7 @@ static double in_unit(const struct history_series *s, double shift)
     return s->higher_is_better ? 1 / (1 + shift) - 1 : shift;
 }
 
-/* What became slower on an earlier night stays a finding until someone accepts it or it is gone. */
+/* What became slower in an earlier run stays a finding until someone accepts it or it is gone. */
 static void judge_open(struct history_series *out, const struct history_judging *judging, const struct history_row *row)
 {
     const struct history_alarm *first = NULL;
@@ -46,7 +46,7 @@ static void judge_open(struct history_series *out, const struct history_judging 
         return;
     out->level = in_unit(out, expm1(level));
     if (out->finding == FINDING_BROKEN || out->finding == FINDING_MISSING ||
-        (out->finding == FINDING_FIRM && out->slower))
+        (out->finding == FINDING_CONFIRMED && out->slower))
         return;
     out->finding = FINDING_OPEN;
     out->slower = true;
@@ -60,14 +60,14 @@ static void judge_alarm(struct history_series *out, const struct history_judging
                         const struct history_row *row)
 {
     const struct gate_verdict *v = &out->verdict;
-    if (v->state != GATE_FIRM && v->state != GATE_PROVISIONAL)
+    if (v->state != GATE_CONFIRMED && v->state != GATE_TENTATIVE)
         return;
-    out->finding = v->state == GATE_FIRM ? FINDING_FIRM : FINDING_PROVISIONAL;
+    out->finding = v->state == GATE_CONFIRMED ? FINDING_CONFIRMED : FINDING_TENTATIVE;
     out->slower = v->slower;
     out->shift = in_unit(out, v->shift);
     out->baseline = out->is_class ? NAN : out->higher_is_better ? 1 / v->baseline_ns : v->baseline_ns;
-    out->since = judging->window.nights[v->tau].started_at;
-    out->cause = history_cause(judging, row, v->tau, judging->window.night_count - 1);
+    out->since = judging->window.runs[v->tau].started_at;
+    out->cause = history_cause(judging, row, v->tau, judging->window.run_count - 1);
     out->commits = history_commits(judging, v->tau);
 }
 
@@ -75,9 +75,9 @@ static void judge_absent(struct history_series *out, const struct history_judgin
                          const struct history_row *row)
 {
     const struct history_row *other = history_other_timer(&judging->window, row);
-    if (other && there_last_night(judging, row)) {
+    if (other && there_last_run(judging, row)) {
         out->finding = FINDING_TIMER;
-        out->reason = arena_printf(judging->arena, "timed by %s tonight, by %s before",
+        out->reason = arena_printf(judging->arena, "timed by %s this run, by %s before",
                                    other->timer[0] ? other->timer : "nothing", row->timer[0] ? row->timer : "nothing");
     } else if (!other && row->seen && !row->retired) {
         out->finding = FINDING_MISSING;
@@ -96,7 +96,7 @@ static struct history_series series_of(const struct history_row *row, const stru
                                    .is_class = row->is_class,
                                    .higher_is_better = row->higher_is_better,
                                    .verdict = *verdict,
-                                   .tonight = NAN,
+                                   .this_run = NAN,
                                    .shift = NAN,
                                    .baseline = NAN,
                                    .since = "",
@@ -109,10 +109,10 @@ static struct history_series series_of(const struct history_row *row, const stru
 static void judge_row(struct history_series *out, const struct history_judging *judging, const struct history_row *row,
                       const struct gate_verdict *verdict)
 {
-    const struct history_point *point = tonight(judging, row);
+    const struct history_point *point = this_run(judging, row);
     const bool skipped = !strcmp(point->status, "skipped");
     *out = series_of(row, verdict);
-    out->tonight = point->value;
+    out->this_run = point->value;
     out->status = point->present && strcmp(point->status, "ok") ? point->status : "";
     out->reason = point->reason;
     if (isfinite(point->value))
@@ -144,7 +144,7 @@ static void judge_classes(struct history_series *out, size_t *count, const struc
 static int rank_of(const struct history_series *s)
 {
     switch (s->finding) {
-    case FINDING_FIRM:
+    case FINDING_CONFIRMED:
         return s->slower ? 0 : 6;
     case FINDING_BROKEN:
         return 1;
@@ -152,7 +152,7 @@ static int rank_of(const struct history_series *s)
         return 2;
     case FINDING_OPEN:
         return 3;
-    case FINDING_PROVISIONAL:
+    case FINDING_TENTATIVE:
         return s->slower ? 4 : 7;
     case FINDING_TIMER:
         return 5;
@@ -177,14 +177,14 @@ static int by_rank(const void *a, const void *b)
 
 static void count_up(struct history_gate *out, const struct history_series *s)
 {
-    out->firm += s->finding == FINDING_FIRM && s->slower;
-    out->faster += s->finding == FINDING_FIRM && !s->slower;
+    out->confirmed += s->finding == FINDING_CONFIRMED && s->slower;
+    out->faster += s->finding == FINDING_CONFIRMED && !s->slower;
     out->open += s->finding == FINDING_OPEN;
-    out->provisional += s->finding == FINDING_PROVISIONAL;
+    out->tentative += s->finding == FINDING_TENTATIVE;
     out->broken += s->finding == FINDING_BROKEN;
     out->missing += s->finding == FINDING_MISSING;
     out->retimed += s->finding == FINDING_TIMER;
-    out->learning += !s->is_class && s->verdict.state == GATE_LEARNING && isfinite(s->tonight);
+    out->learning += !s->is_class && s->verdict.state == GATE_LEARNING && isfinite(s->this_run);
     out->quiet += !s->is_class && s->verdict.state == GATE_QUIET;
     out->too_noisy += !s->is_class && s->verdict.too_noisy;
 }
@@ -203,12 +203,12 @@ static const char *fact(size_t *length, const char *facts, const char *name, siz
     return "";
 }
 
-/* Tonight's facts that last night's were not. */
+/* This run's facts that the previous run's were not. */
 static const char *changed_facts(const struct history_window *w, struct arena *arena)
 {
     struct text text = {0};
-    const char *before = w->nights[w->night_count - 2].facts;
-    for (const char *line = w->nights[w->night_count - 1].facts; *line;
+    const char *before = w->runs[w->run_count - 2].facts;
+    for (const char *line = w->runs[w->run_count - 1].facts; *line;
          line += strcspn(line, "\n"), line += *line == '\n') {
         const size_t name = strcspn(line, "=");
         size_t length = 0, old_length = 0;
@@ -231,8 +231,8 @@ static double median_environment_shift(const struct history_judging *judging)
     const struct history_window *w = &judging->window;
     double *ratios = arena_array(judging->arena, w->row_count + 1, sizeof(*ratios));
     size_t count = 0;
-    for (size_t k = 0; k < w->row_count && w->night_count > 1; k++) {
-        const double ratio = w->rows[k].points[w->night_count - 1].value / w->rows[k].points[w->night_count - 2].value;
+    for (size_t k = 0; k < w->row_count && w->run_count > 1; k++) {
+        const double ratio = w->rows[k].points[w->run_count - 1].value / w->rows[k].points[w->run_count - 2].value;
         if (!w->rows[k].is_kpi && isfinite(ratio))
             ratios[count++] = ratio;
     }
@@ -242,7 +242,7 @@ static double median_environment_shift(const struct history_judging *judging)
 static void conclude(struct history_gate *out, struct history_judging *judging)
 {
     const struct history_window *w = &judging->window;
-    const struct history_night *night = &w->nights[w->night_count - 1];
+    const struct history_run *run = &w->runs[w->run_count - 1];
     struct history_series *series =
         arena_array(judging->arena, w->row_count + judging->set.class_count + 1, sizeof(*series));
     size_t count = 0;
@@ -251,13 +251,13 @@ static void conclude(struct history_gate *out, struct history_judging *judging)
             judge_row(&series[count++], judging, &w->rows[k], &judging->verdicts[k]);
     judge_classes(series, &count, judging);
     qsort(series, count, sizeof(*series), by_rank);
-    const bool changed = judging->breaks[w->night_count - 1];
-    *out = (struct history_gate){.lane = w->lane,
+    const bool changed = judging->breaks[w->run_count - 1];
+    *out = (struct history_gate){.channel = w->channel,
                                  .device = w->device,
-                                 .night = night->started_at,
-                                 .commit = night->git,
-                                 .run_id = night->run_id,
-                                 .nights = judging->set.nights,
+                                 .run = run->started_at,
+                                 .commit = run->git,
+                                 .run_id = run->run_id,
+                                 .runs = judging->set.runs,
                                  .environment_changed = changed,
                                  .environment = changed ? changed_facts(w, judging->arena) : "",
                                  .environment_shift = changed ? median_environment_shift(judging) : NAN,
@@ -269,45 +269,45 @@ static void conclude(struct history_gate *out, struct history_judging *judging)
 
 /* ---- the gate ---- */
 
-/* What an earlier gate said of tonight must not change what this one says; what people said stays. */
+/* What an earlier gate said of this run must not change what this one says; what people said stays. */
 static const char *const forgetting[] = {
-    "DELETE FROM alarm WHERE series IN (SELECT id FROM series WHERE lane = ?1 AND device = ?2) AND started = ?3 AND "
+    "DELETE FROM alarm WHERE series IN (SELECT id FROM series WHERE channel = ?1 AND device = ?2) AND started = ?3 AND "
     "ifnull(closed_by, '') <> 'accepted'",
-    "UPDATE alarm SET closed = NULL, closed_by = NULL WHERE series IN (SELECT id FROM series WHERE lane = ?1 AND "
+    "UPDATE alarm SET closed = NULL, closed_by = NULL WHERE series IN (SELECT id FROM series WHERE channel = ?1 AND "
     "device = ?2) AND closed = ?3 AND closed_by = 'gone'",
 };
 
-/* Nights since the first that no gate has seen; at least 1. */
+/* Runs since the first that no gate has seen; at least 1. */
 static const char unjudged_sql[] =
-    "SELECT count(*) FROM night WHERE lane = ?1 AND device = ?2 AND started >= (SELECT min(started) FROM night WHERE "
-    "lane = ?1 AND device = ?2 AND (NOT gated OR started = ?3))";
+    "SELECT count(*) FROM run WHERE channel = ?1 AND device = ?2 AND started >= (SELECT min(started) FROM run WHERE "
+    "channel = ?1 AND device = ?2 AND (NOT gated OR started = ?3))";
 
-static enum status judge_all(struct history_judging *judging, const char *lane, const char *device, struct err *err)
+static enum status judge_all(struct history_judging *judging, const char *channel, const char *device, struct err *err)
 {
     struct database *db = &judging->history->database;
     struct history_window newest;
     int64_t unjudged = 1;
     bool found = false;
-    enum status status = history_load(&newest, judging->history, lane, device, 1, judging->arena, err);
+    enum status status = history_load(&newest, judging->history, channel, device, 1, judging->arena, err);
     for (size_t k = 0; k < sizeof(forgetting) / sizeof(*forgetting) && !status; k++)
-        status = database_do(db, err, forgetting[k], "sii", newest.lane, newest.device_id, newest.nights[0].started);
+        status = database_do(db, err, forgetting[k], "sii", newest.channel, newest.device_id, newest.runs[0].started);
     if (!status)
-        status = database_number(&unjudged, &found, db, err, unjudged_sql, "sii", newest.lane, newest.device_id,
-                                 newest.nights[0].started);
+        status = database_number(&unjudged, &found, db, err, unjudged_sql, "sii", newest.channel, newest.device_id,
+                                 newest.runs[0].started);
     if (!status)
-        status = history_load(&judging->window, judging->history, lane, device, GATE_KEEP_NIGHTS - 1 + (size_t)unjudged,
+        status = history_load(&judging->window, judging->history, channel, device, GATE_KEEP_RUNS - 1 + (size_t)unjudged,
                               judging->arena, err);
     return status ? status : history_judge(judging, err);
 }
 
-enum status history_gate(struct history_gate *out, struct history *history, const char *lane, const char *device,
+enum status history_gate(struct history_gate *out, struct history *history, const char *channel, const char *device,
                          const struct gate_options *options, struct arena *arena, struct err *err)
 {
     struct database *db = &history->database;
     struct history_judging judging = {.history = history, .options = options, .arena = arena};
     enum status status = database_begin(db, err);
     if (!status)
-        status = judge_all(&judging, lane, device, err);
+        status = judge_all(&judging, channel, device, err);
     status = database_end(db, status, err);
     if (!status)
         conclude(out, &judging);
@@ -316,9 +316,9 @@ enum status history_gate(struct history_gate *out, struct history *history, cons
 
 int history_exit_code(const struct history_gate *gate, bool strict)
 {
-    if (gate->firm || gate->open || gate->broken || gate->missing)
+    if (gate->confirmed || gate->open || gate->broken || gate->missing)
         return 1;
-    return strict && (gate->provisional || gate->environment_changed || gate->retimed || gate->learning || !gate->quiet)
+    return strict && (gate->tentative || gate->environment_changed || gate->retimed || gate->learning || !gate->quiet)
                ? 4
                : 0;
 }
@@ -329,7 +329,7 @@ size_t history_candidates(const char ***ids, const struct history_gate *gate, st
     size_t count = 0;
     for (size_t k = 0; k < gate->count; k++) {
         const struct history_series *s = &gate->series[k];
-        if (!s->is_kpi && !s->is_class && (s->verdict.state == GATE_FIRM || s->verdict.state == GATE_PROVISIONAL))
+        if (!s->is_kpi && !s->is_class && (s->verdict.state == GATE_CONFIRMED || s->verdict.state == GATE_TENTATIVE))
             list[count++] = s->case_id;
     }
     *ids = list;

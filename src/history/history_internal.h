@@ -11,8 +11,8 @@ struct history {
     struct database database;
 };
 
-/* One night of a lane on one device, oldest first. */
-struct history_night {
+/* One run of a channel on one device, oldest first. */
+struct history_run {
     int64_t id, environment, started;
     bool gated;
     const char *started_at, *git, *run_id, *facts; /* facts of the environment, one "key=value" a line */
@@ -21,45 +21,45 @@ struct history_night {
 struct history_point {
     double value, cycles, tick; /* NaN: none */
     const char *status, *object, *reason;
-    bool present; /* the case was in that night at all */
+    bool present; /* the case was in that run at all */
 };
 
 struct history_alarm {
-    int64_t started, tau; /* of the night that found it, and of the first night of the new level */
+    int64_t started, tau; /* of the run that found it, and of the first run of the new level */
     const char *tau_at, *cause, *commits;
     double shift, sigma, baseline; /* as gate_verdict has them */
     bool open, accepted;           /* neither: it is gone, or was no change for the worse */
 };
 
-/* What gate and show look at: every series with its points in the last nights. Class series have none. */
+/* What gate and show look at: every series with its points in the last runs. Class series have none. */
 struct history_row {
     int64_t id;
     const char *case_id, *label, *class, *timer, *unit;
     bool is_kpi, is_class, higher_is_better;
-    int64_t seen;                 /* the last night that did not skip it; 0 never */
-    struct history_point *points; /* one per night */
-    bool *breaks;                 /* accepted changes: the series starts anew with this night */
+    int64_t seen;                 /* the the previous run that did not skip it; 0 never */
+    struct history_point *points; /* one per run */
+    bool *breaks;                 /* accepted changes: the series starts anew with this run */
     bool retired;                 /* accepted while it was not measured, and not seen since */
     struct history_alarm *alarms; /* oldest first */
     size_t alarm_count;
 };
 struct history_window {
-    const char *lane, *device;
+    const char *channel, *device;
     int64_t device_id;
-    struct history_night *nights;
-    size_t night_count;
+    struct history_run *runs;
+    size_t run_count;
     struct history_row *rows; /* by id */
     size_t row_count;
 };
 
-/* ERR_CONFIG: no night in the lane, or several devices and none (or no single one) named. */
-enum status history_load(struct history_window *window, struct history *history, const char *lane, const char *device,
-                         size_t nights, struct arena *arena, struct err *err);
+/* ERR_CONFIG: no run in the channel, or several devices and none (or no single one) named. */
+enum status history_load(struct history_window *window, struct history *history, const char *channel, const char *device,
+                         size_t runs, struct arena *arena, struct err *err);
 
-/* The first night that started then or later; night_count: none. */
-size_t history_night_at(const struct history_window *window, int64_t started);
+/* The first run that started then or later; run_count: none. */
+size_t history_run_at(const struct history_window *window, int64_t started);
 
-/* The series that the case of this one is in tonight, under another timer: then this one has ended, and nothing is
+/* The series that the case of this one is in this run, under another timer: then this one has ended, and nothing is
  * missing. */
 const struct history_row *history_other_timer(const struct history_window *w, const struct history_row *row);
 
@@ -70,9 +70,9 @@ double history_open_level(const struct history_row *row, const struct history_al
 struct history_alarm *history_more_alarms(struct history_row *row, struct arena *arena);
 
 /* In the caller's transaction: what history_prune does. */
-enum status history_drop_nights(size_t *dropped, struct database *db, const char *lane, unsigned keep, struct err *err);
+enum status history_drop_runs(size_t *dropped, struct database *db, const char *channel, unsigned keep, struct err *err);
 
-/* ---- what a night is ---- */
+/* ---- what a run is ---- */
 
 /* What tells devices apart. */
 const char *history_device_key(const struct result *result, struct arena *arena);
@@ -84,29 +84,29 @@ const char *history_status(const struct result_case *c);
 /* Medians of the trials that count, at most SHIFT_MAX_TRIALS; of a run without trials its own. */
 size_t history_trials(double times[static SHIFT_MAX_TRIALS], const struct result_case *c);
 
-/* ---- judging: history_judge.c hands the nights to gate.h, history_gate.c makes findings of the last one ---- */
+/* ---- judging: history_judge.c hands the runs to gate.h, history_gate.c makes findings of the last one ---- */
 
 struct history_judging {
     struct history *history;
     struct history_window window;
     const struct gate_options *options;
-    struct gate_set set;             /* the night being judged and those before it */
+    struct gate_set set;             /* the run being judged and those before it */
     struct gate_series *series;      /* one per row */
-    double **values;                 /* per row, all nights of the window: larger is worse */
+    double **values;                 /* per row, all runs of the window: larger is worse */
     const char **class_names;        /* a key figure is a class of its own: nothing is taken out of it */
     struct history_row **class_rows; /* id 0 before its first alarm */
-    bool *breaks;                    /* of everything, all nights */
+    bool *breaks;                    /* of everything, all runs */
     struct gate_segment *segments, *class_segments;
-    struct gate_verdict *verdicts, *classes; /* of the night judged last: in the end, tonight */
+    struct gate_verdict *verdicts, *classes; /* of the run judged last: in the end, this run */
     struct arena *arena;
 };
 
-/* Judges every night that was not judged before, and tonight; stores their alarms, and closes those that are gone. */
+/* Judges every run that was not judged before, and this run; stores their alarms, and closes those that are gone. */
 enum status history_judge(struct history_judging *judging, struct err *err);
 
-/* Why the series moved, against the last night before `tau`: a label (measurement.md 2.3, 7). */
+/* Why the series moved, against the the previous run before `tau`: a label (measurement.md 2.3, 7). */
 const char *history_cause(const struct history_judging *judging, const struct history_row *row, size_t tau,
-                          size_t night);
+                          size_t run);
 const char *history_commits(const struct history_judging *judging, size_t tau);
 
 #endif

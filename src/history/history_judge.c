@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Night after night to gate.h, and what comes of it: alarms are stored, with them the segments that the next night
+ * Run after run to gate.h, and what comes of it: alarms are stored, with them the segments that the next run
  * needs, and open alarms are closed when their change is gone.
  */
 #include <math.h>
@@ -31,7 +31,7 @@ static struct history_row *class_row(const struct history_judging *judging, cons
                                 .unit = "1",
                                 .is_class = true,
                                 .is_kpi = is_kpi,
-                                .breaks = arena_array(judging->arena, w->night_count + 1, sizeof(*row->breaks))};
+                                .breaks = arena_array(judging->arena, w->run_count + 1, sizeof(*row->breaks))};
     return row;
 }
 
@@ -55,13 +55,13 @@ static void make_values(struct history_judging *judging)
     const struct history_window *w = &judging->window;
     for (size_t k = 0; k < w->row_count; k++) {
         const struct history_row *row = &w->rows[k];
-        judging->values[k] = arena_array(judging->arena, w->night_count + 1, sizeof(double));
-        for (size_t night = 0; night < w->night_count; night++)
-            judging->values[k][night] = row->higher_is_better ? 1 / row->points[night].value : row->points[night].value;
+        judging->values[k] = arena_array(judging->arena, w->run_count + 1, sizeof(double));
+        for (size_t run = 0; run < w->run_count; run++)
+            judging->values[k][run] = row->higher_is_better ? 1 / row->points[run].value : row->points[run].value;
         judging->series[k].class_index = class_of(judging, row);
     }
-    for (size_t night = 1; night < w->night_count; night++)
-        judging->breaks[night] = w->nights[night].environment != w->nights[night - 1].environment;
+    for (size_t run = 1; run < w->run_count; run++)
+        judging->breaks[run] = w->runs[run].environment != w->runs[run - 1].environment;
 }
 
 static void make_room(struct history_judging *judging)
@@ -76,10 +76,10 @@ static void make_room(struct history_judging *judging)
     judging->class_segments = arena_array(arena, rows, sizeof(*judging->class_segments));
     judging->verdicts = arena_array(arena, rows, sizeof(*judging->verdicts));
     judging->classes = arena_array(arena, rows, sizeof(*judging->classes));
-    judging->breaks = arena_array(arena, judging->window.night_count + 1, sizeof(*judging->breaks));
+    judging->breaks = arena_array(arena, judging->window.run_count + 1, sizeof(*judging->breaks));
 }
 
-/* Tonight's own alarm counts when it was accepted: then the new level is the one to go by. */
+/* This run's own alarm counts when it was accepted: then the new level is the one to go by. */
 static const struct history_alarm *last_alarm(const struct history_row *row, int64_t started)
 {
     const struct history_alarm *last = NULL;
@@ -93,50 +93,50 @@ static const struct history_alarm *last_alarm(const struct history_row *row, int
 }
 
 static struct gate_segment segment_of(const struct history_judging *judging, const struct history_row *row,
-                                      size_t night, size_t first)
+                                      size_t run, size_t first)
 {
     const struct history_window *w = &judging->window;
-    const struct history_alarm *alarm = last_alarm(row, w->nights[night].started);
+    const struct history_alarm *alarm = last_alarm(row, w->runs[run].started);
     struct gate_segment segment = {0};
     if (alarm) {
-        const size_t tau = history_night_at(w, alarm->tau);
+        const size_t tau = history_run_at(w, alarm->tau);
         segment = (struct gate_segment){tau > first ? (uint32_t)(tau - first) : 0, alarm->sigma};
     }
-    for (size_t k = night; row->is_class && k > first + segment.start; k--)
+    for (size_t k = run; row->is_class && k > first + segment.start; k--)
         if (row->breaks[k])
             return (struct gate_segment){(uint32_t)(k - first), 0};
     return segment;
 }
 
-/* The nights first..night, as the gate sees them. */
-static void frame(struct history_judging *judging, size_t first, size_t night)
+/* The runs first..run, as the gate sees them. */
+static void frame(struct history_judging *judging, size_t first, size_t run)
 {
     const struct history_window *w = &judging->window;
     for (size_t k = 0; k < w->row_count; k++) {
         const struct history_row *row = &w->rows[k];
         struct gate_series *series = &judging->series[k];
-        series->night_ns = judging->values[k] + first;
+        series->run_ns = judging->values[k] + first;
         series->breaks = row->breaks + first;
         series->floor = 0;
-        for (size_t at = first; at <= night; at++)
+        for (size_t at = first; at <= run; at++)
             if (isfinite(row->points[at].tick) && row->points[at].value > 0)
                 series->floor = fmax(series->floor, row->points[at].tick / row->points[at].value);
-        judging->segments[k] = segment_of(judging, row, night, first);
+        judging->segments[k] = segment_of(judging, row, run, first);
     }
     for (size_t k = 0; k < judging->set.class_count; k++)
-        judging->class_segments[k] = segment_of(judging, judging->class_rows[k], night, first);
+        judging->class_segments[k] = segment_of(judging, judging->class_rows[k], run, first);
     judging->set.series = judging->series;
     judging->set.series_count = w->row_count;
-    judging->set.nights = night - first + 1;
+    judging->set.runs = run - first + 1;
     judging->set.breaks = judging->breaks + first;
 }
 
 /* ---- labels ---- */
 
 static const char *cause_of_case(const struct history_judging *judging, const struct history_row *row, size_t tau,
-                                 size_t night)
+                                 size_t run)
 {
-    const struct history_point *now = &row->points[night], *before = NULL;
+    const struct history_point *now = &row->points[run], *before = NULL;
     const double delta = log1p(judging->options->delta);
     for (size_t k = 0; k < tau; k++)
         if (isfinite(row->points[k].value))
@@ -152,19 +152,19 @@ static const char *cause_of_case(const struct history_judging *judging, const st
 
 /* Of a class: what most of its cases say. */
 const char *history_cause(const struct history_judging *judging, const struct history_row *row, size_t tau,
-                          size_t night)
+                          size_t run)
 {
     static const char *const causes[] = {"code", "environment", "clock"};
     size_t counts[3] = {0}, cases = 0;
     if (row->is_kpi)
         return "";
     if (!row->is_class)
-        return cause_of_case(judging, row, tau, night);
+        return cause_of_case(judging, row, tau, run);
     for (size_t k = 0; k < judging->window.row_count; k++) {
         const struct history_row *other = &judging->window.rows[k];
         if (other->is_class || other->is_kpi || strcmp(other->class, row->class))
             continue;
-        const char *cause = cause_of_case(judging, other, tau, night);
+        const char *cause = cause_of_case(judging, other, tau, run);
         cases++;
         for (size_t c = 0; c < 3; c++)
             counts[c] += !strcmp(cause, causes[c]);
@@ -177,69 +177,69 @@ const char *history_cause(const struct history_judging *judging, const struct hi
 
 const char *history_commits(const struct history_judging *judging, size_t tau)
 {
-    const struct history_night *nights = judging->window.nights;
-    if (!tau || !nights[tau - 1].git[0] || !nights[tau].git[0])
+    const struct history_run *runs = judging->window.runs;
+    if (!tau || !runs[tau - 1].git[0] || !runs[tau].git[0])
         return "";
-    if (!strcmp(nights[tau - 1].git, nights[tau].git))
-        return arena_printf(judging->arena, "%.12s", nights[tau].git);
-    return arena_printf(judging->arena, "%.12s..%.12s", nights[tau - 1].git, nights[tau].git);
+    if (!strcmp(runs[tau - 1].git, runs[tau].git))
+        return arena_printf(judging->arena, "%.12s", runs[tau].git);
+    return arena_printf(judging->arena, "%.12s..%.12s", runs[tau - 1].git, runs[tau].git);
 }
 
 /* ---- alarms ---- */
 
 static const char class_sql[] =
-    "INSERT INTO series (device, lane, case_id, timer, kind, class, label, kernel, mode, unit, better) VALUES (?, ?, "
+    "INSERT INTO series (device, channel, case_id, timer, kind, class, label, kernel, mode, unit, better) VALUES (?, ?, "
     "?, '', 'class', ?, ?, '', '', '1', 'lower')";
 static const char alarm_sql[] =
     "INSERT INTO alarm (series, started, started_at, tau, tau_at, shift, z, baseline, baseline_n, sigma, cause, "
     "commits) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
 
 static enum status store_alarm(const struct history_judging *judging, struct history_row *row,
-                               const struct history_alarm *alarm, const struct gate_verdict *v, size_t night,
+                               const struct history_alarm *alarm, const struct gate_verdict *v, size_t run,
                                struct err *err)
 {
     struct database *db = &judging->history->database;
     const struct history_window *w = &judging->window;
     enum status status = STATUS_OK;
     if (row->is_class && !row->id) {
-        status = database_do(db, err, class_sql, "issss", w->device_id, w->lane, row->case_id, row->class, row->label);
+        status = database_do(db, err, class_sql, "issss", w->device_id, w->channel, row->case_id, row->class, row->label);
         row->id = sqlite3_last_insert_rowid(db->db);
     }
     return status ? status
                   : database_do(db, err, alarm_sql, "iisisdddidss", row->id, alarm->started,
-                                w->nights[night].started_at, alarm->tau, alarm->tau_at, v->shift, v->z, v->baseline_ns,
+                                w->runs[run].started_at, alarm->tau, alarm->tau_at, v->shift, v->z, v->baseline_ns,
                                 (int64_t)v->baseline_n, v->sigma, alarm->cause, alarm->commits);
 }
 
-static enum status close_alarms(struct history_row *row, const struct history_judging *judging, size_t night,
+static enum status close_alarms(struct history_row *row, const struct history_judging *judging, size_t run,
                                 struct err *err)
 {
     for (size_t k = 0; k < row->alarm_count; k++)
         row->alarms[k].open = false;
     return database_do(&judging->history->database, err,
                        "UPDATE alarm SET closed = ?, closed_by = 'gone' WHERE series = ? AND closed IS NULL", "ii",
-                       judging->window.nights[night].started, row->id);
+                       judging->window.runs[run].started, row->id);
 }
 
 /* A change for the better that is not one back ends at once: it leaves nothing open. */
 static enum status raise_alarm(struct history_judging *judging, struct history_row *row, const struct gate_verdict *v,
-                               size_t first, size_t night, struct err *err)
+                               size_t first, size_t run, struct err *err)
 {
     const struct history_alarm *since = NULL;
     const size_t tau = first + v->tau;
     struct history_alarm *alarm = history_more_alarms(row, judging->arena);
-    *alarm = (struct history_alarm){.started = judging->window.nights[night].started,
-                                    .tau = judging->window.nights[tau].started,
-                                    .tau_at = judging->window.nights[tau].started_at,
-                                    .cause = history_cause(judging, row, tau, night),
+    *alarm = (struct history_alarm){.started = judging->window.runs[run].started,
+                                    .tau = judging->window.runs[tau].started,
+                                    .tau_at = judging->window.runs[tau].started_at,
+                                    .cause = history_cause(judging, row, tau, run),
                                     .commits = history_commits(judging, tau),
                                     .shift = v->shift,
                                     .sigma = v->sigma,
                                     .baseline = v->baseline_ns,
                                     .open = true};
-    enum status status = store_alarm(judging, row, alarm, v, night, err);
+    enum status status = store_alarm(judging, row, alarm, v, run, err);
     if (!status && history_open_level(row, &since) <= log1p(judging->options->delta))
-        status = close_alarms(row, judging, night, err);
+        status = close_alarms(row, judging, run, err);
     return status;
 }
 
@@ -255,16 +255,16 @@ static double median_before(const double *values, size_t tau)
     return count ? median_of(last, count) : NAN;
 }
 
-/* A class has no level of its own: the median of its cases, each against its nights before the change. */
+/* A class has no level of its own: the median of its cases, each against its runs before the change. */
 static double distance_of_class(const struct history_judging *judging, uint32_t class,
-                                const struct history_alarm *first, size_t night)
+                                const struct history_alarm *first, size_t run)
 {
     const struct history_window *w = &judging->window;
-    const size_t tau = history_night_at(w, first->tau);
+    const size_t tau = history_run_at(w, first->tau);
     double *distances = arena_array(judging->arena, w->row_count + 1, sizeof(*distances));
     size_t count = 0;
     for (size_t k = 0; k < w->row_count; k++) {
-        const double distance = log(judging->values[k][night] / median_before(judging->values[k], tau));
+        const double distance = log(judging->values[k][run] / median_before(judging->values[k], tau));
         if (!w->rows[k].is_class && judging->series[k].class_index == class && isfinite(distance))
             distances[count++] = distance;
     }
@@ -272,7 +272,7 @@ static double distance_of_class(const struct history_judging *judging, uint32_t 
 }
 
 /* `index`: of the row, or of the class. */
-static bool is_gone(const struct history_judging *judging, const struct history_row *row, size_t index, size_t night)
+static bool is_gone(const struct history_judging *judging, const struct history_row *row, size_t index, size_t run)
 {
     const struct history_alarm *first = NULL;
     const double level = history_open_level(row, &first);
@@ -280,11 +280,11 @@ static bool is_gone(const struct history_judging *judging, const struct history_
     size_t low = 0;
     for (size_t k = 0; k < row->alarm_count; k++)
         found = row->alarms[k].started > found ? row->alarms[k].started : found;
-    for (size_t at = night + 1; at-- > 0 && judging->window.nights[at].started > found;) {
+    for (size_t at = run + 1; at-- > 0 && judging->window.runs[at].started > found;) {
         /* ln of the value against the level before the change; NaN: no value. */
         const double distance = row->is_class ? distance_of_class(judging, (uint32_t)index, first, at)
                                               : log(judging->values[index][at] / first->baseline);
-        if (isnan(distance) && at == night)
+        if (isnan(distance) && at == run)
             return false;
         if (isnan(distance))
             continue;
@@ -296,9 +296,9 @@ static bool is_gone(const struct history_judging *judging, const struct history_
     return false;
 }
 
-/* ---- night after night ---- */
+/* ---- run after run ---- */
 
-/* What was found on this night before: tonight only what people accepted since, which is not raised again. */
+/* What was found in this run before: this run only what people accepted since, which is not raised again. */
 static bool has_alarm(const struct history_row *row, int64_t started)
 {
     for (size_t k = 0; k < row->alarm_count; k++)
@@ -308,30 +308,30 @@ static bool has_alarm(const struct history_row *row, int64_t started)
 }
 
 static enum status settle(struct history_judging *judging, struct history_row *row, size_t index,
-                          struct gate_verdict *v, size_t first, size_t night, struct err *err)
+                          struct gate_verdict *v, size_t first, size_t run, struct err *err)
 {
     const struct history_alarm *since = NULL;
-    if (v->state == GATE_FIRM && has_alarm(row, judging->window.nights[night].started))
+    if (v->state == GATE_CONFIRMED && has_alarm(row, judging->window.runs[run].started))
         v->state = GATE_QUIET;
-    if (v->state == GATE_FIRM)
-        return raise_alarm(judging, row, v, first, night, err);
-    if (history_open_level(row, &since) > 0 && is_gone(judging, row, index, night))
-        return close_alarms(row, judging, night, err);
+    if (v->state == GATE_CONFIRMED)
+        return raise_alarm(judging, row, v, first, run, err);
+    if (history_open_level(row, &since) > 0 && is_gone(judging, row, index, run))
+        return close_alarms(row, judging, run, err);
     return STATUS_OK;
 }
 
-static enum status judge_night(struct history_judging *judging, size_t night, struct err *err)
+static enum status judge_run(struct history_judging *judging, size_t run, struct err *err)
 {
-    const size_t first = night + 1 > GATE_KEEP_NIGHTS ? night + 1 - GATE_KEEP_NIGHTS : 0;
-    frame(judging, first, night);
-    enum status status = gate_night(judging->verdicts, judging->classes, &judging->set, judging->segments,
+    const size_t first = run + 1 > GATE_KEEP_RUNS ? run + 1 - GATE_KEEP_RUNS : 0;
+    frame(judging, first, run);
+    enum status status = gate_run(judging->verdicts, judging->classes, &judging->set, judging->segments,
                                     judging->class_segments, judging->options, err);
     for (size_t k = 0; k < judging->window.row_count && !status; k++)
         if (!judging->window.rows[k].is_class)
-            status = settle(judging, &judging->window.rows[k], k, &judging->verdicts[k], first, night, err);
+            status = settle(judging, &judging->window.rows[k], k, &judging->verdicts[k], first, run, err);
     for (size_t k = 0; k < judging->set.class_count && !status; k++)
         if (!judging->class_rows[k]->is_kpi)
-            status = settle(judging, judging->class_rows[k], k, &judging->classes[k], first, night, err);
+            status = settle(judging, judging->class_rows[k], k, &judging->classes[k], first, run, err);
     for (size_t k = 0; k < judging->window.row_count && !status; k++)
         judging->verdicts[k].tau += (uint32_t)first;
     for (size_t k = 0; k < judging->set.class_count && !status; k++)
@@ -345,11 +345,11 @@ enum status history_judge(struct history_judging *judging, struct err *err)
     enum status status = STATUS_OK;
     make_room(judging);
     make_values(judging);
-    for (size_t night = 0; night < w->night_count && !status; night++)
-        if (!w->nights[night].gated || night + 1 == w->night_count)
-            status = judge_night(judging, night, err);
+    for (size_t run = 0; run < w->run_count && !status; run++)
+        if (!w->runs[run].gated || run + 1 == w->run_count)
+            status = judge_run(judging, run, err);
     return status ? status
                   : database_do(&judging->history->database, err,
-                                "UPDATE night SET gated = 1 WHERE lane = ? AND device = ? AND gated = 0", "si", w->lane,
+                                "UPDATE run SET gated = 1 WHERE channel = ? AND device = ? AND gated = 0", "si", w->channel,
                                 w->device_id);
 }

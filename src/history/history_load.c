@@ -9,7 +9,7 @@
 
 /* Part of a key in any case, or "hip:0", whose number means nothing to a history. */
 static const char device_sql[] =
-    "SELECT DISTINCT d.id, d.name, d.key FROM device d JOIN night n ON n.device = d.id WHERE n.lane = ?1 AND (?2 IS "
+    "SELECT DISTINCT d.id, d.name, d.key FROM device d JOIN run n ON n.device = d.id WHERE n.channel = ?1 AND (?2 IS "
     "NULL OR instr(lower(d.key), lower(?2)) > 0 OR (instr(?2, ':') AND d.backend = substr(?2, 1, instr(?2, ':') - 1))) "
     "ORDER BY d.key <> ifnull(?2, ''), d.id";
 
@@ -26,7 +26,7 @@ static enum status choose_device(struct history_window *window, struct database 
     const char *keys = "";
     bool exact = false;
     size_t found = 0;
-    enum status status = database_select(&rows, db, err, device_sql, "ss", window->lane, wanted);
+    enum status status = database_select(&rows, db, err, device_sql, "ss", window->channel, wanted);
     while (database_next(&status, rows, db, err)) {
         const char *key = column(rows, 2, arena);
         if (exact)
@@ -38,31 +38,31 @@ static enum status choose_device(struct history_window *window, struct database 
         found++;
     }
     if (!status && !found)
-        status = err_set(err, ERR_CONFIG, "%s has no night in the lane '%s'%s%s%s", db->path, window->lane,
+        status = err_set(err, ERR_CONFIG, "%s has no run in the channel '%s'%s%s%s", db->path, window->channel,
                          wanted ? " of a device '" : "", wanted ? wanted : "", wanted ? "'" : "");
     if (!status && found > 1)
         status = err_set(err, ERR_CONFIG,
-                         "the lane '%s' has several devices; name one with --device, by a part of its line:%s",
-                         window->lane, keys);
+                         "the channel '%s' has several devices; name one with --device, by a part of its line:%s",
+                         window->channel, keys);
     return status;
 }
 
-/* ---- nights, newest first in the query, oldest first in memory ---- */
+/* ---- runs, newest first in the query, oldest first in memory ---- */
 
-static const char nights_sql[] =
-    "SELECT n.id, n.environment, n.started_at, n.git, e.facts, n.started, n.gated, n.run_id FROM night n JOIN "
-    "environment e ON e.id = n.environment WHERE n.lane = ? AND n.device = ? ORDER BY n.started DESC LIMIT ?";
+static const char runs_sql[] =
+    "SELECT n.id, n.environment, n.started_at, n.git, e.facts, n.started, n.gated, n.run_id FROM run n JOIN "
+    "environment e ON e.id = n.environment WHERE n.channel = ? AND n.device = ? ORDER BY n.started DESC LIMIT ?";
 
-static enum status load_nights(struct history_window *window, struct database *db, size_t nights, struct arena *arena,
+static enum status load_runs(struct history_window *window, struct database *db, size_t runs, struct arena *arena,
                                struct err *err)
 {
     sqlite3_stmt *rows = NULL;
-    struct history_night *list = arena_array(arena, nights + 1, sizeof(*list));
-    size_t first = nights;
+    struct history_run *list = arena_array(arena, runs + 1, sizeof(*list));
+    size_t first = runs;
     enum status status =
-        database_select(&rows, db, err, nights_sql, "sii", window->lane, window->device_id, (int64_t)nights);
+        database_select(&rows, db, err, runs_sql, "sii", window->channel, window->device_id, (int64_t)runs);
     while (database_next(&status, rows, db, err))
-        list[--first] = (struct history_night){.id = sqlite3_column_int64(rows, 0),
+        list[--first] = (struct history_run){.id = sqlite3_column_int64(rows, 0),
                                                .environment = sqlite3_column_int64(rows, 1),
                                                .started_at = column(rows, 2, arena),
                                                .git = column(rows, 3, arena),
@@ -70,17 +70,17 @@ static enum status load_nights(struct history_window *window, struct database *d
                                                .started = sqlite3_column_int64(rows, 5),
                                                .gated = sqlite3_column_int(rows, 6),
                                                .run_id = column(rows, 7, arena)};
-    window->nights = list + first;
-    window->night_count = nights - first;
+    window->runs = list + first;
+    window->run_count = runs - first;
     return status;
 }
 
-size_t history_night_at(const struct history_window *window, int64_t started)
+size_t history_run_at(const struct history_window *window, int64_t started)
 {
-    size_t low = 0, high = window->night_count;
+    size_t low = 0, high = window->run_count;
     while (low < high) {
         const size_t middle = (low + high) / 2;
-        if (window->nights[middle].started < started)
+        if (window->runs[middle].started < started)
             low = middle + 1;
         else
             high = middle;
@@ -90,7 +90,7 @@ size_t history_night_at(const struct history_window *window, int64_t started)
 
 /* ---- series and points ---- */
 
-/* Most nights say what the one before said. */
+/* Most runs say what the one before said. */
 static const char *same(const char *before, sqlite3_stmt *statement, int k, struct arena *arena)
 {
     const char *text = (const char *)sqlite3_column_text(statement, k);
@@ -103,7 +103,7 @@ static const struct history_point nothing = {
 
 static const char series_sql[] =
     "SELECT id, case_id, label, class, timer, unit, kind = 'kpi', better = 'higher', kind = 'class', seen FROM series "
-    "WHERE lane = ?1 AND device = ?2 ORDER BY id";
+    "WHERE channel = ?1 AND device = ?2 ORDER BY id";
 
 static enum status load_rows(struct history_window *window, struct database *db, struct arena *arena, struct err *err)
 {
@@ -111,11 +111,11 @@ static enum status load_rows(struct history_window *window, struct database *db,
     int64_t count = 0;
     bool found = false;
     enum status status =
-        database_number(&count, &found, db, err, "SELECT count(*) FROM series WHERE lane = ?1 AND device = ?2", "si",
-                        window->lane, window->device_id);
+        database_number(&count, &found, db, err, "SELECT count(*) FROM series WHERE channel = ?1 AND device = ?2", "si",
+                        window->channel, window->device_id);
     window->rows = arena_array(arena, (size_t)count + 1, sizeof(*window->rows));
     if (!status)
-        status = database_select(&rows, db, err, series_sql, "si", window->lane, window->device_id);
+        status = database_select(&rows, db, err, series_sql, "si", window->channel, window->device_id);
     while (database_next(&status, rows, db, err)) {
         struct history_row *out = &window->rows[window->row_count++];
         *out = (struct history_row){.id = sqlite3_column_int64(rows, 0),
@@ -128,9 +128,9 @@ static enum status load_rows(struct history_window *window, struct database *db,
                                     .higher_is_better = sqlite3_column_int(rows, 7),
                                     .is_class = sqlite3_column_int(rows, 8),
                                     .seen = sqlite3_column_int64(rows, 9)};
-        out->points = arena_array(arena, window->night_count + 1, sizeof(*out->points));
-        out->breaks = arena_array(arena, window->night_count + 1, sizeof(*out->breaks));
-        for (size_t k = 0; k < window->night_count; k++)
+        out->points = arena_array(arena, window->run_count + 1, sizeof(*out->points));
+        out->breaks = arena_array(arena, window->run_count + 1, sizeof(*out->breaks));
+        for (size_t k = 0; k < window->run_count; k++)
             out->points[k] = nothing;
     }
     return status;
@@ -151,19 +151,19 @@ static double number(sqlite3_stmt *rows, int k)
 
 static const char points_sql[] =
     "SELECT p.series, p.value, p.cycles, p.tick, p.status, o.sha256, p.reason FROM point p "
-    "LEFT JOIN object o ON o.id = p.object WHERE p.night = ? ORDER BY p.series";
+    "LEFT JOIN object o ON o.id = p.object WHERE p.run = ? ORDER BY p.series";
 
-static enum status load_points(struct history_window *window, size_t night, struct database *db, struct arena *arena,
+static enum status load_points(struct history_window *window, size_t run, struct database *db, struct arena *arena,
                                struct err *err)
 {
     sqlite3_stmt *rows = NULL;
     size_t at = 0;
-    enum status status = database_select(&rows, db, err, points_sql, "i", window->nights[night].id);
+    enum status status = database_select(&rows, db, err, points_sql, "i", window->runs[run].id);
     while (database_next(&status, rows, db, err)) {
         struct history_row *out = row_of(window, sqlite3_column_int64(rows, 0), &at);
-        const struct history_point *last = out && night ? &out->points[night - 1] : &nothing;
+        const struct history_point *last = out && run ? &out->points[run - 1] : &nothing;
         if (out)
-            out->points[night] = (struct history_point){.value = number(rows, 1),
+            out->points[run] = (struct history_point){.value = number(rows, 1),
                                                         .cycles = number(rows, 2),
                                                         .tick = number(rows, 3),
                                                         .status = same(last->status, rows, 4, arena),
@@ -178,19 +178,19 @@ static enum status load_points(struct history_window *window, size_t night, stru
 
 static const char accepted_sql[] =
     "SELECT a.series, a.start, a.started FROM accepted a JOIN series s ON s.id = a.series "
-    "WHERE s.lane = ? AND s.device = ? ORDER BY a.series";
+    "WHERE s.channel = ? AND s.device = ? ORDER BY a.series";
 
 static enum status load_accepted(struct history_window *window, struct database *db, struct err *err)
 {
     sqlite3_stmt *rows = NULL;
     size_t at = 0;
-    enum status status = database_select(&rows, db, err, accepted_sql, "si", window->lane, window->device_id);
+    enum status status = database_select(&rows, db, err, accepted_sql, "si", window->channel, window->device_id);
     while (database_next(&status, rows, db, err)) {
         struct history_row *out = row_of(window, sqlite3_column_int64(rows, 0), &at);
-        const size_t start = history_night_at(window, sqlite3_column_int64(rows, 1));
+        const size_t start = history_run_at(window, sqlite3_column_int64(rows, 1));
         if (!out)
             continue;
-        if (start < window->night_count)
+        if (start < window->run_count)
             out->breaks[start] = true;
         out->retired = out->retired || sqlite3_column_int64(rows, 2) > out->seen;
     }
@@ -209,14 +209,14 @@ struct history_alarm *history_more_alarms(struct history_row *row, struct arena 
 /* All of them: open ones count however old they are, and the last one says where the segment starts. */
 static const char alarms_sql[] =
     "SELECT a.series, a.started, a.tau, a.tau_at, a.cause, a.commits, a.shift, a.sigma, a.baseline, a.closed IS "
-    "NULL, ifnull(a.closed_by = 'accepted', 0) FROM alarm a JOIN series s ON s.id = a.series WHERE s.lane = ? AND "
+    "NULL, ifnull(a.closed_by = 'accepted', 0) FROM alarm a JOIN series s ON s.id = a.series WHERE s.channel = ? AND "
     "s.device = ? ORDER BY a.series, a.started";
 
 static enum status load_alarms(struct history_window *window, struct database *db, struct arena *arena, struct err *err)
 {
     sqlite3_stmt *rows = NULL;
     size_t at = 0;
-    enum status status = database_select(&rows, db, err, alarms_sql, "si", window->lane, window->device_id);
+    enum status status = database_select(&rows, db, err, alarms_sql, "si", window->channel, window->device_id);
     while (database_next(&status, rows, db, err)) {
         struct history_row *out = row_of(window, sqlite3_column_int64(rows, 0), &at);
         if (out)
@@ -239,7 +239,7 @@ const struct history_row *history_other_timer(const struct history_window *w, co
     for (size_t k = 0; k < w->row_count; k++) {
         const struct history_row *other = &w->rows[k];
         if (other != row && !other->is_class && other->is_kpi == row->is_kpi && !strcmp(other->case_id, row->case_id) &&
-            other->points[w->night_count - 1].present)
+            other->points[w->run_count - 1].present)
             return other;
     }
     return NULL;
@@ -258,18 +258,18 @@ double history_open_level(const struct history_row *row, const struct history_al
     return level;
 }
 
-enum status history_load(struct history_window *window, struct history *history, const char *lane, const char *device,
-                         size_t nights, struct arena *arena, struct err *err)
+enum status history_load(struct history_window *window, struct history *history, const char *channel, const char *device,
+                         size_t runs, struct arena *arena, struct err *err)
 {
     struct database *db = &history->database;
-    struct history_window loaded = {.lane = lane ? lane : HISTORY_LANE};
+    struct history_window loaded = {.channel = channel ? channel : HISTORY_CHANNEL};
     enum status status = choose_device(&loaded, db, device, arena, err);
     if (!status)
-        status = load_nights(&loaded, db, nights, arena, err);
+        status = load_runs(&loaded, db, runs, arena, err);
     if (!status)
         status = load_rows(&loaded, db, arena, err);
-    for (size_t night = 0; night < loaded.night_count && !status; night++)
-        status = load_points(&loaded, night, db, arena, err);
+    for (size_t run = 0; run < loaded.run_count && !status; run++)
+        status = load_points(&loaded, run, db, arena, err);
     if (!status)
         status = load_accepted(&loaded, db, err);
     if (!status)

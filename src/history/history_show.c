@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Looking into a history: series as lines with a sparkline, one series night by night, and everything as data.
+ * Looking into a history: series as lines with a sparkline, one series run by run, and everything as data.
  */
 #include <math.h>
 #include <stdio.h>
@@ -10,21 +10,21 @@
 #include "rooftile/json_out.h"
 #include "rooftile/text.h"
 
-enum { SPARK_NIGHTS = 30, SHOWN_NIGHTS = 90 };
+enum { SPARK_RUNS = 30, SHOWN_RUNS = 90 };
 
-/* Eight heights between the least and the most of the last nights; a blank where there is no value. */
-static const char *spark(const struct history_row *row, size_t nights, struct arena *arena)
+/* Eight heights between the least and the most of the last runs; a blank where there is no value. */
+static const char *spark(const struct history_row *row, size_t runs, struct arena *arena)
 {
     static const char *const bars[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
-    const size_t first = nights > SPARK_NIGHTS ? nights - SPARK_NIGHTS : 0;
+    const size_t first = runs > SPARK_RUNS ? runs - SPARK_RUNS : 0;
     double least = INFINITY, most = 0;
     const char *line = "";
-    for (size_t k = first; k < nights; k++)
+    for (size_t k = first; k < runs; k++)
         if (isfinite(row->points[k].value)) {
             least = fmin(least, row->points[k].value);
             most = fmax(most, row->points[k].value);
         }
-    for (size_t k = first; k < nights; k++) {
+    for (size_t k = first; k < runs; k++) {
         const double value = row->points[k].value;
         /* A range under 2 % is noise: it must not look like mountains. */
         const double height = (value - least) / fmax(most - least, 0.02 * most) * 7;
@@ -36,11 +36,11 @@ static const char *spark(const struct history_row *row, size_t nights, struct ar
     return line;
 }
 
-static size_t values_of(const struct history_row *row, size_t nights)
+static size_t values_of(const struct history_row *row, size_t runs)
 {
     size_t count = 0;
-    for (size_t night = 0; night < nights; night++)
-        count += isfinite(row->points[night].value);
+    for (size_t run = 0; run < runs; run++)
+        count += isfinite(row->points[run].value);
     return count;
 }
 
@@ -56,23 +56,23 @@ static const char *open_words(const struct history_row *row, struct arena *arena
 
 static void add_list(struct document *document, const struct history_window *w, const bool *chosen)
 {
-    const size_t nights = w->night_count < SPARK_NIGHTS ? w->night_count : SPARK_NIGHTS;
+    const size_t runs = w->run_count < SPARK_RUNS ? w->run_count : SPARK_RUNS;
     struct arena *arena = document->arena;
     struct table_column *columns = arena_array(arena, 6, sizeof(*columns));
     columns[0].title = "case";
     columns[1].title = "timer";
-    columns[2] = (struct table_column){.title = "nights", .unit = UNIT_COUNT, .drop = 1};
-    columns[3] = (struct table_column){.title = "tonight", .unit = UNIT_NUMBER};
-    columns[4].title = arena_printf(arena, "last %zu night%s", nights, nights == 1 ? "" : "s");
+    columns[2] = (struct table_column){.title = "runs", .unit = UNIT_COUNT, .drop = 1};
+    columns[3] = (struct table_column){.title = "this run", .unit = UNIT_NUMBER};
+    columns[4].title = arena_printf(arena, "last %zu run%s", runs, runs == 1 ? "" : "s");
     columns[5] = (struct table_column){.title = "", .flags = COLUMN_PROSE};
     struct table *table = table_new(arena, columns, 6);
     for (size_t k = 0; k < w->row_count; k++) {
         const struct history_row *row = &w->rows[k];
         if (chosen[k])
             table_add(table, (struct cell[]){cell_text(row->label), cell_text(row->is_kpi ? "kpi" : row->timer),
-                                             cell_number((double)values_of(row, w->night_count)),
-                                             cell_quantity(row->points[w->night_count - 1].value, row->unit),
-                                             cell_text(spark(row, w->night_count, arena)),
+                                             cell_number((double)values_of(row, w->run_count)),
+                                             cell_quantity(row->points[w->run_count - 1].value, row->unit),
+                                             cell_text(spark(row, w->run_count, arena)),
                                              cell_text(row->retired ? "accepted as gone" : open_words(row, arena))});
     }
     document_table(document, NULL, NULL, table);
@@ -83,31 +83,31 @@ static void add_list(struct document *document, const struct history_window *w, 
     }
 }
 
-/* What is known about this night besides the value. */
-static const char *remarks(const struct history_window *w, const struct history_row *row, size_t night,
+/* What is known about this run besides the value. */
+static const char *remarks(const struct history_window *w, const struct history_row *row, size_t run,
                            struct arena *arena)
 {
-    const struct history_point *p = &row->points[night];
+    const struct history_point *p = &row->points[run];
     const char *said = !p->present               ? "not measured; "
                        : strcmp(p->status, "ok") ? arena_printf(arena, "%s: %s; ", p->status, p->reason)
                                                  : "";
-    if (night && w->nights[night].environment != w->nights[night - 1].environment)
+    if (run && w->runs[run].environment != w->runs[run - 1].environment)
         said = arena_printf(arena, "%senvironment changed; ", said);
     for (size_t k = 0; k < row->alarm_count; k++) {
         const struct history_alarm *alarm = &row->alarms[k];
-        if (alarm->tau == w->nights[night].started)
+        if (alarm->tau == w->runs[run].started)
             said = arena_printf(arena, "%s%+.1f %% from here on (%s); ", said,
                                 (row->higher_is_better ? 1 / (1 + alarm->shift) - 1 : alarm->shift) * 100,
                                 alarm->open       ? "open"
                                 : alarm->accepted ? "accepted"
                                                   : "closed");
     }
-    if (row->breaks[night])
+    if (row->breaks[run])
         said = arena_printf(arena, "%saccepted: a new baseline; ", said);
     return arena_strndup(arena, said, *said ? strlen(said) - strlen("; ") : 0);
 }
 
-static void add_nights(struct document *document, const struct history_window *w, const struct history_row *row)
+static void add_runs(struct document *document, const struct history_window *w, const struct history_row *row)
 {
     static const struct table_column columns[] = {{.title = "started"},
                                                   {.title = "commit", .drop = 1},
@@ -118,13 +118,13 @@ static void add_nights(struct document *document, const struct history_window *w
     struct table *table = TABLE(arena, columns);
     double before = NAN;
     document_text(document, 0, TONE_PLAIN, "%s\n%s%s%s\n%s\n\n", row->label, row->case_id,
-                  row->timer[0] ? ", timer " : "", row->timer, spark(row, w->night_count, arena));
-    for (size_t k = 0; k < w->night_count; k++) {
+                  row->timer[0] ? ", timer " : "", row->timer, spark(row, w->run_count, arena));
+    for (size_t k = 0; k < w->run_count; k++) {
         const double value = row->points[k].value, moved = value / before - 1;
-        const struct history_night *night = &w->nights[k];
+        const struct history_run *run = &w->runs[k];
         table_add(table,
-                  (struct cell[]){cell_text(arena_printf(arena, "%.19s", night->started_at)),
-                                  cell_known(arena_printf(arena, "%.12s", night->git)), cell_quantity(value, row->unit),
+                  (struct cell[]){cell_text(arena_printf(arena, "%.19s", run->started_at)),
+                                  cell_known(arena_printf(arena, "%.12s", run->git)), cell_quantity(value, row->unit),
                                   isfinite(moved) ? cell_number(moved) : (struct cell){.kind = CELL_ABSENT},
                                   cell_text(remarks(w, row, k, arena))});
         before = isfinite(value) ? value : before;
@@ -142,14 +142,14 @@ static void choose(bool *chosen, size_t *count, size_t *only, const struct histo
     }
 }
 
-enum status history_show(struct document *document, struct history *history, const char *lane, const char *device,
+enum status history_show(struct document *document, struct history *history, const char *channel, const char *device,
                          const char *const *globs, size_t glob_count, struct err *err)
 {
     struct history_window w;
     size_t count = 0, only = 0;
     enum status status = database_begin_reading(&history->database, err);
     if (!status)
-        status = history_load(&w, history, lane, device, SHOWN_NIGHTS, document->arena, err);
+        status = history_load(&w, history, channel, device, SHOWN_RUNS, document->arena, err);
     status = database_end(&history->database, status, err);
     if (status)
         return status;
@@ -157,11 +157,11 @@ enum status history_show(struct document *document, struct history *history, con
     choose(chosen, &count, &only, &w, globs, glob_count);
     if (!count)
         return err_set(err, ERR_CONFIG, "no series matches; 'rooftile history show' lists them");
-    document_text(document, 0, TONE_PLAIN, "%s, lane %s: %zu night%s, %.10s to %.10s\n\n", w.device, w.lane,
-                  w.night_count, w.night_count == 1 ? "" : "s", w.nights[0].started_at,
-                  w.nights[w.night_count - 1].started_at);
+    document_text(document, 0, TONE_PLAIN, "%s, channel %s: %zu run%s, %.10s to %.10s\n\n", w.device, w.channel,
+                  w.run_count, w.run_count == 1 ? "" : "s", w.runs[0].started_at,
+                  w.runs[w.run_count - 1].started_at);
     if (count == 1)
-        add_nights(document, &w, &w.rows[only]);
+        add_runs(document, &w, &w.rows[only]);
     else
         add_list(document, &w, chosen);
     return STATUS_OK;
@@ -170,8 +170,8 @@ enum status history_show(struct document *document, struct history *history, con
 /* ---- export ---- */
 
 static const char export_sql[] =
-    "SELECT started_at, lane, device, arch, kind, case_id, timer, mode, class, value, unit, better, status, flags, "
-    "git_commit, run_id FROM measurements ORDER BY time, lane, device, kind, case_id, timer";
+    "SELECT started_at, channel, device, arch, kind, case_id, timer, mode, class, value, unit, better, status, flags, "
+    "git_commit, run_id FROM measurements ORDER BY time, channel, device, kind, case_id, timer";
 
 static void csv_row(struct text *out, sqlite3_stmt *rows, bool names)
 {

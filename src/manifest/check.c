@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * How results are verified: metrics, expectations, oracles; and what only the whole manifest shows.
+ * How results are verified: metrics, expectations, references; and what only the whole manifest shows.
  */
 #include <string.h>
 
@@ -92,19 +92,19 @@ static enum status expect_parse(void *field, const struct json *at, const struct
     return want_parse(expect, at, key, into, err);
 }
 
-/* ---- oracles ---- */
+/* ---- references ---- */
 
 static enum status map_parse(void *field, const struct json *at, const struct json_key *key, struct json_into *into,
                              struct err *err)
 {
-    struct oracle_map *map = field;
+    struct reference_map *map = field;
     map->theirs = at->key;
     return into_buffer(&map->ours, at, key, into, err);
 }
 
-static const struct json_elements map_elements = {sizeof(struct oracle_map), map_parse, NULL};
-#define FIELD(name) offsetof(struct oracle_spec, name)
-static const struct json_key oracle_keys[] = {
+static const struct json_elements map_elements = {sizeof(struct reference_map), map_parse, NULL};
+#define FIELD(name) offsetof(struct reference_spec, name)
+static const struct json_key reference_keys[] = {
     {"kernel", json_into_string, FIELD(kernel), .need = JSON_REQUIRED},
     {"output", into_buffer, FIELD(output), .need = JSON_REQUIRED},
     {"samples", json_into_u64, .field = FIELD(samples)},
@@ -116,36 +116,36 @@ static const struct json_key oracle_keys[] = {
 #undef FIELD
 
 /* Parameters that are templates: their text has a placeholder. */
-static enum status templates_parse(struct oracle_spec *oracle, struct json_into *into, struct err *err)
+static enum status templates_parse(struct reference_spec *reference, struct json_into *into, struct err *err)
 {
-    const struct text_template **templates = arena_array(into->arena, oracle->param_count + 1, sizeof(*templates));
+    const struct text_template **templates = arena_array(into->arena, reference->param_count + 1, sizeof(*templates));
     enum status status = STATUS_OK;
-    for (size_t k = 0; k < oracle->param_count && !status; k++) {
-        const struct json *at = oracle->params[k].at;
+    for (size_t k = 0; k < reference->param_count && !status; k++) {
+        const struct json *at = reference->params[k].at;
         if (at->type == JSON_STRING && strchr(at->string, '{'))
             status = into_any_template(&templates[k], at, NULL, into, err);
     }
-    oracle->templates = templates;
+    reference->templates = templates;
     return status;
 }
 
-static enum status into_oracle(void *field, const struct json *at, const struct json_key *key, struct json_into *into,
+static enum status into_reference(void *field, const struct json *at, const struct json_key *key, struct json_into *into,
                                struct err *err)
 {
     const struct manifest_parser *parser = into->context;
-    struct oracle_spec *oracle = field;
+    struct reference_spec *reference = field;
     (void)key;
-    *oracle = (struct oracle_spec){.samples = 256};
-    const enum status status = json_read_table(oracle, at, oracle_keys, JSON_KEYS(oracle_keys), into, err);
+    *reference = (struct reference_spec){.samples = 256};
+    const enum status status = json_read_table(reference, at, reference_keys, JSON_KEYS(reference_keys), into, err);
     if (status)
         return status;
-    if (strcmp(oracle->kernel, parser->manifest->name) == 0)
-        return json_fail(json_member(at, "kernel"), err, "a kernel cannot be its own oracle");
-    if (!is_output(&parser->manifest->buffers[oracle->output]))
+    if (strcmp(reference->kernel, parser->manifest->name) == 0)
+        return json_fail(json_member(at, "kernel"), err, "a kernel cannot be its own reference");
+    if (!is_output(&parser->manifest->buffers[reference->output]))
         return json_fail(json_member(at, "output"), err, "is no output: its role is neither out nor inout");
-    if (oracle->samples == 0)
+    if (reference->samples == 0)
         return json_fail(json_member(at, "samples"), err, "must be at least 1");
-    return templates_parse(oracle, into, err);
+    return templates_parse(reference, into, err);
 }
 
 /* ---- the check ---- */
@@ -155,7 +155,7 @@ static const struct json_elements expect_elements = {sizeof(struct expectation),
 static const struct json_key check_keys[] = {
     {"params", into_overrides, FIELD(params), .count = FIELD(param_count)},
     {"expect", json_into_members, FIELD(expect), .count = FIELD(expect_count), .more = &expect_elements},
-    {"oracle", into_oracle, .field = FIELD(oracle)},
+    {"reference", into_reference, .field = FIELD(reference)},
 };
 #undef FIELD
 
@@ -191,7 +191,7 @@ static bool is_verified(const struct manifest *manifest, int buffer)
     for (size_t i = 0; i < manifest->metric_count; i++)
         if (manifest->metrics[i].buffer == buffer)
             return true;
-    return manifest->check.oracle.kernel && manifest->check.oracle.output == buffer;
+    return manifest->check.reference.kernel && manifest->check.reference.output == buffer;
 }
 
 static bool needs_code(const struct manifest_step *steps, size_t count)
@@ -206,7 +206,7 @@ static bool needs_code(const struct manifest_step *steps, size_t count)
 /* A clock that a metric reads cannot be known beforehand, but some output must be. */
 static enum status check_outputs(const struct manifest *manifest, const struct json *root, struct err *err)
 {
-    const bool none = !manifest->check.expect_count && !manifest->check.oracle.kernel;
+    const bool none = !manifest->check.expect_count && !manifest->check.reference.kernel;
     const struct json *check = json_member(root, "check");
     for (size_t i = 0; i < manifest->buffer_count; i++) {
         const struct manifest_buffer *buffer = &manifest->buffers[i];
@@ -214,12 +214,12 @@ static enum status check_outputs(const struct manifest *manifest, const struct j
             continue;
         if (none)
             return json_fail(check ? check : root, err,
-                             "nothing verifies this kernel: output '%s' needs an expect or an oracle in /check",
+                             "nothing verifies this kernel: output '%s' needs an expect or a reference in /check",
                              buffer->name);
         if (!is_verified(manifest, (int)i))
             return json_fail_key(
                 buffer->at, err,
-                "nothing verifies this output: give it an expect, make it the oracle's output or a metric's "
+                "nothing verifies this output: give it an expect, make it the reference's output or a metric's "
                 "buffer, or call it temp");
     }
     return STATUS_OK;
@@ -241,8 +241,8 @@ enum status manifest_check_whole(const struct manifest_parser *parser, const str
         const bool is_read = buffer->role == ROLE_IN || buffer->role == ROLE_INOUT;
         if (is_read && buffer->fill.kind == FILL_NONE && !set_up[i])
             return json_fail_key(buffer->at, err, "nothing fills this input: the key 'fill' is missing");
-        /* An oracle may read buffers that the kernel itself does not. */
-        if (!used[i] && !manifest->check.oracle.kernel)
+        /* A reference may read buffers that the kernel itself does not. */
+        if (!used[i] && !manifest->check.reference.kernel)
             return json_fail_key(buffer->at, err, "no step uses this buffer");
     }
     return check_outputs(manifest, root, err);

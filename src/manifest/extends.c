@@ -66,10 +66,10 @@ static const struct json *without(const struct json *root, const char *const *ke
     made->first = NULL;
     made->count = 0;
     for (const struct json *member = root->first; member; member = member->next) {
-        bool left_out = false;
+        bool skipped = false;
         for (size_t k = 0; k < count; k++)
-            left_out = left_out || strcmp(member->key, keys[k]) == 0;
-        if (!left_out)
+            skipped = skipped || strcmp(member->key, keys[k]) == 0;
+        if (!skipped)
             append(made, member, &last, arena);
     }
     return made;

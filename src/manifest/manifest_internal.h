@@ -19,8 +19,8 @@ struct manifest_parser {
     const char *const *param_names;        /* for did-you-mean; as many as there are parameters */
     const char *const *buffer_names;       /* likewise */
     const struct text_template *symbol;    /* code.symbol, or NULL */
-    const char *marks[MANIFEST_MAX_MARKS]; /* recorded so far, setup first */
-    size_t mark_count;
+    const char *events[MANIFEST_MAX_EVENTS]; /* recorded so far, setup first */
+    size_t event_count;
     bool in_setup;            /* the steps that are being read are the setup's */
     const struct json *steps; /* the array that is being read */
 };

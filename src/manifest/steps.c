@@ -175,43 +175,43 @@ static enum status into_stream(void *field, const struct json *at, const struct 
     return status;
 }
 
-static enum status check_mark_name(const struct json *at, struct err *err)
+static enum status check_event_name(const struct json *at, struct err *err)
 {
     if (at->type != JSON_STRING)
-        return json_fail(at, err, "must be the name of a mark, not %s", json_type_name(at->type));
+        return json_fail(at, err, "must be the name of an event, not %s", json_type_name(at->type));
     return *at->string ? STATUS_OK : json_fail(at, err, "is empty");
 }
 
-static size_t find_mark(const struct manifest_parser *parser, const char *name)
+static size_t find_event(const struct manifest_parser *parser, const char *name)
 {
-    size_t mark = 0;
-    while (mark < parser->mark_count && strcmp(parser->marks[mark], name) != 0)
-        mark++;
-    return mark;
+    size_t event = 0;
+    while (event < parser->event_count && strcmp(parser->events[event], name) != 0)
+        event++;
+    return event;
 }
 
 static enum status into_record(void *field, const struct json *at, const struct json_key *key, struct json_into *into,
                                struct err *err)
 {
     struct manifest_parser *parser = into->context;
-    const enum status status = check_mark_name(at, err);
+    const enum status status = check_event_name(at, err);
     (void)key;
     if (status)
         return status;
-    if (find_mark(parser, at->string) < parser->mark_count)
-        return json_fail(at, err, "mark '%s' is recorded twice", at->string);
-    if (parser->mark_count == MANIFEST_MAX_MARKS)
-        return json_fail(at, err, "more than %d marks", MANIFEST_MAX_MARKS);
-    *(uint32_t *)field = (uint32_t)parser->mark_count;
-    parser->marks[parser->mark_count++] = at->string;
+    if (find_event(parser, at->string) < parser->event_count)
+        return json_fail(at, err, "event '%s' is recorded twice", at->string);
+    if (parser->event_count == MANIFEST_MAX_EVENTS)
+        return json_fail(at, err, "more than %d events", MANIFEST_MAX_EVENTS);
+    *(uint32_t *)field = (uint32_t)parser->event_count;
+    parser->events[parser->event_count++] = at->string;
     return STATUS_OK;
 }
 
 static bool is_recorded_later(const struct json *array, const char *name)
 {
     for (const struct json *step = array->first; step; step = step->next) {
-        const struct json *mark = json_member(step, "record");
-        if (mark && mark->type == JSON_STRING && strcmp(mark->string, name) == 0)
+        const struct json *event = json_member(step, "record");
+        if (event && event->type == JSON_STRING && strcmp(event->string, name) == 0)
             return true;
     }
     return false;
@@ -221,17 +221,17 @@ static enum status into_wait(void *field, const struct json *at, const struct js
                              struct err *err)
 {
     const struct manifest_parser *parser = into->context;
-    const enum status status = check_mark_name(at, err);
+    const enum status status = check_event_name(at, err);
     (void)key;
     if (status)
         return status;
-    const size_t mark = find_mark(parser, at->string);
-    *(uint32_t *)field = (uint32_t)mark;
-    if (mark < parser->mark_count)
+    const size_t event = find_event(parser, at->string);
+    *(uint32_t *)field = (uint32_t)event;
+    if (event < parser->event_count)
         return STATUS_OK;
     if (is_recorded_later(parser->steps, at->string))
-        return json_fail(at, err, "mark '%s' is recorded only after this step", at->string);
-    return json_fail_unknown(at, err, "no step records mark", at->string, parser->marks, parser->mark_count);
+        return json_fail(at, err, "event '%s' is recorded only after this step", at->string);
+    return json_fail_unknown(at, err, "no step records event", at->string, parser->events, parser->event_count);
 }
 
 #define FIELD(name) offsetof(struct manifest_step, name)
@@ -273,8 +273,8 @@ static const struct json_key step_keys[] = {
     [STEP_COPY] = {"copy", into_copy, .field = 0},
     [STEP_FILL] = {"fill", into_step_fill, .field = 0},
     [STEP_SYNC] = {"sync", into_nothing, .field = 0},
-    [STEP_RECORD] = {"record", into_record, .field = FIELD(mark)},
-    [STEP_WAIT] = {"wait", into_wait, .field = FIELD(mark)},
+    [STEP_RECORD] = {"record", into_record, .field = FIELD(event)},
+    [STEP_WAIT] = {"wait", into_wait, .field = FIELD(event)},
     [STEP_LOAD] = {"load", into_nothing, .field = 0},
     [STEP_GRAPH] = {"graph", into_graph, .field = 0},
     [STEP_ALLOC] = {"alloc", into_buffer, .field = FIELD(to)},

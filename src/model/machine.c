@@ -83,14 +83,14 @@ const struct machine_unit *machine_unit(const struct machine *machine, const cha
 
 double ceiling_value(const struct ceiling *ceiling)
 {
-    return ceiling->measured > 0 ? ceiling->measured : ceiling->claimed;
+    return ceiling->measured > 0 ? ceiling->measured : ceiling->vendor;
 }
 
 const char *ceiling_kind(const struct ceiling *ceiling)
 {
     if (ceiling->measured > 0)
         return "measured";
-    return ceiling->claimed > 0 ? "claimed" : "unknown";
+    return ceiling->vendor > 0 ? "vendor" : "unknown";
 }
 
 static bool is_rate(double value)
@@ -100,7 +100,7 @@ static bool is_rate(double value)
 
 static bool ceiling_ok(const struct ceiling *ceiling)
 {
-    return is_rate(ceiling->claimed) && is_rate(ceiling->measured) && is_rate(ceiling->ci_rel);
+    return is_rate(ceiling->vendor) && is_rate(ceiling->measured) && is_rate(ceiling->ci_rel);
 }
 
 static const char *level_problem(const struct machine *machine, uint32_t k)
@@ -163,10 +163,10 @@ void machine_raise_clock(struct machine *machine, double core_hz)
         return;
     for (uint32_t k = 0; k < machine->unit_count; k++) {
         struct machine_unit *unit = &machine->units[k];
-        if (unit->peak.claimed <= 0 || unit->clock_hz <= 0 || core_hz <= unit->clock_hz)
+        if (unit->peak.vendor <= 0 || unit->clock_hz <= 0 || core_hz <= unit->clock_hz)
             continue;
         if (machine->measured) {
-            unit->peak.claimed *= core_hz / unit->clock_hz;
+            unit->peak.vendor *= core_hz / unit->clock_hz;
             unit->clock_hz = core_hz;
         } else if (core_hz > unit->limit_hz) {
             unit->limit_hz = core_hz;
@@ -178,5 +178,5 @@ void machine_raise_clock(struct machine *machine, double core_hz)
 
 double machine_unit_limit(const struct machine_unit *unit)
 {
-    return unit->limit_hz > unit->clock_hz ? unit->peak.claimed * unit->limit_hz / unit->clock_hz : unit->peak.claimed;
+    return unit->limit_hz > unit->clock_hz ? unit->peak.vendor * unit->limit_hz / unit->clock_hz : unit->peak.vendor;
 }

@@ -7,8 +7,8 @@
 
 #define RECORD_STRUCT struct ceiling
 static const struct record_field claimed_fields[] = {
-    FIELD_F64("value", claimed, RECORD_REQUIRED | RECORD_POSITIVE),
-    FIELD_CHARS("source", claimed_source, RECORD_REQUIRED),
+    FIELD_F64("value", vendor, RECORD_REQUIRED | RECORD_POSITIVE),
+    FIELD_CHARS("source", vendor_source, RECORD_REQUIRED),
 };
 static const struct record claimed_record = {RECORD_TABLE(claimed_fields)};
 
@@ -26,7 +26,7 @@ static bool ceiling_known(const void *base)
 }
 
 static const struct record_field ceiling_fields[] = {
-    FIELD_GROUP("claimed", claimed_record, RECORD_SPARSE),
+    FIELD_GROUP("vendor", claimed_record, RECORD_SPARSE),
     FIELD_GROUP("measured", measured_record, RECORD_SPARSE),
 };
 static const struct record ceiling_record = {RECORD_TABLE(ceiling_fields), .known = ceiling_known};
@@ -145,7 +145,7 @@ static enum status machine_check(void *base, const struct json *json, struct err
     return problem ? json_fail(json, err, "%s", problem) : STATUS_OK;
 }
 
-static const char *const kinds[] = {"claimed", "measured"};
+static const char *const kinds[] = {"vendor", "measured"};
 
 static const struct record_field machine_fields[] = {
     FIELD_CHARS("name", name, RECORD_REQUIRED),

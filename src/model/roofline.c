@@ -47,12 +47,12 @@ static double traffic_bytes(const struct machine *machine, const struct work *wo
     return cache == CACHE_COLD ? fmax(0, cold - fmin(work->write_bytes, stay)) : cold;
 }
 
-static void set_bound(struct floor *floor, const char *name, bool is_memory, const struct ceiling *ceiling)
+static void set_bound(struct lower_bound *lower_bound, const char *name, bool is_memory, const struct ceiling *ceiling)
 {
-    snprintf(floor->ceiling_name, sizeof(floor->ceiling_name), "%s", name);
-    floor->bound_is_memory = is_memory;
-    floor->ceiling_value = ceiling_value(ceiling);
-    floor->ceiling_measured = ceiling->measured > 0;
+    snprintf(lower_bound->ceiling_name, sizeof(lower_bound->ceiling_name), "%s", name);
+    lower_bound->bound_is_memory = is_memory;
+    lower_bound->ceiling_value = ceiling_value(ceiling);
+    lower_bound->ceiling_measured = ceiling->measured > 0;
 }
 
 static bool applies(const struct machine_level *level, const struct work *work)
@@ -77,73 +77,73 @@ static uint32_t slowest_level(double *time_ns, const struct machine *machine, co
     return slowest;
 }
 
-void floor_compute(struct floor *floor, const struct machine *machine, const struct work *work, enum cache_mode cache)
+void lower_bound_compute(struct lower_bound *lower_bound, const struct machine *machine, const struct work *work, enum cache_mode cache)
 {
     const double bytes = total_bytes(work);
     const struct machine_unit *unit = work->flops > 0 ? machine_unit(machine, work->unit) : NULL;
     const double peak = unit ? ceiling_value(&unit->peak) : 0;
-    *floor = (struct floor){.intensity = bytes > 0 ? work->flops / bytes : NAN, .ridge = NAN};
-    const uint32_t slowest = slowest_level(&floor->memory_ns, machine, work, cache);
+    *lower_bound = (struct lower_bound){.intensity = bytes > 0 ? work->flops / bytes : NAN, .ridge = NAN};
+    const uint32_t slowest = slowest_level(&lower_bound->memory_ns, machine, work, cache);
     const struct machine_level *level = slowest < machine->level_count ? &machine->levels[slowest] : NULL;
     if (peak > 0)
-        floor->compute_ns = work->flops / peak * 1e9;
+        lower_bound->compute_ns = work->flops / peak * 1e9;
     if (peak > 0 && level)
-        floor->ridge = peak / ceiling_value(&level->bandwidth);
-    floor->time_ns = fmax(floor->memory_ns, floor->compute_ns);
-    floor->launch_ns = machine->launch_ns;
-    if (level && floor->memory_ns >= floor->compute_ns)
-        set_bound(floor, level->name, true, &level->bandwidth);
+        lower_bound->ridge = peak / ceiling_value(&level->bandwidth);
+    lower_bound->time_ns = fmax(lower_bound->memory_ns, lower_bound->compute_ns);
+    lower_bound->launch_ns = machine->launch_ns;
+    if (level && lower_bound->memory_ns >= lower_bound->compute_ns)
+        set_bound(lower_bound, level->name, true, &level->bandwidth);
     else if (peak > 0)
-        set_bound(floor, unit->name, false, &unit->peak);
-    snprintf(floor->bound, sizeof(floor->bound), "%s", floor->ceiling_name);
+        set_bound(lower_bound, unit->name, false, &unit->peak);
+    snprintf(lower_bound->bound, sizeof(lower_bound->bound), "%s", lower_bound->ceiling_name);
     if (work->level[0]) /* known is which path binds, even where nobody knows how wide it is */
-        snprintf(floor->bound, sizeof(floor->bound), "%s", work->level);
-    else if (floor->launch_ns > floor->time_ns)
-        snprintf(floor->bound, sizeof(floor->bound), "launch");
+        snprintf(lower_bound->bound, sizeof(lower_bound->bound), "%s", work->level);
+    else if (lower_bound->launch_ns > lower_bound->time_ns)
+        snprintf(lower_bound->bound, sizeof(lower_bound->bound), "launch");
 }
 
-double floor_fraction(const struct floor *floor, double time_ns)
+double lower_bound_fraction(const struct lower_bound *lower_bound, double time_ns)
 {
-    return floor->time_ns > 0 && time_ns > 0 ? floor->time_ns / time_ns : NAN;
+    return lower_bound->time_ns > 0 && time_ns > 0 ? lower_bound->time_ns / time_ns : NAN;
 }
 
 /* ---- plausibility ---- */
 
-/* One roof and what must pass under it. */
-struct roof {
+/* One ceiling and what must pass under it. */
+struct limit {
     const char *name;
     struct ceiling ceiling;
     double amount; /* bytes or FLOP */
     const char *rate_unit;
 };
 
-static void say(char why[static 256], const struct roof *roof, const char *kind, double rate, double time_ns)
+static void say(char why[static 256], const struct limit *limit, const char *kind, double rate, double time_ns)
 {
     char took[UNITS_TEXT], least[UNITS_TEXT], limit[UNITS_TEXT];
-    const double least_ns = roof->amount / rate * 1e9;
+    const double least_ns = limit->amount / rate * 1e9;
     snprintf(why, 256, "%s is %.3g times as fast as %s's %s %s allows (at least %s)", units_time(took, time_ns),
-             least_ns / time_ns, roof->name, kind, units_rate(limit, rate, roof->rate_unit),
+             least_ns / time_ns, limit->name, kind, units_rate(limit, rate, limit->rate_unit),
              units_time(least, least_ns));
 }
 
-/* Raises `worst` where this roof says more. */
-static void judge_roof(enum plausibility *worst, const struct roof *roof, double time_ns, double tick_ns,
+/* Raises `worst` where this ceiling says more. */
+static void judge_ceiling(enum plausibility *worst, const struct limit *limit, double time_ns, double tick_ns,
                        char why[static 256])
 {
-    const struct ceiling *ceiling = &roof->ceiling;
+    const struct ceiling *ceiling = &limit->ceiling;
     const double longest_ns = time_ns + tick_ns, margin = 1.02 + 2 * ceiling->ci_rel;
-    if (*worst < IMPOSSIBLE && ceiling->claimed > 0 && longest_ns * 1.01 < roof->amount / ceiling->claimed * 1e9) {
-        say(why, roof, "claimed", ceiling->claimed, time_ns);
+    if (*worst < IMPOSSIBLE && ceiling->vendor > 0 && longest_ns * 1.01 < limit->amount / ceiling->vendor * 1e9) {
+        say(why, limit, "vendor", ceiling->vendor, time_ns);
         *worst = IMPOSSIBLE;
     }
-    if (*worst < ABOVE_MEASURED_ROOF && ceiling->measured > 0 &&
-        longest_ns * margin < roof->amount / ceiling->measured * 1e9) {
-        say(why, roof, "measured", ceiling->measured, time_ns);
-        *worst = ABOVE_MEASURED_ROOF;
+    if (*worst < ABOVE_MEASURED_CEILING && ceiling->measured > 0 &&
+        longest_ns * margin < limit->amount / ceiling->measured * 1e9) {
+        say(why, limit, "measured", ceiling->measured, time_ns);
+        *worst = ABOVE_MEASURED_CEILING;
     }
 }
 
-enum plausibility floor_judge(const struct machine *machine, const struct work *work, enum cache_mode cache,
+enum plausibility lower_bound_judge(const struct machine *machine, const struct work *work, enum cache_mode cache,
                               double time_ns, double tick_ns, char why[static 256])
 {
     enum plausibility worst = PLAUSIBLE;
@@ -151,15 +151,15 @@ enum plausibility floor_judge(const struct machine *machine, const struct work *
     why[0] = '\0';
     for (uint32_t k = 0; k < machine->level_count; k++) {
         const struct machine_level *level = &machine->levels[k];
-        struct roof roof = {level->name, level->bandwidth, traffic_bytes(machine, work, cache, k), "B/s"};
+        struct limit limit = {level->name, level->bandwidth, traffic_bytes(machine, work, cache, k), "B/s"};
         if (!applies(level, work)) /* what a kernel reached on its own memory says nothing of a link */
-            roof.ceiling.measured = 0;
-        judge_roof(&worst, &roof, time_ns, tick_ns, why);
+            limit.ceiling.measured = 0;
+        judge_ceiling(&worst, &limit, time_ns, tick_ns, why);
     }
     if (unit) {
-        struct roof roof = {unit->name, unit->peak, work->flops, machine_unit_rate(unit->name)};
-        roof.ceiling.claimed = machine_unit_limit(unit);
-        judge_roof(&worst, &roof, time_ns, tick_ns, why);
+        struct limit limit = {unit->name, unit->peak, work->flops, machine_unit_rate(unit->name)};
+        limit.ceiling.vendor = machine_unit_limit(unit);
+        judge_ceiling(&worst, &limit, time_ns, tick_ns, why);
     }
     return worst;
 }

@@ -11,8 +11,8 @@
 
 struct fit {
     struct text *out;
-    const struct bound *bound;
-    const struct bound_launch *launch;
+    const struct resolved *resolved;
+    const struct resolved_launch *launch;
     const struct codeobj_kernel *kernel;
     size_t count;
 };
@@ -35,13 +35,13 @@ static void name_arg(struct text *out, const struct fit *fit, size_t index)
 {
     const struct manifest_arg *spec = fit->launch->args[index].spec;
     text_addf(out, "argument %zu '%s'", index + 1,
-              spec->buffer >= 0 ? fit->bound->manifest->buffers[spec->buffer].name : expr_source(spec->value));
+              spec->buffer >= 0 ? fit->resolved->manifest->buffers[spec->buffer].name : expr_source(spec->value));
 }
 
 static void describe_passed(struct text *out, const struct fit *fit, size_t index)
 {
     const struct manifest_arg *spec = fit->launch->args[index].spec;
-    const struct bound *bound = fit->bound;
+    const struct resolved *resolved = fit->resolved;
     struct arena arena = {0};
     struct err err = {0};
     char *type = NULL;
@@ -49,7 +49,7 @@ static void describe_passed(struct text *out, const struct fit *fit, size_t inde
         text_add(out, "a pointer to a buffer");
         return;
     }
-    if (template_render(&type, spec->type, bound->manifest, bound->values, bound->slots, &arena, &err))
+    if (template_render(&type, spec->type, resolved->manifest, resolved->values, resolved->slots, &arena, &err))
         type = arena_strdup(&arena, template_source(spec->type));
     text_addf(out, "%u byte%s (%s)", fit->launch->args[index].size_bytes,
               fit->launch->args[index].size_bytes == 1 ? "" : "s", type);
@@ -152,10 +152,10 @@ static void compare_lds(struct fit *fit, uint64_t limit_bytes)
             (unsigned long long)limit_bytes);
 }
 
-size_t launch_fit(struct text *out, const struct bound *bound, const struct bound_launch *launch,
+size_t launch_fit(struct text *out, const struct resolved *resolved, const struct resolved_launch *launch,
                   const struct codeobj_kernel *kernel, uint64_t lds_limit_bytes)
 {
-    struct fit fit = {.out = out, .bound = bound, .launch = launch, .kernel = kernel};
+    struct fit fit = {.out = out, .resolved = resolved, .launch = launch, .kernel = kernel};
     compare_args(&fit);
     compare_block(&fit);
     compare_lds(&fit, lds_limit_bytes);
@@ -164,8 +164,8 @@ size_t launch_fit(struct text *out, const struct bound *bound, const struct boun
 
 /* ---- launches of a case ---- */
 
-static void each_step(const struct bound_step *steps, size_t count,
-                      void (*visit)(void *context, const struct bound_launch *launch), void *context)
+static void each_step(const struct resolved_step *steps, size_t count,
+                      void (*visit)(void *context, const struct resolved_launch *launch), void *context)
 {
     for (size_t k = 0; k < count; k++) {
         if (steps[k].kind == STEP_LAUNCH && steps[k].repeat)
@@ -174,33 +174,33 @@ static void each_step(const struct bound_step *steps, size_t count,
     }
 }
 
-void launch_each(const struct bound *bound, void (*visit)(void *context, const struct bound_launch *launch),
+void launch_each(const struct resolved *resolved, void (*visit)(void *context, const struct resolved_launch *launch),
                  void *context)
 {
-    each_step(bound->setup, bound->setup_count, visit, context);
-    each_step(bound->steps, bound->step_count, visit, context);
+    each_step(resolved->setup, resolved->setup_count, visit, context);
+    each_step(resolved->steps, resolved->step_count, visit, context);
 }
 
-static const struct bound_launch *first_launch(const struct bound_step *steps, size_t count, bool timed)
+static const struct resolved_launch *first_launch(const struct resolved_step *steps, size_t count, bool timed)
 {
     for (size_t k = 0; k < count; k++) {
-        const struct bound_step *step = &steps[k];
+        const struct resolved_step *step = &steps[k];
         if (!step->repeat || (timed && !step->timed))
             continue;
         if (step->kind == STEP_LAUNCH)
             return &step->launch;
         /* What a graph holds is timed with the graph. */
-        const struct bound_launch *inside = first_launch(step->steps, step->step_count, false);
+        const struct resolved_launch *inside = first_launch(step->steps, step->step_count, false);
         if (inside)
             return inside;
     }
     return NULL;
 }
 
-const struct bound_launch *launch_first_timed(const struct bound *bound)
+const struct resolved_launch *launch_first_timed(const struct resolved *resolved)
 {
-    const struct bound_launch *timed = first_launch(bound->steps, bound->step_count, true);
-    return timed ? timed : first_launch(bound->steps, bound->step_count, false);
+    const struct resolved_launch *timed = first_launch(resolved->steps, resolved->step_count, true);
+    return timed ? timed : first_launch(resolved->steps, resolved->step_count, false);
 }
 
 /* ---- occupancy ---- */
@@ -208,7 +208,7 @@ const struct bound_launch *launch_first_timed(const struct bound *bound)
 /* Waves per SIMD are quotients of small whole numbers, which manifests may write in another order. */
 #define ROUNDING 1e-6
 
-enum status launch_occupancy(struct occupancy *occupancy, const struct bound_launch *launch, const char *target,
+enum status launch_occupancy(struct occupancy *occupancy, const struct resolved_launch *launch, const char *target,
                              const struct codeobj_kernel *kernel, struct err *err)
 {
     const struct occupancy_use use = {.target = target,
@@ -250,11 +250,11 @@ static void add_limits(struct text *out, const struct occupancy *occupancy, cons
     }
 }
 
-bool launch_claim_differs(struct text *out, const struct bound *bound, const struct bound_launch *launch,
+bool launch_claim_differs(struct text *out, const struct resolved *resolved, const struct resolved_launch *launch,
                           const char *target, const struct codeobj_kernel *kernel)
 {
-    const double claimed = bound->waves_claimed;
-    const bool exactly = bound->manifest->occupancy.exactly;
+    const double claimed = resolved->waves_claimed;
+    const bool exactly = resolved->manifest->occupancy.exactly;
     struct occupancy occupancy;
     struct err err = {0};
     struct text advice = {0};

@@ -9,7 +9,7 @@
 #include "rooftile/targets.h"
 #include "rooftile/text.h"
 
-/* Workgroup limits of the CPU device (device.h), where oracles run; it has no other limit that an oracle could ask for.
+/* Workgroup limits of the CPU device (device.h), where references run; it has no other limit that a reference could ask for.
  */
 #define CPU_MAX_BLOCK 1024
 #define CPU_LDS_BYTES 2097152
@@ -68,7 +68,7 @@ static void add_shape(struct plan_case *plan_case, const char *shape, struct are
 }
 
 /* Is the current combination a case: neither filtered, there already nor excluded? Its id is in `id` then, its values
- * and slots are in the expansion: combinations that are left out cost the plan no memory. */
+ * and slots are in the expansion: combinations that are skipped cost the plan no memory. */
 static enum status is_case(bool *wanted, struct planner *planner, struct expansion *expansion, struct text *id,
                            struct err *err)
 {
@@ -110,7 +110,7 @@ static struct plan_case *add_case(struct planner *planner, const struct expansio
         .tag_count = expansion->tag_count,
         .shape = expansion->suite_case->shape,
         .measure = expansion->suite_case->measure,
-        .bound =
+        .resolved =
             {
                 .manifest = manifest,
                 .values = arena_copy(arena, expansion->fitted, manifest->param_count * sizeof(*expansion->fitted)),
@@ -139,7 +139,7 @@ static void refuse_case(struct plan_case *plan_case, const struct expansion *exp
 /* sim has nothing but the model: without a peak of the case's unit its time would be made of memory traffic alone. */
 static void refuse_unpredictable(struct plan_case *plan_case, const struct planner *planner)
 {
-    const struct work *work = &plan_case->bound.work;
+    const struct work *work = &plan_case->resolved.work;
     if (strcmp(planner->device->backend, "sim") != 0 || work->flops <= 0 || machine_unit(planner->machine, work->unit))
         return;
     plan_case->state = PLAN_SKIPPED;
@@ -149,11 +149,11 @@ static void refuse_unpredictable(struct plan_case *plan_case, const struct plann
 }
 
 /* The ways of compiling that the case asks for and the device does not have. */
-static enum status check_modes(const struct planner *planner, const struct bound *bound, struct err *err)
+static enum status check_modes(const struct planner *planner, const struct resolved *resolved, struct err *err)
 {
     const struct device_facts *device = planner->device;
-    const uint32_t wave = manifest_wave(bound->manifest, bound->values);
-    const bool cumode = manifest_cumode(bound->manifest, bound->values);
+    const uint32_t wave = manifest_wave(resolved->manifest, resolved->values);
+    const bool cumode = manifest_cumode(resolved->manifest, resolved->values);
     if (strcmp(device->backend, "cpu") != 0)
         return wave || cumode ? target_check_modes(device->arch, wave ? wave : (uint32_t)device->wave, cumode, err)
                               : STATUS_OK;
@@ -168,22 +168,22 @@ static enum status check_modes(const struct planner *planner, const struct bound
 
 static void evaluate_case(struct planner *planner, struct plan_case *plan_case, const struct expansion *expansion)
 {
-    struct bound *bound = &plan_case->bound;
+    struct resolved *resolved = &plan_case->resolved;
     struct err err;
-    enum status status = check_modes(planner, bound, &err);
+    enum status status = check_modes(planner, resolved, &err);
     if (!status)
-        status = bind_slots(bound, bound->manifest, bound->values, bound->slots, planner->device, planner->arena, &err);
+        status = resolve_slots(resolved, resolved->manifest, resolved->values, resolved->slots, planner->device, planner->arena, &err);
     if (!status)
-        status = timing_check(bound, plan_case->measure.timer, &err);
+        status = timing_check(resolved, plan_case->measure.timer, &err);
     if (!status)
-        status = codes_add(planner, bound, false, plan_case->id, &err);
+        status = codes_add(planner, resolved, false, plan_case->id, &err);
     if (!status)
         status = verify_choose(planner, plan_case, &err);
     if (status) {
         refuse_case(plan_case, expansion, planner->arena, &err);
         return;
     }
-    floor_compute(&plan_case->floor, planner->machine, &bound->work, plan_case->measure.cache);
+    lower_bound_compute(&plan_case->lower_bound, planner->machine, &resolved->work, plan_case->measure.cache);
     case_estimate(plan_case, planner->machine, planner->device);
     refuse_unpredictable(plan_case, planner);
 }

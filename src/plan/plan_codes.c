@@ -11,7 +11,7 @@
 const bool *codes_compiled(struct planner *planner, const struct manifest *manifest)
 {
     struct code_set *codes = &planner->codes;
-    /* Newest first: cases of one kernel follow each other, its oracle in between. */
+    /* Newest first: cases of one kernel follow each other, its reference in between. */
     for (size_t k = codes->param_count; k-- > 0;)
         if (codes->params[k].manifest == manifest)
             return codes->params[k].compiled;
@@ -115,14 +115,14 @@ static int compare_defines(const void *a, const void *b)
     return strcmp(((const struct build_define *)a)->name, ((const struct build_define *)b)->name);
 }
 
-static enum status render_defines(struct build_request *request, const struct bind *bind,
+static enum status render_defines(struct build_request *request, const struct resolve *resolve,
                                   const struct code_query *query)
 {
-    struct build_define *defines = arena_array(bind->arena, query->define_count, sizeof(*defines));
+    struct build_define *defines = arena_array(resolve->arena, query->define_count, sizeof(*defines));
     for (size_t k = 0; k < query->define_count; k++) {
         const struct define *define = &query->defines[k];
         char *value = NULL;
-        enum status status = bind_text(&value, bind, define->value, &(struct place){define->at, NULL, -1});
+        enum status status = resolve_text(&value, resolve, define->value, &(struct place){define->at, NULL, -1});
         if (status)
             return status;
         defines[k] = (struct build_define){define->name, value};
@@ -134,24 +134,24 @@ static enum status render_defines(struct build_request *request, const struct bi
     return STATUS_OK;
 }
 
-static enum status render(struct build_request *request, const struct bind *bind, const struct code_query *query)
+static enum status render(struct build_request *request, const struct resolve *resolve, const struct code_query *query)
 {
     const struct manifest *manifest = query->manifest;
     const struct place image_place = {json_member(manifest->at, "code"), "image", -1};
     const struct place library_place = {json_member(manifest->at, "code"), "library", -1};
-    enum status status = render_defines(request, bind, query);
+    enum status status = render_defines(request, resolve, query);
     if (status)
         return status;
     if (manifest->image) {
         char *image = NULL;
-        status = bind_text(&image, bind, manifest->image, &image_place);
+        status = resolve_text(&image, resolve, manifest->image, &image_place);
         if (status)
             return status;
-        request->image = path_join(bind->arena, manifest->dir, image);
+        request->image = path_join(resolve->arena, manifest->dir, image);
     }
     if (manifest->library) {
         char *library = NULL;
-        status = bind_text(&library, bind, manifest->library, &library_place);
+        status = resolve_text(&library, resolve, manifest->library, &library_place);
         if (status)
             return status;
         request->library = library;
@@ -162,13 +162,13 @@ static enum status render(struct build_request *request, const struct bind *bind
     return STATUS_OK;
 }
 
-static enum status add_request(size_t *code, struct planner *planner, const struct bind *bind,
+static enum status add_request(size_t *code, struct planner *planner, const struct resolve *resolve,
                                const struct code_query *query, const char *id)
 {
     struct code_set *codes = &planner->codes;
     const struct plan_options *options = planner->options;
     struct build_request request = {.asked_by = id};
-    enum status status = render(&request, bind, query);
+    enum status status = render(&request, resolve, query);
     if (status)
         return status;
     const uint32_t wave = manifest_wave(query->manifest, query->values);
@@ -193,17 +193,17 @@ static enum status add_request(size_t *code, struct planner *planner, const stru
     return STATUS_OK;
 }
 
-enum status codes_find(size_t *code, struct planner *planner, const struct bind *bind, const struct define *defines,
+enum status codes_find(size_t *code, struct planner *planner, const struct resolve *resolve, const struct define *defines,
                        size_t define_count, bool for_cpu, const char *id)
 {
     struct code_set *codes = &planner->codes;
     const struct code_query query = {
         .codes = codes,
-        .manifest = bind->manifest,
+        .manifest = resolve->manifest,
         .defines = defines,
         .define_count = define_count,
-        .values = bind->bound->values,
-        .compiled = codes_compiled(planner, bind->manifest),
+        .values = resolve->resolved->values,
+        .compiled = codes_compiled(planner, resolve->manifest),
         .for_cpu = for_cpu,
     };
     const uint64_t hash = query_hash(&query);
@@ -212,7 +212,7 @@ enum status codes_find(size_t *code, struct planner *planner, const struct bind 
         *code = codes->keys[known].code;
         return STATUS_OK;
     }
-    enum status status = add_request(code, planner, bind, &query, id);
+    enum status status = add_request(code, planner, resolve, &query, id);
     if (status)
         return status;
     codes->keys = grow(codes->keys, codes->key_count, &codes->key_capacity, sizeof(*codes->keys));
@@ -235,7 +235,7 @@ void codes_release(struct code_set *codes)
 
 /* The code objects of a case: launches with defines of their own need others than the rest. */
 
-static size_t count_launches(const struct bound_step *steps, size_t count)
+static size_t count_launches(const struct resolved_step *steps, size_t count)
 {
     size_t launches = 0;
     for (size_t k = 0; k < count; k++)
@@ -246,7 +246,7 @@ static size_t count_launches(const struct bound_step *steps, size_t count)
 /* The case whose codes are being found. */
 struct search {
     struct planner *planner;
-    struct bind bind;
+    struct resolve resolve;
     bool for_cpu;
     const char *id;
     size_t *codes; /* so far, each once */
@@ -256,7 +256,7 @@ struct search {
 static enum status search_code(size_t *code, struct search *search, const struct define *defines, size_t define_count)
 {
     enum status status =
-        codes_find(code, search->planner, &search->bind, defines, define_count, search->for_cpu, search->id);
+        codes_find(code, search->planner, &search->resolve, defines, define_count, search->for_cpu, search->id);
     if (status)
         return status;
     size_t at = 0;
@@ -267,11 +267,11 @@ static enum status search_code(size_t *code, struct search *search, const struct
     return STATUS_OK;
 }
 
-static enum status search_steps(struct search *search, struct bound_step *steps, size_t count)
+static enum status search_steps(struct search *search, struct resolved_step *steps, size_t count)
 {
     enum status status = STATUS_OK;
     for (size_t k = 0; k < count && !status; k++) {
-        struct bound_launch *launch = &steps[k].launch;
+        struct resolved_launch *launch = &steps[k].launch;
         if (steps[k].kind == STEP_LAUNCH)
             status = search_code(&launch->code, search, launch->spec->defines, launch->spec->define_count);
         else
@@ -280,28 +280,28 @@ static enum status search_steps(struct search *search, struct bound_step *steps,
     return status;
 }
 
-enum status codes_add(struct planner *planner, struct bound *bound, bool for_cpu, const char *id, struct err *err)
+enum status codes_add(struct planner *planner, struct resolved *resolved, bool for_cpu, const char *id, struct err *err)
 {
-    const struct manifest *manifest = bound->manifest;
+    const struct manifest *manifest = resolved->manifest;
     const size_t launches =
-        count_launches(bound->steps, bound->step_count) + count_launches(bound->setup, bound->setup_count);
+        count_launches(resolved->steps, resolved->step_count) + count_launches(resolved->setup, resolved->setup_count);
     struct search search = {
         .planner = planner,
-        .bind = {bound, manifest, for_cpu ? &planner->cpu : planner->device, planner->arena, err},
+        .resolve = {resolved, manifest, for_cpu ? &planner->cpu : planner->device, planner->arena, err},
         .for_cpu = for_cpu,
         .id = id,
         .codes = arena_array(planner->arena, launches ? launches : 1, sizeof(*search.codes)),
     };
-    enum status status = search_steps(&search, bound->steps, bound->step_count);
+    enum status status = search_steps(&search, resolved->steps, resolved->step_count);
     if (!status)
-        status = search_steps(&search, bound->setup, bound->setup_count);
+        status = search_steps(&search, resolved->setup, resolved->setup_count);
     if (!status && !launches &&
         (manifest->source || manifest->image || manifest->library)) /* the code is there to be loaded */
         status = search_code(&(size_t){0}, &search, manifest->defines, manifest->define_count);
     if (status)
         return status;
-    bound->code = search.codes[0];
-    bound->codes = search.codes;
-    bound->code_count = search.count;
+    resolved->code = search.codes[0];
+    resolved->codes = search.codes;
+    resolved->code_count = search.count;
     return STATUS_OK;
 }

@@ -17,9 +17,9 @@
 #define SEQUENTIAL_BYTES_PER_NS 1.0
 /* Random values are computed one by one. */
 #define RANDOM_ELEMENT_NS 5.0
-/* Oracles are plain code: each operation and byte takes about this, and each item a handful of operations. */
-#define ORACLE_OPERATION_NS 1.0
-#define ORACLE_ITEM_NS 15.0
+/* References are plain code: each operation and byte takes about this, and each item a handful of operations. */
+#define REFERENCE_OPERATION_NS 1.0
+#define REFERENCE_ITEM_NS 15.0
 
 /* A device without a machine file, per thread or compute unit: caches, then memory, in bytes per nanosecond; FLOP. */
 #define UNKNOWN_CACHE_BYTES_PER_NS 50.0
@@ -30,12 +30,12 @@
 #define STEP_NS 1.0
 #define UNKNOWN_NEAR_NS 5.0
 #define UNKNOWN_FAR_NS 120.0
-/* Kernels seldom reach the roof of their footprint. */
-#define SHARE_OF_ROOF 0.75
+/* Kernels seldom reach the ceiling of their footprint. */
+#define SHARE_OF_CEILING 0.75
 /* Work that has only items: bytes of LDS, steps of synchronisation. */
 #define ITEM_NS 0.1
 
-/* The CPU device's reference rates before or after a case; a GPU only reads its sensors. */
+/* The CPU device's calibration rates before or after a case; a GPU only reads its sensors. */
 #define SENSE_NS 15e6
 #define GPU_SENSE_NS 1e6
 /* Around each sample on a GPU: two clock probes, and waiting. */
@@ -73,19 +73,19 @@ static struct rates rates_of(const struct machine *machine, const struct device_
 }
 
 /* Does a launch leave what its core or device has alone? One work-item stays on one core. */
-static bool goes_far(const struct rates *rates, const struct bound *bound, bool single)
+static bool goes_far(const struct rates *rates, const struct resolved *resolved, bool single)
 {
-    return bound->work.footprint_bytes > rates->near_bytes * (single || !rates->cpu ? 1 : rates->cus);
+    return resolved->work.footprint_bytes > rates->near_bytes * (single || !rates->cpu ? 1 : rates->cus);
 }
 
 /* ---- one launch ---- */
 
 /* Launches in one pass over the timed steps. */
-static double count_launches(const struct bound_step *steps, size_t count, bool all)
+static double count_launches(const struct resolved_step *steps, size_t count, bool all)
 {
     double launches = 0;
     for (size_t k = 0; k < count; k++) {
-        const struct bound_step *step = &steps[k];
+        const struct resolved_step *step = &steps[k];
         if (!all && !step->timed)
             continue;
         if (step->kind == STEP_LAUNCH)
@@ -97,31 +97,31 @@ static double count_launches(const struct bound_step *steps, size_t count, bool 
 }
 
 /* Work-items that one thread of the CPU device goes through in the first timed launch. */
-static double lanes_of(const struct rates *rates, const struct bound *bound)
+static double lanes_of(const struct rates *rates, const struct resolved *resolved)
 {
-    for (size_t k = 0; k < bound->step_count && rates->cpu; k++) {
-        const struct bound_launch *launch = &bound->steps[k].launch;
-        if (bound->steps[k].kind == STEP_LAUNCH && bound->steps[k].timed)
+    for (size_t k = 0; k < resolved->step_count && rates->cpu; k++) {
+        const struct resolved_launch *launch = &resolved->steps[k].launch;
+        if (resolved->steps[k].kind == STEP_LAUNCH && resolved->steps[k].timed)
             return (double)launch->block[0] * launch->block[1] * launch->block[2];
     }
     return 1;
 }
 
 /* The first timed launch is one workgroup. */
-static bool single_group(const struct bound *bound)
+static bool single_group(const struct resolved *resolved)
 {
-    for (size_t k = 0; k < bound->step_count; k++)
-        if (bound->steps[k].kind == STEP_LAUNCH && bound->steps[k].timed)
-            return bound->steps[k].launch.grid[0] == 1;
+    for (size_t k = 0; k < resolved->step_count; k++)
+        if (resolved->steps[k].kind == STEP_LAUNCH && resolved->steps[k].timed)
+            return resolved->steps[k].launch.grid[0] == 1;
     return false;
 }
 
 /* Of a load that depends on the one before, over a footprint. */
-static double step_ns(const struct rates *rates, const struct bound *bound)
+static double step_ns(const struct rates *rates, const struct resolved *resolved)
 {
     const struct machine *machine = rates->machine;
-    const double footprint = bound->work.footprint_bytes;
-    if (bound->work.read_bytes <= 0)
+    const double footprint = resolved->work.footprint_bytes;
+    if (resolved->work.read_bytes <= 0)
         return STEP_NS;
     for (uint32_t k = 0; k < machine->level_count; k++) {
         const struct machine_level *level = &machine->levels[k];
@@ -129,36 +129,36 @@ static double step_ns(const struct rates *rates, const struct bound *bound)
         if (level->latency_ns > 0 && (last || footprint <= level->capacity_bytes / (rates->cpu ? rates->cus : 1)))
             return level->latency_ns;
     }
-    return goes_far(rates, bound, true) ? UNKNOWN_FAR_NS : UNKNOWN_NEAR_NS;
+    return goes_far(rates, resolved, true) ? UNKNOWN_FAR_NS : UNKNOWN_NEAR_NS;
 }
 
-/* What a roof does not know: chains of steps, and devices without roofs. */
-static double unroofed_ns(const struct rates *rates, const struct plan_case *plan_case)
+/* What a ceiling does not know: chains of steps, and devices without ceilings. */
+static double no_ceiling_ns(const struct rates *rates, const struct plan_case *plan_case)
 {
-    const struct bound *bound = &plan_case->bound;
-    const struct work *work = &bound->work;
+    const struct resolved *resolved = &plan_case->resolved;
+    const struct work *work = &resolved->work;
     const double bytes = work->read_bytes + work->write_bytes;
-    if (bound->manifest->class == CLASS_LATENCY)
-        return work->items * step_ns(rates, bound) * (work->read_bytes > 0 ? 1 : lanes_of(rates, bound));
+    if (resolved->manifest->class == CLASS_LATENCY)
+        return work->items * step_ns(rates, resolved) * (work->read_bytes > 0 ? 1 : lanes_of(rates, resolved));
     if (bytes <= 0 && work->flops <= 0)
         return work->items * ITEM_NS / rates->cus;
-    const double rate = goes_far(rates, bound, false) ? UNKNOWN_MEMORY_BYTES_PER_NS : UNKNOWN_CACHE_BYTES_PER_NS;
+    const double rate = goes_far(rates, resolved, false) ? UNKNOWN_MEMORY_BYTES_PER_NS : UNKNOWN_CACHE_BYTES_PER_NS;
     const double time_ns =
-        plan_case->floor.time_ns > 0 ? plan_case->floor.time_ns / SHARE_OF_ROOF : bytes / rate / rates->cus;
-    return plan_case->floor.compute_ns > 0 ? time_ns : fmax(time_ns, work->flops / UNKNOWN_FLOP_PER_NS / rates->cus);
+        plan_case->lower_bound.time_ns > 0 ? plan_case->lower_bound.time_ns / SHARE_OF_CEILING : bytes / rate / rates->cus;
+    return plan_case->lower_bound.compute_ns > 0 ? time_ns : fmax(time_ns, work->flops / UNKNOWN_FLOP_PER_NS / rates->cus);
 }
 
 static double launch_ns(const struct rates *rates, const struct plan_case *plan_case)
 {
-    const struct bound *bound = &plan_case->bound;
-    const double launches = fmax(1, count_launches(bound->steps, bound->step_count, false));
+    const struct resolved *resolved = &plan_case->resolved;
+    const double launches = fmax(1, count_launches(resolved->steps, resolved->step_count, false));
     const double each_ns = rates->machine->launch_ns > 0 ? rates->machine->launch_ns : UNKNOWN_LAUNCH_NS;
-    return fmax(plan_case->floor.time_ns, unroofed_ns(rates, plan_case)) + launches * each_ns;
+    return fmax(plan_case->lower_bound.time_ns, no_ceiling_ns(rates, plan_case)) + launches * each_ns;
 }
 
 /* ---- buffers ---- */
 
-static double generate_ns(const struct rates *rates, const struct bound_buffer *buffer)
+static double generate_ns(const struct rates *rates, const struct resolved_buffer *buffer)
 {
     const double threads = rates->cpu ? rates->cus : 1;
     const double copy_ns = (double)buffer->size_bytes / FILL_BYTES_PER_NS / threads;
@@ -178,51 +178,51 @@ static double generate_ns(const struct rates *rates, const struct bound_buffer *
 }
 
 /* Every buffer once. */
-static double all_buffers_ns(const struct rates *rates, const struct bound *bound)
+static double all_buffers_ns(const struct rates *rates, const struct resolved *resolved)
 {
     double time_ns = 0;
-    for (size_t k = 0; k < bound->buffer_count; k++)
-        time_ns += generate_ns(rates, &bound->buffers[k]);
+    for (size_t k = 0; k < resolved->buffer_count; k++)
+        time_ns += generate_ns(rates, &resolved->buffers[k]);
     return time_ns;
 }
 
 /* Before it is timed, whatever a launch writes is restored. */
-static double fill_ns(const struct rates *rates, const struct bound *bound)
+static double fill_ns(const struct rates *rates, const struct resolved *resolved)
 {
-    double time_ns = all_buffers_ns(rates, bound);
-    for (size_t k = 0; k < bound->buffer_count; k++)
-        if (bound->buffers[k].spec->role != ROLE_IN)
-            time_ns += generate_ns(rates, &bound->buffers[k]);
+    double time_ns = all_buffers_ns(rates, resolved);
+    for (size_t k = 0; k < resolved->buffer_count; k++)
+        if (resolved->buffers[k].spec->role != ROLE_IN)
+            time_ns += generate_ns(rates, &resolved->buffers[k]);
     return time_ns;
 }
 
 /* ---- verification ---- */
 
 /* Its buffers are filled as its own manifest says, and then with what ours hold. */
-static double oracle_ns(const struct rates *rates, const struct plan_oracle *oracle, const struct bound *ours)
+static double reference_ns(const struct rates *rates, const struct plan_reference *reference, const struct resolved *ours)
 {
     const struct rates cpu = {.machine = rates->machine, .cpu = true, .cus = rates->cpu ? rates->cus : 1};
-    double time_ns = oracle_cost(oracle) * ORACLE_OPERATION_NS + oracle->bound.work.items * ORACLE_ITEM_NS +
-                     all_buffers_ns(&cpu, &oracle->bound);
-    for (size_t k = 0; k < oracle->bound.buffer_count; k++)
-        if (oracle->source[k] >= 0)
-            time_ns += (double)ours->buffers[oracle->source[k]].size_bytes / FILL_BYTES_PER_NS / cpu.cus;
+    double time_ns = reference_cost(reference) * REFERENCE_OPERATION_NS + reference->resolved.work.items * REFERENCE_ITEM_NS +
+                     all_buffers_ns(&cpu, &reference->resolved);
+    for (size_t k = 0; k < reference->resolved.buffer_count; k++)
+        if (reference->source[k] >= 0)
+            time_ns += (double)ours->buffers[reference->source[k]].size_bytes / FILL_BYTES_PER_NS / cpu.cus;
     return time_ns;
 }
 
 static double verify_ns(const struct rates *rates, const struct plan_case *plan_case, double launch)
 {
-    const struct manifest_check *check = &plan_case->bound.manifest->check;
-    const struct bound *bound = plan_case->variant ? plan_case->variant : &plan_case->bound;
+    const struct manifest_check *check = &plan_case->resolved.manifest->check;
+    const struct resolved *resolved = plan_case->variant ? plan_case->variant : &plan_case->resolved;
     double time_ns = launch;
     if (plan_case->verify == VERIFY_NONE)
         return 0;
     if (plan_case->verify == VERIFY_VARIANT)
-        time_ns = all_buffers_ns(rates, bound);
-    if (plan_case->oracle)
-        return time_ns + oracle_ns(rates, plan_case->oracle, bound);
+        time_ns = all_buffers_ns(rates, resolved);
+    if (plan_case->reference)
+        return time_ns + reference_ns(rates, plan_case->reference, resolved);
     for (size_t k = 0; k < check->expect_count; k++)
-        time_ns += (double)bound->buffers[check->expect[k].buffer].size_bytes / FILL_BYTES_PER_NS;
+        time_ns += (double)resolved->buffers[check->expect[k].buffer].size_bytes / FILL_BYTES_PER_NS;
     return time_ns;
 }
 
@@ -250,8 +250,8 @@ static double before_sample_ns(const struct rates *rates, const struct plan_case
         bytes = 2 * 2 * largest;
     }
     double time_ns = bytes / memory_rate(rates);
-    for (size_t k = 0; k < plan_case->bound.buffer_count; k++) {
-        const struct bound_buffer *buffer = &plan_case->bound.buffers[k];
+    for (size_t k = 0; k < plan_case->resolved.buffer_count; k++) {
+        const struct resolved_buffer *buffer = &plan_case->resolved.buffers[k];
         if (buffer->spec->reset == RESET_ZERO)
             time_ns += (double)buffer->size_bytes / memory_rate(rates);
         else if (buffer->spec->reset == RESET_FILL)
@@ -264,9 +264,9 @@ static double before_sample_ns(const struct rates *rates, const struct plan_case
 static double samples_for(const struct rates *rates, const struct plan_case *plan_case)
 {
     const struct measure_options *measure = &plan_case->measure;
-    const bool single = lanes_of(rates, &plan_case->bound) == 1 && single_group(&plan_case->bound);
+    const bool single = lanes_of(rates, &plan_case->resolved) == 1 && single_group(&plan_case->resolved);
     const double alone = rates->cpu ? NOISE : GPU_NOISE;
-    const double noise = rates->cpu && goes_far(rates, &plan_case->bound, single) ? SHARED_NOISE : alone;
+    const double noise = rates->cpu && goes_far(rates, &plan_case->resolved, single) ? SHARED_NOISE : alone;
     const double interval = MEDIAN_INTERVAL * noise / fmax(measure->precision, 1e-6);
     return fmin(fmax(interval * interval, measure->min_samples), fmin(STABLE_SAMPLES, measure->max_samples));
 }
@@ -290,12 +290,12 @@ static void sample_times(struct plan_takes *takes, const struct rates *rates, co
 void case_estimate(struct plan_case *plan_case, const struct machine *machine, const struct device_facts *device)
 {
     const struct rates rates = rates_of(machine, device);
-    const struct bound *bound = &plan_case->bound;
+    const struct resolved *resolved = &plan_case->resolved;
     struct plan_takes *takes = &plan_case->takes;
-    const double launches = fmax(1, count_launches(bound->steps, bound->step_count, false));
+    const double launches = fmax(1, count_launches(resolved->steps, resolved->step_count, false));
     const double launch = launch_ns(&rates, plan_case);
-    plan_case->forecast_ns = plan_case->floor.time_ns + launches * machine->launch_ns;
-    takes->fill_ns = fill_ns(&rates, bound);
+    plan_case->forecast_ns = plan_case->lower_bound.time_ns + launches * machine->launch_ns;
+    takes->fill_ns = fill_ns(&rates, resolved);
     takes->verify_ns = verify_ns(&rates, plan_case, launch);
     takes->sense_ns = 2 * (rates.cpu ? SENSE_NS : GPU_SENSE_NS);
     sample_times(takes, &rates, plan_case, launch);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
  * What the files of plan_build share. Data flows: suites -> expansions (which values) -> cases (bound) -> codes,
- * oracles, estimates, labels.
+ * references, estimates, labels.
  */
 #ifndef ROOFTILE_PLAN_INTERNAL_H
 #define ROOFTILE_PLAN_INTERNAL_H
 
-#include "bind_internal.h"
+#include "resolve_internal.h"
 #include "rooftile/plan.h"
 #include "rooftile/text.h"
 
@@ -96,7 +96,7 @@ struct planner {
     const struct catalog *catalog;
     const struct machine *machine;
     const struct device_facts *device;
-    struct device_facts cpu; /* oracles run there */
+    struct device_facts cpu; /* references run there */
     const struct plan_options *options;
     struct arena *arena; /* of the plan */
     struct plan_case *cases;
@@ -124,8 +124,8 @@ struct planner {
     } codes;
     struct variant_set {
         struct variant {
-            const struct bound *bound;
-            const struct plan_oracle *oracle;
+            const struct resolved *resolved;
+            const struct plan_reference *reference;
         } * items;
         size_t count, capacity;
         struct lookup by_values;
@@ -150,7 +150,7 @@ enum status expansions_check_used(const struct expansion *expansions, size_t cou
 
 /* The code object that the manifest's source with these defines (its own or a launch's) is at the bound values; equal
  * ones are shared. `id` is the case to name in messages. */
-enum status codes_find(size_t *code, struct planner *planner, const struct bind *bind, const struct define *defines,
+enum status codes_find(size_t *code, struct planner *planner, const struct resolve *resolve, const struct define *defines,
                        size_t define_count, bool for_cpu, const char *id);
 /* Per parameter of the manifest: is it compiled into the code? */
 const bool *codes_compiled(struct planner *planner, const struct manifest *manifest);
@@ -159,21 +159,21 @@ void codes_release(struct code_set *codes);
 /* ---- plan_codes.c: of a case ---- */
 
 /* Finds the code of each launch, and sets code, codes and code_count of `bound`. */
-enum status codes_add(struct planner *planner, struct bound *bound, bool for_cpu, const char *id, struct err *err);
+enum status codes_add(struct planner *planner, struct resolved *resolved, bool for_cpu, const char *id, struct err *err);
 
 /* ---- plan_verify.c ---- */
 
-/* How the case is verified: sets verify, variant and oracle. An error makes the case invalid (or skipped). */
+/* How the case is verified: sets verify, variant and reference. An error makes the case invalid (or skipped). */
 enum status verify_choose(struct planner *planner, struct plan_case *plan_case, struct err *err);
-/* Binds the manifest's oracle for `ours`; `every`: for all elements of the output, else for the manifest's samples. */
-enum status oracle_bind(const struct plan_oracle **oracle, struct planner *planner, const struct bound *ours,
+/* Resolves the manifest's reference for `ours`; `every`: for all elements of the output, else for the manifest's samples. */
+enum status reference_resolve(const struct plan_reference **reference, struct planner *planner, const struct resolved *ours,
                         bool every, const char *id, struct err *err);
-/* Operations and bytes: what an oracle costs, about one nanosecond each on the CPU device. */
-double oracle_cost(const struct plan_oracle *oracle);
+/* Operations and bytes: what a reference costs, about one nanosecond each on the CPU device. */
+double reference_cost(const struct plan_reference *reference);
 
 /* ---- plan_estimate.c, plan_label.c, plan_expand.c ---- */
 
-/* forecast_ns, takes and estimate_ns of a ready case whose floor and verification are known. */
+/* forecast_ns, takes and estimate_ns of a ready case whose lower bound and verification are known. */
 void case_estimate(struct plan_case *plan_case, const struct machine *machine, const struct device_facts *device);
 /* "kernel/param=value;...;mode=hot" from the values' texts. */
 void case_id(struct text *id, const struct manifest *manifest, const char *const *texts, enum cache_mode cache);

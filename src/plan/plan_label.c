@@ -20,9 +20,9 @@ struct groups {
 
 static struct group *group_of(struct groups *groups, const struct plan_case *plan_case, struct arena *arena)
 {
-    const struct manifest *manifest = plan_case->bound.manifest;
+    const struct manifest *manifest = plan_case->resolved.manifest;
     for (size_t k = groups->count; k-- > 0;)
-        if (groups->items[k].first->bound.manifest == manifest)
+        if (groups->items[k].first->resolved.manifest == manifest)
             return &groups->items[k];
     groups->items = grow(groups->items, groups->count, &groups->capacity, sizeof(*groups->items));
     struct group *group = &groups->items[groups->count++];
@@ -35,10 +35,10 @@ static struct group *group_of(struct groups *groups, const struct plan_case *pla
 
 static void compare(struct group *group, const struct plan_case *plan_case)
 {
-    const size_t count = plan_case->bound.manifest->param_count;
+    const size_t count = plan_case->resolved.manifest->param_count;
     for (size_t k = 0; k < count; k++)
         if (!group->varies[k])
-            group->varies[k] = !param_equal(&group->first->bound.values[k], &plan_case->bound.values[k]);
+            group->varies[k] = !param_equal(&group->first->resolved.values[k], &plan_case->resolved.values[k]);
     if (group->first->measure.cache != plan_case->measure.cache)
         group->mode_varies = true;
 }
@@ -80,7 +80,7 @@ void case_id(struct text *id, const struct manifest *manifest, const char *const
 static void add_label(struct plan_case *plan_case, const struct group *group, struct text *label, struct arena *scratch,
                       struct arena *arena)
 {
-    const struct manifest *manifest = plan_case->bound.manifest;
+    const struct manifest *manifest = plan_case->resolved.manifest;
     text_clear(label);
     text_add(label, manifest->name);
     if (plan_case->shape)
@@ -91,7 +91,7 @@ static void add_label(struct plan_case *plan_case, const struct group *group, st
         text_addn(label, " ", 1);
         text_add(label, manifest->params[k].name);
         text_addn(label, "=", 1);
-        add_value(label, &plan_case->bound.values[k], scratch);
+        add_value(label, &plan_case->resolved.values[k], scratch);
     }
     if (group->mode_varies) {
         text_addn(label, " ", 1);

@@ -251,15 +251,15 @@ static enum status values_from_array(struct param_value **values, size_t *count,
 }
 
 /* A number, or a string with a suffix such as "16Ki". */
-static enum status get_bound(double *bound, const struct json *object, const char *key, struct err *err)
+static enum status get_bound(double *resolved, const struct json *object, const char *key, struct err *err)
 {
     const struct json *member = json_member(object, key);
     if (member && member->type == JSON_STRING) {
-        if (!units_parse_number(bound, member->string))
+        if (!units_parse_number(resolved, member->string))
             return json_fail(member, err, "'%s' is not a number", member->string);
         return STATUS_OK;
     }
-    return json_get_number(bound, object, key, JSON_OPTIONAL, err);
+    return json_get_number(resolved, object, key, JSON_OPTIONAL, err);
 }
 
 static enum status values_from_range(struct param_value **values, size_t *count, const struct json *object,

@@ -36,8 +36,8 @@ static const struct {
          "that ours is faster."},
     [STEP_QUICK] =
         {"quick", "Quick suite",
-         "The common kernels once around, each verified before it is timed. \"Of roof\": the least time that the "
-         "measured roofs allow, over the time it took."},
+         "The common kernels once around, each verified before it is timed. \"Of ceiling\": the least time that the "
+         "measured ceilings allow, over the time it took."},
     [STEP_NOISE] =
         {"noise", "Noise",
          "The quick suite again and again in fresh processes: how far two measurements of the same thing lie apart "
@@ -366,7 +366,7 @@ static void judge(struct checkup *checkup, enum checkup_step step, const char *p
     if (stopped)
         section->headline = arena_printf(arena, "%s: %s", stopped, section->headline);
     if (step == STEP_CHARACTERISATION && !checkup->machine) {
-        section->headline = arena_printf(arena, "%s; no roofs were found", section->headline);
+        section->headline = arena_printf(arena, "%s; no ceilings were found", section->headline);
         raise_to(section, CHECKUP_BROKEN);
     }
 }

@@ -165,7 +165,7 @@ static void add_section(struct document *document, const struct checkup *checkup
         document_table(document, NULL, NULL, section->numbers);
     add_tables(document, checkup, step);
     document_add(document,
-                 (struct section){.level = 1, .title = "What was left out, and why", .table = section->skipped});
+                 (struct section){.level = 1, .title = "What was skipped, and why", .table = section->skipped});
     if (*section->log)
         document_add(
             document,

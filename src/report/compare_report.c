@@ -86,14 +86,14 @@ static const struct table_column case_columns[] = {
     {.key = "new_trials", OF_CASE(shift.new_trials)},
     {.key = "cycles_ratio", OF_CASE(cycles_ratio)},
     {.key = "same_code", OF_CASE(same_code)},
-    {.key = "base_disturbed", OF_CASE(disturbed[0])},
-    {.key = "new_disturbed", OF_CASE(disturbed[1])},
+    {.key = "base_interference", OF_CASE(interference[0])},
+    {.key = "new_interference", OF_CASE(interference[1])},
 };
 enum { CASE_CELLS = sizeof(case_columns) / sizeof(*case_columns) };
 
 static const char *why(const struct compare_case *c, struct arena *arena)
 {
-    const size_t disturbed = c->disturbed[0] + c->disturbed[1], trials = c->shift.base_trials + c->shift.new_trials;
+    const size_t interference = c->interference[0] + c->interference[1], trials = c->shift.base_trials + c->shift.new_trials;
     const char *cause = compare_cause_name(c->cause), *text = cause;
     if (c->shift.reason == SHIFT_NOISY)
         text = arena_printf(arena, "noise hides less than %s", change_words(c->shift.mde, arena));
@@ -102,8 +102,8 @@ static const char *why(const struct compare_case *c, struct arena *arena)
     if (c->shift.reason == SHIFT_FEW_TRIALS)
         text = arena_printf(arena, "%zu v %zu trials%s%s", c->shift.base_trials, c->shift.new_trials,
                             cause[0] ? "; " : "", cause);
-    return disturbed
-               ? arena_printf(arena, "%s%s%zu of %zu trials disturbed", text, text[0] ? "; " : "", disturbed, trials)
+    return interference
+               ? arena_printf(arena, "%s%s%zu of %zu trials with interference", text, text[0] ? "; " : "", interference, trials)
                : text;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * What a suite derives from its cases, for people: a line per curve, a table per matrix, sum or ratio. The values are
- * JSON texts (result.h) that derive.c made, or that a file had: a value of another form than its method's is left out.
+ * JSON texts (result.h) that derive.c made, or that a file had: a value of another form than its method's is skipped.
  */
 #include <math.h>
 #include <string.h>

@@ -21,7 +21,7 @@ static struct cell if_positive(double value)
 
 /* ---- Bencher Metric Format: { benchmark: { measure: { value, lower_value, upper_value } } } ---- */
 
-/* Intervals that are not known are left out. */
+/* Intervals that are not known are skipped. */
 static void bmf_measure(struct table *benchmark, const char *measure, double value, double low, double high)
 {
     struct table *metric = table_record(benchmark->arena);
@@ -86,11 +86,11 @@ static void gha_entry(struct table *table, const char *name, const char *unit, d
 static const char *gha_extra(struct arena *arena, const struct result *result, const struct result_case *c)
 {
     const char *flags = figure_words("flags", c, arena);
-    const char *roof = c->fraction > 0
-                           ? arena_printf(arena, "\n%.1f %% of the roof (%s)", c->fraction * 100, c->floor.ceiling_name)
+    const char *ceiling = c->fraction > 0
+                           ? arena_printf(arena, "\n%.1f %% of the ceiling (%s)", c->fraction * 100, c->lower_bound.ceiling_name)
                            : "";
     return arena_printf(arena, "timer %s, %zu samples, %s%s%s%s", timer_name(c->timer), c->sample_count,
-                        result->device.name, roof, *flags ? "\n" : "", flags);
+                        result->device.name, ceiling, *flags ? "\n" : "", flags);
 }
 
 static void gha_case(struct table *table, const struct result *result, const struct result_case *c, bool bigger)
@@ -213,7 +213,7 @@ static const struct table_column entry_columns[] = {
     {.key = "bytes_per_second"},
     {.key = "items_per_second"},
     {.key = "flops_per_second"},
-    {.key = "fraction_of_roof"},
+    {.key = "fraction_of_ceiling"},
 };
 
 static void add_repetition(struct table *entries, const struct result_case *c, const struct repetition *rep)

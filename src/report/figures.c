@@ -15,9 +15,9 @@ struct reading {
 
 const struct flag_words flag_words[] = {
     {FLAG_IMPOSSIBLE, "impossible", "faster than a physical peak allows, so the work, the peak or the clock is wrong"},
-    {FLAG_ROOF_RAISED, "roof_raised",
-     "faster than the measured roof: both were measured again, and the roof was lifted"},
-    {FLAG_DISTURBED, "disturbed", "the machine's reference rates moved over 5 % meanwhile (a neighbour, or a clock)"},
+    {FLAG_CEILING_RAISED, "ceiling_raised",
+     "faster than the measured ceiling: both were measured again, and the ceiling was lifted"},
+    {FLAG_INTERFERENCE, "interference", "the machine's calibration rates moved over 5 % meanwhile (a neighbour, or a clock)"},
     {FLAG_THROTTLED, "throttled", "the clock fell meanwhile, held back by a power or temperature limit"},
     {FLAG_LAUNCH_BOUND, "launch_bound", "an empty launch alone takes over 5 % of the time"},
     {FLAG_PROFILED, "profiled", "one launch marked for a profiler: not a measurement"},
@@ -72,7 +72,7 @@ static struct cell each(const struct reading *r)
 static struct cell rate(const struct reading *r)
 {
     const struct result_case *c = r->c;
-    const bool compute = c->floor.bound[0] ? !c->floor.bound_is_memory : !strcmp(c->class, "compute");
+    const bool compute = c->lower_bound.bound[0] ? !c->lower_bound.bound_is_memory : !strcmp(c->class, "compute");
     const bool bytes = c->bytes_per_s > 0 && isfinite(c->bytes_per_s), flops = c->flops_per_s > 0;
     if (c->work.item[0] && c->work.items > 0)
         return cell_quantity(c->items_per_s, arena_printf(r->arena, "%s/s", c->work.item));
@@ -87,14 +87,14 @@ static struct cell rate(const struct reading *r)
 
 static struct cell intensity(const struct reading *r)
 {
-    struct cell cell = cell_number(r->c->floor.intensity);
+    struct cell cell = cell_number(r->c->lower_bound.intensity);
     cell.text = r->c->work.flops > 0 ? NULL : "-";
     return cell;
 }
 
 static struct cell shown_bound(const struct reading *r)
 {
-    return cell_known(is_latency(r->c) ? r->c->class : r->c->floor.bound);
+    return cell_known(is_latency(r->c) ? r->c->class : r->c->lower_bound.bound);
 }
 
 static struct cell fraction(const struct reading *r)
@@ -173,14 +173,14 @@ static const struct figure {
     {.column = {.key = "flops_per_s", KNOWN(flops_per_s)}},
     {.column = {.key = "items_per_s", KNOWN(items_per_s)}},
     {.column = {.key = "intensity", .title = "FLOP/B", .unit = UNIT_INTENSITY, .drop = 2}, .read = intensity},
-    {.column = {.key = "floor_ns",
+    {.column = {.key = "lower_bound_ns",
                 .title = "floor",
                 .unit = UNIT_TIME,
                 .flags = COLUMN_OPTIONAL | COLUMN_VERBOSE,
-                OF_CASE(floor.time_ns)}},
+                OF_CASE(lower_bound.time_ns)}},
     {.column = {.title = "bound", .drop = 4}, .read = shown_bound},
-    {.column = {.key = "bound", KNOWN(floor.bound)}},
-    {.column = {.key = "fraction_of_ceiling", .title = "of roof", .unit = UNIT_SHARE}, .read = fraction},
+    {.column = {.key = "bound", KNOWN(lower_bound.bound)}},
+    {.column = {.key = "fraction_of_ceiling", .title = "of ceiling", .unit = UNIT_SHARE}, .read = fraction},
     {.column = {.key = "predicted_ns", KNOWN(predicted_ns)}},
     {.column = {.key = "overhead_ns", KNOWN(overhead_ns)}},
     {.column = {.title = "verified"}, .read = verified},

@@ -29,11 +29,11 @@ static const char *before(const struct history_series *s, struct arena *arena)
 static const char *story(const struct history_series *s, struct arena *arena)
 {
     switch (s->finding) {
-    case FINDING_FIRM:
+    case FINDING_CONFIRMED:
         return arena_printf(arena, "%s since %.10s%s (Z %.1f%s)", change_words(s->shift, arena), s->since,
                             before(s, arena), fabs(s->verdict.z), origin(s, arena));
-    case FINDING_PROVISIONAL:
-        return arena_printf(arena, "%s tonight%s (Z %.1f%s); firm if it stays", change_words(s->shift, arena),
+    case FINDING_TENTATIVE:
+        return arena_printf(arena, "%s this run%s (Z %.1f%s); confirmed if it stays", change_words(s->shift, arena),
                             before(s, arena), fabs(s->verdict.z), origin(s, arena));
     case FINDING_OPEN:
         return arena_printf(arena, "%s since %.10s%s%s", change_words(s->level, arena), s->since, before(s, arena),
@@ -41,7 +41,7 @@ static const char *story(const struct history_series *s, struct arena *arena)
     case FINDING_BROKEN:
         return arena_printf(arena, "%s%s%.200s", s->status, s->reason[0] ? ": " : "", s->reason);
     case FINDING_MISSING:
-        return s->status[0] ? arena_printf(arena, "%s: %.200s", s->status, s->reason) : "not in tonight's run";
+        return s->status[0] ? arena_printf(arena, "%s: %.200s", s->status, s->reason) : "not in this run's run";
     case FINDING_TIMER:
         return arena_printf(arena, "%s: another series goes on", s->reason);
     default:
@@ -52,21 +52,21 @@ static const char *story(const struct history_series *s, struct arena *arena)
 static struct cell word(const struct history_series *s)
 {
     static const char *const words[] = {
-        [FINDING_FIRM] = "SLOWER",   [FINDING_OPEN] = "STILL SLOWER", [FINDING_PROVISIONAL] = "PROVISIONAL",
+        [FINDING_CONFIRMED] = "SLOWER",   [FINDING_OPEN] = "STILL SLOWER", [FINDING_TENTATIVE] = "TENTATIVE",
         [FINDING_BROKEN] = "BROKEN", [FINDING_MISSING] = "MISSING",   [FINDING_TIMER] = "TIMER"};
-    const bool firm = s->finding == FINDING_FIRM;
-    if (firm && !s->slower)
+    const bool confirmed = s->finding == FINDING_CONFIRMED;
+    if (confirmed && !s->slower)
         return cell_toned(s->is_kpi ? "BETTER" : "FASTER", TONE_GOOD);
-    if (s->is_kpi && (firm || s->finding == FINDING_OPEN))
-        return cell_toned(firm ? "WORSE" : "STILL WORSE", TONE_BAD);
+    if (s->is_kpi && (confirmed || s->finding == FINDING_OPEN))
+        return cell_toned(confirmed ? "WORSE" : "STILL WORSE", TONE_BAD);
     return cell_toned(words[s->finding],
-                      s->finding == FINDING_PROVISIONAL || s->finding == FINDING_TIMER ? TONE_DOUBT : TONE_BAD);
+                      s->finding == FINDING_TENTATIVE || s->finding == FINDING_TIMER ? TONE_DOUBT : TONE_BAD);
 }
 
 static const char *headline(const struct history_gate *gate)
 {
     const int code = history_exit_code(gate, true);
-    return code == 1 ? "REGRESSION" : !gate->quiet ? "LEARNING" : code == 4 ? "NO FIRM REGRESSION" : "NO REGRESSION";
+    return code == 1 ? "REGRESSION" : !gate->quiet ? "LEARNING" : code == 4 ? "NO CONFIRMED REGRESSION" : "NO REGRESSION";
 }
 
 /* ---- parts ---- */
@@ -74,7 +74,7 @@ static const char *headline(const struct history_gate *gate)
 enum {
     SERIES_WORD,
     SERIES_CASE,
-    SERIES_TONIGHT,
+    SERIES_TORUN,
     SERIES_STORY,
     SERIES_ID,
     SERIES_KIND,
@@ -90,7 +90,7 @@ enum {
 static const struct table_column series_columns[] = {
     [SERIES_WORD] = {.title = ""},
     [SERIES_CASE] = {.key = "label", .title = "case", OF_SERIES(label)},
-    [SERIES_TONIGHT] = {.key = "tonight", .title = "tonight", .unit = UNIT_NUMBER, OF_SERIES(tonight)},
+    [SERIES_TORUN] = {.key = "this run", .title = "this run", .unit = UNIT_NUMBER, OF_SERIES(this_run)},
     [SERIES_STORY] = {.title = "what happened", .flags = COLUMN_PROSE},
     [SERIES_ID] = {.key = "id", OF_SERIES(case_id)},
     [SERIES_KIND] = {.key = "kind"},
@@ -105,7 +105,7 @@ static const struct table_column series_columns[] = {
     {.key = "baseline_n", OF_SERIES(verdict.baseline_n)},
     {.key = "z", OF_SERIES(verdict.z)},
     {.key = "sigma", OF_SERIES(verdict.sigma)},
-    {.key = "mde_night", OF_SERIES(verdict.mde_night)},
+    {.key = "mde_run", OF_SERIES(verdict.mde_run)},
     {.key = "mde_week", OF_SERIES(verdict.mde_week)},
     {.key = "too_noisy", OF_SERIES(verdict.too_noisy)},
     {.key = "level", OF_SERIES(level)},
@@ -124,8 +124,8 @@ static struct table *series_of(const struct history_gate *gate, struct arena *ar
         struct cell *cells = table_add_object(table, s)->cells;
         cells[SERIES_KIND] = cell_text(s->is_class ? "class" : s->is_kpi ? "kpi" : "case");
         cells[SERIES_STATE] = cell_text(gate_state_name(s->verdict.state));
-        cells[SERIES_STATUS] = cell_text(s->status[0] ? s->status : isfinite(s->tonight) ? "ok" : NULL);
-        cells[SERIES_TONIGHT].unit = s->unit;
+        cells[SERIES_STATUS] = cell_text(s->status[0] ? s->status : isfinite(s->this_run) ? "ok" : NULL);
+        cells[SERIES_TORUN].unit = s->unit;
         cells[SERIES_FINDING] = cell_known(history_finding_name(s->finding));
         if (!s->finding)
             continue;
@@ -150,12 +150,12 @@ static struct table *findings_of(const struct table *series, const struct histor
 
 static const char *add_counts(struct table *summary, const struct history_gate *gate)
 {
-    const struct count counts[] = {{"slower", "slower", gate->firm},
+    const struct count counts[] = {{"slower", "slower", gate->confirmed},
                                    {"broken", "broken", gate->broken},
                                    {"missing", "missing", gate->missing},
                                    {"still_slower", "still slower", gate->open},
                                    {"faster", "faster", gate->faster},
-                                   {"provisional", "provisional", gate->provisional},
+                                   {"tentative", "tentative", gate->tentative},
                                    {"timer", "of another timer", gate->retimed},
                                    {"quiet", "quiet", gate->quiet},
                                    {"learning", "learning", gate->learning}};
@@ -173,10 +173,10 @@ static void add_facts(struct document *document, const struct history_gate *gate
     table_member(facts, "schema_version", NULL, cell_text("1.0.0"));
     table_member(facts, "device", NULL, cell_text(gate->device));
     table_member(facts, "lane", NULL, cell_text(gate->lane));
-    table_member(facts, "night", NULL, cell_text(gate->night));
+    table_member(facts, "run", NULL, cell_text(gate->run));
     table_member(facts, "run_id", NULL, cell_text(gate->run_id));
     table_member(facts, "commit", NULL, cell_known(gate->commit));
-    table_member(facts, "nights", NULL, cell_number((double)gate->nights));
+    table_member(facts, "runs", NULL, cell_number((double)gate->runs));
     table_member(facts, "environment_changed", NULL, cell_bool(gate->environment_changed));
     table_member(facts, "environment", NULL, cell_known(gate->environment));
     table_member(facts, "environment_shift", NULL, cell_number(gate->environment_shift));
@@ -194,12 +194,12 @@ static void add_advice(struct document *document, const struct history_gate *gat
         if (s->finding != FINDING_BROKEN)
             document_text(document, SHOW_TEXT, TONE_PLAIN,
                           "or, when it is meant to be so: rooftile history accept '%s' --reason '...'", name);
-    } else if (gate->provisional) {
+    } else if (gate->tentative) {
         document_text(document, SHOW_TEXT, TONE_PLAIN,
-                      "next: measure the provisional ones again with --confirm SUITE, or wait for the next night");
+                      "next: measure the tentative ones again with --confirm SUITE, or wait for the next run");
     }
     if (!gate->quiet)
-        document_text(document, 0, TONE_PLAIN, "a series is judged from its seventh night on");
+        document_text(document, 0, TONE_PLAIN, "a series is judged from its seventh run on");
 }
 
 static struct document document_of(const struct history_gate *gate, struct arena *arena)
@@ -209,9 +209,9 @@ static struct document document_of(const struct history_gate *gate, struct arena
     const struct table *series = series_of(gate, arena);
     const char *counts = add_counts(summary, gate);
     add_facts(&document, gate, summary);
-    document_text(&document, 0, TONE_PLAIN, "%s, lane %s, night of %.19s%s%.12s; %zu night%s looked at", gate->device,
-                  gate->lane, gate->night, gate->commit[0] ? ", commit " : "", gate->commit, gate->nights,
-                  gate->nights == 1 ? "" : "s");
+    document_text(&document, 0, TONE_PLAIN, "%s, lane %s, run of %.19s%s%.12s; %zu run%s looked at", gate->device,
+                  gate->lane, gate->run, gate->commit[0] ? ", commit " : "", gate->commit, gate->runs,
+                  gate->runs == 1 ? "" : "s");
     document_text(&document, SHOW_PAGE, TONE_PLAIN, "%s", counts);
     if (gate->environment_changed)
         document_text(&document, 0, TONE_DOUBT, "the environment changed, so every series starts anew: %s%s%s",
@@ -237,7 +237,7 @@ static void write_junit(struct text *out, const struct history_gate *gate, struc
     table_member(properties, "device", NULL, cell_text(gate->device));
     junit_rows(cases, series, SERIES_ID, SERIES_FINDING, "gate", arena);
     junit_write(out, &(struct junit_suite){.name = "rooftile gate",
-                                           .timestamp = gate->night,
+                                           .timestamp = gate->run,
                                            .properties = properties,
                                            .cases = cases,
                                            .count = gate->count});

@@ -205,7 +205,7 @@ static struct cell objects_cell(const struct inspection *inspection, struct aren
 {
     static const struct table_column columns[] = {
         {.key = "target"},     {.key = "features"},     {.key = "bundle_id"},           {.key = "code_object_version"},
-        {.key = "size_bytes"}, {.key = "disassembler"}, {.key = "disassembly_problem"}, {.key = "kernels_left_out"},
+        {.key = "size_bytes"}, {.key = "disassembler"}, {.key = "disassembly_problem"}, {.key = "kernels_skipped"},
         {.key = "kernels"},
     };
     struct table *table = TABLE(arena, columns);

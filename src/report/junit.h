@@ -21,7 +21,7 @@ struct junit_suite {
     const char *name;               /* "rooftile gate" */
     const char *timestamp;          /* RFC 3339; NULL or no time: 1970 */
     const char *host;               /* NULL or "": localhost */
-    const struct table *properties; /* a record; empty ones are left out */
+    const struct table *properties; /* a record; empty ones are skipped */
     const struct junit_case *cases;
     size_t count;
     const char *output; /* NULL: none */

@@ -6,7 +6,7 @@
 
 #include "report_internal.h"
 
-/* Below this a border between two levels is named as uncertain. */
+/* Below this a capacity boundary between two levels is named as uncertain. */
 static const double sure = 0.99;
 
 static const char *cores_of(const struct machine *machine)
@@ -93,7 +93,7 @@ static struct table *latencies(const struct machine *machine, struct arena *aren
         const char *level = latency->instances > 1 && !last
                                 ? arena_printf(arena, "%s, one of %u", latency->level, latency->instances)
                             : latency->level[0] ? latency->level
-                                                : "no border by bandwidth";
+                                                : "no capacity boundary by bandwidth";
         table_add(table,
                   (struct cell[]){last ? cell_text("beyond") : extent(latency->upto_bytes, latency->beyond_bytes),
                                   cell_positive(latency->confidence), cell_number(latency->latency_ns),
@@ -112,7 +112,7 @@ static struct table *units(const struct machine *machine, struct arena *arena)
         [MEASURED] = {.title = "measured", .unit = UNIT_FLOP_RATE, OF_UNIT(peak.measured)},
         [SPREAD] = {.title = "\u00b195%", .unit = UNIT_SPREAD, .drop = 2},
         {.title = "at", .unit = UNIT_HZ, OF_UNIT(held_hz)},
-        [CLAIMED] = {.title = "claimed", .unit = UNIT_FLOP_RATE, OF_UNIT(peak.claimed)},
+        [CLAIMED] = {.title = "vendor", .unit = UNIT_FLOP_RATE, OF_UNIT(peak.vendor)},
         [REACHED] = {.title = "reached", .unit = UNIT_PERCENT},
         [BY] = {.title = "by", .drop = 1}};
     struct table *table = TABLE(arena, columns);
@@ -122,7 +122,7 @@ static struct table *units(const struct machine *machine, struct arena *arena)
         cells[MEASURED].unit = cells[CLAIMED].unit = machine_unit_rate(unit->name);
         cells[SPREAD] = spread(unit->peak.ci_rel);
         cells[REACHED] =
-            unit->peak.claimed > 0 ? cell_positive(unit->peak.measured / unit->peak.claimed) : cell_unknown(NULL);
+            unit->peak.vendor > 0 ? cell_positive(unit->peak.measured / unit->peak.vendor) : cell_unknown(NULL);
         cells[BY] = kernel_of(unit->peak.measured_by, arena);
     }
     return table;
@@ -163,7 +163,7 @@ static void add_disagreements(struct document *document, const struct machine *m
             seen = seen || !strcmp(machine->latencies[n].level, level->name);
         if (!seen)
             document_text(document, 0, TONE_PLAIN,
-                          "%s ends at %s by bandwidth, but latency shows no border there: measure again on a quiet "
+                          "%s ends at %s by bandwidth, but latency shows no capacity boundary there: measure again on a quiet "
                           "machine before you rely on it",
                           level->name, extent_words(level->capacity_low_bytes, level->capacity_bytes, document->arena));
     }
@@ -171,7 +171,7 @@ static void add_disagreements(struct document *document, const struct machine *m
         const struct machine_latency *latency = &machine->latencies[n];
         if (!latency->level[0])
             document_text(document, 0, TONE_PLAIN,
-                          "latency rises at %s, but bandwidth shows no border there: the reach of the TLB, a cache "
+                          "latency rises at %s, but bandwidth shows no capacity boundary there: the reach of the TLB, a cache "
                           "shared with others, or one whose bandwidth is no better than the next level's",
                           extent_words(latency->upto_bytes, latency->beyond_bytes, document->arena));
     }
@@ -182,15 +182,15 @@ static void add_method(struct document *document, const struct machine *machine)
     const char *unsure = "";
     document_text(document, 0, TONE_PLAIN,
                   "capacity: where bandwidth over footprint, all %ss together, steps down (change points); it lies in "
-                  "the range. chase: the same for dependent loads of one %s. sure: that there is a border. \u00b195%%: "
-                  "half of the median's 95 %% interval. claimed: the measured clock and the widest vector instructions",
+                  "the range. chase: the same for dependent loads of one %s. sure: that there is a capacity boundary. \u00b195%%: "
+                  "half of the median's 95 %% interval. vendor: the measured clock and the widest vector instructions",
                   cores_of(machine), cores_of(machine));
     for (uint32_t k = 0; k + 1 < machine->level_count; k++)
         if (machine->levels[k].capacity_confidence > 0 && machine->levels[k].capacity_confidence < sure)
             unsure = arena_printf(document->arena, "%s%s %s (%.0f %%)", unsure, *unsure ? "," : "",
                                   machine->levels[k].name, machine->levels[k].capacity_confidence * 100);
     if (*unsure)
-        document_text(document, 0, TONE_PLAIN, "uncertain borders:%s", unsure);
+        document_text(document, 0, TONE_PLAIN, "uncertain capacity boundaries:%s", unsure);
 }
 
 void report_machine(struct text *out, const struct machine *machine, const struct report_options *options)

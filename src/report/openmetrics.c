@@ -42,7 +42,7 @@ static const struct family families[] = {
     {"case_bytes_per_second", NULL, "Bytes of the algorithm's minimum traffic per second.", "bytes_per_s", 1, NULL},
     {"case_flops_per_second", NULL, "Floating-point operations per second; integer ones of units for whole numbers.",
      "flops_per_s", 1, NULL},
-    {"case_roof_ratio", "ratio", "Fraction of the roofline's ceiling that was reached.", "fraction_of_ceiling", 1,
+    {"case_ceiling_ratio", "ratio", "Fraction of the roofline's ceiling that was reached.", "fraction_of_ceiling", 1,
      NULL},
     {"case_ok", NULL, "1: measured, nothing wrong with it; 0: failed, crashed, timed out, wrong or impossible.", NULL,
      1, ok},

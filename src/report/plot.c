@@ -49,7 +49,7 @@ void plot_slope(struct plot *plot, double bandwidth, double highest)
 {
     for (int row = 0; row < PLOT_HEIGHT && bandwidth > 0; row++)
         if (y_at(plot, row) <= highest)
-            put(plot, row, column_of(plot, y_at(plot, row) / bandwidth), '/', PLOT_ROOF);
+            put(plot, row, column_of(plot, y_at(plot, row) / bandwidth), '/', PLOT_CEILING);
 }
 
 /* The nearest row without a name yet: two peaks may share a line. */
@@ -72,7 +72,7 @@ void plot_level(struct plot *plot, double peak, double bandwidth, const char *na
         return;
     for (int column = 0; column < plot->width; column++)
         if (bandwidth <= 0 || bandwidth * x_at(plot, column) >= peak)
-            put(plot, row, column, '-', PLOT_ROOF);
+            put(plot, row, column, '-', PLOT_CEILING);
     name_row(plot, row, name);
 }
 
@@ -95,8 +95,8 @@ static bool is_free(const struct plot *plot, int row, int column, int length)
         const bool inside = k >= 0 && k < length;
         if (at < 0 || at >= plot->width)
             continue;
-        /* A roof may touch the word, its own does on one side. */
-        if (plot->cells[row][at].mark > (inside ? PLOT_EMPTY : PLOT_ROOF))
+        /* A ceiling may touch the word, its own does on one side. */
+        if (plot->cells[row][at].mark > (inside ? PLOT_EMPTY : PLOT_CEILING))
             return false;
     }
     return true;
@@ -109,7 +109,7 @@ void plot_slope_name(struct plot *plot, double bandwidth, double highest, const 
         const int slope = column_of(plot, y_at(plot, row) / bandwidth);
         const int sides[] = {slope + 2, slope - 1 - length};
         for (size_t side = 0; slope >= 0 && side < 2; side++) {
-            if (!is_free(plot, row, sides[side], length) || plot->cells[row][slope].mark != PLOT_ROOF)
+            if (!is_free(plot, row, sides[side], length) || plot->cells[row][slope].mark != PLOT_CEILING)
                 continue;
             for (int k = 0; k < length; k++)
                 put(plot, row, sides[side] + k, name[k], PLOT_NAME);

@@ -10,13 +10,13 @@ enum { LEAST_WIDTH = 34, USUAL_WIDTH = 72, AROUND = 14, MAX_KERNELS = 26 };
 struct kernels {
     const char *names[MAX_KERNELS];
     const struct result_case *best[MAX_KERNELS];
-    size_t count, left_out;
+    size_t count, skipped;
 };
 
 static bool on_roofline(const struct result_case *c)
 {
-    return c->status == CASE_OK && c->sample_count && c->work.flops > 0 && isfinite(c->floor.intensity) &&
-           c->floor.intensity > 0 && isfinite(c->flops_per_s) && c->flops_per_s > 0;
+    return c->status == CASE_OK && c->sample_count && c->work.flops > 0 && isfinite(c->lower_bound.intensity) &&
+           c->lower_bound.intensity > 0 && isfinite(c->flops_per_s) && c->flops_per_s > 0;
 }
 
 /* ---- what is drawn ---- */
@@ -31,15 +31,15 @@ static size_t index_of(const struct kernels *kernels, const char *name)
 
 static void collect(struct kernels *kernels, const struct result *result)
 {
-    const char *last_left_out = "";
+    const char *last_skipped = "";
     for (size_t k = 0; k < result->case_count; k++) {
         const struct result_case *c = &result->cases[k];
         if (!on_roofline(c))
             continue;
         const size_t at = index_of(kernels, c->kernel);
         if (at == MAX_KERNELS) {
-            kernels->left_out += strcmp(last_left_out, c->kernel) != 0;
-            last_left_out = c->kernel;
+            kernels->skipped += strcmp(last_skipped, c->kernel) != 0;
+            last_skipped = c->kernel;
             continue;
         }
         if (at == kernels->count)
@@ -76,7 +76,7 @@ static double highest_peak(const struct result *result)
     return highest;
 }
 
-/* At most five decades right of the leftmost case and six below the highest roof. */
+/* At most five decades right of the leftmost case and six below the highest ceiling. */
 static void choose_range(struct plot *plot, const struct result *result)
 {
     const struct machine *machine = &result->machine;
@@ -85,8 +85,8 @@ static void choose_range(struct plot *plot, const struct result *result)
         const struct result_case *c = &result->cases[k];
         if (!on_roofline(c))
             continue;
-        x_low = fmin(x_low, c->floor.intensity);
-        x_high = fmax(x_high, c->floor.intensity);
+        x_low = fmin(x_low, c->lower_bound.intensity);
+        x_high = fmax(x_high, c->lower_bound.intensity);
         y_low = fmin(y_low, c->flops_per_s);
         y_high = fmax(y_high, c->flops_per_s);
     }
@@ -100,7 +100,7 @@ static void choose_range(struct plot *plot, const struct result *result)
     plot->y_high = log10(y_high) + 0.25;
 }
 
-static void draw_roofs(struct plot *plot, const struct result *result, double highest)
+static void draw_ceilings(struct plot *plot, const struct result *result, double highest)
 {
     const struct machine *machine = &result->machine;
     double fastest = 0;
@@ -120,12 +120,12 @@ static void draw(struct plot *plot, const struct result *result, const struct ke
     const double peak = highest_peak(result);
     choose_range(plot, result);
     const double highest = peak > 0 ? peak : INFINITY;
-    draw_roofs(plot, result, highest);
+    draw_ceilings(plot, result, highest);
     for (size_t k = 0; k < result->case_count; k++) {
         const struct result_case *c = &result->cases[k];
         const size_t at = on_roofline(c) ? index_of(kernels, c->kernel) : kernels->count;
         if (at < kernels->count)
-            plot_point(plot, c->floor.intensity, c->flops_per_s, (char)('A' + at));
+            plot_point(plot, c->lower_bound.intensity, c->flops_per_s, (char)('A' + at));
     }
     for (uint32_t k = 0; k < machine->level_count; k++)
         plot_slope_name(plot, ceiling_value(&machine->levels[k].bandwidth), highest, machine->levels[k].name);
@@ -139,29 +139,29 @@ static void add_legend(struct text *out, const struct kernels *kernels, const st
                                                   {.title = ""},
                                                   {.title = "best", .unit = UNIT_FLOP_RATE},
                                                   {.title = "FLOP/B", .unit = UNIT_INTENSITY},
-                                                  {.title = "of roof", .unit = UNIT_SHARE},
-                                                  {.title = "roof"}};
+                                                  {.title = "of ceiling", .unit = UNIT_SHARE},
+                                                  {.title = "ceiling"}};
     struct arena arena = {0};
     struct document document = {.arena = &arena};
     struct table *table = TABLE(&arena, columns);
     table->indent = 2;
     for (size_t k = 0; k < kernels->count; k++) {
         const struct result_case *c = kernels->best[k];
-        const double fraction = figure_value("of roof", c);
+        const double fraction = figure_value("of ceiling", c);
         table_add(table,
                   (struct cell[]){cell_text(arena_printf(&arena, "%c", (char)('A' + k))), cell_text(kernels->names[k]),
                                   cell_quantity(c->flops_per_s, machine_unit_rate(c->work.unit)),
-                                  cell_number(c->floor.intensity), cell_positive(fraction),
-                                  cell_text(fraction > 0 ? c->floor.ceiling_name : "")});
+                                  cell_number(c->lower_bound.intensity), cell_positive(fraction),
+                                  cell_text(fraction > 0 ? c->lower_bound.ceiling_name : "")});
     }
     document_table(&document, NULL, NULL, table);
     render_text(out, &document, options);
-    if (kernels->left_out)
-        text_addf(out, "  and %zu more kernels that are not drawn\n", kernels->left_out);
+    if (kernels->skipped)
+        text_addf(out, "  and %zu more kernels that are not drawn\n", kernels->skipped);
     arena_release(&arena);
 }
 
-static void add_roof(struct text *line, const char *name, const struct ceiling *ceiling, const char *unit)
+static void add_ceiling(struct text *line, const char *name, const struct ceiling *ceiling, const char *unit)
 {
     char rate[UNITS_TEXT];
     const double value = ceiling_value(ceiling);
@@ -172,20 +172,20 @@ static void add_roof(struct text *line, const char *name, const struct ceiling *
         text_add(line, " (raised in this run)");
 }
 
-static void add_roofs(struct text *out, const struct result *result, unsigned columns)
+static void add_ceilings(struct text *out, const struct result *result, unsigned columns)
 {
     const struct machine *machine = &result->machine;
     struct arena scratch = {0};
     struct text line = {0};
     for (uint32_t k = 0; k < machine->level_count; k++)
-        add_roof(&line, machine->levels[k].name, &machine->levels[k].bandwidth, "B/s");
+        add_ceiling(&line, machine->levels[k].name, &machine->levels[k].bandwidth, "B/s");
     for (uint32_t k = 0; k < machine->unit_count; k++)
         if (unit_is_used(result, machine->units[k].name))
-            add_roof(&line, machine->units[k].name, &machine->units[k].peak, machine_unit_rate(machine->units[k].name));
+            add_ceiling(&line, machine->units[k].name, &machine->units[k].peak, machine_unit_rate(machine->units[k].name));
     if (line.length) {
         text_add_wrapped(out,
-                         arena_printf(&scratch, "roofs (%s): %s",
-                                      machine->measured ? "measured" : "claimed by data sheets",
+                         arena_printf(&scratch, "ceilings (%s): %s",
+                                      machine->measured ? "measured" : "vendor by data sheets",
                                       printable(&scratch, line.data)),
                          0, 0, columns);
         text_add(out, "\n");
@@ -200,7 +200,7 @@ void report_roofline_text(struct text *out, const struct result *result, const s
     struct plot plot = {.width = room < LEAST_WIDTH ? LEAST_WIDTH : room > USUAL_WIDTH ? USUAL_WIDTH : room};
     struct kernels kernels = {0};
     if (!result->machine.level_count) {
-        text_add(out, "\nno roof is known for this device; 'rooftile roofline' measures them\n");
+        text_add(out, "\nno ceiling is known for this device; 'rooftile roofline' measures them\n");
         return;
     }
     collect(&kernels, result);
@@ -214,5 +214,5 @@ void report_roofline_text(struct text *out, const struct result *result, const s
         if (plot.beyond)
             text_add(out, "  letters at the right edge stand for more FLOP/B than the axis shows\n");
     }
-    add_roofs(out, result, report_columns(options));
+    add_ceilings(out, result, report_columns(options));
 }

@@ -267,18 +267,18 @@ static const struct record_field throughput_fields[] = {
 static const struct record throughput_record = {RECORD_TABLE(throughput_fields)};
 
 static const struct record_field roofline_fields[] = {
-    FIELD_REASON("intensity", floor.intensity, RECORD_NAN | RECORD_ZERO, "no bytes declared"),
-    FIELD_CHARS("bound", floor.bound, RECORD_PLAIN),
-    FIELD_CHARS("ceiling_name", floor.ceiling_name, RECORD_PLAIN),
-    FIELD_F64("ceiling_value", floor.ceiling_value, RECORD_PLAIN),
-    FIELD_BOOL("ceiling_measured", floor.ceiling_measured, RECORD_PLAIN),
-    FIELD_BOOL("bound_is_memory", floor.bound_is_memory, RECORD_PLAIN),
-    FIELD_REASON("fraction_of_ceiling", fraction, RECORD_NAN, "no roof known, or no samples"),
-    FIELD_REASON("ridge", floor.ridge, RECORD_NAN, "no bandwidth or no peak known"),
-    FIELD_F64("floor_ns", floor.time_ns, RECORD_PLAIN),
-    FIELD_F64("memory_floor_ns", floor.memory_ns, RECORD_PLAIN),
-    FIELD_F64("compute_floor_ns", floor.compute_ns, RECORD_PLAIN),
-    FIELD_F64("launch_ns", floor.launch_ns, RECORD_PLAIN),
+    FIELD_REASON("intensity", lower_bound.intensity, RECORD_NAN | RECORD_ZERO, "no bytes declared"),
+    FIELD_CHARS("bound", lower_bound.bound, RECORD_PLAIN),
+    FIELD_CHARS("ceiling_name", lower_bound.ceiling_name, RECORD_PLAIN),
+    FIELD_F64("ceiling_value", lower_bound.ceiling_value, RECORD_PLAIN),
+    FIELD_BOOL("ceiling_measured", lower_bound.ceiling_measured, RECORD_PLAIN),
+    FIELD_BOOL("bound_is_memory", lower_bound.bound_is_memory, RECORD_PLAIN),
+    FIELD_REASON("fraction_of_ceiling", fraction, RECORD_NAN, "no ceiling known, or no samples"),
+    FIELD_REASON("ridge", lower_bound.ridge, RECORD_NAN, "no bandwidth or no peak known"),
+    FIELD_F64("lower_bound_ns", lower_bound.time_ns, RECORD_PLAIN),
+    FIELD_F64("memory_lower_bound_ns", lower_bound.memory_ns, RECORD_PLAIN),
+    FIELD_F64("compute_lower_bound_ns", lower_bound.compute_ns, RECORD_PLAIN),
+    FIELD_F64("launch_ns", lower_bound.launch_ns, RECORD_PLAIN),
 };
 static const struct record roofline_record = {RECORD_TABLE(roofline_fields)};
 

@@ -13,7 +13,7 @@ struct derive {
     const struct result *result;
     const struct suite_derive *spec;
     const char *group; /* "dtype=f32"; of shares the layer */
-    const struct result_case **cases; /* of the group, skipped ones left out; none of shares */
+    const struct result_case **cases; /* of the group, skipped ones skipped; none of shares */
     size_t count;
     uint64_t seed;
     struct arena *arena;

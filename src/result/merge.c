@@ -279,7 +279,7 @@ static void take_run(struct result *out, const struct merging *m)
         if (!strcmp(text_or_empty(r->status), "interrupted"))
             out->status = r->status;
     }
-    out->machine = m->parts[m->slots[m->slot_count - 1].from]->machine; /* roofs are only ever raised */
+    out->machine = m->parts[m->slots[m->slot_count - 1].from]->machine; /* ceilings are only ever raised */
     out->run_id = run_id_of(m);
     out->started_at = m->slots[0].part.started_at;
     out->trial_index = 0;

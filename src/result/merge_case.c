@@ -281,9 +281,9 @@ static void add_up(struct result_case *out, const struct merge_entry *entries, s
         out->warmup_converged = out->warmup_converged && c->warmup_converged;
         for (int d = 0; d < DISCARD_COUNT; d++)
             out->discarded[d] += c->discarded[d];
-        /* A roof that a later trial raised holds for all. */
-        if (c->floor.time_ns > 0 && c->floor.time_ns < out->floor.time_ns)
-            out->floor = c->floor;
+        /* A ceiling that a later trial raised holds for all. */
+        if (c->lower_bound.time_ns > 0 && c->lower_bound.time_ns < out->lower_bound.time_ns)
+            out->lower_bound = c->lower_bound;
     }
 }
 

@@ -31,7 +31,7 @@ double result_at_time(const struct result_case *c, const char *name, double time
         {"flops_per_s", per_second(work->flops, time_ns)},
         {"items_per_s", per_second(work->items, time_ns)},
         {"ns_per_item", work->items > 0 ? time_ns / work->items : NAN},
-        {"fraction", floor_fraction(&c->floor, time_ns)},
+        {"fraction", lower_bound_fraction(&c->lower_bound, time_ns)},
     };
     return find(figures, sizeof(figures) / sizeof(*figures), name);
 }
@@ -56,7 +56,7 @@ double result_quantity(const struct result_case *c, const char *name)
 {
     const struct figure figures[] = {{"bytes", c->work.read_bytes + c->work.write_bytes},
                                      {"footprint", c->work.footprint_bytes},
-                                     {"intensity", c->floor.intensity},
+                                     {"intensity", c->lower_bound.intensity},
                                      {"bytes_per_s", c->bytes_per_s},
                                      {"flops_per_s", c->flops_per_s},
                                      {"items_per_s", c->items_per_s}};
@@ -75,5 +75,5 @@ void result_take_median(struct result_case *c, double median_ns)
     c->flops_per_s = per_second(c->work.flops, median_ns);
     c->bytes_per_s = per_second(c->work.read_bytes + c->work.write_bytes, median_ns);
     c->items_per_s = per_second(c->work.items, median_ns);
-    c->fraction = floor_fraction(&c->floor, median_ns);
+    c->fraction = lower_bound_fraction(&c->lower_bound, median_ns);
 }

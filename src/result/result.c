@@ -18,7 +18,7 @@ size_t result_id_length(const char *id)
 static void take_identity(struct result_case *out, const struct plan_case *plan, const struct measurement *measured,
                           struct arena *arena)
 {
-    const struct manifest *manifest = plan->bound.manifest;
+    const struct manifest *manifest = plan->resolved.manifest;
     out->id =
         measured->sample_count ? arena_printf(arena, "%s;timer=%s", plan->id, timer_name(measured->timer)) : plan->id;
     out->label = plan->label;
@@ -28,16 +28,16 @@ static void take_identity(struct result_case *out, const struct plan_case *plan,
     out->tag_count = plan->tag_count;
     struct result_param *params = arena_array(arena, manifest->param_count + 1, sizeof(*params));
     size_t count = 0;
-    for (size_t k = 0; plan->bound.values && k < manifest->param_count; k++)
-        if (!param_is_hidden(&manifest->params[k], &plan->bound.values[k]))
-            params[count++] = (struct result_param){manifest->params[k].name, plan->bound.values[k]};
+    for (size_t k = 0; plan->resolved.values && k < manifest->param_count; k++)
+        if (!param_is_hidden(&manifest->params[k], &plan->resolved.values[k]))
+            params[count++] = (struct result_param){manifest->params[k].name, plan->resolved.values[k]};
     out->params = params;
     out->param_count = count;
 }
 
-static void take_shape(struct result_case *out, const struct bound *bound)
+static void take_shape(struct result_case *out, const struct resolved *bound)
 {
-    const struct bound_launch *launch = launch_first_timed(bound);
+    const struct resolved_launch *launch = launch_first_timed(bound);
     if (!launch)
         return;
     memcpy(out->grid, launch->grid, sizeof(out->grid));
@@ -144,16 +144,16 @@ void result_case_build(struct result_case *out, const struct plan_case *plan, co
     take_measurement(out, measured, arena);
     if (plan->state != PLAN_READY)
         return;
-    out->work = plan->bound.work;
+    out->work = plan->resolved.work;
     if (!out->object_sha256[0])
         memcpy(out->object_sha256, object_sha256, strnlen(object_sha256, sizeof(out->object_sha256) - 1));
-    take_shape(out, &plan->bound);
-    floor_compute(&out->floor, machine, &out->work, plan->measure.cache);
+    take_shape(out, &plan->resolved);
+    lower_bound_compute(&out->lower_bound, machine, &out->work, plan->measure.cache);
     out->predicted_ns = plan->forecast_ns;
     if (!measured->sample_count)
         return;
     take_samples(out, measured, arena);
-    take_metrics(out, plan->bound.manifest, measured, arena);
+    take_metrics(out, plan->resolved.manifest, measured, arena);
     result_take_median(out, out->stats.median);
     if (plan->forecast_ns > 0 && measured->timer != TIMED_SIM)
         out->predicted_error = out->stats.median / plan->forecast_ns - 1;

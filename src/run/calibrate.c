@@ -79,10 +79,10 @@ enum status calibrate(struct worker *worker, struct err *err)
                                 .null_graph_ns = NAN,
                                 .flush_reread_hot_ns = NAN,
                                 .flush_reread_cold_ns = NAN};
-    out->reference = device_sense_unknown;
+    out->quiet_rates = device_sense_unknown;
     if (worker->options->profile)
         return STATUS_OK; /* a profile shows the cases alone */
-    if (ops->sense && ops->sense(worker->device, &out->reference, err))
+    if (ops->sense && ops->sense(worker->device, &out->quiet_rates, err))
         return err->status;
     if (worker->options->verify_only)
         return STATUS_OK;

@@ -64,11 +64,11 @@ enum status cold_init(struct sampling *sampling, struct err *err)
     struct ready *ready = sampling->ready;
     const struct device_ops *ops = ready->device->ops;
     char why[SERVICE_WHY];
-    sampling->flush_bytes = ready->bound->buffer_bytes;
+    sampling->flush_bytes = ready->resolved->buffer_bytes;
     if (sampling->cache != CACHE_COLD || ops->evict || !ops->executes)
         return STATUS_OK;
     sampling->flusher = service_ready(sampling->worker, SERVICE_FLUSH, why);
-    sampling->flush_bytes = sampling->flusher ? sampling->flusher->bound->buffer_bytes : flush_size(sampling->worker);
+    sampling->flush_bytes = sampling->flusher ? sampling->flusher->resolved->buffer_bytes : flush_size(sampling->worker);
     if (sampling->flusher)
         return STATUS_OK;
     return ops->alloc(&sampling->flush, ready->device, sampling->flush_bytes, SPACE_DEVICE, err);
@@ -77,9 +77,9 @@ enum status cold_init(struct sampling *sampling, struct err *err)
 static enum status evict_buffers(struct sampling *sampling, struct err *err)
 {
     struct ready *ready = sampling->ready;
-    for (size_t k = 0; k < ready->bound->buffer_count; k++) {
+    for (size_t k = 0; k < ready->resolved->buffer_count; k++) {
         enum status status = ready->device->ops->evict(ready->device, ready_buffer(ready, k, 0),
-                                                       ready->bound->buffers[k].size_bytes, err);
+                                                       ready->resolved->buffers[k].size_bytes, err);
         if (status)
             return status;
     }
@@ -97,7 +97,7 @@ enum status cold_make(struct sampling *sampling, struct err *err)
     if (ops->evict)
         return evict_buffers(sampling, err);
     if (sampling->flusher)
-        return ready_run(sampling->flusher, 0, MARKS_NONE, err);
+        return ready_run(sampling->flusher, 0, EVENTS_NONE, err);
     enum status status =
         ops->fill(ready->device, sampling->flush, (uint8_t)sampling->taken, sampling->flush_bytes, 0, err);
     return status ? status : ops->wait(ready->device, err);
@@ -149,7 +149,7 @@ void cold_self_test(struct worker *worker, struct calibration *out)
     out->flush_reread_hot_ns = reread_ns(worker, reread, CACHE_HOT);
     out->flush_reread_cold_ns = reread_ns(worker, reread, CACHE_COLD);
     const double ratio = out->flush_reread_cold_ns / out->flush_reread_hot_ns;
-    units_bytes(size, (double)reread->bound->buffer_bytes);
+    units_bytes(size, (double)reread->resolved->buffer_bytes);
     if (!(ratio > 0))
         snprintf(out->flush_verdict, sizeof(out->flush_verdict), "not tested: its timing failed");
     else if (ratio <= works_above)

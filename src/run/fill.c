@@ -132,14 +132,14 @@ static enum status init_file(struct fill *fill, const char *path, struct arena *
 
 static enum status init_index(struct fill *fill, struct arena *arena, struct err *err)
 {
-    const double bound = fill->options[FILL_BOUND], block = fill->options[FILL_BLOCK];
-    if (!(bound >= 1) || bound != floor(bound))
-        return err_set(err, ERR_CONFIG, "index: bound %g is not a whole number of at least 1", bound);
-    if (fill->dist == DIST_PERMUTATION && (double)fill->count > bound)
+    const double resolved = fill->options[FILL_BOUND], block = fill->options[FILL_BLOCK];
+    if (!(resolved >= 1) || resolved != floor(resolved))
+        return err_set(err, ERR_CONFIG, "index: bound %g is not a whole number of at least 1", resolved);
+    if (fill->dist == DIST_PERMUTATION && (double)fill->count > resolved)
         return err_set(err, ERR_CONFIG, "index: %llu different ones below %g do not exist",
-                       (unsigned long long)fill->count, bound);
+                       (unsigned long long)fill->count, resolved);
     if (fill->dist == DIST_PERMUTATION)
-        return init_cycle(fill, (uint64_t)bound, false, arena, err);
+        return init_cycle(fill, (uint64_t)resolved, false, arena, err);
     if (fill->dist == DIST_ZIPF && !(fill->options[FILL_S] > 0))
         return err_set(err, ERR_CONFIG, "index: s %g is not a positive exponent", fill->options[FILL_S]);
     if (fill->dist == DIST_BLOCKED && (!(block >= 1) || block != floor(block)))
@@ -187,21 +187,21 @@ enum status fill_init(struct fill *fill, const struct fill_spec *spec, enum dtyp
 /* Indices below a bound. Zipf by the inverse of the continuous distribution function x^-s on [1, bound + 1). */
 static double index_value(const struct fill *fill, uint64_t i)
 {
-    const double bound = fill->options[FILL_BOUND];
+    const double resolved = fill->options[FILL_BOUND];
     if (fill->dist == DIST_PERMUTATION)
         return ((const uint32_t *)(const void *)fill->whole)[i];
     if (fill->dist == DIST_BLOCKED) {
         const uint64_t block = (uint64_t)fill->options[FILL_BLOCK];
-        const uint64_t blocks = ((uint64_t)bound + block - 1) / block;
+        const uint64_t blocks = ((uint64_t)resolved + block - 1) / block;
         const uint64_t at = rng_at(fill->seed, i / block) % blocks * block + i % block;
-        return (double)(at % (uint64_t)bound);
+        return (double)(at % (uint64_t)resolved);
     }
     const double u = rng_uniform_at(fill->seed, i);
     if (fill->dist != DIST_ZIPF)
-        return floor(u * bound);
+        return floor(u * resolved);
     const double s = fill->options[FILL_S];
-    const double x = fabs(s - 1) < 1e-9 ? pow(bound + 1, u) : pow(1 + u * (pow(bound + 1, 1 - s) - 1), 1 / (1 - s));
-    return fmin(floor(x) - 1, bound - 1);
+    const double x = fabs(s - 1) < 1e-9 ? pow(resolved + 1, u) : pow(1 + u * (pow(resolved + 1, 1 - s) - 1), 1 / (1 - s));
+    return fmin(floor(x) - 1, resolved - 1);
 }
 
 static double drawn_value(const struct fill *fill, uint64_t i)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What speaks against a measurement: the machine was disturbed, the clock fell, or it is faster than it can be.
+ * What speaks against a measurement: the machine saw interference, the clock fell, or it is faster than it can be.
  */
 #include <math.h>
 #include <stdarg.h>
@@ -10,7 +10,7 @@
 
 #include "run_internal.h"
 
-static const double disturbed_above = 0.05; /* move of a reference rate across the case */
+static const double interference_above = 0.05; /* move of a calibration rate across the case */
 
 __attribute__((format(printf, 2, 3))) static void add_reason(struct measurement *out, const char *format, ...)
 {
@@ -24,7 +24,7 @@ __attribute__((format(printf, 2, 3))) static void add_reason(struct measurement 
     va_end(args);
 }
 
-/* ---- disturbance ---- */
+/* ---- interference ---- */
 
 /* Relative; 0 where it is unknown. */
 static double move_of(double before, double after)
@@ -32,18 +32,18 @@ static double move_of(double before, double after)
     return before > 0 && after > 0 ? after / before - 1 : 0;
 }
 
-void flag_disturbance(struct measurement *out)
+void flag_interference(struct measurement *out)
 {
     const double stream = move_of(out->before.stream_bps, out->after.stream_bps);
     const double fma = move_of(out->before.fma_flops, out->after.fma_flops);
-    if (out->flags & FLAG_DISTURBED || (fabs(stream) <= disturbed_above && fabs(fma) <= disturbed_above))
+    if (out->flags & FLAG_INTERFERENCE || (fabs(stream) <= interference_above && fabs(fma) <= interference_above))
         return;
-    out->flags |= FLAG_DISTURBED;
+    out->flags |= FLAG_INTERFERENCE;
     if (fabs(stream) >= fabs(fma))
-        snprintf(out->flag_reason, sizeof(out->flag_reason), "reference stream moved from %.1f to %.1f GB/s (%+.0f %%)",
+        snprintf(out->flag_reason, sizeof(out->flag_reason), "calibration stream moved from %.1f to %.1f GB/s (%+.0f %%)",
                  out->before.stream_bps / 1e9, out->after.stream_bps / 1e9, stream * 100);
     else
-        snprintf(out->flag_reason, sizeof(out->flag_reason), "reference FMA moved from %.1f to %.1f GFLOP/s (%+.0f %%)",
+        snprintf(out->flag_reason, sizeof(out->flag_reason), "calibration FMA moved from %.1f to %.1f GFLOP/s (%+.0f %%)",
                  out->before.fma_flops / 1e9, out->after.fma_flops / 1e9, fma * 100);
 }
 
@@ -129,7 +129,7 @@ void flag_throttling(struct measurement *out)
 
 /* ---- plausibility ---- */
 
-enum { MAX_ROOFS_RAISED = 3 };
+enum { MAX_CEILINGS_RAISED = 3 };
 
 double measurement_median(const struct measurement *measured)
 {
@@ -138,33 +138,33 @@ double measurement_median(const struct measurement *measured)
     return median_of(sorted, measured->sample_count);
 }
 
-static struct ceiling *ceiling_of(struct machine *machine, const struct run_roof *roof)
+static struct ceiling *ceiling_of(struct machine *machine, const struct run_ceiling *ceiling)
 {
-    return roof->is_level ? &machine->levels[roof->index].bandwidth : &machine->units[roof->index].peak;
+    return ceiling->is_level ? &machine->levels[ceiling->index].bandwidth : &machine->units[ceiling->index].peak;
 }
 
-static const char *ceiling_name(const struct machine *machine, const struct run_roof *roof)
+static const char *ceiling_name(const struct machine *machine, const struct run_ceiling *ceiling)
 {
-    return roof->is_level ? machine->levels[roof->index].name : machine->units[roof->index].name;
+    return ceiling->is_level ? machine->levels[ceiling->index].name : machine->units[ceiling->index].name;
 }
 
-/* Measures the roof's own kernel again, beside the case that beat it. */
-static bool raise_roof(struct worker *worker, const struct run_roof *roof, struct measurement *scratch)
+/* Measures the ceiling's own kernel again, beside the case that beat it. */
+static bool raise_ceiling(struct worker *worker, const struct run_ceiling *ceiling, struct measurement *scratch)
 {
     struct machine *machine = &worker->shared->machine;
-    const struct plan_case *probe = roof->probe;
-    struct ceiling *ceiling = ceiling_of(machine, roof);
+    const struct plan_case *probe = ceiling->probe;
+    struct ceiling *ceiling = ceiling_of(machine, ceiling);
     struct ready ready = {0};
     struct err err = {0};
     uint32_t rotations = 1;
     bool raised = false;
-    if (unbuilt_code(&probe->bound, roof->builds))
+    if (unbuilt_code(&probe->resolved, ceiling->builds))
         return false;
     if (!choose_rotations(&rotations, worker, probe, &err) &&
-        !ready_init(&ready, worker->device, &probe->bound, roof->builds, rotations, worker->options->seed, &err) &&
+        !ready_init(&ready, worker->device, &probe->resolved, ceiling->builds, rotations, worker->options->seed, &err) &&
         !ready_setup(&ready, &err) && !measure_samples(worker, &ready, probe, scratch, &err)) {
-        const struct work *work = &probe->bound.work;
-        const double amount = roof->is_level ? work->read_bytes + work->write_bytes : work->flops;
+        const struct work *work = &probe->resolved.work;
+        const double amount = ceiling->is_level ? work->read_bytes + work->write_bytes : work->flops;
         const double rate = amount / measurement_median(scratch) * 1e9;
         if (rate > ceiling->measured) {
             ceiling->measured = rate;
@@ -175,34 +175,34 @@ static bool raise_roof(struct worker *worker, const struct run_roof *roof, struc
     return raised;
 }
 
-static const struct run_roof *binding_roof(const struct worker *worker, const struct plan_case *plan_case)
+static const struct run_ceiling *binding_ceiling(const struct worker *worker, const struct plan_case *plan_case)
 {
-    struct floor floor;
-    floor_compute(&floor, &worker->shared->machine, &plan_case->bound.work, plan_case->measure.cache);
-    for (size_t k = 0; k < worker->options->roof_count; k++)
-        if (!strcmp(ceiling_name(&worker->shared->machine, &worker->options->roofs[k]), floor.ceiling_name))
-            return &worker->options->roofs[k];
+    struct lower_bound lower_bound;
+    lower_bound_compute(&lower_bound, &worker->shared->machine, &plan_case->resolved.work, plan_case->measure.cache);
+    for (size_t k = 0; k < worker->options->ceiling_count; k++)
+        if (!strcmp(ceiling_name(&worker->shared->machine, &worker->options->ceilings[k]), lower_bound.ceiling_name))
+            return &worker->options->ceilings[k];
     return NULL;
 }
 
 static enum plausibility judge(const struct worker *worker, const struct plan_case *plan_case, struct measurement *out,
                                char why[static 256])
 {
-    return floor_judge(&worker->shared->machine, &plan_case->bound.work, plan_case->measure.cache,
+    return lower_bound_judge(&worker->shared->machine, &plan_case->resolved.work, plan_case->measure.cache,
                        measurement_median(out), worker->info.timer_tick_ns, why);
 }
 
 void flag_implausible(struct measurement *out, enum plausibility verdict, bool measured_again, const char *why)
 {
-    if (verdict == ABOVE_MEASURED_ROOF && measured_again && out->flags & FLAG_DISTURBED) {
-        add_reason(out, "a roof measured meanwhile proves nothing: %s", why);
-    } else if (verdict == IMPOSSIBLE || verdict == ABOVE_MEASURED_ROOF) {
+    if (verdict == ABOVE_MEASURED_CEILING && measured_again && out->flags & FLAG_INTERFERENCE) {
+        add_reason(out, "a ceiling measured meanwhile proves nothing: %s", why);
+    } else if (verdict == IMPOSSIBLE || verdict == ABOVE_MEASURED_CEILING) {
         out->flags |= FLAG_IMPOSSIBLE;
         snprintf(out->flag_reason, sizeof(out->flag_reason), "%s%s", why,
-                 measured_again ? "" : "; no case is known that could measure this roof again: run rooftile roofline");
-    } else if (out->flags & FLAG_ROOF_RAISED) {
+                 measured_again ? "" : "; no case is known that could measure this ceiling again: run rooftile roofline");
+    } else if (out->flags & FLAG_CEILING_RAISED) {
         snprintf(out->flag_reason, sizeof(out->flag_reason),
-                 "beat a measured roof, which was measured again and raised");
+                 "beat a measured ceiling, which was measured again and raised");
     }
 }
 
@@ -213,15 +213,15 @@ enum status check_plausible(struct worker *worker, struct ready *ready, const st
     enum plausibility verdict = judge(worker, plan_case, out, why);
     struct measurement *scratch = NULL;
     bool again = true;
-    for (int round = 0; verdict == ABOVE_MEASURED_ROOF && round < MAX_ROOFS_RAISED; round++) {
-        const struct run_roof *roof = binding_roof(worker, plan_case);
-        again = roof != NULL;
+    for (int round = 0; verdict == ABOVE_MEASURED_CEILING && round < MAX_CEILINGS_RAISED; round++) {
+        const struct run_ceiling *ceiling = binding_ceiling(worker, plan_case);
+        again = ceiling != NULL;
         if (!again)
             break;
         if (!scratch && !(scratch = calloc(1, sizeof(*scratch))))
             arena_out_of_memory(sizeof(*scratch));
-        if (raise_roof(worker, roof, scratch))
-            out->flags |= FLAG_ROOF_RAISED;
+        if (raise_ceiling(worker, ceiling, scratch))
+            out->flags |= FLAG_CEILING_RAISED;
         memset(out->discarded, 0, sizeof(out->discarded));
         enum status status = measure_samples(worker, ready, plan_case, out, err);
         out->remeasured++;

@@ -41,13 +41,13 @@ static void note_clock(struct measurement *out, const struct sample *sample)
     out->clock_unsteady += fabs(sample->hz_after / sample->hz_before - 1) > unsteady_above;
 }
 
-static bool accept(struct measurement *out, const struct sample *sample, double reference_hz)
+static bool accept(struct measurement *out, const struct sample *sample, double settled_core_hz)
 {
     if (!(sample->time_ns > 0)) {
         out->discarded[sample->time_ns < 0 ? DISCARD_NEGATIVE : DISCARD_ZERO]++;
         return false;
     }
-    if (reference_hz > 0 && sample->hz < SLOW_BELOW * reference_hz) {
+    if (settled_core_hz > 0 && sample->hz < SLOW_BELOW * settled_core_hz) {
         out->discarded[DISCARD_CLOCK]++;
         return false;
     }
@@ -94,7 +94,7 @@ static enum status sample_until_stop(struct worker *worker, struct sampling *sam
         if (status)
             return status;
         const uint32_t slow = out->discarded[DISCARD_CLOCK];
-        if (accept(out, &sample, sampling->reference_hz))
+        if (accept(out, &sample, sampling->settled_core_hz))
             stop_add(&rule, sample.time_ns, sample.time_ns * sampling->batch);
         else if (++rejected >= MEASUREMENT_MAX_SAMPLES)
             break;
@@ -113,7 +113,7 @@ static void note_sampling(struct measurement *out, const struct sampling *sampli
     out->batch = sampling->batch;
     out->timer = sampling->timer;
     out->flush_bytes = sampling->cache == CACHE_COLD     ? sampling->flush_bytes
-                       : sampling->cache == CACHE_ROTATE ? ready->bound->buffer_bytes * ready->rotations
+                       : sampling->cache == CACHE_ROTATE ? ready->resolved->buffer_bytes * ready->rotations
                                                          : 0;
     snprintf(out->flush_method, sizeof(out->flush_method), "%s",
              sampling->cache == CACHE_ROTATE ? "rotate" : cold_method(sampling));
@@ -123,17 +123,17 @@ static void note_sampling(struct measurement *out, const struct sampling *sampli
     out->blocking_start = false;
     out->blocking_reason[0] = '\0';
     if (ready->device->ops->asynchronous && queued) {
-        out->blocking_start = sampling->hold;
-        snprintf(out->blocking_reason, sizeof(out->blocking_reason), "%s", sampling->hold_why);
+        out->blocking_start = sampling->blocking;
+        snprintf(out->blocking_reason, sizeof(out->blocking_reason), "%s", sampling->blocking_why);
     }
 }
 
 /* What is known only when the last sample is taken. */
 static void note_services(struct measurement *out, const struct sampling *sampling)
 {
-    out->blocking_start = out->blocking_start && sampling->hold;
+    out->blocking_start = out->blocking_start && sampling->blocking;
     if (!out->blocking_start && sampling->ready->device->ops->asynchronous && !out->blocking_reason[0])
-        snprintf(out->blocking_reason, sizeof(out->blocking_reason), "%s", sampling->hold_why);
+        snprintf(out->blocking_reason, sizeof(out->blocking_reason), "%s", sampling->blocking_why);
     snprintf(out->clock_reason, sizeof(out->clock_reason), "%s", out->has_sample_hz ? "" : sampling->probe_why);
 }
 
@@ -181,7 +181,7 @@ static void sense(struct worker *worker, struct device_sense *sensed, struct mea
 void sense_after(struct worker *worker, struct measurement *out)
 {
     sense(worker, &out->after, out);
-    flag_disturbance(out);
+    flag_interference(out);
 }
 
 /* Copies of all buffers, so that a launch finds none of its own in any cache. */
@@ -189,9 +189,9 @@ enum status choose_rotations(uint32_t *rotations, const struct worker *worker, c
                              struct err *err)
 {
     *rotations = 1;
-    if (plan_case->measure.cache != CACHE_ROTATE || !plan_case->bound.buffer_bytes)
+    if (plan_case->measure.cache != CACHE_ROTATE || !plan_case->resolved.buffer_bytes)
         return STATUS_OK;
-    const uint64_t bytes = plan_case->bound.buffer_bytes, want_bytes = flush_size(worker);
+    const uint64_t bytes = plan_case->resolved.buffer_bytes, want_bytes = flush_size(worker);
     const uint64_t want = want_bytes / bytes + 1;
     if (want > RUN_MAX_ROTATIONS)
         return err_set(
@@ -247,7 +247,7 @@ static enum status run_in_range(struct worker *worker, struct ready *ready, cons
     const bool ranged = !begin_range(worker, range, out);
     enum status status = ready_reset(ready, 0, err);
     if (!status)
-        status = ready_run(ready, 0, MARKS_AROUND, err);
+        status = ready_run(ready, 0, EVENTS_AROUND, err);
     if (!status)
         status = worker->device->ops->wait(worker->device, err);
     if (ranged)
@@ -316,15 +316,15 @@ static enum status time_case(struct worker *worker, struct ready *ready, const s
 }
 
 /* Only sim looks at it: the forecast of a case, shared by its timed launches. */
-static void share_floor(struct ready *ready, const struct plan_case *plan_case)
+static void share_lower_bound(struct ready *ready, const struct plan_case *plan_case)
 {
-    const size_t count = ready->bound->step_count;
+    const size_t count = ready->resolved->step_count;
     size_t launches = 0;
     for (size_t k = 0; k < count; k++)
-        launches += ready->steps[k].bound->kind == STEP_LAUNCH && ready->steps[k].bound->timed;
+        launches += ready->steps[k].resolved->kind == STEP_LAUNCH && ready->steps[k].resolved->timed;
     for (size_t k = 0; k < ready->rotations * count; k++)
-        if (ready->steps[k].bound->timed)
-            ready->steps[k].launch.floor_ns = plan_case->floor.time_ns / (double)(launches ? launches : 1);
+        if (ready->steps[k].resolved->timed)
+            ready->steps[k].launch.lower_bound_ns = plan_case->lower_bound.time_ns / (double)(launches ? launches : 1);
 }
 
 static enum status run_stages(struct worker *worker, const struct plan_case *plan_case,
@@ -338,12 +338,12 @@ static enum status run_stages(struct worker *worker, const struct plan_case *pla
     const bool profile = worker->options->profile;
     enum status status = verify_only || profile ? STATUS_OK : choose_rotations(&rotations, worker, plan_case, err);
     if (!status)
-        status = ready_init(&ready, worker->device, &plan_case->bound, builds, rotations, worker->options->seed, err);
+        status = ready_init(&ready, worker->device, &plan_case->resolved, builds, rotations, worker->options->seed, err);
     if (!status)
         status = ready_setup(&ready, err);
     spent(out, SPENT_FILLING, &since_ns);
     if (!status) {
-        share_floor(&ready, plan_case);
+        share_lower_bound(&ready, plan_case);
         enter(worker, profile ? PHASE_MEASURING : PHASE_VERIFYING);
         status = profile ? profile_case(worker, &ready, plan_case, out, err)
                          : verify_case(worker, &ready, plan_case, builds, &out->verification, err);

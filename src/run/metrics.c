@@ -27,8 +27,8 @@ static double reduce(double *x, size_t count, enum metric_reduce how)
 
 static double metric_value(struct ready *ready, const struct manifest_metric *metric)
 {
-    const struct bound_buffer *buffer = &ready->bound->buffers[metric->buffer];
-    const size_t slot_count = manifest_slot_count(ready->bound->manifest);
+    const struct resolved_buffer *buffer = &ready->resolved->buffers[metric->buffer];
+    const size_t slot_count = manifest_slot_count(ready->resolved->manifest);
     struct arena arena = {0};
     struct err err = {0};
     const void *data = NULL;
@@ -39,8 +39,8 @@ static double metric_value(struct ready *ready, const struct manifest_metric *me
     dtype_load(x, buffer->dtype, data, (size_t)buffer->count);
     value = reduce(x, (size_t)buffer->count, metric->reduce);
     if (metric->expr) {
-        double *slots = arena_copy(&arena, ready->bound->slots, slot_count * sizeof(*slots));
-        double *own = slots + ready->bound->manifest->param_count + MANIFEST_DEVICE_NAMES; /* "x" and "runs" */
+        double *slots = arena_copy(&arena, ready->resolved->slots, slot_count * sizeof(*slots));
+        double *own = slots + ready->resolved->manifest->param_count + MANIFEST_DEVICE_NAMES; /* "x" and "runs" */
         own[0] = value;
         own[1] = (double)ready->runs;
         if (expr_eval(&value, metric->expr, slots, &err))
@@ -55,7 +55,7 @@ static enum status check_metric(const struct manifest_metric *metric, double val
                                 struct measurement *out, struct err *err)
 {
     double want = 0;
-    enum status status = metric->expect ? expr_eval(&want, metric->expect, ready->bound->slots, err) : STATUS_OK;
+    enum status status = metric->expect ? expr_eval(&want, metric->expect, ready->resolved->slots, err) : STATUS_OK;
     if (status)
         return err_within(err, "metric '%s'", metric->name);
     if (!metric->expect || isnan(value) || value == want)
@@ -67,7 +67,7 @@ static enum status check_metric(const struct manifest_metric *metric, double val
 
 enum status take_metrics(struct ready *ready, struct measurement *out, struct err *err)
 {
-    const struct manifest *manifest = ready->bound->manifest;
+    const struct manifest *manifest = ready->resolved->manifest;
     enum status status = STATUS_OK;
     for (size_t k = 0; k < MEASUREMENT_MAX_METRICS; k++)
         out->metrics[k] = k < manifest->metric_count && ready->device->ops->executes

@@ -14,7 +14,7 @@ _Static_assert((int)BUFFER_DEVICE == (int)SPACE_DEVICE && (int)BUFFER_PINNED == 
                    (int)BUFFER_PINNED_COARSE == (int)SPACE_PINNED_COARSE && (int)BUFFER_SPACES == (int)DEVICE_SPACES,
                "kinds of memory");
 
-static enum status allocate_one(void **pointer, const struct ready *ready, const struct bound_buffer *buffer,
+static enum status allocate_one(void **pointer, const struct ready *ready, const struct resolved_buffer *buffer,
                                 struct err *err)
 {
     const struct device_ops *ops = ready->device->ops;
@@ -28,8 +28,8 @@ static enum status allocate_one(void **pointer, const struct ready *ready, const
 
 void *ready_buffer(const struct ready *ready, size_t buffer, uint32_t rotation)
 {
-    uint8_t *base = ready->memory[rotation * ready->bound->buffer_count + buffer];
-    return base + ready->bound->buffers[buffer].align_offset;
+    uint8_t *base = ready->memory[rotation * ready->resolved->buffer_count + buffer];
+    return base + ready->resolved->buffers[buffer].align_offset;
 }
 
 /* ---- filling ---- */
@@ -97,15 +97,15 @@ enum status ready_fill(struct ready *ready, size_t buffer, uint32_t rotation, st
         run_in_parts(ready->device, fill_part, &job);
         status = job.status;
     }
-    return status ? err_within(err, "buffer '%s'", ready->bound->buffers[buffer].spec->name) : STATUS_OK;
+    return status ? err_within(err, "buffer '%s'", ready->resolved->buffers[buffer].spec->name) : STATUS_OK;
 }
 
 enum status ready_reset(struct ready *ready, uint32_t rotation, struct err *err)
 {
     if (ready->needs_reset)
         ready->runs = 0;
-    for (size_t k = 0; k < ready->bound->buffer_count; k++) {
-        const struct bound_buffer *buffer = &ready->bound->buffers[k];
+    for (size_t k = 0; k < ready->resolved->buffer_count; k++) {
+        const struct resolved_buffer *buffer = &ready->resolved->buffers[k];
         enum status status = STATUS_OK;
         if (buffer->spec->reset == RESET_FILL)
             status = ready_fill(ready, k, rotation, err);
@@ -122,8 +122,8 @@ enum status ready_restore(struct ready *ready, struct err *err)
 {
     ready->runs = 0;
     for (uint32_t rotation = 0; rotation < ready->rotations; rotation++)
-        for (size_t k = 0; k < ready->bound->buffer_count; k++) {
-            if (ready->bound->buffers[k].spec->role == ROLE_IN)
+        for (size_t k = 0; k < ready->resolved->buffer_count; k++) {
+            if (ready->resolved->buffers[k].spec->role == ROLE_IN)
                 continue;
             enum status status = ready_fill(ready, k, rotation, err);
             if (status)
@@ -135,7 +135,7 @@ enum status ready_restore(struct ready *ready, struct err *err)
 enum status ready_read(const void **data, struct ready *ready, size_t buffer, struct arena *arena, struct err *err)
 {
     void *from = ready_buffer(ready, buffer, 0);
-    const uint64_t size = ready->bound->buffers[buffer].size_bytes;
+    const uint64_t size = ready->resolved->buffers[buffer].size_bytes;
     if (ready->device->ops->host_visible) {
         *data = from;
         return STATUS_OK;
@@ -151,31 +151,31 @@ enum status ready_read(const void **data, struct ready *ready, size_t buffer, st
 
 enum status ready_realloc(struct ready *ready, size_t buffer, uint32_t rotation, struct err *err)
 {
-    const struct bound_buffer *bound = &ready->bound->buffers[buffer];
-    void **memory = &ready->memory[rotation * ready->bound->buffer_count + buffer];
+    const struct resolved_buffer *resolved = &ready->resolved->buffers[buffer];
+    void **memory = &ready->memory[rotation * ready->resolved->buffer_count + buffer];
     ready->device->ops->free(ready->device, *memory);
     *memory = NULL;
-    enum status status = allocate_one(memory, ready, bound, err);
-    return status ? err_within(err, "buffer '%s'", bound->spec->name) : STATUS_OK;
+    enum status status = allocate_one(memory, ready, resolved, err);
+    return status ? err_within(err, "buffer '%s'", resolved->spec->name) : STATUS_OK;
 }
 
 static enum status allocate(struct ready *ready, uint64_t seed, struct err *err)
 {
-    const struct bound *bound = ready->bound;
+    const struct resolved *resolved = ready->resolved;
     const struct device_ops *ops = ready->device->ops;
-    ready->memory = arena_array(&ready->arena, ready->rotations * bound->buffer_count + 1, sizeof(*ready->memory));
-    ready->fills = arena_array(&ready->arena, bound->buffer_count + 1, sizeof(*ready->fills));
-    for (size_t k = 0; k < bound->buffer_count; k++) {
-        const struct bound_buffer *buffer = &bound->buffers[k];
+    ready->memory = arena_array(&ready->arena, ready->rotations * resolved->buffer_count + 1, sizeof(*ready->memory));
+    ready->fills = arena_array(&ready->arena, resolved->buffer_count + 1, sizeof(*ready->fills));
+    for (size_t k = 0; k < resolved->buffer_count; k++) {
+        const struct resolved_buffer *buffer = &resolved->buffers[k];
         for (uint32_t rotation = 0; rotation < ready->rotations; rotation++) {
-            enum status status = allocate_one(&ready->memory[rotation * bound->buffer_count + k], ready, buffer, err);
+            enum status status = allocate_one(&ready->memory[rotation * resolved->buffer_count + k], ready, buffer, err);
             if (status)
                 return err_within(err, "buffer '%s'", buffer->spec->name);
         }
         struct fill_spec spec = buffer->spec->fill;
         spec.dist = buffer->dist;
         enum status status = ops->executes
-                                 ? fill_init(&ready->fills[k], &spec, buffer->dtype, buffer->count, bound->slots,
+                                 ? fill_init(&ready->fills[k], &spec, buffer->dtype, buffer->count, resolved->slots,
                                              rng_derive(seed, buffer->spec->name), &ready->arena, err)
                                  : STATUS_OK;
         if (status)
@@ -191,10 +191,10 @@ static enum status allocate(struct ready *ready, uint64_t seed, struct err *err)
     return STATUS_OK;
 }
 
-enum status ready_init(struct ready *ready, struct device *device, const struct bound *bound,
+enum status ready_init(struct ready *ready, struct device *device, const struct resolved *resolved,
                        const struct build_result *builds, uint32_t rotations, uint64_t seed, struct err *err)
 {
-    *ready = (struct ready){.bound = bound, .device = device, .builds = builds, .rotations = rotations};
+    *ready = (struct ready){.resolved = resolved, .device = device, .builds = builds, .rotations = rotations};
     enum status status = ready_load(ready, err);
     if (!status)
         status = allocate(ready, seed, err);
@@ -209,7 +209,7 @@ void ready_release(struct ready *ready)
     const struct device_ops *ops = ready->device->ops;
     ready_free_graphs(ready);
     if (ready->memory)
-        for (size_t k = 0; k < ready->rotations * ready->bound->buffer_count; k++)
+        for (size_t k = 0; k < ready->rotations * ready->resolved->buffer_count; k++)
             if (ready->memory[k])
                 ops->free(ready->device, ready->memory[k]);
     ready_unload(ready);

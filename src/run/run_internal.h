@@ -14,7 +14,7 @@
 
 /* One step with everything resolved: pointers, kernels, argument arrays. */
 struct ready_step {
-    const struct bound_step *bound;
+    const struct resolved_step *resolved;
     struct device_launch launch;
     uint64_t *arg_values; /* as many as the launch has */
     void **arg_pointers;
@@ -26,7 +26,7 @@ struct ready_step {
 
 /* A bound case on an open device: loaded code, filled buffers, ready steps. */
 struct ready {
-    const struct bound *bound;
+    const struct resolved *resolved;
     struct device *device;
     struct device_module **modules;    /* per code of the bound */
     bool reloads;                      /* the steps load the code: it is unloaded before they run */
@@ -38,7 +38,7 @@ struct ready {
     uint32_t rotations;                /* copies of all buffers, at least 1 */
     bool needs_reset;                  /* some buffer is reset before each launch */
     bool all_timed;                    /* every step is timed: launches may be batched */
-    double host_ns;                    /* of the last run under MARKS_HOST */
+    double host_ns;                    /* of the last run under EVENTS_HOST */
     uint64_t runs;                     /* of the steps of rotation 0 since buffers were last filled or reset */
     uint64_t stream_launches;          /* launches of one pass, when it is nothing but launches on stream 0; else 0 */
     char library[DEVICE_LIBRARY_TEXT]; /* what runs in place of code of ours (struct kernel_info); "" */
@@ -47,9 +47,9 @@ struct ready {
 };
 
 /* The first of the bound's codes that was not built; NULL: all were. */
-const struct build_result *unbuilt_code(const struct bound *bound, const struct build_result *builds);
+const struct build_result *unbuilt_code(const struct resolved *resolved, const struct build_result *builds);
 /* Loads the codes (all of them built), allocates and fills. A released or zeroed `ready` may be released again. */
-enum status ready_init(struct ready *ready, struct device *device, const struct bound *bound,
+enum status ready_init(struct ready *ready, struct device *device, const struct resolved *resolved,
                        const struct build_result *builds, uint32_t rotations, uint64_t seed, struct err *err);
 void ready_release(struct ready *ready);
 /* A graph of launch steps, all of them `repeat` times over; the caller frees it. ERR_UNSUPPORTED. */
@@ -77,15 +77,15 @@ enum status ready_reset(struct ready *ready, uint32_t rotation, struct err *err)
 enum status ready_restore(struct ready *ready, struct err *err);
 /* Marks of the measurement; a manifest's own follow. Those of a kernel's own times are never recorded in a stream: HIP
  * refuses to mix the two kinds. */
-enum { MARK_BEGIN, MARK_END, MARK_KERNEL_BEGIN, MARK_KERNEL_END, FIRST_STEP_MARK };
-enum run_marks {
-    MARKS_NONE,
-    MARKS_AROUND, /* MARK_BEGIN and MARK_END surround the timed steps */
-    MARKS_KERNEL, /* the timed launch, which must be the only one, is marked with its own times; ERR_UNSUPPORTED */
-    MARKS_HOST,   /* the host's clock runs from an idle device until all timed steps are done: ready->host_ns */
+enum { EVENT_BEGIN, EVENT_END, EVENT_KERNEL_BEGIN, EVENT_KERNEL_END, FIRST_STEP_EVENT };
+enum run_events {
+    EVENTS_NONE,
+    EVENTS_AROUND, /* EVENT_BEGIN and EVENT_END surround the timed steps */
+    EVENTS_KERNEL, /* the timed launch, which must be the only one, is marked with its own times; ERR_UNSUPPORTED */
+    EVENTS_HOST,   /* the host's clock runs from an idle device until all timed steps are done: ready->host_ns */
 };
 /* Runs all steps once. */
-enum status ready_run(struct ready *ready, uint32_t rotation, enum run_marks marks, struct err *err);
+enum status ready_run(struct ready *ready, uint32_t rotation, enum run_events events, struct err *err);
 /* Host copy of a buffer: the memory itself where the host sees it, else read into `arena`. */
 enum status ready_read(const void **data, struct ready *ready, size_t buffer, struct arena *arena, struct err *err);
 
@@ -130,7 +130,7 @@ struct worker {
     struct run_shared *shared;
     struct device *device;
     struct device_info info;
-    struct device *oracle_device; /* a CPU device; the same as `device` where that is one */
+    struct device *reference_device; /* a CPU device; the same as `device` where that is one */
     struct services *services;    /* service.c; made at first use */
 };
 
@@ -148,12 +148,12 @@ double measurement_median(const struct measurement *measured);
 /* The manifest's metrics, reduced from output buffers as the last launch left them. ERR_DEVICE and status failed when
  * one is not what it must be. */
 enum status take_metrics(struct ready *ready, struct measurement *out, struct err *err);
-/* Sets what was measured against physics. A case that beats a measured roof is measured again beside the roof's own
- * kernel; the roof becomes the maximum (shared->machine), and what still beats it is flagged impossible, unless the
- * machine was disturbed meanwhile. */
+/* Sets what was measured against physics. A case that beats a measured ceiling is measured again beside the ceiling's own
+ * kernel; the ceiling becomes the maximum (shared->machine), and what still beats it is flagged impossible, unless the
+ * machine saw interference meanwhile. */
 enum status check_plausible(struct worker *worker, struct ready *ready, const struct plan_case *plan_case,
                             struct measurement *out, struct err *err);
-/* What follows from the last verdict, `why` its words; measured_again: the roof could be. */
+/* What follows from the last verdict, `why` its words; measured_again: the ceiling could be. */
 void flag_implausible(struct measurement *out, enum plausibility verdict, bool measured_again, const char *why);
 
 /* Of all samples; above it the case has failed. */
@@ -164,8 +164,8 @@ void flag_implausible(struct measurement *out, enum plausibility verdict, bool m
 /* How fast the machine is after the samples, and what follows from that. */
 void sense_after(struct worker *worker, struct measurement *out);
 
-/* Sets FLAG_DISTURBED when a reference rate moved between out->before and out->after. */
-void flag_disturbance(struct measurement *out);
+/* Sets FLAG_INTERFERENCE when a calibration rate moved between out->before and out->after. */
+void flag_interference(struct measurement *out);
 /* Sets FLAG_THROTTLED when the clock fell during the case while a throttling counter moved, */
 void flag_throttling(struct measurement *out);
 /* ... and where many samples did not count for their clock. */

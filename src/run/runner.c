@@ -56,15 +56,15 @@ static const char *phase_now(struct run_shared *shared)
 
 /* ---- the worker process ---- */
 
-static enum status open_oracle_device(struct worker *worker, struct err *err)
+static enum status open_reference_device(struct worker *worker, struct err *err)
 {
     struct device_info ignored = {0};
     if (!worker->device->ops->executes || !strcmp(worker->info.backend, "cpu")) {
-        worker->oracle_device = worker->device;
+        worker->reference_device = worker->device;
         return STATUS_OK;
     }
     const struct device_request request = {.backend = "cpu"};
-    return device_cpu.open(&worker->oracle_device, &request, &ignored, err);
+    return device_cpu.open(&worker->reference_device, &request, &ignored, err);
 }
 
 static enum status open_devices(struct worker *worker, bool calibrated, struct err *err)
@@ -76,7 +76,7 @@ static enum status open_devices(struct worker *worker, bool calibrated, struct e
     atomic_store(&worker->shared->phase, PHASE_OPENING);
     enum status status = ops->open(&worker->device, request, &worker->info, err);
     if (!status)
-        status = open_oracle_device(worker, err);
+        status = open_reference_device(worker, err);
     if (!status && !calibrated) {
         atomic_store(&worker->shared->phase, PHASE_CALIBRATING);
         status = calibrate(worker, err);
@@ -324,7 +324,7 @@ static bool settle_without_running(const struct plan_case *plan_case, const stru
         snprintf(measured->reason, sizeof(measured->reason), "%s", plan_case->reason);
         return true;
     }
-    const struct build_result *build = unbuilt_code(&plan_case->bound, builds);
+    const struct build_result *build = unbuilt_code(&plan_case->resolved, builds);
     if (!build && plan_case->variant) /* its repeat counts may let more launches happen */
         build = unbuilt_code(plan_case->variant, builds);
     if (build) {

@@ -22,7 +22,7 @@ enum status sampling_init(struct sampling *sampling, struct worker *worker, stru
     const struct device_ops *ops = ready->device->ops;
     *sampling = (struct sampling){.worker = worker, .ready = ready, .cache = cache, .batch = 1};
     sampling->timer = worker->info.predicted ? TIMED_SIM : ops->asynchronous ? TIMED_EVENT : TIMED_HOST;
-    sampling->no_dispatch = !ready->bound->timing.one_launch || !ops->launch_marked || !ops->asynchronous;
+    sampling->no_dispatch = !ready->resolved->timing.one_launch || !ops->launch_marked || !ops->asynchronous;
     sampling->probe = service_ready(worker, SERVICE_CLOCK, sampling->probe_why);
     return cold_init(sampling, err);
 }
@@ -46,14 +46,14 @@ void sampling_release(struct sampling *sampling)
 
 enum status elapsed_of(double *time_ns, struct device *device, bool own, struct err *err)
 {
-    return device->ops->elapsed(time_ns, device, own ? MARK_KERNEL_BEGIN : MARK_BEGIN, own ? MARK_KERNEL_END : MARK_END,
+    return device->ops->elapsed(time_ns, device, own ? EVENT_KERNEL_BEGIN : EVENT_BEGIN, own ? EVENT_KERNEL_END : EVENT_END,
                                 err);
 }
 
-static enum status run_next(struct sampling *sampling, enum run_marks marks, struct err *err)
+static enum status run_next(struct sampling *sampling, enum run_events events, struct err *err)
 {
     struct ready *ready = sampling->ready;
-    enum status status = ready_run(ready, sampling->rotation, marks, err);
+    enum status status = ready_run(ready, sampling->rotation, events, err);
     if (++sampling->rotation >= ready->rotations)
         sampling->rotation = 0;
     return status;
@@ -63,20 +63,20 @@ static enum status run_batch(struct sampling *sampling, struct err *err)
 {
     struct ready *ready = sampling->ready;
     const struct device_ops *ops = ready->device->ops;
-    enum status status = ops->mark(ready->device, MARK_BEGIN, 0, err);
+    enum status status = ops->event(ready->device, EVENT_BEGIN, 0, err);
     for (uint32_t k = 0; k < sampling->batch && !status; k++)
-        status = run_next(sampling, MARKS_NONE, err);
-    return status ? status : ops->mark(ready->device, MARK_END, 0, err);
+        status = run_next(sampling, EVENTS_NONE, err);
+    return status ? status : ops->event(ready->device, EVENT_END, 0, err);
 }
 
 static enum status run_graph(struct sampling *sampling, struct err *err)
 {
     struct device *device = sampling->ready->device;
-    enum status status = device->ops->mark(device, MARK_BEGIN, 0, err);
+    enum status status = device->ops->event(device, EVENT_BEGIN, 0, err);
     if (!status)
         status = device->ops->graph_launch(device, sampling->graph, 0, err);
     sampling->ready->runs += sampling->batch / sampling->ready->rotations;
-    return status ? status : device->ops->mark(device, MARK_END, 0, err);
+    return status ? status : device->ops->event(device, EVENT_END, 0, err);
 }
 
 static bool host_timed(const struct sampling *sampling)
@@ -87,15 +87,15 @@ static bool host_timed(const struct sampling *sampling)
 static enum status run_timed(double *host_ns, struct sampling *sampling, struct err *err)
 {
     if (host_timed(sampling)) {
-        enum status status = run_next(sampling, MARKS_HOST, err);
+        enum status status = run_next(sampling, EVENTS_HOST, err);
         *host_ns = sampling->ready->host_ns;
         return status;
     }
     if (sampling->timer == TIMED_DISPATCH)
-        return run_next(sampling, MARKS_KERNEL, err);
+        return run_next(sampling, EVENTS_KERNEL, err);
     if (sampling->timer == TIMED_GRAPH)
         return run_graph(sampling, err);
-    return sampling->ready->all_timed ? run_batch(sampling, err) : run_next(sampling, MARKS_AROUND, err);
+    return sampling->ready->all_timed ? run_batch(sampling, err) : run_next(sampling, EVENTS_AROUND, err);
 }
 
 /* Everything of a sample stands in the stream before the first of it runs, where a start can be held back: then neither
@@ -103,18 +103,18 @@ static enum status run_timed(double *host_ns, struct sampling *sampling, struct 
 static enum status queue_sample(double *host_ns, struct sampling *sampling, struct err *err)
 {
     struct worker *worker = sampling->worker;
-    if (sampling->hold)
-        sampling->hold = hold_begin(worker, sampling->hold_why);
+    if (sampling->blocking)
+        sampling->blocking = blocking_begin(worker, sampling->blocking_why);
     if (sampling->probe)
         probe_queue(worker, PROBE_BEFORE);
     enum status status = run_timed(host_ns, sampling, err);
     if (sampling->probe && !status)
         probe_queue(worker, PROBE_AFTER);
-    hold_release(worker);
+    blocking_release(worker);
     if (!status)
         status = sampling->ready->device->ops->wait(sampling->ready->device, err);
-    if (sampling->hold && !status)
-        sampling->hold = hold_was_released(worker, sampling->hold_why);
+    if (sampling->blocking && !status)
+        sampling->blocking = blocking_was_released(worker, sampling->blocking_why);
     return status;
 }
 
@@ -160,14 +160,14 @@ enum status sampling_take(struct sampling *sampling, struct sample *sample, stru
 /* Whether launches may follow each other at once. */
 static bool sampling_may_batch(const struct sampling *sampling)
 {
-    return sampling->ready->all_timed && !sampling->ready->needs_reset && !sampling->ready->bound->timing.reloads &&
+    return sampling->ready->all_timed && !sampling->ready->needs_reset && !sampling->ready->resolved->timing.reloads &&
            sampling->cache != CACHE_COLD;
 }
 
 static enum status fill_graph(struct sampling *sampling, struct err *err)
 {
     struct ready *ready = sampling->ready;
-    const size_t count = ready->rotations * ready->bound->step_count;
+    const size_t count = ready->rotations * ready->resolved->step_count;
     const uint32_t rounds = sampling->batch / ready->rotations;
     if (!ready->device->ops->graph_make)
         return err_set(err, ERR_UNSUPPORTED, "timer graph: the %s device has no graphs", ready->device->ops->name);
@@ -180,7 +180,7 @@ static enum status fill_graph(struct sampling *sampling, struct err *err)
     return status ? err_within(err, "timer graph") : STATUS_OK;
 }
 
-/* Where launches do not queue up, everything is timed by marks, and a batch differs only in its length. */
+/* Where launches do not queue up, everything is timed by events, and a batch differs only in its length. */
 static enum timer unqueued_timer(const struct sampling *sampling, uint32_t batch)
 {
     return sampling->worker->info.predicted ? TIMED_SIM : batch > 1 ? TIMED_BATCH : TIMED_HOST;
@@ -188,22 +188,22 @@ static enum timer unqueued_timer(const struct sampling *sampling, uint32_t batch
 
 /* Cases whose launches do not fit behind a held back start are launched freely. A kernel's own times and the host's
  * need no full queue. */
-static void choose_hold(struct sampling *sampling)
+static void choose_blocking(struct sampling *sampling)
 {
     const bool wanted =
         sampling->timer == TIMED_BATCH || sampling->timer == TIMED_EVENT || sampling->timer == TIMED_GRAPH;
     const uint64_t launches = sampling->ready->stream_launches * sampling->batch;
-    sampling->hold = false;
-    sampling->hold_why[0] = '\0';
+    sampling->blocking = false;
+    sampling->blocking_why[0] = '\0';
     if (!wanted)
         return;
     if (!launches)
-        snprintf(sampling->hold_why, SERVICE_WHY, "the case is more than launches on one stream");
-    else if (launches > HOLD_MAX_LAUNCHES)
-        snprintf(sampling->hold_why, SERVICE_WHY, "%llu launches do not fit behind a held back start",
+        snprintf(sampling->blocking_why, SERVICE_WHY, "the case is more than launches on one stream");
+    else if (launches > BLOCKING_MAX_LAUNCHES)
+        snprintf(sampling->blocking_why, SERVICE_WHY, "%llu launches do not fit behind a held back start",
                  (unsigned long long)launches);
     else
-        sampling->hold = service_ready(sampling->worker, SERVICE_HOLD, sampling->hold_why);
+        sampling->blocking = service_ready(sampling->worker, SERVICE_BLOCKING, sampling->blocking_why);
 }
 
 enum status sampling_set_timer(struct sampling *sampling, enum timer timer, uint32_t batch, struct err *err)
@@ -212,7 +212,7 @@ enum status sampling_set_timer(struct sampling *sampling, enum timer timer, uint
     sampling->batch = batch;
     enum status status = timer == TIMED_GRAPH ? fill_graph(sampling, err) : STATUS_OK;
     if (!status && sampling->ready->device->ops->asynchronous)
-        choose_hold(sampling);
+        choose_blocking(sampling);
     return status;
 }
 
@@ -221,9 +221,9 @@ static uint32_t batch_of(const struct sampling *sampling, double estimate_ns)
     const uint64_t each = sampling->ready->stream_launches;
     double most = MAX_BATCH;
     char why[SERVICE_WHY];
-    if (sampling->ready->device->ops->asynchronous && each && each * 2 <= HOLD_MAX_LAUNCHES &&
-        service_ready(sampling->worker, SERVICE_HOLD, why))
-        most = (double)(HOLD_MAX_LAUNCHES / each);
+    if (sampling->ready->device->ops->asynchronous && each && each * 2 <= BLOCKING_MAX_LAUNCHES &&
+        service_ready(sampling->worker, SERVICE_BLOCKING, why))
+        most = (double)(BLOCKING_MAX_LAUNCHES / each);
     const double count = ceil(batch_target_ns / fmax(estimate_ns, 1));
     return (uint32_t)fmin(fmax(count, 2), most);
 }
@@ -231,7 +231,7 @@ static uint32_t batch_of(const struct sampling *sampling, double estimate_ns)
 /* Plan refuses other timers where only the host's sees the work; `auto` chooses it there. */
 static bool is_the_hosts(const struct sampling *sampling)
 {
-    const struct timing *timing = &sampling->ready->bound->timing;
+    const struct timing *timing = &sampling->ready->resolved->timing;
     return timing->waits || timing->apart;
 }
 
@@ -301,7 +301,7 @@ static enum status estimate(struct sampling *sampling, int count, double *time_n
     else
         sampling->batch = 1;
     if (!sampling->taken) /* the first launch may load code and wait for it: nothing stands behind it */
-        sampling->hold = false;
+        sampling->blocking = false;
     for (int k = 0; k < count && !status; k++)
         status = take_single(sampling, &times[k], err);
     if (!status)
@@ -407,17 +407,17 @@ enum status sampling_warm_up(struct sampling *sampling, const struct measure_opt
         status = warm_until_steady(sampling, &warm, options, out, start_ns, err);
     if (status)
         return status;
-    sampling->reference_hz = settled_hz(&warm);
+    sampling->settled_core_hz = settled_hz(&warm);
     return choose_again(sampling, options, &warm, err);
 }
 
 /* ---- a second timer ---- */
 
-/* What the host's clock saw, events must see too where marks do; a single run is set against a batch, if two of them
+/* What the host's clock saw, events must see too where events do; a single run is set against a batch, if two of them
  * fit one. */
 static bool has_second_timer(const struct sampling *sampling, bool many, double launch_ns)
 {
-    const struct timing *timing = &sampling->ready->bound->timing;
+    const struct timing *timing = &sampling->ready->resolved->timing;
     if (sampling->timer == TIMED_HOST)
         return !timing->reloads && !timing->apart;
     return many || (sampling_may_batch(sampling) && 2 * launch_ns <= batch_most_ns);

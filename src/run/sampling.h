@@ -22,15 +22,15 @@ struct ready *service_ready(struct worker *worker, enum run_service which, char 
 /* So many launches may stand behind a held back start. ROCm's queue has room for 16,384 packets, but its host side puts
  * a barrier of its own between every 1,000 commands (DEBUG_CLR_MAX_BATCH_SIZE), which would count as the batch's time.
  */
-enum { HOLD_MAX_LAUNCHES = 900 };
+enum { BLOCKING_MAX_LAUNCHES = 900 };
 
-/* With SERVICE_HOLD ready: nothing queued on stream 0 runs until hold_release. False with `why`: it could not be
+/* With SERVICE_BLOCKING ready: nothing queued on stream 0 runs until blocking_release. False with `why`: it could not be
  * launched. */
-bool hold_begin(struct worker *worker, char why[static SERVICE_WHY]);
+bool blocking_begin(struct worker *worker, char why[static SERVICE_WHY]);
 /* Does nothing when nothing is held. */
-void hold_release(struct worker *worker);
-/* After a wait: whether the stream was held until hold_release. If not, the kernel gave up first. */
-bool hold_was_released(struct worker *worker, char why[static SERVICE_WHY]);
+void blocking_release(struct worker *worker);
+/* After a wait: whether the stream was held until blocking_release. If not, the kernel gave up first. */
+bool blocking_was_released(struct worker *worker, char why[static SERVICE_WHY]);
 
 enum { PROBE_BEFORE, PROBE_AFTER, PROBE_COUNT };
 
@@ -53,14 +53,14 @@ struct sampling {
     uint64_t taken;
     bool no_dispatch;            /* the case's launch cannot be timed by itself */
     bool probe;                  /* the clock is asked for before and after */
-    bool hold;                   /* samples are queued behind a held back start */
-    char hold_why[SERVICE_WHY];  /* why not */
+    bool blocking;                   /* samples are queued behind a held back start */
+    char blocking_why[SERVICE_WHY];  /* why not */
     char probe_why[SERVICE_WHY]; /* what the last probe that failed, or all of them, had */
     struct device_graph *graph;  /* of TIMED_GRAPH: `batch` launches */
     struct ready *flusher;       /* cold: the kernel that flushes */
     void *flush; /* cold, without one, where the device cannot evict ranges: memory larger than its caches */
     uint64_t flush_bytes;
-    double reference_hz; /* the clock at the end of the warm-up; 0 = unknown */
+    double settled_core_hz; /* the clock at the end of the warm-up; 0 = unknown */
 };
 
 struct sample {
@@ -80,7 +80,7 @@ enum status sampling_warm_up(struct sampling *sampling, const struct measure_opt
 enum status sampling_cross(struct sampling *sampling, struct measurement *out, struct err *err);
 /* Sets the timer and its batch, and makes the graph that it may need. */
 enum status sampling_set_timer(struct sampling *sampling, enum timer timer, uint32_t batch, struct err *err);
-/* Between the marks of the measurement: those of the kernel's own times, or those around it. */
+/* Between the events of the measurement: those of the kernel's own times, or those around it. */
 enum status elapsed_of(double *time_ns, struct device *device, bool own, struct err *err);
 
 /* ---- caches (cold.c) ---- */

@@ -15,7 +15,7 @@ struct service {
 struct services {
     struct service list[SERVICE_COUNT];
     bool held;                     /* a start is, now */
-    uint32_t *control;             /* of service_hold.hip */
+    uint32_t *control;             /* of service_blocking.hip */
     uint64_t *report[PROBE_COUNT]; /* of service_clock.hip */
 };
 
@@ -36,20 +36,20 @@ static void say(char why[static SERVICE_WHY], const char *text)
 /* The service's first buffer, in memory that both sides see; NULL when it is not what this program's own kernel has. */
 static void *words_of(struct ready *ready, uint32_t rotation, uint64_t size_bytes)
 {
-    const struct bound *bound = ready->bound;
+    const struct resolved *resolved = ready->resolved;
     const bool fits =
-        bound->buffer_count && bound->buffers[0].size_bytes == size_bytes && bound->buffers[0].space == BUFFER_PINNED;
+        resolved->buffer_count && resolved->buffers[0].size_bytes == size_bytes && resolved->buffers[0].space == BUFFER_PINNED;
     return fits ? ready_buffer(ready, 0, rotation) : NULL;
 }
 
 /* ---- a start held back ---- */
 
-/* Words of service_hold.hip's `control`. */
+/* Words of service_blocking.hip's `control`. */
 enum { RELEASED, MOST_LOOKS, OUTCOME, LOOKS, CONTROL_WORDS };
 enum { NOT_RUN, WAS_RELEASED, GAVE_UP };
 
 /* Looks of about 5 us (a nap and a read across the bus). At the first try the host releases at once, so 10 ms are
- * plenty, and where launches run at once little is lost. Later the host queues up to HOLD_MAX_LAUNCHES, some 10 ms of
+ * plenty, and where launches run at once little is lost. Later the host queues up to BLOCKING_MAX_LAUNCHES, some 10 ms of
  * its time: after 200 ms it must be waiting for the device. */
 enum { FIRST_LOOKS = 2000, LATER_LOOKS = 40000 };
 
@@ -58,11 +58,11 @@ static bool hold_with(struct services *services, uint32_t looks, struct err *err
     __atomic_store_n(&services->control[RELEASED], 0, __ATOMIC_SEQ_CST);
     __atomic_store_n(&services->control[MOST_LOOKS], looks, __ATOMIC_SEQ_CST);
     __atomic_store_n(&services->control[OUTCOME], NOT_RUN, __ATOMIC_SEQ_CST);
-    services->held = !ready_run(&services->list[SERVICE_HOLD].ready, 0, MARKS_NONE, err);
+    services->held = !ready_run(&services->list[SERVICE_BLOCKING].ready, 0, EVENTS_NONE, err);
     return services->held;
 }
 
-void hold_release(struct worker *worker)
+void blocking_release(struct worker *worker)
 {
     struct services *services = services_of(worker);
     if (services->held)
@@ -75,7 +75,7 @@ static bool was_released(const struct services *services)
     return __atomic_load_n(&services->control[OUTCOME], __ATOMIC_SEQ_CST) == WAS_RELEASED;
 }
 
-bool hold_begin(struct worker *worker, char why[static SERVICE_WHY])
+bool blocking_begin(struct worker *worker, char why[static SERVICE_WHY])
 {
     struct err err = {0};
     const bool begun = hold_with(services_of(worker), LATER_LOOKS, &err);
@@ -84,7 +84,7 @@ bool hold_begin(struct worker *worker, char why[static SERVICE_WHY])
     return begun;
 }
 
-bool hold_was_released(struct worker *worker, char why[static SERVICE_WHY])
+bool blocking_was_released(struct worker *worker, char why[static SERVICE_WHY])
 {
     const bool released = was_released(services_of(worker));
     if (!released)
@@ -94,11 +94,11 @@ bool hold_was_released(struct worker *worker, char why[static SERVICE_WHY])
 
 static enum status try_hold(struct worker *worker, struct services *services, struct err *err)
 {
-    services->control = words_of(&services->list[SERVICE_HOLD].ready, 0, CONTROL_WORDS * sizeof(*services->control));
+    services->control = words_of(&services->list[SERVICE_BLOCKING].ready, 0, CONTROL_WORDS * sizeof(*services->control));
     if (!services->control)
-        return err_set(err, ERR_UNSUPPORTED, "service_hold is not rooftile's own kernel");
+        return err_set(err, ERR_UNSUPPORTED, "service_blocking is not rooftile's own kernel");
     const bool begun = hold_with(services, FIRST_LOOKS, err);
-    hold_release(worker);
+    blocking_release(worker);
     if (!begun || worker->device->ops->wait(worker->device, err))
         return err->status;
     return was_released(services) ? STATUS_OK : err_set(err, ERR_UNSUPPORTED, "a launch returns only after it has run");
@@ -139,10 +139,10 @@ static double probe_duration(struct worker *worker, uint64_t ticks, double *coun
     double times[RATE_REPEATS], counts[RATE_REPEATS];
     for (int k = 0; k < RATE_REPEATS; k++) {
         set_report(report, ticks, PROBE_LOOPS * ticks / LEAST_TICKS);
-        enum status status = ready_run(ready, 0, MARKS_KERNEL, &err);
+        enum status status = ready_run(ready, 0, EVENTS_KERNEL, &err);
         const bool own = status != ERR_UNSUPPORTED;
         if (!own)
-            status = ready_run(ready, 0, MARKS_AROUND, &err);
+            status = ready_run(ready, 0, EVENTS_AROUND, &err);
         if (!status)
             status = ops->wait(worker->device, &err);
         if (!status)
@@ -181,7 +181,7 @@ void probe_queue(struct worker *worker, unsigned which)
     const double ticks = round(least_ns * 1e-9 * probe_counter_hz(worker));
     struct err err = {0};
     set_report(services->report[which], (uint64_t)fmax(ticks, LEAST_TICKS), PROBE_LOOPS);
-    if (ready_run(&service->ready, which, MARKS_NONE, &err)) /* then the report stays undone */
+    if (ready_run(&service->ready, which, EVENTS_NONE, &err)) /* then the report stays undone */
         say(service->why, err.text);
 }
 
@@ -245,7 +245,7 @@ static enum status open_service(struct ready *ready, struct worker *worker, enum
     const struct run_service_case *given = &worker->options->services[which];
     const struct plan_case *plan_case = given->plan_case;
     const struct device_ops *ops = worker->device->ops;
-    if (which == SERVICE_HOLD && !ops->asynchronous)
+    if (which == SERVICE_BLOCKING && !ops->asynchronous)
         return err_set(err, ERR_UNSUPPORTED, "launches on the %s device are not queued", ops->name);
     if (which == SERVICE_CLOCK && !ops->has_clock_probe)
         return err_set(err, ERR_UNSUPPORTED, "the %s device has no clock to probe", ops->name);
@@ -255,11 +255,11 @@ static enum status open_service(struct ready *ready, struct worker *worker, enum
         return err_set(err, ERR_UNSUPPORTED, "its kernel is not among the kernels");
     if (plan_case->state != PLAN_READY)
         return err_set(err, ERR_UNSUPPORTED, "%s", plan_case->reason);
-    const struct build_result *unbuilt = unbuilt_code(&plan_case->bound, given->builds);
+    const struct build_result *unbuilt = unbuilt_code(&plan_case->resolved, given->builds);
     if (unbuilt)
         return err_set(err, ERR_UNSUPPORTED, "its kernel was not built: %s", unbuilt->message);
     const uint32_t rotations = which == SERVICE_CLOCK ? PROBE_COUNT : 1;
-    return ready_init(ready, worker->device, &plan_case->bound, given->builds, rotations, 0, err);
+    return ready_init(ready, worker->device, &plan_case->resolved, given->builds, rotations, 0, err);
 }
 
 struct ready *service_ready(struct worker *worker, enum run_service which, char why[static SERVICE_WHY])
@@ -272,7 +272,7 @@ struct ready *service_ready(struct worker *worker, enum run_service which, char 
         enum status status = open_service(&service->ready, worker, which, &err);
         if (status)
             ready_release(&service->ready);
-        else if (which == SERVICE_HOLD)
+        else if (which == SERVICE_BLOCKING)
             status = try_hold(worker, services, &err);
         else if (which == SERVICE_CLOCK)
             status = try_probe(worker, services, &err);

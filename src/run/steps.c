@@ -15,7 +15,7 @@ static enum status load_one(struct device_module **module, const struct ready *r
 {
     const struct device_ops *ops = ready->device->ops;
     const struct build_result *build = &ready->builds[code];
-    if (!ready->bound->manifest->library)
+    if (!ready->resolved->manifest->library)
         return ops->load(module, ready->device, build->object, err);
     if (ops->load_library)
         return ops->load_library(module, ready->device, build->library, err);
@@ -24,29 +24,29 @@ static enum status load_one(struct device_module **module, const struct ready *r
 
 enum status ready_load(struct ready *ready, struct err *err)
 {
-    const struct bound *bound = ready->bound;
+    const struct resolved *resolved = ready->resolved;
     enum status status = STATUS_OK;
     if (!ready->modules)
-        ready->modules = arena_array(&ready->arena, bound->code_count + 1, sizeof(*ready->modules));
-    for (size_t k = 0; k < bound->code_count && !status; k++)
+        ready->modules = arena_array(&ready->arena, resolved->code_count + 1, sizeof(*ready->modules));
+    for (size_t k = 0; k < resolved->code_count && !status; k++)
         if (!ready->modules[k])
-            status = load_one(&ready->modules[k], ready, bound->codes[k], err);
+            status = load_one(&ready->modules[k], ready, resolved->codes[k], err);
     return status;
 }
 
 void ready_unload(struct ready *ready)
 {
-    for (size_t k = 0; ready->modules && k < ready->bound->code_count; k++) {
+    for (size_t k = 0; ready->modules && k < ready->resolved->code_count; k++) {
         if (ready->modules[k])
             ready->device->ops->unload(ready->device, ready->modules[k]);
         ready->modules[k] = NULL;
     }
 }
 
-const struct build_result *unbuilt_code(const struct bound *bound, const struct build_result *builds)
+const struct build_result *unbuilt_code(const struct resolved *resolved, const struct build_result *builds)
 {
-    for (size_t k = 0; k < bound->code_count; k++) {
-        const struct build_result *build = &builds[bound->codes[k]];
+    for (size_t k = 0; k < resolved->code_count; k++) {
+        const struct build_result *build = &builds[resolved->codes[k]];
         if (build->state == BUILD_FAILED || build->state == BUILD_SKIPPED)
             return build;
     }
@@ -55,7 +55,7 @@ const struct build_result *unbuilt_code(const struct bound *bound, const struct 
 
 /* ---- launches ---- */
 
-static enum status check_args(const struct kernel_info *info, const struct bound_launch *launch, struct err *err)
+static enum status check_args(const struct kernel_info *info, const struct resolved_launch *launch, struct err *err)
 {
     if (!info->arg_count)
         return STATUS_OK;
@@ -63,7 +63,7 @@ static enum status check_args(const struct kernel_info *info, const struct bound
         return err_set(err, ERR_CONFIG, "kernel '%s' takes %u arguments, the manifest gives %zu", launch->symbol,
                        info->arg_count, launch->arg_count);
     for (size_t k = 0; k < launch->arg_count; k++) {
-        const struct bound_arg *arg = &launch->args[k];
+        const struct resolved_arg *arg = &launch->args[k];
         const uint32_t size = arg->buffer >= 0 ? (uint32_t)sizeof(void *) : arg->size_bytes;
         if (info->sizes_only && info->args[k].size_bytes != size)
             return err_set(err, ERR_CONFIG, "argument %zu of kernel '%s' has %u bytes, the manifest gives %u", k,
@@ -82,20 +82,20 @@ static enum status check_args(const struct kernel_info *info, const struct bound
 static struct device_module *module_of(const struct ready *ready, size_t code)
 {
     size_t at = 0;
-    while (ready->bound->codes[at] != code)
+    while (ready->resolved->codes[at] != code)
         at++;
     return ready->modules[at];
 }
 
 static void point_args(struct ready_step *step, struct ready *ready, uint32_t rotation)
 {
-    const struct bound_launch *bound = &step->bound->launch;
+    const struct resolved_launch *resolved = &step->resolved->launch;
     if (!step->arg_values) {
-        step->arg_values = arena_array(&ready->arena, bound->arg_count + 1, sizeof(*step->arg_values));
-        step->arg_pointers = arena_array(&ready->arena, bound->arg_count + 1, sizeof(*step->arg_pointers));
+        step->arg_values = arena_array(&ready->arena, resolved->arg_count + 1, sizeof(*step->arg_values));
+        step->arg_pointers = arena_array(&ready->arena, resolved->arg_count + 1, sizeof(*step->arg_pointers));
     }
-    for (size_t k = 0; k < bound->arg_count; k++) {
-        const struct bound_arg *arg = &bound->args[k];
+    for (size_t k = 0; k < resolved->arg_count; k++) {
+        const struct resolved_arg *arg = &resolved->args[k];
         if (arg->buffer >= 0)
             step->arg_values[k] =
                 (uint64_t)(uintptr_t)((uint8_t *)ready_buffer(ready, (size_t)arg->buffer, rotation) + arg->offset);
@@ -107,12 +107,12 @@ static void point_args(struct ready_step *step, struct ready *ready, uint32_t ro
 
 static enum status point_launch(struct ready_step *step, struct ready *ready, uint32_t rotation, struct err *err)
 {
-    const struct bound_launch *bound = &step->bound->launch;
+    const struct resolved_launch *resolved = &step->resolved->launch;
     struct kernel_info info = {0};
     enum status status = ready->device->ops->kernel(&step->launch.kernel, &info, ready->device,
-                                                    module_of(ready, bound->code), bound->symbol, err);
+                                                    module_of(ready, resolved->code), resolved->symbol, err);
     if (!status)
-        status = check_args(&info, bound, err);
+        status = check_args(&info, resolved, err);
     if (status)
         return status;
     if (info.library[0]) {
@@ -120,12 +120,12 @@ static enum status point_launch(struct ready_step *step, struct ready *ready, ui
         memcpy(ready->library_sha256, info.library_sha256, sizeof(ready->library_sha256));
     }
     point_args(step, ready, rotation);
-    memcpy(step->launch.grid, bound->grid, sizeof(bound->grid));
-    memcpy(step->launch.block, bound->block, sizeof(bound->block));
-    step->launch.lds_bytes = bound->lds_bytes;
+    memcpy(step->launch.grid, resolved->grid, sizeof(resolved->grid));
+    memcpy(step->launch.block, resolved->block, sizeof(resolved->block));
+    step->launch.lds_bytes = resolved->lds_bytes;
     step->launch.args = step->arg_pointers;
-    step->launch.stream = step->bound->stream;
-    step->launch.cooperative = bound->spec->cooperative;
+    step->launch.stream = step->resolved->stream;
+    step->launch.cooperative = resolved->spec->cooperative;
     return STATUS_OK;
 }
 
@@ -139,49 +139,49 @@ enum status make_graph(struct device_graph **graph, struct ready *ready, const s
     if (!ops->graph_make)
         return err_set(err, ERR_UNSUPPORTED, "the %s device has no graphs", ops->name);
     for (size_t k = 0; k < count; k++)
-        total += (size_t)steps[k].bound->repeat;
+        total += (size_t)steps[k].resolved->repeat;
     struct device_launch *launches = calloc(total + 1, sizeof(*launches));
     if (!launches)
         arena_out_of_memory((total + 1) * sizeof(*launches));
     for (size_t k = 0; k < count; k++)
-        for (uint64_t n = 0; n < steps[k].bound->repeat; n++)
+        for (uint64_t n = 0; n < steps[k].resolved->repeat; n++)
             launches[at++] = steps[k].launch;
     enum status status = ops->graph_make(graph, ready->device, launches, total, repeat, err);
     free(launches);
     return status;
 }
 
-static enum status point_steps(struct ready_step *steps, struct ready *ready, const struct bound_step *bound,
+static enum status point_steps(struct ready_step *steps, struct ready *ready, const struct resolved_step *resolved,
                                size_t count, uint32_t rotation, struct err *err);
 
 static enum status point_inside(struct ready_step *step, struct ready *ready, uint32_t rotation, struct err *err)
 {
-    const size_t count = step->bound->step_count;
+    const size_t count = step->resolved->step_count;
     if (!step->inside)
         step->inside = arena_array(&ready->arena, count + 1, sizeof(*step->inside));
-    enum status status = point_steps(step->inside, ready, step->bound->steps, count, rotation, err);
-    if (!status && step->bound->kind == STEP_GRAPH && !step->graph)
+    enum status status = point_steps(step->inside, ready, step->resolved->steps, count, rotation, err);
+    if (!status && step->resolved->kind == STEP_GRAPH && !step->graph)
         status = make_graph(&step->graph, ready, step->inside, count, 1, err);
     return status;
 }
 
-static enum status point_steps(struct ready_step *steps, struct ready *ready, const struct bound_step *bound,
+static enum status point_steps(struct ready_step *steps, struct ready *ready, const struct resolved_step *resolved,
                                size_t count, uint32_t rotation, struct err *err)
 {
     enum status status = STATUS_OK;
     for (size_t k = 0; k < count && !status; k++) {
         struct ready_step *step = &steps[k];
-        step->bound = &bound[k];
-        switch (bound[k].kind) {
+        step->resolved = &resolved[k];
+        switch (resolved[k].kind) {
         case STEP_LAUNCH:
             status = point_launch(step, ready, rotation, err);
             break;
         case STEP_COPY:
-            step->to = ready_buffer(ready, (size_t)bound[k].to, rotation);
-            step->from = ready_buffer(ready, (size_t)bound[k].from, rotation);
+            step->to = ready_buffer(ready, (size_t)resolved[k].to, rotation);
+            step->from = ready_buffer(ready, (size_t)resolved[k].from, rotation);
             break;
         case STEP_FILL:
-            step->to = ready_buffer(ready, (size_t)bound[k].to, rotation);
+            step->to = ready_buffer(ready, (size_t)resolved[k].to, rotation);
             break;
         case STEP_GRAPH:
         case STEP_LOOP:
@@ -200,17 +200,17 @@ static enum status point_steps(struct ready_step *steps, struct ready *ready, co
 
 enum status ready_resolve(struct ready *ready, struct err *err)
 {
-    const struct bound *bound = ready->bound;
+    const struct resolved *resolved = ready->resolved;
     enum status status = STATUS_OK;
     if (!ready->steps) {
-        ready->steps = arena_array(&ready->arena, ready->rotations * bound->step_count + 1, sizeof(*ready->steps));
-        ready->setup = arena_array(&ready->arena, ready->rotations * bound->setup_count + 1, sizeof(*ready->setup));
+        ready->steps = arena_array(&ready->arena, ready->rotations * resolved->step_count + 1, sizeof(*ready->steps));
+        ready->setup = arena_array(&ready->arena, ready->rotations * resolved->setup_count + 1, sizeof(*ready->setup));
     }
     for (uint32_t rotation = 0; rotation < ready->rotations && !status; rotation++) {
-        status = point_steps(ready->steps + rotation * bound->step_count, ready, bound->steps, bound->step_count,
+        status = point_steps(ready->steps + rotation * resolved->step_count, ready, resolved->steps, resolved->step_count,
                              rotation, err);
         if (!status)
-            status = point_steps(ready->setup + rotation * bound->setup_count, ready, bound->setup, bound->setup_count,
+            status = point_steps(ready->setup + rotation * resolved->setup_count, ready, resolved->setup, resolved->setup_count,
                                  rotation, err);
     }
     return status;
@@ -218,16 +218,16 @@ enum status ready_resolve(struct ready *ready, struct err *err)
 
 void ready_describe(struct ready *ready)
 {
-    const struct bound *bound = ready->bound;
+    const struct resolved *resolved = ready->resolved;
     size_t timed = 0;
     uint64_t launches = 0;
-    for (size_t k = 0; k < bound->step_count; k++) {
-        timed += bound->steps[k].timed;
-        ready->reloads = ready->reloads || bound->steps[k].kind == STEP_LOAD;
-        launches += bound->steps[k].repeat;
+    for (size_t k = 0; k < resolved->step_count; k++) {
+        timed += resolved->steps[k].timed;
+        ready->reloads = ready->reloads || resolved->steps[k].kind == STEP_LOAD;
+        launches += resolved->steps[k].repeat;
     }
-    ready->all_timed = timed == bound->step_count;
-    ready->stream_launches = bound->timing.launches_only ? launches : 0;
+    ready->all_timed = timed == resolved->step_count;
+    ready->stream_launches = resolved->timing.launches_only ? launches : 0;
 }
 
 static void free_graphs(const struct ready *ready, const struct ready_step *steps, size_t count)
@@ -239,8 +239,8 @@ static void free_graphs(const struct ready *ready, const struct ready_step *step
 
 void ready_free_graphs(struct ready *ready)
 {
-    free_graphs(ready, ready->steps, ready->rotations * ready->bound->step_count);
-    free_graphs(ready, ready->setup, ready->rotations * ready->bound->setup_count);
+    free_graphs(ready, ready->steps, ready->rotations * ready->resolved->step_count);
+    free_graphs(ready, ready->setup, ready->rotations * ready->resolved->setup_count);
 }
 
 /* ---- steps, run ---- */
@@ -273,30 +273,30 @@ static enum status run_step(struct ready *ready, struct ready_step *step, uint32
 static enum status run_once(struct ready *ready, struct ready_step *step, uint32_t rotation, struct err *err)
 {
     const struct device_ops *ops = ready->device->ops;
-    const struct bound_step *bound = step->bound;
+    const struct resolved_step *resolved = step->resolved;
     enum status status = STATUS_OK;
-    switch (bound->kind) {
+    switch (resolved->kind) {
     case STEP_LAUNCH:
         return ops->launch(ready->device, &step->launch, err);
     case STEP_COPY:
-        return ops->copy(ready->device, step->to, step->from, bound->bytes, bound->stream, err);
+        return ops->copy(ready->device, step->to, step->from, resolved->bytes, resolved->stream, err);
     case STEP_FILL:
-        return ops->fill(ready->device, step->to, bound->byte, bound->bytes, bound->stream, err);
+        return ops->fill(ready->device, step->to, resolved->byte, resolved->bytes, resolved->stream, err);
     case STEP_SYNC:
         return ops->wait(ready->device, err);
     case STEP_RECORD:
-        return ops->mark(ready->device, FIRST_STEP_MARK + bound->mark, bound->stream, err);
+        return ops->event(ready->device, FIRST_STEP_EVENT + resolved->event, resolved->stream, err);
     case STEP_WAIT:
-        return ops->wait_mark ? ops->wait_mark(ready->device, bound->stream, FIRST_STEP_MARK + bound->mark, err)
+        return ops->wait_event ? ops->wait_event(ready->device, resolved->stream, FIRST_STEP_EVENT + resolved->event, err)
                               : STATUS_OK;
     case STEP_LOAD:
         return load(ready, err);
     case STEP_ALLOC:
-        return reallocate(ready, (size_t)bound->to, rotation, err);
+        return reallocate(ready, (size_t)resolved->to, rotation, err);
     case STEP_GRAPH:
-        return ops->graph_launch(ready->device, step->graph, bound->stream, err);
+        return ops->graph_launch(ready->device, step->graph, resolved->stream, err);
     case STEP_LOOP:
-        for (size_t k = 0; k < bound->step_count && !status; k++)
+        for (size_t k = 0; k < resolved->step_count && !status; k++)
             status = run_step(ready, &step->inside[k], rotation, err);
         return status;
     }
@@ -305,7 +305,7 @@ static enum status run_once(struct ready *ready, struct ready_step *step, uint32
 
 static enum status run_step(struct ready *ready, struct ready_step *step, uint32_t rotation, struct err *err)
 {
-    for (uint64_t k = 0; k < step->bound->repeat; k++) {
+    for (uint64_t k = 0; k < step->resolved->repeat; k++) {
         enum status status = run_once(ready, step, rotation, err);
         if (status)
             return status;
@@ -316,14 +316,14 @@ static enum status run_step(struct ready *ready, struct ready_step *step, uint32
 static enum status run_marked(struct ready *ready, uint32_t rotation, struct err *err)
 {
     const struct device_ops *ops = ready->device->ops;
-    const size_t count = ready->bound->step_count;
+    const size_t count = ready->resolved->step_count;
     struct ready_step *steps = ready->steps + rotation * count;
     for (size_t k = 0; k < count; k++) {
         enum status status = STATUS_OK;
-        if (!steps[k].bound->timed)
+        if (!steps[k].resolved->timed)
             status = run_step(ready, &steps[k], rotation, err);
         else if (ops->launch_marked)
-            status = ops->launch_marked(ready->device, &steps[k].launch, MARK_KERNEL_BEGIN, MARK_KERNEL_END, err);
+            status = ops->launch_marked(ready->device, &steps[k].launch, EVENT_KERNEL_BEGIN, EVENT_KERNEL_END, err);
         else
             status = err_set(err, ERR_UNSUPPORTED, "the %s device does not tell a kernel's own times", ops->name);
         if (status)
@@ -333,13 +333,13 @@ static enum status run_marked(struct ready *ready, uint32_t rotation, struct err
 }
 
 /* Between untimed and timed steps. */
-static enum status set_mark(struct ready *ready, enum run_marks marks, bool end, struct err *err)
+static enum status set_event(struct ready *ready, enum run_events events, bool end, struct err *err)
 {
     const struct device_ops *ops = ready->device->ops;
-    if (marks == MARKS_NONE)
+    if (events == EVENTS_NONE)
         return STATUS_OK;
-    if (marks == MARKS_AROUND)
-        return ops->mark(ready->device, end ? MARK_END : MARK_BEGIN, 0, err);
+    if (events == EVENTS_AROUND)
+        return ops->event(ready->device, end ? EVENT_END : EVENT_BEGIN, 0, err);
     enum status status = ops->wait(ready->device, err);
     const double now_ns = (double)clock_now_ns();
     ready->host_ns = end ? now_ns - ready->host_ns : now_ns;
@@ -347,18 +347,18 @@ static enum status set_mark(struct ready *ready, enum run_marks marks, bool end,
 }
 
 /* Untimed steps may stand before and after the timed ones; plan refuses timed steps with untimed ones between them. */
-enum status ready_run(struct ready *ready, uint32_t rotation, enum run_marks marks, struct err *err)
+enum status ready_run(struct ready *ready, uint32_t rotation, enum run_events events, struct err *err)
 {
-    const size_t count = ready->bound->step_count;
+    const size_t count = ready->resolved->step_count;
     struct ready_step *steps = ready->steps + rotation * count;
     bool inside = false;
     enum status status = ready->reloads ? unload(ready, err) : STATUS_OK;
     ready->runs += rotation == 0;
-    if (status || marks == MARKS_KERNEL)
+    if (status || events == EVENTS_KERNEL)
         return status ? status : run_marked(ready, rotation, err);
     for (size_t k = 0; k < count; k++) {
-        if (steps[k].bound->timed != inside) {
-            status = set_mark(ready, marks, inside, err);
+        if (steps[k].resolved->timed != inside) {
+            status = set_event(ready, events, inside, err);
             inside = !inside;
         }
         if (!status)
@@ -366,12 +366,12 @@ enum status ready_run(struct ready *ready, uint32_t rotation, enum run_marks mar
         if (status)
             return status;
     }
-    return inside ? set_mark(ready, marks, true, err) : STATUS_OK;
+    return inside ? set_event(ready, events, true, err) : STATUS_OK;
 }
 
 enum status ready_setup(struct ready *ready, struct err *err)
 {
-    const size_t count = ready->bound->setup_count;
+    const size_t count = ready->resolved->setup_count;
     for (size_t k = 0; k < ready->rotations * count; k++) {
         enum status status = run_step(ready, &ready->setup[k], (uint32_t)(k / count), err);
         if (status)

@@ -44,8 +44,8 @@ static enum status perturb_input(struct ready *ready, uint64_t seed, struct err 
 {
     static const enum buffer_role order[] = {ROLE_IN, ROLE_INOUT};
     for (size_t role = 0; role < 2; role++)
-        for (size_t k = 0; k < ready->bound->buffer_count; k++)
-            if (ready->bound->buffers[k].spec->role == order[role])
+        for (size_t k = 0; k < ready->resolved->buffer_count; k++)
+            if (ready->resolved->buffers[k].spec->role == order[role])
                 return change_element(ready, k, pick_element(ready, k, seed), err);
     return err_set(err, ERR_UNSUPPORTED, "the kernel has no input to perturb");
 }
@@ -120,17 +120,17 @@ static enum status tolerance(double *out, const struct expr *expr, const double 
 static enum status check_expectation(struct ready *ready, const struct expectation *expect, uint64_t seed,
                                      struct verification *out, struct err *err)
 {
-    const struct bound_buffer *buffer = &ready->bound->buffers[expect->buffer];
+    const struct resolved_buffer *buffer = &ready->resolved->buffers[expect->buffer];
     struct arena arena = {0};
     struct fill want = {0};
     const void *got = NULL;
     struct expect_job job = {.want = &want, .err = err, .lock = ATOMIC_FLAG_INIT};
-    enum status status = fill_init(&want, &expect->want, buffer->dtype, buffer->count, ready->bound->slots,
+    enum status status = fill_init(&want, &expect->want, buffer->dtype, buffer->count, ready->resolved->slots,
                                    rng_derive(seed, buffer->spec->name), &arena, err);
     if (!status)
-        status = tolerance(&job.total.abs, expect->abs, ready->bound->slots, err);
+        status = tolerance(&job.total.abs, expect->abs, ready->resolved->slots, err);
     if (!status)
-        status = tolerance(&job.total.rel, expect->rel, ready->bound->slots, err);
+        status = tolerance(&job.total.rel, expect->rel, ready->resolved->slots, err);
     if (!status)
         status = ready_read(&got, ready, (size_t)expect->buffer, &arena, err);
     if (status)
@@ -146,26 +146,26 @@ out:
     return status ? err_within(err, "check.expect of '%s'", buffer->spec->name) : STATUS_OK;
 }
 
-/* ---- oracles ---- */
+/* ---- references ---- */
 
-static void choose_elements(uint64_t *index, const struct plan_oracle *oracle, uint64_t count, uint64_t seed)
+static void choose_elements(uint64_t *index, const struct plan_reference *reference, uint64_t count, uint64_t seed)
 {
-    for (uint64_t k = 0; k < oracle->samples; k++)
-        index[k] = oracle->every ? k : rng_at(seed, k) % count;
-    if (!oracle->every && oracle->samples >= 2) { /* the corners are where tiles go wrong */
+    for (uint64_t k = 0; k < reference->samples; k++)
+        index[k] = reference->every ? k : rng_at(seed, k) % count;
+    if (!reference->every && reference->samples >= 2) { /* the corners are where tiles go wrong */
         index[0] = 0;
         index[1] = count - 1;
     }
 }
 
-static enum status oracle_inputs(struct ready *theirs, const struct ready *ours, const struct plan_oracle *oracle,
+static enum status reference_inputs(struct ready *theirs, const struct ready *ours, const struct plan_reference *reference,
                                  struct err *err)
 {
-    for (size_t k = 0; k < oracle->bound.buffer_count; k++) {
-        const int source = oracle->source[k];
+    for (size_t k = 0; k < reference->resolved.buffer_count; k++) {
+        const int source = reference->source[k];
         if (source < 0)
             continue;
-        const struct bound_buffer *own = &ours->bound->buffers[source], *other = &oracle->bound.buffers[k];
+        const struct resolved_buffer *own = &ours->resolved->buffers[source], *other = &reference->resolved.buffers[k];
         if (own->count != other->count || own->dtype != other->dtype)
             return err_set(err, ERR_CONFIG, "buffer '%s' has %llu x %s, the kernel's '%s' %llu x %s", other->spec->name,
                            (unsigned long long)other->count, dtype_name(other->dtype), own->spec->name,
@@ -178,21 +178,21 @@ static enum status oracle_inputs(struct ready *theirs, const struct ready *ours,
     return STATUS_OK;
 }
 
-static enum status compare_oracle(struct ready *ours, struct ready *theirs, const struct plan_oracle *oracle,
+static enum status compare_reference(struct ready *ours, struct ready *theirs, const struct plan_reference *reference,
                                   struct verification *out, struct err *err)
 {
-    const struct bound_buffer *buffer = &ours->bound->buffers[oracle->output];
-    const uint64_t *index = ready_buffer(theirs, (size_t)oracle->index_buffer, 0);
-    const double *want = ready_buffer(theirs, (size_t)oracle->result_buffer, 0);
+    const struct resolved_buffer *buffer = &ours->resolved->buffers[reference->output];
+    const uint64_t *index = ready_buffer(theirs, (size_t)reference->index_buffer, 0);
+    const double *want = ready_buffer(theirs, (size_t)reference->result_buffer, 0);
     const size_t bytes = dtype_bytes(buffer->dtype);
-    struct comparison comparison = {.abs = oracle->abs, .rel = oracle->rel, .epsilon = type_epsilon(buffer->dtype)};
+    struct comparison comparison = {.abs = reference->abs, .rel = reference->rel, .epsilon = type_epsilon(buffer->dtype)};
     struct arena arena = {0};
     const void *data = NULL;
-    enum status status = ready_read(&data, ours, (size_t)oracle->output, &arena, err);
+    enum status status = ready_read(&data, ours, (size_t)reference->output, &arena, err);
     if (status)
         goto out;
-    for (uint64_t at = 0; at < oracle->samples; at += CHUNK) {
-        const size_t count = oracle->samples - at < CHUNK ? (size_t)(oracle->samples - at) : CHUNK;
+    for (uint64_t at = 0; at < reference->samples; at += CHUNK) {
+        const size_t count = reference->samples - at < CHUNK ? (size_t)(reference->samples - at) : CHUNK;
         double got[CHUNK];
         for (size_t k = 0; k < count; k++)
             dtype_load(&got[k], buffer->dtype, (const uint8_t *)data + index[at + k] * bytes, 1);
@@ -204,31 +204,31 @@ out:
     return status;
 }
 
-static enum status check_oracle(struct worker *worker, struct ready *ready, const struct plan_oracle *oracle,
+static enum status check_reference(struct worker *worker, struct ready *ready, const struct plan_reference *reference,
                                 const struct build_result *builds, struct verification *out, struct err *err)
 {
-    const struct build_result *unbuilt = unbuilt_code(&oracle->bound, builds);
+    const struct build_result *unbuilt = unbuilt_code(&reference->resolved, builds);
     struct ready theirs = {0};
     if (unbuilt)
-        return err_set(err, ERR_BUILD, "oracle '%s' was not built: %s", oracle->bound.manifest->name, unbuilt->message);
+        return err_set(err, ERR_BUILD, "reference '%s' was not built: %s", reference->resolved.manifest->name, unbuilt->message);
     enum status status =
-        ready_init(&theirs, worker->oracle_device, &oracle->bound, builds, 1, worker->options->seed, err);
+        ready_init(&theirs, worker->reference_device, &reference->resolved, builds, 1, worker->options->seed, err);
     if (!status)
-        status = oracle_inputs(&theirs, ready, oracle, err);
+        status = reference_inputs(&theirs, ready, reference, err);
     if (!status)
         status = ready_setup(&theirs, err);
     if (status)
         goto out;
-    choose_elements(ready_buffer(&theirs, (size_t)oracle->index_buffer, 0), oracle,
-                    ready->bound->buffers[oracle->output].count, worker->options->seed);
-    status = ready_run(&theirs, 0, MARKS_NONE, err);
+    choose_elements(ready_buffer(&theirs, (size_t)reference->index_buffer, 0), reference,
+                    ready->resolved->buffers[reference->output].count, worker->options->seed);
+    status = ready_run(&theirs, 0, EVENTS_NONE, err);
     if (!status)
-        status = worker->oracle_device->ops->wait(worker->oracle_device, err);
+        status = worker->reference_device->ops->wait(worker->reference_device, err);
     if (!status)
-        status = compare_oracle(ready, &theirs, oracle, out, err);
+        status = compare_reference(ready, &theirs, reference, out, err);
 out:
     ready_release(&theirs);
-    return status ? err_within(err, "oracle '%s'", oracle->bound.manifest->name) : STATUS_OK;
+    return status ? err_within(err, "reference '%s'", reference->resolved.manifest->name) : STATUS_OK;
 }
 
 /* ---- one verification launch ---- */
@@ -240,14 +240,14 @@ static void prepare_launches(struct ready_step *steps, size_t count, const struc
         steps[k].launch.lane_order = verifying ? options->lane_order : LANES_FORWARD;
         steps[k].launch.seed = options->seed;
         if (steps[k].inside)
-            prepare_launches(steps[k].inside, steps[k].bound->step_count, options, verifying);
+            prepare_launches(steps[k].inside, steps[k].resolved->step_count, options, verifying);
     }
 }
 
 static enum status launch_once(struct worker *worker, struct ready *ready, int output, struct err *err)
 {
     const enum run_inject inject = worker->options->inject;
-    const size_t count = ready->bound->step_count;
+    const size_t count = ready->resolved->step_count;
     enum status status = ready_reset(ready, 0, err);
     if (!status)
         status = ready->device->ops->wait(ready->device, err);
@@ -255,29 +255,29 @@ static enum status launch_once(struct worker *worker, struct ready *ready, int o
         status = perturb_input(ready, worker->options->seed, err);
     if (!status && inject != INJECT_SKIP_LAUNCH) {
         prepare_launches(ready->steps, count, worker->options, true);
-        status = ready_run(ready, 0, MARKS_NONE, err);
+        status = ready_run(ready, 0, EVENTS_NONE, err);
         prepare_launches(ready->steps, count, worker->options, false);
     }
     if (!status)
         status = ready->device->ops->wait(ready->device, err);
     if (!status && inject == INJECT_FLIP_OUTPUT && output >= 0)
         status = change_element(ready, (size_t)output,
-                                rng_at(worker->options->seed, 0) % ready->bound->buffers[output].count, err);
+                                rng_at(worker->options->seed, 0) % ready->resolved->buffers[output].count, err);
     return status;
 }
 
-static enum status verify_launch(struct worker *worker, struct ready *ready, const struct plan_oracle *oracle,
+static enum status verify_launch(struct worker *worker, struct ready *ready, const struct plan_reference *reference,
                                  const struct build_result *builds, struct verification *out, struct err *err)
 {
-    const struct manifest_check *check = &ready->bound->manifest->check;
-    const int output = oracle ? oracle->output : check->expect_count ? check->expect[0].buffer : -1;
+    const struct manifest_check *check = &ready->resolved->manifest->check;
+    const int output = reference ? reference->output : check->expect_count ? check->expect[0].buffer : -1;
     enum status status = launch_once(worker, ready, output, err);
     if (status)
         return status;
     for (size_t k = 0; k < check->expect_count && !status; k++)
         status = check_expectation(ready, &check->expect[k], worker->options->seed, out, err);
-    if (!status && oracle)
-        status = check_oracle(worker, ready, oracle, builds, out, err);
+    if (!status && reference)
+        status = check_reference(worker, ready, reference, builds, out, err);
     return status;
 }
 
@@ -293,13 +293,13 @@ enum status verify_case(struct worker *worker, struct ready *ready, const struct
         return STATUS_OK;
     }
     if (plan_case->verify != VERIFY_VARIANT)
-        return verify_launch(worker, ready, plan_case->oracle, builds, out, err);
+        return verify_launch(worker, ready, plan_case->reference, builds, out, err);
     struct ready small = {0};
     enum status status = ready_init(&small, worker->device, plan_case->variant, builds, 1, worker->options->seed, err);
     if (!status)
         status = ready_setup(&small, err);
     if (!status)
-        status = verify_launch(worker, &small, plan_case->oracle, builds, out, err);
+        status = verify_launch(worker, &small, plan_case->reference, builds, out, err);
     ready_release(&small);
     return status ? err_within(err, "at check.params") : STATUS_OK;
 }

@@ -12,7 +12,7 @@
 
 static const char *const state_names[] = {
     [GATE_MISSING] = "missing",         [GATE_LEARNING] = "learning", [GATE_QUIET] = "quiet",
-    [GATE_PROVISIONAL] = "provisional", [GATE_FIRM] = "firm",
+    [GATE_TENTATIVE] = "tentative", [GATE_CONFIRMED] = "confirmed",
 };
 
 const char *gate_state_name(enum gate_state state)
@@ -38,10 +38,10 @@ static enum status check_series(const struct gate_set *set, size_t k, struct err
                        set->class_count);
     if (!in_range(series->floor))
         return err_set(err, ERR_CONFIG, "series %zu: floor is %g", k, series->floor);
-    for (size_t night = 0; night < set->nights; night++) {
-        const double ns = series->night_ns[night];
+    for (size_t run = 0; run < set->runs; run++) {
+        const double ns = series->run_ns[run];
         if (!isnan(ns) && !(ns > 0 && isfinite(ns)))
-            return err_set(err, ERR_CONFIG, "series %zu: night %zu has the time %g ns", k, night, ns);
+            return err_set(err, ERR_CONFIG, "series %zu: run %zu has the time %g ns", k, run, ns);
     }
     return STATUS_OK;
 }
@@ -50,16 +50,16 @@ static enum status check_segments(const struct gate_segment *segments, size_t co
                                   struct err *err)
 {
     for (size_t k = 0; segments && k < count; k++)
-        if (segments[k].start >= set->nights || !in_range(segments[k].sigma))
-            return err_set(err, ERR_CONFIG, "segment %zu: starts at night %u of %zu with sigma %g", k,
-                           (unsigned)segments[k].start, set->nights, segments[k].sigma);
+        if (segments[k].start >= set->runs || !in_range(segments[k].sigma))
+            return err_set(err, ERR_CONFIG, "segment %zu: starts at run %u of %zu with sigma %g", k,
+                           (unsigned)segments[k].start, set->runs, segments[k].sigma);
     return STATUS_OK;
 }
 
 static enum status check(const struct gate_set *set, const struct gate_options *options, struct err *err)
 {
-    if (!set->nights || set->nights > UINT32_MAX)
-        return err_set(err, ERR_CONFIG, "%zu nights", set->nights);
+    if (!set->runs || set->runs > UINT32_MAX)
+        return err_set(err, ERR_CONFIG, "%zu runs", set->runs);
     if (!(options->threshold > 0 && isfinite(options->threshold) && options->delta >= 0 && isfinite(options->delta)))
         return err_set(err, ERR_CONFIG, "threshold is %g and delta is %g, expected positive numbers",
                        options->threshold, options->delta);
@@ -74,14 +74,14 @@ static enum status check(const struct gate_set *set, const struct gate_options *
     return STATUS_OK;
 }
 
-/* ---- what nights share ---- */
+/* ---- what runs share ---- */
 
 static void common_init(struct gate_common *common, const struct gate_set *set, struct arena *arena)
 {
     *common = (struct gate_common){
         .set = set,
-        .adjusted = arena_array(arena, set->series_count * set->nights + 1, sizeof(double)),
-        .measured = arena_array(arena, set->class_count * set->nights + 1, sizeof(double)),
+        .adjusted = arena_array(arena, set->series_count * set->runs + 1, sizeof(double)),
+        .measured = arena_array(arena, set->class_count * set->runs + 1, sizeof(double)),
         .used = arena_array(arena, set->class_count + 1, sizeof(double)),
         .series_break = arena_array(arena, set->series_count + 1, sizeof(uint32_t)),
         .windows = arena_array(arena, set->series_count + 1, sizeof(struct gate_window)),
@@ -106,50 +106,50 @@ static void window_add(struct gate_window *window, double value)
 static void take_breaks(struct gate_common *common)
 {
     const struct gate_set *set = common->set;
-    const size_t night = common->night;
-    const bool all = set->breaks && set->breaks[night];
+    const size_t run = common->run;
+    const bool all = set->breaks && set->breaks[run];
     if (all) {
-        common->class_break = (uint32_t)night;
+        common->class_break = (uint32_t)run;
         memset(common->used, 0, set->class_count * sizeof(*common->used));
     }
     for (size_t k = 0; k < set->series_count; k++) {
         const bool *own = set->series[k].breaks;
-        if (!all && !(own && own[night]))
+        if (!all && !(own && own[run]))
             continue;
-        common->series_break[k] = (uint32_t)night;
+        common->series_break[k] = (uint32_t)run;
         common->windows[k].count = 0;
     }
 }
 
-/* A night with too few cases has no common mode of its own, but the class's level has not gone back to its first
- * night's: the median of the last three that were measured. */
+/* A run with too few cases has no common mode of its own, but the class's level has not gone back to its first
+ * run's: the median of the last three that were measured. */
 static double carried(const struct gate_common *common, const double *measured)
 {
     double last[3];
     size_t count = 0;
-    for (size_t night = common->night; night-- > common->class_break && count < 3;)
-        if (!isnan(measured[night]))
-            last[count++] = measured[night];
+    for (size_t run = common->run; run-- > common->class_break && count < 3;)
+        if (!isnan(measured[run]))
+            last[count++] = measured[run];
     return count ? median_of(last, count) : 0;
 }
 
 static void measure_class(struct gate_common *common, size_t class)
 {
     const struct gate_set *set = common->set;
-    double *measured = &common->measured[class * set->nights];
+    double *measured = &common->measured[class * set->runs];
     size_t count = 0;
     for (size_t k = 0; k < set->series_count; k++) {
         const struct gate_window *window = &common->windows[k];
-        const double ns = set->series[k].night_ns[common->night];
+        const double ns = set->series[k].run_ns[common->run];
         if (set->series[k].class_index == class && window->count && !isnan(ns))
             common->residuals[count++] = log(ns) - median_sorted(window->sorted, window->count);
     }
     const bool enough = count >= GATE_CLASS_CASES;
-    measured[common->night] = enough ? median_of(common->residuals, count) : NAN;
-    common->used[class] = enough ? measured[common->night] : carried(common, measured);
+    measured[common->run] = enough ? median_of(common->residuals, count) : NAN;
+    common->used[class] = enough ? measured[common->run] : carried(common, measured);
 }
 
-/* Takes in the next night. */
+/* Takes in the next run. */
 static void common_step(struct gate_common *common)
 {
     const struct gate_set *set = common->set;
@@ -157,16 +157,16 @@ static void common_step(struct gate_common *common)
     for (size_t index = 0; index < set->class_count; index++)
         measure_class(common, index);
     for (size_t k = 0; k < set->series_count; k++) {
-        const double ns = set->series[k].night_ns[common->night];
-        double *adjusted = &common->adjusted[k * set->nights + common->night];
+        const double ns = set->series[k].run_ns[common->run];
+        double *adjusted = &common->adjusted[k * set->runs + common->run];
         *adjusted = isnan(ns) ? NAN : log(ns) - common->used[set->series[k].class_index];
         if (!isnan(ns))
             window_add(&common->windows[k], *adjusted);
     }
-    common->night++;
+    common->run++;
 }
 
-/* ---- one pass over the nights ---- */
+/* ---- one pass over the runs ---- */
 
 static struct gate_segment *segments_copied(const struct gate_segment *segments, size_t count, struct arena *arena)
 {
@@ -198,14 +198,14 @@ static struct gate_view view_of(const struct gate_pass *pass, size_t k)
 {
     const double floor = pass->set->series[k].floor;
     return (struct gate_view){
-        .values = &pass->common.adjusted[k * pass->set->nights],
-        .tonight = pass->common.night - 1,
+        .values = &pass->common.adjusted[k * pass->set->runs],
+        .this_run = pass->common.run - 1,
         .segment = after_break(pass->segments[k], pass->common.series_break[k]),
         .floor = floor > 0 ? floor : 0,
     };
 }
 
-/* Median spread of the class's series up to last night, each with a full least baseline, mixed with what was expected.
+/* Median spread of the class's series up to the previous run, each with a full least baseline, mixed with what was expected.
  * The variance times 1.3: cases of a class differ (lognormal 0.4), and it is the noisier ones that need the caution. */
 static double expected_of(const struct gate_pass *pass, size_t class)
 {
@@ -216,7 +216,7 @@ static double expected_of(const struct gate_pass *pass, size_t class)
     for (size_t k = 0; k < pass->set->series_count; k++) {
         const struct gate_view view = view_of(pass, k);
         struct gate_points points;
-        if (pass->set->series[k].class_index != class || isnan(view.values[view.tonight]))
+        if (pass->set->series[k].class_index != class || isnan(view.values[view.this_run]))
             continue;
         gate_points_of(&points, &view);
         if (points.count <= GATE_LEAST_BASELINE)
@@ -240,8 +240,8 @@ void gate_pass_judge(struct gate_pass *pass, struct gate_verdict *out, struct ga
     const struct gate_common *common = &pass->common;
     for (size_t index = 0; index < set->class_count; index++) {
         const struct gate_view view = {
-            .values = &common->measured[index * set->nights],
-            .tonight = common->night - 1,
+            .values = &common->measured[index * set->runs],
+            .this_run = common->run - 1,
             .segment = after_break(pass->class_segments[index], common->class_break),
         };
         gate_judge(&classes[index], &view, GATE_CLASS_SIGMA, pass->options);
@@ -259,7 +259,7 @@ void gate_pass_judge(struct gate_pass *pass, struct gate_verdict *out, struct ga
     }
 }
 
-enum status gate_night(struct gate_verdict *out, struct gate_verdict *classes, const struct gate_set *set,
+enum status gate_run(struct gate_verdict *out, struct gate_verdict *classes, const struct gate_set *set,
                        const struct gate_segment *segments, const struct gate_segment *class_segments,
                        const struct gate_options *options, struct err *err)
 {
@@ -273,7 +273,7 @@ enum status gate_night(struct gate_verdict *out, struct gate_verdict *classes, c
     if (status)
         return status;
     gate_pass_init(&pass, set, segments, class_segments, options, &arena);
-    while (pass.common.night < set->nights)
+    while (pass.common.run < set->runs)
         gate_pass_step(&pass);
     gate_pass_judge(&pass, out, classes);
     arena_release(&arena);

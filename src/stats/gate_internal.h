@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The two parts of the gate: all series night by night, and what they share of a night (gate.c); one series judged
+ * The two parts of the gate: all series run by run, and what they share of a run (gate.c); one series judged
  * (gate_judge.c).
  */
 #ifndef ROOFTILE_STATS_GATE_INTERNAL_H
@@ -17,42 +17,42 @@ struct gate_window {
 
 struct gate_common {
     const struct gate_set *set;
-    size_t night;           /* the next one to take in */
-    double *adjusted;       /* series by nights: z; NaN = missing */
-    double *measured;       /* classes by nights: g where it was measured; NaN = too few cases */
-    double *used;           /* classes: what was taken out of the latest night */
-    uint32_t *series_break; /* series: the latest night that started anew */
-    uint32_t class_break;   /* the latest night at which everything did */
+    size_t run;           /* the next one to take in */
+    double *adjusted;       /* series by runs: z; NaN = missing */
+    double *measured;       /* classes by runs: g where it was measured; NaN = too few cases */
+    double *used;           /* classes: what was taken out of the latest run */
+    uint32_t *series_break; /* series: the latest run that started anew */
+    uint32_t class_break;   /* the latest run at which everything did */
     struct gate_window *windows;
     double *residuals; /* room for one value per series */
 };
 
-/* One pass over the nights: step as many times as there are nights to take in, judge the latest. */
+/* One pass over the runs: step as many times as there are runs to take in, judge the latest. */
 struct gate_pass {
     const struct gate_set *set;
     const struct gate_options *options;
     struct gate_common common;
-    struct gate_segment *segments, *class_segments; /* as the next night finds them */
-    double *expected;                               /* s0 of each class tonight */
+    struct gate_segment *segments, *class_segments; /* as the next run finds them */
+    double *expected;                               /* s0 of each class this run */
 };
 void gate_pass_init(struct gate_pass *pass, const struct gate_set *set, const struct gate_segment *segments,
                     const struct gate_segment *class_segments, const struct gate_options *options, struct arena *arena);
 void gate_pass_step(struct gate_pass *pass);
 void gate_pass_judge(struct gate_pass *pass, struct gate_verdict *out, struct gate_verdict *classes);
 
-/* One series up to tonight, as gate_judge sees it. */
+/* One series up to this run, as gate_judge sees it. */
 struct gate_view {
-    const double *values; /* night by night, ln, NaN = missing */
-    size_t tonight;       /* index of the night judged */
+    const double *values; /* run by run, ln, NaN = missing */
+    size_t this_run;       /* index of the run judged */
     struct gate_segment segment;
     double floor;
 };
 
-/* The values of a view's segment that matter: the last ones, tonight's included. */
+/* The values of a view's segment that matter: the last ones, this run's included. */
 #define GATE_POINTS (GATE_BASELINE + GATE_LONGEST)
 struct gate_points {
     double value[GATE_POINTS];
-    uint32_t night[GATE_POINTS];
+    uint32_t run[GATE_POINTS];
     size_t count;
 };
 void gate_points_of(struct gate_points *points, const struct gate_view *view);

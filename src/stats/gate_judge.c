@@ -5,7 +5,7 @@
 #include "gate_internal.h"
 #include "values.h"
 
-/* No night-to-night sd below 0.2 % is believed. */
+/* No run-to-run sd below 0.2 % is believed. */
 #define LEAST_SD 0.002
 
 /* n values tell the sd by their MAD as well as 0.4 n do by their squares. */
@@ -22,7 +22,7 @@
 
 /* How long the change may have lasted, and the variance of what is compared with the baseline, in units of s^2. */
 static const struct {
-    size_t nights;
+    size_t runs;
     double variance;
 } changes[] = {{1, 1}, {2, 0.6}, {3, 0.449}, {5, 0.287}, {GATE_LONGEST, 0.211}};
 
@@ -41,16 +41,16 @@ struct finding {
 
 void gate_points_of(struct gate_points *points, const struct gate_view *view)
 {
-    size_t count = 0, night = view->tonight + 1;
-    while (night-- > view->segment.start && count < GATE_POINTS) {
-        if (isnan(view->values[night]))
+    size_t count = 0, run = view->this_run + 1;
+    while (run-- > view->segment.start && count < GATE_POINTS) {
+        if (isnan(view->values[run]))
             continue;
-        points->value[GATE_POINTS - 1 - count] = view->values[night];
-        points->night[GATE_POINTS - 1 - count] = (uint32_t)night;
+        points->value[GATE_POINTS - 1 - count] = view->values[run];
+        points->run[GATE_POINTS - 1 - count] = (uint32_t)run;
         count++;
     }
     memmove(points->value, points->value + GATE_POINTS - count, count * sizeof(points->value[0]));
-    memmove(points->night, points->night + GATE_POINTS - count, count * sizeof(points->night[0]));
+    memmove(points->run, points->run + GATE_POINTS - count, count * sizeof(points->run[0]));
     points->count = count;
 }
 
@@ -62,7 +62,7 @@ static double median_copied(const double *values, size_t count)
 }
 
 /* The larger of two views: the MAD sees the spread of levels (two modes, a drift), the successive differences the noise
- * from night to night. */
+ * from run to run. */
 double gate_spread(const double *values, size_t count)
 {
     double copy[GATE_POINTS];
@@ -113,27 +113,27 @@ static double distance(const double *after, size_t k, double median)
     return fabs(first) < fabs(last) ? first : last;
 }
 
-/* Neighbouring nights that resemble each other make a run of high values likelier; one night is as likely as ever. */
+/* Neighbouring runs that resemble each other make a run of high values likelier; one run is as likely as ever. */
 static double correlated(double rho, size_t k)
 {
     const double r = fmin(rho, MOST_CORRELATED);
     return k > 1 && r > CORRELATED ? sqrt((1 + r) / (1 - r)) : 1;
 }
 
-/* Two wild nights of three move their median. A level that has moved shows every night: of 3 nights none, of 5 or 7 at
+/* Two wild runs of three move their median. A level that has moved shows every run: of 3 runs none, of 5 or 7 at
  * most one may miss a quarter of the shift. Halves the false alarms of heavy tails (simulated). */
 static bool stays(const double *after, size_t k, double median, double shift)
 {
     size_t missing = 0;
-    for (size_t night = 0; night < k; night++)
-        missing += (after[night] - median) / shift < 0.25;
+    for (size_t run = 0; run < k; run++)
+        missing += (after[run] - median) / shift < 0.25;
     return missing <= (k - 1) / 4;
 }
 
 static bool stands(struct finding *found, const struct gate_points *points, size_t change, const struct gate_view *view,
                    double s0, const struct gate_options *options)
 {
-    const size_t k = changes[change].nights, end = points->count - k;
+    const size_t k = changes[change].runs, end = points->count - k;
     found->k = k;
     found->baseline = baseline_of(points, end, view, s0);
     const double se = sqrt(changes[change].variance + MEDIAN_VARIANCE / (double)found->baseline.count);
@@ -143,7 +143,7 @@ static bool stands(struct finding *found, const struct gate_points *points, size
            stays(points->value + end, k, found->baseline.median, found->shift);
 }
 
-/* Tonight's finding, or the one of the largest |Z| among those that have stayed for some nights. True for a candidate.
+/* This run's finding, or the one of the largest |Z| among those that have stayed for some runs. True for a candidate.
  */
 static bool search(struct finding *found, const struct gate_points *points, const struct gate_view *view, double s0,
                    const struct gate_options *options)
@@ -151,7 +151,7 @@ static bool search(struct finding *found, const struct gate_points *points, cons
     bool candidate = stands(found, points, 0, view, s0, options);
     for (size_t a = 1; a < sizeof(changes) / sizeof(changes[0]); a++) {
         struct finding one;
-        if (points->count < changes[a].nights + GATE_LEAST_BASELINE)
+        if (points->count < changes[a].runs + GATE_LEAST_BASELINE)
             break;
         if (!stands(&one, points, a, view, s0, options))
             continue;
@@ -188,13 +188,13 @@ static size_t split_of(const struct gate_points *points, const struct finding *f
     return best;
 }
 
-static void raise_firm(struct gate_verdict *out, const struct gate_points *points, const struct finding *found)
+static void raise_confirmed(struct gate_verdict *out, const struct gate_points *points, const struct finding *found)
 {
     const size_t split = split_of(points, found);
     const double after = median_copied(points->value + split, points->count - split);
     const double before = median_copied(points->value, split);
-    out->state = GATE_FIRM;
-    out->tau = points->night[split];
+    out->state = GATE_CONFIRMED;
+    out->tau = points->run[split];
     out->shift = expm1(after - before);
     out->baseline_ns = exp(before);
     out->baseline_n = (uint32_t)split;
@@ -213,10 +213,10 @@ void gate_judge(struct gate_verdict *out, const struct gate_view *view, double s
         .rho = NAN,
         .baseline_ns = NAN,
         .shift = NAN,
-        .mde_night = NAN,
+        .mde_run = NAN,
         .mde_week = NAN,
     };
-    if (isnan(view->values[view->tonight]))
+    if (isnan(view->values[view->this_run]))
         return;
     gate_points_of(&points, view);
     out->state = GATE_LEARNING;
@@ -224,9 +224,9 @@ void gate_judge(struct gate_verdict *out, const struct gate_view *view, double s
     if (points.count <= GATE_LEAST_BASELINE)
         return;
     const bool candidate = search(&found, &points, view, s0, options);
-    out->state = candidate ? GATE_PROVISIONAL : GATE_QUIET;
+    out->state = candidate ? GATE_TENTATIVE : GATE_QUIET;
     out->slower = found.shift > 0;
-    out->tau = points.night[points.count - found.k];
+    out->tau = points.run[points.count - found.k];
     out->k = (uint32_t)found.k;
     out->shift = expm1(found.shift);
     out->z = found.z;
@@ -234,15 +234,15 @@ void gate_judge(struct gate_verdict *out, const struct gate_view *view, double s
     out->baseline_n = (uint32_t)found.baseline.count;
     out->sigma = found.baseline.sigma;
     out->rho = found.baseline.rho;
-    out->mde_night = gate_mde(out->sigma, 1, options->delta);
+    out->mde_run = gate_mde(out->sigma, 1, options->delta);
     out->mde_week = gate_mde(out->sigma, GATE_LONGEST, options->delta);
     out->too_noisy = out->mde_week > GATE_TOO_NOISY;
     if (candidate && found.k > 1)
-        raise_firm(out, &points, &found);
+        raise_confirmed(out, &points, &found);
 }
 
-double gate_mde(double sigma, unsigned nights, double delta)
+double gate_mde(double sigma, unsigned runs, double delta)
 {
     const double s = fmax(sigma, LEAST_SD), least = log1p(delta);
-    return expm1(nights < GATE_LONGEST ? fmax(6.5 * s, least + 1.3 * s) : fmax(3.3 * s, least + 0.7 * s));
+    return expm1(runs < GATE_LONGEST ? fmax(6.5 * s, least + 1.3 * s) : fmax(3.3 * s, least + 0.7 * s));
 }

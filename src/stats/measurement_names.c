@@ -16,7 +16,7 @@ const char *const stop_reason_names[] = {
     [STOP_TIMEOUT] = "timeout", [STOP_MAX_SAMPLES] = "max_samples",
 };
 const char *const case_flag_names[CASE_FLAGS] = {
-    "disturbed", "throttled", "launch_bound", "impossible", "roof_raised", "profiled",
+    "interference", "throttled", "launch_bound", "impossible", "ceiling_raised", "profiled",
 };
 
 const char *case_status_name(enum case_status status)

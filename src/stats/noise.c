@@ -25,7 +25,7 @@ static enum status check(const struct noise_input *inputs, size_t count, size_t 
 }
 
 /* Times that sit on few levels (a clock that steps) have a robust spread of next to nothing, and such a case must not
- * be believed quiet. Only one in twenty counts as a glitch and is left out. `x` is sorted. */
+ * be believed quiet. Only one in twenty counts as a glitch and is skipped. `x` is sorted. */
 static double trimmed_sd(const double *x, size_t count)
 {
     const double median = median_sorted(x, count);
@@ -50,7 +50,7 @@ static void learn_case(struct noise_case *out, const struct noise_input *input, 
         .sd = sd_of(x, input->trials),
         .sigma = NAN,
         .mde_compare = NAN,
-        .mde_night = NAN,
+        .mde_run = NAN,
         .mde_week = NAN,
     };
     if (out->learned)
@@ -64,7 +64,7 @@ static void forecast(struct noise_case *one, const struct noise_input *input, do
     if (!one->learned)
         return;
     one->mde_compare = shift_mde(&prior, trials, options);
-    one->mde_night = gate_mde(fmax(one->sigma, input->floor), 1, options->delta);
+    one->mde_run = gate_mde(fmax(one->sigma, input->floor), 1, options->delta);
     one->mde_week = gate_mde(fmax(one->sigma, input->floor), 7, options->delta);
     one->too_noisy = fmin(one->mde_compare, one->mde_week) > NOISE_TOO_NOISY;
 }

@@ -137,7 +137,7 @@ static double squares_of(const struct side *side, const struct known *known)
 static double error_of(double variance, size_t base, size_t new)
 {
     const double se = sqrt(variance * (1 / (double)base + 1 / (double)new));
-    return base >= SHIFT_FIRM_TRIALS && new >= SHIFT_FIRM_TRIALS ? 1.05 * se : se;
+    return base >= SHIFT_CONFIRM_TRIALS && new >= SHIFT_CONFIRM_TRIALS ? 1.05 * se : se;
 }
 
 /* ln of the ratio found with probability 0.9: the verdict's limit plus the one-sided 0.9 quantile of the estimate. */
@@ -150,8 +150,8 @@ static double detectable(double variance, double freedom, double se, const struc
 static double mde_of(const struct known *known, double variance, size_t base, size_t new,
                      const struct shift_options *options)
 {
-    base = base < SHIFT_FIRM_TRIALS ? SHIFT_FIRM_TRIALS : base;
-    new = new < SHIFT_FIRM_TRIALS ? SHIFT_FIRM_TRIALS : new;
+    base = base < SHIFT_CONFIRM_TRIALS ? SHIFT_CONFIRM_TRIALS : base;
+    new = new < SHIFT_CONFIRM_TRIALS ? SHIFT_CONFIRM_TRIALS : new;
     const double freedom = known->freedom + (double)(base + new - 2);
     return expm1(detectable(variance, freedom, error_of(variance, base, new), options));
 }
@@ -165,7 +165,7 @@ double shift_mde(const struct shift_prior *prior, size_t trials, const struct sh
 /* Least number of trials a side whose interval would be decisive; half-widths fall with it, so halve the range. */
 static uint32_t trials_for(double target, size_t least, double variance, const struct known *known, double alpha)
 {
-    size_t low = least < SHIFT_FIRM_TRIALS ? SHIFT_FIRM_TRIALS : least, high = SHIFT_MAX_TRIALS + 1;
+    size_t low = least < SHIFT_CONFIRM_TRIALS ? SHIFT_CONFIRM_TRIALS : least, high = SHIFT_MAX_TRIALS + 1;
     while (low < high) {
         const size_t middle = (low + high) / 2;
         const double freedom = known->freedom + (double)(2 * middle - 2);
@@ -187,7 +187,7 @@ static uint32_t suggestion(const struct shift *shift, const struct known *known,
     return trials_for(target, fewest + 1, shift->sd * shift->sd, known, options->alpha);
 }
 
-/* Interference only slows down: a shift that the fastest trials do not show comes from disturbed trials. */
+/* Interference only slows down: a shift that the fastest trials do not show comes from trials with interference. */
 static bool supported(const struct side *base, const struct side *new, double common, double rest)
 {
     const double fastest = new->x[0] - base->x[0] - common;
@@ -200,7 +200,7 @@ static void decide(struct shift *out, double half, bool support, const struct sh
     const bool clear = fabs(rest) > half, counts = clear && fabs(rest) > log1p(options->delta);
     const bool within = fabs(rest) + half < log1p(options->same);
     out->verdict = SHIFT_INCONCLUSIVE;
-    if (out->base_trials < SHIFT_FIRM_TRIALS || out->new_trials < SHIFT_FIRM_TRIALS) {
+    if (out->base_trials < SHIFT_CONFIRM_TRIALS || out->new_trials < SHIFT_CONFIRM_TRIALS) {
         out->reason = SHIFT_FEW_TRIALS;
         out->verdict = counts ? SHIFT_SUSPECT : SHIFT_INCONCLUSIVE;
     } else if (counts) {

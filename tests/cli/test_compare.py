@@ -245,7 +245,7 @@ def deterministic(home):
 def one_against_one(home):
     check_run(run("run", "spin", "--kernels", "kb", "--set", "n=2048,4096", *QUICK, "-o", "slow1.json", home=home), 0, "one trial")
     done, document = compared(home, "m1.json", "slow1.json", "--filter", "spin")
-    check(document and document["summary"]["slower"] == document["summary"]["faster"] == document["summary"]["same"] == 0, f"never firm: {done.stdout[:500]}{done.stderr}")
+    check(document and document["summary"]["slower"] == document["summary"]["faster"] == document["summary"]["same"] == 0, f"never confirmed: {done.stdout[:500]}{done.stderr}")
     check(done.returncode == 0 and any("--trials 5" in a for a in document["advice"]), "and says what to do")
     check_run(run("compare", "m1.json", "slow1.json", "--filter", "spin", "--strict", home=home), 4, "doubt with --strict")
     done, document = compared(home, "t3.json", "t3.json")

@@ -12,7 +12,7 @@ from harness import DOUBLES, PATIENCE_S, PROGRAM, QUICK, ROOT, check, environmen
 
 SCRIPT = ROOT / "scripts/gpu_check"
 STEPS = ["verification", "characterisation", "libraries", "quick", "noise"]
-# Chases and empty launches have no roof, so nothing can seem impossible, however short they are.
+# Chases and empty launches have no ceiling, so nothing can seem impossible, however short they are.
 SUITES = {
     "quick": {"cases": [{"kernel": "pointer_chase", "params": {"steps": 64}, "sweep": {"footprint": [4096, 8192]}}],
               "kpis": [{"name": "memory latency", "method": "max", "of": "ns_per_item", "cases": ["pointer_chase"]}]},
@@ -200,8 +200,8 @@ def the_budget(home):
     done = run("run", suite, "--device", "cpu", "--budget", "60min", "--resume", "cut.json", "-o", "whole.json", home=home)
     result = load(home / "whole.json")
     check(done.returncode == 0 and result["run"]["status"] == "complete" and {c["status"] for c in result["cases"]} == {"ok"}, f"--resume: {done.stderr}")
-    done = run("roofline", "--device", "cpu", "--budget", "1us", "-o", "roofs.json", home=home)
-    check(done.returncode == 2 or not (home / "roofs.json").exists(), f"roofs of nothing: exit {done.returncode} {done.stderr}")
+    done = run("roofline", "--device", "cpu", "--budget", "1us", "-o", "ceilings.json", home=home)
+    check(done.returncode == 2 or not (home / "ceilings.json").exists(), f"ceilings of nothing: exit {done.returncode} {done.stderr}")
     done = run("run", suite, "--device", "cpu", "--budget", "soon", home=home)
     check(done.returncode == 2 and "--budget soon: not a duration" in done.stderr, f"--budget soon: {done.stderr}")
 

@@ -78,7 +78,7 @@ def quiet_card(home):
             sense = case["telemetry"][when]
             check(sense["power_w"] == 402 and sense["temp_c"] == 51 and sense["core_hz"] == 1.7e9, f"{when}: {sense}")
         check("throttled" not in case["flags"], f"flags {case['flags']}")
-    check(result["machine"]["name"] == "mi300x", "an MI300X in one piece has the roofs of an MI300X")
+    check(result["machine"]["name"] == "mi300x", "an MI300X in one piece has the ceilings of an MI300X")
 
 
 def listed(home):
@@ -109,7 +109,7 @@ def parts_of_a_card(home):
     done, result = run_here(home)
     check_run(done, 0, "an eighth of a card", stderr=["W008", "divided as CPX/NPS1", "SPX/NPS1", "--machine"])
     check(len(warnings(result, "W008")) == 1, f"the result says it too: {result['environment']['warnings']}")
-    check(all(c["roofline"]["fraction_of_ceiling"] is None for c in result["cases"]), "no roof is guessed")
+    check(all(c["roofline"]["fraction_of_ceiling"] is None for c in result["cases"]), "no ceiling is guessed")
     done, result = run_here(home, "--machine", "mi300x")
     check(result["machine"]["name"] == "mi300x", "what the user names is taken")
     write(home, f"{CARD}/current_compute_partition", "SPX")

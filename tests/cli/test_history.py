@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The history of the program: nights made from one real result go in, verdicts and exit codes come out; and what bad input gets."""
+"""The history of the program: runs made from one real result go in, verdicts and exit codes come out; and what bad input gets."""
 import copy
 import json
 import resource
@@ -8,7 +8,7 @@ import signal
 import sqlite3
 import subprocess
 
-import nights
+import runs
 from harness import PATIENCE_S, PROGRAM, ROOT, check, check_run, environment, load, main, run
 
 try:
@@ -32,13 +32,13 @@ class Bench:
     def history(self, *args, **extra):
         return run("history", *args, home=self.home, **extra)
 
-    def add(self, night, *args, **how):
-        name = nights.write(self.home, nights.make(self.base, night, **how))
+    def add(self, run, *args, **how):
+        name = runs.write(self.home, runs.make(self.base, run, **how))
         return self.history("add", name, *args)
 
     def add_all(self, wanted, **how):
-        for night in wanted:
-            check_run(self.add(night, **how), 0, f"add night {night}")
+        for run in wanted:
+            check_run(self.add(run, **how), 0, f"add run {run}")
 
     def gate(self, code, what, stdout=None, *args):
         done = self.history("gate", *args)
@@ -69,36 +69,36 @@ def findings(gate):
     return {(s["finding"], s["id"].split(";")[0]) for s in gate["series"] if s["finding"]}
 
 
-def quiet_nights(bench):
+def quiet_runs(bench):
     bench.fresh().add_all(range(3))
-    bench.gate(0, "three nights", ["LEARNING: 12 learning", "from its seventh night on"])
-    bench.gate(4, "three nights, strictly", "LEARNING", "--strict")
+    bench.gate(0, "three runs", ["LEARNING: 12 learning", "from its seventh run on"])
+    bench.gate(4, "three runs, strictly", "LEARNING", "--strict")
     bench.add_all(range(3, 10))
-    done = bench.gate(0, "ten quiet nights", "NO REGRESSION: 12 quiet", "--strict")
+    done = bench.gate(0, "ten quiet runs", "NO REGRESSION: 12 quiet", "--strict")
     check("\n\n\n" not in done.stdout and not any(l.endswith(" ") for l in done.stdout.splitlines()), "the table has stray blanks")
-    gate = validated(bench, bench.history("gate", "--format", "json"), "gate of quiet nights")
-    check(not findings(gate) and gate["summary"]["quiet"] == 12 and gate["nights"] == 10, f"quiet nights: {gate['summary']}")
-    check(gate["run_id"].startswith("00000009-"), "run_id is not the last night's")
+    gate = validated(bench, bench.history("gate", "--format", "json"), "gate of quiet runs")
+    check(not findings(gate) and gate["summary"]["quiet"] == 12 and gate["runs"] == 10, f"quiet runs: {gate['summary']}")
+    check(gate["run_id"].startswith("00000009-"), "run_id is not the the previous run's")
 
 
 def one_step(bench):
     bench.fresh().add_all(range(10))
     bench.add_all([10], ratios={1024: 1.05})
-    bench.gate(0, "one night of +5 %", ["PROVISIONAL  stream_copy n=1Ki", "NO FIRM REGRESSION: 1 provisional, 11 quiet", "--confirm SUITE"])
-    bench.gate(4, "one night of +5 %, strictly", None, "--strict")
+    bench.gate(0, "one run of +5 %", ["TENTATIVE  stream_copy n=1Ki", "NO CONFIRMED REGRESSION: 1 tentative, 11 quiet", "--confirm SUITE"])
+    bench.gate(4, "one run of +5 %, strictly", None, "--strict")
     bench.add_all([11], ratios={1024: 1.05})
-    bench.gate(1, "two nights of +5 %", ["SLOWER  stream_copy n=1Ki", "since 2026-03-11", "REGRESSION: 1 slower, 11 quiet",
+    bench.gate(1, "two runs of +5 %", ["SLOWER  stream_copy n=1Ki", "since 2026-03-11", "REGRESSION: 1 slower, 11 quiet",
                                         "next: rooftile history show 'stream_copy n=1Ki'", "environment, 090909090909"[:11]])
     gate = validated(bench, bench.history("gate", "--format", "json"), "gate of a step")
-    check(findings(gate) == {("firm", "stream_copy/n=1024")}, f"a step: {findings(gate)}")
+    check(findings(gate) == {("confirmed", "stream_copy/n=1024")}, f"a step: {findings(gate)}")
     worst = gate["series"][0]
-    check(0.03 < worst["shift"] < 0.07 and worst["slower"] and worst["since"] == nights.when(10) and worst["commits"] == "090909090909..101010101010"
+    check(0.03 < worst["shift"] < 0.07 and worst["slower"] and worst["since"] == runs.when(10) and worst["commits"] == "090909090909..101010101010"
           and worst["attribution"] == "environment" and abs(worst["baseline"] / 1e6 - 1) < 0.01, f"a step: {worst}")
     check(gate["summary"]["exit_code"] == 1, "exit_code in the JSON")
     bench.add_all([12, 13], ratios={1024: 1.05})
-    bench.gate(1, "four nights of +5 %", ["STILL SLOWER  stream_copy n=1Ki", "since 2026-03-11", "1 still slower"])
+    bench.gate(1, "four runs of +5 %", ["STILL SLOWER  stream_copy n=1Ki", "since 2026-03-11", "1 still slower"])
     shown = bench.history("show")
-    check_run(shown, 0, "show", stdout=["case ", "last 14 nights", "open: +5."])
+    check_run(shown, 0, "show", stdout=["case ", "last 14 runs", "open: +5."])
     widths = {len(line.split("batch")[0]) for line in shown.stdout.splitlines() if "batch" in line}
     check(len(widths) == 1, f"show: columns at {widths}")
     check_run(bench.history("show", "stream_copy n=1Ki"), 0, "show one", stdout=["stream_copy/n=1024;", "% from here on (open)", "2026-03-14T02:00:00"])
@@ -114,7 +114,7 @@ def suite_step(bench):
     bench.add_all([10, 11], ratios=1.03)
     check_run(bench.history("gate", "--json", "gate.json"), 1, "table and JSON", stdout="SLOWER  all memory cases")
     gate = validated(bench, bench.gate(1, "the whole suite, +3 %", None, "--format", "json"), "gate of a suite step")
-    check(findings(gate) == {("firm", "suite:memory")}, f"a suite step: {findings(gate)}")
+    check(findings(gate) == {("confirmed", "suite:memory")}, f"a suite step: {findings(gate)}")
     check(load(bench.home / "gate.json") == gate, "--json is not --format json")
     bench.add_all([12, 13], ratios=1.03)
     bench.gate(1, "the whole suite, later", ["STILL SLOWER  all memory cases", "1 still slower, 12 quiet"])
@@ -143,7 +143,7 @@ def skip(result):
 def missing_and_broken(bench):
     bench.fresh().add_all(range(8))
     bench.add_all([8], change=without(4096))
-    bench.gate(1, "a missing case", ["MISSING  stream_copy n=4Ki", "not in tonight's run", "1 missing"])
+    bench.gate(1, "a missing case", ["MISSING  stream_copy n=4Ki", "not in this run's run", "1 missing"])
     check_run(bench.history("accept", "stream_copy n=4Ki", "--reason", "retired"), 0, "accept a missing case")
     bench.gate(0, "a missing case, accepted", "NO REGRESSION: 11 quiet")
     check_run(bench.history("show"), 0, "show of a retired case", stdout="accepted as gone")
@@ -169,7 +169,7 @@ def new_kernel(result):
 
 def environment_change(bench):
     bench.fresh().add_all(range(10))
-    check_run(bench.add(10, ratios=1.1, change=new_kernel), 0, "add", stderr="the environment changed since the night before")
+    check_run(bench.add(10, ratios=1.1, change=new_kernel), 0, "add", stderr="the environment changed since the run before")
     bench.gate(0, "another kernel", ["the environment changed, so every series starts anew: kernel 9.9.9 (was ", "median case", "LEARNING"])
     bench.gate(4, "another kernel, strictly", None, "--strict")
     gate = validated(bench, bench.history("gate", "--format", "json"), "gate of another environment")
@@ -185,13 +185,13 @@ def other_timer(bench):
         case["id"] = case["id"].replace("timer=batch", "timer=event")
     bench.fresh().add_all(range(8))
     bench.add_all([8], change=change)
-    bench.gate(0, "another timer", ["TIMER  stream_copy n=2Ki", "timed by event tonight, by batch before"])
+    bench.gate(0, "another timer", ["TIMER  stream_copy n=2Ki", "timed by event this run, by batch before"])
     bench.gate(4, "another timer, strictly", None, "--strict")
 
 
 def confirmation(bench):
-    """The suite is the real kernel, whose true times are far from the made-up ones: all trials of the case must be in the night then."""
-    suite = {"name": "again", "summary": "the cases of the nights", "cases": [{"kernel": "stream_copy", "sweep": {"n": [1024 * k for k in range(1, 13)]},
+    """The suite is the real kernel, whose true times are far from the made-up ones: all trials of the case must be in the run then."""
+    suite = {"name": "again", "summary": "the cases of the runs", "cases": [{"kernel": "stream_copy", "sweep": {"n": [1024 * k for k in range(1, 13)]},
              "measure": {"min_time": "1 ms", "max_time": "5 ms", "timer": "batch"}}]}
     (bench.home / "again.json").write_text(json.dumps(suite))
     bench.fresh().add_all(range(8))
@@ -200,7 +200,7 @@ def confirmation(bench):
     done = bench.history("gate", "--confirm", "again.json", "--trials", "2", "--device", "cpu")
     check("measuring 1 case again" in done.stderr, f"confirm:\n{done.stdout}{done.stderr}")
     with sqlite3.connect(bench.home / DB) as db:
-        rows = db.execute("SELECT length(p.trials) / 8, confirmed FROM point p JOIN night n ON n.id = night WHERE confirmed").fetchall()
+        rows = db.execute("SELECT length(p.trials) / 8, confirmed FROM point p JOIN run n ON n.id = run WHERE confirmed").fetchall()
     check(rows == [(5, 2)], f"confirmed points: {rows}\n{done.stderr[-1500:]}")
     part = bench.base["environment"]["device"]["name"][:8].upper()
     done = bench.history("gate", "--confirm", "again.json", "--trials", "1", "--device", part, ROOFTILE_DEVICE="cpu:threads=1")
@@ -214,14 +214,14 @@ def confirmation(bench):
 def exports(bench):
     bench.fresh().add_all(range(3))
     done = bench.history("export")
-    check_run(done, 0, "export", stdout="started_at,lane,device,arch,kind,case_id,timer,mode,class,value,unit,better,status,flags,git_commit,run_id")
+    check_run(done, 0, "export", stdout="started_at,channel,device,arch,kind,case_id,timer,mode,class,value,unit,better,status,flags,git_commit,run_id")
     check(len(done.stdout.splitlines()) == 1 + 36, "lines of the export")
     done = bench.history("export", "--format", "jsonl")
     rows = [json.loads(line) for line in done.stdout.splitlines()]
     check(len(rows) == 36 and all(r["unit"] == "ns" and r["value"] > 9e5 for r in rows), f"jsonl: {rows[:1]}")
     with sqlite3.connect(bench.home / DB) as db:
         check(sorted(v for (v,) in db.execute("SELECT value FROM measurements")) == sorted(r["value"] for r in rows), "jsonl is not exact")
-    check_run(bench.history("prune", "--keep", "2"), 0, "prune", stderr="1 night was dropped")
+    check_run(bench.history("prune", "--keep", "2"), 0, "prune", stderr="1 run was dropped")
     check_run(bench.history("prune"), 2, "prune without a number", stderr="--keep")
 
 
@@ -232,40 +232,40 @@ def refused(bench, what, code, words, *args, **extra):
     check(bench.dump() == before, f"{what}: the database changed")
 
 
-def bad_nights(bench):
+def bad_runs(bench):
     home = bench.home
     bench.fresh()
     refused(bench, "gate without a history", 2, "there is no history", "gate")
     refused(bench, "show without a history", 2, "'rooftile history add' makes one", "show")
     refused(bench, "a verb that there is not", 2, "did you mean 'gate'?", "gat")
     bench.add_all(range(3))
-    good = nights.make(bench.base, 3)
+    good = runs.make(bench.base, 3)
 
     def bad(what, words, change, code=2):
         result = copy.deepcopy(good)
         change(result)
-        refused(bench, what, code, words, "add", nights.write(home, result))
+        refused(bench, what, code, words, "add", runs.write(home, result))
 
     def at(time):
         return lambda r: r["run"].update(started_at=time)
 
-    bad("the same run twice", "in the history already", lambda r: r["run"].update(id=nights.make(bench.base, 1)["run"]["id"]))
+    bad("the same run twice", "in the history already", lambda r: r["run"].update(id=runs.make(bench.base, 1)["run"]["id"]))
     bad("a clock that went backwards", "a clock went backwards, or the result is old (--backfill", at("2026-02-01T02:00:00Z"))
     bad("a future date", "in the future: a clock is wrong", at("2190-01-01T00:00:00Z"))
     bad("an interrupted run", "the run is interrupted", lambda r: r["run"].update(status="interrupted"))
-    bad("no case", "a night without results is no night", lambda r: r.update(cases=[]))
-    bad("only failures", "a night without results is no night", lambda r: [c.update(status="failed", status_reason="no") for c in r["cases"]])
+    bad("no case", "a run without results is no run", lambda r: r.update(cases=[]))
+    bad("only failures", "a run without results is no run", lambda r: [c.update(status="failed", status_reason="no") for c in r["cases"]])
     bad("a profile", "--profile is no measurement", lambda r: r["run"]["labels"].update(profile="1"))
     bad("another schema", "schema", lambda r: r.update(schema_version="1.1.0"))
     bad("a time edited by hand", "edited or is corrupt", lambda r: r["cases"][0]["trials"][1].update(median_ns=r["cases"][0]["trials"][1]["median_ns"] * 1.0005))
     bad("NaN", "", lambda r: r["cases"][0]["stats"].update(median_ns=float("nan")))
-    (home / "night.json").write_text(json.dumps(good)[:5000])
-    refused(bench, "a truncated file", 2, "night.json", "add", "night.json")
+    (home / "run.json").write_text(json.dumps(good)[:5000])
+    refused(bench, "a truncated file", 2, "run.json", "add", "run.json")
     refused(bench, "a file that is not there", 2, "nowhere.json", "add", "nowhere.json")
     done = run("run", "stream_copy", "--device", "sim:mi300x", "-o", "sim.json", home=home)
     check_run(done, 0, "a prediction")
-    refused(bench, "a prediction", 2, "a prediction is no night", "add", "sim.json")
-    refused(bench, "another lane", 2, "has no night in the lane 'weekly'", "gate", "--lane", "weekly")
+    refused(bench, "a prediction", 2, "a prediction is no run", "add", "sim.json")
+    refused(bench, "another channel", 2, "has no run in the channel 'weekly'", "gate", "--channel", "weekly")
     refused(bench, "another device", 2, "of a device 'MI300X'", "gate", "--device", "MI300X")
     refused(bench, "accept what is not there", 2, "no series matches", "accept", "gemm*", "--reason", "x")
     refused(bench, "an unknown format", 2, "table, json, markdown or junit", "gate", "--format", "csv")
@@ -279,12 +279,12 @@ def bad_files(bench):
 
     def broken(what, words, content, *args, code=2):
         db.write_bytes(content)
-        for verb in (["gate"], ["show"], ["add", "night.json"]):
+        for verb in (["gate"], ["show"], ["add", "run.json"]):
             done = bench.history(*verb)
             check_run(done, code, f"{what}: {verb[0]}", stderr=words)
         check(db.read_bytes() == content, f"{what}: the file changed")
 
-    nights.write(home, nights.make(bench.base, 3))
+    runs.write(home, runs.make(bench.base, 3))
     broken("not an SQLite file", "not an SQLite file", b"{}\n" * 1000)
     broken("an empty file's beginning", "not an SQLite file", b"\0" * 100 + sound[100:])
     other = home / "other.db"
@@ -298,48 +298,48 @@ def bad_files(bench):
     for page in range(2, len(sound) // 4096, 1):
         damaged[page * 4096:page * 4096 + 64] = b"\xa5" * 64
     db.write_bytes(bytes(damaged))
-    for verb in (["gate"], ["show"], ["add", "night.json"]):
+    for verb in (["gate"], ["show"], ["add", "run.json"]):
         check_run(bench.history(*verb), 2, f"damaged pages: {verb[0]}", stderr="damaged")
     done = bench.history("check")
     check(done.returncode in (1, 2), f"check of damaged pages: exit {done.returncode}")
     db.write_bytes(sound[:len(sound) // 2])
     check_run(bench.history("gate"), 2, "a truncated history", stderr="damaged")
     db.write_bytes(sound)
-    check_run(bench.history("add", "night.json"), 0, "the sound file again")
+    check_run(bench.history("add", "run.json"), 0, "the sound file again")
 
 
 def locked(bench):
     bench.fresh().add_all(range(7))
     writer = sqlite3.connect(bench.home / DB, isolation_level=None)
     writer.execute("BEGIN IMMEDIATE")
-    nights.write(bench.home, nights.make(bench.base, 7))
-    for verb in (["add", "night.json"], ["gate"], ["accept", "*", "--reason", "x"], ["prune", "--keep", "2"]):
+    runs.write(bench.home, runs.make(bench.base, 7))
+    for verb in (["add", "run.json"], ["gate"], ["accept", "*", "--reason", "x"], ["prune", "--keep", "2"]):
         check_run(bench.history(*verb, ROOFTILE_BUSY_MS="50"), 3, f"a locked history: {verb[0]}", stderr="another program has been writing to it")
-    check_run(bench.history("show"), 0, "show while another program writes", stdout="7 nights")
+    check_run(bench.history("show"), 0, "show while another program writes", stdout="7 runs")
     writer.execute("ROLLBACK")
     writer.close()
-    check_run(bench.history("add", "night.json"), 0, "after the lock")
+    check_run(bench.history("add", "run.json"), 0, "after the lock")
     bench.gate(0, "after the lock", "NO REGRESSION")
 
 
 def full_disk(bench):
     bench.fresh().add_all(range(7))
     before = bench.dump()
-    nights.write(bench.home, nights.make(bench.base, 7))
+    runs.write(bench.home, runs.make(bench.base, 7))
 
     def limit():
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (8192, 8192))
-    done = subprocess.run([str(PROGRAM), "history", "add", "night.json"], env=environment(bench.home), cwd=bench.home, capture_output=True,
+    done = subprocess.run([str(PROGRAM), "history", "add", "run.json"], env=environment(bench.home), cwd=bench.home, capture_output=True,
                           text=True, preexec_fn=limit, timeout=PATIENCE_S)
     check_run(done, 3, "a full disk", stderr="nothing was changed")
     check(bench.dump() == before, "a full disk: the database changed")
-    check_run(bench.history("add", "night.json"), 0, "after the full disk")
+    check_run(bench.history("add", "run.json"), 0, "after the full disk")
 
 
 def every_part(home):
-    bench = Bench(home, nights.measure(home))
-    for part in (quiet_nights, one_step, suite_step, missing_and_broken, environment_change, other_timer, confirmation, exports, bad_nights,
+    bench = Bench(home, runs.measure(home))
+    for part in (quiet_runs, one_step, suite_step, missing_and_broken, environment_change, other_timer, confirmation, exports, bad_runs,
                  bad_files, locked, full_disk):
         part(bench)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The queries in docs/history.md run as they stand on a history of CPU results, whose nights follow a script: twelve of them, one
+"""The queries in docs/history.md run as they stand on a history of CPU results, whose runs follow a script: twelve of them, one
 case 20 % slower from the ninth on, one case wrong in the last. Columns and rows are what the document's headings promise."""
 import copy
 import json
@@ -9,27 +9,27 @@ import sqlite3
 
 from harness import ROOT, check, check_run, finish, load, run, scratch
 
-NIGHTS, STEP, SLOWER = 12, 8, 1.2
+RUNS, STEP, SLOWER = 12, 8, 1.2
 DAY = 86400
 FIRST = 1699000000 - 11 * DAY
 QUICK = {"warmup": "1 ms", "warmup_max": "1 ms", "min_time": "1 ms", "max_time": "50 ms", "min_samples": 3,
          "max_samples": 5, "precision": 0.9}
 SUITE = {"name": "s", "defaults": {"measure": QUICK}, "cases": [{"kernel": "stream_copy", "sweep": {"n": [4096, 8192, 16384]}}],
          "kpis": [{"name": "bandwidth", "method": "geomean", "of": "bytes_per_s", "cases": ["stream_copy/n=8192;*"]}]}
-VALUES = {"${lane}": "nightly", "${case}": "stream_copy/n=4096;%", "${__from}": f"{(FIRST - DAY) * 1000}",
-          "${__to}": f"{(FIRST + (NIGHTS + 1) * DAY) * 1000}"}
+VALUES = {"${channel}": "nightly", "${case}": "stream_copy/n=4096;%", "${__from}": f"{(FIRST - DAY) * 1000}",
+          "${__to}": f"{(FIRST + (RUNS + 1) * DAY) * 1000}"}
 # Per heading, for each of its queries: columns, rows.
 WANTED = {
-    "Variables of the dashboard": [("lane", 1), ("device", 1)],
+    "Variables of the dashboard": [("channel", 1), ("device", 1)],
     "Last value of every case (table)": [("label mode timer seconds fraction status started_at", 3)],
-    "Cases over time (time series)": [("time value metric", NIGHTS)],
+    "Cases over time (time series)": [("time value metric", RUNS)],
     "Alarms (annotations)": [("time title text tags", 1)],
-    "Key figures over time (time series)": [("time value metric", NIGHTS)],
-    "Share of the roof over time (time series)": [("time value metric", 0)],  # no roof is known here
+    "Key figures over time (time series)": [("time value metric", RUNS)],
+    "Share of the ceiling over time (time series)": [("time value metric", 0)],  # no ceiling is known here
     "Worst regressions now (table)": [("label kind percent since cause commits found", 1)],
     "Noise of every case (table)": [("label mode pairs percent", 3)],
     "What did not count (table)": [("time label status git_commit", 1)],
-    "Nights (state timeline, or a stat of the last one)": [("time measured others git_commit", NIGHTS)]}
+    "Runs (state timeline, or a stat of the last one)": [("time measured others git_commit", RUNS)]}
 
 
 def stamp(seconds):
@@ -47,7 +47,7 @@ def set_time(case, time_ns):
     case["samples_ns"] = [time_ns] * case["measurement"]["n"]
 
 
-def make_night(result, number):
+def make_run(result, number):
     made = copy.deepcopy(result)
     made["run"].update(id=f"00000000-0000-4000-8000-{number:012d}", commit=f"{number:040x}",
                        started_at=stamp(FIRST + number * DAY), finished_at=stamp(FIRST + number * DAY + 60))
@@ -56,7 +56,7 @@ def make_night(result, number):
     for k, case in enumerate(made["cases"]):
         wobble = 1 + 0.001 * ((5 * number + 3 * k) % 7 - 3)
         set_time(case, 1e6 * (k + 1) * wobble * (SLOWER if k == 0 and number >= STEP else 1))
-    if number == NIGHTS - 1:
+    if number == RUNS - 1:
         made["cases"][2].update(status="failed", reason="element 3 is 4, not 5")
     made["kpis"][0]["value"] = made["cases"][1]["throughput"]["bytes_per_s"]
     return made
@@ -68,11 +68,11 @@ def make_history(home):
     result = load(home / "r.json")
     for case in result["cases"]:
         case["flags"] = []
-    for number in range(NIGHTS):
-        (home / "n.json").write_text(json.dumps(make_night(result, number)))
-        check_run(run("history", "add", "n.json", "--db", "h.db", home=home), 0, f"night {number + 1}")
+    for number in range(RUNS):
+        (home / "n.json").write_text(json.dumps(make_run(result, number)))
+        check_run(run("history", "add", "n.json", "--db", "h.db", home=home), 0, f"run {number + 1}")
         done = run("history", "gate", "--db", "h.db", home=home)
-        check(done.returncode == (1 if number > STEP else 0), f"night {number + 1}: exit {done.returncode}\n{done.stdout}{done.stderr}")
+        check(done.returncode == (1 if number > STEP else 0), f"run {number + 1}: exit {done.returncode}\n{done.stdout}{done.stderr}")
 
 
 def queries(text):
@@ -102,7 +102,7 @@ def main():
             if heading.startswith("What did not"):
                 check(rows[0][2] == "failed", f"the wrong case: {rows}")
             if "(time series)" in heading or "annotations" in heading:
-                check(all(FIRST <= row[0] < FIRST + NIGHTS * DAY for row in rows), f"{heading}: times are seconds")
+                check(all(FIRST <= row[0] < FIRST + RUNS * DAY for row in rows), f"{heading}: times are seconds")
         check(found == WANTED, f"every query has its columns and rows:\n{found}\nwanted:\n{WANTED}")
         db.close()
         columns = {view: [row[1] for row in sqlite3.connect(home / "h.db").execute(f"PRAGMA table_info({view})")]

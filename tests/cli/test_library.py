@@ -20,8 +20,8 @@ def library(home):
     done = run("check", "--run", "gemm_library", "--device", "cpu:threads=1", home=home, **FAKE)
     check_run(done, 0, "check on the stand-in")
     check("1 kernels: 1 verified, 0 wrong or broken, 0 skipped" in done.stdout, done.stdout)
-    done = run("check", "--prove", "gemm_library", home=home, **FAKE)
-    check_run(done, 0, "check --prove on the stand-in")
+    done = run("check", "--inject-faults", "gemm_library", home=home, **FAKE)
+    check_run(done, 0, "check --inject-faults on the stand-in")
     (home / "s.json").write_text(json.dumps(SUITE))
     done = run("run", home / "s.json", *SHORT, "--device", "cpu:threads=1", "--out", home / "out.json", home=home, **FAKE)
     check_run(done, 0, "run on the stand-in")
@@ -60,7 +60,7 @@ def on_gpu(backend, *libraries):
 
 
 def gpus(home):
-    """The whole way on stand-ins for GPU and library: every layout, odd sizes, with and without C, checked by the oracle."""
+    """The whole way on stand-ins for GPU and library: every layout, odd sizes, with and without C, checked by the reference."""
     for name, variable, backend, types in GPU_LIBRARIES:
         case = {"kernel": "gemm_library", "params": {"library": name, "m": 37, "n": 53, "k": 19, "gap": 1, "batch": 2, "alpha": 2},
                 "sweep": {"dtype": [t[0] for t in types], "total": [t[1] for t in types], "TA": [0, 1], "TB": [0, 1], "beta": [0, -1]},

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""scripts/nightly from end to end on the CPU: nights that are good, wrong, interrupted, refused, and out of disk. No verdict here
+"""scripts/nightly from end to end on the CPU: runs that are good, wrong, interrupted, refused, and out of disk. No verdict here
 rests on a time: no history gets old enough to be judged."""
 import json
 import os
@@ -52,30 +52,30 @@ def make(home):
         (home / folder).mkdir()
 
 
-def command(home, *more, suite="tiny.json", folder="nights"):
+def command(home, *more, suite="tiny.json", folder="runs"):
     return ["bash", str(ROOT / "scripts/nightly"), "--rooftile", str(PROGRAM), "--suite", str(home / suite), "--device", "cpu:threads=1",
-            "--dir", str(home / folder), "--lock-dir", str(home / "locks"), "--no-roofs", *map(str, more)]
+            "--dir", str(home / folder), "--lock-dir", str(home / "locks"), "--no-ceilings", *map(str, more)]
 
 
 def clean(home):
     env = environment(home)
-    del env["SOURCE_DATE_EPOCH"]  # nights have their own times
+    del env["SOURCE_DATE_EPOCH"]  # runs have their own times
     return env
 
 
-def night(home, *more, **where):
+def run(home, *more, **where):
     done = subprocess.run(command(home, *more, **where), env=clean(home), cwd=home, capture_output=True, text=True, timeout=PATIENCE_S)
-    time.sleep(1.1)  # a history takes one night a second
+    time.sleep(1.1)  # a history takes one run a second
     return done
 
 
-def nights(home):
-    with sqlite3.connect(home / "nights/history.db") as db:
-        return db.execute("SELECT count(*) FROM night").fetchone()[0]
+def runs(home):
+    with sqlite3.connect(home / "runs/history.db") as db:
+        return db.execute("SELECT count(*) FROM run").fetchone()[0]
 
 
 def folders(home, partial=False):
-    return sorted(p.name for p in (home / "nights").iterdir() if p.is_dir() and not p.is_symlink() and
+    return sorted(p.name for p in (home / "runs").iterdir() if p.is_dir() and not p.is_symlink() and
                   p.name.startswith("2") and p.name.endswith(".partial") == partial)
 
 
@@ -84,10 +84,10 @@ def free(home):
 
 
 def good(home):
-    done = night(home, "--textfile-dir", home / "collector")
-    check_run(done, 0, "the first night", stdout=["LEARNING", "tiny.json, 3 trials", "rate"])
+    done = run(home, "--textfile-dir", home / "collector")
+    check_run(done, 0, "the first run", stdout=["LEARNING", "tiny.json, 3 trials", "rate"])
     check(len(folders(home)) == 1 and not folders(home, partial=True), "has one folder, and nothing half done")
-    latest = home / "nights/latest"
+    latest = home / "runs/latest"
     check(latest.is_symlink() and os.readlink(latest) == folders(home)[0], "which 'latest' leads to")
     check({p.name for p in latest.iterdir()} == REPORTS, f"with every report: {sorted(p.name for p in latest.iterdir())}")
     check((latest / "summary.md").read_text() == done.stdout, "and the summary that was printed")
@@ -99,47 +99,47 @@ def good(home):
     check(published == ["rooftile-cpu-nightly.prom"], f"the collector has its file and no other: {published}")
     metrics = home / "collector" / published[0]
     check(metrics.read_bytes() == (latest / "metrics.prom").read_bytes() and metrics.stat().st_mode & 0o44 == 0o44, "readable to all")
-    check(nights(home) == 1 and free(home), "one night is in the history, and the device is free")
-    check_run(night(home), 0, "the second night", stdout="LEARNING")
-    check(nights(home) == 2 and len(folders(home)) == 2 and os.readlink(latest) == folders(home)[-1], "is one more")
-    check_run(night(home, "--strict"), 4, "a night that is unsure", stdout="LEARNING")
+    check(runs(home) == 1 and free(home), "one run is in the history, and the device is free")
+    check_run(run(home), 0, "the second run", stdout="LEARNING")
+    check(runs(home) == 2 and len(folders(home)) == 2 and os.readlink(latest) == folders(home)[-1], "is one more")
+    check_run(run(home, "--strict"), 4, "a run that is unsure", stdout="LEARNING")
 
 
 def wrong(home):
-    done = night(home, suite="wrong.json")
-    check_run(done, 1, "a night with a wrong kernel", stdout=["twice", "wrong"])
+    done = run(home, suite="wrong.json")
+    check_run(done, 1, "a run with a wrong kernel", stdout=["twice", "wrong"])
     check("LEARNING" not in done.stdout[:200], f"its headline is no harmless one: {done.stdout[:200]}")
-    check(nights(home) == 4, "and it is in the history")
-    check_run(night(home, suite="worse.json"), 1, "a night with nothing right", stderr="no case of this result counts")
-    check(nights(home) == 4 and len(folders(home, partial=True)) == 1, "is not, and its folder says why")
+    check(runs(home) == 4, "and it is in the history")
+    check_run(run(home, suite="worse.json"), 1, "a run with nothing right", stderr="no case of this result counts")
+    check(runs(home) == 4 and len(folders(home, partial=True)) == 1, "is not, and its folder says why")
 
 
 def unfinished(home, number, name, leader):
-    """A second night meets the first; then the first is told to stop: its process alone, or its group as by Ctrl-C."""
-    before = nights(home), len(folders(home)), len(folders(home, partial=True))
+    """A second run meets the first; then the first is told to stop: its process alone, or its group as by Ctrl-C."""
+    before = runs(home), len(folders(home)), len(folders(home, partial=True))
     first = subprocess.Popen(command(home, suite="long.json"), env=clean(home), cwd=home, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                              text=True, start_new_session=True)
-    while not any("==> run" in p.read_text() for p in (home / "nights").glob("*.partial/log.txt") if str(first.pid) in
+    while not any("==> run" in p.read_text() for p in (home / "runs").glob("*.partial/log.txt") if str(first.pid) in
                   (p.parent / "WHAT-THIS-IS.txt").read_text()) and first.poll() is None:
         time.sleep(0.1)
     if first.poll() is not None:
-        check(False, f"the first night ended by itself: {first.communicate()}")
+        check(False, f"the first run ended by itself: {first.communicate()}")
         return
-    refused = night(home)
-    check_run(refused, 3, "a second night on the device", stderr=["another night is on this device", f"process {first.pid}, user"])
+    refused = run(home)
+    check_run(refused, 3, "a second run on the device", stderr=["another run is on this device", f"process {first.pid}, user"])
     check(len(folders(home, partial=True)) == before[2] + 1, "leaves no folder of its own")
     (os.kill if leader else os.killpg)(first.pid, number)
     out, err = first.communicate(timeout=PATIENCE_S)
     check(first.returncode == 130, f"{name}: exit {first.returncode}\n{out}{err}")
     check(f"interrupted by {name}" in err, f"{name} is named: {err}")
     check(free(home), "its children have ended, and the device is free")
-    check((nights(home), len(folders(home))) == before[:2], "the history and the finished nights are as before")
-    left = home / "nights" / folders(home, partial=True)[-1]
+    check((runs(home), len(folders(home))) == before[:2], "the history and the finished runs are as before")
+    left = home / "runs" / folders(home, partial=True)[-1]
     what = (left / "WHAT-THIS-IS.txt").read_text()
     check(f"interrupted by {name}" in what and "'run'" in what, f"what is left says what it is: {what}")
     time.sleep(1.1)
-    check_run(night(home), 0, "the next night", stdout="LEARNING")
-    check(nights(home) == before[0] + 1, "is in the history")
+    check_run(run(home), 0, "the next run", stdout="LEARNING")
+    check(runs(home) == before[0] + 1, "is in the history")
 
 
 def refused(home):
@@ -154,10 +154,10 @@ def refused(home):
             ("no collector", 2, ["--textfile-dir", home / "nowhere"], "there is no folder"),
             ("no program", 3, ["--rooftile", home / "nowhere"], "there is no program"),
             ("no history", 2, ["--db", home / "tiny.json"], "tiny.json")):
-        before = nights(home)
-        done = night(home, *arguments)
+        before = runs(home)
+        done = run(home, *arguments)
         check_run(done, code, what, stderr=[message])
-        check(done.stdout == "" and nights(home) == before, f"{what}: nothing is reported or added")
+        check(done.stdout == "" and runs(home) == before, f"{what}: nothing is reported or added")
     check_run(subprocess.run(["bash", ROOT / "scripts/nightly", "--help"], capture_output=True, text=True, check=False), 0, "--help",
               stdout="Usage: scripts/nightly")
 
@@ -167,14 +167,14 @@ def locks(home):
     trap.mkdir()
     (home / "precious").write_text("precious")
     (trap / "rooftile-cpu.lock").symlink_to(home / "precious")
-    check_run(night(home, "--lock-dir", trap), 3, "a lock that is a link", stderr="is not a plain file")
+    check_run(run(home, "--lock-dir", trap), 3, "a lock that is a link", stderr="is not a plain file")
     (trap / "rooftile-cpu.lock").unlink()
     (trap / "rooftile-cpu.lock").symlink_to(home / "made")
-    check_run(night(home, "--lock-dir", trap), 3, "a lock that leads nowhere", stderr="is not a plain file")
+    check_run(run(home, "--lock-dir", trap), 3, "a lock that leads nowhere", stderr="is not a plain file")
     check((home / "precious").read_text() == "precious" and not (home / "made").exists(), "nothing was written through it")
     (trap / "rooftile-cpu.lock").unlink()
     os.mkfifo(trap / "rooftile-cpu.lock")
-    check_run(night(home, "--lock-dir", trap), 3, "a lock that is a pipe", stderr="is not a plain file")
+    check_run(run(home, "--lock-dir", trap), 3, "a lock that is a pipe", stderr="is not a plain file")
 
 
 def broken_build(home):
@@ -189,14 +189,14 @@ def broken_build(home):
 
 
 def kept(home):
-    (home / "nights/notes").mkdir()
-    (home / "nights/2020-01-01T000000Z.partial").mkdir()
-    (home / "nights/2020-01-01").mkdir()
-    check_run(night(home, "--keep", 2), 0, "a night that tidies up")
-    check(len(folders(home)) == 3, f"two nights stay: {folders(home)}")  # with 2020-01-01, which is no night's name
-    check((home / "nights/notes").is_dir() and (home / "nights/2020-01-01").is_dir(), "and what is no night")
-    check(not (home / "nights/2020-01-01T000000Z.partial").exists(), "but no unfinished night from before them")
-    check(nights(home) == 2, "the history keeps as many")
+    (home / "runs/notes").mkdir()
+    (home / "runs/2020-01-01T000000Z.partial").mkdir()
+    (home / "runs/2020-01-01").mkdir()
+    check_run(run(home, "--keep", 2), 0, "a run that tidies up")
+    check(len(folders(home)) == 3, f"two runs stay: {folders(home)}")  # with 2020-01-01, which is no run's name
+    check((home / "runs/notes").is_dir() and (home / "runs/2020-01-01").is_dir(), "and what is no run")
+    check(not (home / "runs/2020-01-01T000000Z.partial").exists(), "but no unfinished run from before them")
+    check(runs(home) == 2, "the history keeps as many")
 
 
 def full_disk(home):
@@ -210,7 +210,7 @@ def full_disk(home):
     done = subprocess.run(["unshare", "-rm", "sh", "-c", script], env=clean(home), cwd=home, capture_output=True, text=True, check=False)
     check(done.returncode == 3, f"a full disk: exit {done.returncode}\n{done.stdout}{done.stderr}")
     check("o space left" in done.stderr or "disk is full" in done.stderr, f"says so: {done.stderr}")
-    check(".partial" in done.stdout and "latest" not in done.stdout, f"and no night is there: {done.stdout}")
+    check(".partial" in done.stdout and "latest" not in done.stdout, f"and no run is there: {done.stdout}")
 
 
 def needs_flock(_):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The plausibility gate, against machine files that claim or measured too little: physics is a finding, a measured roof that
+"""The plausibility gate, against machine files that claim or measured too little: physics is a finding, a measured ceiling that
 can be measured again is lifted, one that cannot be is a finding that says what to do."""
 import json
 
@@ -8,7 +8,7 @@ from harness import check, check_run, load, main, run
 FAST = ["--device", "cpu:threads=1", "--quick", "--max-time", "60ms", "-o", "r.json"]
 FMA = ["fma_peak", "--set", "dtype=f32"]
 COPY = ["stream_copy", "--set", "n=1Mi", "--set", "dtype=f32"]
-HUGE = {"claimed": {"value": 1e16, "source": "more than any machine"}}
+HUGE = {"vendor": {"value": 1e16, "source": "more than any machine"}}
 
 
 def measured(by, value=1e6):
@@ -22,14 +22,14 @@ def machine(home, unit=HUGE, near=HUGE, memory=HUGE):
         "levels": [{"name": "near", "capacity_bytes": {"value": 1 << 20, "source": "a guess"}, "bandwidth": near},
                    {"name": "memory", "bandwidth": memory}],
         "units": [{"name": "vector_f32", "peak": unit}, {"name": "vector_f64", "peak": HUGE}],
-        # Longer than any case: what bounds a case is then its launch, and its roof still another.
+        # Longer than any case: what bounds a case is then its launch, and its ceiling still another.
         "launch_ns": {"value": 1e12, "source": "a guess"}}
     (home / "machine.json").write_text(json.dumps(described))
     return ["--machine", "machine.json"]
 
 
-def measure(home, kernel, code, what, **roofs):
-    done = run("run", *kernel, *FAST, *machine(home, **roofs), home=home)
+def measure(home, kernel, code, what, **ceilings):
+    done = run("run", *kernel, *FAST, *machine(home, **ceilings), home=home)
     check_run(done, code, what)
     result = load(home / "r.json")
     return done, result, result["cases"][0]
@@ -41,36 +41,36 @@ def peaks(result, name):
     return [ceiling["measured"]["value"] for key, ceiling in ceilings if key == name and "measured" in ceiling]
 
 
-def roofs(home):
-    _, _, case = measure(home, FMA, 0, "roofs out of reach")
-    check("impossible" not in case["flags"], f"nothing is impossible below huge roofs: {case['flags']}")
+def ceilings(home):
+    _, _, case = measure(home, FMA, 0, "ceilings out of reach")
+    check("impossible" not in case["flags"], f"nothing is impossible below huge ceilings: {case['flags']}")
     fma, flops = case["id"], case["throughput"]["flops_per_s"]
-    _, _, case = measure(home, COPY, 0, "roofs out of reach")
+    _, _, case = measure(home, COPY, 0, "ceilings out of reach")
     copy, rate = case["id"], case["throughput"]["bytes_per_s"]
 
-    done, result, case = measure(home, FMA, 1, "faster than physics", unit={"claimed": {"value": 1e6, "source": "a mistake"}})
-    check(case["flags"].count("impossible") == 1 and "roof_raised" not in case["flags"], f"faster than physics: {case['flags']}")
-    check("claimed" in case["status_reason"] and "vector_f32" in case["status_reason"], f"the reason: {case['status_reason']}")
+    done, result, case = measure(home, FMA, 1, "faster than physics", unit={"vendor": {"value": 1e6, "source": "a mistake"}})
+    check(case["flags"].count("impossible") == 1 and "ceiling_raised" not in case["flags"], f"faster than physics: {case['flags']}")
+    check("vendor" in case["status_reason"] and "vector_f32" in case["status_reason"], f"the reason: {case['status_reason']}")
     check(case["status"] == "ok", "its status stays ok: it ran and its result is right")
     check("impossible" in done.stdout and "vector_f32" in done.stdout, f"the table says so:\n{done.stdout}")
 
     _, result, case = measure(home, FMA, 0, "faster than a measured unit", unit=measured(fma))
-    check("roof_raised" in case["flags"] and "impossible" not in case["flags"], f"the roof is lifted: {case['flags']} {case['status_reason']}")
-    check(peaks(result, "vector_f32")[0] > flops / 20, f"the raised roof is recorded: {peaks(result, 'vector_f32')}, the kernel had {flops}")
+    check("ceiling_raised" in case["flags"] and "impossible" not in case["flags"], f"the ceiling is lifted: {case['flags']} {case['status_reason']}")
+    check(peaks(result, "vector_f32")[0] > flops / 20, f"the raised ceiling is recorded: {peaks(result, 'vector_f32')}, the kernel had {flops}")
 
     # Both levels by one case: each is measured again in its turn.
     _, result, case = measure(home, COPY, 0, "faster than measured levels", near=measured(copy), memory=measured(copy))
-    check("roof_raised" in case["flags"] and "impossible" not in case["flags"], f"both roofs are lifted: {case['flags']} {case['status_reason']}")
+    check("ceiling_raised" in case["flags"] and "impossible" not in case["flags"], f"both ceilings are lifted: {case['flags']} {case['status_reason']}")
     for level in ("near", "memory"):
         check(peaks(result, level)[0] > rate / 20, f"{level}: {peaks(result, level)}, the kernel had {rate}")
 
-    # Nobody knows how these were measured: no other kernel stands in, the roof stays, and the user learns the way out.
+    # Nobody knows how these were measured: no other kernel stands in, the ceiling stays, and the user learns the way out.
     for by in ("", "by hand", "no_such_kernel/n=1", fma.replace("dtype=f32", "dtype=f99"), fma.split("/")[0] + "/nonsense=1"):
-        done, result, case = measure(home, FMA, 1, f"a roof by '{by}'", unit=measured(by))
-        check(case["flags"].count("impossible") == 1 and "roof_raised" not in case["flags"], f"a roof by '{by}': {case['flags']}")
-        check("no case is known that could measure this roof again" in case["status_reason"], f"a roof by '{by}': {case['status_reason']}")
-        check(peaks(result, "vector_f32") == [1e6], f"a roof by '{by}' stays: {peaks(result, 'vector_f32')}")
+        done, result, case = measure(home, FMA, 1, f"a ceiling by '{by}'", unit=measured(by))
+        check(case["flags"].count("impossible") == 1 and "ceiling_raised" not in case["flags"], f"a ceiling by '{by}': {case['flags']}")
+        check("no case is known that could measure this ceiling again" in case["status_reason"], f"a ceiling by '{by}': {case['status_reason']}")
+        check(peaks(result, "vector_f32") == [1e6], f"a ceiling by '{by}' stays: {peaks(result, 'vector_f32')}")
 
 
 if __name__ == "__main__":
-    main(roofs)
+    main(ceilings)

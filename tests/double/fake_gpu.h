@@ -3,7 +3,7 @@
  * A libamdhip64 and a libcuda of host memory, for tests: fake_hip.c and fake_cuda.c over fake_gpu_body.h. Their kernels
  * are "store" (void *to, uint32_t value), which writes its value to every work-item's place, "launch_empty", and as far
  * as a run needs them the services (kernels/service) and "pointer_chase". Launches run at once, except that
- * service_hold looks at its control only when the device is waited for. Time is virtual: a launch takes a fixed time, a
+ * service_blocking looks at its control only when the device is waited for. Time is virtual: a launch takes a fixed time, a
  * recorded event 3 us (CUDA's each second one of the first 64 in a context 3.008 us, so that the clock's step can be
  * found: 8 ns), a copy in a stream 8 us and a nanosecond per 25 bytes. What they are told through the environment at
  * each call, X being HIP or CUDA:
@@ -15,7 +15,7 @@
  *   FAKE_X_GONE=file              once that file exists there are no devices any more
  *   FAKE_X_NO_PEER=1              no device reaches another's memory
  *   FAKE_X_KERNEL_NS=n            what store and launch_empty take, 12000 by default
- *   FAKE_X_SYNC=1                 service_hold runs at once too, and gives up
+ *   FAKE_X_SYNC=1                 service_blocking runs at once too, and gives up
  *   FAKE_X_CLOCK=mhz[,from,mhz,n] core clock, 2100 by default; another one for n probes from the given one on
  *   FAKE_X_CLOCK=stuck | wrap     the constant counter stands still; a 20-bit cycle counter and a step of 1 ms
  *   FAKE_X_LOSE=n                 each n-th launch of launch_count has no effect

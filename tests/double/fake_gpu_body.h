@@ -53,7 +53,7 @@ struct gpu_event {
 static struct fake_gpu_state state = {.now_ns = EVENT_NS};
 static unsigned events; /* recorded since the device was opened */
 static struct gpu_captured *capture;
-static uint32_t *held; /* control of a service_hold that waits */
+static uint32_t *held; /* control of a service_blocking that waits */
 static int flushed;
 static uint32_t places; /* work-items of the launch that runs */
 
@@ -67,11 +67,11 @@ struct fake_gpu_state *fake_gpu_state(void)
 /* True when no process has failed yet, as far as ..._ONCE tells. */
 static int first_time(void)
 {
-    const char *mark = getenv(FAKE_PREFIX "ONCE");
-    const int file = mark ? open(mark, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600) : -1;
+    const char *event = getenv(FAKE_PREFIX "ONCE");
+    const int file = event ? open(event, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600) : -1;
     if (file >= 0)
         close(file);
-    return !mark || file >= 0;
+    return !event || file >= 0;
 }
 
 static gpu_error told_to_fail(const char *function)
@@ -141,7 +141,7 @@ static double no_time(void **args)
 }
 
 /* Words of its control: released, most looks, outcome (1 released, 2 gave up), looks. */
-static void run_hold(void **args)
+static void run_blocking(void **args)
 {
     memcpy(&held, args[0], sizeof(held));
     if (!getenv(FAKE_PREFIX "SYNC"))
@@ -211,7 +211,7 @@ static double chase_ns(void **args)
 }
 
 static struct gpu_function functions[] = {
-    {"store", run_store, kernel_ns},        {"launch_empty", run_empty, kernel_ns}, {"service_hold", run_hold, no_time},
+    {"store", run_store, kernel_ns},        {"launch_empty", run_empty, kernel_ns}, {"service_blocking", run_blocking, no_time},
     {"service_clock", run_clock, clock_ns}, {"service_flush", run_flush, no_time},  {"pointer_chase", NULL, chase_ns},
     {"launch_count", run_count, kernel_ns},
 };

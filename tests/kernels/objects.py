@@ -50,7 +50,7 @@ def read_kernels(home, without_source=False):
         path = pathlib.Path(listed["path"])
         manifest = harness.read_manifest(path)
         code, require = manifest.get("code", {}), json.dumps(manifest.get("require", ""))
-        if listed["oracle"] or not ("source" in code or without_source):
+        if listed["reference"] or not ("source" in code or without_source):
             continue
         source = (path.parent / code["source"]).read_text(encoding="utf-8") if "source" in code else ""
         asks = bool(ASKS_FOR_WAVE.search(json.dumps(manifest) + source))

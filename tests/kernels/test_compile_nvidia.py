@@ -39,7 +39,7 @@ INSTRUCTIONS = {
     "softmax": [r"ex2\.approx\."],
     "lane_exchange": [r"shfl\.sync\.\w+\.b32"],
     "op_chain": [r"(?:ex2|lg2|rsqrt|sin|rcp|sqrt)\.approx\."],
-    "service_hold": [r"ld\.relaxed\.sys\.", r"st\.release\.sys\.", r"nanosleep"],
+    "service_blocking": [r"ld\.relaxed\.sys\.", r"st\.release\.sys\.", r"nanosleep"],
     "service_clock": [r"%clock64"],
 }
 

@@ -113,7 +113,7 @@ def look_at(home, tool, kernel, values, depth, on_registers=False):
     settings = [word for name, value in values.items() for word in ("--set", f"{name}={value}")]
     what = f"{kernel} {' '.join(settings)}"
     done = run("build", kernel, "-v", "--device", "cpu", "--kernels", "k", *settings, home=home)
-    objects = [line.strip() for line in done.stdout.splitlines() if line.strip().startswith("/") and "_oracle-" not in line]
+    objects = [line.strip() for line in done.stdout.splitlines() if line.strip().startswith("/") and "_reference-" not in line]
     check(done.returncode == 0 and len(objects) == 1, f"{what}: build -v names no object:\n{done.stdout}{done.stderr}")
     if not objects:
         return

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Every manifest is checked, and every kernel runs at its check size and is verified on the CPU device, with its work-items in three
-orders (--orders); or faults put in on purpose must be noticed (--prove). Of a sample waves of 64 run all kernels, waves of 32 those
+orders (--orders); or faults put in on purpose must be noticed (--inject-faults). Of a sample waves of 64 run all kernels, waves of 32 those
 whose source asks for the wave: the others are the same code.   verified.py PROGRAM WAVE OPTION..."""
 import sys
 

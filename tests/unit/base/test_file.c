@@ -78,7 +78,7 @@ static size_t files_here(struct place *place)
 static void writes_and_reads(void **state)
 {
     struct place *place = *state;
-    static const char *const contents[] = {"roof\n", "", "a longer text than the one before it"};
+    static const char *const contents[] = {"ceiling\n", "", "a longer text than the one before it"};
     for (size_t i = 0; i < COUNT_OF(contents); i++) {
         assert_int_equal(file_write("x.json", contents[i], strlen(contents[i]), &place->err), STATUS_OK);
         expect_content(place, "x.json", contents[i]);

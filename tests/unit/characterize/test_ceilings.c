@@ -147,12 +147,12 @@ static void test_facts(void **state)
     assert_int_equal(machine.unit_count, 5);
     const struct machine_unit *f32 = machine_unit(&machine, "vector_f32"), *f64 = machine_unit(&machine, "vector_f64");
     assert_near(f32->peak.measured, 350e9, 0);
-    assert_near(f32->peak.claimed, 2 * 64 * 3e9, 1);
+    assert_near(f32->peak.vendor, 2 * 64 * 3e9, 1);
     assert_near(f64->peak.measured, 150e9, 0);
-    assert_near(f64->peak.claimed, 0, 0); /* the device did not say */
-    assert_near(machine_unit(&machine, "vector_f16")->peak.claimed, 2 * 128 * 3e9, 1);
-    assert_near(machine_unit(&machine, "vector_i8")->peak.claimed, 2 * 256 * 3e9, 1);
-    assert_near(machine_unit(&machine, "vector_bf16")->peak.claimed, 0, 0); /* no rate is sure */
+    assert_near(f64->peak.vendor, 0, 0); /* the device did not say */
+    assert_near(machine_unit(&machine, "vector_f16")->peak.vendor, 2 * 128 * 3e9, 1);
+    assert_near(machine_unit(&machine, "vector_i8")->peak.vendor, 2 * 256 * 3e9, 1);
+    assert_near(machine_unit(&machine, "vector_bf16")->peak.vendor, 0, 0); /* no rate is sure */
     assert_near(f32->held_hz, 2.9e9, 0);
     assert_near(machine.launch_ns, 450, 0);
     assert_near(machine.levels[0].latency_ns, 1.5, 1e-9);
@@ -203,7 +203,7 @@ static void latency_finds_the_same_levels(void **state)
                      machine.latency_count);
         const struct machine_latency *l1 = latency_of(&machine, "L1"), *l2 = latency_of(&machine, "L2");
         if (!l1 || !l2)
-            fail_msg("seed %u: the borders were not brought together", (unsigned)seed);
+            fail_msg("seed %u: the capacity boundaries were not brought together", (unsigned)seed);
         assert_int_equal(l1->instances, 2);
         assert_int_equal(l2->instances, 1);
         assert_true(l1->upto_bytes >= 65536 / 1.5 && l1->beyond_bytes <= 65536 * 2.1);
@@ -212,12 +212,12 @@ static void latency_finds_the_same_levels(void **state)
         for (uint32_t k = 0; k < 3; k++)
             if (fabs(machine.levels[k].latency_ns / ns[k] - 1) > 0.05)
                 fail_msg("seed %u: level %u takes %g ns", (unsigned)seed, k, machine.levels[k].latency_ns);
-        assert_non_null(strstr(machine.levels[0].latency_source, "same border"));
+        assert_non_null(strstr(machine.levels[0].latency_source, "same capacity boundary"));
         assert_null(machine_problem(&machine));
     }
 }
 
-/* The chases see nothing at 4 MiB, but a border at 512 KiB (a TLB, say): neither is made to fit. */
+/* The chases see nothing at 4 MiB, but a capacity boundary at 512 KiB (a TLB, say): neither is made to fit. */
 static void levels_that_disagree(void **state)
 {
     static const double capacity[] = {65536, 524288}, ns[] = {1.5, 12, 90};
@@ -233,10 +233,10 @@ static void levels_that_disagree(void **state)
     assert_string_equal(machine.latencies[1].level, "");
     assert_int_equal(machine.latencies[1].instances, 0);
     assert_true(machine.latencies[1].upto_bytes >= 524288 / 1.5 && machine.latencies[1].beyond_bytes <= 524288 * 2.1);
-    assert_non_null(strstr(machine.levels[1].latency_source, "no border"));
+    assert_non_null(strstr(machine.levels[1].latency_source, "no capacity boundary"));
 }
 
-/* A neighbour that hits single cases moves no border, and of two at one footprint the better one counts. */
+/* A neighbour that hits single cases moves no capacity boundary, and of two at one footprint the better one counts. */
 static void neighbours_make_no_levels(void **state)
 {
     static const double capacity[] = {65536, 4 * 1048576.0}, ns[] = {1.5, 5, 90};
@@ -328,7 +328,7 @@ static void test_figures(void **state)
     assert_null(machine_figure(&machine, "lds_write"));
 }
 
-/* A wrong or failed case must not become a roof, however fast it was. */
+/* A wrong or failed case must not become a ceiling, however fast it was. */
 static void test_only_verified(void **state)
 {
     (void)state;
@@ -347,7 +347,7 @@ static void test_only_verified(void **state)
     assert_int_equal(machine.unit_count, 0);
 }
 
-/* One level when the curve is flat; launch cost at the small end is no cache border. */
+/* One level when the curve is flat; launch cost at the small end is no cache capacity boundary. */
 static void test_flat(void **state)
 {
     (void)state;
@@ -381,7 +381,7 @@ static void test_too_little(void **state)
 }
 
 /* A neighbour can make an interval wider than its median; the machine file must still be one that can be read. */
-static void unsure_roofs_can_be_read_again(void **state)
+static void unsure_ceilings_can_be_read_again(void **state)
 {
     (void)state;
     struct machine machine = {0}, again = {0};
@@ -411,7 +411,7 @@ static void unsure_roofs_can_be_read_again(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(unsure_roofs_can_be_read_again),
+        cmocka_unit_test(unsure_ceilings_can_be_read_again),
         cmocka_unit_test(test_levels),
         cmocka_unit_test(test_facts),
         cmocka_unit_test(test_only_verified),

@@ -116,7 +116,7 @@ static void test_intensity(void **state)
     arena_release(&arena);
 }
 
-/* Lines of other forms are passed over, unknown words counted, padding left out. */
+/* Lines of other forms are passed over, unknown words counted, padding skipped. */
 static void test_text(void **state)
 {
     (void)state;

@@ -218,7 +218,7 @@ static void nothing_judged(void **state)
 
 /* ---- verdicts ---- */
 
-static void one_trial_is_never_firm(void **state)
+static void one_trial_is_never_confirmed(void **state)
 {
     const char *advice[COMPARE_ADVICE + 1];
     (void)state;
@@ -280,21 +280,21 @@ static void attribution(void **state)
     }
 }
 
-/* The slow trials of one side, and its fastest as fast as ever: a disturbance. */
+/* The slow trials of one side, and its fastest as fast as ever: a interference. */
 static void noise_is_told(void **state)
 {
     (void)state;
     struct pair *pair = pair_of(1);
     slower(&pair->now);
     pair->now.trials[0][2].median_ns = 998;
-    pair->now.trials[0][1].flags = FLAG_DISTURBED;
+    pair->now.trials[0][1].flags = FLAG_INTERFERENCE;
     pair->now.trials[0][3].flags = FLAG_THROTTLED;
     assert_int_equal(judge(pair), STATUS_OK);
     assert_int_equal(first(pair)->shift.verdict, SHIFT_INCONCLUSIVE);
     if (first(pair)->shift.reason == SHIFT_UNSUPPORTED)
         assert_int_equal(first(pair)->cause, CAUSE_NOISE);
-    assert_int_equal(first(pair)->disturbed[0], 0);
-    assert_int_equal(first(pair)->disturbed[1], 2);
+    assert_int_equal(first(pair)->interference[0], 0);
+    assert_int_equal(first(pair)->interference[1], 2);
     done(pair);
 }
 
@@ -572,11 +572,11 @@ static void differences(void **state)
     assert_string_equal(difference(pair, "kernel compiler")->now, "clang 20");
     assert_string_equal(difference(pair, "$OMP_NUM_THREADS")->base, "2");
     assert_string_equal(difference(pair, "$HIP_VISIBLE_DEVICES")->base, "");
-    assert_null(difference(pair, "roof L1")); /* half a percent is the same roof */
-    assert_non_null(strstr(difference(pair, "roof DRAM")->now, "213 GB/s"));
+    assert_null(difference(pair, "ceiling L1")); /* half a percent is the same ceiling */
+    assert_non_null(strstr(difference(pair, "ceiling DRAM")->now, "213 GB/s"));
     pair->now.result.machine.level_count = pair->now.result.machine.unit_count = 0;
     assert_int_equal(judge(pair), STATUS_OK);
-    assert_string_equal(difference(pair, "roofs")->now, "none");
+    assert_string_equal(difference(pair, "ceilings")->now, "none");
     done(pair);
 }
 
@@ -643,7 +643,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(states),
         cmocka_unit_test(nothing_judged),
-        cmocka_unit_test(one_trial_is_never_firm),
+        cmocka_unit_test(one_trial_is_never_confirmed),
         cmocka_unit_test(most_trials),
         cmocka_unit_test(attribution),
         cmocka_unit_test(noise_is_told),

@@ -229,13 +229,13 @@ static inline enum status do_everything(const struct gpu_rig *rig, struct device
     if (!status)
         status = ops->fill(device, from, 7, sizeof(host), 0, err);
     if (!status)
-        status = ops->mark(device, 0, 0, err);
+        status = ops->event(device, 0, 0, err);
     if (!status)
-        status = ops->wait_mark(device, 1, 0, err);
+        status = ops->wait_event(device, 1, 0, err);
     if (!status)
         status = ops->launch(device, &launch, err);
     if (!status)
-        status = ops->mark(device, 63, 1, err);
+        status = ops->event(device, 63, 1, err);
     if (!status)
         status = ops->wait(device, err);
     if (!status)

@@ -269,20 +269,20 @@ static void memory_moves(void **state)
     rig_close(&rig);
 }
 
-static void marks_measure_time(void **state)
+static void events_measure_time(void **state)
 {
     struct rig rig;
     double time_ns = 0;
     (void)state;
     rig_open(&rig, (struct device_request){0});
-    assert_int_equal(device_cpu.mark(rig.device, 3, 0, &rig.err), STATUS_OK);
+    assert_int_equal(device_cpu.event(rig.device, 3, 0, &rig.err), STATUS_OK);
     usleep(2000);
-    assert_int_equal(device_cpu.mark(rig.device, 4, 0, &rig.err), STATUS_OK);
+    assert_int_equal(device_cpu.event(rig.device, 4, 0, &rig.err), STATUS_OK);
     assert_int_equal(device_cpu.elapsed(&time_ns, rig.device, 3, 4, &rig.err), STATUS_OK);
     assert_true(time_ns >= 2e6 && time_ns < 2e9);
     assert_int_equal(device_cpu.elapsed(&time_ns, rig.device, 4, 3, &rig.err), STATUS_OK);
     assert_true(time_ns < 0);
-    assert_int_equal(device_cpu.mark(rig.device, DEVICE_MAX_MARKS, 0, &rig.err), ERR_DEVICE);
+    assert_int_equal(device_cpu.event(rig.device, DEVICE_MAX_EVENTS, 0, &rig.err), ERR_DEVICE);
     rig_close(&rig);
 }
 
@@ -377,7 +377,7 @@ int main(void)
         cmocka_unit_test(atomics_lose_nothing),
         cmocka_unit_test(hidden_values_are_still_right),
         cmocka_unit_test(memory_moves),
-        cmocka_unit_test(marks_measure_time),
+        cmocka_unit_test(events_measure_time),
         cmocka_unit_test(senses_rates_and_load),
         cmocka_unit_test(parallel_runs_once_on_each_core),
         cmocka_unit_test(plain_kernels_are_packed_simd),

@@ -57,9 +57,9 @@ static void repeats_launches(void **state)
         assert_int_equal(graphs.fake->launches, before);
         assert_int_equal(last_word(&graphs.stores[0]), 0);
         graphs.stores[0].value = 99;
-        assert_int_equal(ops->mark(graphs.device, 0, 0, &err), STATUS_OK);
+        assert_int_equal(ops->event(graphs.device, 0, 0, &err), STATUS_OK);
         assert_int_equal(ops->graph_launch(graphs.device, graph, 0, &err), STATUS_OK);
-        assert_int_equal(ops->mark(graphs.device, 1, 0, &err), STATUS_OK);
+        assert_int_equal(ops->event(graphs.device, 1, 0, &err), STATUS_OK);
         assert_int_equal(ops->wait(graphs.device, &err), STATUS_OK);
         assert_int_equal(ops->elapsed(&time_ns, graphs.device, 0, 1, &err), STATUS_OK);
         assert_int_equal(graphs.fake->launches, before + PLACES * ROUNDS);

@@ -61,7 +61,7 @@ static void describes_what_an_old_library_tells(void **state)
     }
 }
 
-static void marks_a_kernels_own_time(void **state)
+static void events_a_kernels_own_time(void **state)
 {
     static const struct {
         const char *library;
@@ -126,7 +126,7 @@ static void tells_a_kernels_own_time(void **state)
     assert_int_equal(ops->elapsed(&time_ns, device, 2, 3, &err), STATUS_OK);
     assert_true(fabs(time_ns - 12000) < 1);
     assert_int_equal(ops->launch_marked(device, &store.launch, 2, 64, &err), ERR_DEVICE);
-    assert_string_equal(err.text, "mark 64: there are 64");
+    assert_string_equal(err.text, "event 64: there are 64");
     store.launch.cooperative = true;
     assert_int_equal(ops->launch_marked(device, &store.launch, 2, 3, &err), ERR_UNSUPPORTED);
     assert_string_equal(err.text, "a cooperative launch does not tell its own times");
@@ -142,7 +142,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(describes_a_device),
         cmocka_unit_test(describes_what_an_old_library_tells),
-        cmocka_unit_test(marks_a_kernels_own_time),
+        cmocka_unit_test(events_a_kernels_own_time),
         cmocka_unit_test(tells_a_kernels_own_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

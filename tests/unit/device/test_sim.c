@@ -25,14 +25,14 @@ static struct device *open_sim(struct device_info *info, uint64_t seed, double n
     return device;
 }
 
-static double timed_launch(struct device *device, double floor_ns)
+static double timed_launch(struct device *device, double lower_bound_ns)
 {
-    struct device_launch launch = {.grid = {1, 1, 1}, .block = {1, 1, 1}, .floor_ns = floor_ns};
+    struct device_launch launch = {.grid = {1, 1, 1}, .block = {1, 1, 1}, .lower_bound_ns = lower_bound_ns};
     struct err err = {0};
     double time_ns = 0;
-    assert_int_equal(device->ops->mark(device, 0, 0, &err), STATUS_OK);
+    assert_int_equal(device->ops->event(device, 0, 0, &err), STATUS_OK);
     assert_int_equal(device->ops->launch(device, &launch, &err), STATUS_OK);
-    assert_int_equal(device->ops->mark(device, 1, 0, &err), STATUS_OK);
+    assert_int_equal(device->ops->event(device, 1, 0, &err), STATUS_OK);
     assert_int_equal(device->ops->elapsed(&time_ns, device, 0, 1, &err), STATUS_OK);
     return time_ns;
 }
@@ -70,16 +70,16 @@ static void same_seed_same_times(void **state)
     other->ops->close(other);
 }
 
-static void without_noise_time_is_floor_plus_launch(void **state)
+static void without_noise_time_is_lower_bound_plus_launch(void **state)
 {
     static const struct {
-        double floor_ns, time_ns;
+        double lower_bound_ns, time_ns;
     } cases[] = {{0, 5000}, {1e6, 1005000}, {-3, 5000}, {NAN, 5000}};
     struct device_info info;
     struct device *device = open_sim(&info, 1, -1);
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); ++i)
-        assert_true(fabs(timed_launch(device, cases[i].floor_ns) - cases[i].time_ns) < 1e-6);
+        assert_true(fabs(timed_launch(device, cases[i].lower_bound_ns) - cases[i].time_ns) < 1e-6);
     device->ops->close(device);
 }
 
@@ -138,7 +138,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(describes_the_machine),
         cmocka_unit_test(same_seed_same_times),
-        cmocka_unit_test(without_noise_time_is_floor_plus_launch),
+        cmocka_unit_test(without_noise_time_is_lower_bound_plus_launch),
         cmocka_unit_test(memory_is_limited),
         cmocka_unit_test(reads_are_zero_and_kernels_unknown),
         cmocka_unit_test(needs_a_machine),

@@ -97,7 +97,7 @@ static void a_new_file_has_the_schema(void **state)
     assert_int_equal(number(&database, "SELECT count(*) FROM alarms"), 0);
     database_close(&database);
     assert_int_equal(database_open(&database, place->path, false, &err), STATUS_OK);
-    assert_int_equal(database_run(&database, "DELETE FROM night", &err), ERR_IO);
+    assert_int_equal(database_run(&database, "DELETE FROM run", &err), ERR_IO);
     assert_non_null(strstr(err.text, "may not be written"));
     database_close(&database);
 }
@@ -150,12 +150,12 @@ static void an_older_schema_is_migrated(void **state)
         database_run(&database,
                      "INSERT INTO device VALUES (7, 'k', 'cpu', 'n', 'a');"
                      "INSERT INTO environment VALUES (1, 'f', '');"
-                     "INSERT INTO night (id, device, lane, run_id, started, started_at, trials, "
+                     "INSERT INTO run (id, device, channel, run_id, started, started_at, trials, "
                      "environment) VALUES (1, 7, 'l', 'r', 5, 'x', 1, 1);"
-                     "INSERT INTO series (id, device, lane, case_id, timer, kind, class, label, kernel, "
+                     "INSERT INTO series (id, device, channel, case_id, timer, kind, class, label, kernel, "
                      "mode, unit, better) VALUES (3, 7, 'l', 'c', '', 'case', '', '', '', '', 'ns', "
                      "'lower');"
-                     "INSERT INTO point (series, night, value, status, flags) VALUES (3, 1, 12.5, 'ok', 0)",
+                     "INSERT INTO point (series, run, value, status, flags) VALUES (3, 1, 12.5, 'ok', 0)",
                      &err),
         STATUS_OK);
     database_close(&database);
@@ -324,7 +324,7 @@ static void values_come_back(void **state)
     assert_int_equal(database_select(&rows, &database, &err, "SELECT nowhere", ""), ERR_IO);
     assert_null(rows);
     assert_non_null(strstr(err.text, "no such column: nowhere"));
-    assert_int_equal(database_run(&database, "INSERT INTO night (device) VALUES (1)", &err), ERR_CONFIG);
+    assert_int_equal(database_run(&database, "INSERT INTO run (device) VALUES (1)", &err), ERR_CONFIG);
     assert_non_null(strstr(err.text, "contradicts what is there"));
     database_close(&database);
 }

@@ -8,27 +8,27 @@
 
 #include <cmocka.h>
 
-#include "nights.h"
+#include "runs.h"
 #include "rooftile/render.h"
 
 /* ---- adding ---- */
 
-static void a_night_is_added_once(void **state)
+static void a_run_is_added_once(void **state)
 {
-    struct nights n;
+    struct runs n;
     struct history_added added;
     const struct history_add_options options = {0};
     (void)state;
     open_history(&n, 1);
-    make_night(&n);
+    make_run(&n);
     assert_int_equal(history_add(n.history, &n.result, &options, &added, &n.err), STATUS_OK);
     assert_int_equal(added.points, CASES);
     assert_int_equal(added.new_series, CASES);
     assert_false(added.environment_changed);
     assert_int_equal(history_add(n.history, &n.result, &options, &added, &n.err), ERR_CONFIG);
     assert_non_null(
-        strstr(n.err.text, "this run is in the history already: lane 'nightly', night of 2026-03-01T02:00:00Z"));
-    make_night(&n);
+        strstr(n.err.text, "this run is in the history already: channel 'nightly', run of 2026-03-01T02:00:00Z"));
+    make_run(&n);
     n.result.fingerprint[0] = 'c';
     assert_int_equal(history_add(n.history, &n.result, &options, &added, &n.err), STATUS_OK);
     assert_int_equal(added.new_series, 0);
@@ -78,14 +78,14 @@ static void start_nowhere(struct result *result)
     result->started_at = "2026-03-09T02:00:00";
 }
 
-static void what_is_no_night_is_refused(void **state)
+static void what_is_no_run_is_refused(void **state)
 {
     static const struct {
         void (*change)(struct result *);
         const char *words;
     } cases[] = {
         {fail_all, "no case of this result counts"},
-        {predict, "a prediction is no night"},
+        {predict, "a prediction is no run"},
         {profile, "a run with --profile is no measurement"},
         {interrupt_it, "the run is interrupted"},
         {turn_back, "a clock went backwards"},
@@ -94,37 +94,37 @@ static void what_is_no_night_is_refused(void **state)
         {start_never, "'yesterday' is no time"},
         {start_nowhere, "is no time"},
     };
-    struct nights n;
+    struct runs n;
     (void)state;
     open_history(&n, 2);
-    add_nights(&n, 3);
+    add_runs(&n, 3);
     const int64_t points = count_of(&n, "SELECT count(*) FROM point");
     for (size_t k = 0; k < sizeof(cases) / sizeof(*cases); k++) {
-        make_night(&n);
+        make_run(&n);
         cases[k].change(&n.result);
         assert_int_equal(add_to(&n, NULL, false), ERR_CONFIG);
         if (!strstr(n.err.text, cases[k].words))
             fail_msg("'%s' does not say '%s'", n.err.text, cases[k].words);
         assert_int_equal(count_of(&n, "SELECT count(*) FROM point"), points);
-        assert_int_equal(count_of(&n, "SELECT count(*) FROM night"), 3);
+        assert_int_equal(count_of(&n, "SELECT count(*) FROM run"), 3);
     }
     close_history(&n);
 }
 
-static void older_nights_go_where_they_belong(void **state)
+static void older_runs_go_where_they_belong(void **state)
 {
-    struct nights n;
+    struct runs n;
     (void)state;
     open_history(&n, 3);
-    add_nights(&n, 2);
-    n.night = 5;
-    add_nights(&n, 1);
-    n.night = 3;
-    make_night(&n);
+    add_runs(&n, 2);
+    n.run = 5;
+    add_runs(&n, 1);
+    n.run = 3;
+    make_run(&n);
     assert_int_equal(add_to(&n, NULL, false), ERR_CONFIG);
     assert_int_equal(add_to(&n, NULL, true), STATUS_OK);
-    n.night = 3;
-    make_night(&n);
+    n.run = 3;
+    make_run(&n);
     assert_int_equal(add_to(&n, NULL, true), ERR_CONFIG);
     assert_non_null(strstr(n.err.text, "the same second"));
     assert_string_equal(gate(&n), "= 0 4");
@@ -135,14 +135,14 @@ static void older_nights_go_where_they_belong(void **state)
  */
 static void failures_find_their_series(void **state)
 {
-    struct nights n;
+    struct runs n;
     (void)state;
     open_history(&n, 4);
-    make_night(&n);
+    make_run(&n);
     n.cases[1].timer = TIMED_NONE;
     n.cases[1].status = CASE_CRASHED;
     add_it(&n);
-    make_night(&n);
+    make_run(&n);
     n.cases[0].timer = TIMED_NONE;
     n.cases[0].status = CASE_CRASHED;
     n.cases[0].reason = "SIGSEGV";
@@ -155,11 +155,11 @@ static void failures_find_their_series(void **state)
 
 /* ---- confirmation ---- */
 
-static void keep_case(struct nights *n, size_t k, double median)
+static void keep_case(struct runs *n, size_t k, double median)
 {
     static struct result_case one[1];
-    make_night(n);
-    n->night--;
+    make_run(n);
+    n->run--;
     set_case(n, k, median);
     for (size_t trial = TRIALS; trial < MORE; trial++)
         n->trials[k][trial] = n->trials[k][0];
@@ -169,55 +169,55 @@ static void keep_case(struct nights *n, size_t k, double median)
     n->result.case_count = 1;
 }
 
-static enum status confirm(struct nights *n, size_t *points)
+static enum status confirm(struct runs *n, size_t *points)
 {
     return history_confirm(n->history, NULL, &n->result, points, &n->err);
 }
 
-static void confirmation_decides_tonight(void **state)
+static void confirmation_decides_this_run(void **state)
 {
-    struct nights n;
+    struct runs n;
     size_t points = 0;
     (void)state;
     open_history(&n, 20);
-    add_nights(&n, 10);
+    add_runs(&n, 10);
     n.ratio[2] = n.ratio[3] = 1.05;
-    add_nights(&n, 1);
-    assert_string_equal(gate(&n), "provisional copy/n=3 +5; provisional copy/n=4 +5; = 0 4");
+    add_runs(&n, 1);
+    assert_string_equal(gate(&n), "tentative copy/n=3 +5; tentative copy/n=4 +5; = 0 4");
     keep_case(&n, 2, 3000);
     assert_int_equal(confirm(&n, &points), STATUS_OK);
     assert_int_equal(points, 1);
     keep_case(&n, 3, 4200);
     assert_int_equal(confirm(&n, &points), STATUS_OK);
-    assert_string_equal(gate(&n), "provisional copy/n=4 +5; = 0 4");
+    assert_string_equal(gate(&n), "tentative copy/n=4 +5; = 0 4");
     assert_int_equal(count_of(&n, "SELECT count(*) FROM point WHERE length(trials) = 72 AND confirmed = 6"), 2);
     keep_case(&n, 3, 4200);
     ((struct result_case *)n.result.cases)[0].verification.verdict = VERIFY_FAIL;
     assert_int_equal(confirm(&n, &points), STATUS_OK);
     assert_string_equal(gate(&n), "broken copy/n=4; = 1 1");
-    keep_case(&n, 3, 4200); /* what was wrong once tonight stays so */
+    keep_case(&n, 3, 4200); /* what was wrong once this run stays so */
     assert_int_equal(confirm(&n, &points), STATUS_OK);
     assert_string_equal(gate(&n), "broken copy/n=4; = 1 1");
     close_history(&n);
 }
 
-static void rename_case(struct nights *n)
+static void rename_case(struct runs *n)
 {
     ((struct result_case *)n->result.cases)[0].id = "copy/n=77;timer=batch";
 }
-static void time_otherwise(struct nights *n)
+static void time_otherwise(struct runs *n)
 {
     ((struct result_case *)n->result.cases)[0].timer = TIMED_EVENT;
 }
-static void change_device(struct nights *n)
+static void change_device(struct runs *n)
 {
     n->result.device.cus = 99;
 }
-static void change_environment(struct nights *n)
+static void change_environment(struct runs *n)
 {
     n->result.fingerprint[0] = 'c';
 }
-static void predict_it(struct nights *n)
+static void predict_it(struct runs *n)
 {
     n->result.predicted = true;
 }
@@ -225,20 +225,20 @@ static void predict_it(struct nights *n)
 static void what_does_not_belong_confirms_nothing(void **state)
 {
     static const struct {
-        void (*change)(struct nights *);
+        void (*change)(struct runs *);
         const char *words;
     } cases[] = {
-        {rename_case, "nothing that was measured again is in the newest night"},
-        {time_otherwise, "nothing that was measured again is in the newest night"},
-        {change_device, "has no night in the lane"},
-        {change_environment, "the environment is not that of the newest night"},
+        {rename_case, "nothing that was measured again is in the newest run"},
+        {time_otherwise, "nothing that was measured again is in the newest run"},
+        {change_device, "has no run in the channel"},
+        {change_environment, "the environment is not that of the newest run"},
         {predict_it, "a prediction"},
     };
-    struct nights n;
+    struct runs n;
     size_t points = 77;
     (void)state;
     open_history(&n, 21);
-    add_nights(&n, 2);
+    add_runs(&n, 2);
     for (size_t k = 0; k < sizeof(cases) / sizeof(*cases); k++) {
         keep_case(&n, 2, 3000);
         cases[k].change(&n);
@@ -251,74 +251,74 @@ static void what_does_not_belong_confirms_nothing(void **state)
     close_history(&n);
 }
 
-/* ---- devices and lanes ---- */
+/* ---- devices and channels ---- */
 
-static enum status gate_of(struct nights *n, const char *lane, const char *device, size_t *nights)
+static enum status gate_of(struct runs *n, const char *channel, const char *device, size_t *runs)
 {
     struct arena arena = {0};
     struct history_gate out = {0};
     const struct gate_options options = gate_defaults();
-    enum status status = history_gate(&out, n->history, lane, device, &options, &arena, &n->err);
-    *nights = out.nights;
+    enum status status = history_gate(&out, n->history, channel, device, &options, &arena, &n->err);
+    *runs = out.runs;
     arena_release(&arena);
     return status;
 }
 
-static void devices_and_lanes_do_not_mix(void **state)
+static void devices_and_channels_do_not_mix(void **state)
 {
-    struct nights n;
-    size_t nights = 0;
+    struct runs n;
+    size_t runs = 0;
     (void)state;
     open_history(&n, 22);
-    add_nights(&n, 3);
+    add_runs(&n, 3);
     for (int k = 0; k < 2; k++) {
-        make_night(&n);
+        make_run(&n);
         snprintf(n.result.device.uuid, sizeof(n.result.device.uuid), "GPU-b7");
         snprintf(n.result.device.backend, sizeof(n.result.device.backend), "hip");
         add_it(&n);
     }
-    make_night(&n);
+    make_run(&n);
     assert_int_equal(add_to(&n, "weekly", false), STATUS_OK);
     assert_int_equal(count_of(&n, "SELECT count(*) FROM series"), 3 * CASES);
-    assert_int_equal(gate_of(&n, NULL, NULL, &nights), ERR_CONFIG);
+    assert_int_equal(gate_of(&n, NULL, NULL, &runs), ERR_CONFIG);
     assert_non_null(strstr(n.err.text, "several devices"));
     assert_non_null(strstr(n.err.text, "GPU-b7"));
-    assert_int_equal(gate_of(&n, NULL, "gpu-B7", &nights), STATUS_OK);
-    assert_int_equal(nights, 2);
-    assert_int_equal(gate_of(&n, NULL, "hip:3", &nights), STATUS_OK);
-    assert_int_equal(nights, 2);
-    assert_int_equal(gate_of(&n, NULL, "cpu", &nights), ERR_CONFIG); /* part of the name of both */
-    assert_int_equal(gate_of(&n, NULL, "cpu:0", &nights), STATUS_OK);
-    assert_int_equal(nights, 3);
-    assert_int_equal(gate_of(&n, "weekly", NULL, &nights), STATUS_OK);
-    assert_int_equal(nights, 1);
-    assert_int_equal(gate_of(&n, "yearly", NULL, &nights), ERR_CONFIG);
-    assert_non_null(strstr(n.err.text, "has no night in the lane 'yearly'"));
+    assert_int_equal(gate_of(&n, NULL, "gpu-B7", &runs), STATUS_OK);
+    assert_int_equal(runs, 2);
+    assert_int_equal(gate_of(&n, NULL, "hip:3", &runs), STATUS_OK);
+    assert_int_equal(runs, 2);
+    assert_int_equal(gate_of(&n, NULL, "cpu", &runs), ERR_CONFIG); /* part of the name of both */
+    assert_int_equal(gate_of(&n, NULL, "cpu:0", &runs), STATUS_OK);
+    assert_int_equal(runs, 3);
+    assert_int_equal(gate_of(&n, "weekly", NULL, &runs), STATUS_OK);
+    assert_int_equal(runs, 1);
+    assert_int_equal(gate_of(&n, "yearly", NULL, &runs), ERR_CONFIG);
+    assert_non_null(strstr(n.err.text, "has no run in the channel 'yearly'"));
     close_history(&n);
 }
 
 /* ---- keeping ---- */
 
-static void dropped_nights_take_no_finding_with_them(void **state)
+static void dropped_runs_take_no_finding_with_them(void **state)
 {
-    struct nights n;
+    struct runs n;
     size_t dropped = 0;
     (void)state;
     open_history(&n, 23);
-    add_nights(&n, 10);
+    add_runs(&n, 10);
     n.ratio[2] = 1.05;
     drop_last(&n);
     add_it(&n);
     drop_last(&n);
     add_it(&n);
-    assert_string_equal(gate(&n), "firm copy/n=3 +5; missing lone/x=1; = 1 1");
+    assert_string_equal(gate(&n), "confirmed copy/n=3 +5; missing lone/x=1; = 1 1");
     for (int k = 0; k < 10; k++) {
         drop_last(&n);
         add_it(&n);
     }
     assert_int_equal(history_prune(&dropped, n.history, NULL, 5, &n.err), STATUS_OK);
     assert_int_equal(dropped, 17);
-    assert_int_equal(count_of(&n, "SELECT count(*) FROM night"), 5);
+    assert_int_equal(count_of(&n, "SELECT count(*) FROM run"), 5);
     assert_int_equal(count_of(&n, "SELECT count(*) FROM point"), 5 * (CASES - 1));
     assert_string_equal(gate(&n), "missing lone/x=1; open copy/n=3 +5; = 1 1");
     assert_int_equal(accept(&n, NULL, "all intended"), STATUS_OK);
@@ -332,22 +332,22 @@ static void dropped_nights_take_no_finding_with_them(void **state)
 
 static void adding_keeps_so_many(void **state)
 {
-    struct nights n;
+    struct runs n;
     struct history_added added;
     (void)state;
     open_history(&n, 24);
-    add_nights(&n, 9);
-    make_night(&n);
+    add_runs(&n, 9);
+    make_run(&n);
     assert_int_equal(history_add(n.history, &n.result, &(struct history_add_options){.keep = 4}, &added, &n.err),
                      STATUS_OK);
-    assert_int_equal(added.dropped_nights, 6);
+    assert_int_equal(added.dropped_runs, 6);
     assert_int_equal(count_of(&n, "SELECT count(*) FROM point"), 4 * CASES);
     close_history(&n);
 }
 
 /* ---- looking ---- */
 
-static enum status show(struct text *text, struct nights *n, const char *const *globs, size_t count)
+static enum status show(struct text *text, struct runs *n, const char *const *globs, size_t count)
 {
     struct arena arena = {0};
     struct document document = {.arena = &arena};
@@ -359,18 +359,18 @@ static enum status show(struct text *text, struct nights *n, const char *const *
 
 static void shown_and_exported(void **state)
 {
-    struct nights n;
+    struct runs n;
     struct text text = {0};
     const char *const one[] = {"copy/n=3"}, *const none[] = {"gemm*"};
     (void)state;
     open_history(&n, 26);
-    add_nights(&n, 10);
+    add_runs(&n, 10);
     n.ratio[2] = 1.05;
-    add_nights(&n, 2);
+    add_runs(&n, 2);
     gate(&n);
     assert_int_equal(show(&text, &n, NULL, 0), STATUS_OK);
     assert_non_null(strstr(text.data, "open: +5."));
-    assert_non_null(strstr(text.data, "12 nights, 2026-03-01 to 2026-03-12"));
+    assert_non_null(strstr(text.data, "12 runs, 2026-03-01 to 2026-03-12"));
     text_clear(&text);
     assert_int_equal(show(&text, &n, one, 1), STATUS_OK);
     assert_non_null(strstr(text.data, "% from here on (open)"));
@@ -382,7 +382,7 @@ static void shown_and_exported(void **state)
     for (const char *c = text.data; *c; c++)
         lines += *c == '\n';
     assert_int_equal(lines, 1 + 12 * CASES);
-    assert_int_equal(strncmp(text.data, "started_at,lane,device,", 23), 0);
+    assert_int_equal(strncmp(text.data, "started_at,channel,device,", 23), 0);
     text_release(&text);
     close_history(&n);
 }
@@ -396,18 +396,18 @@ static void the_check_finds_what_is_wrong(void **state)
         {"UPDATE point SET status = 'ok', value = NULL WHERE series = 1", "is ok and has no value"},
         {"UPDATE point SET value = 5", ""},
         {"UPDATE point SET trials = x'00'", "half a trial"},
-        {"UPDATE night SET started = started + 1 WHERE id = 1", "started at 2026-03-01T02:00:00Z, not at"},
-        {"DELETE FROM environment", "a row of night refers to nothing in environment"},
+        {"UPDATE run SET started = started + 1 WHERE id = 1", "started at 2026-03-01T02:00:00Z, not at"},
+        {"DELETE FROM environment", "a row of run refers to nothing in environment"},
         {"UPDATE series SET seen = 5 WHERE id = 1", "series 1 was seen later"},
-        {"DELETE FROM point WHERE night = 1", "night 1 has no point"},
+        {"DELETE FROM point WHERE run = 1", "run 1 has no point"},
     };
-    struct nights n;
+    struct runs n;
     (void)state;
     for (size_t k = 0; k < sizeof(cases) / sizeof(*cases); k++) {
         struct text problems = {0};
         sqlite3 *db = NULL;
         open_history(&n, 27);
-        add_nights(&n, 2);
+        add_runs(&n, 2);
         assert_int_equal(sqlite3_open(n.path, &db), SQLITE_OK);
         assert_int_equal(sqlite3_exec(db, cases[k].sql, NULL, NULL, NULL), SQLITE_OK);
         sqlite3_close(db);
@@ -425,14 +425,14 @@ static void the_check_finds_what_is_wrong(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_night_is_added_once),
-        cmocka_unit_test(what_is_no_night_is_refused),
-        cmocka_unit_test(older_nights_go_where_they_belong),
+        cmocka_unit_test(a_run_is_added_once),
+        cmocka_unit_test(what_is_no_run_is_refused),
+        cmocka_unit_test(older_runs_go_where_they_belong),
         cmocka_unit_test(failures_find_their_series),
-        cmocka_unit_test(confirmation_decides_tonight),
+        cmocka_unit_test(confirmation_decides_this_run),
         cmocka_unit_test(what_does_not_belong_confirms_nothing),
-        cmocka_unit_test(devices_and_lanes_do_not_mix),
-        cmocka_unit_test(dropped_nights_take_no_finding_with_them),
+        cmocka_unit_test(devices_and_channels_do_not_mix),
+        cmocka_unit_test(dropped_runs_take_no_finding_with_them),
         cmocka_unit_test(adding_keeps_so_many),
         cmocka_unit_test(shown_and_exported),
         cmocka_unit_test(the_check_finds_what_is_wrong),

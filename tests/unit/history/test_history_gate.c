@@ -8,67 +8,67 @@
 
 #include <cmocka.h>
 
-#include "nights.h"
+#include "runs.h"
 #include "rooftile/report.h"
 
 /* ---- steps ---- */
 
 static void a_quiet_history_is_quiet(void **state)
 {
-    struct nights n;
+    struct runs n;
     (void)state;
     open_history(&n, 5);
-    for (int night = 0; night < 40; night++) {
-        add_nights(&n, 1);
-        assert_string_equal(gate(&n), night < 6 ? "= 0 4" : "= 0 0");
+    for (int run = 0; run < 40; run++) {
+        add_runs(&n, 1);
+        assert_string_equal(gate(&n), run < 6 ? "= 0 4" : "= 0 0");
     }
     close_history(&n);
 }
 
 static void a_step_stays_until_it_is_gone(void **state)
 {
-    struct nights n;
+    struct runs n;
     (void)state;
     open_history(&n, 106);
-    add_nights(&n, 10);
+    add_runs(&n, 10);
     assert_string_equal(gate(&n), "= 0 0");
     n.ratio[2] = 1.05;
-    add_nights(&n, 1);
-    assert_string_equal(gate(&n), "provisional copy/n=3 +5; = 0 4");
-    add_nights(&n, 1);
-    assert_string_equal(gate(&n), "firm copy/n=3 +5; = 1 1");
-    assert_string_equal(gate(&n), "firm copy/n=3 +5; = 1 1");
-    add_nights(&n, 1);
+    add_runs(&n, 1);
+    assert_string_equal(gate(&n), "tentative copy/n=3 +5; = 0 4");
+    add_runs(&n, 1);
+    assert_string_equal(gate(&n), "confirmed copy/n=3 +5; = 1 1");
+    assert_string_equal(gate(&n), "confirmed copy/n=3 +5; = 1 1");
+    add_runs(&n, 1);
     assert_string_equal(gate(&n), "open copy/n=3 +5; = 1 1");
-    n.ratio[2] = 1; /* repaired, before the new level has nights enough to be judged */
+    n.ratio[2] = 1; /* repaired, before the new level has runs enough to be judged */
     for (int k = 0; k < 2; k++) {
-        add_nights(&n, 1);
+        add_runs(&n, 1);
         assert_string_equal(gate(&n), "open copy/n=3 +5; = 1 1");
     }
-    add_nights(&n, 1);
+    add_runs(&n, 1);
     assert_string_equal(gate(&n), "= 0 4");
     assert_string_equal(gate(&n), "= 0 4");
     assert_int_equal(count_of(&n, "SELECT count(*) FROM alarm WHERE closed_by = 'gone'"), 1);
-    add_nights(&n, 6);
+    add_runs(&n, 6);
     assert_string_equal(gate(&n), "= 0 0");
     close_history(&n);
 }
 
 static void a_step_back_closes_it(void **state)
 {
-    struct nights n;
+    struct runs n;
     (void)state;
     open_history(&n, 7);
-    add_nights(&n, 10);
+    add_runs(&n, 10);
     n.ratio[2] = 1.05;
     for (int k = 0; k < 12; k++) {
-        add_nights(&n, 1);
+        add_runs(&n, 1);
         gate(&n);
     }
     n.ratio[2] = 1;
-    add_nights(&n, 2);
-    assert_string_equal(gate(&n), "firm copy/n=3 -5; = 0 0");
-    add_nights(&n, 1);
+    add_runs(&n, 2);
+    assert_string_equal(gate(&n), "confirmed copy/n=3 -5; = 0 0");
+    add_runs(&n, 1);
     assert_string_equal(gate(&n), "= 0 4"); /* the old level is being learned anew */
     assert_int_equal(count_of(&n, "SELECT count(*) FROM alarm WHERE closed_by = 'gone'"), 2);
     close_history(&n);
@@ -77,37 +77,37 @@ static void a_step_back_closes_it(void **state)
 /* What was won and is lost again is a regression that stays. */
 static void a_lost_improvement_is_open(void **state)
 {
-    struct nights n;
+    struct runs n;
     (void)state;
     open_history(&n, 8);
-    add_nights(&n, 10);
+    add_runs(&n, 10);
     n.ratio[4] = 0.9;
-    add_nights(&n, 2);
-    assert_string_equal(gate(&n), "firm copy/n=5 -10; = 0 0");
-    add_nights(&n, 12);
+    add_runs(&n, 2);
+    assert_string_equal(gate(&n), "confirmed copy/n=5 -10; = 0 0");
+    add_runs(&n, 12);
     assert_string_equal(gate(&n), "= 0 0");
     n.ratio[4] = 1;
-    add_nights(&n, 2);
-    assert_string_equal(gate(&n), "firm copy/n=5 +11; = 1 1");
-    add_nights(&n, 4);
+    add_runs(&n, 2);
+    assert_string_equal(gate(&n), "confirmed copy/n=5 +11; = 1 1");
+    add_runs(&n, 4);
     assert_string_equal(gate(&n), "open copy/n=5 +11; = 1 1");
     close_history(&n);
 }
 
 static void accepting_needs_a_reason(void **state)
 {
-    struct nights n;
+    struct runs n;
     (void)state;
     open_history(&n, 9);
-    add_nights(&n, 10);
+    add_runs(&n, 10);
     n.ratio[2] = 1.05;
-    add_nights(&n, 2);
-    assert_string_equal(gate(&n), "firm copy/n=3 +5; = 1 1");
+    add_runs(&n, 2);
+    assert_string_equal(gate(&n), "confirmed copy/n=3 +5; = 1 1");
     assert_int_equal(accept(&n, NULL, NULL), ERR_USAGE);
     assert_int_equal(accept(&n, NULL, "  "), ERR_USAGE);
     assert_int_equal(accept(&n, "nothing*", "why"), ERR_CONFIG);
     assert_non_null(strstr(n.err.text, "no series matches"));
-    assert_string_equal(gate(&n), "firm copy/n=3 +5; = 1 1");
+    assert_string_equal(gate(&n), "confirmed copy/n=3 +5; = 1 1");
     assert_int_equal(accept(&n, NULL, "more accurate, #12"), STATUS_OK);
     assert_string_equal(gate(&n), "= 0 4");
     assert_string_equal(gate(&n), "= 0 4");
@@ -116,13 +116,13 @@ static void accepting_needs_a_reason(void **state)
     assert_int_equal(accept(&n, NULL, "again"), ERR_CONFIG);
     assert_non_null(strstr(n.err.text, "nothing is open or missing"));
     for (int k = 0; k < 8; k++) {
-        add_nights(&n, 1);
+        add_runs(&n, 1);
         gate(&n);
     }
     assert_string_equal(gate(&n), "= 0 0");
     n.ratio[2] = 1.05 * 1.05; /* the new level is the one to go by */
-    add_nights(&n, 2);
-    assert_string_equal(gate(&n), "firm copy/n=3 +5; = 1 1");
+    add_runs(&n, 2);
+    assert_string_equal(gate(&n), "confirmed copy/n=3 +5; = 1 1");
     close_history(&n);
 }
 
@@ -130,43 +130,43 @@ static void accepting_needs_a_reason(void **state)
 
 static void a_class_alarms_once_and_stays(void **state)
 {
-    struct nights n;
+    struct runs n;
     (void)state;
     open_history(&n, 10);
-    add_nights(&n, 12);
+    add_runs(&n, 12);
     for (size_t k = 0; k < LONE; k++)
         n.ratio[k] = 1.03;
-    add_nights(&n, 1);
-    assert_string_equal(gate(&n), "provisional suite:memory +3; = 0 4");
-    add_nights(&n, 1);
-    assert_string_equal(gate(&n), "firm suite:memory +3; = 1 1");
-    assert_string_equal(gate(&n), "firm suite:memory +3; = 1 1");
+    add_runs(&n, 1);
+    assert_string_equal(gate(&n), "tentative suite:memory +3; = 0 4");
+    add_runs(&n, 1);
+    assert_string_equal(gate(&n), "confirmed suite:memory +3; = 1 1");
+    assert_string_equal(gate(&n), "confirmed suite:memory +3; = 1 1");
     for (int k = 0; k < 9; k++) {
-        add_nights(&n, 1);
+        add_runs(&n, 1);
         assert_string_equal(gate(&n), "open suite:memory +3; = 1 1");
     }
     assert_int_equal(accept(&n, "suite:*", "new firmware"), STATUS_OK);
     assert_string_equal(gate(&n), "= 0 0");
-    add_nights(&n, 3);
+    add_runs(&n, 3);
     assert_string_equal(gate(&n), "= 0 0");
     close_history(&n);
 }
 
 static void a_class_comes_back(void **state)
 {
-    struct nights n;
+    struct runs n;
     (void)state;
     open_history(&n, 11);
-    add_nights(&n, 12);
+    add_runs(&n, 12);
     for (size_t k = 0; k < LONE; k++)
         n.ratio[k] = 1.04;
-    add_nights(&n, 2);
-    assert_string_equal(gate(&n), "firm suite:memory +4; = 1 1");
+    add_runs(&n, 2);
+    assert_string_equal(gate(&n), "confirmed suite:memory +4; = 1 1");
     for (size_t k = 0; k < LONE; k++)
         n.ratio[k] = 1;
-    add_nights(&n, 2);
+    add_runs(&n, 2);
     assert_string_equal(gate(&n), "open suite:memory +4; = 1 1");
-    add_nights(&n, 1);
+    add_runs(&n, 1);
     assert_string_equal(gate(&n), "= 0 0");
     assert_int_equal(count_of(&n, "SELECT count(*) FROM alarm WHERE closed_by = 'gone'"), 1);
     close_history(&n);
@@ -175,7 +175,7 @@ static void a_class_comes_back(void **state)
 /* ---- the same answer ---- */
 
 /* The gate's JSON; its exit code in `code`. */
-static char *gate_json(struct nights *n, int *code)
+static char *gate_json(struct runs *n, int *code)
 {
     struct arena arena = {0};
     struct history_gate gate;
@@ -189,23 +189,23 @@ static char *gate_json(struct nights *n, int *code)
     return text.data;
 }
 
-static void gates_between_the_nights_change_nothing(void **state)
+static void gates_between_the_runs_change_nothing(void **state)
 {
     static const char sums[] =
         "SELECT sum(series * started + tau) + count(closed) + round(sum(shift) * 1e9) FROM alarm";
-    struct nights every, once;
+    struct runs every, once;
     int codes[3];
     (void)state;
     open_history(&every, 12);
     open_history(&once, 12);
-    for (int night = 0; night < 80; night++) {
-        every.ratio[3] = once.ratio[3] = night < 20 ? 1 : night < 25 ? 1.08 : night < 50 ? 1 : 1.04;
+    for (int run = 0; run < 80; run++) {
+        every.ratio[3] = once.ratio[3] = run < 20 ? 1 : run < 25 ? 1.08 : run < 50 ? 1 : 1.04;
         for (size_t k = 0; k < LONE; k++)
             if (k != 3)
-                every.ratio[k] = once.ratio[k] = night < 70 ? 1 : 1.03;
-        add_nights(&every, 1);
+                every.ratio[k] = once.ratio[k] = run < 70 ? 1 : 1.03;
+        add_runs(&every, 1);
         gate(&every);
-        add_nights(&once, 1);
+        add_runs(&once, 1);
     }
     char *texts[] = {gate_json(&every, &codes[0]), gate_json(&once, &codes[1]), gate_json(&once, &codes[2])};
     assert_string_equal(texts[0], texts[1]);
@@ -223,10 +223,10 @@ static void gates_between_the_nights_change_nothing(void **state)
 
 static void what_is_missing_is_red_until_accepted(void **state)
 {
-    struct nights n;
+    struct runs n;
     (void)state;
     open_history(&n, 13);
-    add_nights(&n, 8);
+    add_runs(&n, 8);
     for (int k = 0; k < 70; k++) { /* longer than the gate looks back */
         drop_last(&n);
         add_it(&n);
@@ -237,7 +237,7 @@ static void what_is_missing_is_red_until_accepted(void **state)
     drop_last(&n);
     add_it(&n);
     assert_string_equal(gate(&n), "= 0 0");
-    add_nights(&n, 1); /* it is back ... */
+    add_runs(&n, 1); /* it is back ... */
     assert_string_equal(gate(&n), "= 0 4");
     drop_last(&n); /* ... and gone again */
     add_it(&n);
@@ -247,18 +247,18 @@ static void what_is_missing_is_red_until_accepted(void **state)
 
 static void a_skipped_case_is_missing_if_it_was_measured(void **state)
 {
-    struct nights n;
+    struct runs n;
     (void)state;
     open_history(&n, 14);
     for (int k = 0; k < 8; k++) {
-        make_night(&n);
+        make_run(&n);
         n.cases[0].status = CASE_SKIPPED;
         n.cases[0].timer = TIMED_NONE;
         n.cases[0].reason = "needs f64";
         add_it(&n);
     }
     assert_string_equal(gate(&n), "= 0 0");
-    make_night(&n);
+    make_run(&n);
     n.cases[0].status = n.cases[1].status = CASE_SKIPPED;
     n.cases[0].timer = n.cases[1].timer = TIMED_NONE;
     add_it(&n);
@@ -270,11 +270,11 @@ static void a_skipped_case_is_missing_if_it_was_measured(void **state)
 
 static void what_is_wrong_is_red(void **state)
 {
-    struct nights n;
+    struct runs n;
     (void)state;
     open_history(&n, 15);
-    add_nights(&n, 8);
-    make_night(&n);
+    add_runs(&n, 8);
+    make_run(&n);
     n.cases[0].verification.verdict = VERIFY_FAIL;
     n.cases[1].status = CASE_TIMEOUT;
     n.cases[2].flags = FLAG_IMPOSSIBLE;
@@ -288,15 +288,15 @@ static void what_is_wrong_is_red(void **state)
 
 static void another_timer_is_said(void **state)
 {
-    struct nights n;
+    struct runs n;
     (void)state;
     open_history(&n, 16);
-    add_nights(&n, 8);
-    make_night(&n);
+    add_runs(&n, 8);
+    make_run(&n);
     n.cases[LONE].timer = TIMED_EVENT;
     add_it(&n);
     assert_string_equal(gate(&n), "timer lone/x=1; = 0 4");
-    make_night(&n);
+    make_run(&n);
     n.cases[LONE].timer = TIMED_EVENT;
     add_it(&n);
     assert_string_equal(gate(&n), "= 0 4"); /* its new series is still learning */
@@ -305,36 +305,36 @@ static void another_timer_is_said(void **state)
 
 static void an_open_alarm_outlives_its_timer(void **state)
 {
-    struct nights n;
+    struct runs n;
     (void)state;
     open_history(&n, 17);
-    add_nights(&n, 10);
+    add_runs(&n, 10);
     n.ratio[LONE] = 1.1;
-    add_nights(&n, 2);
-    assert_string_equal(gate(&n), "firm lone/x=1 +10; = 1 1");
-    make_night(&n);
+    add_runs(&n, 2);
+    assert_string_equal(gate(&n), "confirmed lone/x=1 +10; = 1 1");
+    make_run(&n);
     n.cases[LONE].timer = TIMED_EVENT;
     add_it(&n);
     assert_string_equal(gate(&n), "open lone/x=1 +10; = 1 1");
     close_history(&n);
 }
 
-/* A second alarm that is not firm yet must not hide the first. */
-static void an_open_alarm_outshines_a_provisional_one(void **state)
+/* A second alarm that is not confirmed yet must not hide the first. */
+static void an_open_alarm_outshines_a_tentative_one(void **state)
 {
-    struct nights n;
+    struct runs n;
     (void)state;
     open_history(&n, 18);
-    add_nights(&n, 10);
+    add_runs(&n, 10);
     n.ratio[2] = 1.05;
-    add_nights(&n, 10);
+    add_runs(&n, 10);
     assert_string_equal(gate(&n), "open copy/n=3 +5; = 1 1");
     n.ratio[2] = 1.2;
-    add_nights(&n, 1);
+    add_runs(&n, 1);
     assert_string_equal(gate(&n), "open copy/n=3 +14; = 1 1");
-    add_nights(&n, 1);
-    assert_string_equal(gate(&n), "firm copy/n=3 +14; = 1 1");
-    add_nights(&n, 1);
+    add_runs(&n, 1);
+    assert_string_equal(gate(&n), "confirmed copy/n=3 +14; = 1 1");
+    add_runs(&n, 1);
     assert_string_equal(gate(&n), "open copy/n=3 +20; = 1 1");
     close_history(&n);
 }
@@ -343,17 +343,17 @@ static void an_open_alarm_outshines_a_provisional_one(void **state)
 
 static void a_changed_environment_is_a_break(void **state)
 {
-    struct nights n;
+    struct runs n;
     struct arena arena = {0};
     struct history_gate out;
     struct text text = {0};
     const struct gate_options options = gate_defaults();
     (void)state;
     open_history(&n, 19);
-    add_nights(&n, 10);
+    add_runs(&n, 10);
     for (size_t k = 0; k < CASES; k++)
         n.ratio[k] = 1.1;
-    make_night(&n);
+    make_run(&n);
     n.result.fingerprint[0] = 'c';
     snprintf(n.result.device.driver, sizeof(n.result.device.driver), "6.4");
     n.result.kernel_release = "6.10"; /* "6.1" before: no part of a value is a value */
@@ -375,29 +375,29 @@ static void a_changed_environment_is_a_break(void **state)
 
 static void key_figures_know_what_is_better(void **state)
 {
-    struct nights n;
+    struct runs n;
     (void)state;
     open_history(&n, 25);
-    for (int night = 0; night < 12; night++) {
-        make_night(&n);
+    for (int run = 0; run < 12; run++) {
+        make_run(&n);
         n.kpi = (struct result_kpi){.name = "bandwidth",
                                     .unit = "B/s",
                                     .higher_is_better = true,
                                     .reason = "",
-                                    .value = (night < 10 ? 1e12 : 0.9e12) * exp(0.002 * rng_normal(&n.rng))};
+                                    .value = (run < 10 ? 1e12 : 0.9e12) * exp(0.002 * rng_normal(&n.rng))};
         n.result.kpis = &n.kpi;
         n.result.kpi_count = 1;
         add_it(&n);
     }
-    assert_string_equal(gate(&n), "firm bandwidth -10; = 1 1");
-    make_night(&n);
+    assert_string_equal(gate(&n), "confirmed bandwidth -10; = 1 1");
+    make_run(&n);
     n.kpi.value = NAN;
     n.kpi.reason = "copy/n=3 failed";
     n.result.kpis = &n.kpi;
     n.result.kpi_count = 1;
     add_it(&n);
     assert_string_equal(gate(&n), "broken bandwidth; = 1 1");
-    add_nights(&n, 1);
+    add_runs(&n, 1);
     assert_string_equal(gate(&n), "missing bandwidth; = 1 1");
     close_history(&n);
 }
@@ -412,13 +412,13 @@ int main(void)
         cmocka_unit_test(accepting_needs_a_reason),
         cmocka_unit_test(a_class_alarms_once_and_stays),
         cmocka_unit_test(a_class_comes_back),
-        cmocka_unit_test(gates_between_the_nights_change_nothing),
+        cmocka_unit_test(gates_between_the_runs_change_nothing),
         cmocka_unit_test(what_is_missing_is_red_until_accepted),
         cmocka_unit_test(a_skipped_case_is_missing_if_it_was_measured),
         cmocka_unit_test(what_is_wrong_is_red),
         cmocka_unit_test(another_timer_is_said),
         cmocka_unit_test(an_open_alarm_outlives_its_timer),
-        cmocka_unit_test(an_open_alarm_outshines_a_provisional_one),
+        cmocka_unit_test(an_open_alarm_outshines_a_tentative_one),
         cmocka_unit_test(a_changed_environment_is_a_break),
         cmocka_unit_test(key_figures_know_what_is_better),
     };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Manifests in C strings, for tests: apostrophes stand for the quotation marks of JSON.
+ * Manifests in C strings, for tests: apostrophes stand for the quotation events of JSON.
  */
 #ifndef ROOFTILE_TEST_MANIFEST_TEXT_H
 #define ROOFTILE_TEST_MANIFEST_TEXT_H

@@ -55,7 +55,7 @@ static const char full[] =
     "  'metrics':  { 'cycles_per_step': { 'buffer': 'cycles', 'reduce': 'median', 'expr': 'x / n', 'unit': 'cycles' } },\n"
     "  'check':    { 'params': { 'n': 16 },\n"
     "                'expect': { 'a': { 'expr': 'i', 'abs': '0', 'rel': '4*eps(dtype)' } },\n"
-    "                'oracle': { 'kernel': 'gemm_oracle', 'output': 'c', 'samples': 100, 'abs': '1', 'rel': '2',\n"
+    "                'reference': { 'kernel': 'gemm_reference', 'output': 'c', 'samples': 100, 'abs': '1', 'rel': '2',\n"
     "                            'params': { 'whatever': 3 }, 'buffers': { 'in': 'b' } } } }\n";
 
 static const char foreign[] =
@@ -150,11 +150,11 @@ static void every_head_key(void **state)
     assert_true(value_of(m, m->metrics[0].expr, &arena) == 4);
     assert_int_equal(m->check.expect[0].want.kind, FILL_EXPR);
     assert_true(value_of(m, m->check.expect[0].rel, &arena) == 4 * 0x1p-23);
-    assert_string_equal(m->check.oracle.kernel, "gemm_oracle");
-    assert_int_equal(m->check.oracle.samples, 100);
-    assert_string_equal(m->check.oracle.map[0].theirs, "in");
-    assert_int_equal(m->check.oracle.map[0].ours, 1);
-    assert_int_equal(m->check.oracle.param_count, 1);
+    assert_string_equal(m->check.reference.kernel, "gemm_reference");
+    assert_int_equal(m->check.reference.samples, 100);
+    assert_string_equal(m->check.reference.map[0].theirs, "in");
+    assert_int_equal(m->check.reference.map[0].ours, 1);
+    assert_int_equal(m->check.reference.param_count, 1);
     arena_release(&arena);
 }
 
@@ -199,9 +199,9 @@ static void every_step(void **state)
     assert_false(m->setup[0].timed);
     assert_int_equal(m->setup[0].byte, 255);
     assert_int_equal(m->setup[0].to, 6);
-    assert_int_equal(m->steps[0].mark, m->setup[1].mark);
-    assert_int_equal(m->steps[4].mark, m->steps[3].mark);
-    assert_int_not_equal(m->steps[4].mark, m->steps[0].mark);
+    assert_int_equal(m->steps[0].event, m->setup[1].event);
+    assert_int_equal(m->steps[4].event, m->steps[3].event);
+    assert_int_not_equal(m->steps[4].event, m->steps[0].event);
     const struct manifest_step *launch = &m->steps[1];
     assert_int_equal(launch->stream, 1);
     assert_true(value_of(m, launch->repeat, &arena) == 2);
@@ -589,8 +589,8 @@ static void buffer_mistakes(void **state)
         {"'block': ['block']", "'block': ['block'], 'defines': { 'A': '{VEK}' }", "/launch/defines/A: in \"{VEK}\": unknown name 'VEK' at column 1; did you mean 'VEC'?"},
         {"'block': ['block']", "'block': ['block'], 'define': { 'A': '1' }", "/launch/define: unknown key; did you mean 'defines'?"},
         {"'block': ['block']", "'block': [1, 1, 1, 1]", "/launch/block: has 4 dimensions, not 1 to 3"},
-        {"'check':   { 'params': { 'n': 4099 }, 'expect': { 'a': 'i % 7 + 3 * (i % 5)' } }", "'metrics': {}", "nothing verifies this kernel: output 'a' needs an expect or an oracle in /check"},
-        {"'expect': { 'a': 'i % 7 + 3 * (i % 5)' }", "'expect': {}", "/check: nothing verifies this kernel: output 'a' needs an expect or an oracle in /check"},
+        {"'check':   { 'params': { 'n': 4099 }, 'expect': { 'a': 'i % 7 + 3 * (i % 5)' } }", "'metrics': {}", "nothing verifies this kernel: output 'a' needs an expect or a reference in /check"},
+        {"'expect': { 'a': 'i % 7 + 3 * (i % 5)' }", "'expect': {}", "/check: nothing verifies this kernel: output 'a' needs an expect or a reference in /check"},
         {"'expect': { 'a':", "'expect': { 'A':", "/check/expect/A: unknown buffer 'A'; did you mean 'a'?"},
         {"'expect': { 'a':", "'expect': { 'b':", "/check/expect/b: buffer 'b' is no output: its role is neither out nor inout"},
         {"'a': 'i % 7 + 3 * (i % 5)'", "'a': { 'expr': 'i', 'relative': '1' }", "/check/expect/a/relative: unknown key"},
@@ -598,7 +598,7 @@ static void buffer_mistakes(void **state)
         {"'a': 'i % 7 + 3 * (i % 5)'", "'a': { 'gen': 'ring', 'stride': 4, 'ab': '1' }", "/check/expect/a/ab: unknown key; did you mean 'abs'?"},
         {"'n': 4099", "'m': 4099", "/check/params/m: unknown parameter 'm'; did you mean 'n'?"},
         {"'n': 4099", "'n': 'f32'", "/check/params/n: parameter 'n' is a number, but 'f32' is a dtype"},
-        {"'b': { 'type': '{dtype}', 'count': 'n', 'role': 'in'", "'b': { 'type': '{dtype}', 'count': 'n', 'role': 'inout'", "/buffers/b: nothing verifies this output: give it an expect, make it the oracle's output or a metric's buffer, or call it temp"},
+        {"'b': { 'type': '{dtype}', 'count': 'n', 'role': 'in'", "'b': { 'type': '{dtype}', 'count': 'n', 'role': 'inout'", "/buffers/b: nothing verifies this output: give it an expect, make it the reference's output or a metric's buffer, or call it temp"},
     };
     expect_mistakes(triad, mistakes, COUNT_OF(mistakes));
 }
@@ -621,13 +621,13 @@ static void step_mistakes(void **state)
         {"{ 'sync': true }", "{ 'loop': { 'steps': [ { 'load': true } ] } }", "/steps/5/loop/steps/0: a step of this kind (load) cannot stand in a loop"},
         {"{ 'sync': true }", "{ 'loop': { 'steps': [ { 'alloc': 'g' } ] } }", "/steps/5/loop/steps/0: a step of this kind (alloc) cannot stand in a loop"},
         {"{ 'sync': true }", "{ 'loop': { 'steps': [ { 'sync': true, 'timed': false } ] } }", "/steps/5/loop/steps/0/timed: a loop is timed as a whole, or not"},
-        {"{ 'sync': true }", "{ 'loop': { 'steps': [ { 'wait': 'z' } ] } }", "/steps/5/loop/steps/0/wait: no step records mark 'z'; did you mean 'x'?"},
+        {"{ 'sync': true }", "{ 'loop': { 'steps': [ { 'wait': 'z' } ] } }", "/steps/5/loop/steps/0/wait: no step records event 'z'; did you mean 'x'?"},
         {"{ 'sync': true }", "{ 'repeat': 2, 'loop': { 'steps': [ { 'sync': true } ] } }", "/steps/5/repeat: a loop step does not repeat (its \"repeat\" stands inside \"loop\")"},
         {"'expr': 'x / n'", "'expr': 'x / n', 'expect': 'x'", "/metrics/cycles_per_step/expect: in \"x\": 'x' is the reduced value of a metric and unknown here"},
         {"'count': 'sum(lens)'", "'count': 'runs'", "/buffers/d/count: in \"runs\": 'runs' counts the runs before a metric is taken and is unknown here"},
-        {"{ 'wait': 'x', 'stream': 2 }", "{ 'wait': 'y' }", "/steps/4/wait: no step records mark 'y'; did you mean 'x'?"},
-        {"{ 'wait': 'ready' }", "{ 'wait': 'x' }", "/steps/0/wait: mark 'x' is recorded only after this step"},
-        {"{ 'record': 'x', 'stream': 1 }", "{ 'record': 'ready' }", "/steps/3/record: mark 'ready' is recorded twice"},
+        {"{ 'wait': 'x', 'stream': 2 }", "{ 'wait': 'y' }", "/steps/4/wait: no step records event 'y'; did you mean 'x'?"},
+        {"{ 'wait': 'ready' }", "{ 'wait': 'x' }", "/steps/0/wait: event 'x' is recorded only after this step"},
+        {"{ 'record': 'x', 'stream': 1 }", "{ 'record': 'ready' }", "/steps/3/record: event 'ready' is recorded twice"},
         {"'stream': 2", "'stream': 16", "/steps/4/stream: streams go from 0 to 15"},
         {"'stream': 2", "'stream': -1", "/steps/4/stream: must be a whole number from 0 to 2^53, not -1"},
         {"'to': 'g', 'from': 'h'", "'to': 'h', 'from': 'h'", "/steps/2/copy: copies buffer 'h' onto itself"},
@@ -637,10 +637,10 @@ static void step_mistakes(void **state)
         {"'buffer': 'cycles'", "'buffer': 'b'", "/metrics/cycles_per_step/buffer: nothing writes this buffer: its role is in"},
         {"'reduce': 'median'", "'reduce': 'medain'", "/metrics/cycles_per_step/reduce: unknown reduce 'medain'; did you mean 'median'?"},
         {"'expr': 'x / n'", "'expr': 'y / n'", "/metrics/cycles_per_step/expr: in \"y / n\": unknown name 'y' at column 1; did you mean 'n'?"},
-        {"'output': 'c'", "'output': 'b'", "/check/oracle/output: is no output: its role is neither out nor inout"},
-        {"'kernel': 'gemm_oracle'", "'kernel': 'full'", "/check/oracle/kernel: a kernel cannot be its own oracle"},
-        {"'samples': 100", "'samples': 0", "/check/oracle/samples: must be at least 1"},
-        {"{ 'in': 'b' }", "{ 'in': 'q' }", "/check/oracle/buffers/in: unknown buffer 'q'; did you mean 'a'?"},
+        {"'output': 'c'", "'output': 'b'", "/check/reference/output: is no output: its role is neither out nor inout"},
+        {"'kernel': 'gemm_reference'", "'kernel': 'full'", "/check/reference/kernel: a kernel cannot be its own reference"},
+        {"'samples': 100", "'samples': 0", "/check/reference/samples: must be at least 1"},
+        {"{ 'in': 'b' }", "{ 'in': 'q' }", "/check/reference/buffers/in: unknown buffer 'q'; did you mean 'a'?"},
         {"'VEC': 2 }", "'VEC': 3 }", "/variants/0/params/VEC: VEC=3 is not among its limits: 1, 2, 4"},
         {"'count': 'sum(lens)'", "'count': 'lens'", "/buffers/d/count: in \"lens\": 'lens' at column 1 is a list; use sum, max or len of it"},
         {"'count': 'sum(lens)'", "'count': 'layout'", "/buffers/d/count: in \"layout\": parameter 'layout' is text: it can stand in templates, not in an expression"},
@@ -665,7 +665,7 @@ static void untimed_steps(void **state)
     expect_mistakes(foreign, mistakes, COUNT_OF(mistakes));
 }
 
-/* As many arguments and marks as allowed, and one more. */
+/* As many arguments and events as allowed, and one more. */
 static void limits(void **state)
 {
     (void)state;
@@ -676,17 +676,17 @@ static void limits(void **state)
         const char *args = "{ 'value': 1, 'type': 'i32' }";
         for (int i = 1; i < MANIFEST_MAX_ARGS + extra; i++)
             args = arena_printf(&arena, "%s, { 'value': 1, 'type': 'i32' }", args);
-        const char *marks = "{ 'record': 'm' }";
-        for (int i = 1; i < MANIFEST_MAX_MARKS + extra; i++)
-            marks = arena_printf(&arena, "%s, { 'record': 'm%d' }", marks, i);
+        const char *events = "{ 'record': 'm' }";
+        for (int i = 1; i < MANIFEST_MAX_EVENTS + extra; i++)
+            events = arena_printf(&arena, "%s, { 'record': 'm%d' }", events, i);
         const char *many =
             replaced(foreign, "'block': [64]", arena_printf(&arena, "'block': [64], 'args': [%s]", args), &arena);
         assert_int_equal(parse_text(&manifest, many, &arena, &err), extra ? ERR_CONFIG : STATUS_OK);
         assert_int_equal(!!strstr(err.text, "/launch/args: 129 arguments, more than the 128 a launch can have"), extra);
         err = (struct err){0};
-        many = replaced(foreign, "'launch'", arena_printf(&arena, "'setup': [%s], 'launch'", marks), &arena);
+        many = replaced(foreign, "'launch'", arena_printf(&arena, "'setup': [%s], 'launch'", events), &arena);
         assert_int_equal(parse_text(&manifest, many, &arena, &err), extra ? ERR_CONFIG : STATUS_OK);
-        assert_int_equal(!!strstr(err.text, "/setup/32/record: more than 32 marks"), extra);
+        assert_int_equal(!!strstr(err.text, "/setup/32/record: more than 32 events"), extra);
         arena_release(&arena);
     }
 }

@@ -48,10 +48,10 @@ static void test_shipped(void **state)
         assert_string_equal(machine.path, path);
         const struct ceiling *memory = &machine.levels[machine.level_count - 1].bandwidth;
         assert_near(ceiling_value(memory), shipped[k].memory_bps, 1);
-        assert_string_equal(ceiling_kind(memory), "claimed");
+        assert_string_equal(ceiling_kind(memory), "vendor");
         const struct machine_unit *unit = machine_unit(&machine, "vector_f32");
         assert_non_null(unit);
-        assert_near(unit->peak.claimed, shipped[k].f32, 1e8);
+        assert_near(unit->peak.vendor, shipped[k].f32, 1e8);
         assert_null(machine_unit(&machine, "vector_f128"));
     }
 }
@@ -77,7 +77,7 @@ static void test_dense_peaks(void **state)
         assert_int_equal(machine_read(&machine, path, &err), STATUS_OK);
         const struct machine_unit *unit = machine_unit(&machine, cases[k].unit);
         assert_non_null(unit);
-        const double part = unit->peak.claimed / cases[k].sheet;
+        const double part = unit->peak.vendor / cases[k].sheet;
         if (!(part > 0.999 && part < 1.1))
             fail_msg("%s %s: %g of the data sheet", cases[k].file, cases[k].unit, part);
     }
@@ -135,8 +135,8 @@ static void test_nvidia_peaks(void **state)
         for (uint32_t u = 0; u < machine.unit_count; u++, seen++) {
             const struct machine_unit *unit = &machine.units[u];
             const double expected = machine.cus * sm_rate(machine.arch, unit->name) * cases[k].clock_hz;
-            if (unit->clock_hz != cases[k].clock_hz || fabs(unit->peak.claimed / expected - 1) > 0.01)
-                fail_msg("%s %s: %g at %g Hz, expected %g", cases[k].file, unit->name, unit->peak.claimed,
+            if (unit->clock_hz != cases[k].clock_hz || fabs(unit->peak.vendor / expected - 1) > 0.01)
+                fail_msg("%s %s: %g at %g Hz, expected %g", cases[k].file, unit->name, unit->peak.vendor,
                          unit->clock_hz, expected);
         }
     }
@@ -203,7 +203,7 @@ static void test_round_trip(void **state)
                                                .capacity_bytes = 65536,
                                                .capacity_source = "change point",
                                                .capacity_confidence = 0.875,
-                                               .bandwidth = {.claimed = 2e11, .claimed_source = "2 x 64 B/clk"},
+                                               .bandwidth = {.vendor = 2e11, .vendor_source = "2 x 64 B/clk"},
                                                .latency_ns = 1.9,
                                                .latency_source = "pointer_chase"};
     machine.levels[1] = (struct machine_level){
@@ -245,7 +245,7 @@ static void test_round_trip(void **state)
     text_release(&before);
     text_release(&after);
     assert_near(read.levels[0].capacity_confidence, 0.875, 0);
-    assert_near(read.levels[0].bandwidth.claimed, 2e11, 0);
+    assert_near(read.levels[0].bandwidth.vendor, 2e11, 0);
     assert_true(read.levels[1].bandwidth.raised);
     assert_string_equal(read.units[0].peak.measured_by, "fma_peak");
     assert_memory_equal(&read.cus, &machine.cus, sizeof(machine.cus));
@@ -271,8 +271,8 @@ static const struct {
     {HEAD DRAM ",\"kind\":\"guessed\"}", "'guessed' is not a value of 'kind'"},
     {HEAD DRAM ",\"facts\":{\"cus\":1.5}}", "whole number"},
     {HEAD DRAM ",\"facts\":{\"cus\":-4}}", "above 0"},
-    {HEAD "\"levels\":[{\"name\":\"DRAM\",\"bandwidth\":{\"claimed\":{\"value\":1e9}}}]}", "'source' is missing"},
-    {HEAD "\"levels\":[{\"name\":\"DRAM\",\"bandwidth\":{\"claimed\":{\"value\":0,\"source\":\"s\"}}}]}",
+    {HEAD "\"levels\":[{\"name\":\"DRAM\",\"bandwidth\":{\"vendor\":{\"value\":1e9}}}]}", "'source' is missing"},
+    {HEAD "\"levels\":[{\"name\":\"DRAM\",\"bandwidth\":{\"vendor\":{\"value\":0,\"source\":\"s\"}}}]}",
      "above 0, not 0"},
     {HEAD "\"levels\":[{\"name\":\"DRAM\",\"bandwidth\":{\"measured\":{\"value\":1,\"by\":\"k\",\"ci_rel\":2}}}]}",
      "0 to 1"},
@@ -309,11 +309,11 @@ static void test_bad(void **state)
 static void test_ceiling(void **state)
 {
     (void)state;
-    const struct ceiling both = {.claimed = 10, .measured = 8}, claimed = {.claimed = 10}, none = {0};
+    const struct ceiling both = {.vendor = 10, .measured = 8}, vendor = {.vendor = 10}, none = {0};
     assert_near(ceiling_value(&both), 8, 0);
     assert_string_equal(ceiling_kind(&both), "measured");
-    assert_near(ceiling_value(&claimed), 10, 0);
-    assert_string_equal(ceiling_kind(&claimed), "claimed");
+    assert_near(ceiling_value(&vendor), 10, 0);
+    assert_string_equal(ceiling_kind(&vendor), "vendor");
     assert_near(ceiling_value(&none), 0, 0);
     assert_string_equal(ceiling_kind(&none), "unknown");
 }
@@ -324,19 +324,19 @@ static void test_raise_clock(void **state)
     struct machine machine = {.measured = true,
                               .core_hz = 3e9,
                               .unit_count = 2,
-                              .units = {{.name = "vector_f32", .clock_hz = 3e9, .peak = {.claimed = 300e9}},
+                              .units = {{.name = "vector_f32", .clock_hz = 3e9, .peak = {.vendor = 300e9}},
                                         {.name = "vector_bf16", .clock_hz = 3e9, .peak = {.measured = 100e9}}}};
     machine_raise_clock(&machine, 4e9);
-    assert_true(machine.units[0].peak.claimed == 400e9 && machine.units[0].clock_hz == 4e9 && machine.core_hz == 4e9);
-    assert_true(machine.units[1].peak.claimed == 0);
+    assert_true(machine.units[0].peak.vendor == 400e9 && machine.units[0].clock_hz == 4e9 && machine.core_hz == 4e9);
+    assert_true(machine.units[1].peak.vendor == 0);
     machine_raise_clock(&machine, 2e9);
     machine_raise_clock(&machine, NAN);
-    assert_true(machine.units[0].peak.claimed == 400e9 && machine.core_hz == 4e9);
+    assert_true(machine.units[0].peak.vendor == 400e9 && machine.core_hz == 4e9);
     machine.measured = false; /* a data sheet is not derived from what we saw, but a card may run faster than it says */
     machine_raise_clock(&machine, 5e9);
     machine_raise_clock(&machine, 4.5e9);
     machine_raise_clock(&machine, INFINITY);
-    assert_true(machine.units[0].peak.claimed == 400e9 && machine.core_hz == 4e9 && machine.units[0].limit_hz == 5e9);
+    assert_true(machine.units[0].peak.vendor == 400e9 && machine.core_hz == 4e9 && machine.units[0].limit_hz == 5e9);
     assert_near(machine_unit_limit(&machine.units[0]), 500e9, 1);
     machine.units[0].limit_hz = 0;
     assert_near(machine_unit_limit(&machine.units[0]), 400e9, 0);

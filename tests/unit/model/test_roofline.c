@@ -15,18 +15,18 @@
 #define KI 1024.0
 #define MI (1024.0 * 1024.0)
 
-/* Round rates, so that floors can be checked in the head: 1 byte/s roofs scaled by 1e9 give nanoseconds. */
+/* Round rates, so that lower bounds can be checked in the head: 1 byte/s ceilings scaled by 1e9 give nanoseconds. */
 static const struct machine machine = {
     .name = "toy",
     .level_count = 3,
     .levels =
         {
-            {.name = "L1", .capacity_bytes = 64 * KI, .bandwidth = {.claimed = 1000e9}},
-            {.name = "L2", .capacity_bytes = 1 * MI, .bandwidth = {.claimed = 100e9, .measured = 80e9, .ci_rel = 0.01}},
-            {.name = "DRAM", .bandwidth = {.claimed = 10e9, .measured = 8e9, .ci_rel = 0.01}},
+            {.name = "L1", .capacity_bytes = 64 * KI, .bandwidth = {.vendor = 1000e9}},
+            {.name = "L2", .capacity_bytes = 1 * MI, .bandwidth = {.vendor = 100e9, .measured = 80e9, .ci_rel = 0.01}},
+            {.name = "DRAM", .bandwidth = {.vendor = 10e9, .measured = 8e9, .ci_rel = 0.01}},
         },
     .unit_count = 1,
-    .units = {{.name = "vector_f32", .peak = {.claimed = 1000e9}}},
+    .units = {{.name = "vector_f32", .peak = {.vendor = 1000e9}}},
     .launch_ns = 500,
 };
 
@@ -49,59 +49,59 @@ static const struct {
     {"a footprint beyond the bytes moved is cut", {64 * KI, 0, 0, 0, 1024 * MI, .unit = ""}, CACHE_HOT, 65.536, "launch", "L1"},
     {"without footprint only the nearest level is certain", {64 * MI, 0, 0, 0, 0, .unit = ""}, CACHE_HOT, 67108.864, "L1", "L1"},
     {"compute bound", {64, 0, 1e6, 0, 64, .unit = "vector_f32"}, CACHE_HOT, 1000, "vector_f32", "vector_f32"},
-    {"an unknown unit has no roof", {640 * KI, 0, 1e6, 0, 64 * KI, .unit = "matrix_f16"}, CACHE_HOT, 655.36, "L1", "L1"},
+    {"an unknown unit has no ceiling", {640 * KI, 0, 1e6, 0, 64 * KI, .unit = "matrix_f16"}, CACHE_HOT, 655.36, "L1", "L1"},
     {"nothing known", {0, 0, 0, 0, 0, .unit = ""}, CACHE_HOT, 0, "launch", ""},
     {"over a link that the machine does not know", {8 * MI, 0, 0, 0, 8 * MI, .level = "link"}, CACHE_HOT, 0, "link", ""},
     {"over a level that it knows", {8e6, 0, 0, 0, 8e6, .level = "DRAM"}, CACHE_COLD, 1e6, "DRAM", "DRAM"},
 };
 
-static void test_floor(void **state)
+static void test_lower_bound(void **state)
 {
     (void)state;
     for (size_t k = 0; k < sizeof(floors) / sizeof(floors[0]); k++) {
-        struct floor floor;
-        floor_compute(&floor, &machine, &floors[k].work, floors[k].cache);
-        if (fabs(floor.time_ns - floors[k].time_ns) > 1e-6 * floors[k].time_ns || strcmp(floor.bound, floors[k].bound) ||
-            strcmp(floor.ceiling_name, floors[k].ceiling))
-            fail_msg("%s: %.9g ns by %s (%s)", floors[k].what, floor.time_ns, floor.bound, floor.ceiling_name);
+        struct lower_bound lower_bound;
+        lower_bound_compute(&lower_bound, &machine, &floors[k].work, floors[k].cache);
+        if (fabs(lower_bound.time_ns - floors[k].time_ns) > 1e-6 * floors[k].time_ns || strcmp(lower_bound.bound, floors[k].bound) ||
+            strcmp(lower_bound.ceiling_name, floors[k].ceiling))
+            fail_msg("%s: %.9g ns by %s (%s)", floors[k].what, lower_bound.time_ns, lower_bound.bound, lower_bound.ceiling_name);
     }
 }
 
-static void test_floor_details(void **state)
+static void test_lower_bound_details(void **state)
 {
     (void)state;
     const struct work work = {8e6, 0, 4e9, 0, 8e6, .unit = "vector_f32"};
-    struct floor floor;
-    floor_compute(&floor, &machine, &work, CACHE_COLD);
-    assert_near(floor.intensity, 500, 1e-9);
-    assert_near(floor.ridge, 125, 1e-9); /* 1000e9 / 8e9 of DRAM */
-    assert_near(floor.memory_ns, 1e6, 1e-3);
-    assert_near(floor.compute_ns, 4e6, 1e-3);
-    assert_false(floor.bound_is_memory);
-    assert_false(floor.ceiling_measured);
-    assert_near(floor.ceiling_value, 1000e9, 1);
-    assert_near(floor_fraction(&floor, 8e6), 0.5, 1e-12);
-    assert_true(isnan(floor_fraction(&floor, 0)));
+    struct lower_bound lower_bound;
+    lower_bound_compute(&lower_bound, &machine, &work, CACHE_COLD);
+    assert_near(lower_bound.intensity, 500, 1e-9);
+    assert_near(lower_bound.ridge, 125, 1e-9); /* 1000e9 / 8e9 of DRAM */
+    assert_near(lower_bound.memory_ns, 1e6, 1e-3);
+    assert_near(lower_bound.compute_ns, 4e6, 1e-3);
+    assert_false(lower_bound.bound_is_memory);
+    assert_false(lower_bound.ceiling_measured);
+    assert_near(lower_bound.ceiling_value, 1000e9, 1);
+    assert_near(lower_bound_fraction(&lower_bound, 8e6), 0.5, 1e-12);
+    assert_true(isnan(lower_bound_fraction(&lower_bound, 0)));
     const struct work nothing = {0};
-    floor_compute(&floor, &machine, &nothing, CACHE_HOT);
-    assert_true(isnan(floor.intensity));
-    assert_true(isnan(floor.ridge));
-    assert_true(isnan(floor_fraction(&floor, 1)));
+    lower_bound_compute(&lower_bound, &machine, &nothing, CACHE_HOT);
+    assert_true(isnan(lower_bound.intensity));
+    assert_true(isnan(lower_bound.ridge));
+    assert_true(isnan(lower_bound_fraction(&lower_bound, 1)));
 }
 
-/* The floor must grow smoothly with the footprint: no jump where a cache ends. */
-static void test_floor_never_steps(void **state)
+/* The lower bound must grow smoothly with the footprint: no jump where a cache ends. */
+static void test_lower_bound_never_steps(void **state)
 {
     (void)state;
     double before = 0;
     for (double bytes = 32 * KI; bytes < 8 * MI; bytes += KI) {
         const struct work work = {bytes, 0, 0, 0, bytes, .unit = ""};
-        struct floor floor;
-        floor_compute(&floor, &machine, &work, CACHE_HOT);
-        assert_true(floor.time_ns >= before);
+        struct lower_bound lower_bound;
+        lower_bound_compute(&lower_bound, &machine, &work, CACHE_HOT);
+        assert_true(lower_bound.time_ns >= before);
         if (before > 0)
-            assert_true(floor.time_ns - before <= KI / 8e9 * 1e9 * 1.0001);
-        before = floor.time_ns;
+            assert_true(lower_bound.time_ns - before <= KI / 8e9 * 1e9 * 1.0001);
+        before = lower_bound.time_ns;
     }
 }
 
@@ -112,13 +112,13 @@ static const struct {
     double time_ns, tick_ns;
     enum plausibility verdict;
 } judged[] = {
-    {"slower than every roof", {8e6, 0, 0, 0, 8e6, .unit = ""}, CACHE_COLD, 1.2e6, 0, PLAUSIBLE},
-    {"at the measured roof", {8e6, 0, 0, 0, 8e6, .unit = ""}, CACHE_COLD, 1e6, 0, PLAUSIBLE},
+    {"slower than every ceiling", {8e6, 0, 0, 0, 8e6, .unit = ""}, CACHE_COLD, 1.2e6, 0, PLAUSIBLE},
+    {"at the measured ceiling", {8e6, 0, 0, 0, 8e6, .unit = ""}, CACHE_COLD, 1e6, 0, PLAUSIBLE},
     {"3.9 % above: inside 2 % and twice the interval", {8e6, 0, 0, 0, 8e6, .unit = ""}, CACHE_COLD, 1e6 / 1.039, 0, PLAUSIBLE},
-    {"4.1 % above", {8e6, 0, 0, 0, 8e6, .unit = ""}, CACHE_COLD, 1e6 / 1.041, 0, ABOVE_MEASURED_ROOF},
-    {"0.9 % above the physical peak", {8e6, 0, 0, 0, 8e6, .unit = ""}, CACHE_COLD, 8e5 / 1.009, 0, ABOVE_MEASURED_ROOF},
+    {"4.1 % above", {8e6, 0, 0, 0, 8e6, .unit = ""}, CACHE_COLD, 1e6 / 1.041, 0, ABOVE_MEASURED_CEILING},
+    {"0.9 % above the physical peak", {8e6, 0, 0, 0, 8e6, .unit = ""}, CACHE_COLD, 8e5 / 1.009, 0, ABOVE_MEASURED_CEILING},
     {"1.1 % above the physical peak", {8e6, 0, 0, 0, 8e6, .unit = ""}, CACHE_COLD, 8e5 / 1.011, 0, IMPOSSIBLE},
-    {"a coarse timer explains it", {8e6, 0, 0, 0, 8e6, .unit = ""}, CACHE_COLD, 8e5 / 1.011, 1e4, ABOVE_MEASURED_ROOF},
+    {"a coarse timer explains it", {8e6, 0, 0, 0, 8e6, .unit = ""}, CACHE_COLD, 8e5 / 1.011, 1e4, ABOVE_MEASURED_CEILING},
     {"cold writes may stay in the cache", {0, 5e5, 0, 0, 5e5, .unit = ""}, CACHE_COLD, 1e4, 0, PLAUSIBLE},
     {"rotated writes may not", {0, 5e5, 0, 0, 5e5, .unit = ""}, CACHE_ROTATE, 1e4, 0, IMPOSSIBLE},
     {"a link: what kernels reach on memory says nothing", {8e6, 0, 0, 0, 8e6, .level = "link"}, CACHE_COLD, 9e5, 0, PLAUSIBLE},
@@ -132,13 +132,13 @@ static void test_judge(void **state)
     for (size_t k = 0; k < sizeof(judged) / sizeof(judged[0]); k++) {
         char why[256];
         const enum plausibility verdict =
-            floor_judge(&machine, &judged[k].work, judged[k].cache, judged[k].time_ns, judged[k].tick_ns, why);
+            lower_bound_judge(&machine, &judged[k].work, judged[k].cache, judged[k].time_ns, judged[k].tick_ns, why);
         if (verdict != judged[k].verdict || !why[0] != (verdict == PLAUSIBLE))
             fail_msg("%s: verdict %d, '%s'", judged[k].what, (int)verdict, why);
     }
 }
 
-/* A card above the boost clock of its data sheet: 5 % more than the claimed peak is possible at a clock 10 % higher. */
+/* A card above the boost clock of its data sheet: 5 % more than the vendor peak is possible at a clock 10 % higher. */
 static void test_judge_at_a_higher_clock(void **state)
 {
     (void)state;
@@ -146,11 +146,11 @@ static void test_judge_at_a_higher_clock(void **state)
     struct machine faster = machine;
     char why[256];
     for (uint32_t k = 0; k < faster.unit_count; k++)
-        faster.units[k] = (struct machine_unit){.name = "vector_f32", .peak = {.claimed = 1e12}, .clock_hz = 2.5e9};
-    assert_int_equal(floor_judge(&faster, &work, CACHE_HOT, 1e3 / 1.05, 0, why), IMPOSSIBLE);
+        faster.units[k] = (struct machine_unit){.name = "vector_f32", .peak = {.vendor = 1e12}, .clock_hz = 2.5e9};
+    assert_int_equal(lower_bound_judge(&faster, &work, CACHE_HOT, 1e3 / 1.05, 0, why), IMPOSSIBLE);
     machine_raise_clock(&faster, 2.75e9);
-    assert_int_equal(floor_judge(&faster, &work, CACHE_HOT, 1e3 / 1.05, 0, why), PLAUSIBLE);
-    assert_int_equal(floor_judge(&faster, &work, CACHE_HOT, 1e3 / 1.15, 0, why), IMPOSSIBLE);
+    assert_int_equal(lower_bound_judge(&faster, &work, CACHE_HOT, 1e3 / 1.05, 0, why), PLAUSIBLE);
+    assert_int_equal(lower_bound_judge(&faster, &work, CACHE_HOT, 1e3 / 1.15, 0, why), IMPOSSIBLE);
 }
 
 static void test_judge_says_why(void **state)
@@ -158,15 +158,15 @@ static void test_judge_says_why(void **state)
     (void)state;
     const struct work work = {8e6, 0, 0, 0, 8e6, .unit = ""};
     char why[256];
-    floor_judge(&machine, &work, CACHE_COLD, 4e5, 0, why);
-    assert_string_equal(why, "400 us is 2 times as fast as DRAM's claimed 10.0 GB/s allows (at least 800 us)");
+    lower_bound_judge(&machine, &work, CACHE_COLD, 4e5, 0, why);
+    assert_string_equal(why, "400 us is 2 times as fast as DRAM's vendor 10.0 GB/s allows (at least 800 us)");
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_floor),          cmocka_unit_test(test_floor_details),
-        cmocka_unit_test(test_floor_never_steps), cmocka_unit_test(test_judge), cmocka_unit_test(test_judge_at_a_higher_clock),
+        cmocka_unit_test(test_lower_bound),          cmocka_unit_test(test_lower_bound_details),
+        cmocka_unit_test(test_lower_bound_never_steps), cmocka_unit_test(test_judge), cmocka_unit_test(test_judge_at_a_higher_clock),
         cmocka_unit_test(test_judge_says_why),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * A small world to plan in: some kernels, a device, a machine, and suites in C strings (apostrophes for quotation
- * marks).
+ * events).
  */
 #ifndef ROOFTILE_TEST_PLAN_FIXTURE_H
 #define ROOFTILE_TEST_PLAN_FIXTURE_H
@@ -36,13 +36,13 @@ static const char gemm_text[] =
     "] },\n"
     "  'work': { 'read': 'm*m*4', 'write': 'm*m*4', 'flops': '2*m*m*m', 'unit': 'vector_f32' },\n"
     "  'check': { 'params': { 'm': 48, 'tile': 8 },\n"
-    "    'oracle': { 'kernel': 'square_oracle', 'output': 'out', 'rel': 'm * eps(dtype)', 'params': { 'scale': 2 },\n"
+    "    'reference': { 'kernel': 'square_reference', 'output': 'out', 'rel': 'm * eps(dtype)', 'params': { 'scale': 2 },\n"
     "                'buffers': { 'x': 'a' } } } }";
 
-static const char oracle_text[] =
-    "{ 'name': 'square_oracle', 'summary': 's', 'class': 'compute', 'tags': ['oracle'],\n"
+static const char reference_text[] =
+    "{ 'name': 'square_reference', 'summary': 's', 'class': 'compute', 'tags': ['reference'],\n"
     "  'params': { 'm': 4, 'dtype': 'f32', 'samples': 1, 'scale': 1 },\n"
-    "  'code': { 'source': 'oracle.hip', 'symbol': 'square_oracle', 'defines': { 'T': '{ctype(dtype)}' } },\n"
+    "  'code': { 'source': 'reference.hip', 'symbol': 'square_reference', 'defines': { 'T': '{ctype(dtype)}' } },\n"
     "  'buffers': { 'x': { 'type': '{dtype}', 'count': 'm * m', 'role': 'in', 'fill': '1' },\n"
     "               'index': { 'type': 'u64', 'count': 'samples', 'role': 'in', 'fill': 'i' },\n"
     "               'result': { 'type': 'f64', 'count': 'samples', 'role': 'out' } },\n"
@@ -82,7 +82,7 @@ struct world {
 static inline void world_init(struct world *world)
 {
     /* Sorted by name, as a catalog is. */
-    static const char *const texts[] = {gemm_text, parts_text, oracle_text, triad_text};
+    static const char *const texts[] = {gemm_text, parts_text, reference_text, triad_text};
     memset(world, 0, sizeof(*world));
     for (size_t k = 0; k < 4; k++)
         if (parse_text(&world->manifests[k], texts[k], &world->arena, &world->err)) {
@@ -100,7 +100,7 @@ static inline void world_init(struct world *world)
                                           .arch = "gfx1030"};
     world->machine.launch_ns = 5000;
     world->machine.level_count = 1;
-    world->machine.levels[0].bandwidth.claimed = 1e12;
+    world->machine.levels[0].bandwidth.vendor = 1e12;
     world->options = (struct plan_options){
         .target_arch = "gfx1030", .target_kind = BUILD_AMD, .wave = 32, .cpu_target = "x86-64-v3", .cpu_wave = 64};
 }

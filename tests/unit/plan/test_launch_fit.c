@@ -131,7 +131,7 @@ static void test_differences(void **state)
 {
     struct world *world = *state;
     assert_int_equal(world_plan(world, "'cases': [ { 'kernel': 'triad' } ]"), STATUS_OK);
-    const struct bound *bound = &world->plan->cases[0].bound;
+    const struct resolved *resolved = &world->plan->cases[0].resolved;
     for (size_t k = 0; k < COUNT(cases); k++) {
         const struct codeobj_kernel kernel = {
             .name = "k",
@@ -143,14 +143,14 @@ static void test_differences(void **state)
             .group_segment_bytes = cases[k].group_bytes,
             .kernarg_bytes = cases[k].kernarg_bytes};
         struct text text = {0};
-        const size_t found = launch_fit(&text, bound, &bound->steps[0].launch, &kernel, 65536);
+        const size_t found = launch_fit(&text, resolved, &resolved->steps[0].launch, &kernel, 65536);
         if (found != cases[k].differences || strcmp(text.data ? text.data : "", cases[k].text ? cases[k].text : ""))
             fail_msg("%s: %zu: %s", cases[k].what, found, text.data ? text.data : "");
         text_release(&text);
     }
 }
 
-static void count_launch(void *context, const struct bound_launch *launch)
+static void count_launch(void *context, const struct resolved_launch *launch)
 {
     assert_non_null(launch->symbol);
     ++*(size_t *)context;
@@ -162,16 +162,16 @@ static void test_launches(void **state)
     struct world *world = *state;
     size_t count = 0;
     assert_int_equal(world_plan(world, "'cases': [ { 'kernel': 'parts' } ]"), STATUS_OK);
-    const struct bound *bound = &world->plan->cases[0].bound;
-    launch_each(bound, count_launch, &count);
+    const struct resolved *resolved = &world->plan->cases[0].resolved;
+    launch_each(resolved, count_launch, &count);
     assert_int_equal(count, 4);
-    assert_ptr_equal(launch_first_timed(bound), &bound->steps[0].launch);
-    for (size_t k = 0; k < bound->step_count; k++)
-        bound->steps[k].timed = k == 2;
-    assert_string_equal(launch_first_timed(bound)->symbol, "other");
-    for (size_t k = 0; k < bound->step_count; k++)
-        bound->steps[k].timed = k == 3;
-    assert_ptr_equal(launch_first_timed(bound), &bound->steps[3].steps[0].launch);
+    assert_ptr_equal(launch_first_timed(resolved), &resolved->steps[0].launch);
+    for (size_t k = 0; k < resolved->step_count; k++)
+        resolved->steps[k].timed = k == 2;
+    assert_string_equal(launch_first_timed(resolved)->symbol, "other");
+    for (size_t k = 0; k < resolved->step_count; k++)
+        resolved->steps[k].timed = k == 3;
+    assert_ptr_equal(launch_first_timed(resolved), &resolved->steps[3].steps[0].launch);
 }
 
 int main(void)

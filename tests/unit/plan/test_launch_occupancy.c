@@ -15,13 +15,13 @@
 /* triad is launched with workgroups of 256. */
 static const struct {
     const char *what, *target;
-    double claimed;
+    double vendor;
     bool exactly;
     uint32_t wave, vgprs, agprs, static_lds, dynamic_lds;
     bool wgp_mode;
     const char *text; /* NULL: nothing differs */
 } cases[] = {
-    {"nothing is claimed", "gfx942", 0, true, 64, 128, 0, 0, 0, 0, NULL},
+    {"nothing is vendor", "gfx942", 0, true, 64, 128, 0, 0, 0, 0, NULL},
     {"right", "gfx942", 4, true, 64, 128, 0, 0, 0, 0, NULL},
     {"at least", "gfx942", 2, false, 64, 128, 0, 0, 0, 0, NULL},
     {"unknown rules", "gfx9-4-generic", 3, true, 64, 128, 0, 0, 0, 0, NULL},
@@ -33,7 +33,7 @@ static const struct {
      "the manifest claims 2 waves per SIMD, gfx90a holds 1 of this launch, limited by VGPRs (512): 256 VGPRs fewer "
      "gives 2 "
      "waves per SIMD instead of 1"},
-    {"more than is claimed", "gfx942", 2, true, 64, 128, 0, 0, 0, 0,
+    {"more than is vendor", "gfx942", 2, true, 64, 128, 0, 0, 0, 0,
      "the manifest claims 2 waves per SIMD, gfx942 holds 4 of this launch, limited by VGPRs (128)"},
     {"fewer than at least", "gfx942", 8, false, 64, 64, 0, 0, 32768, 0,
      "the manifest claims at least 8 waves per SIMD, gfx942 holds 2 of this launch, limited by LDS (32768 bytes): "
@@ -53,9 +53,9 @@ static void test_claims(void **state)
     world_init(&world);
     assert_int_equal(world_plan(&world, "'cases': [ { 'kernel': 'triad', 'params': { 'block': 256 } } ]"), STATUS_OK);
     for (size_t k = 0; k < COUNT(cases); k++) {
-        struct bound bound = world.plan->cases[0].bound;
-        struct manifest manifest = *bound.manifest;
-        struct bound_launch launch = bound.steps[0].launch;
+        struct resolved resolved = world.plan->cases[0].resolved;
+        struct manifest manifest = *resolved.manifest;
+        struct resolved_launch launch = resolved.steps[0].launch;
         const struct codeobj_kernel kernel = {.name = "triad",
                                               .wave = cases[k].wave,
                                               .has_descriptor = true,
@@ -66,11 +66,11 @@ static void test_claims(void **state)
                                               .wgp_mode = cases[k].wgp_mode};
         struct text text = {0};
         manifest.occupancy.exactly = cases[k].exactly;
-        bound.manifest = &manifest;
-        bound.waves_claimed = cases[k].claimed;
+        resolved.manifest = &manifest;
+        resolved.waves_claimed = cases[k].vendor;
         launch.lds_bytes = cases[k].dynamic_lds;
         assert_int_equal(launch.block[0], 256);
-        const bool differs = launch_claim_differs(&text, &bound, &launch, cases[k].target, &kernel);
+        const bool differs = launch_claim_differs(&text, &resolved, &launch, cases[k].target, &kernel);
         if (differs != !!cases[k].text || (differs && strcmp(text.data, cases[k].text)))
             fail_msg("%s: %s", cases[k].what, differs ? text.data : "nothing differs");
         text_release(&text);
@@ -81,7 +81,7 @@ static void test_claims(void **state)
 static void test_without_a_descriptor(void **state)
 {
     const struct codeobj_kernel kernel = {.name = "k", .wave = 64};
-    const struct bound_launch launch = {.block = {64, 1, 1}};
+    const struct resolved_launch launch = {.block = {64, 1, 1}};
     struct occupancy occupancy;
     struct err err = {0};
     (void)state;

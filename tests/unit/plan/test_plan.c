@@ -106,8 +106,8 @@ static void test_variants(void **state)
         world.device.arch = cases[k].arch;
         world.device.wave = cases[k].wave;
         assert_int_equal(world_plan(&world, "'cases': [{'kernel': 'triad'}]"), STATUS_OK);
-        assert_true(world.plan->cases[0].bound.values[3].number == cases[k].vec);
-        assert_true(world.plan->cases[0].bound.values[2].number == cases[k].block);
+        assert_true(world.plan->cases[0].resolved.values[3].number == cases[k].vec);
+        assert_true(world.plan->cases[0].resolved.values[2].number == cases[k].block);
         arena_release(&world.arena);
     }
 }
@@ -229,8 +229,8 @@ static void test_bad_cases_are_data(void **state)
             fail_msg("case %zu: %s", k, plan_case->reason);
         if (!want[k].reason)
             assert_null(plan_case->reason);
-        assert_ptr_equal(plan_case->bound.manifest, world.manifests[3]);
-        assert_non_null(plan_case->bound.values);
+        assert_ptr_equal(plan_case->resolved.manifest, world.manifests[3]);
+        assert_non_null(plan_case->resolved.values);
     }
     arena_release(&world.arena);
 }
@@ -244,8 +244,8 @@ static void test_words_stay_words(void **state)
                      STATUS_OK);
     assert_int_equal(world.plan->count, 3);
     for (size_t k = 0; k < 3; k++)
-        assert_int_equal(world.plan->cases[k].bound.values[4].kind, PARAM_STRING);
-    assert_string_equal(world.plan->cases[2].bound.values[4].string, "f32");
+        assert_int_equal(world.plan->cases[k].resolved.values[4].kind, PARAM_STRING);
+    assert_string_equal(world.plan->cases[2].resolved.values[4].string, "f32");
     arena_release(&world.arena);
 }
 
@@ -276,10 +276,10 @@ static void test_codes(void **state)
                      STATUS_OK);
     const struct plan *plan = world.plan;
     assert_int_equal(plan->count, 202);
-    assert_int_equal(plan->code_count, 6); /* 2 dtypes x 2 widths, one gemm, one oracle */
+    assert_int_equal(plan->code_count, 6); /* 2 dtypes x 2 widths, one gemm, one reference */
     for (size_t k = 0; k < plan->count; k++)
-        assert_true(plan->cases[k].bound.code < plan->code_count);
-    const struct build_request *triad = &plan->codes[plan->cases[0].bound.code];
+        assert_true(plan->cases[k].resolved.code < plan->code_count);
+    const struct build_request *triad = &plan->codes[plan->cases[0].resolved.code];
     assert_string_equal(triad->source, "dir/triad.hip");
     assert_int_equal(triad->define_count, 2);
     assert_string_equal(triad->defines[0].name, "T");
@@ -288,15 +288,15 @@ static void test_codes(void **state)
     assert_int_equal(triad->target.kind, BUILD_AMD);
     assert_string_equal(triad->target.arch, "gfx1030");
     assert_ptr_equal(triad->asked_by, plan->cases[0].id);
-    const struct build_request *oracle = &plan->codes[plan->cases[200].oracle->bound.code];
-    assert_int_equal(oracle->target.kind, BUILD_CPU);
-    assert_int_equal(oracle->target.wave, 64);
-    assert_string_equal(oracle->target.arch, "x86-64-v3");
+    const struct build_request *reference = &plan->codes[plan->cases[200].reference->resolved.code];
+    assert_int_equal(reference->target.kind, BUILD_CPU);
+    assert_int_equal(reference->target.wave, 64);
+    assert_string_equal(reference->target.arch, "x86-64-v3");
     arena_release(&world.arena);
 }
 
 /* Wave size and CU mode are parameters that no manifest declares: they choose the code, show in ids when they are set,
- * never reach an oracle, and are a skip where the device has no such thing. */
+ * never reach a reference, and are a skip where the device has no such thing. */
 static void test_modes(void **state)
 {
     static const struct {
@@ -336,10 +336,10 @@ static void test_modes(void **state)
         if (!strstr(got->state == PLAN_READY ? got->id : got->reason, cases[k].end))
             fail_msg("'%s' is not in %s: %s", cases[k].end, got->id, got->reason ? got->reason : "");
         if (got->state == PLAN_READY) {
-            const struct build_target *target = &world.plan->codes[got->bound.code].target;
+            const struct build_target *target = &world.plan->codes[got->resolved.code].target;
             assert_int_equal(target->wave, cases[k].built_wave);
             assert_int_equal(target->cumode, cases[k].cumode);
-            assert_int_equal(world.plan->codes[got->oracle->bound.code].target.wave, 64);
+            assert_int_equal(world.plan->codes[got->reference->resolved.code].target.wave, 64);
         }
         arena_release(&world.arena);
     }
@@ -375,33 +375,33 @@ static void test_codes_of_launches(void **state)
     const struct build_request *codes = world.plan->codes;
     assert_int_equal(world.plan->count, 6);
     assert_int_equal(world.plan->code_count, 5); /* A=3, plain and LAST of parts; A=4; triad */
-    const struct bound *bound = &cases[0].bound;
-    assert_int_equal(bound->code_count, 2); /* the last launch does not happen */
-    assert_int_equal(bound->code, bound->steps[0].launch.code);
-    assert_int_equal(bound->code, bound->codes[0]);
-    assert_int_equal(bound->codes[1], bound->steps[2].launch.code);
-    assert_int_equal(bound->setup[0].launch.code, bound->codes[1]);
-    assert_int_equal(bound->steps[3].steps[0].launch.code, bound->code); /* the same defines in another order */
+    const struct resolved *resolved = &cases[0].resolved;
+    assert_int_equal(resolved->code_count, 2); /* the last launch does not happen */
+    assert_int_equal(resolved->code, resolved->steps[0].launch.code);
+    assert_int_equal(resolved->code, resolved->codes[0]);
+    assert_int_equal(resolved->codes[1], resolved->steps[2].launch.code);
+    assert_int_equal(resolved->setup[0].launch.code, resolved->codes[1]);
+    assert_int_equal(resolved->steps[3].steps[0].launch.code, resolved->code); /* the same defines in another order */
     static const char *const own[][2] = {{"A", "3"}, {"B", "2"}, {"W", "2"}}, *const plain[][2] = {{"B", "1"},
                                                                                                    {"W", "2"}};
-    assert_int_equal(codes[bound->code].define_count, 3);
+    assert_int_equal(codes[resolved->code].define_count, 3);
     for (size_t k = 0; k < 3; k++) {
-        assert_string_equal(codes[bound->code].defines[k].name, own[k][0]);
-        assert_string_equal(codes[bound->code].defines[k].value, own[k][1]);
+        assert_string_equal(codes[resolved->code].defines[k].name, own[k][0]);
+        assert_string_equal(codes[resolved->code].defines[k].value, own[k][1]);
     }
-    assert_int_equal(codes[bound->codes[1]].define_count, 2);
+    assert_int_equal(codes[resolved->codes[1]].define_count, 2);
     for (size_t k = 0; k < 2; k++) {
-        assert_string_equal(codes[bound->codes[1]].defines[k].name, plain[k][0]);
-        assert_string_equal(codes[bound->codes[1]].defines[k].value, plain[k][1]);
+        assert_string_equal(codes[resolved->codes[1]].defines[k].name, plain[k][0]);
+        assert_string_equal(codes[resolved->codes[1]].defines[k].value, plain[k][1]);
     }
-    assert_int_equal(cases[1].bound.code_count, 3);
-    assert_int_equal(cases[1].bound.code, bound->code);
-    assert_int_equal(cases[2].bound.code, bound->code); /* another n */
-    assert_int_equal(cases[3].bound.codes[2], cases[1].bound.codes[2]);
-    assert_int_not_equal(cases[4].bound.code, bound->code);
-    assert_int_equal(cases[4].bound.codes[1], bound->codes[1]);
-    assert_int_equal(cases[5].bound.code_count, 1);
-    assert_int_equal(cases[5].bound.code, cases[5].bound.codes[0]);
+    assert_int_equal(cases[1].resolved.code_count, 3);
+    assert_int_equal(cases[1].resolved.code, resolved->code);
+    assert_int_equal(cases[2].resolved.code, resolved->code); /* another n */
+    assert_int_equal(cases[3].resolved.codes[2], cases[1].resolved.codes[2]);
+    assert_int_not_equal(cases[4].resolved.code, resolved->code);
+    assert_int_equal(cases[4].resolved.codes[1], resolved->codes[1]);
+    assert_int_equal(cases[5].resolved.code_count, 1);
+    assert_int_equal(cases[5].resolved.code, cases[5].resolved.codes[0]);
     arena_release(&world.arena);
 }
 
@@ -410,22 +410,22 @@ static void test_verification(void **state)
     struct world world;
     (void)state;
     world_init(&world);
-    /* One oracle element costs 10 m: 256 of them stay below 2e9 up to m = 781250. */
+    /* One reference element costs 10 m: 256 of them stay below 2e9 up to m = 781250. */
     world.device.memory_bytes = 0;
     assert_int_equal(world_plan(&world, "'cases': [{'kernel': 'triad'},"
                                         " {'kernel': 'gemm', 'sweep': {'m': [16, 512, 1000000, 1000016]}}]"),
                      STATUS_OK);
     const struct plan_case *cases = world.plan->cases;
     assert_int_equal(cases[0].verify, VERIFY_EXPECT);
-    assert_null(cases[0].oracle);
-    assert_int_equal(cases[1].verify, VERIFY_ORACLE);
-    assert_true(cases[1].oracle->every && cases[1].oracle->samples == 256);
+    assert_null(cases[0].reference);
+    assert_int_equal(cases[1].verify, VERIFY_REFERENCE);
+    assert_true(cases[1].reference->every && cases[1].reference->samples == 256);
     assert_int_equal(cases[2].verify, VERIFY_SAMPLED);
-    const struct plan_oracle *sampled = cases[2].oracle;
+    const struct plan_reference *sampled = cases[2].reference;
     assert_false(sampled->every);
     assert_int_equal(sampled->samples, 256);
     assert_int_equal(sampled->output, 1);
-    assert_true(sampled->bound.values[0].number == 512 && sampled->bound.values[3].number == 2);
+    assert_true(sampled->resolved.values[0].number == 512 && sampled->resolved.values[3].number == 2);
     assert_int_equal(sampled->source[0], 0); /* x takes a */
     assert_int_equal(sampled->source[sampled->index_buffer], -1);
     assert_int_equal(sampled->source[sampled->result_buffer], -1);
@@ -433,9 +433,9 @@ static void test_verification(void **state)
     assert_int_equal(cases[3].verify, VERIFY_VARIANT);
     assert_true(cases[3].variant->values[0].number == 48);
     assert_true(cases[3].variant->values[1].number == 16); /* compiled in: the measured tile, not check.params' */
-    assert_int_equal(cases[3].variant->code, cases[3].bound.code);
-    assert_true(cases[3].oracle->every && cases[3].oracle->samples == 48 * 48);
-    assert_true(cases[3].oracle->rel == 48 * 0x1p-23);
+    assert_int_equal(cases[3].variant->code, cases[3].resolved.code);
+    assert_true(cases[3].reference->every && cases[3].reference->samples == 48 * 48);
+    assert_true(cases[3].reference->rel == 48 * 0x1p-23);
     assert_ptr_equal(cases[3].variant, cases[4].variant); /* bound once */
     assert_string_equal(verify_method_name(cases[3].verify), "variant");
     arena_release(&world.arena);
@@ -451,20 +451,20 @@ static void test_check_params(void **state)
                                         " {'kernel': 'gemm', 'params': {'tile': 4}}]"),
                      STATUS_OK);
     assert_int_equal(world.plan->count, 2);
-    assert_true(world.plan->cases[0].bound.values[0].number == 4099);
-    assert_true(world.plan->cases[1].bound.values[0].number == 48);
-    assert_true(world.plan->cases[1].bound.values[1].number == 8); /* overrides everything, compiled or not */
-    assert_int_equal(world.plan->cases[1].verify, VERIFY_ORACLE);
-    assert_true(world.plan->cases[1].oracle->every);
+    assert_true(world.plan->cases[0].resolved.values[0].number == 4099);
+    assert_true(world.plan->cases[1].resolved.values[0].number == 48);
+    assert_true(world.plan->cases[1].resolved.values[1].number == 8); /* overrides everything, compiled or not */
+    assert_int_equal(world.plan->cases[1].verify, VERIFY_REFERENCE);
+    assert_true(world.plan->cases[1].reference->every);
     arena_release(&world.arena);
 }
 
-static void test_oracle_faults(void **state)
+static void test_reference_faults(void **state)
 {
     static const struct {
         const char *find, *with, *complaint;
     } cases[] = {
-        {"'square_oracle'", "'round_oracle'", "/check/oracle: oracle 'round_oracle': "},
+        {"'square_reference'", "'round_reference'", "/check/reference: reference 'round_reference': "},
         {"'x': 'a'", "'y': 'a'", "no buffer of 'gemm' gives its buffer 'x' the contents"},
         {"'scale': 2", "'scala': 2", "did you mean 'scale'?"},
         {"'a': { 'type': '{dtype}'", "'a': { 'type': 'u8'", "is u8["},
@@ -495,7 +495,7 @@ static void test_estimate(void **state)
     assert_int_equal(world_plan(&world, "'cases': [{'kernel': 'triad', 'params': {'n': 1e8}}]"), STATUS_OK);
     const struct plan_case *only = &world.plan->cases[0];
     /* 8e8 bytes at 1 TB/s and a launch */
-    assert_true(only->floor.time_ns == 8e5);
+    assert_true(only->lower_bound.time_ns == 8e5);
     assert_true(only->forecast_ns == 8e5 + 5000);
     assert_true(world.plan->estimate_ns == only->estimate_ns);
     arena_release(&world.arena);
@@ -537,7 +537,7 @@ int main(void)
         cmocka_unit_test(test_mode_sweep),
         cmocka_unit_test(test_verification),
         cmocka_unit_test(test_check_params),
-        cmocka_unit_test(test_oracle_faults),
+        cmocka_unit_test(test_reference_faults),
         cmocka_unit_test(test_estimate),
         cmocka_unit_test(test_ten_thousand),
     };

@@ -114,8 +114,8 @@ static void test_ring(void **state)
     arena_release(&world.arena);
 }
 
-/* The oracle's own items and buffers, and ours copied into it. */
-static void test_oracle(void **state)
+/* The reference's own items and buffers, and ours copied into it. */
+static void test_reference(void **state)
 {
     struct world small, large;
     (void)state;
@@ -123,7 +123,7 @@ static void test_oracle(void **state)
     world_init(&large);
     const struct plan_case *few = planned(&small, "'cases': [{'kernel': 'gemm', 'params': {'m': 16}}]");
     const struct plan_case *many = planned(&large, "'cases': [{'kernel': 'gemm', 'params': {'m': 2048}}]");
-    assert_non_null(many->oracle);
+    assert_non_null(many->reference);
     assert_true(many->takes.verify_ns > 10 * few->takes.verify_ns);
     arena_release(&small.arena);
     arena_release(&large.arena);
@@ -135,7 +135,7 @@ int main(void)
         cmocka_unit_test(test_gpu),
         cmocka_unit_test(test_chase),
         cmocka_unit_test(test_ring),
-        cmocka_unit_test(test_oracle),
+        cmocka_unit_test(test_reference),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "../../../src/plan/bind_internal.h"
+#include "../../../src/plan/resolve_internal.h"
 #include "../manifest/manifest_text.h"
 
 static const struct device_facts gpu = {.wave = 64, .cus = 8, .max_block = 1024, .backend = "hip", .arch = "gfx942"};
@@ -48,7 +48,7 @@ static const struct {
     {RELAY, A | E | B | H, "more than one plain launch"},
     {RELAY ", " L1, A | H, "some timed work on another stream"}, /* after stream 0 has waited */
     {L1 ", { 'record': 'back', 'stream': 1 }, { 'wait': 'back' }", A | H,
-     "another stream"}, /* may run before the first mark */
+     "another stream"}, /* may run before the first event */
     {"{ 'record': 'go' }, { 'wait': 'go', 'stream': 1 }, " L1, A | H, "another stream"}, /* or end after the last one */
     {"{ 'loop': { 'repeat': 3, 'steps': [ " L ", " RELAY " ] } }", A | E | B | H, "more than one plain launch"},
     {"{ 'sync': true }, " L1 ", { 'sync': true }", A | E | B | H, "more than one plain launch"},
@@ -61,19 +61,19 @@ static void knows_who_sees(void **state)
         struct arena arena = {0};
         struct err err = {0};
         const struct manifest *manifest = NULL;
-        struct bound bound;
+        struct resolved resolved;
         const char *text = arena_printf(&arena,
                                         "{ 'name': 'k', 'summary': 's', 'code': { 'image': 'k.co', 'symbol': 'k' },"
                                         " 'buffers': { 'a': { 'type': 'u32', 'count': '4', 'role': 'temp' } },"
                                         " 'setup': [ { 'fill': { 'buffer': 'a', 'byte': 1 } } ], 'steps': [ %s ] }",
                                         cases[k].steps);
         if (parse_text(&manifest, text, &arena, &err) ||
-            bind_manifest(&bound, manifest, &(struct param_value){0}, &gpu, &arena, &err))
+            resolve_manifest(&resolved, manifest, &(struct param_value){0}, &gpu, &arena, &err))
             fail_msg("%s: %s", cases[k].steps, err.text);
         const char *first = NULL;
         for (int timer = 0; timer < TIMER_CHOICES; timer++) {
             err = (struct err){0};
-            const bool sees = !timing_check(&bound, (enum timer_choice)timer, &err);
+            const bool sees = !timing_check(&resolved, (enum timer_choice)timer, &err);
             if (sees != (bool)(cases[k].timers >> timer & 1))
                 fail_msg("%s: timer %s: '%s'", cases[k].steps, timer_choice_names[timer], err.text);
             if (!sees && !first)
@@ -104,7 +104,7 @@ static void refuses(void **state)
         struct arena arena = {0};
         struct err err = {0};
         const struct manifest *manifest = NULL;
-        struct bound bound;
+        struct resolved resolved;
         const char *text = arena_printf(&arena,
                                         "{ 'name': 'k', 'summary': 's', 'code': { 'image': 'k.co', 'symbol': 'k' },"
                                         " 'buffers': { 'a': { 'type': 'u32', 'count': '4', 'role': 'temp' } },"
@@ -112,7 +112,7 @@ static void refuses(void **state)
                                         refused[k].steps);
         if (parse_text(&manifest, text, &arena, &err))
             fail_msg("%s: %s", refused[k].steps, err.text);
-        assert_int_equal(bind_manifest(&bound, manifest, &(struct param_value){0}, &gpu, &arena, &err), ERR_CONFIG);
+        assert_int_equal(resolve_manifest(&resolved, manifest, &(struct param_value){0}, &gpu, &arena, &err), ERR_CONFIG);
         if (!strstr(err.text, refused[k].complaint))
             fail_msg("%s: '%s'", refused[k].steps, err.text);
         arena_release(&arena);
@@ -125,7 +125,7 @@ static void repeats_arguments(void **state)
     struct arena arena = {0};
     struct err err = {0};
     const struct manifest *manifest = NULL;
-    struct bound bound;
+    struct resolved resolved;
     (void)state;
     assert_int_equal(
         parse_text(&manifest,
@@ -135,8 +135,8 @@ static void repeats_arguments(void **state)
                    " 'u64', 'repeat': 127 } ] } }",
                    &arena, &err),
         STATUS_OK);
-    assert_int_equal(bind_manifest(&bound, manifest, &(struct param_value){0}, &gpu, &arena, &err), STATUS_OK);
-    const struct bound_launch *launch = &bound.steps[0].launch;
+    assert_int_equal(resolve_manifest(&resolved, manifest, &(struct param_value){0}, &gpu, &arena, &err), STATUS_OK);
+    const struct resolved_launch *launch = &resolved.steps[0].launch;
     assert_int_equal(launch->arg_count, 128);
     assert_int_equal(launch->args[0].buffer, 0);
     for (size_t k = 1; k < launch->arg_count; k++) {

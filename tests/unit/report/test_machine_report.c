@@ -37,7 +37,7 @@ static struct machine a_machine(void)
     machine.levels[2] = (struct machine_level){.name = "DRAM", .bandwidth = {.measured = 2e10}, .latency_ns = 90};
     machine.units[0] =
         (struct machine_unit){.name = "vector_f32",
-                              .peak = {.measured = 4e11, .claimed = 5e11, .ci_rel = 0.004, .measured_by = "fma_peak/a"},
+                              .peak = {.measured = 4e11, .vendor = 5e11, .ci_rel = 0.004, .measured_by = "fma_peak/a"},
                               .held_hz = 2.9e9};
     machine.units[1] =
         (struct machine_unit){.name = "vector_i8", .peak = {.measured = 1e12, .measured_by = "dot_peak/a"}};
@@ -66,15 +66,15 @@ static void test_machine(void **state)
         "L2      768 KiB .. 2.00 MiB  95.0 %     -         -     -      -        -\n",
         "DRAM               the rest       -     -         -     -      -  90.0 ns\n",
         "48.0 .. 64.0 KiB  99.9 %  1.50 ns  L1, one of 2\n",
-        "4.00 .. 6.00 MiB  99.0 %  40.0 ns  no border by bandwidth\n",
+        "4.00 .. 6.00 MiB  99.0 %  40.0 ns  no capacity boundary by bandwidth\n",
         "beyond       -  90.0 ns  DRAM\n",
         "vector_f32  400 GFLOP/s  0.4%  2.90 GHz  500 GFLOP/s   80.0 %  fma_peak\n",
         "vector_i8    1.00 TOP/s               -            -        -  dot_peak\n",
         "lds_read              1.00 TB/s  lds_read\n",
         "null_launch              450 ns  an empty launch\n",
-        "L2 ends at 768 KiB .. 2.00 MiB by bandwidth, but latency shows no border there",
-        "latency rises at 4.00 .. 6.00 MiB, but bandwidth shows no border there",
-        "uncertain borders: L2 (95 %)",
+        "L2 ends at 768 KiB .. 2.00 MiB by bandwidth, but latency shows no capacity boundary there",
+        "latency rises at 4.00 .. 6.00 MiB, but bandwidth shows no capacity boundary there",
+        "uncertain capacity boundaries: L2 (95 %)",
     };
     const struct machine machine = a_machine();
     const struct report_options options = {.columns = 200};

@@ -14,7 +14,7 @@
 static const struct table_column columns[] = {
     {.key = "name", .title = "case", .flags = COLUMN_GROUP},
     {.key = "median_ns", .title = "time", .unit = UNIT_TIME},
-    {.key = "fraction", .title = "of roof", .unit = UNIT_SHARE, .drop = 2},
+    {.key = "fraction", .title = "of ceiling", .unit = UNIT_SHARE, .drop = 2},
     {.key = "samples", .title = "samples", .unit = UNIT_COUNT, .flags = COLUMN_VERBOSE},
     {.key = "flags", .title = "", .flags = COLUMN_INITIALS, .drop = 1},
     {.title = "why", .flags = COLUMN_PROSE},
@@ -29,7 +29,7 @@ static struct table *some_cases(struct arena *arena)
                                      cell_range(-0.01, 0.02)});
     table_add(table, (struct cell[]){cell_text("copy n=2"),
                                      cell_number(NAN),
-                                     cell_unknown("no roof"),
+                                     cell_unknown("no ceiling"),
                                      cell_number(8),
                                      cell_text(""),
                                      cell_text(""),
@@ -64,7 +64,7 @@ static void test_text(void **state)
     (void)state;
     struct arena arena = {0};
     check_text(some_cases(&arena), (struct report_options){0},
-               "case             time  of roof              why\n"
+               "case             time  of ceiling              why\n"
                "copy\n"
                "  n=1         1.23 us      90%  noisy,late  one | two <three>\n"
                "  n=2               -        -\n"
@@ -228,7 +228,7 @@ static void test_markdown(void **state)
                 "|  |  |\n|---|---|\n| Device | GPU &amp; co |\n| Power | - |\n\n"
                 "**all is wrong**\n\n"
                 "<details><summary>All cases</summary>\n\n"
-                "| case | time | of roof |  | why |\n|---|---:|---:|---|---|\n"
+                "| case | time | of ceiling |  | why |\n|---|---:|---:|---|---|\n"
                 "| copy n=1 | 1.23 us | 90% | noisy,late | one \\| two \\<three\\> |\n"
                 "| copy n=2 | - | - |  |  |\n"
                 "| dot  \\[2J\"x\", | **crashed** |  |  | it said:   SIGSEGV |\n\n"
@@ -297,7 +297,7 @@ static void test_json(void **state)
           "{\"device\":\"GPU&co\",\"watts\":null,\"watts_reason\":\"nosensor\",\"tags\":[\"a\",\"b\"],\"cases\":["
           "{\"name\":\"copyn=1\",\"median_ns\":1234.5,\"fraction\":0.9,\"samples\":7,\"flags\":\"noisy,late\","
           "\"ratio_ci\":[-0.01,0.02]},"
-          "{\"name\":\"copyn=2\",\"median_ns\":null,\"fraction\":null,\"fraction_reason\":\"noroof\",\"samples\":8,"
+          "{\"name\":\"copyn=2\",\"median_ns\":null,\"fraction\":null,\"fraction_reason\":\"noceiling\",\"samples\":8,"
           "\"flags\":\"\"},"
           "{\"name\":\"dot\\u001b[2J\\\"x\\\",\"}],\"none\":[]}");
     text_release(&out);

@@ -31,11 +31,11 @@ static const char *line_with(struct text *line, const char *report, const char *
 
 /* The table of the fixture, exactly; the plot has its own tests. */
 static const char table_text[] =
-    "case      time  \u00b195%       rate  FLOP/B  bound  of roof  verified\n"
+    "case      time  \u00b195%       rate  FLOP/B  bound  of ceiling  verified\n"
     "copy\n"
     "  n=1  1.00 us  1.0%  95.9 GB/s   0.167  DRAM       90%  expect\n"
-    "  n=2  1.00 us  1.0%  95.9 GB/s   0.167  DRAM       90%  expect    impossible,disturbed\n"
-    "    impossible: 500 ns is 2 times as fast as DRAM's claimed 10.0 GB/s allows\n"
+    "  n=2  1.00 us  1.0%  95.9 GB/s   0.167  DRAM       90%  expect    impossible,interference\n"
+    "    impossible: 500 ns is 2 times as fast as DRAM's vendor 10.0 GB/s allows\n"
     "  n=3  failed\n"
     "    c[17] is 3.5, expected 4\n"
     "  n=4  skipped\n"
@@ -55,7 +55,7 @@ static const char table_text[] =
     "\n"
     "6 cases: 2 measured, 2 verified, 1 failed, 1 skipped, 1 crashed, 1 timeout, 1 impossible; 2 trials\n"
     "impossible (1): faster than a physical peak allows, so the work, the peak or the clock is wrong\n"
-    "disturbed (1): the machine's reference rates moved over 5 % meanwhile (a neighbour, or a clock)\n"
+    "interference (1): the machine's calibration rates moved over 5 % meanwhile (a neighbour, or a clock)\n"
     "on A \"CPU\", 2 threads, wave 64; seed 7\n"
     "\n"
     "Roofline";
@@ -129,8 +129,8 @@ static void test_widths(void **state)
     struct text out = {0}, line = {0};
     for (size_t k = 0; k < 3; k++) {
         cases[k] = fixture_ok("gemm/x;mode=hot", long_labels[k], "gemm");
-        cases[k].flags = FLAG_DISTURBED | FLAG_LAUNCH_BOUND | FLAG_ROOF_RAISED;
-        snprintf(cases[k].floor.bound, MACHINE_NAME, "vector_f32");
+        cases[k].flags = FLAG_INTERFERENCE | FLAG_LAUNCH_BOUND | FLAG_CEILING_RAISED;
+        snprintf(cases[k].lower_bound.bound, MACHINE_NAME, "vector_f32");
     }
     for (unsigned columns = 80; columns <= 160; columns += 4)
         check_width(report(&out, &result, "table", columns), columns);
@@ -139,11 +139,11 @@ static void test_widths(void **state)
     assert_null(strchr(out.data, '~'));
     /* Wide: words. Narrow: letters with a legend, and a label that does not fit has a line of its own, whole. */
     report(&out, &result, "table", 160);
-    assert_non_null(strstr(out.data, "roof_raised,disturbed,launch_bound\n"));
-    assert_non_null(strstr(out.data, "\nroof_raised (3): "));
+    assert_non_null(strstr(out.data, "ceiling_raised,interference,launch_bound\n"));
+    assert_non_null(strstr(out.data, "\nceiling_raised (3): "));
     report(&out, &result, "table", 80);
-    assert_null(strstr(out.data, "roof_raised,"));
-    assert_non_null(strstr(out.data, "\ndisturbed (3): "));
+    assert_null(strstr(out.data, "ceiling_raised,"));
+    assert_non_null(strstr(out.data, "\ninterference (3): "));
     assert_non_null(strstr(out.data, "\n  m=4096 n=4096 dtype=bf16 layout=nt tile=256\n    "));
     assert_non_null(strstr(line_with(&line, out.data, "95.9 GB/s"), "rdl"));
     text_release(&out);
@@ -319,7 +319,7 @@ static void test_case_line(void **state)
     assert_string_equal(out.data, "[3/46] copy n=1: 1.00 us \u00b11.0%, 95.9 GB/s, 90% of DRAM, verified\n");
     text_clear(&out);
     report_case_line(&out, &cases[1], 4, 46);
-    assert_true(text_ends(out.data, ", verified, impossible,disturbed\n"));
+    assert_true(text_ends(out.data, ", verified, impossible,interference\n"));
     text_clear(&out);
     report_case_line(&out, &cases[4], 5, 46);
     assert_string_equal(out.data, "[5/46] dot: crashed: SIGSEGV\n");

@@ -32,7 +32,7 @@ static void check_width(const char *text, unsigned columns)
 static struct result_case point(const char *kernel, double intensity, double flops_per_s)
 {
     struct result_case c = fixture_ok("k/x;mode=hot", kernel, kernel);
-    c.floor.intensity = intensity;
+    c.lower_bound.intensity = intensity;
     c.flops_per_s = flops_per_s;
     return c;
 }
@@ -69,13 +69,13 @@ static void test_picture(void **state)
     assert_non_null(strstr(out.data, "\n  A  stream  20.0 GFLOP/s     0.2      90%  DRAM\n"));
     assert_non_null(strstr(out.data, "\n  B  fma      390 GFLOP/s    1000"));
     assert_non_null(strstr(
-        out.data, "roofs (measured): L1 1.00 TB/s, DRAM 107 GB/s (raised in this run), vector_f32 400 GFLOP/s\n"));
+        out.data, "ceilings (measured): L1 1.00 TB/s, DRAM 107 GB/s (raised in this run), vector_f32 400 GFLOP/s\n"));
     assert_non_null(strstr(out.data, " vector_f32\n")); /* right of its line */
     assert_non_null(strstr(out.data, " DRAM"));
     text_release(&out);
 }
 
-static void test_no_roofs(void **state)
+static void test_no_ceilings(void **state)
 {
     (void)state;
     struct result_case fixture[FIXTURE_CASES];
@@ -83,11 +83,11 @@ static void test_no_roofs(void **state)
     struct text out = {0};
     result.machine = (struct machine){0};
     assert_string_equal(plot(&out, &result, 80),
-                        "\nno roof is known for this device; 'rooftile roofline' measures them\n");
+                        "\nno ceiling is known for this device; 'rooftile roofline' measures them\n");
     result = fixture_result(fixture);
     result.case_count = 0;
     assert_string_equal(plot(&out, &result, 80),
-                        "\nroofs (measured): L1 1.00 TB/s, DRAM 107 GB/s (raised in this run)\n");
+                        "\nceilings (measured): L1 1.00 TB/s, DRAM 107 GB/s (raised in this run)\n");
     result.machine.levels[0].bandwidth = result.machine.levels[1].bandwidth = (struct ceiling){0};
     assert_string_equal(plot(&out, &result, 80), "\n");
     text_release(&out);
@@ -187,7 +187,7 @@ static void test_machine(void **state)
     unsure.levels[0].capacity_confidence = 0.9;
     snprintf(unsure.title, sizeof(unsure.title), "\033[31m");
     report_machine(&out, &unsure, &options);
-    assert_non_null(strstr(out.data, "\nuncertain borders: L1 (90 %)\n"));
+    assert_non_null(strstr(out.data, "\nuncertain capacity boundaries: L1 (90 %)\n"));
     assert_null(strchr(out.data, '\033'));
     text_release(&out);
 }
@@ -195,7 +195,7 @@ static void test_machine(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_picture),      cmocka_unit_test(test_no_roofs), cmocka_unit_test(test_extremes),
+        cmocka_unit_test(test_picture),      cmocka_unit_test(test_no_ceilings), cmocka_unit_test(test_extremes),
         cmocka_unit_test(test_many_kernels), cmocka_unit_test(test_widths),   cmocka_unit_test(test_machine),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

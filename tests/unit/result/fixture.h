@@ -48,7 +48,7 @@ static struct result_case fixture_ok(const char *id, const char *label, const ch
     c.discarded[DISCARD_ZERO] = 2;
     fixture_stats(&c);
     fixture_rates(&c);
-    c.floor = (struct floor){.time_ns = 900, .memory_ns = 900, .compute_ns = 10, .intensity = 1.0 / 6, .bound = "DRAM",
+    c.lower_bound = (struct lower_bound){.time_ns = 900, .memory_ns = 900, .compute_ns = 10, .intensity = 1.0 / 6, .bound = "DRAM",
                              .bound_is_memory = true, .ceiling_name = "DRAM", .ceiling_value = 1.067e11,
                              .ceiling_measured = true, .ridge = NAN, .launch_ns = 500};
     c.before = (struct device_sense){.stream_bps = 2e10, .fma_flops = 1e11, .core_hz = 3e9, .steal_fraction = NAN,
@@ -72,7 +72,7 @@ static struct result_case fixture_unmeasured(const char *id, const char *label, 
     return (struct result_case){.id = id, .label = label, .kernel = kernel, .class = "memory", .flush_method = "",
                                 .flops_per_s = NAN, .bytes_per_s = NAN, .items_per_s = NAN, .fraction = NAN,
                                 .predicted_error = NAN, .cycles = NAN, .core_hz = NAN, .cross_ns = NAN,
-                                .clock_reason = "", .model = "floor", .floor = {.intensity = NAN, .ridge = NAN},
+                                .clock_reason = "", .model = "floor", .lower_bound = {.intensity = NAN, .ridge = NAN},
                                 .status = status, .reason = reason};
 }
 
@@ -101,7 +101,7 @@ static void fixture_trials(struct result_case *c)
     static const struct result_trial trials[] = {
         {.index = 0, .status = CASE_OK, .median_ns = 1000, .min_ns = 990, .n = 3, .cycles = NAN, .core_hz = NAN},
         {.index = 1, .status = CASE_OK, .median_ns = 1002.625, .min_ns = 998, .n = 3, .cycles = NAN, .core_hz = NAN,
-         .flags = FLAG_DISTURBED, .order_index = 4}};
+         .flags = FLAG_INTERFERENCE, .order_index = 4}};
     c->trials = trials;
     c->trial_count = 2;
     c->stats.median = (1000 + 1002.625) / 2;
@@ -128,10 +128,10 @@ static struct result fixture_result(struct result_case cases[static FIXTURE_CASE
     cases[1] = fixture_ok("copy/n=2;mode=hot;timer=batch", "copy n=2", "copy");
     fixture_gpu(&cases[0]);
     fixture_trials(&cases[1]);
-    cases[1].flags = FLAG_DISTURBED | FLAG_IMPOSSIBLE;
-    cases[1].reason = "500 ns is 2 times as fast as DRAM's claimed 10.0 GB/s allows";
+    cases[1].flags = FLAG_INTERFERENCE | FLAG_IMPOSSIBLE;
+    cases[1].reason = "500 ns is 2 times as fast as DRAM's vendor 10.0 GB/s allows";
     cases[2] = fixture_unmeasured("copy/n=3;mode=hot", "copy n=3", "copy", CASE_FAILED, "c[17] is 3.5, expected 4");
-    cases[2].verification = (struct verification){.verdict = VERIFY_FAIL, .method = "oracle", .checked = 10, .wrong = 1,
+    cases[2].verification = (struct verification){.verdict = VERIFY_FAIL, .method = "reference", .checked = 10, .wrong = 1,
                                                   .max_abs = NAN, .max_rel = INFINITY, .buffer = "c", .index = 17,
                                                   .got = NAN, .want = 4, .reason = "c[17] is nan, expected 4"};
     cases[3] = fixture_unmeasured("copy/n=4;mode=hot", "copy n=4", "copy", CASE_SKIPPED, "needs f64");

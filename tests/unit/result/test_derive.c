@@ -36,7 +36,7 @@ static struct result_case chase(size_t at, double footprint, enum dtype dtype, d
                                 .items_per_s = NAN,
                                 .metrics = metrics,
                                 .metric_count = 1,
-                                .floor = {.intensity = NAN}};
+                                .lower_bound = {.intensity = NAN}};
 }
 
 /* f32: 1 ns a step up to 1 MiB, then 10 ns; f64: 500 ns + 2 ns a byte. In shuffled order, with a failed case and

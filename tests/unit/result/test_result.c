@@ -20,7 +20,7 @@ static const struct {
     int code;
 } runs[] = {
     {"nothing", {CASE_NONE}, 0, VERIFY_NOT_RUN, 0},
-    {"all well", {CASE_OK, CASE_OK, CASE_SKIPPED}, FLAG_DISTURBED | FLAG_ROOF_RAISED, VERIFY_PASS, 0},
+    {"all well", {CASE_OK, CASE_OK, CASE_SKIPPED}, FLAG_INTERFERENCE | FLAG_CEILING_RAISED, VERIFY_PASS, 0},
     {"all skipped", {CASE_SKIPPED, CASE_SKIPPED}, 0, VERIFY_NOT_RUN, 0},
     {"wrong result", {CASE_FAILED, CASE_OK}, 0, VERIFY_FAIL, 1},
     {"wrong result, though it was timed", {CASE_OK}, 0, VERIFY_FAIL, 1},
@@ -67,15 +67,15 @@ static const struct manifest_metric metrics[] = {{.name = "cycles", .unit = "cyc
 static const struct manifest manifest = {
     .name = "copy", .class = CLASS_MEMORY, .params = params, .param_count = 1, .metrics = metrics, .metric_count = 1};
 
-static struct plan_case planned(struct bound_step *step)
+static struct plan_case planned(struct resolved_step *step)
 {
-    *step = (struct bound_step){.kind = STEP_LAUNCH, .timed = true, .repeat = 1, .launch = {.grid = {4, 2, 1}, .block = {64, 1, 1}}};
+    *step = (struct resolved_step){.kind = STEP_LAUNCH, .timed = true, .repeat = 1, .launch = {.grid = {4, 2, 1}, .block = {64, 1, 1}}};
     return (struct plan_case){.id = "copy/n=1000;mode=cold",
                               .label = "copy",
                               .state = PLAN_READY,
                               .forecast_ns = 900,
                               .measure = {.cache = CACHE_COLD},
-                              .bound = {.manifest = &manifest,
+                              .resolved = {.manifest = &manifest,
                                         .values = values,
                                         .steps = step,
                                         .step_count = 1,
@@ -86,7 +86,7 @@ static void test_build(void **state)
 {
     (void)state;
     struct arena arena = {0};
-    struct bound_step step;
+    struct resolved_step step;
     struct result_case c;
     const struct plan_case plan = planned(&step);
     struct measurement *m = calloc(1, sizeof(*m));
@@ -96,7 +96,7 @@ static void test_build(void **state)
                               .batch = 1,
                               .sample_count = 3,
                               .samples_ns = {1000, 1200, 900},
-                              .flags = FLAG_DISTURBED,
+                              .flags = FLAG_INTERFERENCE,
                               .flag_reason = "a neighbour",
                               .reason = "not this one",
                               .metrics = {42}};
@@ -107,7 +107,7 @@ static void test_build(void **state)
     assert_near(c.stats.median, 1000, 0);
     assert_near(c.bytes_per_s, 80e9, 1);
     assert_true(isnan(c.flops_per_s) && isnan(c.items_per_s));
-    assert_near(c.floor.time_ns, 800, 1e-9);
+    assert_near(c.lower_bound.time_ns, 800, 1e-9);
     assert_near(c.fraction, 0.8, 1e-12);
     assert_near(c.predicted_error, 1000.0 / 900 - 1, 1e-12);
     assert_near(c.metrics[0].value, 42, 0);
@@ -124,7 +124,7 @@ static void test_build_clocks(void **state)
 {
     (void)state;
     struct arena arena = {0};
-    struct bound_step step;
+    struct resolved_step step;
     struct result_case c;
     const struct plan_case plan = planned(&step);
     struct measurement *m = calloc(1, sizeof(*m));
@@ -158,12 +158,12 @@ static void test_build_clocks(void **state)
     arena_release(&arena);
 }
 
-/* A case that never ran has an id without a timer, a floor, and no figures. */
+/* A case that never ran has an id without a timer, a lower bound, and no figures. */
 static void test_build_unmeasured(void **state)
 {
     (void)state;
     struct arena arena = {0};
-    struct bound_step step;
+    struct resolved_step step;
     struct result_case c;
     struct plan_case plan = planned(&step);
     struct measurement *m = calloc(1, sizeof(*m));
@@ -172,10 +172,10 @@ static void test_build_unmeasured(void **state)
     assert_string_equal(c.id, "copy/n=1000;mode=cold");
     assert_string_equal(c.reason, "SIGSEGV");
     assert_true(isnan(c.bytes_per_s) && isnan(c.fraction) && isnan(c.predicted_error));
-    assert_near(c.floor.time_ns, 800, 1e-9);
+    assert_near(c.lower_bound.time_ns, 800, 1e-9);
     assert_int_equal(c.sample_count, 0);
     plan.state = PLAN_SKIPPED;
-    plan.bound = (struct bound){.manifest = &manifest};
+    plan.resolved = (struct resolved){.manifest = &manifest};
     m->status = CASE_SKIPPED;
     result_case_build(&c, &plan, m, "", &machine, &arena);
     assert_int_equal(c.param_count, 0);
@@ -195,7 +195,7 @@ static void test_build_predicted(void **state)
 {
     (void)state;
     struct arena arena = {0};
-    struct bound_step step;
+    struct resolved_step step;
     struct result_case c;
     const struct plan_case plan = planned(&step);
     struct measurement *m = calloc(1, sizeof(*m));

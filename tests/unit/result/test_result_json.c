@@ -116,9 +116,9 @@ static void test_values_survive(void **state)
     assert_near(c->samples_ns[4], 1002.125, 0);
     assert_near(c->stats.median, cases[0].stats.median, 0);
     assert_near(c->stats.lag1, cases[0].stats.lag1, 0);
-    assert_near(c->floor.time_ns, 900, 0);
-    assert_string_equal(c->floor.ceiling_name, "DRAM");
-    assert_true(c->floor.bound_is_memory);
+    assert_near(c->lower_bound.time_ns, 900, 0);
+    assert_string_equal(c->lower_bound.ceiling_name, "DRAM");
+    assert_true(c->lower_bound.bound_is_memory);
     assert_true(isnan(c->items_per_s));
     assert_near(c->predicted_error, -0.28, 0);
     assert_int_equal(c->block[0], 256);
@@ -126,7 +126,7 @@ static void test_values_survive(void **state)
     assert_near(c->metrics[0].value, 123.5, 0);
     assert_true(isnan(c->metrics[1].value));
     assert_int_equal(c->before.involuntary_switches, 7);
-    assert_int_equal(read->cases[1].flags, FLAG_DISTURBED | FLAG_IMPOSSIBLE);
+    assert_int_equal(read->cases[1].flags, FLAG_INTERFERENCE | FLAG_IMPOSSIBLE);
     assert_int_equal(wrong->status, CASE_FAILED);
     assert_int_equal(wrong->verification.verdict, VERIFY_FAIL);
     assert_true(isnan(wrong->verification.max_rel) && isnan(wrong->verification.got));
@@ -160,7 +160,7 @@ static void test_values_survive(void **state)
     assert_true(isnan(c->after.violation_hbm));
     assert_int_equal(read->cases[1].trial_count, 2);
     assert_near(read->cases[1].trials[1].median_ns, 1002.625, 0);
-    assert_int_equal(read->cases[1].trials[1].flags, FLAG_DISTURBED);
+    assert_int_equal(read->cases[1].trials[1].flags, FLAG_INTERFERENCE);
     assert_near(read->calibration.flush_reread_cold_ns, 900, 0);
     assert_string_equal(read->calibration.flush_verdict, "works");
     assert_int_equal(read->part_count, 2);
@@ -232,8 +232,8 @@ static const struct {
     {"no version", "\"schema_version\": \"2.0.0\"", "\"schema_version\": \"new\"", "is not a version"},
     {"version as number", "\"schema_version\": \"2.0.0\"", "\"schema_version\": 1", "must be a string"},
     {"an unknown key", "\"predicted\": false", "\"predicted\": false, \"later\": {\"a\": [1]}", NULL},
-    {"an unknown flag", "\"disturbed\"", "\"of a later version\"", NULL},
-    {"flag as number", "\"disturbed\"", "3", "must be a string"},
+    {"an unknown flag", "\"interference\"", "\"of a later version\"", NULL},
+    {"flag as number", "\"interference\"", "3", "must be a string"},
     {"negative median", "\"median_ns\":", "\"median_ns\":-", "cannot be negative"},
     {"median of zero", "\"median_ns\":", "\"median_ns\":0,\"old\":", "impossible values"},
     {"median above max", "\"median_ns\":", "\"median_ns\":9", "impossible values"},

@@ -143,13 +143,13 @@ static void indices_stay_below_their_bound(void **state)
     (void)state;
     static const struct {
         enum fill_dist dist;
-        const char *bound;
+        const char *resolved;
         double most;
     } cases[] = {{DIST_UNIFORM, "1", 0}, {DIST_UNIFORM, "777", 776},  {DIST_ZIPF, "777", 776},
                  {DIST_ZIPF, "1", 0},    {DIST_BLOCKED, "1000", 999}, {DIST_BLOCKED, "7", 6}};
     for (size_t c = 0; c < COUNT_OF(cases); c++) {
         struct bench bench = {0};
-        struct fill_spec spec = gen_spec(&bench, FILL_INDEX, cases[c].dist, cases[c].bound, NULL);
+        struct fill_spec spec = gen_spec(&bench, FILL_INDEX, cases[c].dist, cases[c].resolved, NULL);
         spec.options[FILL_BLOCK] = compiled(&bench, "16");
         start(&bench, spec, DTYPE_U32, 50000, SEED);
         const double *values = values_of(&bench);

@@ -93,7 +93,7 @@ static void every_suite_is_planned(void **state)
             const struct plan_case *planned = &plan->cases[c];
             if (planned->state == PLAN_INVALID)
                 fail_msg("%s: %s", planned->id, planned->reason);
-            on_matrix_units += planned->state == PLAN_READY && !strncmp(planned->bound.work.unit, "matrix_", 7);
+            on_matrix_units += planned->state == PLAN_READY && !strncmp(planned->resolved.work.unit, "matrix_", 7);
         }
     }
     assert_true(on_matrix_units > 50);

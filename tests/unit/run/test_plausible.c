@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What follows from a case that is faster than a roof: a finding, or that nobody can tell.
+ * What follows from a case that is faster than a ceiling: a finding, or that nobody can tell.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,7 +13,7 @@
 
 #include "../../../src/run/run_internal.h"
 
-#define MOVED "reference stream moved from 40.0 to 20.0 GB/s (-50 %)"
+#define MOVED "calibration stream moved from 40.0 to 20.0 GB/s (-50 %)"
 
 static const struct {
     const char *what;
@@ -23,19 +23,19 @@ static const struct {
     const char *reason;
 } cases[] = {
     {"plausible", PLAUSIBLE, true, 0, 0, ""},
-    {"plausible and disturbed", PLAUSIBLE, true, FLAG_DISTURBED, FLAG_DISTURBED, MOVED},
-    {"a roof that gave way", PLAUSIBLE, true, FLAG_ROOF_RAISED, FLAG_ROOF_RAISED, "raised"},
+    {"plausible and interference", PLAUSIBLE, true, FLAG_INTERFERENCE, FLAG_INTERFERENCE, MOVED},
+    {"a ceiling that gave way", PLAUSIBLE, true, FLAG_CEILING_RAISED, FLAG_CEILING_RAISED, "raised"},
     {"faster than physics", IMPOSSIBLE, true, 0, FLAG_IMPOSSIBLE, "too fast"},
-    {"a neighbour does not change physics", IMPOSSIBLE, true, FLAG_DISTURBED, FLAG_DISTURBED | FLAG_IMPOSSIBLE,
+    {"a neighbour does not change physics", IMPOSSIBLE, true, FLAG_INTERFERENCE, FLAG_INTERFERENCE | FLAG_IMPOSSIBLE,
      "too fast"},
-    {"a roof that stays", ABOVE_MEASURED_ROOF, true, 0, FLAG_IMPOSSIBLE, "too fast"},
-    {"a roof raised too little", ABOVE_MEASURED_ROOF, true, FLAG_ROOF_RAISED, FLAG_ROOF_RAISED | FLAG_IMPOSSIBLE,
+    {"a ceiling that stays", ABOVE_MEASURED_CEILING, true, 0, FLAG_IMPOSSIBLE, "too fast"},
+    {"a ceiling raised too little", ABOVE_MEASURED_CEILING, true, FLAG_CEILING_RAISED, FLAG_CEILING_RAISED | FLAG_IMPOSSIBLE,
      "too fast"},
-    {"a roof measured beside a neighbour", ABOVE_MEASURED_ROOF, true, FLAG_DISTURBED, FLAG_DISTURBED,
+    {"a ceiling measured beside a neighbour", ABOVE_MEASURED_CEILING, true, FLAG_INTERFERENCE, FLAG_INTERFERENCE,
      "proves nothing: too fast"},
-    {"and raised", ABOVE_MEASURED_ROOF, true, FLAG_DISTURBED | FLAG_ROOF_RAISED, FLAG_DISTURBED | FLAG_ROOF_RAISED,
+    {"and raised", ABOVE_MEASURED_CEILING, true, FLAG_INTERFERENCE | FLAG_CEILING_RAISED, FLAG_INTERFERENCE | FLAG_CEILING_RAISED,
      MOVED},
-    {"a roof that nothing measures", ABOVE_MEASURED_ROOF, false, FLAG_DISTURBED, FLAG_DISTURBED | FLAG_IMPOSSIBLE,
+    {"a ceiling that nothing measures", ABOVE_MEASURED_CEILING, false, FLAG_INTERFERENCE, FLAG_INTERFERENCE | FLAG_IMPOSSIBLE,
      "run rooftile roofline"},
 };
 
@@ -45,7 +45,7 @@ static void test_verdicts(void **state)
     static struct measurement out;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         out.flags = cases[i].before;
-        snprintf(out.flag_reason, sizeof(out.flag_reason), "%s", cases[i].before & FLAG_DISTURBED ? MOVED : "");
+        snprintf(out.flag_reason, sizeof(out.flag_reason), "%s", cases[i].before & FLAG_INTERFERENCE ? MOVED : "");
         flag_implausible(&out, cases[i].verdict, cases[i].measured_again, "too fast");
         if (out.flags != cases[i].after || !strstr(out.flag_reason, cases[i].reason))
             fail_msg("%s: flags %u, expected %u: \"%s\"", cases[i].what, out.flags, cases[i].after, out.flag_reason);

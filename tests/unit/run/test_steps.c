@@ -11,8 +11,8 @@
 #include "../../../src/run/run_internal.h"
 #include "rooftile/text.h"
 
-/* A device that writes down what it is asked for: L launch of the n-th loaded module, f fill, M mark, w wait for a
- * mark, S wait for all, + load, - unload, a alloc, x free. */
+/* A device that writes down what it is asked for: L launch of the n-th loaded module, f fill, M event, w wait for a
+ * event, S wait for all, + load, - unload, a alloc, x free. */
 struct diary {
     struct device device;
     struct text said;
@@ -92,19 +92,19 @@ static enum status d_fill(struct device *device, void *to, uint8_t byte, uint64_
     return STATUS_OK;
 }
 
-static enum status d_mark(struct device *device, uint32_t mark, uint32_t stream, struct err *err)
+static enum status d_event(struct device *device, uint32_t event, uint32_t stream, struct err *err)
 {
     (void)err;
     (void)stream;
-    say(device, "M", mark);
+    say(device, "M", event);
     return STATUS_OK;
 }
 
-static enum status d_wait_mark(struct device *device, uint32_t stream, uint32_t mark, struct err *err)
+static enum status d_wait_event(struct device *device, uint32_t stream, uint32_t event, struct err *err)
 {
     (void)err;
     (void)stream;
-    say(device, "w", mark);
+    say(device, "w", event);
     return STATUS_OK;
 }
 
@@ -124,9 +124,9 @@ static const struct device_ops ops = {
     .kernel = d_kernel,
     .launch = d_launch,
     .fill = d_fill,
-    .mark = d_mark,
+    .event = d_event,
     .wait = d_wait,
-    .wait_mark = d_wait_mark,
+    .wait_event = d_wait_event,
 };
 
 /* ---- cases ---- */
@@ -138,80 +138,80 @@ static const struct manifest_launch plain = {.cooperative = false}, together = {
         .kind = STEP_LAUNCH, .timed = in_time, .repeat = times, .launch = {.spec = &plain }                            \
     }
 
-static struct bound_step looped[] = {LAUNCH(1, true), {.kind = STEP_SYNC, .timed = true, .repeat = 1}};
-static struct bound_step relay[] = {LAUNCH(1, true),
-                                    {.kind = STEP_RECORD, .timed = true, .repeat = 1, .mark = 2},
-                                    {.kind = STEP_WAIT, .timed = true, .repeat = 1, .mark = 2, .stream = 1}};
+static struct resolved_step looped[] = {LAUNCH(1, true), {.kind = STEP_SYNC, .timed = true, .repeat = 1}};
+static struct resolved_step relay[] = {LAUNCH(1, true),
+                                    {.kind = STEP_RECORD, .timed = true, .repeat = 1, .event = 2},
+                                    {.kind = STEP_WAIT, .timed = true, .repeat = 1, .event = 2, .stream = 1}};
 
-/* What two runs under each kind of marks ask the device for. Marks 0 and 1 are the measurement's, 4 is the first of a
+/* What two runs under each kind of events ask the device for. Marks 0 and 1 are the measurement's, 4 is the first of a
  * manifest. */
 static const struct {
     const char *what;
-    struct bound_step steps[MOST_STEPS];
+    struct resolved_step steps[MOST_STEPS];
     size_t count;
-    enum run_marks marks;
+    enum run_events events;
     const char *first, *second;
 } cases[] = {
-    {"plain", {LAUNCH(2, true)}, 1, MARKS_NONE, "L1 L1 ", "L1 L1 "},
-    {"marked", {LAUNCH(2, true)}, 1, MARKS_AROUND, "M0 L1 L1 M1 ", "M0 L1 L1 M1 "},
-    {"host", {LAUNCH(1, true)}, 1, MARKS_HOST, "S0 L1 S0 ", "S0 L1 S0 "},
+    {"plain", {LAUNCH(2, true)}, 1, EVENTS_NONE, "L1 L1 ", "L1 L1 "},
+    {"marked", {LAUNCH(2, true)}, 1, EVENTS_AROUND, "M0 L1 L1 M1 ", "M0 L1 L1 M1 "},
+    {"host", {LAUNCH(1, true)}, 1, EVENTS_HOST, "S0 L1 S0 ", "S0 L1 S0 "},
     {"cooperative",
      {{.kind = STEP_LAUNCH, .timed = true, .repeat = 1, .launch = {.spec = &together}}},
      1,
-     MARKS_NONE,
+     EVENTS_NONE,
      "C1 ",
      "C1 "},
     {"untimed around",
      {{.kind = STEP_FILL, .repeat = 1, .byte = 9, .bytes = 4}, LAUNCH(1, true), LAUNCH(1, false)},
      3,
-     MARKS_AROUND,
+     EVENTS_AROUND,
      "f9 M0 L1 M1 L1 ",
      "f9 M0 L1 M1 L1 "},
     {"host, untimed around",
      {{.kind = STEP_FILL, .repeat = 1, .byte = 9, .bytes = 4}, LAUNCH(1, true), LAUNCH(1, false)},
      3,
-     MARKS_HOST,
+     EVENTS_HOST,
      "f9 S0 L1 S0 L1 ",
      "f9 S0 L1 S0 L1 "},
     {"loop",
      {{.kind = STEP_LOOP, .timed = true, .repeat = 3, .steps = looped, .step_count = 2}},
      1,
-     MARKS_AROUND,
+     EVENTS_AROUND,
      "M0 L1 S0 L1 S0 L1 S0 M1 ",
      "M0 L1 S0 L1 S0 L1 S0 M1 "},
-    {"loop of marks",
+    {"loop of events",
      {{.kind = STEP_LOOP, .timed = true, .repeat = 2, .steps = relay, .step_count = 3}},
      1,
-     MARKS_NONE,
+     EVENTS_NONE,
      "L1 M6 w6 L1 M6 w6 ",
      "L1 M6 w6 L1 M6 w6 "},
     {"load is timed, unload is not",
      {{.kind = STEP_LOAD, .timed = true, .repeat = 1}, LAUNCH(1, false)},
      2,
-     MARKS_HOST,
+     EVENTS_HOST,
      "S0 -1 S0 +2 S0 L2 ",
      "S0 -2 S0 +3 S0 L3 "},
     {"the first launch of fresh code",
      {{.kind = STEP_LOAD, .repeat = 1}, LAUNCH(1, true)},
      2,
-     MARKS_HOST,
+     EVENTS_HOST,
      "S0 -1 +2 S0 L2 S0 ",
      "S0 -2 +3 S0 L3 S0 "},
     {"fresh memory",
      {{.kind = STEP_ALLOC, .repeat = 1}, LAUNCH(1, true)},
      2,
-     MARKS_HOST,
+     EVENTS_HOST,
      "S0 x0 a0 S0 L1 S0 ",
      "S0 x0 a0 S0 L1 S0 "},
 };
 
 static const struct manifest manifest = {.name = "steps", .source = "steps.hip"};
 
-static struct bound bound_of(size_t k, struct bound_step *steps, const struct bound_buffer *buffers)
+static struct resolved bound_of(size_t k, struct resolved_step *steps, const struct resolved_buffer *buffers)
 {
     static const size_t codes[] = {0};
     memcpy(steps, cases[k].steps, sizeof(cases[k].steps));
-    return (struct bound){.buffers = buffers,
+    return (struct resolved){.buffers = buffers,
                           .buffer_count = 1,
                           .steps = steps,
                           .step_count = cases[k].count,
@@ -223,20 +223,20 @@ static struct bound bound_of(size_t k, struct bound_step *steps, const struct bo
 static void asks_in_order(void **state)
 {
     static const struct manifest_buffer spec = {.name = "b", .role = ROLE_OUT, .reset = RESET_NONE};
-    static const struct bound_buffer buffers[] = {{.spec = &spec, .dtype = DTYPE_U32, .count = 4, .size_bytes = 16}};
+    static const struct resolved_buffer buffers[] = {{.spec = &spec, .dtype = DTYPE_U32, .count = 4, .size_bytes = 16}};
     static const struct build_result builds[] = {{.object = "x"}};
     (void)state;
     for (size_t k = 0; k < sizeof(cases) / sizeof(cases[0]); k++) {
-        struct bound_step steps[MOST_STEPS];
-        const struct bound bound = bound_of(k, steps, buffers);
+        struct resolved_step steps[MOST_STEPS];
+        const struct resolved resolved = bound_of(k, steps, buffers);
         struct diary diary = {.device = {.ops = &ops}};
         struct ready ready = {0};
         struct err err = {0};
-        assert_int_equal(ready_init(&ready, &diary.device, &bound, builds, 1, 1, &err), STATUS_OK);
+        assert_int_equal(ready_init(&ready, &diary.device, &resolved, builds, 1, 1, &err), STATUS_OK);
         for (unsigned run = 0; run < 2; run++) {
             const char *want = run ? cases[k].second : cases[k].first;
             text_release(&diary.said);
-            if (ready_run(&ready, 0, cases[k].marks, &err))
+            if (ready_run(&ready, 0, cases[k].events, &err))
                 fail_msg("%s: %s", cases[k].what, err.text);
             if (strcmp(diary.said.data, want))
                 fail_msg("%s, run %u: '%s', expected '%s'", cases[k].what, run, diary.said.data, want);
@@ -255,17 +255,17 @@ static void counts_runs(void **state)
     static const struct build_result builds[] = {{.object = "x"}};
     (void)state;
     for (unsigned reset = 0; reset < 2; reset++) {
-        const struct bound_buffer buffers[] = {
+        const struct resolved_buffer buffers[] = {
             {.spec = reset ? &cleared : &kept, .dtype = DTYPE_U32, .count = 4, .size_bytes = 16}};
-        struct bound_step steps[MOST_STEPS];
-        const struct bound bound = bound_of(0, steps, buffers);
+        struct resolved_step steps[MOST_STEPS];
+        const struct resolved resolved = bound_of(0, steps, buffers);
         struct diary diary = {.device = {.ops = &ops}};
         struct ready ready = {0};
         struct err err = {0};
-        assert_int_equal(ready_init(&ready, &diary.device, &bound, builds, 1, 1, &err), STATUS_OK);
+        assert_int_equal(ready_init(&ready, &diary.device, &resolved, builds, 1, 1, &err), STATUS_OK);
         for (unsigned run = 0; run < 3; run++) {
             assert_int_equal(ready_reset(&ready, 0, &err), STATUS_OK);
-            assert_int_equal(ready_run(&ready, 0, MARKS_NONE, &err), STATUS_OK);
+            assert_int_equal(ready_run(&ready, 0, EVENTS_NONE, &err), STATUS_OK);
         }
         assert_int_equal(ready.runs, reset ? 1 : 3);
         assert_int_equal(ready_restore(&ready, &err), STATUS_OK);

@@ -89,14 +89,14 @@ static void adds_to_another_reason(void **state)
 {
     (void)state;
     begin(2e9, 1e9);
-    out.flags = FLAG_DISTURBED;
-    snprintf(out.flag_reason, sizeof(out.flag_reason), "reference stream moved");
+    out.flags = FLAG_INTERFERENCE;
+    snprintf(out.flag_reason, sizeof(out.flag_reason), "calibration stream moved");
     out.before.violation_hbm = 1;
     out.after.violation_hbm = 2;
     flag_throttling(&out);
-    assert_int_equal(out.flags, FLAG_DISTURBED | FLAG_THROTTLED);
+    assert_int_equal(out.flags, FLAG_INTERFERENCE | FLAG_THROTTLED);
     assert_string_equal(out.flag_reason,
-                        "reference stream moved; the clock fell from 2000 to 1000 MHz (-50.0 %) while the "
+                        "calibration stream moved; the clock fell from 2000 to 1000 MHz (-50.0 %) while the "
                         "temperature limit of the memory held it back");
 }
 

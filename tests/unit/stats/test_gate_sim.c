@@ -3,7 +3,7 @@
  * Rates of false alarm and of detection of the history gate under synthetic noise. With a number as argument, so many
  * times the repetitions: `unit_stats_test_gate_sim 10`.
  *
- * A night's value is the night's own noise plus the median of three trials, each with half the night's sd. Night noise
+ * A run's value is the run's own noise plus the median of three trials, each with half the run's sd. Run noise
  * follows the model; glitches are the trials'. Nothing is confirmed by measuring again, except where a test says so.
  */
 #include <math.h>
@@ -22,16 +22,16 @@
 #include "rooftile/summary.h"
 
 #define CASES 40
-#define NIGHTS 140
+#define RUNS 140
 #define TRIALS 3
 #define CONFIRM 5
-#define WARM 20 /* alarms count from this night on */
+#define WARM 20 /* alarms count from this run on */
 
 struct world {
     struct rng rng;
     struct noise_source source[CASES];
-    double quiet[CASES][NIGHTS]; /* ln, without trial noise */
-    double ns[CASES][NIGHTS];
+    double quiet[CASES][RUNS]; /* ln, without trial noise */
+    double ns[CASES][RUNS];
     struct gate_series series[CASES];
     struct gate_set set;
 };
@@ -50,23 +50,23 @@ static double trials_median(struct noise_source *source, size_t count)
     return median_of(trials, count);
 }
 
-/* `shared`: sd of what all cases of a night have in common. Steps are added by the caller to `quiet`, then
+/* `shared`: sd of what all cases of a run have in common. Steps are added by the caller to `quiet`, then
  * world_measure. */
 static void world_init(struct world *world, enum noise_model model, double sigma, double shared, size_t cases,
                        uint64_t seed)
 {
     rng_init(&world->rng, seed);
-    world->set = (struct gate_set){world->series, cases, NIGHTS, NULL, 1, NULL};
+    world->set = (struct gate_set){world->series, cases, RUNS, NULL, 1, NULL};
     for (size_t c = 0; c < cases; c++) {
         world->source[c] = (struct noise_source){model, noise_case_sigma(&world->rng, sigma), 0, &world->rng};
-        world->series[c] = (struct gate_series){.night_ns = world->ns[c]};
+        world->series[c] = (struct gate_series){.run_ns = world->ns[c]};
     }
-    for (size_t night = 0; night < NIGHTS; night++) {
+    for (size_t run = 0; run < RUNS; run++) {
         const double common = shared * rng_normal(&world->rng);
         for (size_t c = 0; c < cases; c++) {
             struct noise_source *source = &world->source[c];
             const double own = model == GLITCH ? source->sigma * rng_normal(&world->rng) : noise_next(source);
-            world->quiet[c][night] = common + own;
+            world->quiet[c][run] = common + own;
         }
     }
 }
@@ -74,27 +74,27 @@ static void world_init(struct world *world, enum noise_model model, double sigma
 static void world_measure(struct world *world)
 {
     for (size_t c = 0; c < world->set.series_count; c++)
-        for (size_t night = 0; night < NIGHTS; night++)
-            world->ns[c][night] = 1e5 * exp(world->quiet[c][night] + trials_median(&world->source[c], TRIALS));
+        for (size_t run = 0; run < RUNS; run++)
+            world->ns[c][run] = 1e5 * exp(world->quiet[c][run] + trials_median(&world->source[c], TRIALS));
 }
 
 struct alarms {
-    size_t firm, provisional, naive, nights;
-    size_t class_firm, class_provisional;
+    size_t confirmed, tentative, naive, runs;
+    size_t class_confirmed, class_tentative;
 };
 
-static void count_alarm(void *context, size_t night, bool is_class, size_t index, const struct gate_verdict *verdict)
+static void count_alarm(void *context, size_t run, bool is_class, size_t index, const struct gate_verdict *verdict)
 {
     struct alarms *alarms = context;
     (void)index;
-    if (night < WARM)
+    if (run < WARM)
         return;
     if (is_class) {
-        alarms->class_firm += verdict->state == GATE_FIRM;
-        alarms->class_provisional += verdict->state == GATE_PROVISIONAL;
+        alarms->class_confirmed += verdict->state == GATE_CONFIRMED;
+        alarms->class_tentative += verdict->state == GATE_TENTATIVE;
     } else {
-        alarms->firm += verdict->state == GATE_FIRM;
-        alarms->provisional += verdict->state == GATE_PROVISIONAL;
+        alarms->confirmed += verdict->state == GATE_CONFIRMED;
+        alarms->tentative += verdict->state == GATE_TENTATIVE;
     }
 }
 
@@ -102,16 +102,16 @@ static void replay(const struct world *world, replay_seen *seen, void *context)
 {
     struct gate_verdict out[CASES], class;
     const struct gate_options options = gate_defaults();
-    replay_nights(out, &class, &world->set, &options, seen, context);
+    replay_runs(out, &class, &world->set, &options, seen, context);
 }
 
-/* What many nightly scripts do: more than 5 % slower or faster than last night. */
+/* What many nightly scripts do: more than 5 % slower or faster than the previous run. */
 static size_t naive_alarms(const struct world *world)
 {
     size_t count = 0;
     for (size_t c = 0; c < world->set.series_count; c++)
-        for (size_t night = WARM; night < NIGHTS; night++)
-            count += fabs(log(world->ns[c][night] / world->ns[c][night - 1])) > log(1.05);
+        for (size_t run = WARM; run < RUNS; run++)
+            count += fabs(log(world->ns[c][run] / world->ns[c][run - 1])) > log(1.05);
     return count;
 }
 
@@ -125,13 +125,13 @@ static void alarms_of(struct alarms *alarms, enum noise_model model, double sigm
         world_measure(&world);
         replay(&world, count_alarm, alarms);
         alarms->naive += naive_alarms(&world);
-        alarms->nights += cases * (NIGHTS - WARM);
+        alarms->runs += cases * (RUNS - WARM);
     }
 }
 
 static const struct {
     enum noise_model model;
-    double most; /* firm false alarms per case-night */
+    double most; /* confirmed false alarms per case-run */
 } bounds[] = {{GAUSSIAN, 0.0002}, {STUDENT_T4, 0.0002}, {GLITCH, 0.0002},
               {BIMODAL, 0.001},   {DRIFT, 0.001},       {AR1, 0.001}};
 
@@ -143,15 +143,15 @@ static void test_false_alarms(void **state)
         for (size_t s = 0; s < sizeof(sigmas) / sizeof(sigmas[0]); s++) {
             struct alarms got;
             alarms_of(&got, bounds[row].model, sigmas[s], CASES, noise_repetitions(3));
-            const double nights = (double)got.nights;
-            printf("%-8s sd %.1f %%: firm %.3f per 1000 case-nights (bound %.1f), provisional %.2f, naive %.1f; class "
-                   "%zu firm\n",
-                   noise_names[bounds[row].model], sigmas[s] * 100, 1000 * (double)got.firm / nights,
-                   1000 * bounds[row].most, 1000 * (double)got.provisional / nights, 1000 * (double)got.naive / nights,
-                   got.class_firm);
-            assert_true((double)got.firm <= noise_most(bounds[row].most, nights));
+            const double runs = (double)got.runs;
+            printf("%-8s sd %.1f %%: confirmed %.3f per 1000 case-runs (bound %.1f), tentative %.2f, naive %.1f; class "
+                   "%zu confirmed\n",
+                   noise_names[bounds[row].model], sigmas[s] * 100, 1000 * (double)got.confirmed / runs,
+                   1000 * bounds[row].most, 1000 * (double)got.tentative / runs, 1000 * (double)got.naive / runs,
+                   got.class_confirmed);
+            assert_true((double)got.confirmed <= noise_most(bounds[row].most, runs));
             if (sigmas[s] >= 0.02)
-                assert_true((double)got.naive > noise_most(bounds[row].most, nights));
+                assert_true((double)got.naive > noise_most(bounds[row].most, runs));
         }
 }
 
@@ -162,45 +162,45 @@ static void test_alone(void **state)
     for (size_t row = 0; row < sizeof(bounds) / sizeof(bounds[0]); row++) {
         struct alarms got;
         alarms_of(&got, bounds[row].model, 0.01, 1, noise_repetitions(50));
-        const double nights = (double)got.nights;
-        printf("alone %-8s: firm %.3f per 1000 nights, provisional %.2f\n", noise_names[bounds[row].model],
-               1000 * (double)got.firm / nights, 1000 * (double)got.provisional / nights);
-        assert_true((double)got.firm <= noise_most(bounds[row].most, nights));
+        const double runs = (double)got.runs;
+        printf("alone %-8s: confirmed %.3f per 1000 runs, tentative %.2f\n", noise_names[bounds[row].model],
+               1000 * (double)got.confirmed / runs, 1000 * (double)got.tentative / runs);
+        assert_true((double)got.confirmed <= noise_most(bounds[row].most, runs));
     }
 }
 
-/* Eight cases of the class step up, on different nights; the others stay. */
+/* Eight cases of the class step up, on different runs; the others stay. */
 #define FIRST_STEP 60
 #define STEPPING 8
-static size_t step_night(size_t c)
+static size_t step_run(size_t c)
 {
     return FIRST_STEP + 3 * c;
 }
 
 struct detection {
-    size_t first[STEPPING]; /* firm, in nights after the step; NIGHTS = never */
-    size_t provisional[STEPPING];
+    size_t first[STEPPING]; /* confirmed, in runs after the step; RUNS = never */
+    size_t tentative[STEPPING];
     size_t tau[STEPPING];
     double shift[STEPPING];
 };
 
-static void note_detection(void *context, size_t night, bool is_class, size_t index, const struct gate_verdict *verdict)
+static void note_detection(void *context, size_t run, bool is_class, size_t index, const struct gate_verdict *verdict)
 {
     struct detection *detection = context;
-    const size_t step = step_night(index);
-    if (is_class || index >= STEPPING || night < step || !verdict->slower)
+    const size_t step = step_run(index);
+    if (is_class || index >= STEPPING || run < step || !verdict->slower)
         return;
-    if (night == step)
-        detection->provisional[index] = 1;
-    if (verdict->state != GATE_FIRM || detection->first[index] != NIGHTS)
+    if (run == step)
+        detection->tentative[index] = 1;
+    if (verdict->state != GATE_CONFIRMED || detection->first[index] != RUNS)
         return;
-    detection->first[index] = night - step;
+    detection->first[index] = run - step;
     detection->tau[index] = verdict->tau;
     detection->shift[index] = verdict->shift;
 }
 
 struct found {
-    size_t all, provisional, firm2, firm3, firm7, near, half;
+    size_t all, tentative, confirmed2, confirmed3, confirmed7, near, half;
 };
 
 static void find_steps(struct found *found, enum noise_model model, double sigma, double step, size_t repetitions)
@@ -211,19 +211,19 @@ static void find_steps(struct found *found, enum noise_model model, double sigma
         struct detection detection = {{0}, {0}, {0}, {0}};
         world_init(&world, model, sigma, 0, CASES, rng_at(rng_derive((uint64_t)model, "step"), k));
         for (size_t c = 0; c < STEPPING; c++) {
-            detection.first[c] = NIGHTS;
-            for (size_t night = step_night(c); night < NIGHTS; night++)
-                world.quiet[c][night] += log1p(step);
+            detection.first[c] = RUNS;
+            for (size_t run = step_run(c); run < RUNS; run++)
+                world.quiet[c][run] += log1p(step);
         }
         world_measure(&world);
         replay(&world, note_detection, &detection);
         for (size_t c = 0; c < STEPPING; c++) {
-            const size_t late = detection.first[c], tau = detection.tau[c], at = step_night(c);
+            const size_t late = detection.first[c], tau = detection.tau[c], at = step_run(c);
             found->all++;
-            found->provisional += detection.provisional[c];
-            found->firm2 += late <= 1;
-            found->firm3 += late <= 2;
-            found->firm7 += late <= 6;
+            found->tentative += detection.tentative[c];
+            found->confirmed2 += late <= 1;
+            found->confirmed3 += late <= 2;
+            found->confirmed7 += late <= 6;
             found->near += late <= 6 && tau <= at + 1 && tau + 1 >= at;
             found->half += late <= 6 && fabs(detection.shift[c] - step) < step / 2;
         }
@@ -235,7 +235,7 @@ static void test_detection(void **state)
     (void)state;
     static const struct {
         enum noise_model model;
-        double sigma, step, firm3, firm7, near;
+        double sigma, step, confirmed3, confirmed7, near;
     } rows[] = {
         {GAUSSIAN, 0.003, 0.03, 0.95, 0.98, 0.9},  {GAUSSIAN, 0.003, 0.05, 0.98, 0.99, 0.9},
         {STUDENT_T4, 0.003, 0.03, 0.9, 0.95, 0.9}, {GLITCH, 0.003, 0.03, 0.9, 0.95, 0.9},
@@ -246,28 +246,28 @@ static void test_detection(void **state)
         struct found got;
         find_steps(&got, rows[row].model, rows[row].sigma, rows[row].step, noise_repetitions(8));
         const double all = (double)got.all;
-        printf("%-8s sd %.1f %% step +%.0f %%: seen on its first night %.3f, firm within 2/3/7 nights %.3f/%.3f/%.3f; "
-               "tau within a night %.3f, size within a half %.3f\n",
-               noise_names[rows[row].model], rows[row].sigma * 100, rows[row].step * 100, (double)got.provisional / all,
-               (double)got.firm2 / all, (double)got.firm3 / all, (double)got.firm7 / all,
-               (double)got.near / (double)got.firm7, (double)got.half / (double)got.firm7);
-        assert_true((double)got.firm3 >= noise_least(rows[row].firm3, all));
-        assert_true((double)got.firm7 >= noise_least(rows[row].firm7, all));
-        assert_true((double)got.near >= noise_least(rows[row].near, (double)got.firm7));
+        printf("%-8s sd %.1f %% step +%.0f %%: seen in its first run %.3f, confirmed within 2/3/7 runs %.3f/%.3f/%.3f; "
+               "tau within a run %.3f, size within a half %.3f\n",
+               noise_names[rows[row].model], rows[row].sigma * 100, rows[row].step * 100, (double)got.tentative / all,
+               (double)got.confirmed2 / all, (double)got.confirmed3 / all, (double)got.confirmed7 / all,
+               (double)got.near / (double)got.confirmed7, (double)got.half / (double)got.confirmed7);
+        assert_true((double)got.confirmed3 >= noise_least(rows[row].confirmed3, all));
+        assert_true((double)got.confirmed7 >= noise_least(rows[row].confirmed7, all));
+        assert_true((double)got.near >= noise_least(rows[row].near, (double)got.confirmed7));
     }
 }
 
 struct suite_alarms {
-    size_t class_firm, class_provisional, single[CASES];
+    size_t class_confirmed, class_tentative, single[CASES];
 };
 
-static void note_suite(void *context, size_t night, bool is_class, size_t index, const struct gate_verdict *verdict)
+static void note_suite(void *context, size_t run, bool is_class, size_t index, const struct gate_verdict *verdict)
 {
     struct suite_alarms *alarms = context;
-    if (night < FIRST_STEP || night >= FIRST_STEP + 30 || verdict->state != GATE_FIRM)
+    if (run < FIRST_STEP || run >= FIRST_STEP + 30 || verdict->state != GATE_CONFIRMED)
         return;
     if (is_class)
-        alarms->class_firm++;
+        alarms->class_confirmed++;
     else
         alarms->single[index] = 1;
 }
@@ -284,12 +284,12 @@ static void test_suite_wide(void **state)
             struct suite_alarms alarms = {0, 0, {0}};
             world_init(&world, GAUSSIAN, 0.003, shared[row], CASES, rng_at(rng_derive(row, "suite"), k));
             for (size_t c = 0; c < CASES; c++)
-                for (size_t night = FIRST_STEP; night < NIGHTS; night++)
-                    world.quiet[c][night] += log1p(0.02);
+                for (size_t run = FIRST_STEP; run < RUNS; run++)
+                    world.quiet[c][run] += log1p(0.02);
             world_measure(&world);
             replay(&world, note_suite, &alarms);
-            once += alarms.class_firm == 1;
-            never += alarms.class_firm == 0;
+            once += alarms.class_confirmed == 1;
+            never += alarms.class_confirmed == 0;
             for (size_t c = 0; c < CASES; c++)
                 single += alarms.single[c];
         }

@@ -48,9 +48,9 @@ static void test_verdicts(void **state)
         {{100}, {100}, 1, 1, QUIET, SHIFT_INCONCLUSIVE, SHIFT_FEW_TRIALS},
         {{100, 100.1}, {110, 110.1}, 2, 2, QUIET, SHIFT_SUSPECT, SHIFT_FEW_TRIALS},
         {{100, 100.1, 99.9, 100, 100}, {110}, 5, 1, QUIET, SHIFT_SUSPECT, SHIFT_FEW_TRIALS},
-        /* Two of three trials disturbed: the third knows better. */
+        /* Two of three trials with interference: the third knows better. */
         {{100, 100.1, 99.9}, {106, 106.1, 100}, 3, 3, QUIET, SHIFT_INCONCLUSIVE, SHIFT_UNSUPPORTED},
-        /* One disturbed trial on a side neither makes nor hides a shift. */
+        /* One trial with interference on a side neither makes nor hides a shift. */
         {{100, 100.1, 99.9, 125, 100}, {100.1, 100, 99.8, 100, 100.1}, 5, 5, QUIET, SHIFT_SAME, SHIFT_WITHIN},
         {{100, 100.1, 99.9, 125, 100}, {105.1, 105, 104.8, 105, 105.1}, 5, 5, QUIET, SHIFT_SLOWER, SHIFT_CLEAR},
         /* The same numbers, on a machine known to be noisy or not known at all. */

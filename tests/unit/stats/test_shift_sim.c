@@ -29,7 +29,7 @@ struct scene {
 };
 
 struct counts {
-    size_t firm, same, naive, all;
+    size_t confirmed, same, naive, all;
 };
 
 static void draw(double *trial_ns, size_t count, struct noise_source *source, double effect)
@@ -81,7 +81,7 @@ static struct counts run(const struct scene *scene, size_t count, const char *na
         draw(base, scene->trials, &source, 0);
         draw(new, scene->trials, &source, scene->effect);
         assert_int_equal(shift_compare(&shift, &one, &options, &err), STATUS_OK);
-        counts.firm += scene->effect > 0 ? shift.verdict == SHIFT_SLOWER
+        counts.confirmed += scene->effect > 0 ? shift.verdict == SHIFT_SLOWER
                                          : shift.verdict == SHIFT_SLOWER || shift.verdict == SHIFT_FASTER;
         counts.same += shift.verdict == SHIFT_SAME;
         counts.naive += naive_alarm(base, new, scene->trials);
@@ -112,9 +112,9 @@ static void test_false_alarms(void **state)
                 printf(
                     "A/A %-8s sd %.1f %% R=%zu %-7s: false alarms %.3f per 1000 (bound %.1f), same %.3f; naive %.1f\n",
                     noise_names[scene.model], scene.sigma * 100, scene.trials, learned ? "learned" : "prior",
-                    1000 * (double)got.firm / all, 1000 * rows[row].most, (double)got.same / all,
+                    1000 * (double)got.confirmed / all, 1000 * rows[row].most, (double)got.same / all,
                     1000 * (double)got.naive / all);
-                assert_true((double)got.firm <= noise_most(rows[row].most, all));
+                assert_true((double)got.confirmed <= noise_most(rows[row].most, all));
                 if (scene.sigma >= 0.02) /* the same noise breaks the bound of a rule that knows nothing of noise */
                     assert_true((double)got.naive > noise_most(rows[row].most, all));
             }
@@ -139,8 +139,8 @@ static void test_power(void **state)
         const struct counts got = run(scene, noise_repetitions(4000), "power");
         printf("A/B %-8s sd %.1f %% R=%zu %-7s: +%.0f %% found in %.4f (least %.2f)\n", noise_names[scene->model],
                scene->sigma * 100, scene->trials, scene->learned ? "learned" : "prior", scene->effect * 100,
-               (double)got.firm / (double)got.all, rows[row].least);
-        assert_true((double)got.firm >= noise_least(rows[row].least, (double)got.all));
+               (double)got.confirmed / (double)got.all, rows[row].least);
+        assert_true((double)got.confirmed >= noise_least(rows[row].least, (double)got.all));
     }
 }
 

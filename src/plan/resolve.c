@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: MIT */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "resolve_internal.h"
+#include "rooftile/units.h"
+
+/* ---- values and complaints ---- */
+
+static const struct json *place_json(const struct place *place)
+{
+    const struct json *at = place->at;
+    const struct json *member = place->key ? json_member(at, place->key) : NULL;
+    if (!member)
+        return at;
+    const struct json *element =
+        place->element >= 0 && member->type == JSON_ARRAY ? json_at(member, (size_t)place->element) : NULL;
+    return element ? element : member;
+}
+
+enum status resolve_fail(const struct resolve *resolve, const struct place *place, const char *format, ...)
+{
+    char text[sizeof(resolve->err->text)];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    const struct json *at = place_json(place);
+    if (at)
+        return json_fail(at, resolve->err, "%s", text);
+    return err_set(resolve->err, ERR_CONFIG, "%s: %s", resolve->manifest->name, text);
+}
+
+enum status resolve_number(double *value, const struct resolve *resolve, const struct expr *expr, double absent,
+                        const struct place *place)
+{
+    if (!expr) {
+        *value = absent;
+        return STATUS_OK;
+    }
+    struct err inner;
+    if (expr_eval(value, expr, resolve->resolved->slots, &inner))
+        return resolve_fail(resolve, place, "'%s': %s", expr_source(expr), inner.text);
+    return STATUS_OK;
+}
+
+enum status resolve_size(uint64_t *value, const struct resolve *resolve, const struct expr *expr, uint64_t absent,
+                      const struct place *place)
+{
+    double number = 0;
+    if (!expr) {
+        *value = absent;
+        return STATUS_OK;
+    }
+    enum status status = resolve_number(&number, resolve, expr, 0, place);
+    if (status)
+        return status;
+    if (number < 0 || number != floor(number))
+        return resolve_fail(resolve, place, "'%s' is %.15g, not a whole number", expr_source(expr), number);
+    if (number > RESOLVE_MAX_SIZE)
+        return resolve_fail(resolve, place, "'%s' is %.4g, beyond 2^53", expr_source(expr), number);
+    *value = (uint64_t)number;
+    return STATUS_OK;
+}
+
+enum status resolve_text(char **text, const struct resolve *resolve, const struct text_template *template,
+                      const struct place *place)
+{
+    struct err inner;
+    if (template_render(text, template, resolve->manifest, resolve->resolved->values, resolve->resolved->slots, resolve->arena, &inner))
+        return resolve_fail(resolve, place, "'%s': %s", template_source(template), inner.text);
+    return STATUS_OK;
+}
+
+enum status resolve_dtype(enum dtype *dtype, const struct resolve *resolve, const struct text_template *template,
+                       const struct place *place)
+{
+    char *name = NULL;
+    enum status status = resolve_text(&name, resolve, template, place);
+    if (status)
+        return status;
+    const enum dtype found = dtype_from_name(name);
+    if (found == DTYPE_NONE)
+        return resolve_fail(resolve, place, "'%s' is no element type", name);
+    *dtype = found;
+    return STATUS_OK;
+}
+
+/* ---- the parts of a manifest ---- */
+
+static enum status check_require(const struct resolve *resolve)
+{
+    for (size_t k = 0; k < resolve->manifest->require_count; k++) {
+        const struct manifest_require *require = &resolve->manifest->require[k];
+        const struct place place = {resolve->manifest->at, "require", (int)k};
+        double met = 0;
+        char *reason = NULL;
+        enum status status = resolve_number(&met, resolve, require->expr, 1, &place);
+        if (status)
+            return status;
+        if (met != 0)
+            continue;
+        if (!require->reason)
+            return err_set(resolve->err, ERR_UNSUPPORTED, "requires %s", expr_source(require->expr));
+        status = resolve_text(&reason, resolve, require->reason, &place);
+        return status ? status : err_set(resolve->err, ERR_UNSUPPORTED, "%s", reason);
+    }
+    return STATUS_OK;
+}
+
+static enum status resolve_dist(enum fill_dist *dist, const struct resolve *resolve, const struct manifest_buffer *spec)
+{
+    const struct place place = {spec->at, "fill", -1};
+    char *name = NULL;
+    *dist = spec->fill.dist;
+    if (!spec->fill.dist_text)
+        return STATUS_OK;
+    enum status status = resolve_text(&name, resolve, spec->fill.dist_text, &place);
+    struct err inner = {0};
+    if (!status && generator_dist(dist, generator_of(spec->fill.kind), name, &inner))
+        status = resolve_fail(resolve, &place, "%s", inner.text);
+    return status;
+}
+
+static enum status resolve_peer(struct resolved_buffer *buffer, const struct resolve *resolve, const struct manifest_buffer *spec)
+{
+    const struct place place = {spec->at, "device", -1};
+    uint64_t device = 0;
+    enum status status = resolve_size(&device, resolve, spec->device, (uint64_t)resolve->device->index, &place);
+    if (status)
+        return status;
+    if ((double)device > resolve->device->peers)
+        return err_set(resolve->err, ERR_UNSUPPORTED, "there is no device %.15g", (double)device);
+    buffer->device = (uint32_t)device;
+    return STATUS_OK;
+}
+
+/* What a device lacks is a skip, a word that is no kind of memory a mistake. */
+static enum status resolve_space(struct resolved_buffer *buffer, const struct resolve *resolve, const struct manifest_buffer *spec)
+{
+    char *name = NULL;
+    int space = 0;
+    if (!spec->space)
+        return STATUS_OK;
+    const struct place place = {spec->at, "space", -1};
+    enum status status = resolve_text(&name, resolve, spec->space, &place);
+    if (status)
+        return status;
+    while (space < BUFFER_SPACES && strcmp(name, buffer_space_names[space]) != 0)
+        space++;
+    if (space == BUFFER_SPACES)
+        return resolve_fail(resolve, &place, "'%s' is no kind of memory", name);
+    buffer->space = (enum buffer_space)space;
+    if (resolve->device->lacks_spaces & 1u << space)
+        return err_set(resolve->err, ERR_UNSUPPORTED, "the device has no %s memory", name);
+    return space == BUFFER_PEER ? resolve_peer(buffer, resolve, spec) : STATUS_OK;
+}
+
+static enum status resolve_buffer(struct resolved_buffer *buffer, const struct resolve *resolve, const struct manifest_buffer *spec)
+{
+    const struct place count_place = {spec->at, "count", -1};
+    uint64_t offset = 0;
+    buffer->spec = spec;
+    enum status status = resolve_dtype(&buffer->dtype, resolve, spec->type, &(struct place){spec->at, "type", -1});
+    if (!status)
+        status = resolve_size(&buffer->count, resolve, spec->count, 0, &count_place);
+    if (!status)
+        status = resolve_size(&offset, resolve, spec->align_offset, 0, &(struct place){spec->at, "align_offset", -1});
+    if (!status)
+        status = resolve_dist(&buffer->dist, resolve, spec);
+    if (status)
+        return status;
+    if (buffer->count == 0)
+        return resolve_fail(resolve, &count_place, "buffer '%s' has no elements", spec->name);
+    if (offset > UINT32_MAX)
+        return resolve_fail(resolve, &(struct place){spec->at, "align_offset", -1}, "an offset of %.4g bytes",
+                         (double)offset);
+    /* At most 2^53 elements of 8 bytes: the product fits, but such a size is no exact number in results any more. */
+    buffer->size_bytes = buffer->count * dtype_bytes(buffer->dtype);
+    if ((double)buffer->size_bytes > RESOLVE_MAX_SIZE)
+        return resolve_fail(resolve, &count_place, "buffer '%s' of %.4g bytes, beyond 2^53", spec->name,
+                         (double)buffer->size_bytes);
+    buffer->align_offset = (uint32_t)offset;
+    return resolve_space(buffer, resolve, spec);
+}
+
+static enum status resolve_buffers(const struct resolve *resolve)
+{
+    const struct manifest *manifest = resolve->manifest;
+    struct resolved *resolved = resolve->resolved;
+    struct resolved_buffer *buffers = arena_array(resolve->arena, manifest->buffer_count, sizeof(*buffers));
+    uint64_t total = 0;
+    for (size_t k = 0; k < manifest->buffer_count; k++) {
+        enum status status = resolve_buffer(&buffers[k], resolve, &manifest->buffers[k]);
+        if (status)
+            return status;
+        total += buffers[k].size_bytes + buffers[k].align_offset;
+        if ((double)total > RESOLVE_MAX_SIZE)
+            return resolve_fail(resolve, &(struct place){manifest->at, "buffers", -1}, "buffers of %.4g bytes, beyond 2^53",
+                             (double)total);
+    }
+    resolved->buffers = buffers;
+    resolved->buffer_count = manifest->buffer_count;
+    resolved->buffer_bytes = total;
+    if (resolve->device->memory_bytes > 0 && (double)total > resolve->device->memory_bytes) {
+        char need[UNITS_TEXT], have[UNITS_TEXT];
+        return err_set(resolve->err, ERR_UNSUPPORTED, "its buffers take %s, the device has %s",
+                       units_bytes(need, (double)total), units_bytes(have, resolve->device->memory_bytes));
+    }
+    return STATUS_OK;
+}
+
+static enum status resolve_work(const struct resolve *resolve)
+{
+    const struct manifest *manifest = resolve->manifest;
+    struct work *work = &resolve->resolved->work;
+    const struct {
+        double *value;
+        const struct expr *expr;
+        double absent;
+        const char *key;
+    } parts[] = {
+        {&work->read_bytes, manifest->read_bytes, 0, "read"},
+        {&work->write_bytes, manifest->write_bytes, 0, "write"},
+        {&work->flops, manifest->flops, 0, "flops"},
+        {&work->items, manifest->items, 0, "items"},
+        {&work->footprint_bytes, manifest->footprint, (double)resolve->resolved->buffer_bytes, "footprint"},
+    };
+    const struct json *at = json_member(manifest->at, "work");
+    for (size_t k = 0; k < sizeof(parts) / sizeof(*parts); k++) {
+        const struct place place = {at ? at : manifest->at, parts[k].key, -1};
+        enum status status = resolve_number(parts[k].value, resolve, parts[k].expr, parts[k].absent, &place);
+        if (status)
+            return status;
+        if (*parts[k].value < 0)
+            return resolve_fail(resolve, &place, "'%s' is %.15g, below zero", expr_source(parts[k].expr), *parts[k].value);
+    }
+    if (manifest->level)
+        snprintf(work->level, sizeof(work->level), "%s", manifest->level);
+    if (manifest->item)
+        snprintf(work->item, sizeof(work->item), "%s", manifest->item);
+    if (work->flops == 0 || !manifest->unit)
+        return STATUS_OK;
+    const struct place place = {at ? at : manifest->at, "unit", -1};
+    char *unit = NULL;
+    enum status status = resolve_text(&unit, resolve, manifest->unit, &place);
+    if (status)
+        return status;
+    const size_t length = strlen(unit);
+    if (length >= sizeof(work->unit))
+        return resolve_fail(resolve, &place, "'%s' is longer than a unit's name", unit);
+    memcpy(work->unit, unit, length + 1);
+    return STATUS_OK;
+}
+
+static enum status resolve_occupancy(const struct resolve *resolve)
+{
+    const struct manifest_occupancy *occupancy = &resolve->manifest->occupancy;
+    const struct json *at = json_member(resolve->manifest->at, "occupancy");
+    const struct place place = {at ? at : resolve->manifest->at, occupancy->exactly ? "exactly" : "least", -1};
+    const enum status status = resolve_number(&resolve->resolved->waves_claimed, resolve, occupancy->waves, 0, &place);
+    if (!status && resolve->resolved->waves_claimed < 0)
+        return resolve_fail(resolve, &place, "'%s' is %.15g, below zero", expr_source(occupancy->waves),
+                         resolve->resolved->waves_claimed);
+    return status;
+}
+
+/* Waiting and events alone are nothing to measure. */
+static bool has_timed_step(const struct resolved *resolved)
+{
+    static const bool works[] = {
+        [STEP_LAUNCH] = true, [STEP_COPY] = true,    [STEP_FILL] = true,  [STEP_LOAD] = true,  [STEP_GRAPH] = true,
+        [STEP_SYNC] = false,  [STEP_RECORD] = false, [STEP_WAIT] = false, [STEP_ALLOC] = true, [STEP_LOOP] = true,
+    };
+    for (size_t k = 0; k < resolved->step_count; k++)
+        if (resolved->steps[k].timed && works[resolved->steps[k].kind])
+            return true;
+    return false;
+}
+
+/* One pair of events surrounds what is timed. */
+static bool is_timed_in_one_piece(const struct resolved *resolved)
+{
+    size_t starts = 0;
+    for (size_t k = 0; k < resolved->step_count; k++)
+        starts += resolved->steps[k].timed && (k == 0 || !resolved->steps[k - 1].timed);
+    return starts == 1;
+}
+
+static bool has_kind(const struct resolved *resolved, enum step_kind kind)
+{
+    for (size_t k = 0; k < resolved->step_count; k++)
+        if (resolved->steps[k].kind == kind)
+            return true;
+    for (size_t k = 0; k < resolved->setup_count; k++)
+        if (resolved->setup[k].kind == kind)
+            return true;
+    return false;
+}
+
+static bool launches_before_load(const struct resolved *resolved)
+{
+    bool launched = false;
+    for (size_t k = 0; k < resolved->step_count; k++) {
+        const enum step_kind kind = resolved->steps[k].kind;
+        if (kind == STEP_LOAD && launched)
+            return true;
+        launched = launched || kind == STEP_LAUNCH || kind == STEP_LOOP;
+    }
+    return false;
+}
+
+static enum status check_timed(const struct resolve *resolve)
+{
+    const struct place place = {resolve->manifest->at, "steps", -1};
+    if (!has_timed_step(resolve->resolved))
+        return resolve_fail(resolve, &place, "no timed step is left to run");
+    if (!is_timed_in_one_piece(resolve->resolved))
+        return resolve_fail(resolve, &place,
+                         "an untimed step stands between timed ones (sync, record and wait are timed too "
+                         "unless they say otherwise)");
+    if (has_kind(resolve->resolved, STEP_GRAPH) && (has_kind(resolve->resolved, STEP_LOAD) || has_kind(resolve->resolved, STEP_ALLOC)))
+        return resolve_fail(resolve, &place,
+                         "a graph keeps the code and the memory that it was made with: load and alloc steps "
+                         "cannot stand beside it");
+    if (launches_before_load(resolve->resolved))
+        return resolve_fail(resolve, &place,
+                         "a launch stands before the load step: the code is unloaded when the steps begin");
+    return STATUS_OK;
+}
+
+enum status resolve_slots(struct resolved *resolved, const struct manifest *manifest, const struct param_value *values,
+                       const double *slots, const struct device_facts *device, struct arena *arena, struct err *err)
+{
+    struct resolved made = {.manifest = manifest, .values = values, .slots = slots};
+    const struct resolve resolve = {&made, manifest, device, arena, err};
+    enum status status = check_require(&resolve);
+    if (!status)
+        status = resolve_buffers(&resolve);
+    if (!status)
+        status = resolve_steps(&made.steps, &made.step_count, &resolve, manifest->steps, manifest->step_count);
+    if (!status)
+        status = resolve_steps(&made.setup, &made.setup_count, &resolve, manifest->setup, manifest->setup_count);
+    if (!status)
+        status = check_timed(&resolve);
+    if (!status)
+        status = resolve_work(&resolve);
+    if (!status)
+        status = resolve_occupancy(&resolve);
+    made.timing = timing_of(&made);
+    if (!status)
+        *resolved = made;
+    return status;
+}
+
+enum status resolve_manifest(struct resolved *resolved, const struct manifest *manifest, const struct param_value *values,
+                          const struct device_facts *device, struct arena *arena, struct err *err)
+{
+    double *slots = arena_array(arena, manifest_slot_count(manifest), sizeof(*slots));
+    manifest_slots(slots, manifest, values, device, 0);
+    const struct param_value *own = arena_copy(arena, values, manifest->param_count * sizeof(*values));
+    return resolve_slots(resolved, manifest, own, slots, device, arena, err);
+}
