@@ -35,7 +35,7 @@ enum compare_state {
 const char *compare_state_name(
     enum compare_state state); /* "judged" "refused" "broken" "fixed" "both_broken" "missing" "new" "skipped" */
 
-/* Where a confirmed shift comes from; a label, never a gate (measurement.md 2.3, 7). */
+/* Where a confirmed shift comes from; a label, never a gate. */
 enum compare_cause {
     CAUSE_NONE,        /* no shift, confirmed or suspect; or nothing is known of the code */
     CAUSE_CODE,        /* other code, and cycles moved with the time (or are unknown) */

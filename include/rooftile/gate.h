@@ -3,7 +3,7 @@
  * Gate: did a case's time move in the course of the runs? One value a run, no GPU, no file, no hidden state.
  *
  * A series is one case on one device with one timer: run by run the median of that run's trial medians, y = ln(ns).
- * For the the previous run t:
+ * For the previous run t:
  *   1. Common mode. g_t = median over the cases of a class of y_t - (median of the case's last <= 30 adjusted values);
  *      z = y - g goes on. Needs 10 cases that run, else g is the median of the class's last three, or 0.
  *      The g_t are a series of their own, "the class", judged like any other.
@@ -111,7 +111,7 @@ struct gate_verdict {
     struct gate_segment segment; /* for the next run: moved to tau if confirmed, else as before */
 };
 
-/* Judges the the previous run. `segments` (series_count) and `class_segments` (class_count) as left by the run before; NULL
+/* Judges the previous run. `segments` (series_count) and `class_segments` (class_count) as left by the run before; NULL
  * = all {0}. `out` and `classes` (the common-mode series; MISSING where a class had too few cases) are the caller's.
  * ERR_CONFIG with outputs untouched: no run, a value that is not NaN and not positive and finite, a class out of
  * range, options or sigmas out of range. 500 cases of 60 runs take some 20 ms. */

@@ -89,7 +89,7 @@ struct history_series {
     double level;        /* of a series with open alarms: what they add up to, ratio - 1 in `unit`; else 0 */
     const char *since;   /* when the first run of the new level started (RFC 3339), of the first open alarm; "" */
     const char *cause;   /* "code" "environment" "clock" ""; a label */
-    const char *commits; /* of the the previous run before and the first one after: "1234abcd..5678ef01"; "" */
+    const char *commits; /* of the previous run before and the first one after: "1234abcd..5678ef01"; "" */
     const char *status;  /* this run's case status when it is not ok; "" */
     const char *reason;
 };

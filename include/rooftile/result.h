@@ -47,7 +47,7 @@ struct result_code {
     double loop_share;            /* of the loop's vector, matrix, LDS and memory operations; NaN unknown */
 };
 
-/* One fresh process's share of a case (measurement.md 1.4). */
+/* One fresh process's share of a case. */
 struct result_trial {
     uint32_t index;      /* of the trial in its run */
     enum case_status status;
@@ -123,7 +123,7 @@ struct result_case {
     struct lower_bound lower_bound;        /* roofline: bound, ceiling, intensity */
     double fraction;           /* of the ceiling: lower bound / median; NaN */
     /* prediction: filled by a model later; until then the lower bound plus a launch */
-    const char *model;         /* "floor" */
+    const char *model;         /* "roofline": the lower bound plus a launch */
     double predicted_ns;
     double predicted_error;    /* measured / predicted - 1; NaN on sim */
     struct verification verification;

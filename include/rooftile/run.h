@@ -18,7 +18,7 @@
 #include "rooftile/measurement.h"
 #include "rooftile/plan.h"
 
-/* Faults put in on purpose, to prove that verification catches them (`check --inject-faults`). */
+/* Faults that are injected to see that verification catches them (`check --inject-faults`). */
 enum run_inject { INJECT_NONE, INJECT_SKIP_LAUNCH, INJECT_FLIP_OUTPUT, INJECT_PERTURB_INPUT };
 
 /* Which case measured a ceiling, so that it can be measured again beside a case that beats it. */

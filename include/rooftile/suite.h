@@ -57,7 +57,7 @@
 enum timer_choice { TIMER_AUTO, TIMER_DISPATCH, TIMER_EVENT, TIMER_BATCH, TIMER_GRAPH, TIMER_HOST, TIMER_CHOICES };
 extern const char *const timer_choice_names[TIMER_CHOICES + 1]; /* "auto" ...; NULL after the last */
 
-/* How a case is measured (measurement.md 1.4). Zero-initialise, then measure_defaults; a suite's "measure" objects and
+/* How a case is measured. Zero-initialise, then measure_defaults; a suite's "measure" objects and
  * the command line override single fields. JSON keys are the field names without unit suffix: "cache", "timer",
  * "warmup" (time string), "warmup_max", "min_time", "max_time", "min_samples", "max_samples", "precision" (relative),
  * "timeout". */

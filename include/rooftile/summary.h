@@ -36,7 +36,7 @@ double median_unsorted(double *values, size_t count);
  * sorts `values` and needs no memory. */
 double robust_sd(double *values, size_t count);
 
-/* ---- stop rule (measurement.md 1.4 item 5) ---- */
+/* ---- stop rule ---- */
 enum stop_reason { STOP_NONE, STOP_PRECISE, STOP_STABLE, STOP_TIMEOUT, STOP_MAX_SAMPLES };
 extern const char *const stop_reason_names[]; /* "precise" "stable" "timeout" "max_samples" */
 

@@ -11,7 +11,7 @@ static const struct table_column columns[] = {
     {.key = "state"},
     {.key = "reason"},
     {.key = "buffer_bytes", .title = "buffers", .unit = UNIT_BYTES},
-    {.key = "lower_bound_ns", .title = "floor", .unit = UNIT_TIME},
+    {.key = "lower_bound_ns", .title = "lower bound", .unit = UNIT_TIME},
     {.key = "forecast_ns", .title = "forecast", .unit = UNIT_TIME},
     {.key = "intensity", .title = "FLOP/B", .unit = UNIT_INTENSITY},
     {.key = "bound", .title = "bound"},

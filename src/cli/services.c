@@ -164,7 +164,7 @@ bool ceilings_case_from_id(struct suite_case *out, const char *id, struct arena 
 
 /* The case that measured the ceiling, planned and built again. When it is gone the ceiling stands: it only cannot be measured
  * again. */
-static enum status add_ceiling(struct ceilings *ceilings, const struct ceiling *ceiling, struct run_ceiling ceiling,
+static enum status add_ceiling(struct ceilings *ceilings, const struct ceiling *ceiling, struct run_ceiling known,
                             struct session *session, const volatile int *stop, struct err *err)
 {
     struct suite_case suite_case = {0};
@@ -191,9 +191,9 @@ static enum status add_ceiling(struct ceilings *ceilings, const struct ceiling *
         log_verbose("a ceiling cannot be measured again: %s", status ? why.text : plan->cases[0].reason);
         return STATUS_OK;
     }
-    ceiling.probe = &plan->cases[0];
-    ceiling.builds = builds;
-    ceilings->ceilings[ceilings->count++] = ceiling;
+    known.probe = &plan->cases[0];
+    known.builds = builds;
+    ceilings->ceilings[ceilings->count++] = known;
     return STATUS_OK;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Trials: a run is so many fresh processes, each with the cases in a random order of its own, because the spread
- * between processes is as large as the one within (measurement.md, 1.4). The trials of two builds can take turns, A B B
+ * between processes is as large as the one within. The trials of two builds can take turns, A B B
  * A ..., so that what changes about the machine meanwhile meets both.
  */
 #ifndef ROOFTILE_TRIALS_H

@@ -106,7 +106,7 @@ static size_t interference_trials(const struct result_case *c)
     return c->trial_count ? count : (c->flags & noisy) != 0;
 }
 
-/* A label, not a gate (measurement.md 2.3, 7). A clock is believed before a hash: the same code on a slower clock is
+/* A label, not a gate. A clock is believed before a hash: the same code on a slower clock is
  * the clock's doing. */
 static void attribute(struct compare_case *c, double delta)
 {

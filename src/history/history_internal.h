@@ -36,7 +36,7 @@ struct history_row {
     int64_t id;
     const char *case_id, *label, *class, *timer, *unit;
     bool is_kpi, is_class, higher_is_better;
-    int64_t seen;                 /* the the previous run that did not skip it; 0 never */
+    int64_t seen;                 /* the previous run that did not skip it; 0 never */
     struct history_point *points; /* one per run */
     bool *breaks;                 /* accepted changes: the series starts anew with this run */
     bool retired;                 /* accepted while it was not measured, and not seen since */
@@ -104,7 +104,7 @@ struct history_judging {
 /* Judges every run that was not judged before, and this run; stores their alarms, and closes those that are gone. */
 enum status history_judge(struct history_judging *judging, struct err *err);
 
-/* Why the series moved, against the the previous run before `tau`: a label (measurement.md 2.3, 7). */
+/* Why the series moved, against the previous run before `tau`: a label. */
 const char *history_cause(const struct history_judging *judging, const struct history_row *row, size_t tau,
                           size_t run);
 const char *history_commits(const struct history_judging *judging, size_t tau);

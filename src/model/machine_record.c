@@ -6,11 +6,11 @@
 #include "rooftile/record.h"
 
 #define RECORD_STRUCT struct ceiling
-static const struct record_field claimed_fields[] = {
+static const struct record_field vendor_fields[] = {
     FIELD_F64("value", vendor, RECORD_REQUIRED | RECORD_POSITIVE),
     FIELD_CHARS("source", vendor_source, RECORD_REQUIRED),
 };
-static const struct record claimed_record = {RECORD_TABLE(claimed_fields)};
+static const struct record vendor_record = {RECORD_TABLE(vendor_fields)};
 
 static const struct record_field measured_fields[] = {
     FIELD_F64("value", measured, RECORD_REQUIRED | RECORD_POSITIVE),
@@ -26,7 +26,7 @@ static bool ceiling_known(const void *base)
 }
 
 static const struct record_field ceiling_fields[] = {
-    FIELD_GROUP("vendor", claimed_record, RECORD_SPARSE),
+    FIELD_GROUP("vendor", vendor_record, RECORD_SPARSE),
     FIELD_GROUP("measured", measured_record, RECORD_SPARSE),
 };
 static const struct record ceiling_record = {RECORD_TABLE(ceiling_fields), .known = ceiling_known};

@@ -119,10 +119,10 @@ struct limit {
 
 static void say(char why[static 256], const struct limit *limit, const char *kind, double rate, double time_ns)
 {
-    char took[UNITS_TEXT], least[UNITS_TEXT], limit[UNITS_TEXT];
+    char took[UNITS_TEXT], least[UNITS_TEXT], allowed[UNITS_TEXT];
     const double least_ns = limit->amount / rate * 1e9;
     snprintf(why, 256, "%s is %.3g times as fast as %s's %s %s allows (at least %s)", units_time(took, time_ns),
-             least_ns / time_ns, limit->name, kind, units_rate(limit, rate, limit->rate_unit),
+             least_ns / time_ns, limit->name, kind, units_rate(allowed, rate, limit->rate_unit),
              units_time(least, least_ns));
 }
 

@@ -172,7 +172,7 @@ static void add_facts(struct document *document, const struct history_gate *gate
     table_member(facts, "schema", NULL, cell_text("https://rooftile.dev/schemas/gate/1/gate.schema.json"));
     table_member(facts, "schema_version", NULL, cell_text("1.0.0"));
     table_member(facts, "device", NULL, cell_text(gate->device));
-    table_member(facts, "lane", NULL, cell_text(gate->lane));
+    table_member(facts, "channel", NULL, cell_text(gate->channel));
     table_member(facts, "run", NULL, cell_text(gate->run));
     table_member(facts, "run_id", NULL, cell_text(gate->run_id));
     table_member(facts, "commit", NULL, cell_known(gate->commit));
@@ -209,8 +209,8 @@ static struct document document_of(const struct history_gate *gate, struct arena
     const struct table *series = series_of(gate, arena);
     const char *counts = add_counts(summary, gate);
     add_facts(&document, gate, summary);
-    document_text(&document, 0, TONE_PLAIN, "%s, lane %s, run of %.19s%s%.12s; %zu run%s looked at", gate->device,
-                  gate->lane, gate->run, gate->commit[0] ? ", commit " : "", gate->commit, gate->runs,
+    document_text(&document, 0, TONE_PLAIN, "%s, channel %s, run of %.19s%s%.12s; %zu run%s looked at", gate->device,
+                  gate->channel, gate->run, gate->commit[0] ? ", commit " : "", gate->commit, gate->runs,
                   gate->runs == 1 ? "" : "s");
     document_text(&document, SHOW_PAGE, TONE_PLAIN, "%s", counts);
     if (gate->environment_changed)

@@ -174,7 +174,7 @@ void report_junit(struct text *out, const struct result *result)
         if (c->sample_count)
             text_addf(&times, "%s  %s \u00b1%s  %s  %s of ceiling\n", cases[k].name, figure_words("time", c, &arena),
                       figure_words("\u00b195%", c, &arena), figure_words("rate", c, &arena),
-                      figure_words("of ceiling", c, &arena));
+                      figure_words("% of ceiling", c, &arena));
     }
     junit_write(out, &(struct junit_suite){.name = "rooftile",
                                            .timestamp = result->started_at,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A machine as `rooftile roofline` shows it: what was found, how, and how sure it is.
+ * A machine as `rooftile roofline` shows it: what was found, how, and with what confidence.
  */
 #include <string.h>
 
@@ -52,13 +52,13 @@ static bool knows_traffic(const struct machine *machine)
 
 static struct table *levels(const struct machine *machine, struct arena *arena)
 {
-    enum { NAME, CAPACITY, SURE, BANDWIDTH };
+    enum { NAME, CAPACITY, CONFIDENCE, BANDWIDTH };
     const bool by_traffic = knows_traffic(machine);
     const size_t rates = by_traffic ? TRAFFIC_COUNT : 1, latency = BANDWIDTH + rates;
     struct table_column *columns = arena_array(arena, latency + 1, sizeof(*columns));
     columns[NAME] = (struct table_column){.title = "memory"};
     columns[CAPACITY] = (struct table_column){.title = "capacity", .unit = UNIT_BYTES};
-    columns[SURE] = (struct table_column){.title = "sure", .unit = UNIT_PERCENT, .drop = 1};
+    columns[CONFIDENCE] = (struct table_column){.title = "confidence", .unit = UNIT_PERCENT, .drop = 1};
     columns[latency] = (struct table_column){.title = "latency", .unit = UNIT_TIME};
     for (enum machine_traffic kind = 0; kind < rates; kind++)
         columns[BANDWIDTH + kind] = (struct table_column){
@@ -70,7 +70,7 @@ static struct table *levels(const struct machine *machine, struct arena *arena)
         cells[NAME] = cell_text(level->name);
         cells[CAPACITY] = k + 1 == machine->level_count ? cell_text("the rest")
                                                         : extent(level->capacity_low_bytes, level->capacity_bytes);
-        cells[SURE] = cell_positive(level->capacity_bytes > 0 ? level->capacity_confidence : 0);
+        cells[CONFIDENCE] = cell_positive(level->capacity_bytes > 0 ? level->capacity_confidence : 0);
         cells[latency] = cell_positive(level->latency_ns);
         for (size_t kind = 0; kind < rates; kind++)
             cells[BANDWIDTH + kind] =
@@ -82,7 +82,7 @@ static struct table *levels(const struct machine *machine, struct arena *arena)
 static struct table *latencies(const struct machine *machine, struct arena *arena)
 {
     static const struct table_column columns[] = {{.title = "chase up to", .unit = UNIT_BYTES},
-                                                  {.title = "sure", .unit = UNIT_PERCENT, .drop = 1},
+                                                  {.title = "confidence", .unit = UNIT_PERCENT, .drop = 1},
                                                   {.title = "latency", .unit = UNIT_TIME},
                                                   {.title = "\u00b195%", .unit = UNIT_SPREAD},
                                                   {.title = "level"}};
@@ -106,22 +106,22 @@ static struct table *latencies(const struct machine *machine, struct arena *aren
 
 static struct table *units(const struct machine *machine, struct arena *arena)
 {
-    enum { MEASURED = 1, SPREAD, CLAIMED = 4, REACHED, BY };
+    enum { MEASURED = 1, SPREAD, VENDOR = 4, SHARE, BY };
     static const struct table_column columns[] = {
         {.title = "arithmetic", OF_UNIT(name)},
         [MEASURED] = {.title = "measured", .unit = UNIT_FLOP_RATE, OF_UNIT(peak.measured)},
         [SPREAD] = {.title = "\u00b195%", .unit = UNIT_SPREAD, .drop = 2},
         {.title = "at", .unit = UNIT_HZ, OF_UNIT(held_hz)},
-        [CLAIMED] = {.title = "vendor", .unit = UNIT_FLOP_RATE, OF_UNIT(peak.vendor)},
-        [REACHED] = {.title = "reached", .unit = UNIT_PERCENT},
+        [VENDOR] = {.title = "vendor peak", .unit = UNIT_FLOP_RATE, OF_UNIT(peak.vendor)},
+        [SHARE] = {.title = "% of peak", .unit = UNIT_PERCENT},
         [BY] = {.title = "by", .drop = 1}};
     struct table *table = TABLE(arena, columns);
     for (uint32_t k = 0; k < machine->unit_count; k++) {
         const struct machine_unit *unit = &machine->units[k];
         struct cell *cells = table_add_object(table, unit)->cells;
-        cells[MEASURED].unit = cells[CLAIMED].unit = machine_unit_rate(unit->name);
+        cells[MEASURED].unit = cells[VENDOR].unit = machine_unit_rate(unit->name);
         cells[SPREAD] = spread(unit->peak.ci_rel);
-        cells[REACHED] =
+        cells[SHARE] =
             unit->peak.vendor > 0 ? cell_positive(unit->peak.measured / unit->peak.vendor) : cell_unknown(NULL);
         cells[BY] = kernel_of(unit->peak.measured_by, arena);
     }

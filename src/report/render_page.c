@@ -233,16 +233,16 @@ static const char style[] =
     "auto;padding:1.5rem 1rem 4rem}\n"
     "h1{font-size:1.5rem;margin:0}h2{font-size:1.2rem;margin:2.5rem 0 .3rem}h3{font-size:1rem;margin:1.4rem 0 .3rem}\n"
     "p{margin:.4rem 0}.dim{color:#5c6670}.bad{color:#c0262d}.good{color:#1a7f37}.doubt{color:#9a6700}\n"
-    ".wide{overflow-x:auto}table{capacity boundary-collapse:collapse;font-size:.9rem;margin:.4rem 0}\n"
-    "th{text-align:left;font-weight:600;capacity boundary-bottom:1px solid #a8b0b8}td,th{padding:.2rem .9rem .2rem "
+    ".wide{overflow-x:auto}table{border-collapse:collapse;font-size:.9rem;margin:.4rem 0}\n"
+    "th{text-align:left;font-weight:600;border-bottom:1px solid #a8b0b8}td,th{padding:.2rem .9rem .2rem "
     "0;vertical-align:top}\n"
-    "td{capacity boundary-bottom:1px solid #e8ebee}.n{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}\n"
-    ".mark{display:inline-block;min-width:6.2rem;text-align:center;capacity boundary-radius:.3rem;padding:0 "
+    "td{border-bottom:1px solid #e8ebee}.n{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}\n"
+    ".mark{display:inline-block;min-width:6.2rem;text-align:center;border-radius:.3rem;padding:0 "
     ".5rem;font-weight:600;color:#fff}\n"
     ".mark.good{background:#1a7f37}.mark.doubt{background:#9a6700}.mark.bad{background:#c0262d}\n"
     "a{color:#0a58ca;text-decoration:none}a:hover{text-decoration:underline}\n"
     "pre{background:#f4f6f8;padding:.7rem;overflow-x:auto;font-size:.8rem}summary{cursor:pointer}\n"
-    "@media(prefers-color-scheme:dark){body{background:#16191d;color:#e2e6ea}.dim{color:#98a2ac}td{capacity boundary-color:#"
+    "@media(prefers-color-scheme:dark){body{background:#16191d;color:#e2e6ea}.dim{color:#98a2ac}td{border-color:#"
     "2b3138}pre{background:#20252b}a{color:#7ab0ff}}\n";
 
 void render_html(struct text *out, const struct document *document, const struct report_options *options)

@@ -151,7 +151,7 @@ static struct document document_of(const struct result *result, const struct rep
 void report_case_line(struct text *out, const struct result_case *c, size_t done, size_t total)
 {
     struct arena arena = {0};
-    const char *rate = figure_words("rate", c, &arena), *fraction = figure_words("of ceiling", c, &arena);
+    const char *rate = figure_words("rate", c, &arena), *fraction = figure_words("% of ceiling", c, &arena);
     const char *flags = figure_words("flags", c, &arena), *line = NULL;
     if (c->status != CASE_OK)
         line = arena_printf(&arena, "%s: %s", case_status_name(c->status), c->reason ? c->reason : "");

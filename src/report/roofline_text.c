@@ -139,7 +139,7 @@ static void add_legend(struct text *out, const struct kernels *kernels, const st
                                                   {.title = ""},
                                                   {.title = "best", .unit = UNIT_FLOP_RATE},
                                                   {.title = "FLOP/B", .unit = UNIT_INTENSITY},
-                                                  {.title = "of ceiling", .unit = UNIT_SHARE},
+                                                  {.title = "% of ceiling", .unit = UNIT_SHARE},
                                                   {.title = "ceiling"}};
     struct arena arena = {0};
     struct document document = {.arena = &arena};
@@ -147,7 +147,7 @@ static void add_legend(struct text *out, const struct kernels *kernels, const st
     table->indent = 2;
     for (size_t k = 0; k < kernels->count; k++) {
         const struct result_case *c = kernels->best[k];
-        const double fraction = figure_value("of ceiling", c);
+        const double fraction = figure_value("% of ceiling", c);
         table_add(table,
                   (struct cell[]){cell_text(arena_printf(&arena, "%c", (char)('A' + k))), cell_text(kernels->names[k]),
                                   cell_quantity(c->flops_per_s, machine_unit_rate(c->work.unit)),

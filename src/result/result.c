@@ -139,7 +139,7 @@ void result_case_build(struct result_case *out, const struct plan_case *plan, co
                                 .cycles = NAN,
                                 .core_hz = NAN,
                                 .cross_ns = NAN,
-                                .model = "floor"};
+                                .model = "roofline"};
     take_identity(out, plan, measured, arena);
     take_measurement(out, measured, arena);
     if (plan->state != PLAN_READY)

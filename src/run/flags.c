@@ -149,22 +149,22 @@ static const char *ceiling_name(const struct machine *machine, const struct run_
 }
 
 /* Measures the ceiling's own kernel again, beside the case that beat it. */
-static bool raise_ceiling(struct worker *worker, const struct run_ceiling *ceiling, struct measurement *scratch)
+static bool raise_ceiling(struct worker *worker, const struct run_ceiling *known, struct measurement *scratch)
 {
     struct machine *machine = &worker->shared->machine;
-    const struct plan_case *probe = ceiling->probe;
-    struct ceiling *ceiling = ceiling_of(machine, ceiling);
+    const struct plan_case *probe = known->probe;
+    struct ceiling *ceiling = ceiling_of(machine, known);
     struct ready ready = {0};
     struct err err = {0};
     uint32_t rotations = 1;
     bool raised = false;
-    if (unbuilt_code(&probe->resolved, ceiling->builds))
+    if (unbuilt_code(&probe->resolved, known->builds))
         return false;
     if (!choose_rotations(&rotations, worker, probe, &err) &&
-        !ready_init(&ready, worker->device, &probe->resolved, ceiling->builds, rotations, worker->options->seed, &err) &&
+        !ready_init(&ready, worker->device, &probe->resolved, known->builds, rotations, worker->options->seed, &err) &&
         !ready_setup(&ready, &err) && !measure_samples(worker, &ready, probe, scratch, &err)) {
         const struct work *work = &probe->resolved.work;
-        const double amount = ceiling->is_level ? work->read_bytes + work->write_bytes : work->flops;
+        const double amount = known->is_level ? work->read_bytes + work->write_bytes : work->flops;
         const double rate = amount / measurement_median(scratch) * 1e9;
         if (rate > ceiling->measured) {
             ceiling->measured = rate;

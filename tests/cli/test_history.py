@@ -78,7 +78,7 @@ def quiet_runs(bench):
     check("\n\n\n" not in done.stdout and not any(l.endswith(" ") for l in done.stdout.splitlines()), "the table has stray blanks")
     gate = validated(bench, bench.history("gate", "--format", "json"), "gate of quiet runs")
     check(not findings(gate) and gate["summary"]["quiet"] == 12 and gate["runs"] == 10, f"quiet runs: {gate['summary']}")
-    check(gate["run_id"].startswith("00000009-"), "run_id is not the the previous run's")
+    check(gate["run_id"].startswith("00000009-"), "run_id is not the previous run's")
 
 
 def one_step(bench):

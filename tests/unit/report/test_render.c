@@ -14,7 +14,7 @@
 static const struct table_column columns[] = {
     {.key = "name", .title = "case", .flags = COLUMN_GROUP},
     {.key = "median_ns", .title = "time", .unit = UNIT_TIME},
-    {.key = "fraction", .title = "of ceiling", .unit = UNIT_SHARE, .drop = 2},
+    {.key = "fraction", .title = "% of ceiling", .unit = UNIT_SHARE, .drop = 2},
     {.key = "samples", .title = "samples", .unit = UNIT_COUNT, .flags = COLUMN_VERBOSE},
     {.key = "flags", .title = "", .flags = COLUMN_INITIALS, .drop = 1},
     {.title = "why", .flags = COLUMN_PROSE},
