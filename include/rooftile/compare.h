@@ -107,6 +107,9 @@ struct compare_options {
 enum status compare_results(struct comparison *out, const struct result *base, const struct result *now,
                             const struct compare_options *options, struct arena *arena, struct err *err);
 
+/* Medians of the trials that count, of a case that counts; of a run without trials its own: at least one. */
+size_t compare_trials(double times[static SHIFT_MAX_TRIALS], const struct result_case *c);
+
 /* 1 when something is a finding; 2 when nothing could be compared (no case was judged, and none is fixed): no evidence
  * is never a green verdict; with `strict` 4 when anything is inconclusive, suspect, refused, new or still broken;
  * else 0. */

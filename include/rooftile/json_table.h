@@ -60,7 +60,6 @@ json_into_fn json_into_number;  /* double */
 json_into_fn json_into_u64;     /* uint64_t, a whole number up to 2^53 */
 json_into_fn json_into_bool;    /* bool */
 json_into_fn json_into_time_ns; /* double, from a duration such as "0.5 s" */
-json_into_fn json_into_object;  /* const struct json * */
 json_into_fn json_into_array;   /* const struct json * */
 /* An enum, from its name: `more` is an array of names in the enum's order, ended by NULL. */
 json_into_fn json_into_choice;

@@ -47,7 +47,6 @@
  *   matrix_k(dtype) matrix_k_sparse(dtype)    K of the target's instruction of 16 x 16 for this type, 0 where there is none
  *   matrix_depth(K, M, dtype)                 how deep tiles of M x M from an instruction of K at 16 x 16 go when each lane reads
  *                                             its part of A in loads of 16 bytes
- *   is_fnuz(dtype)                            e4m3fnuz or e5m2fnuz
  *
  * "min_llvm" may also be an object, { "gfx11*": 16 }: the LLVM that the code needs for targets of this name.
  * Expressions are strings or plain numbers. "{{" and "}}" in a template are braces. A parameter written as a string is read as on
@@ -430,8 +429,6 @@ enum { MANIFEST_DEVICE_NAMES = 0 DEVICE_FACTS(FACT_COUNT) UNIT_FACTS(FACT_COUNT)
 #undef FACT_FIELD
 #undef FACT_COUNT
 extern const char *const manifest_device_names[MANIFEST_DEVICE_NAMES]; /* "device.wave" "device.cus" ... */
-/* What every expression knows besides its variables: the dtypes by name, bytes(dtype) and eps(dtype). For suites too. */
-void manifest_expr_basics(struct expr_names *names);
 /* The names of a manifest's expressions, for expr_compile; slots are those of manifest_slots. */
 void manifest_expr_names(struct expr_names *names, const struct manifest *manifest, struct arena *arena);
 /* ERR_CONFIG, without a place: it uses a parameter that is text, or what only metrics know and it is not one's. */

@@ -24,7 +24,7 @@
 enum tone { TONE_PLAIN, TONE_BOLD, TONE_DIM, TONE_BAD, TONE_GOOD, TONE_DOUBT, TONE_ACCENT };
 
 enum cell_kind {
-    CELL_ABSENT,  /* has no meaning in this row: "", no member in JSON */
+    CELL_ABSENT,  /* has no meaning in this row: no member in JSON; for people nothing but its `text`, where it has one */
     CELL_UNKNOWN, /* "-", empty in CSV, null in JSON, with "<key>_reason" where the reason is known */
     CELL_NUMBER,
     CELL_BOOL,

@@ -34,7 +34,6 @@
 using fragment = tile<M, M, K, IN, IN::acc_t>;
 typedef fragment::in_t element;
 typedef fragment::acc_t sum;
-
 #include "gemm_result.h"
 
 static constexpr unsigned LANES = WM * WN * ROOFTILE_WAVE;

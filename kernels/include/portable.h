@@ -122,7 +122,7 @@
 #define __CUDACC__ 1
 #endif
 
-#define KERNEL extern "C" __global__
+#define KERNEL extern "C" __global__ /* for short */
 
 /* Names in these headers are lower case or begin with SIMT_: a manifest may define T, N, VEC, TILE and the like. */
 #define UNROLL _Pragma("unroll")

@@ -5,8 +5,8 @@
  *
  * LANES lanes share a token (on a CPU one has it all); logit i of a lane is that of expert i * LANES + lane. A logit
  * becomes an integer key of the same order, with the complement of the expert's number as the low 32 bits: the largest
- * of these 64-bit numbers is the next expert, and one butterfly over the lanes finds it. A chosen expert gets key 0,
- * and so on TOP times.
+ * of these 64-bit numbers is the next expert, and one butterfly over the lanes finds it. It then gets key 0, and so on
+ * TOP times.
  *
  * A row needs one finite logit, and no NaN. -inf is an expert that is masked: it has weight 0.
  *
@@ -15,6 +15,7 @@
 #include "portable.h"
 
 static constexpr unsigned EACH = (EXPERTS + LANES - 1) / LANES; /* logits of a lane */
+static constexpr int AT_ONCE = LANES == 1 ? 16 : EACH;
 static constexpr float LOG2_E = 1.44269504088896341f;
 
 /* Larger numbers have larger keys, both zeros the same. Only a NaN could have key 0. */
@@ -56,7 +57,7 @@ extern "C" __global__ __launch_bounds__(256) void moe_gate(
     const unsigned row = token < tokens ? token : tokens - 1; /* all lanes take part in shuffles */
     const float *const from = logits + static_cast<uint64_t>(row) * EXPERTS;
     uint32_t keys[EACH];
-#pragma unroll(LANES == 1 ? 16 : EACH)
+#pragma unroll AT_ONCE
     for (unsigned i = 0; i < EACH; ++i) {
         const unsigned expert = i * LANES + lane;
         keys[i] = EXPERTS % LANES == 0 || expert < EXPERTS ? key_of(from[expert]) : 0;
@@ -68,7 +69,7 @@ extern "C" __global__ __launch_bounds__(256) void moe_gate(
     for (unsigned rank = 0; rank < TOP; ++rank) {
         uint32_t key = 0;
         unsigned at = 0;
-#pragma unroll(LANES == 1 ? 16 : EACH)
+#pragma unroll AT_ONCE
         for (unsigned i = 0; i < EACH; ++i) {
             at = keys[i] > key ? i : at;
             key = keys[i] > key ? keys[i] : key;
@@ -79,7 +80,7 @@ extern "C" __global__ __launch_bounds__(256) void moe_gate(
         if (rank == 0) {
             top = logit;
             if constexpr (!RENORMALISE) {
-#pragma unroll(LANES == 1 ? 16 : EACH)
+#pragma unroll AT_ONCE
                 for (unsigned i = 0; i < EACH; ++i)
                     sum += keys[i] ? fast_exp2((logit_of(keys[i]) - top) * LOG2_E) : 0.0f;
                 sum = total(sum);

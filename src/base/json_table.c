@@ -107,17 +107,6 @@ enum status json_into_time_ns(void *field, const struct json *at, const struct j
     return STATUS_OK;
 }
 
-enum status json_into_object(void *field, const struct json *at, const struct json_key *key, struct json_into *into,
-                             struct err *err)
-{
-    (void)key;
-    (void)into;
-    const enum status status = check_type(at, JSON_OBJECT, err);
-    if (!status)
-        *(const struct json **)field = at;
-    return status;
-}
-
 enum status json_into_array(void *field, const struct json *at, const struct json_key *key, struct json_into *into,
                             struct err *err)
 {

@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "history_internal.h"
+#include "rooftile/compare.h"
 
 enum { DAY_S = 86400, MINUTE_S = 60, HOUR_S = 3600 };
 
@@ -263,17 +264,6 @@ static enum status add_point(struct adding *adding, int64_t series, const struct
     return status;
 }
 
-size_t history_trials(double times[static SHIFT_MAX_TRIALS], const struct result_case *c)
-{
-    size_t count = 0;
-    for (size_t k = 0; k < c->trial_count && count < SHIFT_MAX_TRIALS; k++)
-        if (c->trials[k].status == CASE_OK && c->trials[k].median_ns > 0)
-            times[count++] = c->trials[k].median_ns;
-    if (!count)
-        times[count++] = c->stats.median;
-    return count;
-}
-
 const char *history_status(const struct result_case *c)
 {
     const char *finding = result_case_finding(c);
@@ -306,7 +296,7 @@ static enum status add_case(struct adding *adding, const struct result_case *c, 
                         .reason = counts ? NULL : c->reason,
                         .flags = c->flags,
                         .trials = times,
-                        .trial_count = counts ? history_trials(times, c) : 0};
+                        .trial_count = counts ? compare_trials(times, c) : 0};
     int64_t series = 0;
     enum status status = series_id(&series, adding, &subject, c->status == CASE_SKIPPED, err);
     if (!status && c->object_sha256[0])

@@ -81,8 +81,6 @@ enum status history_check_result(const struct result *result, struct err *err);
 
 /* "ok", or why the case does not count: its finding, "not timed", "skipped" ... */
 const char *history_status(const struct result_case *c);
-/* Medians of the trials that count, at most SHIFT_MAX_TRIALS; of a run without trials its own. */
-size_t history_trials(double times[static SHIFT_MAX_TRIALS], const struct result_case *c);
 
 /* ---- judging: history_judge.c hands the runs to gate.h, history_gate.c makes findings of the last one ---- */
 

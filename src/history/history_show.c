@@ -40,7 +40,7 @@ static size_t values_of(const struct history_row *row, size_t runs)
 {
     size_t count = 0;
     for (size_t run = 0; run < runs; run++)
-        count += isfinite(row->points[run].value);
+        count += isfinite(row->points[run].value) ? 1 : 0;
     return count;
 }
 

@@ -50,7 +50,8 @@ static const struct expr_constant dtype_codes[] = {
 };
 _Static_assert(COUNT_OF(dtype_codes) == DTYPE_COUNT - 1, "one constant per dtype");
 
-void manifest_expr_basics(struct expr_names *names)
+/* What every expression knows besides its variables. */
+static void add_basics(struct expr_names *names)
 {
     names->constants = dtype_codes;
     names->constant_count = COUNT_OF(dtype_codes);
@@ -86,7 +87,6 @@ enum status check_param_name(const struct json *member, const char *name, struct
 
 /* Facts that the types of a kernel choose among: every manifest has these functions (manifest.h). */
 static const struct manifest_let built_in[] = {
-    {"is_fnuz(type)", 7, "type == e4m3fnuz || type == e5m2fnuz", {"type"}, 1},
     {"matrix_k(type)",
      8,
      "type == f16 ? device.matrix_k_f16 : type == bf16 ? device.matrix_k_bf16 : type == f32 ? device.matrix_k_f32 : "
@@ -342,7 +342,7 @@ void manifest_expr_names(struct expr_names *names, const struct manifest *manife
     memcpy(variables + manifest->param_count, manifest_device_names, sizeof(manifest_device_names));
     variables[metric_slot(manifest)] = "x";
     variables[metric_slot(manifest) + 1] = "runs";
-    manifest_expr_basics(names);
+    add_basics(names);
 }
 
 enum status manifest_expr_check(const struct manifest *manifest, const struct expr *expr, bool metric, struct err *err)

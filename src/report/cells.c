@@ -80,7 +80,7 @@ const char *cell_words(const struct cell *cell, const struct table_column *colum
     case CELL_NUMBER:
         return arena_strdup(arena, quantity(words, cell->value, unit));
     case CELL_BOOL:
-        return cell->value ? "yes" : "no";
+        return cell->value > 0 ? "yes" : "no";
     case CELL_RANGE:
         return range_words(cell, unit, arena);
     case CELL_UNKNOWN:
@@ -131,7 +131,7 @@ bool column_shown(const struct table *table, size_t column, const struct report_
         return false;
     for (size_t row = 0; row < rows_shown(table); row++) {
         const struct cell *cell = &table->rows[row].cells[column];
-        if (cell->kind != CELL_ABSENT && (!cell->text || *cell->text) && !table->rows[row].instead.kind)
+        if ((cell->text ? *cell->text != '\0' : cell->kind != CELL_ABSENT) && !table->rows[row].instead.kind)
             return true;
     }
     return !column;

@@ -351,7 +351,7 @@ static void add_head(struct document *document, const struct comparison *compari
     document->title = arena_printf(document->arena, "rooftile: %s on %s%s", verdicts[code], device,
                                    predicted ? " (PREDICTED: nothing was executed)" : "");
     document_text(document, SHOW_PAGE, code == 1 ? TONE_BAD : TONE_PLAIN, "%s", counts);
-    document_text(document, SHOW_TEXT, TONE_PLAIN, "%son %s\nbase  %s\nnew   %s\n\n",
+    document_text(document, SHOW_TEXT, TONE_PLAIN, "%son %s\nbase: %s\nnew: %s\n\n",
                   predicted ? "PREDICTED: nothing was executed; differences of the model, not of a machine\n" : "",
                   device, side_words(comparison->base, document->arena), side_words(comparison->now, document->arena));
 }

@@ -20,7 +20,7 @@ static void csv_cell(struct text *out, const struct cell *cell)
         text_addf(out, "%.9g;%.9g", cell->value, cell->high);
         break;
     case CELL_BOOL:
-        text_add(out, cell->value ? "true" : "false");
+        text_add(out, cell->value > 0 ? "true" : "false");
         break;
     case CELL_TEXT:
         text_add_csv(out, cell->text);

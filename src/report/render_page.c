@@ -105,6 +105,7 @@ static void put_row(struct text *out, const struct markup *m, const struct table
         text_add(out, m->cell[2]);
     }
     text_add(out, m->row[1]);
+    arena_release(&arena);
 }
 
 static void put_head(struct text *out, const struct markup *m, const struct table *t, const size_t *shown, size_t count)
@@ -154,7 +155,8 @@ static void put_mark(struct text *out, const struct markup *m, const struct cell
     if (!mark->kind)
         return;
     text_add(out, m->mark[0]);
-    text_addf(out, m->links ? "%s\">" : "", classes[mark->tone]);
+    if (m->links)
+        text_addf(out, "%s\">", classes[mark->tone]);
     text_add_escaped(out, m->escape, mark->text);
     text_add(out, m->mark[1]);
 }

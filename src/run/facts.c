@@ -57,7 +57,7 @@ static struct target_facts facts_of_target(const struct device_info *info, const
         facts.bf16_dot = cpu_target_has(info->target, "avx512bf16");
         facts.i8_dot = cpu_target_has(info->target, "avx512vnni");
     }
-    if (!facts.lds_declared)
+    if (facts.lds_declared == 0)
         facts.lds_declared = (double)info->lds_bytes;
     return facts;
 }

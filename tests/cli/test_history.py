@@ -170,7 +170,7 @@ def new_kernel(result):
 def environment_change(bench):
     bench.fresh().add_all(range(10))
     check_run(bench.add(10, ratios=1.1, change=new_kernel), 0, "add", stderr="the environment changed since the run before")
-    bench.gate(0, "another kernel", ["the environment changed, so every series starts anew: kernel 9.9.9 (was ", "median case", "LEARNING"])
+    bench.gate(0, "another kernel", ["the environment changed, so every series starts anew: kernel 9.9.9 (was ", "the median", "LEARNING"])
     bench.gate(4, "another kernel, strictly", None, "--strict")
     gate = validated(bench, bench.history("gate", "--format", "json"), "gate of another environment")
     check(gate["environment_changed"] and abs(gate["environment_shift"] - 0.1) < 0.01, f"environment: {gate['environment_shift']}")

@@ -72,7 +72,6 @@ static void functions_are_put_in(void **state)
         {"'area(a, b)': 'a * b',", "area(VEC + 1, min(3, 5))", 15},
         {"'wide(a)': 'a + later', 'later': '1 + tile',", "2 * wide(3)", 2 * (3 + 1 + 68)},
         {"'named(tile)': 'tile + VEC',", "named(1)", 5},
-        {"", "is_fnuz(e4m3fnuz) + is_fnuz(dtype)", 1},
         {"", "matrix_k(f16) + matrix_k(e4m3fnuz) + matrix_k(dtype)", 16 + 32},
         {"", "matrix_k_sparse(bf16)", 64},
         {"", "matrix_depth(16, 32, f16)", 16},

@@ -95,6 +95,68 @@ static void checks_modes(void **state)
     }
 }
 
+static void knows_facts(void **state)
+{
+    static const struct {
+        const char *target;
+        double lanes, layout, f16, bf16, f64, i8, ocp, fnuz, add_f64, declared;
+    } rows[] = {
+        {"gfx906", 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+        {"gfx908", 64, 2, 16, 8, 0, 16, 0, 0, 0, 0},
+        {"gfx90a:xnack-", 64, 2, 16, 16, 4, 16, 0, 0, 1, 0},
+        {"gfx942", 64, 2, 16, 16, 4, 32, 0, 32, 1, 0},
+        {"gfx950", 64, 2, 32, 32, 4, 64, 128, 0, 1, 0},
+        {"gfx1030", 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+        {"gfx1151", 32, 11, 16, 16, 0, 16, 0, 0, 0, 0},
+        {"gfx11-generic", 32, 11, 16, 16, 0, 16, 0, 0, 0, 0},
+        {"gfx1201", 32, 12, 16, 16, 0, 16, 16, 0, 0, 0},
+        {"sm_80", 32, 3, 16, 16, 4, 32, 0, 0, 1, 49152},
+        {"sm_90a", 32, 3, 16, 16, 4, 32, 32, 0, 1, 49152},
+        {"gfx8", 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+        {"", 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+    };
+    (void)state;
+    for (size_t k = 0; k < sizeof(rows) / sizeof(*rows); k++) {
+        const struct target_facts *f = target_facts(rows[k].target);
+        if (f->matrix_lanes != rows[k].lanes || f->matrix_layout != rows[k].layout || f->matrix_k_f16 != rows[k].f16 ||
+            f->matrix_k_bf16 != rows[k].bf16 || f->matrix_k_f64 != rows[k].f64 || f->matrix_k_i8 != rows[k].i8 ||
+            f->matrix_k_fp8_ocp != rows[k].ocp || f->matrix_k_fp8_fnuz != rows[k].fnuz ||
+            f->atomic_add_f64 != rows[k].add_f64 || f->lds_declared != rows[k].declared)
+            fail_msg("%s", rows[k].target);
+    }
+}
+
+/* A target without a row of its own has the facts of its family, but nobody knows what it runs on. */
+static void knows_no_occupancy_of_families(void **state)
+{
+    (void)state;
+    assert_non_null(occupancy_limits("gfx1100"));
+    assert_null(occupancy_limits("gfx11-generic"));
+    assert_null(occupancy_limits("sm_101"));
+}
+
+static void the_cpu_plays_layouts(void **state)
+{
+    size_t count = 0;
+    (void)state;
+    assert_true(target_cpu_facts(64, &count)->matrix_lanes == 64);
+    assert_int_equal(count, 1);
+    const struct target_facts *rows = target_cpu_facts(32, &count);
+    assert_int_equal(count, 3);
+    assert_true(rows[0].matrix_layout == 12 && rows[1].matrix_layout == 11 && rows[2].matrix_layout == 3);
+    assert_true(rows[2].matrix_rows == 2 && rows[1].matrix_holders == 16 && rows[0].cpu == 1);
+}
+
+static void an_added_row_comes_first(void **state)
+{
+    static const struct target_family added = {{.targets = "gfx942 gfx9999 "}, {.matrix_k_f16 = 7}};
+    (void)state;
+    target_family_added = &added;
+    assert_true(target_facts("gfx942")->matrix_k_f16 == 7 && target_facts("gfx9999")->matrix_k_f16 == 7);
+    target_family_added = NULL;
+    assert_true(target_facts("gfx942")->matrix_k_f16 == 16);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -102,6 +164,10 @@ int main(void)
         cmocka_unit_test(knows_families),
         cmocka_unit_test(knows_ptx),
         cmocka_unit_test(checks_modes),
+        cmocka_unit_test(knows_facts),
+        cmocka_unit_test(knows_no_occupancy_of_families),
+        cmocka_unit_test(the_cpu_plays_layouts),
+        cmocka_unit_test(an_added_row_comes_first),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -109,6 +109,23 @@ static void test_most_rows(void **state)
     arena_release(&arena);
 }
 
+/* A cell without meaning for programs may still say something to people. */
+static void test_absent(void **state)
+{
+    (void)state;
+    static const struct table_column two[] = {{.key = "a", .title = "a"},
+                                              {.key = "b", .title = "b", .unit = UNIT_TIME}};
+    struct arena arena = {0};
+    struct text out = {0};
+    struct table *table = TABLE(&arena, two);
+    table_add(table, (struct cell[]){cell_text("x"), {.kind = CELL_ABSENT, .text = "1.00 us"}});
+    check_text(table, (struct report_options){0}, "a        b\nx  1.00 us\n");
+    render_json_table(&out, table);
+    assert_null(strstr(out.data, "\"b\""));
+    text_release(&out);
+    arena_release(&arena);
+}
+
 static void test_units(void **state)
 {
     (void)state;
@@ -308,10 +325,10 @@ static void test_json(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_text),           cmocka_unit_test(test_color), cmocka_unit_test(test_most_rows),
-        cmocka_unit_test(test_units),          cmocka_unit_test(test_csv),   cmocka_unit_test(test_markdown),
-        cmocka_unit_test(test_markdown_limit), cmocka_unit_test(test_html),  cmocka_unit_test(test_json),
-        cmocka_unit_test(test_fields),
+        cmocka_unit_test(test_text),           cmocka_unit_test(test_color),  cmocka_unit_test(test_most_rows),
+        cmocka_unit_test(test_units),          cmocka_unit_test(test_csv),    cmocka_unit_test(test_markdown),
+        cmocka_unit_test(test_markdown_limit), cmocka_unit_test(test_html),   cmocka_unit_test(test_json),
+        cmocka_unit_test(test_fields),         cmocka_unit_test(test_absent),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
