@@ -20,26 +20,30 @@ struct catalog_problem {
 struct catalog {
     const struct manifest *const *manifests; /* sorted by name */
     size_t count;
-    const struct catalog_problem *problems;  /* broken files do not hide the good ones; `check` reports all of them */
+    const struct catalog_problem *problems; /* broken files do not hide the good ones; `check` reports all of them */
     size_t problem_count;
-    const char *const *dirs;                 /* the folders read, in order of precedence */
+    const char *const *dirs; /* the folders read, in order of precedence */
     size_t dir_count;
 };
 
 /* Reads every *.json below the folders. A name found twice in one folder is a problem; a name of an earlier folder wins
- * over a later one (a user's folder overrides the built-in), even when its manifest is broken. ERR_IO only when no folder can be read. */
-enum status catalog_read(struct catalog *catalog, const char *const *dirs, size_t dir_count, struct arena *arena, struct err *err);
+ * over a later one (a user's folder overrides the built-in), even when its manifest is broken. ERR_IO only when no
+ * folder can be read. */
+enum status catalog_read(struct catalog *catalog, const char *const *dirs, size_t dir_count, struct arena *arena,
+                         struct err *err);
 
-/* The folders used without --kernels: $ROOFTILE_KERNELS (colon list), else kernels/ relative to the executable: the installed
- * <prefix>/share/rooftile/kernels beside <prefix>/bin, or the source tree's when run from a build folder. */
+/* The folders used without --kernels: $ROOFTILE_KERNELS (colon list), else kernels/ relative to the executable: the
+ * installed <prefix>/share/rooftile/kernels beside <prefix>/bin, or the source tree's when run from a build folder. */
 enum status catalog_default_dirs(const char *const **dirs, size_t *count, struct arena *arena, struct err *err);
-/* The same search for configs/ (suites, machines, schemas): $ROOFTILE_CONFIGS, share/rooftile/configs, source tree. NULL:
- * there is none. */
+/* The same search for configs/ (suites, machines, schemas): $ROOFTILE_CONFIGS, share/rooftile/configs, source tree.
+ * NULL: there is none. */
 char *catalog_config_dir(struct arena *arena);
 
 /* NULL when there is none. */
 const struct manifest *catalog_find(const struct catalog *catalog, const char *name);
-/* The same, ERR_USAGE with a did-you-mean; if the name is that of a broken manifest, its problem is the message (ERR_CONFIG). */
-enum status catalog_get(const struct manifest **manifest, const struct catalog *catalog, const char *name, struct err *err);
+/* The same, ERR_USAGE with a did-you-mean; if the name is that of a broken manifest, its problem is the message
+ * (ERR_CONFIG). */
+enum status catalog_get(const struct manifest **manifest, const struct catalog *catalog, const char *name,
+                        struct err *err);
 
 #endif

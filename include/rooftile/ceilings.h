@@ -2,30 +2,33 @@
  *
  * Ceilings: a machine found from measurements, never from a table of devices.
  *
- * Levels by bandwidth: the rate of the memory kernel with the most footprints is cut by change points; segments closer than a
- * factor of 1.25 are one level (the band gap that Berkeley's ERT uses), and a capacity boundary needs a confidence of 0.9. A level's
- * bandwidth is the best that any kernel of class memory reached inside its segment; beside it stands the best of each traffic.
+ * Levels by bandwidth: the rate of the memory kernel with the most footprints is cut by change points; segments closer
+ * than a factor of 1.25 are one level (the band gap that Berkeley's ERT uses), and a capacity boundary needs a
+ * confidence of 0.9. A level's bandwidth is the best that any kernel of class memory reached inside its segment; beside
+ * it stands the best of each traffic.
  *
- * Levels by latency: the same on the times of dependent loads (the kernel of class latency with the most footprints), from which
- * no bandwidth is asked. A chase fills one cache of a kind, bandwidth all of them, so the capacity boundaries agree when some number of
- * caches that the device may have brings them together. Where they do not, machine.latencies has no level's name, the
- * level's latency comes from chases that fit it certainly, and reports say so.
+ * Levels by latency: the same on the times of dependent loads (the kernel of class latency with the most footprints),
+ * from which no bandwidth is asked. A chase fills one cache of a kind, bandwidth all of them, so the capacity
+ * boundaries agree when some number of caches that the device may have brings them together. Where they do not,
+ * machine.latencies has no level's name, the level's latency comes from chases that fit it certainly, and reports say
+ * so.
  *
- * Capacity boundaries come from the fastest twentieth of each case's samples, because neighbours on the machine only ever slow some of them;
- * figures are medians. A point that is worse than both its neighbours by more than a level is a case with interference, and no capacity boundary.
+ * Capacity boundaries come from the fastest twentieth of each case's samples, because neighbours on the machine only
+ * ever slow some of them; figures are medians. A point that is worse than both its neighbours by more than a level is a
+ * case with interference, and no capacity boundary.
  *
  * A unit's peak is the best of class compute. Other facts (LDS, launches, timer) are rows of ceilings.c.
  *
- * A level's capacity is taken where the next plateau begins: the largest value the data allow. The roofline's lower bound then
- * claims too little traffic rather than too much. capacity_low_bytes is the smallest.
+ * A level's capacity is taken where the next plateau begins: the largest value the data allow. The roofline's lower
+ * bound then claims too little traffic rather than too much. capacity_low_bytes is the smallest.
  */
 #ifndef ROOFTILE_CEILINGS_H
 #define ROOFTILE_CEILINGS_H
 
 #include "rooftile/result.h"
 
-/* Fills *machine from the cases that are ok and verified: everything but what identifies the device. ERR_CONFIG, and *machine
- * unchanged, when there is no memory case to find levels from. */
+/* Fills *machine from the cases that are ok and verified: everything but what identifies the device. ERR_CONFIG, and
+ * *machine unchanged, when there is no memory case to find levels from. */
 enum status ceilings_find(struct machine *machine, const struct result *result, uint64_t seed, struct err *err);
 
 #endif

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * Checkup: what scripts/gpu_check did, as one document. Its folder has steps.json, which says what was run, for how long and with
- * which exit code, and for each step NAME.log and, where it measured, NAME.json (a result); beside them machine.json (the ceilings
- * found) and noise-learned.json (`rooftile aa --json`).
+ * Checkup: what scripts/gpu_check did, as one document. Its folder has steps.json, which says what was run, for how
+ * long and with which exit code, and for each step NAME.log and, where it measured, NAME.json (a result); beside them
+ * machine.json (the ceilings found) and noise-learned.json (`rooftile aa --json`).
  *
  *   { "started_at": "2026-01-31T12:00:00Z", "device": "cuda:0", "budget_s": 480, "seconds": 301,
  *     "steps": [ { "name": "verification", "exit_code": 0, "seconds": 60.2, "budget_s": 120 }, ... ] }
  *
- * A section is `pass` only when all three agree: the exit code is 0, the files are there and whole, and nothing in them is a
- * finding or was skipped for want of time. So a step that was killed, or wrote half of a file, is never taken for a good one.
+ * A section is `pass` only when all three agree: the exit code is 0, the files are there and whole, and nothing in them
+ * is a finding or was skipped for want of time. So a step that was killed, or wrote half of a file, is never taken for
+ * a good one.
  */
 #ifndef ROOFTILE_CHECKUP_H
 #define ROOFTILE_CHECKUP_H
@@ -18,7 +19,8 @@
 #include "rooftile/result.h"
 #include "rooftile/table.h"
 
-#define CHECKUP_SCHEMA_ID "https://rooftile.dev/schemas/checkup/1/checkup.schema.json" /* configs/schema/checkup.schema.json */
+/* configs/schema/checkup.schema.json */
+#define CHECKUP_SCHEMA_ID "https://rooftile.dev/schemas/checkup/1/checkup.schema.json"
 
 /* The graver, the later. */
 enum checkup_word { CHECKUP_PASS, CHECKUP_INCOMPLETE, CHECKUP_BROKEN, CHECKUP_FINDINGS, CHECKUP_WORDS };
@@ -43,7 +45,7 @@ struct checkup_section {
     double seconds, budget_s;
     enum checkup_word word;
     const char *headline;
-    const char *log; /* its last lines, of a step that did not pass; "" */
+    const char *log;             /* its last lines, of a step that did not pass; "" */
     const struct result *result; /* NULL: none */
     const char *result_path;
     const struct table *findings; /* what, word ("failed" "impossible" "error" ...), why */
@@ -55,16 +57,16 @@ struct checkup {
     enum checkup_word word;
     const char *started_at, *device;
     double seconds, budget_s;
-    const struct result *facts; /* of any step, for device and environment; NULL: none has a result */
+    const struct result *facts;    /* of any step, for device and environment; NULL: none has a result */
     const struct machine *machine; /* NULL: not found */
     const char *machine_path;
-    const struct json *noise;      /* NULL: not learned */
+    const struct json *noise; /* NULL: not learned */
     const char *noise_path;
     struct checkup_section sections[STEP_COUNT];
 };
 
-/* Reads the folder and judges. ERR_CONFIG for a steps.json that is missing or not as above; what else is missing or damaged is a
- * matter of its section. */
+/* Reads the folder and judges. ERR_CONFIG for a steps.json that is missing or not as above; what else is missing or
+ * damaged is a matter of its section. */
 enum status checkup_read(struct checkup *checkup, const char *folder, struct arena *arena, struct err *err);
 
 /* The whole as JSON, the results, the machine file and what was learned about noise included as they are. */

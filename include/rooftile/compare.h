@@ -4,14 +4,14 @@
  * shift.h. A pure function of the two results, the learned noise and the options: equal inputs give equal bytes.
  *
  * Cases are matched by plan id (result_id_length). Refused as a whole (ERR_CONFIG with the reason): results of
- * different devices or partition modes, a prediction against a measurement, a run that was marked as no measurement,
- * a plan id that one of them has twice, noise that was learned elsewhere. Refused per case: another timer or cache mode,
+ * different devices or partition modes, a prediction against a measurement, a run that was marked as no measurement, a
+ * plan id that one of them has twice, noise that was learned elsewhere. Refused per case: another timer or cache mode,
  * other work per launch.
  *
  * What counts against the exit code: SLOWER cases and key figures; cases that were ok in the base and now fail, crash,
  * hang, give wrong results or are impossible; cases and key figures of the base that are missing in the new result.
- * What is slower as a whole class is one line (shift_group), and is a finding too. One trial against one is never confirmed.
- * With filters the other cases do not exist, and neither do key figures, which are made from all.
+ * What is slower as a whole class is one line (shift_group), and is a finding too. One trial against one is never
+ * confirmed. With filters the other cases do not exist, and neither do key figures, which are made from all.
  *
  * Of a run of more than SHIFT_MAX_TRIALS trials the first so many are compared.
  */
@@ -54,8 +54,8 @@ struct compare_case {
     const char *reason; /* of every state but judged: why; of a judged one "" */
     struct shift shift;
     enum compare_cause cause;
-    double cycles_ratio; /* NaN = unknown */
-    bool same_code;      /* both hashes known and equal */
+    double cycles_ratio;    /* NaN = unknown */
+    bool same_code;         /* both hashes known and equal */
     size_t interference[2]; /* trials of base and new that were flagged as interference or throttled */
 };
 
@@ -69,8 +69,8 @@ struct compare_kpi {
     bool higher_is_better;
     double base, now;   /* NaN with reason */
     const char *reason; /* of a figure that is not judged */
-    bool judged; /* `shift` is of the figure turned so that larger is worse: SHIFT_SLOWER means worse */
-    bool lost;   /* the base has a value and the new result has none: a finding */
+    bool judged;        /* `shift` is of the figure turned so that larger is worse: SHIFT_SLOWER means worse */
+    bool lost;          /* the base has a value and the new result has none: a finding */
     struct shift shift;
 };
 

@@ -4,8 +4,8 @@
  * launches and events; it knows no JSON, no parameters, no statistics and no policy (warm-up, batching, cold caches and
  * repeat counts are run/measure.c's). Everything here runs in the worker process; the parent never opens a device.
  *
- * Streams are small numbers, 0 is the default; work of one stream runs in order. Marks are points in a stream whose distance
- * in time can be read afterwards: events on a GPU, clock reads on the CPU device, the virtual clock on sim.
+ * Streams are small numbers, 0 is the default; work of one stream runs in order. Marks are points in a stream whose
+ * distance in time can be read afterwards: events on a GPU, clock reads on the CPU device, the virtual clock on sim.
  */
 #ifndef ROOFTILE_DEVICE_H
 #define ROOFTILE_DEVICE_H
@@ -53,65 +53,70 @@ struct device_cache {
     uint32_t instances; /* how many of them the device has */
 };
 
-/* What a device says about itself. Plain data: it crosses the pipe from worker to parent as bytes. Unknown values are 0 or "". */
+/* What a device says about itself. Plain data: it crosses the pipe from worker to parent as bytes. Unknown values are 0
+ * or "". */
 struct device_info {
-    char backend[8];     /* "cpu" "sim" "hip" "cuda" */
-    char id[32];         /* as --device takes it: "cpu:0", "sim:mi300x" */
-    char name[128];      /* "AMD Instinct MI300X", CPU model name */
-    char arch[32];       /* "gfx942", "x86-64", "aarch64": what variants and require compare with */
-    char target[512];    /* what code is compiled for: "gfx942", or the CPU's resolved feature list, never "native" */
+    char backend[8];  /* "cpu" "sim" "hip" "cuda" */
+    char id[32];      /* as --device takes it: "cpu:0", "sim:mi300x" */
+    char name[128];   /* "AMD Instinct MI300X", CPU model name */
+    char arch[32];    /* "gfx942", "x86-64", "aarch64": what variants and require compare with */
+    char target[512]; /* what code is compiled for: "gfx942", or the CPU's resolved feature list, never "native" */
     char pci_bdf[16];
-    char pci_id[16];     /* "1002:74a1" */
-    char partition[32];  /* how the card is divided, "SPX/NPS1": compute and memory; "" where it cannot be, or unknown */
+    char pci_id[16]; /* "1002:74a1" */
+    /* how the card is divided, "SPX/NPS1": compute and memory; "" where it cannot be, or unknown */
+    char partition[32];
     char vbios[48];      /* version of the card's firmware; "" unknown */
     char firmware[64];   /* of its microcontrollers, "smc 0x00550a00, mec 0x000000b5"; "" unknown */
     char perf_level[32]; /* how its clocks are governed: "auto", "high", "manual"; "" unknown */
     double power_cap_w;  /* 0 unknown */
     char uuid[64];
     char serial_hash[65];
-    char driver[64];     /* driver or kernel version */
-    bool predicted;      /* nothing is executed; every time is a prediction (sim) */
-    bool host_memory;    /* its memory is the host's: nothing is ever moved between the two (cpu) */
-    uint32_t index;      /* its number among the backend's devices, as alloc_peer counts */
-    uint32_t peers;      /* other devices of the backend in this machine: numbers 0..peers without its own */
+    char driver[64];              /* driver or kernel version */
+    bool predicted;               /* nothing is executed; every time is a prediction (sim) */
+    bool host_memory;             /* its memory is the host's: nothing is ever moved between the two (cpu) */
+    uint32_t index;               /* its number among the backend's devices, as alloc_peer counts */
+    uint32_t peers;               /* other devices of the backend in this machine: numbers 0..peers without its own */
     uint32_t lacks_spaces;        /* kinds of memory that it cannot give, SPACE_BIT each */
     uint32_t lacks_kernel_spaces; /* kinds that its kernels cannot reach */
-    uint32_t wave;       /* lanes of a wavefront: 64 or 32 */
-    uint32_t cus;        /* compute units; threads of the CPU device */
+    uint32_t wave;                /* lanes of a wavefront: 64 or 32 */
+    uint32_t cus;                 /* compute units; threads of the CPU device */
     uint32_t xccs;
     uint32_t simds_per_cu;
-    uint32_t max_block;  /* work-items of a workgroup */
-    uint32_t max_grid[3];/* workgroups */
-    bool cooperative;    /* can promise that all workgroups of a launch run at once, if they fit */
-    uint64_t lds_bytes;  /* per workgroup, at most */
+    uint32_t max_block;   /* work-items of a workgroup */
+    uint32_t max_grid[3]; /* workgroups */
+    bool cooperative;     /* can promise that all workgroups of a launch run at once, if they fit */
+    uint64_t lds_bytes;   /* per workgroup, at most */
     uint64_t memory_bytes;
     uint64_t memory_free_bytes;
-    double core_hz;      /* maximum the driver names; the CPU device: measured clock of one core */
+    double core_hz; /* maximum the driver names; the CPU device: measured clock of one core */
     double memory_hz;
     double timer_tick_ns; /* smallest step of the events' clock; 0 unknown */
-    double counter_hz;    /* rate of the constant counter that kernels read; 0: that of the events, one in timer_tick_ns */
-    double flops_per_clock_f32; /* physical limit of the vector units per CU and clock, 0 = unknown: CPU lanes * 2 * FMA pipes */
+    /* rate of the constant counter that kernels read; 0: that of the events, one in timer_tick_ns */
+    double counter_hz;
+    /* physical limit of the vector units per CU and clock, 0 = unknown: CPU lanes * 2 * FMA pipes */
+    double flops_per_clock_f32;
     double flops_per_clock_f64;
     uint32_t cache_count;
     struct device_cache caches[DEVICE_MAX_CACHES];
-    char note[256];      /* anything a reader of results must know: "huge pages", "2 of 8 cores allowed" */
+    char note[256]; /* anything a reader of results must know: "huge pages", "2 of 8 cores allowed" */
 };
 
 /* What to open. Zero means default. Text form (device_parse): "cpu", "cpu:0", "cpu:wave=32,threads=1,pages=huge",
  * "sim:mi300x", "hip:1". */
 struct device_request {
     char backend[8];
-    char model[64];    /* sim: machine name */
+    char model[64]; /* sim: machine name */
     int index;
-    uint32_t wave;     /* cpu: 64 (default) or 32; RDNA later */
-    uint32_t threads;  /* cpu: all allowed cores by default */
-    bool huge_pages;   /* cpu: madvise(MADV_HUGEPAGE) */
-    uint64_t seed;     /* sim noise; fiber shuffle */
+    uint32_t wave;                      /* cpu: 64 (default) or 32; RDNA later */
+    uint32_t threads;                   /* cpu: all allowed cores by default */
+    bool huge_pages;                    /* cpu: madvise(MADV_HUGEPAGE) */
+    uint64_t seed;                      /* sim noise; fiber shuffle */
     const struct device_info *sim_info; /* sim: the machine's facts, from model/machine */
-    double sim_launch_ns; /* sim: time of an empty launch */
-    double sim_noise;     /* sim: relative sd of the log-normal noise, default 0.005 */
+    double sim_launch_ns;               /* sim: time of an empty launch */
+    double sim_noise;                   /* sim: relative sd of the log-normal noise, default 0.005 */
 };
-enum status device_parse(struct device_request *request, const char *text, struct err *err); /* ERR_USAGE, did-you-mean */
+/* ERR_USAGE, did-you-mean */
+enum status device_parse(struct device_request *request, const char *text, struct err *err);
 
 /* One argument of a kernel as the code object describes it. */
 struct kernel_arg {
@@ -121,9 +126,9 @@ struct kernel_arg {
 struct kernel_info {
     uint32_t arg_count;
     struct kernel_arg args[DEVICE_MAX_ARGS];
-    bool sizes_only;     /* which arguments are pointers is unknown (cuda) */
-    /* A function of a library: what the library says it is ("OpenBLAS 0.3.21 ..., 16 threads"), and the file's SHA-256 as hex;
-     * else "". */
+    bool sizes_only; /* which arguments are pointers is unknown (cuda) */
+    /* A function of a library: what the library says it is ("OpenBLAS 0.3.21 ..., 16 threads"), and the file's SHA-256
+     * as hex; else "". */
     char library[DEVICE_LIBRARY_TEXT];
     char library_sha256[65];
 };
@@ -142,29 +147,32 @@ struct device_launch {
     uint32_t lds_bytes; /* dynamic LDS */
     void **args;        /* one pointer to each argument's value, in order; device pointers as void * values */
     uint32_t stream;
-    double lower_bound_ns;    /* predicted time; only sim looks at it */
-    bool cooperative;   /* all workgroups at once: they wait for each other. Too many of them are ERR_UNSUPPORTED */
-    bool poison_lds;    /* cpu: fill LDS with a poison pattern before each workgroup (verification, never timing) */
+    double lower_bound_ns; /* predicted time; only sim looks at it */
+    bool cooperative;      /* all workgroups at once: they wait for each other. Too many of them are ERR_UNSUPPORTED */
+    bool poison_lds;       /* cpu: fill LDS with a poison pattern before each workgroup (verification, never timing) */
     enum lane_order lane_order; /* cpu: order in which fibers run between two barriers */
-    uint64_t seed;      /* cpu: of LANES_SHUFFLED */
+    uint64_t seed;              /* cpu: of LANES_SHUFFLED */
 };
 
-/* Load and calibration rates around a case, to tell a neighbour's noise (cpu), or a GPU's telemetry later. NaN = unknown. */
+/* Load and calibration rates around a case, to tell a neighbour's noise (cpu), or a GPU's telemetry later. NaN =
+ * unknown. */
 struct device_sense {
-    double stream_bps;      /* a short calibration stream on all cores, bytes per second */
-    double fma_flops;       /* a short calibration FMA loop on all cores, FLOP per second */
-    double core_hz;         /* clock now */
-    double steal_fraction;  /* of CPU time since the previous sense */
+    double stream_bps;     /* a short calibration stream on all cores, bytes per second */
+    double fma_flops;      /* a short calibration FMA loop on all cores, FLOP per second */
+    double core_hz;        /* clock now */
+    double steal_fraction; /* of CPU time since the previous sense */
     double load_1min;
     uint64_t involuntary_switches; /* of this process so far */
     double power_w, temp_c;
-    double memory_hz;           /* memory clock now */
-    double vram_used_bytes;     /* by everybody */
-    double vram_own_bytes;      /* of it, by this process */
-    double other_processes;     /* that have the device open, besides this one */
-    /* Accumulated time or counts of throttling since the driver was loaded, by cause; only differences mean something. */
+    double memory_hz;       /* memory clock now */
+    double vram_used_bytes; /* by everybody */
+    double vram_own_bytes;  /* of it, by this process */
+    double other_processes; /* that have the device open, besides this one */
+    /* Accumulated time or counts of throttling since the driver was loaded, by cause; only differences mean something.
+     */
     double violation_power, violation_thermal, violation_hbm, violation_vr, violation_prochot;
-    uint64_t throttle_bits;     /* throttle causes at this moment (older GPUs), in the driver's own bits; 0 = none or unknown */
+    /* throttle causes at this moment (older GPUs), in the driver's own bits; 0 = none or unknown */
+    uint64_t throttle_bits;
 };
 extern const struct device_sense device_sense_unknown; /* every number NaN: where a backend starts from */
 
@@ -174,15 +182,16 @@ struct device_ops {
     const char *name;
     const char *summary; /* one line for `rooftile devices` */
     bool executes;       /* false: nothing runs, results cannot be verified (sim) */
-    /* Launches return before they have run, events are the device's own time stamps, and host and kernels see each other's
-     * writes to SPACE_PINNED at once, under one address. Only there do timers differ, and can a start be held back. */
+    /* Launches return before they have run, events are the device's own time stamps, and host and kernels see each
+     * other's writes to SPACE_PINNED at once, under one address. Only there do timers differ, and can a start be held
+     * back. */
     bool asynchronous;
     /* Its kernels can read a counter of core clocks and one of constant rate (counter_hz): how fast it ran is worth
      * asking. */
     bool has_clock_probe;
 
-    /* How many devices; when 0, `why` says exactly why (driver missing, no permission, ...). Never fails, and may be called
-     * in the parent: a vendor library is loaded in a child process only. */
+    /* How many devices; when 0, `why` says exactly why (driver missing, no permission, ...). Never fails, and may be
+     * called in the parent: a vendor library is loaded in a child process only. */
     int (*count)(struct text *why);
     /* Opens and fills *info. */
     enum status (*open)(struct device **device, const struct device_request *request, struct device_info *info,
@@ -201,15 +210,17 @@ struct device_ops {
     enum status (*read)(struct device *device, void *to, const void *from, uint64_t size_bytes, struct err *err);
 
     enum status (*load)(struct device_module **module, struct device *device, const char *path, struct err *err);
-    /* Optional: a library of somebody's functions, by the name that manifests give it. Its kernels are functions of this backend
-     * that pass their arguments on to the library's own; what there are and what they take, src/device/library.h says. A launch
-     * of one ignores grid and block, may be more launches than one, and the first of a shape may find out how to go about it.
-     * ERR_UNSUPPORTED when it is not installed, or not known. */
-    enum status (*load_library)(struct device_module **module, struct device *device, const char *name, struct err *err);
+    /* Optional: a library of somebody's functions, by the name that manifests give it. Its kernels are functions of
+     * this backend that pass their arguments on to the library's own; what there are and what they take,
+     * src/device/library.h says. A launch of one ignores grid and block, may be more launches than one, and the first
+     * of a shape may find out how to go about it. ERR_UNSUPPORTED when it is not installed, or not known. */
+    enum status (*load_library)(struct device_module **module, struct device *device, const char *name,
+                                struct err *err);
     void (*unload)(struct device *device, struct device_module *module);
     enum status (*kernel)(const struct device_kernel **kernel, struct kernel_info *info, struct device *device,
                           struct device_module *module, const char *symbol, struct err *err);
-    /* Asynchronous where the hardware is; faults may surface at wait. Allocates nothing, takes no lock, prints nothing. */
+    /* Asynchronous where the hardware is; faults may surface at wait. Allocates nothing, takes no lock, prints nothing.
+     */
     enum status (*launch)(struct device *device, const struct device_launch *launch, struct err *err);
     /* Between any two kinds of memory, those of peers too. */
     enum status (*copy)(struct device *device, void *to, const void *from, uint64_t size_bytes, uint32_t stream,
@@ -223,29 +234,31 @@ struct device_ops {
 
     /* Optional: makes a stream wait for an event of another; on in-order devices nothing. */
     enum status (*wait_event)(struct device *device, uint32_t stream, uint32_t event, struct err *err);
-    /* Optional: launches so that the events are the kernel's own begin and end, not points of its stream; only their distance
-     * to each other means something. ERR_UNSUPPORTED where the library cannot (no cooperative launch can be timed so): then
-     * event, launch and event. */
+    /* Optional: launches so that the events are the kernel's own begin and end, not points of its stream; only their
+     * distance to each other means something. ERR_UNSUPPORTED where the library cannot (no cooperative launch can be
+     * timed so): then event, launch and event. */
     enum status (*launch_marked)(struct device *device, const struct device_launch *launch, uint32_t from, uint32_t to,
                                  struct err *err);
-    /* Optional: pushes a range out of every cache (cpu: cache-line flush). Where missing, measure.c flushes by a large buffer. */
+    /* Optional: pushes a range out of every cache (cpu: cache-line flush). Where missing, measure.c flushes by a large
+     * buffer. */
     enum status (*evict)(struct device *device, const void *pointer, uint64_t size_bytes, struct err *err);
     /* Optional: the host can read and write device memory directly (cpu): fills and checks then need no copy. */
     bool host_visible;
     /* Optional: runs `work(context, part, parts)` on every core of the CPU device, pinned as its kernels are, so that
      * first touch places pages where blocks with the same share will use them. */
     void (*parallel)(struct device *device, void (*work)(void *context, uint32_t part, uint32_t parts), void *context);
-    /* Optional: a graph is these launches, `repeat` times one after the other, on one stream whatever theirs say. Making it
-     * may take milliseconds and copies their arguments; launching it is one call. ERR_UNSUPPORTED where the library lacks
-     * graphs. */
+    /* Optional: a graph is these launches, `repeat` times one after the other, on one stream whatever theirs say.
+     * Making it may take milliseconds and copies their arguments; launching it is one call. ERR_UNSUPPORTED where the
+     * library lacks graphs. */
     enum status (*graph_make)(struct device_graph **graph, struct device *device, const struct device_launch *launches,
                               size_t count, uint32_t repeat, struct err *err);
-    enum status (*graph_launch)(struct device *device, const struct device_graph *graph, uint32_t stream, struct err *err);
+    enum status (*graph_launch)(struct device *device, const struct device_graph *graph, uint32_t stream,
+                                struct err *err);
     void (*graph_free)(struct device *device, struct device_graph *graph);
     /* Optional. With calibration rates it takes about 15 ms. */
     enum status (*sense)(struct device *device, struct device_sense *sense, struct err *err);
-    /* Optional: a named range that the vendor's profiler shows; they nest. NULL ends the innermost. ERR_UNSUPPORTED where the
-     * profiler's library is not there. */
+    /* Optional: a named range that the vendor's profiler shows; they nest. NULL ends the innermost. ERR_UNSUPPORTED
+     * where the profiler's library is not there. */
     enum status (*range)(struct device *device, const char *name, struct err *err);
 };
 
@@ -262,7 +275,8 @@ extern const struct device_ops device_sim;
 extern const struct device_ops *const device_backends[];
 const struct device_ops *device_backend(const char *name); /* NULL: unknown */
 
-/* The best device present without --device: the first backend but sim that counts one; `reason` says why it was chosen. */
+/* The best device present without --device: the first backend but sim that counts one; `reason` says why it was chosen.
+ */
 void device_default(struct device_request *request, struct text *reason);
 
 #endif

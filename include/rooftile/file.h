@@ -11,8 +11,8 @@
 #include "rooftile/arena.h"
 #include "rooftile/err.h"
 
-/* The largest file that readers accept (of results: 500 MB); a larger one is ERR_CONFIG "… has N bytes, more than the 100 MB
- * limit". */
+/* The largest file that readers accept (of results: 500 MB); a larger one is ERR_CONFIG "… has N bytes, more than the
+ * 100 MB limit". */
 #define FILE_LIMIT_BYTES (100u * 1000u * 1000u)
 
 /* Reads a whole regular file (or "-": standard input) up to `limit_bytes`; the data is terminated behind *length.

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Fills: the contents of a buffer before a launch, the same for the same seed on every device, machine and thread count.
- * Element k never depends on how the buffer is cut into parts, so parts are filled in parallel and single elements can be
- * computed alone for verification.
+ * Fills: the contents of a buffer before a launch, the same for the same seed on every device, machine and thread
+ * count. Element k never depends on how the buffer is cut into parts, so parts are filled in parallel and single
+ * elements can be computed alone for verification.
  */
 #ifndef ROOFTILE_FILL_H
 #define ROOFTILE_FILL_H
@@ -31,10 +31,10 @@ struct fill {
     const uint8_t *whole;     /* kinds that are one sequential construction (ring, permutation, offsets, file) */
 };
 
-/* `spec` with FILL_NONE fills a poison pattern (0xcd bytes). Errors: options out of range, expressions that fail, values that
- * do not fit the type, a file of the wrong size. Memory for sequential kinds comes from `arena`. */
-enum status fill_init(struct fill *fill, const struct fill_spec *spec, enum dtype dtype, uint64_t count, const double *slots,
-                      uint64_t seed, struct arena *arena, struct err *err);
+/* `spec` with FILL_NONE fills a poison pattern (0xcd bytes). Errors: options out of range, expressions that fail,
+ * values that do not fit the type, a file of the wrong size. Memory for sequential kinds comes from `arena`. */
+enum status fill_init(struct fill *fill, const struct fill_spec *spec, enum dtype dtype, uint64_t count,
+                      const double *slots, uint64_t seed, struct arena *arena, struct err *err);
 
 /* Writes elements [first, first + count) to `out`. Safe from several threads at once. */
 enum status fill_range(const struct fill *fill, void *out, uint64_t first, uint64_t count, struct err *err);

@@ -7,31 +7,35 @@
  *   1. Common mode. g_t = median over the cases of a class of y_t - (median of the case's last <= 30 adjusted values);
  *      z = y - g goes on. Needs 10 cases that run, else g is the median of the class's last three, or 0.
  *      The g_t are a series of their own, "the class", judged like any other.
- *   2. For k in 1, 2, 3, 5, 7: the last k values are the "after", up to 30 before them (at least 6) the baseline, median m.
+ *   2. For k in 1, 2, 3, 5, 7: the last k values are the "after", up to 30 before them (at least 6) the baseline,
+ *     median m.
  *      p_1 = z - m; p_2 = the nearer to m of the two if both lie on one side, else 0; p_k = median(after) - m.
  *      s^2 = (w0 s0^2 + 0.4 n x^2) / (w0 + 0.4 n), x = max(1.4826 MAD of the baseline, 1.4826 MAD of its successive
- *            differences / sqrt 2); w0 = 4 and s0^2 = 1.3 times the squared median x of the class's series, mixed with 4
+ *            differences / sqrt 2); w0 = 4 and s0^2 = 1.3 times the squared median x of the class's series, mixed with
+ *              4
  *            values' worth of class_sigma; after an alarm w0 = 8 and s0 what the segment before had learned;
  *            s >= max(0.2 %, timer tick / T)
- *      r   = sqrt((1 + rho) / (1 - rho)) if k > 1 and the baseline's lag-1 autocorrelation rho (bias corrected, at least 10
+ *      r   = sqrt((1 + rho) / (1 - rho)) if k > 1 and the baseline's lag-1 autocorrelation rho (bias corrected, at
+ *          least 10
  *            values, at most 0.7) exceeds 0.3, else 1
  *      Z_k = p_k / (s r sqrt(c_k + 1.57 / n)), c = 1, 0.6, 0.449, 0.287, 0.211 (variance of p_k / s, simulated)
  *   3. Candidate: |Z_k| > 5 and |p_k| > ln 1.01 for some k, and the change stays: of 3 runs none, of 5 or 7 at most one
  *      shows less than a quarter of p_k.
- *   4. A candidate of k = 1 alone is TENTATIVE. One of any k > 1 is CONFIRMED: tau is where the change sits best (least absolute
+ *   4. A candidate of k = 1 alone is TENTATIVE. One of any k > 1 is CONFIRMED: tau is where the change sits best (least
+ *     absolute
  *      deviations), and the segment starts anew there.
  *
- * Same-run confirmation is two calls: gate_run(); measure the candidates again, a few trials more; put the median of ALL
- * of this run's trials into the series; gate_run() again. The second answer counts, and it is a function of what is then
- * stored, so that a replay finds it again.
+ * Same-run confirmation is two calls: gate_run(); measure the candidates again, a few trials more; put the median of
+ * ALL of this run's trials into the series; gate_run() again. The second answer counts, and it is a function of what is
+ * then stored, so that a replay finds it again.
  *
- * Simulated, 290,000 case-runs each, sd 0.3 to 2 %, three trials a run, nothing confirmed: confirmed false alarms per 1000 at
- * most 0.12 (normal, t4, glitches), 0.12 under drift, 0.42 under AR(1) 0.5; a 3 % step at sd 0.3 % is confirmed in its third run
- * in 0.98. tests/unit/stats/test_gate_sim.c repeats it smaller.
+ * Simulated, 290,000 case-runs each, sd 0.3 to 2 %, three trials a run, nothing confirmed: confirmed false alarms per
+ * 1000 at most 0.12 (normal, t4, glitches), 0.12 under drift, 0.42 under AR(1) 0.5; a 3 % step at sd 0.3 % is confirmed
+ * in its third run in 0.98. tests/unit/stats/test_gate_sim.c repeats it smaller.
  *
- * State is explicit: struct gate_segment, an outcome of the alarms so far. It follows from the series alone: gate_run(after
- * run t) with the segments that it left at t - 1 equals one pass over all runs (a test holds this). Verdicts do not depend
- * on the order of the series.
+ * State is explicit: struct gate_segment, an outcome of the alarms so far. It follows from the series alone:
+ * gate_run(after run t) with the segments that it left at t - 1 equals one pass over all runs (a test holds this).
+ * Verdicts do not depend on the order of the series.
  */
 #ifndef ROOFTILE_GATE_H
 #define ROOFTILE_GATE_H
@@ -42,21 +46,21 @@
 
 #include "rooftile/err.h"
 
-#define GATE_BASELINE 30      /* at most this many values before the change */
-#define GATE_LEAST_BASELINE 6 /* ... at least */
-#define GATE_LONGEST 7        /* largest k */
-#define GATE_CLASS_CASES 10   /* a common mode needs so many cases */
-#define GATE_KEEP_RUNS 60   /* runs worth handing in: 37 values of a series are looked at, some runs are missing */
-#define GATE_TOO_NOISY 0.10   /* mde_week above this: "too noisy to gate" */
-#define GATE_CASE_SIGMA 0.01  /* s0 while a class has too little data of its own and class_sigma is not known */
+#define GATE_BASELINE 30       /* at most this many values before the change */
+#define GATE_LEAST_BASELINE 6  /* ... at least */
+#define GATE_LONGEST 7         /* largest k */
+#define GATE_CLASS_CASES 10    /* a common mode needs so many cases */
+#define GATE_KEEP_RUNS 60      /* runs worth handing in: 37 values of a series are looked at, some runs are missing */
+#define GATE_TOO_NOISY 0.10    /* mde_week above this: "too noisy to gate" */
+#define GATE_CASE_SIGMA 0.01   /* s0 while a class has too little data of its own and class_sigma is not known */
 #define GATE_CLASS_SIGMA 0.005 /* s0 of a class's own series: what runs share */
 
 enum gate_state {
-    GATE_MISSING,     /* no value this run: nothing is said */
-    GATE_LEARNING,    /* fewer than 6 earlier values in the segment; not gated */
-    GATE_QUIET,       /* nothing moved */
+    GATE_MISSING,   /* no value this run: nothing is said */
+    GATE_LEARNING,  /* fewer than 6 earlier values in the segment; not gated */
+    GATE_QUIET,     /* nothing moved */
     GATE_TENTATIVE, /* this run alone moved */
-    GATE_CONFIRMED,        /* moved and stayed */
+    GATE_CONFIRMED, /* moved and stayed */
 };
 const char *gate_state_name(enum gate_state state); /* "missing" "learning" "quiet" "tentative" "confirmed" */
 
@@ -68,10 +72,10 @@ struct gate_options gate_defaults(void);
 
 struct gate_series {
     const double *run_ns; /* `runs` values, oldest first, the last one this run; NaN = no result that run */
-    const bool *breaks;     /* `runs` flags: this series starts anew with this run (an accepted change, another
+    const bool *breaks;   /* `runs` flags: this series starts anew with this run (an accepted change, another
                                timer); NULL = none. Never an alarm */
-    double floor;           /* timer tick / T; 0 unknown */
-    uint32_t class_index;   /* below class_count */
+    double floor;         /* timer tick / T; 0 unknown */
+    uint32_t class_index; /* below class_count */
 };
 
 struct gate_set {
@@ -94,20 +98,21 @@ struct gate_segment {
 
 struct gate_verdict {
     enum gate_state state;
-    bool slower;        /* direction of `shift`, if tentative or confirmed */
-    uint32_t tau;       /* first run of the new level (index), if tentative or confirmed */
-    uint32_t k;         /* of the finding: 1 unless confirmed */
-    double shift;       /* ratio - 1 of the new level against the baseline (common mode taken out) */
-    double z;           /* Z_k; NaN if missing or learning */
-    double baseline_ns; /* exp(m): the level before, in this run's common mode; NaN if missing or learning. Of a class: a
-                           ratio, relative to the class's first run since the last break */
+    bool slower;  /* direction of `shift`, if tentative or confirmed */
+    uint32_t tau; /* first run of the new level (index), if tentative or confirmed */
+    uint32_t k;   /* of the finding: 1 unless confirmed */
+    double shift; /* ratio - 1 of the new level against the baseline (common mode taken out) */
+    double z;     /* Z_k; NaN if missing or learning */
+    /* exp(m): the level before, in this run's common mode; NaN if missing or learning. Of a class: a ratio, relative to
+     * the class's first run since the last break */
+    double baseline_ns;
     uint32_t baseline_n; /* values behind it */
-    double sigma;     /* s, without the autocorrelation's factor; NaN if missing or learning, as are rho and the mdes */
-    double rho;       /* lag-1 autocorrelation of the baseline; 0 below 10 values */
-    double common;    /* g_t; 0 = none */
-    double mde_run; /* ratio - 1 found with probability 0.9 in its first run: exp(max(6.5 s, delta + 1.3 s)) - 1 */
-    double mde_week;  /* ... within seven runs: exp(max(3.3 s, delta + 0.7 s)) - 1 */
-    bool too_noisy;   /* mde_week > GATE_TOO_NOISY (a label: alarms stay as valid as any) */
+    double sigma;    /* s, without the autocorrelation's factor; NaN if missing or learning, as are rho and the mdes */
+    double rho;      /* lag-1 autocorrelation of the baseline; 0 below 10 values */
+    double common;   /* g_t; 0 = none */
+    double mde_run;  /* ratio - 1 found with probability 0.9 in its first run: exp(max(6.5 s, delta + 1.3 s)) - 1 */
+    double mde_week; /* ... within seven runs: exp(max(3.3 s, delta + 0.7 s)) - 1 */
+    bool too_noisy;  /* mde_week > GATE_TOO_NOISY (a label: alarms stay as valid as any) */
     struct gate_segment segment; /* for the next run: moved to tau if confirmed, else as before */
 };
 
@@ -116,8 +121,8 @@ struct gate_verdict {
  * ERR_CONFIG with outputs untouched: no run, a value that is not NaN and not positive and finite, a class out of
  * range, options or sigmas out of range. 500 cases of 60 runs take some 20 ms. */
 enum status gate_run(struct gate_verdict *out, struct gate_verdict *classes, const struct gate_set *set,
-                       const struct gate_segment *segments, const struct gate_segment *class_segments,
-                       const struct gate_options *options, struct err *err);
+                     const struct gate_segment *segments, const struct gate_segment *class_segments,
+                     const struct gate_options *options, struct err *err);
 
 /* Smallest ratio - 1 found with probability 0.9 by a series with run sd `sigma`; runs 1 or 7. */
 double gate_mde(double sigma, unsigned runs, double delta);

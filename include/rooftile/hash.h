@@ -17,9 +17,9 @@ struct hash;
 struct hash *hash_new(void);
 void hash_free(struct hash *hash);
 void hash_add(struct hash *hash, const void *data, size_t length);
-void hash_add_string(struct hash *hash, const char *string); /* NULL is distinct from "" */
+void hash_add_string(struct hash *hash, const char *string);                     /* NULL is distinct from "" */
 enum status hash_add_file(struct hash *hash, const char *path, struct err *err); /* its content, not its name */
-void hash_hex(struct hash *hash, char out[static HASH_TEXT]); /* 32 hex digits */
+void hash_hex(struct hash *hash, char out[static HASH_TEXT]);                    /* 32 hex digits */
 
 uint64_t hash_u64(const void *data, size_t length);
 

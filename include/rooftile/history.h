@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * History: what was measured run by run, in one SQLite file. A run is one run (with its trials) of one channel on
- * one device; a series is one case under one timer in one channel on one device, or one key figure; different devices are
+ * History: what was measured run by run, in one SQLite file. A run is one run (with its trials) of one channel on one
+ * device; a series is one case under one timer in one channel on one device, or one key figure; different devices are
  * never pooled. gate.h judges the series; this module stores them, replays them, and keeps what people decided
  * (accept).
  *
@@ -26,7 +26,8 @@
 #include "rooftile/table.h"
 #include "rooftile/text.h"
 
-#define HISTORY_CHANNEL "nightly" /* the channel when none is named: suites or settings whose runs do not mix are channels */
+/* the channel when none is named: suites or settings whose runs do not mix are channels */
+#define HISTORY_CHANNEL "nightly"
 
 struct history;
 
@@ -40,8 +41,8 @@ void history_close(struct history *history);
 
 struct history_add_options {
     const char *channel; /* NULL: HISTORY_CHANNEL */
-    bool backfill;    /* an older run than the newest may go in where it belongs */
-    unsigned keep;    /* runs to keep of each of the channel's devices after adding; 0 = all */
+    bool backfill;       /* an older run than the newest may go in where it belongs */
+    unsigned keep;       /* runs to keep of each of the channel's devices after adding; 0 = all */
 };
 struct history_added {
     int64_t run;
@@ -64,12 +65,12 @@ enum status history_confirm(struct history *history, const char *channel, const 
 
 enum history_finding {
     FINDING_NONE,
-    FINDING_CONFIRMED,        /* became confirmed in this run */
-    FINDING_OPEN,        /* became confirmed in an earlier run, and neither accepted nor back */
+    FINDING_CONFIRMED, /* became confirmed in this run */
+    FINDING_OPEN,      /* became confirmed in an earlier run, and neither accepted nor back */
     FINDING_TENTATIVE, /* this run alone */
-    FINDING_BROKEN,      /* measured before, and this run wrong, crashed, ... */
-    FINDING_MISSING,     /* measured in an earlier run, and this run not there or skipped, until accepted or back */
-    FINDING_TIMER,       /* there this run, but under another timer, whose series is another one: this one has ended */
+    FINDING_BROKEN,    /* measured before, and this run wrong, crashed, ... */
+    FINDING_MISSING,   /* measured in an earlier run, and this run not there or skipped, until accepted or back */
+    FINDING_TIMER,     /* there this run, but under another timer, whose series is another one: this one has ended */
 };
 const char *history_finding_name(enum history_finding finding); /* "" "confirmed" "open" "tentative" "broken" "missing"
                                                                    "timer" */
@@ -83,7 +84,7 @@ struct history_series {
     struct gate_verdict verdict; /* of "larger is worse": key figures that should be high are judged as 1 / value */
     enum history_finding finding;
     bool slower;         /* of confirmed, open and tentative: worse */
-    double this_run;      /* the value in `unit`; NaN */
+    double this_run;     /* the value in `unit`; NaN */
     double shift;        /* of confirmed and tentative: ratio - 1 of the values in `unit`; else NaN */
     double baseline;     /* level before, in `unit`; NaN unknown, and of classes */
     double level;        /* of a series with open alarms: what they add up to, ratio - 1 in `unit`; else 0 */
@@ -96,8 +97,9 @@ struct history_series {
 
 struct history_gate {
     const char *channel, *device, *run, *commit; /* run: when it started, RFC 3339 */
-    const char *run_id;                         /* so that a script can see that it is this run's run which was judged */
-    size_t runs;                              /* looked at, this run included */
+    /* so that a script can see that it is this run's run which was judged */
+    const char *run_id;
+    size_t runs; /* looked at, this run included */
     bool environment_changed;
     const char *environment;  /* what changed, "" */
     double environment_shift; /* if it did: median over the cases of this run's value / the previous run's, - 1; NaN */
@@ -114,8 +116,8 @@ struct history_gate {
  * delta, or when three values in a row show less than a quarter of it. */
 enum status history_gate(struct history_gate *out, struct history *history, const char *channel, const char *device,
                          const struct gate_options *options, struct arena *arena, struct err *err);
-/* 1: confirmed or open and slower, broken, or missing; else, with `strict`, 4 for tentative, environment changes, changed
- * timers and series that are still learning; else 0. */
+/* 1: confirmed or open and slower, broken, or missing; else, with `strict`, 4 for tentative, environment changes,
+ * changed timers and series that are still learning; else 0. */
 int history_exit_code(const struct history_gate *gate, bool strict);
 
 /* The plan ids to measure again for confirmation: candidates of this run. */
@@ -131,7 +133,8 @@ enum status history_accept(size_t *count, struct history *history, const char *c
 
 /* ---- looking ---- */
 
-/* Series as lines with a sparkline, or of a single one its runs; `globs` choose series. Lives in the document's arena. */
+/* Series as lines with a sparkline, or of a single one its runs; `globs` choose series. Lives in the document's arena.
+ */
 enum status history_show(struct document *document, struct history *history, const char *channel, const char *device,
                          const char *const *globs, size_t glob_count, struct err *err);
 enum status history_export(struct text *out, struct history *history, const char *format,
@@ -140,8 +143,9 @@ enum status history_export(struct text *out, struct history *history, const char
 /* SQLite's own check, foreign keys, and ours (points of no run, times that are not positive). `problems` gets one
  * line each. */
 enum status history_check(struct text *problems, struct history *history, struct err *err);
-/* Deletes runs of a channel beyond each device's newest `keep`, with their points, and series that have nothing left and
- * were accepted as gone. Open alarms stay. The gate looks at GATE_KEEP_RUNS: fewer make it blinder. */
-enum status history_prune(size_t *dropped, struct history *history, const char *channel, unsigned keep, struct err *err);
+/* Deletes runs of a channel beyond each device's newest `keep`, with their points, and series that have nothing left
+ * and were accepted as gone. Open alarms stay. The gate looks at GATE_KEEP_RUNS: fewer make it blinder. */
+enum status history_prune(size_t *dropped, struct history *history, const char *channel, unsigned keep,
+                          struct err *err);
 
 #endif

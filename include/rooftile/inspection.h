@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Inspection: what a compiler made of kernels. A code object is read (codeobj.h), disassembled (isa.h) and put beside the occupancy
- * rules (occupancy.h). Needs no GPU. Everything lives in the arena.
+ * Inspection: what a compiler made of kernels. A code object is read (codeobj.h), disassembled (isa.h) and put beside
+ * the occupancy rules (occupancy.h). Needs no GPU. Everything lives in the arena.
  */
 #ifndef ROOFTILE_INSPECTION_H
 #define ROOFTILE_INSPECTION_H
@@ -46,8 +46,9 @@ struct inspect_object {
 };
 
 struct inspection {
-    const char *path;    /* of the file that was read */
-    const char *label;   /* of a kernel of the catalog, with the parameters that tell it apart; NULL: a file as it was given */
+    const char *path; /* of the file that was read */
+    /* of a kernel of the catalog, with the parameters that tell it apart; NULL: a file as it was given */
+    const char *label;
     const char *command; /* that built it, quoted for a shell; NULL likewise */
     const struct codeobj_file *file;
     struct inspect_object *objects; /* those that were asked for */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * JSON out: members in the order they are written, the shortest digits that read back the same double, non-finite numbers
- * as null, strings escaped (and "<" as \u003c, so that JSON can stand inside HTML). A thin layer over cJSON's printer: one
- * value tree per call of json_out_finish, so that a result of 10,000 cases is written case by case.
+ * JSON out: members in the order they are written, the shortest digits that read back the same double, non-finite
+ * numbers as null, strings escaped (and "<" as \u003c, so that JSON can stand inside HTML). A thin layer over cJSON's
+ * printer: one value tree per call of json_out_finish, so that a result of 10,000 cases is written case by case.
  */
 #ifndef ROOFTILE_JSON_OUT_H
 #define ROOFTILE_JSON_OUT_H
@@ -22,7 +22,8 @@ void json_out_free(struct json_out *out);
 /* `key` is NULL inside arrays. */
 void json_out_string(struct json_out *out, const char *key, const char *value); /* NULL writes null */
 void json_out_number(struct json_out *out, const char *key, double value);
-void json_out_u64(struct json_out *out, const char *key, uint64_t value);       /* exact only to 2^53; ids go as strings */
+/* exact only to 2^53; ids go as strings */
+void json_out_u64(struct json_out *out, const char *key, uint64_t value);
 void json_out_bool(struct json_out *out, const char *key, bool value);
 void json_out_null(struct json_out *out, const char *key);
 void json_out_object(struct json_out *out, const char *key); /* opens */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * Launch fit: does a launch of a manifest pass what its kernel takes? The manifest says what is passed, the code object what
- * is taken; nobody else would notice a difference before the GPU does. Pure.
+ * Launch fit: does a launch of a manifest pass what its kernel takes? The manifest says what is passed, the code object
+ * what is taken; nobody else would notice a difference before the GPU does. Pure.
  *
- * Compared, in order: how many arguments; for each its size, and pointer or value; the workgroup with the largest one that the
- * kernel was compiled for (launch bounds) and the one it requires; LDS, static and dynamic together, with the device's. And, of
- * the launch that is measured, the occupancy with what the manifest claims. A
- * kernel whose metadata knows no pointers at all (assembly that declares every argument by value) takes buffers as 8 bytes.
+ * Compared, in order: how many arguments; for each its size, and pointer or value; the workgroup with the largest one
+ * that the kernel was compiled for (launch bounds) and the one it requires; LDS, static and dynamic together, with the
+ * device's. And, of the launch that is measured, the occupancy with what the manifest claims. A kernel whose metadata
+ * knows no pointers at all (assembly that declares every argument by value) takes buffers as 8 bytes.
  */
 #ifndef ROOFTILE_LAUNCH_FIT_H
 #define ROOFTILE_LAUNCH_FIT_H
@@ -16,19 +16,21 @@
 #include "rooftile/plan.h"
 #include "rooftile/text.h"
 
-/* Appends what differs, one sentence a line, e.g. "argument 3 'n': the manifest passes 4 bytes (u32), the kernel takes 8 (by
- * value)", and returns how many. `lds_limit_bytes` 0: unknown. */
+/* Appends what differs, one sentence a line, e.g. "argument 3 'n': the manifest passes 4 bytes (u32), the kernel takes
+ * 8 (by value)", and returns how many. `lds_limit_bytes` 0: unknown. */
 size_t launch_fit(struct text *out, const struct resolved *resolved, const struct resolved_launch *launch,
                   const struct codeobj_kernel *kernel, uint64_t lds_limit_bytes);
 
-/* How many workgroups and waves of a launch live on a compute unit of `target`, from its kernel's registers and LDS and the
- * launch's workgroup and dynamic LDS. ERR_UNSUPPORTED for AMD code without a kernel descriptor, else as occupancy_compute. */
+/* How many workgroups and waves of a launch live on a compute unit of `target`, from its kernel's registers and LDS and
+ * the launch's workgroup and dynamic LDS. ERR_UNSUPPORTED for AMD code without a kernel descriptor, else as
+ * occupancy_compute. */
 enum status launch_occupancy(struct occupancy *occupancy, const struct resolved_launch *launch, const char *target,
                              const struct codeobj_kernel *kernel, struct err *err);
 
-/* Appends in one sentence how the occupancy of a launch differs from what the manifest claims, what limits it and what would
- * raise it: "the manifest claims 4 waves per SIMD, gfx942 holds 3 of this launch, limited by VGPRs (168): 40 VGPRs fewer gives
- * 4 waves per SIMD instead of 3". False: nothing differs, nothing is claimed, or the rules are not known. */
+/* Appends in one sentence how the occupancy of a launch differs from what the manifest claims, what limits it and what
+ * would raise it: "the manifest claims 4 waves per SIMD, gfx942 holds 3 of this launch, limited by VGPRs (168): 40
+ * VGPRs fewer gives 4 waves per SIMD instead of 3". False: nothing differs, nothing is claimed, or the rules are not
+ * known. */
 bool launch_claim_differs(struct text *out, const struct resolved *resolved, const struct resolved_launch *launch,
                           const char *target, const struct codeobj_kernel *kernel);
 

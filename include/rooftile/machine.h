@@ -8,14 +8,16 @@
  *
  * { "name": "mi300x", "title": "AMD Instinct MI300X", "arch": "gfx942", "kind": "vendor", "notes": ["..."],
  *   "pci_ids": ["1002:74a1"], "partition": "SPX/NPS1",
- *   "facts":  { "cus": { "value": 304, "source": "https://..." }, "core_hz": 2.1e9, ... },     a source or a plain number
+ *   "facts":  { "cus": { "value": 304, "source": "https://..." }, "core_hz": 2.1e9, ... },     a source or a plain
+ *             number
  *   "levels": [ { "name": "L2", "capacity_bytes": { "value": 33554432, "source": "...", "confidence": 0.98 },
  *                 "capacity_low_bytes": 25165824,
  *                 "bandwidth": { "vendor": { "value": 3.44e13, "source": "16384 B/clk * 2.1 GHz, ..." },
  *                                "measured": { "value": 2.1e13, "by": "stream_read/n=...", "ci_rel": 0.002 } },
  *                 "read": { "measured": {...} }, "write": {...}, "copy": {...}, "triad": {...},
  *                 "latency_ns": { "value": 101.8, "source": "..." } }, ... nearest first, the last is the memory ],
- *   "units":  [ { "name": "vector_f32", "peak": { "vendor": {...}, "measured": {...} }, "clock_hz": 2.1e9, "held_hz": 1.9e9 } ],
+ *   "units":  [ { "name": "vector_f32", "peak": { "vendor": {...}, "measured": {...} }, "clock_hz": 2.1e9, "held_hz":
+ *             1.9e9 } ],
  *   "latencies": [ { "upto_bytes": 4194304, "beyond_bytes": 6291456, "confidence": 0.99, "level": "L2", "instances": 8,
  *                    "latency_ns": { "value": 101.8, "source": "pointer_chase/..." } }, ... the last has no end ],
  *   "figures": [ { "name": "lds_read", "value": 6.1e13, "unit": "B/s", "ci_rel": 0.001, "source": "lds_read/..." } ],
@@ -42,8 +44,8 @@ struct record;
 
 /* A rate with its origin. A value of 0 means unknown. */
 struct ceiling {
-    double vendor;        /* data sheet or derived from architecture and clock: a physical limit */
-    double measured;       /* what a kernel reached on this very device */
+    double vendor;   /* data sheet or derived from architecture and clock: a physical limit */
+    double measured; /* what a kernel reached on this very device */
     char vendor_source[160];
     char measured_by[256]; /* kernel and parameters: "stream_triad/dtype=f64" */
     double ci_rel;         /* half-width of the measured median's 95 % interval, relative */
@@ -54,24 +56,27 @@ struct ceiling {
 enum machine_traffic { TRAFFIC_READ, TRAFFIC_WRITE, TRAFFIC_COPY, TRAFFIC_TRIAD, TRAFFIC_COUNT };
 const char *machine_traffic_name(enum machine_traffic traffic); /* "read" "write" "copy" "triad" */
 
-/* A memory level, nearest first; the last one is the device's memory ("HBM", "GDDR", "DRAM") with unlimited capacity. */
+/* A memory level, nearest first; the last one is the device's memory ("HBM", "GDDR", "DRAM") with unlimited capacity.
+ */
 struct machine_level {
     char name[MACHINE_NAME];
-    double capacity_bytes;   /* of the whole device; 0 for the last level */
-    double capacity_low_bytes; /* the largest footprint seen inside: the truth lies from here to capacity_bytes; 0 unknown */
+    double capacity_bytes; /* of the whole device; 0 for the last level */
+    /* the largest footprint seen inside: the truth lies from here to capacity_bytes; 0 unknown */
+    double capacity_low_bytes;
     char capacity_source[160];
-    double capacity_confidence; /* 0..1 for levels found from data (change points), 1 for data sheets */
-    struct ceiling bandwidth;   /* bytes per second, all CUs together: the best of any traffic */
+    double capacity_confidence;            /* 0..1 for levels found from data (change points), 1 for data sheets */
+    struct ceiling bandwidth;              /* bytes per second, all CUs together: the best of any traffic */
     struct ceiling traffic[TRAFFIC_COUNT]; /* the best of each kind; facts, not ceilings */
-    double latency_ns;          /* dependent load; 0 unknown */
+    double latency_ns;                     /* dependent load; 0 unknown */
     char latency_source[160];
 };
 
-/* A level as one dependent load after the other sees it, from one core or CU. Found from chases alone, to be set against the
- * levels that bandwidth shows: where both see the same capacity boundary, `level` names it. */
+/* A level as one dependent load after the other sees it, from one core or CU. Found from chases alone, to be set
+ * against the levels that bandwidth shows: where both see the same capacity boundary, `level` names it. */
 struct machine_latency {
-    double upto_bytes, beyond_bytes; /* the last footprint inside, and the first outside; 0 for the last one, which has no end */
-    double confidence;               /* that there is a capacity boundary; 0 for the last one */
+    /* the last footprint inside, and the first outside; 0 for the last one, which has no end */
+    double upto_bytes, beyond_bytes;
+    double confidence; /* that there is a capacity boundary; 0 for the last one */
     double latency_ns, ci_rel;
     char source[160];
     char level[MACHINE_NAME]; /* "": bandwidth shows no capacity boundary here */
@@ -92,25 +97,27 @@ struct machine_unit {
     struct ceiling peak; /* FLOP per second (integer units: OP per second) */
     double clock_hz;     /* the clock that the vendor peak holds at; 0 unknown */
     double held_hz;      /* the clock during the measurement; 0 unknown */
-    double limit_hz;     /* the highest clock that the device has named or was seen at in this run, where above clock_hz; else 0 */
+    /* the highest clock that the device has named or was seen at in this run, where above clock_hz; else 0 */
+    double limit_hz;
 };
 
 struct machine {
-    char name[64];        /* "mi300x" or the measured device's name */
-    char title[128];      /* "AMD Instinct MI300X" */
+    char name[64];   /* "mi300x" or the measured device's name */
+    char title[128]; /* "AMD Instinct MI300X" */
     char arch[32];
-    char path[512];       /* the file it came from; "" when measured in this run */
-    bool measured;        /* a file of `rooftile roofline`, for one device */
-    char device_id[512];  /* measured: fingerprint of the device (name, target, cus, memory) that it belongs to */
-    char pci_ids[8][16];  /* "1002:74a1" of the models it describes */
+    char path[512];      /* the file it came from; "" when measured in this run */
+    bool measured;       /* a file of `rooftile roofline`, for one device */
+    char device_id[512]; /* measured: fingerprint of the device (name, target, cus, memory) that it belongs to */
+    char pci_ids[8][16]; /* "1002:74a1" of the models it describes */
     uint32_t pci_id_count;
-    char partition[32];   /* the mode that the numbers hold in, as the driver writes it: "SPX/NPS1"; "" where cards cannot be divided */
+    /* the mode that the numbers hold in, as the driver writes it: "SPX/NPS1"; "" where cards cannot be divided */
+    char partition[32];
     char measured_at[32];
     uint32_t cus, xccs, wave, simds_per_cu, max_block;
     double lds_bytes_per_cu;
     double memory_bytes;
     double core_hz, memory_hz;
-    double launch_ns;     /* an empty launch from start to completion, back to back */
+    double launch_ns; /* an empty launch from start to completion, back to back */
     char launch_source[160];
     uint32_t level_count;
     struct machine_level levels[MACHINE_MAX_LEVELS];
@@ -133,20 +140,21 @@ extern const struct record machine_record;
  * name twice, rates that are not finite and positive. */
 const char *machine_problem(const struct machine *machine);
 
-/* What a unit's rate is in: "OP/s" for whole numbers (their type begins with i or u: "vector_i32", "matrix_i8"), else "FLOP/s". */
+/* What a unit's rate is in: "OP/s" for whole numbers (their type begins with i or u: "vector_i32", "matrix_i8"), else
+ * "FLOP/s". */
 const char *machine_unit_rate(const char *name);
 
 /* The figure of that name; NULL when there is none. */
 const struct machine_figure *machine_figure(const struct machine *machine, const char *name);
 
-/* NULL when the machine has no such unit. All 8-bit floats ("matrix_e4m3", "matrix_e5m2fnuz", ...) have that of "matrix_fp8"
- * where they have none of their own. */
+/* NULL when the machine has no such unit. All 8-bit floats ("matrix_e4m3", "matrix_e5m2fnuz", ...) have that of
+ * "matrix_fp8" where they have none of their own. */
 const struct machine_unit *machine_unit(const struct machine *machine, const char *name);
 
-/* A measured machine's vendor peaks are derived from the clock seen when it was measured. When the device is now seen at a
- * higher clock, they rise with it: a clock that went up must not make an honest result impossible. A data sheet's numbers stay as
- * they are, but cards run above the boost clock that it names (a GeForce at light load): what is possible then is machine_unit_limit.
- * A lower or unknown (NaN) clock changes nothing. */
+/* A measured machine's vendor peaks are derived from the clock seen when it was measured. When the device is now seen
+ * at a higher clock, they rise with it: a clock that went up must not make an honest result impossible. A data sheet's
+ * numbers stay as they are, but cards run above the boost clock that it names (a GeForce at light load): what is
+ * possible then is machine_unit_limit. A lower or unknown (NaN) clock changes nothing. */
 void machine_raise_clock(struct machine *machine, double core_hz);
 
 /* The vendor peak at limit_hz: only what is above it is impossible. */

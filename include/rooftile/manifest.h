@@ -1,36 +1,40 @@
 /* SPDX-License-Identifier: MIT
  *
  * Manifests: what a kernel is, as data. One JSON file per operation beside its source; the same format describes code
- * objects that others built ("image" instead of "source"). This header is the parsed form; expressions are compiled once
- * here, and evaluated per case by plan/bind. The JSON, by example (every key; unknown keys are errors):
+ * objects that others built ("image" instead of "source"). This header is the parsed form; expressions are compiled
+ * once here, and evaluated per case by plan/resolve. The JSON, by example (every key; unknown keys are errors):
  *
  * { "name": "stream_triad", "summary": "a = b + s*c", "tags": ["memory"], "class": "memory",
  *   "params":   { "n": 268435456, "dtype": "f32", "block": 256, "lens": [1, 2, 3], "layout": "nt" },
  *   "limits":   { "dtype": ["f32", "f64"], "VEC": [1, 2, 4] },                 values a parameter may take
- *   "let":      { "tile": "block * VEC", "rounds(size)": "ceil_div(size, tile)" },      names for sub-expressions, which may
- *                                               use each other; they stand for their text in every expression and placeholder
- *                                               of this manifest, and cannot be set. With names in brackets it is a function:
- *                                               "rounds(n)"
+ *   "let":      { "tile": "block * VEC", "rounds(size)": "ceil_div(size, tile)" },
+ *               names for sub-expressions, which may use each other; they stand for their text in every expression and
+ *               placeholder of this manifest, and cannot be set. With names in brackets it is a function: "rounds(n)"
  *   "code":     { "source": "stream.hip", "symbol": "stream_triad", "min_llvm": 17,
  *                 "defines": { "T": "{ctype(dtype)}", "VEC": "{VEC}" }, "flags": ["-ffast-math"] },
  *               or { "image": "my_flash_{D}.hsaco", "symbol": "..." }
- *               or { "library": "{library}", "symbol": "gemm_{dtype}" },    a function of a library that the device opens (device.h),
- *                                                                           such as "openblas"; variants may choose it
+ *               or { "library": "{library}", "symbol": "gemm_{dtype}" },    a function of a library that the device
+ *                                                                           opens (device.h), such as "openblas";
+ *                                                                           variants may choose it
  *   "variants": [ { "backend": "cpu", "params": { "VEC": 16 } }, { "arch": "gfx11*", "wave": 32, "params": { ... } } ],
  *   "require":  [ { "expr": "device.lds_bytes >= tile * 4", "reason": "the tile needs {tile*4} bytes of LDS" } ],
  *   "buffers":  { "a": { "type": "{dtype}", "count": "n", "role": "out", "reset": "none",
- *                        "space": "device" or "{a text parameter}", "device": "0",     of which device, for the space "peer"
+ *                        "space": "device" or "{a text parameter}", 
+ *                        "device": "0",                          of which device, for the space "peer"
  *                        "fill": "i % 7" | { "gen": "ring", "stride": "64", ... }, "align_offset": "0" } },
- *   "launch":   { "grid": ["ceil_div(n, block)"], "block": ["block"], "shared": "0", "symbol": "...", "cooperative": false,
+ *   "launch":   { "grid": ["ceil_div(n, block)"], "block": ["block"], "shared": "0", "symbol": "...",
+ *                 "cooperative": false,
  *                 "defines": { "VEC": "1" },                     for this launch only: over those of code, by name
- *                 "args": [ "a", { "value": "3", "type": "{dtype}", "repeat": "1" }, { "buffer": "b", "offset": "64" } ] },
- *   "steps":    [ { "launch": { ... }, "stream": 0, "timed": true, "repeat": "1" }, { "copy": { "to": "b", "from": "a", "bytes": "n*4" } },
+ *                 "args": [ "a", { "value": "3", "type": "{dtype}", "repeat": "1" },
+ *                           { "buffer": "b", "offset": "64" } ] },
+ *   "steps":    [ { "launch": { ... }, "stream": 0, "timed": true, "repeat": "1" },
+ *                 { "copy": { "to": "b", "from": "a", "bytes": "n*4" } },
  *                 { "fill": { "buffer": "b", "byte": 0 } }, { "sync": true }, { "record": "x" }, { "wait": "x" },
  *                 { "load": true }, { "alloc": "b" }, { "graph": { "repeat": "10", "steps": [ ... ] } },
  *                 { "loop": { "repeat": "10", "steps": [ ... ] } } ],
  *   "setup":    [ ... steps run once, untimed, before the first launch ... ],
- *   "work":     { "read": "2*n*bytes(dtype)", "write": "n*bytes(dtype)", "flops": "2*n", "items": "n", "unit": "vector_{dtype}",
- *                 "footprint": "...", "item": "B", "level": "link" },
+ *   "work":     { "read": "2*n*bytes(dtype)", "write": "n*bytes(dtype)", "flops": "2*n", "items": "n",
+ *                 "unit": "vector_{dtype}", "footprint": "...", "item": "B", "level": "link" },
  *   "occupancy": { "exactly": "waves" } or { "least": "2" },       waves per SIMD of the first timed launch, on GPUs
  *   "metrics":  { "cycles_per_step": { "buffer": "out", "reduce": "median", "expr": "x / steps", "unit": "cycles",
  *                                    "expect": "steps" } },
@@ -39,46 +43,52 @@
  *                 "reference": { "kernel": "gemm_reference", "output": "c", "samples": 256, "abs": "...", "rel": "...",
  *                             "params": { ... }, "buffers": { "reference buffer": "own buffer" } } } }
  *
- * A manifest that begins with "extends": "matrix_peak" is the manifest of that name in the same folder but for what it says
- * itself: objects are merged key by key, null takes a key away, and every other value (lists too) replaces what was there. Name
- * and summary are never taken over. The other manifest may extend a third. Messages point into the file where a value stands.
+ * A manifest that begins with "extends": "matrix_peak" is the manifest of that name in the same folder but for what it
+ * says itself: objects are merged key by key, null takes a key away, and every other value (lists too) replaces what
+ * was there. Name and summary are never taken over. The other manifest may extend a third. Messages point into the file
+ * where a value stands.
  *
- * Functions that every manifest knows besides bytes(dtype) and eps(dtype), over the facts of the case's device (target_facts.h):
- *   matrix_k(dtype) matrix_k_sparse(dtype)    K of the target's instruction of 16 x 16 for this type, 0 where there is none
- *   matrix_depth(K, M, dtype)                 how deep tiles of M x M from an instruction of K at 16 x 16 go when each lane reads
- *                                             its part of A in loads of 16 bytes
+ * Functions that every manifest knows besides bytes(dtype) and eps(dtype), over the facts of the case's device
+ * (target_facts.h):
+ *   matrix_k(dtype) matrix_k_sparse(dtype)    K of the target's instruction of 16 x 16 for this type, 0 where there is
+ *                                             none
+ *   matrix_depth(K, M, dtype)                 how deep tiles of M x M from an instruction of K at 16 x 16 go when each
+ *                                             lane reads its part of A in loads of 16 bytes
  *
  * "min_llvm" may also be an object, { "gfx11*": 16 }: the LLVM that the code needs for targets of this name.
- * Expressions are strings or plain numbers. "{{" and "}}" in a template are braces. A parameter written as a string is read as on
- * the command line: "16Ki" is a number, "f32" a dtype, anything else text. `class` defaults to compute with flops, memory with
- * read or write only, else launch. Inputs need a fill (or a setup step that writes them), outputs something that verifies them.
+ * Expressions are strings or plain numbers. "{{" and "}}" in a template are braces. A parameter written as a string is
+ * read as on the command line: "16Ki" is a number, "f32" a dtype, anything else text. `class` defaults to compute with
+ * flops, memory with read or write only, else launch. Inputs need a fill (or a setup step that writes them), outputs
+ * something that verifies them.
  *
- * Every kernel that is compiled has two parameters more, which no manifest declares and which choose how it is compiled:
+ * Every kernel that is compiled has two parameters more, which no manifest declares and which choose how it is
+ * compiled:
  *   wave     lanes of a wave: 32 or 64; 0, the default, is the device's own
  *   cumode   1: RDNA runs a workgroup in one compute unit; 0, the default, across the two of a workgroup processor
- * They are swept, limited and set (by variants, suites, check.params) like others, but stand in ids only when they are not 0.
- * What a target lacks is a skip. In expressions `wave` is what was asked for and device.wave what the case has; variants are
- * matched before, with the device's own.
+ * They are swept, limited and set (by variants, suites, check.params) like others, but stand in ids only when they are
+ * not 0. What a target lacks is a skip. In expressions `wave` is what was asked for and device.wave what the case has;
+ * variants are matched before, with the device's own.
  *
- * `occupancy` is a claim: `check` computes from registers, LDS and workgroup of the code object how many waves a SIMD holds and
- * says what differs; before a run a claim that does not hold is the case's finding, and nothing is launched. 0 claims nothing, and
- * nothing is claimed of devices and targets whose rules are not known (occupancy.h). The facts of struct device_unit, such as
- * device.simds, are for such expressions.
+ * `occupancy` is a claim: `check` computes from registers, LDS and workgroup of the code object how many waves a SIMD
+ * holds and says what differs; before a run a claim that does not hold is the case's finding, and nothing is launched.
+ * 0 claims nothing, and nothing is claimed of devices and targets whose rules are not known (occupancy.h). The facts of
+ * struct device_unit, such as device.simds, are for such expressions.
  *
- * `launch` is short for one timed step; steps are timed unless they say otherwise. A graph holds launches only, a loop any step
- * but load, alloc, graph and loop. Every step but sync takes "repeat", and so does an argument that is a value: 0 leaves it out.
- * `load` loads the code anew: where the steps have one, the code is unloaded, untimed, before they run, so no launch may stand
- * before it. `alloc` gives a buffer other memory, of undefined content; work under way is waited for first. "cooperative": all
- * workgroups run at once, so they may wait for each other (require device.cooperative). `block` and `grid` take 1 to 3
- * expressions. `work` counts the algorithm's minimum for
- * ONE pass over all timed steps. `level` is the one path that the bytes take ("link": between host and device, or between devices)
- * where it is not the device's own memory. A manifest whose steps launch nothing has no "code".
- * `footprint` defaults to the bytes of all buffers. `unit` names a machine peak
- * ("vector_f32", "matrix_f16"); empty when flops is absent. `item` says what an item is where that is a unit: "B" for bytes that
- * are no memory traffic (LDS). Tables then print items per second in it.
+ * `launch` is short for one timed step; steps are timed unless they say otherwise. A graph holds launches only, a loop
+ * any step but load, alloc, graph and loop. Every step but sync takes "repeat", and so does an argument that is a
+ * value: 0 leaves it out. `load` loads the code anew: where the steps have one, the code is unloaded, untimed, before
+ * they run, so no launch may stand before it. `alloc` gives a buffer other memory, of undefined content; work under way
+ * is waited for first. "cooperative": all workgroups run at once, so they may wait for each other (require
+ * device.cooperative). `block` and `grid` take 1 to 3 expressions. `work` counts the algorithm's minimum for ONE pass
+ * over all timed steps. `level` is the one path that the bytes take ("link": between host and device, or between
+ * devices) where it is not the device's own memory. A manifest whose steps launch nothing has no "code". `footprint`
+ * defaults to the bytes of all buffers. `unit` names a machine peak ("vector_f32", "matrix_f16"); empty when flops is
+ * absent. `item` says what an item is where that is a unit: "B" for bytes that are no memory traffic (LDS). Tables then
+ * print items per second in it.
  *
- * In a metric `x` is the reduced value and `runs` how often the steps ran since the buffers were last filled or reset. A metric
- * that is not what it says to `expect` fails the case: so a counter proves that every launch that was timed also ran.
+ * In a metric `x` is the reduced value and `runs` how often the steps ran since the buffers were last filled or reset.
+ * A metric that is not what it says to `expect` fails the case: so a counter proves that every launch that was timed
+ * also ran.
  */
 #ifndef ROOFTILE_MANIFEST_H
 #define ROOFTILE_MANIFEST_H
@@ -92,43 +102,8 @@
 #include "rooftile/err.h"
 #include "rooftile/expr.h"
 #include "rooftile/json.h"
+#include "rooftile/param.h"
 #include "rooftile/target_facts.h"
-
-/* ---- values and templates ---- */
-
-enum param_kind { PARAM_NUMBER, PARAM_DTYPE, PARAM_STRING, PARAM_LIST };
-struct param_value {
-    enum param_kind kind;
-    double number;      /* PARAM_NUMBER */
-    enum dtype dtype;   /* PARAM_DTYPE: a string that names a dtype */
-    const char *string; /* PARAM_STRING */
-    const double *list; /* PARAM_LIST */
-    size_t count;
-};
-bool param_equal(const struct param_value *a, const struct param_value *b);
-/* Canonical text as it stands in case ids and on the command line: "268435456", "0.5", "f32", "[1,2,3]". */
-char *param_text(struct arena *arena, const struct param_value *value);
-/* From a command-line word or suite string: number with suffix, dtype name, "[1,2,3]", else string. */
-struct param_value param_from_text(struct arena *arena, const char *text);
-enum status param_from_json(struct param_value *value, const struct json *json, struct arena *arena, struct err *err);
-
-struct param {
-    const char *name;
-    struct param_value value; /* the default */
-    const struct param_value *limits; /* allowed values; NULL = any */
-    size_t limit_count;
-    const struct json *at;    /* where it stands, for messages */
-    bool implied;             /* wave and cumode: not of the manifest, and not shown while it is 0 */
-};
-/* An implied parameter at its default, which ids, results and lists leave out. */
-bool param_is_hidden(const struct param *param, const struct param_value *value);
-
-/* May the parameter take this value: the kind of its default, and within its limits? ERR_CONFIG says why not. */
-enum status param_accepts(const struct param *param, const struct param_value *value, struct err *err);
-
-/* Text with {placeholders}: {param} (a list as "1,2,3"), {ctype(param)} and any numeric {expression}, {bytes(param)} too. */
-struct text_template;
-const char *template_source(const struct text_template *template);
 
 /* ---- parts ---- */
 
@@ -136,40 +111,64 @@ enum buffer_role { ROLE_IN, ROLE_OUT, ROLE_INOUT, ROLE_TEMP };
 enum buffer_reset { RESET_NONE, RESET_ZERO, RESET_FILL };
 /* Kinds of memory; device.h, whose order this is, says what they are. */
 enum buffer_space {
-    BUFFER_DEVICE, BUFFER_PINNED, BUFFER_PAGEABLE, BUFFER_MANAGED, BUFFER_FINE, BUFFER_PEER, BUFFER_PINNED_COARSE,
+    BUFFER_DEVICE,
+    BUFFER_PINNED,
+    BUFFER_PAGEABLE,
+    BUFFER_MANAGED,
+    BUFFER_FINE,
+    BUFFER_PEER,
+    BUFFER_PINNED_COARSE,
     BUFFER_SPACES
 };
 extern const char *const buffer_space_names[BUFFER_SPACES]; /* "device" "pinned" ... */
 
-/* Generators are rows of one C table (generator_table in manifest_fill.c gives names and options; run/fill.c makes them):
+/* Generators are rows of one C table (generator_table in manifest_fill.c gives names and options; run/fill.c makes
+ * them):
  *   expr                     a value per element, expression in i
  *   zeros
  *   uniform  low high pairs  [low, high), float or integer
- *   normal   mean sd pairs   of both: with pairs 1 an odd element equals the even one before it, with -1 it is its negative, so
- *                            that sums of products cancel; 0: all are drawn
- *   ring     stride          one random cycle through all slots of `stride` bytes (pointer chase). The element at slot s holds
- *                            the ELEMENT index of the next slot; elements between slots are 0. Sattolo's algorithm.
+ *   normal   mean sd pairs   of both: with pairs 1 an odd element equals the even one before it, with -1 it is its
+ *                            negative, so that sums of products cancel; 0: all are drawn
+ *   ring     stride          one random cycle through all slots of `stride` bytes (pointer chase). The element at slot
+ *                            s holds the ELEMENT index of the next slot; elements between slots are 0. Sattolo's
+ *                            algorithm.
  *   permutation              0..count-1 shuffled
- *   index    bound dist ...  indices below `bound`: dist uniform | zipf (s) | blocked (block) | permutation (each once; count <= bound)
+ *   index    bound dist ...  indices below `bound`: dist uniform | zipf (s) | blocked (block) | permutation (each once;
+ *                            count <= bound)
  *   offsets  total dist ...  count values: 0, then prefix sums of count-1 lengths that add to `total`
  *   values   values          a list, repeated
  *   file     path            raw bytes relative to the manifest, exactly the buffer's size
- * All take an optional "seed"; the run's --seed and the buffer's name give the default. A buffer's "dist" may be a template,
- * "{dist}" with a parameter of that name, so that it can be swept: options of every dist it might become may then stand beside it. */
+ * All take an optional "seed"; the run's --seed and the buffer's name give the default. A buffer's "dist" may be a
+ * template, "{dist}" with a parameter of that name, so that it can be swept: options of every dist it might become may
+ * then stand beside it. */
 enum fill_kind {
-    FILL_NONE, FILL_EXPR, FILL_ZEROS, FILL_UNIFORM, FILL_NORMAL, FILL_RING, FILL_PERMUTATION, FILL_INDEX, FILL_OFFSETS,
-    FILL_VALUES, FILL_FILE
+    FILL_NONE,
+    FILL_EXPR,
+    FILL_ZEROS,
+    FILL_UNIFORM,
+    FILL_NORMAL,
+    FILL_RING,
+    FILL_PERMUTATION,
+    FILL_INDEX,
+    FILL_OFFSETS,
+    FILL_VALUES,
+    FILL_FILE
 };
 enum fill_dist { DIST_UNIFORM, DIST_ZIPF, DIST_BLOCKED, DIST_EQUAL, DIST_SKEWED, DIST_PERMUTATION };
 #define FILL_MAX_OPTIONS 4
 /* Where a generator's options stand in fill_spec.options. */
 enum {
-    FILL_LOW = 0, FILL_HIGH = 1,                /* uniform */
-    FILL_MEAN = 0, FILL_SD = 1,                 /* normal */
-    FILL_PAIRS = 2,                             /* uniform, normal */
-    FILL_STRIDE = 0,                            /* ring */
-    FILL_BOUND = 0, FILL_S = 1, FILL_BLOCK = 2, /* index */
-    FILL_TOTAL = 0, FILL_SKEW = 1               /* offsets: lengths fall as rank^-skew with dist skewed */
+    FILL_LOW = 0,
+    FILL_HIGH = 1, /* uniform */
+    FILL_MEAN = 0,
+    FILL_SD = 1,     /* normal */
+    FILL_PAIRS = 2,  /* uniform, normal */
+    FILL_STRIDE = 0, /* ring */
+    FILL_BOUND = 0,
+    FILL_S = 1,
+    FILL_BLOCK = 2, /* index */
+    FILL_TOTAL = 0,
+    FILL_SKEW = 1 /* offsets: lengths fall as rank^-skew with dist skewed */
 };
 struct fill_option {
     const char *name;
@@ -189,14 +188,14 @@ const struct generator *generator_of(enum fill_kind kind); /* NULL for FILL_NONE
 enum status generator_dist(enum fill_dist *dist, const struct generator *generator, const char *name, struct err *err);
 struct fill_spec {
     enum fill_kind kind;
-    const struct expr *expr;                        /* FILL_EXPR */
-    const struct expr *options[FILL_MAX_OPTIONS];   /* in the order of the generator's row; NULL = default */
+    const struct expr *expr;                      /* FILL_EXPR */
+    const struct expr *options[FILL_MAX_OPTIONS]; /* in the order of the generator's row; NULL = default */
     enum fill_dist dist;
-    const struct text_template *dist_text;          /* the dist of a case, see resolved_buffer; NULL: `dist` it is */
-    const double *values;                           /* FILL_VALUES */
+    const struct text_template *dist_text; /* the dist of a case, see resolved_buffer; NULL: `dist` it is */
+    const double *values;                  /* FILL_VALUES */
     size_t value_count;
-    const char *path;                               /* FILL_FILE, resolved */
-    uint64_t seed;                                  /* 0: derived */
+    const char *path; /* FILL_FILE, resolved */
+    uint64_t seed;    /* 0: derived */
 };
 
 struct manifest_buffer {
@@ -212,18 +211,18 @@ struct manifest_buffer {
     const struct json *at;
 };
 
-#define MANIFEST_MAX_ARGS 128   /* of one launch */
+#define MANIFEST_MAX_ARGS 128 /* of one launch */
 #define MANIFEST_MAX_STREAMS 16
-#define MANIFEST_MAX_EVENTS 32   /* names of record steps */
-#define MANIFEST_ITEM_NAME 15   /* characters of work.item */
-#define MANIFEST_LEVEL_NAME 31  /* of work.level */
+#define MANIFEST_MAX_EVENTS 32 /* names of record steps */
+#define MANIFEST_ITEM_NAME 15  /* characters of work.item */
+#define MANIFEST_LEVEL_NAME 31 /* of work.level */
 
 struct manifest_arg {
-    int buffer;                      /* index, or -1: a value */
-    const struct expr *offset;       /* bytes into the buffer; NULL = 0 */
+    int buffer;                /* index, or -1: a value */
+    const struct expr *offset; /* bytes into the buffer; NULL = 0 */
     const struct expr *value;
     const struct text_template *type;
-    const struct expr *repeat;       /* of a value: so many arguments of it; NULL = 1 */
+    const struct expr *repeat; /* of a value: so many arguments of it; NULL = 1 */
     const struct json *at;
 };
 
@@ -235,27 +234,39 @@ struct define {
 
 struct manifest_launch {
     const struct text_template *symbol; /* never NULL after parsing: code.symbol is the default */
-    const struct define *defines;       /* code.defines with the launch's own over them; the very array without own ones */
+    /* code.defines with the launch's own over them; the very array without own ones */
+    const struct define *defines;
     size_t define_count;
-    const struct expr *grid[3];         /* NULL = 1 */
+    const struct expr *grid[3]; /* NULL = 1 */
     const struct expr *block[3];
-    const struct expr *shared;          /* NULL = 0 */
-    bool cooperative;                   /* all workgroups at once */
+    const struct expr *shared; /* NULL = 0 */
+    bool cooperative;          /* all workgroups at once */
     const struct manifest_arg *args;
     size_t arg_count;
 };
 
-enum step_kind { STEP_LAUNCH, STEP_COPY, STEP_FILL, STEP_SYNC, STEP_RECORD, STEP_WAIT, STEP_LOAD, STEP_GRAPH, STEP_ALLOC, STEP_LOOP };
+enum step_kind {
+    STEP_LAUNCH,
+    STEP_COPY,
+    STEP_FILL,
+    STEP_SYNC,
+    STEP_RECORD,
+    STEP_WAIT,
+    STEP_LOAD,
+    STEP_GRAPH,
+    STEP_ALLOC,
+    STEP_LOOP
+};
 struct manifest_step {
     enum step_kind kind;
     uint32_t stream;
     bool timed;
-    const struct expr *repeat;     /* NULL = 1; for a graph: launches of the graph; for a loop: its rounds */
-    struct manifest_launch launch; /* STEP_LAUNCH */
-    int to, from;                  /* STEP_COPY: buffers; STEP_FILL, STEP_ALLOC: to */
-    const struct expr *bytes;      /* STEP_COPY, STEP_FILL: NULL = whole buffer */
-    uint8_t byte;                  /* STEP_FILL */
-    uint32_t event;                 /* STEP_RECORD, STEP_WAIT: number of the named event */
+    const struct expr *repeat;         /* NULL = 1; for a graph: launches of the graph; for a loop: its rounds */
+    struct manifest_launch launch;     /* STEP_LAUNCH */
+    int to, from;                      /* STEP_COPY: buffers; STEP_FILL, STEP_ALLOC: to */
+    const struct expr *bytes;          /* STEP_COPY, STEP_FILL: NULL = whole buffer */
+    uint8_t byte;                      /* STEP_FILL */
+    uint32_t event;                    /* STEP_RECORD, STEP_WAIT: number of the named event */
     const struct manifest_step *steps; /* STEP_GRAPH, STEP_LOOP */
     size_t step_count;
     const struct json *at;
@@ -266,7 +277,7 @@ struct manifest_metric {
     const char *name;
     int buffer;
     enum metric_reduce reduce;
-    const struct expr *expr; /* in `x`, the reduced value, `runs` and the parameters; NULL = x */
+    const struct expr *expr;   /* in `x`, the reduced value, `runs` and the parameters; NULL = x */
     const struct expr *expect; /* what it must be; NULL = anything */
     const char *unit;
 };
@@ -274,9 +285,9 @@ struct manifest_metric {
 /* A named sub-expression, or a function of sub-expressions. */
 #define MANIFEST_MAX_LET_ARGS 4
 struct manifest_let {
-    const char *name;    /* as in the manifest: "tile", "rounds(size)" */
-    size_t name_length;  /* without the arguments */
-    const char *text;    /* as in the manifest */
+    const char *name;   /* as in the manifest: "tile", "rounds(size)" */
+    size_t name_length; /* without the arguments */
+    const char *text;   /* as in the manifest */
     const char *args[MANIFEST_MAX_LET_ARGS];
     size_t arg_count;
 };
@@ -306,11 +317,11 @@ struct expectation {
     const struct expr *rel;
 };
 
-/* Another kernel computes what is right, on the CPU device, in f64. The reference's manifest has a buffer "index" (u64, in): which
- * output elements to compute, and a buffer "result" (f64, out) of the same count, and a parameter "samples" (the count). All
- * its other buffers take the contents of ours with the same name (or as `map` says); parameters of the same name are passed on, and
- * `params` sets others: "params": { "total": "{dtype}", "groups": "{device.cus * 2}" } in our parameters and device facts.
- * What else there is to expect of other outputs is checked besides. */
+/* Another kernel computes what is right, on the CPU device, in f64. The reference's manifest has a buffer "index" (u64,
+ * in): which output elements to compute, and a buffer "result" (f64, out) of the same count, and a parameter "samples"
+ * (the count). All its other buffers take the contents of ours with the same name (or as `map` says); parameters of the
+ * same name are passed on, and `params` sets others: "params": { "total": "{dtype}", "groups": "{device.cus * 2}" } in
+ * our parameters and device facts. What else there is to expect of other outputs is checked besides. */
 struct reference_spec {
     const char *kernel; /* NULL: none */
     int output;         /* our buffer that is checked */
@@ -319,7 +330,10 @@ struct reference_spec {
     const struct param *params;
     const struct text_template *const *templates; /* one per param; NULL: its value as it is. Rendered in our names */
     size_t param_count;
-    const struct reference_map { const char *theirs; int ours; } *map;
+    const struct reference_map {
+        const char *theirs;
+        int ours;
+    } * map;
     size_t map_count;
 };
 
@@ -348,15 +362,18 @@ struct manifest {
     size_t variant_count;
     const struct manifest_require *require;
     size_t require_count;
-    const char *source;                /* resolved path of the .hip; NULL when image or library is set */
+    const char *source;                  /* resolved path of the .hip; NULL when image or library is set */
     const struct text_template *library; /* name of a library, "openblas"; its functions are the symbols */
-    const struct text_template *image; /* path relative to the manifest */
-    const struct define *defines; /* of code; launches have theirs */
+    const struct text_template *image;   /* path relative to the manifest */
+    const struct define *defines;        /* of code; launches have theirs */
     size_t define_count;
     const char *const *flags;
     size_t flag_count;
-    unsigned min_llvm;                 /* for every target; 0 = any */
-    const struct llvm_need { const char *arch; unsigned llvm; } *llvm_needs; /* for those that match the glob */
+    unsigned min_llvm; /* for every target; 0 = any */
+    const struct llvm_need {
+        const char *arch;
+        unsigned llvm;
+    } * llvm_needs; /* for those that match the glob */
     size_t llvm_need_count;
     const struct manifest_buffer *buffers;
     size_t buffer_count;
@@ -367,7 +384,7 @@ struct manifest {
     const struct expr *read_bytes, *write_bytes, *flops, *items, *footprint; /* NULL = absent */
     const struct text_template *unit;
     const char *level; /* "": the levels of the device's memory */
-    const char *item;                  /* what one of `items` is, for rates: "B" prints as B/s; NULL = an item */
+    const char *item;  /* what one of `items` is, for rates: "B" prints as B/s; NULL = an item */
     struct manifest_occupancy occupancy;
     const struct manifest_metric *metrics;
     size_t metric_count;
@@ -375,12 +392,12 @@ struct manifest {
     const struct json *at;
 };
 
-/* ---- the names an expression of this manifest may use, and their values ----
- * Slots, in order: parameters (numbers; dtype codes; 0 for strings and lists, which expressions cannot name), then the device
- * facts of manifest_device_names, then "x" and "runs" (metrics only), then sum, max and len of each list parameter.
- * Functions: bytes(dtype), eps(dtype). Constants: dtype names. */
-/* What a workgroup finds where it lives: a compute unit, or on RDNA the two of a workgroup processor unless the case is compiled
- * for CU mode. Where no rules are known (a CPU's thread): one SIMD that holds one wave, no registers. */
+/* ---- the names an expression of this manifest may use, and their values ---- Slots, in order: parameters (numbers;
+ * dtype codes; 0 for strings and lists, which expressions cannot name), then the device facts of manifest_device_names,
+ * then "x" and "runs" (metrics only), then sum, max and len of each list parameter. Functions: bytes(dtype),
+ * eps(dtype). Constants: dtype names. */
+/* What a workgroup finds where it lives: a compute unit, or on RDNA the two of a workgroup processor unless the case is
+ * compiled for CU mode. Where no rules are known (a CPU's thread): one SIMD that holds one wave, no registers. */
 #define UNIT_FACTS(FACT)                                                                                               \
     FACT(units)            /* of the device */                                                                         \
     FACT(simds)            /* of a unit */                                                                             \
@@ -415,10 +432,11 @@ struct device_unit {
 };
 struct device_facts { /* filled from struct device_info by plan */
     DEVICE_FACTS(FACT_FIELD)
-    struct device_unit unit;    /* a compute unit, for waves of the device's own size; expressions see the case's unit */
+    /* a compute unit, for waves of the device's own size; expressions see the case's unit */
+    struct device_unit unit;
     struct target_facts target; /* up to here numbers only, in the order of manifest_device_names */
-    /* What the target has by layout of matrix fragments, for devices that can play several (the CPU): a case's parameter
-     * `layout` chooses among them by their matrix_layout. */
+    /* What the target has by layout of matrix fragments, for devices that can play several (the CPU): a case's
+     * parameter `layout` chooses among them by their matrix_layout. */
     const struct target_facts *layouts;
     size_t layout_count;
     unsigned lacks_spaces, lacks_kernel_spaces; /* bit 1 << enum buffer_space: not there, out of kernels' reach */
@@ -445,16 +463,18 @@ int manifest_param(const struct manifest *manifest, const char *name); /* index,
 
 /* Renders a template for a case. ERR_CONFIG when a number in it is not finite. */
 enum status template_render(char **out, const struct text_template *template, const struct manifest *manifest,
-                            const struct param_value *values, const double *slots, struct arena *arena, struct err *err);
+                            const struct param_value *values, const double *slots, struct arena *arena,
+                            struct err *err);
 /* Does the template mention this parameter (by index)? Decides which parameters are compile-time. */
 bool template_uses(const struct text_template *template, size_t param);
-/* Is the parameter used in any define (of code or of a launch), image, library or symbol? Then its value is baked into the code object. */
+/* Is the parameter used in any define (of code or of a launch), image, library or symbol? Then its value is baked into
+ * the code object. */
 bool manifest_param_is_compiled(const struct manifest *manifest, size_t param);
 
 /* Reads and checks one manifest. Everything lives in `arena`. ERR_CONFIG with file:line:column and pointer. */
 enum status manifest_read(const struct manifest **manifest, const char *path, struct arena *arena, struct err *err);
-enum status manifest_parse(const struct manifest **manifest, const char *path, const struct json *root, struct arena *arena,
-                           struct err *err);
+enum status manifest_parse(const struct manifest **manifest, const char *path, const struct json *root,
+                           struct arena *arena, struct err *err);
 
 const char *case_class_name(enum case_class class);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Measurement: what the worker writes about one case, and results are made of. Plain data without pointers: it lies in memory
- * shared by worker and parent, so that whatever was written before a crash survives it.
+ * Measurement: what the worker writes about one case, and results are made of. Plain data without pointers: it lies in
+ * memory shared by worker and parent, so that whatever was written before a crash survives it.
  */
 #ifndef ROOFTILE_MEASUREMENT_H
 #define ROOFTILE_MEASUREMENT_H
@@ -20,10 +20,14 @@ enum case_status { CASE_NONE, CASE_OK, CASE_FAILED, CASE_SKIPPED, CASE_CRASHED, 
 extern const char *const case_status_names[]; /* "ok" "failed" "skipped" "crashed" "timeout" "error" */
 const char *case_status_name(enum case_status status);
 
-/* Quality flags, bits. "interference" "throttled" "launch_bound" "impossible" "ceiling_raised" "profiled" (not a measurement: one
- * launch, marked for a profiler) */
+/* Quality flags, bits. "interference" "throttled" "launch_bound" "impossible" "ceiling_raised" "profiled" (not a
+ * measurement: one launch, marked for a profiler) */
 enum case_flag {
-    FLAG_INTERFERENCE = 1, FLAG_THROTTLED = 2, FLAG_LAUNCH_BOUND = 4, FLAG_IMPOSSIBLE = 8, FLAG_CEILING_RAISED = 16,
+    FLAG_INTERFERENCE = 1,
+    FLAG_THROTTLED = 2,
+    FLAG_LAUNCH_BOUND = 4,
+    FLAG_IMPOSSIBLE = 8,
+    FLAG_CEILING_RAISED = 16,
     FLAG_PROFILED = 32,
 };
 #define CASE_FLAGS 6
@@ -42,14 +46,14 @@ const char *verdict_name(enum verdict verdict);
 
 struct verification {
     enum verdict verdict;
-    char method[12];       /* "expect" "reference" "sampled" "variant" "" */
-    uint64_t checked;      /* elements compared */
+    char method[12];  /* "expect" "reference" "sampled" "variant" "" */
+    uint64_t checked; /* elements compared */
     uint64_t wrong;
     double max_abs, max_rel, max_ulp;
-    char buffer[64];       /* the first wrong element ... */
+    char buffer[64]; /* the first wrong element ... */
     uint64_t index;
     double got, want;
-    char reason[256];      /* of a skip or failure: "c[17] is 3.5, expected 4 (abs 0.5, rel 0.125); 12 of 4099 wrong" */
+    char reason[256]; /* of a skip or failure: "c[17] is 3.5, expected 4 (abs 0.5, rel 0.125); 12 of 4099 wrong" */
 };
 
 /* Where the time of a case goes; the rest of its wall time is making it ready to be timed, and judging. */
@@ -58,14 +62,14 @@ const char *case_phase_name(enum case_phase phase); /* "fill" "verify" "sense" "
 
 struct measurement {
     enum case_status status;
-    char reason[4096];     /* of everything but ok */
+    char reason[4096]; /* of everything but ok */
     uint32_t flags;
     char profile_note[96]; /* under --profile: why the case is not marked for a profiler; "" when it is */
     char flag_reason[384]; /* "calibration stream fell from 21.0 to 17.9 GB/s" */
     enum timer timer;
     enum cache_mode cache;
-    uint32_t batch;        /* launches per sample */
-    double warmup_ns;      /* busy time spent warming up */
+    uint32_t batch;   /* launches per sample */
+    double warmup_ns; /* busy time spent warming up */
     bool warmup_converged;
     uint64_t flush_bytes;  /* cold: bytes pushed through or out per sample */
     char flush_method[16]; /* "evict" "kernel" "fill" "rotate" "" */
@@ -73,29 +77,32 @@ struct measurement {
     double timer_tick_ns;
     uint32_t discarded[DISCARD_COUNT];
     enum stop_reason stop;
-    double wall_ns;        /* the whole case */
-    double measure_wall_ns;/* the sampling loop only */
+    double wall_ns;               /* the whole case */
+    double measure_wall_ns;       /* the sampling loop only */
     double spent_ns[SPENT_COUNT]; /* wall time by phase, all rounds of a case that is measured again */
-    uint32_t order_index;  /* position in this trial's order */
+    uint32_t order_index;         /* position in this trial's order */
     uint64_t started_unix_ns;
     struct verification verification;
     struct device_sense before, after;
     double core_hz_before, core_hz_after;
     uint64_t involuntary_switches;
-    /* The clock probe: core clock in the same wave against the constant counter, before and after each sample or batch. */
+    /* The clock probe: core clock in the same wave against the constant counter, before and after each sample or batch.
+     */
     bool has_sample_hz;
-    char clock_reason[96]; /* why there is no clock: "the probe did not compile", "counter wrapped"; "" when there is one */
+    /* why there is no clock: "the probe did not compile", "counter wrapped"; "" when there is one */
+    char clock_reason[96];
     uint32_t clock_unsteady; /* samples whose clock before and after differ by more than 0.78 % (the p99 of
                               * consecutive readings on MI350X) */
-    bool blocking_start;   /* batches were queued behind a kernel that waits for the host, so they are not launch-bound */
+    /* batches were queued behind a kernel that waits for the host, so they are not launch-bound */
+    bool blocking_start;
     char blocking_reason[96]; /* why they were not; "" when they were, or nothing was to be queued */
     /* The same case under a second timer (dispatch beside batch), to cross-check; never mixed with the samples. */
     enum timer cross_timer;
-    double cross_ns;       /* median time of one launch under it; NaN = not taken */
+    double cross_ns;                         /* median time of one launch under it; NaN = not taken */
     double metrics[MEASUREMENT_MAX_METRICS]; /* in manifest order; NaN = not available */
-    char library[192];     /* the library that was called: its own words for what it is; "" none */
-    char library_sha256[65]; /* of its file */
-    uint32_t remeasured;   /* times the case was measured again for plausibility or interference */
+    char library[192];                       /* the library that was called: its own words for what it is; "" none */
+    char library_sha256[65];                 /* of its file */
+    uint32_t remeasured;                     /* times the case was measured again for plausibility or interference */
     uint32_t sample_count;
     double samples_ns[MEASUREMENT_MAX_SAMPLES]; /* time of ONE launch, in measuring order */
     float sample_hz[MEASUREMENT_MAX_SAMPLES];   /* mean core clock of the sample; NaN = this probe failed */
@@ -104,15 +111,17 @@ struct measurement {
 /* Facts of the trial, from the same worker. */
 struct calibration {
     double timer_tick_ns;
-    double null_launch_ns;  /* median of single empty launches */
-    double null_batch_ns;   /* per launch in a batch */
+    double null_launch_ns; /* median of single empty launches */
+    double null_batch_ns;  /* per launch in a batch */
     uint64_t flush_bytes;
-    double flush_reread_hot_ns, flush_reread_cold_ns; /* self-test of the flush: reading a small buffer again, then after a flush */
-    char flush_verdict[96];        /* "works" or why it is in doubt; "" = not tested */
-    double dispatch_null_ns;       /* an empty kernel under the dispatch timer; NaN = no such timer */
-    char dispatch_reason[128];     /* why there is none, where the device's library should have one; "" */
-    double null_host_ns, null_graph_ns; /* the same under the host's clock, and per launch in a graph; NaN = no such timer */
-    double counter_hz;             /* rate of the constant counter that clock probes are set against; 0 = unknown */
+    /* self-test of the flush: reading a small buffer again, then after a flush */
+    double flush_reread_hot_ns, flush_reread_cold_ns;
+    char flush_verdict[96];    /* "works" or why it is in doubt; "" = not tested */
+    double dispatch_null_ns;   /* an empty kernel under the dispatch timer; NaN = no such timer */
+    char dispatch_reason[128]; /* why there is none, where the device's library should have one; "" */
+    /* the same under the host's clock, and per launch in a graph; NaN = no such timer */
+    double null_host_ns, null_graph_ns;
+    double counter_hz;               /* rate of the constant counter that clock probes are set against; 0 = unknown */
     struct device_sense quiet_rates; /* quiet calibration rates at the start */
 };
 

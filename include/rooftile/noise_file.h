@@ -10,7 +10,8 @@
 #include "rooftile/noise.h"
 #include "rooftile/result.h"
 
-#define NOISE_FILE_SCHEMA "https://rooftile.dev/schemas/noise/1/noise.schema.json" /* configs/schema/noise.schema.json */
+/* configs/schema/noise.schema.json */
+#define NOISE_FILE_SCHEMA "https://rooftile.dev/schemas/noise/1/noise.schema.json"
 
 struct noise_file_case {
     const char *id; /* plan id with its timer: sigmas of two timers are two */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Plan: suites + catalog + machine + device facts -> every case fully evaluated, with its lower bound and forecast. Pure: no
- * device, no compiler, no file. A plan is built once and then const; the worker process inherits it by fork.
+ * Plan: suites + catalog + machine + device facts -> every case fully evaluated, with its lower bound and forecast.
+ * Pure: no device, no compiler, no file. A plan is built once and then const; the worker process inherits it by fork.
  */
 #ifndef ROOFTILE_PLAN_H
 #define ROOFTILE_PLAN_H
@@ -24,7 +24,7 @@ struct resolved_buffer {
     uint64_t size_bytes;
     uint32_t align_offset;
     enum buffer_space space;
-    uint32_t device; /* BUFFER_PEER: number of its device */
+    uint32_t device;     /* BUFFER_PEER: number of its device */
     enum fill_dist dist; /* of its fill, for this case */
 };
 
@@ -64,9 +64,10 @@ struct resolved_step {
 struct timing {
     bool waits;   /* the host has a part in it: sync, load and alloc steps */
     bool reloads; /* load and alloc steps, of which no stream knows anything */
-    bool apart;   /* some work is on another stream, not between an event of stream 0 that its stream waits for and one of its
-                   * own that stream 0 waits for */
-    bool one_launch;   /* exactly one timed step, which is one launch and not cooperative: it can be timed by itself */
+    /* some work is on another stream, not between an event of stream 0 that its stream waits for and one of its own
+     * that stream 0 waits for */
+    bool apart;
+    bool one_launch;    /* exactly one timed step, which is one launch and not cooperative: it can be timed by itself */
     bool launches_only; /* all steps are timed launches on stream 0 */
 };
 
@@ -94,7 +95,7 @@ struct resolved {
 /* The reference bound for a case: which of its buffers take ours, and which elements it computes. */
 struct plan_reference {
     struct resolved resolved; /* on the CPU device */
-    const int *source;  /* per reference buffer: our buffer's index, or -1 for index and result */
+    const int *source;        /* per reference buffer: our buffer's index, or -1 for index and result */
     int index_buffer, result_buffer;
     int output;       /* our buffer that is checked */
     uint64_t samples; /* elements computed */
@@ -107,9 +108,9 @@ const char *verify_method_name(enum verify_method method); /* "expect" ... */
 
 /* Expected wall time of a case, by what it is spent on. What a compiler needs is not in it. */
 struct plan_takes {
-    double fill_ns;    /* allocating, filling, restoring and freeing the buffers */
-    double verify_ns;  /* one launch, and its reference or expectation */
-    double sense_ns;   /* calibration rates before and after */
+    double fill_ns;   /* allocating, filling, restoring and freeing the buffers */
+    double verify_ns; /* one launch, and its reference or expectation */
+    double sense_ns;  /* calibration rates before and after */
     double warmup_ns;
     double measure_ns; /* the samples, with what happens between them */
 };
@@ -131,11 +132,11 @@ struct plan_case {
     struct measure_options measure;
     struct resolved resolved;
     struct lower_bound lower_bound;
-    double forecast_ns; /* expected time of one launch; the lower bound plus a launch until a model exists */
+    double forecast_ns;      /* expected time of one launch; the lower bound plus a launch until a model exists */
     struct plan_takes takes; /* expected wall time by phase ... */
     double estimate_ns;      /* ... and of the whole case */
     enum verify_method verify;
-    const struct resolved *variant;      /* VERIFY_VARIANT: the same code at check.params */
+    const struct resolved *variant;         /* VERIFY_VARIANT: the same code at check.params */
     const struct plan_reference *reference; /* of `variant` when that is set, else of `bound`; NULL without reference */
     const struct suite *suite;
 };
@@ -145,7 +146,7 @@ struct plan_options {
     size_t set_count;
     const char *const *filters; /* globs on id or kernel name; a leading '!' excludes; none = all */
     size_t filter_count;
-    bool at_check_params; /* `check --run`: every kernel at check.params over its defaults, no sweep */
+    bool at_check_params;    /* `check --run`: every kernel at check.params over its defaults, no sweep */
     const char *target_arch; /* code is for this target ... */
     enum build_kind target_kind;
     uint32_t wave;
@@ -174,7 +175,8 @@ enum status plan_build(const struct plan **plan, const struct suite *const *suit
                        const struct plan_options *options, struct arena *arena, struct err *err);
 
 /* Resolves one manifest to values (exposed for tests and `check`). */
-enum status resolve_manifest(struct resolved *resolved, const struct manifest *manifest, const struct param_value *values,
-                          const struct device_facts *device, struct arena *arena, struct err *err);
+enum status resolve_manifest(struct resolved *resolved, const struct manifest *manifest,
+                             const struct param_value *values, const struct device_facts *device, struct arena *arena,
+                             struct err *err);
 
 #endif

@@ -44,7 +44,7 @@ void report_comparison(struct text *out, const char *format, const struct compar
 void report_gate(struct text *out, const char *format, const struct history_gate *gate,
                  const struct report_options *options);
 
-struct document; /* rooftile/table.h */
+struct document;   /* rooftile/table.h */
 struct inspection; /* rooftile/inspection.h */
 
 /* Inspections: details of few kernels, one line each of many; or all of it for programs. */

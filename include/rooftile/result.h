@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Result: what happened, as data. Built from plan and measurements, or read from a result file; reports, compare and history
- * know only this. configs/schema/result.schema.json describes the JSON.
+ * Result: what happened, as data. Built from plan and measurements, or read from a result file; reports, compare and
+ * history know only this. configs/schema/result.schema.json describes the JSON.
  *
  * Base units everywhere: ns, bytes, Hz, FLOP/s (OP/s of whole numbers).
  * Vendor's, predicted and measured values are different fields.
@@ -49,38 +49,39 @@ struct result_code {
 
 /* One fresh process's share of a case. */
 struct result_trial {
-    uint32_t index;      /* of the trial in its run */
+    uint32_t index; /* of the trial in its run */
     enum case_status status;
-    double median_ns;    /* NaN when nothing was measured */
+    double median_ns; /* NaN when nothing was measured */
     double min_ns;
-    uint32_t n;          /* samples */
-    double cycles;       /* median of time * clock held; NaN = no clock */
-    double core_hz;      /* mean clock of the samples; NaN */
+    uint32_t n;     /* samples */
+    double cycles;  /* median of time * clock held; NaN = no clock */
+    double core_hz; /* mean clock of the samples; NaN */
     uint32_t flags;
     uint32_t order_index;
 };
 
-/* A key figure that a suite declares (suite.h, struct suite_kpi): what it is, so that it can be computed again after a merge,
- * and its value. No value is ever made from a part of its cases: one failed case and it is NaN, with the reason. */
+/* A key figure that a suite declares (suite.h, struct suite_kpi): what it is, so that it can be computed again after a
+ * merge, and its value. No value is ever made from a part of its cases: one failed case and it is NaN, with the reason.
+ */
 struct result_kpi {
     const char *name;
-    const char *method;      /* "geomean" "value" "min" "max" */
-    const char *of;          /* "bytes_per_s" "time_ns" "fraction" ... or a metric's name */
-    const char *unit;        /* "B/s" "FLOP/s" (or "OP/s": of whole numbers) "1/s" "ns" "1" or the metric's */
+    const char *method;         /* "geomean" "value" "min" "max" */
+    const char *of;             /* "bytes_per_s" "time_ns" "fraction" ... or a metric's name */
+    const char *unit;           /* "B/s" "FLOP/s" (or "OP/s": of whole numbers) "1/s" "ns" "1" or the metric's */
     const char *const *filters; /* globs on case ids, as --filter takes them */
     size_t filter_count;
     bool higher_is_better;
-    double value;            /* NaN with `reason` */
-    const char *reason;      /* "" with a value */
-    uint32_t case_count;     /* cases that match */
+    double value;               /* NaN with `reason` */
+    const char *reason;         /* "" with a value */
+    uint32_t case_count;        /* cases that match */
     const double *trial_values; /* one per trial, from each trial's own medians; NaN where a trial lacks a case, and for
                                  * metrics, which are known of the whole run only */
     size_t trial_count;
 };
 
 struct result_case {
-    const char *id;     /* plan_case.id + ";timer=batch" once it was timed */
-    const char *label;  /* short, for tables */
+    const char *id;    /* plan_case.id + ";timer=batch" once it was timed */
+    const char *label; /* short, for tables */
     const char *kernel;
     const char *class;
     const char *const *tags;
@@ -88,8 +89,8 @@ struct result_case {
     const struct result_param *params;
     size_t param_count;
     struct work work;
-    char object_sha256[65]; /* "" unknown; of a library's file when that is what ran */
-    const char *library;    /* what it says it is; "" or NULL: code of a source or image ran */
+    char object_sha256[65];                /* "" unknown; of a library's file when that is what ran */
+    const char *library;                   /* what it says it is; "" or NULL: code of a source or image ran */
     uint32_t grid[3], block[3], lds_bytes; /* of the first timed launch */
     /* measurement */
     enum timer timer;
@@ -105,43 +106,45 @@ struct result_case {
     const char *flush_method;
     const double *samples_ns;
     size_t sample_count;
-    const float *sample_hz;    /* clock of each sample; NULL = unknown */
-    double cycles;             /* median of time * clock; NaN */
-    double core_hz;            /* mean clock of the samples, else of the readings before and after; NaN */
-    const char *clock_reason;  /* why there is no clock; "" */
+    const float *sample_hz;   /* clock of each sample; NULL = unknown */
+    double cycles;            /* median of time * clock; NaN */
+    double core_hz;           /* mean clock of the samples, else of the readings before and after; NaN */
+    const char *clock_reason; /* why there is no clock; "" */
     enum timer cross_timer;
-    double cross_ns;           /* NaN */
+    double cross_ns; /* NaN */
     bool blocking_start;
-    const char *blocking_reason; /* why not, where batches should be; "" or NULL */
-    uint32_t clock_unsteady;     /* samples whose clock moved by more than 0.78 % within them */
+    const char *blocking_reason;       /* why not, where batches should be; "" or NULL */
+    uint32_t clock_unsteady;           /* samples whose clock moved by more than 0.78 % within them */
     const struct result_trial *trials; /* of a run of several; stats.median is then the median of their medians */
     size_t trial_count;
     struct result_code code;
-    struct summary stats;      /* valid when sample_count > 0 */
+    struct summary stats; /* valid when sample_count > 0 */
     struct device_sense before, after;
     double flops_per_s, bytes_per_s, items_per_s; /* NaN = not applicable */
-    struct lower_bound lower_bound;        /* roofline: bound, ceiling, intensity */
-    double fraction;           /* of the ceiling: lower bound / median; NaN */
+    struct lower_bound lower_bound;               /* roofline: bound, ceiling, intensity */
+    double fraction;                              /* of the ceiling: lower bound / median; NaN */
     /* prediction: filled by a model later; until then the lower bound plus a launch */
-    const char *model;         /* "roofline": the lower bound plus a launch */
+    const char *model; /* "roofline": the lower bound plus a launch */
     double predicted_ns;
-    double predicted_error;    /* measured / predicted - 1; NaN on sim */
+    double predicted_error; /* measured / predicted - 1; NaN on sim */
     struct verification verification;
     const struct result_metric *metrics;
     size_t metric_count;
     enum case_status status;
     uint32_t flags;
-    const char *reason;        /* status_reason: of a status other than ok, or of flags */
+    const char *reason; /* status_reason: of a status other than ok, or of flags */
 };
 
 struct result_derived {
     const char *name, *method, *kernel;
-    const char *group;         /* "dtype=f32" or "" */
-    const char *x, *y, *rows;  /* the quantities it is made of, as the suite names them; rows: of a matrix, else "" */
-    const char *json;          /* the value as a JSON text: object or array */
+    const char *group;        /* "dtype=f32" or "" */
+    const char *x, *y, *rows; /* the quantities it is made of, as the suite names them; rows: of a matrix, else "" */
+    const char *json;         /* the value as a JSON text: object or array */
 };
 
-struct result_label { const char *key, *value; };
+struct result_label {
+    const char *key, *value;
+};
 
 /* One trial that a merged run was made of: trial k of the run is parts[k]. */
 struct result_part {
@@ -154,7 +157,7 @@ struct result {
     const char *tool_version, *tool_git;
     bool tool_dirty;
     const char *tool_build;
-    const char *run_id;        /* uuid */
+    const char *run_id;                   /* uuid */
     const char *started_at, *finished_at; /* RFC 3339 */
     const char *const *argv;
     size_t argc;
@@ -163,24 +166,25 @@ struct result {
     uint32_t trial_index, trials;
     const struct result_part *parts; /* of a merged run, one per trial */
     size_t part_count;
-    const char *status;        /* "complete" | "interrupted" */
+    const char *status; /* "complete" | "interrupted" */
     const char *commit, *branch, *ci_url;
     const struct result_label *labels;
     size_t label_count;
     /* environment */
     const char *host_id_hash, *kernel_release, *os, *cpu_name, *governor, *container;
     uint32_t numa_nodes;
-    struct device_info device; /* environment.gpu; for the CPU device the host's cores seen as one */
-    const char *compiler;      /* version line of the kernel compiler */
+    struct device_info device;      /* environment.gpu; for the CPU device the host's cores seen as one */
+    const char *compiler;           /* version line of the kernel compiler */
     const struct result_label *env; /* HSA_* HIP_* ROC* GPU_* OMP_* set in the environment */
     size_t env_count;
     char fingerprint[65];
     const char *const *warnings;
     size_t warning_count;
     struct calibration calibration;
-    struct machine machine;    /* ceilings used: calibration.peaks, and ext.machine in full */
-    bool raw_samples;          /* result_write: samples beyond 512 of a case go to a sidecar file; else they are skipped */
-    bool predicted;            /* the sim device: every time is a prediction */
+    struct machine machine; /* ceilings used: calibration.peaks, and ext.machine in full */
+    /* result_write: samples beyond 512 of a case go to a sidecar file; else they are skipped */
+    bool raw_samples;
+    bool predicted; /* the sim device: every time is a prediction */
     const struct result_case *cases;
     size_t case_count;
     const struct result_derived *derived;
@@ -194,7 +198,8 @@ void result_case_build(struct result_case *out, const struct plan_case *plan, co
                        const char *object_sha256, const struct machine *machine, struct arena *arena);
 
 /* Tool, host and environment parts; `device` from the worker. Nothing fails: unknown facts are "" or 0. */
-void result_environment(struct result *result, const struct device_info *device, int argc, char **argv, struct arena *arena);
+void result_environment(struct result *result, const struct device_info *device, int argc, char **argv,
+                        struct arena *arena);
 /* Every warning given so far; result_environment has those from before the run. */
 void result_take_warnings(struct result *result, struct arena *arena);
 
@@ -205,48 +210,51 @@ void result_derive(struct result *result, const struct plan *plan, uint64_t seed
 /* Computes value, reason, case_count and trial_values of every entry of result->kpis from the cases as they stand. */
 void result_kpis_evaluate(struct result *result, struct arena *arena);
 
-/* JSON, atomically. One case per line inside "cases", so that readers can stream. Up to 512 samples of a case stand inline;
- * with raw_samples more of them go to a sidecar file `<path>.samples.bin` (f64, little-endian), described in samples_file. */
+/* JSON, atomically. One case per line inside "cases", so that readers can stream. Up to 512 samples of a case stand
+ * inline; with raw_samples more of them go to a sidecar file `<path>.samples.bin` (f64, little-endian), described in
+ * samples_file. */
 enum status result_write(const struct result *result, const char *path, struct err *err);
 void result_case_json(struct text *out, const struct result_case *result_case); /* one line without newline */
-void result_kpi_json(struct text *out, const struct result_kpi *kpi);             /* the same */
+void result_kpi_json(struct text *out, const struct result_kpi *kpi);           /* the same */
 
 /* The whole document as result_write writes it, samples inline. */
 void result_document(struct text *out, const struct result *result);
 
-/* Reads a result file: ERR_CONFIG for another schema major version, truncated or hostile JSON, impossible values, and parts
- * that contradict each other (median and samples, headline and trials, rates and times): edited by hand, or corrupt. Unknown
- * keys are ignored (readers are open). Sidecars are checked by size and hash when present, and missing ones tolerated.
- * Cases are read one after the other, so time and memory grow with the file. */
+/* Reads a result file: ERR_CONFIG for another schema major version, truncated or hostile JSON, impossible values, and
+ * parts that contradict each other (median and samples, headline and trials, rates and times): edited by hand, or
+ * corrupt. Unknown keys are ignored (readers are open). Sidecars are checked by size and hash when present, and missing
+ * ones tolerated. Cases are read one after the other, so time and memory grow with the file. */
 enum status result_read(const struct result **result, const char *path, struct arena *arena, struct err *err);
 
-/* The same with the same checks, but no case keeps samples_ns and sample_hz, and sidecars are not looked at: what compare and
- * history need, about 2 kB a case. */
+/* The same with the same checks, but no case keeps samples_ns and sample_hz, and sidecars are not looked at: what
+ * compare and history need, about 2 kB a case. */
 enum status result_read_light(const struct result **result, const char *path, struct arena *arena, struct err *err);
 
 /* From memory; `name` stands for the file in messages, and there is no sidecar. */
 enum status result_parse(const struct result **result, const char *name, const char *text, size_t length,
                          struct arena *arena, struct err *err);
 
-/* One run from results that each have one or more trials of it (`rooftile merge`, `run --trials`); `names` say which is which
- * in messages. The order of the parts does not matter: the same parts give the same bytes.
+/* One run from results that each have one or more trials of it (`rooftile merge`, `run --trials`); `names` say which is
+ * which in messages. The order of the parts does not matter: the same parts give the same bytes.
  *
- * Refused (ERR_CONFIG, naming both): another device, fingerprint, compiler, suite, or cases measured with another timer or
- * cache mode; the same trial of the same run twice. Trials are renumbered 0.. in order of start time, run id and index.
- * Each case gets trials[]; its samples follow one another in that order when all trials have theirs. stats.median is the
- * median of the trials' medians; the other statistics are of all samples together, or, where some trial's samples are not in
- * its file, combined from the trials' own (extremes, mean and sd exactly, the others as medians). The worst status wins with
- * its reason, so a wrong result in any trial is one of the run; flags add up. A case that some trial lacks is there with the
- * trials that it has, and says so. Key figures are computed again. Points into the parts, which must live as long. */
+ * Refused (ERR_CONFIG, naming both): another device, fingerprint, compiler, suite, or cases measured with another timer
+ * or cache mode; the same trial of the same run twice. Trials are renumbered 0.. in order of start time, run id and
+ * index. Each case gets trials[]; its samples follow one another in that order when all trials have theirs.
+ * stats.median is the median of the trials' medians; the other statistics are of all samples together, or, where some
+ * trial's samples are not in its file, combined from the trials' own (extremes, mean and sd exactly, the others as
+ * medians). The worst status wins with its reason, so a wrong result in any trial is one of the run; flags add up. A
+ * case that some trial lacks is there with the trials that it has, and says so. Key figures are computed again. Points
+ * into the parts, which must live as long. */
 enum status result_merge(struct result *out, const struct result *const *parts, const char *const *names, size_t count,
                          struct arena *arena, struct err *err);
 
-/* A quantity of a case by its name, in base units; NaN when the case has none: a parameter that is a number, a metric, "bytes",
- * "footprint", "intensity" or, at its median time, one of result_at_time. */
+/* A quantity of a case by its name, in base units; NaN when the case has none: a parameter that is a number, a metric,
+ * "bytes", "footprint", "intensity" or, at its median time, one of result_at_time. */
 double result_quantity(const struct result_case *result_case, const char *name);
-/* "time_ns" "bytes_per_s" "flops_per_s" "items_per_s" "ns_per_item" "fraction" (of the ceiling), had it taken this time. */
+/* "time_ns" "bytes_per_s" "flops_per_s" "items_per_s" "ns_per_item" "fraction" (of the ceiling), had it taken this
+ * time. */
 double result_at_time(const struct result_case *result_case, const char *name, double time_ns);
-double result_metric(const struct result_case *result_case, const char *name); /* NaN: it has none */
+double result_metric(const struct result_case *result_case, const char *name);                   /* NaN: it has none */
 const struct param_value *result_param(const struct result_case *result_case, const char *name); /* NULL: it has none */
 /* Sets the median time and the rates and the fraction that follow from it. */
 void result_take_median(struct result_case *result_case, double median_ns);
@@ -255,7 +263,8 @@ void result_take_median(struct result_case *result_case, double median_ns);
 bool result_case_counts(const struct result_case *result_case);
 /* How the reason of a case begins that was skipped because time ran out (--budget), and not because of what it is. */
 #define RESULT_LATE_REASON "the time budget of "
-/* Why a case is a finding: "verification" "impossible" "failed" "crashed" "timeout"; "" when it is none (ok, skipped, error). */
+/* Why a case is a finding: "verification" "impossible" "failed" "crashed" "timeout"; "" when it is none (ok, skipped,
+ * error). */
 const char *result_case_finding(const struct result_case *result_case);
 
 /* The case says what work it does. */
@@ -267,8 +276,8 @@ static inline bool result_work_known(const struct work *work)
 /* Case ids of two results match by plan id: result_case.id without its ";timer=..." part. */
 size_t result_id_length(const char *id);
 
-/* 1 when anything is a finding (failed verification, impossible, crashed, timeout, failed), or some cases ended in an error
- * while others were measured; 3 when there were only errors; else 0. */
+/* 1 when anything is a finding (failed verification, impossible, crashed, timeout, failed), or some cases ended in an
+ * error while others were measured; 3 when there were only errors; else 0. */
 int result_exit_code(const struct result *result);
 
 #endif

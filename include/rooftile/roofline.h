@@ -5,15 +5,17 @@
  * lower_bound_ns is a lower bound of the time of one launch: the largest of
  *     work.flops / peak of its unit, and for each memory level  bytes that must cross it / its bandwidth.
  * The traffic is a lower bound too, so that the lower bound never claims more than physics demands:
- *     hot caches:  beyond levels of capacity C at least max(0, footprint - C) bytes must come from further out, scaled by how
- *                  often the footprint is passed over (bytes / footprint, at least 1); every byte crosses the nearest level.
- *                  C is the sum of all nearer capacities: exclusive and victim caches hold different bytes. A footprint
- *                  larger than read + write is cut to that: one launch cannot touch more bytes than it moves;
- *     cold caches: the first pass over the footprint comes from the last level whole (and crosses every nearer one), further
+ *     hot caches:  beyond levels of capacity C at least max(0, footprint - C) bytes must come from further out, scaled
+ *                  by how often the footprint is passed over (bytes / footprint, at least 1); every byte crosses the
+ *                  nearest level. C is the sum of all nearer capacities: exclusive and victim caches hold different
+ *                  bytes. A footprint larger than read + write is cut to that: one launch cannot touch more bytes than
+ *                  it moves;
+ *     cold caches: the first pass over the footprint comes from the last level whole (and crosses every nearer one),
+ *       further
  *                  passes as in hot caches. An algorithm's minimum is one pass: then all bytes come from memory.
  *                  Written bytes count only beyond what the nearer caches could still hold when the launch ends.
- * There is never a step at the cache size. Williams, Waterman, Patterson 2009 (roofline); the lower bound of hot traffic
- * follows from LRU or any other policy: C bytes at most can have stayed.
+ * There is never a step at the cache size. Williams, Waterman, Patterson 2009 (roofline); the lower bound of hot
+ * traffic follows from LRU or any other policy: C bytes at most can have stayed.
  */
 #ifndef ROOFTILE_ROOFLINE_H
 #define ROOFTILE_ROOFLINE_H
@@ -27,11 +29,11 @@ struct work {
     double read_bytes, write_bytes; /* the algorithm's minimum */
     double flops;
     double items;
-    double footprint_bytes; /* distinct bytes touched */
+    double footprint_bytes;  /* distinct bytes touched */
     char unit[MACHINE_NAME]; /* "" when flops is 0 */
-    /* "": the bytes cross the machine's levels. Else the one path that they take ("link"): only a level of that name gives
-     * the lower bound, and where the machine has none there is no lower bound. Vendor ceilings of the other levels still bound it: no
-     * byte comes or goes faster than the memory it ends in. */
+    /* "": the bytes cross the machine's levels. Else the one path that they take ("link"): only a level of that name
+     * gives the lower bound, and where the machine has none there is no lower bound. Vendor ceilings of the other
+     * levels still bound it: no byte comes or goes faster than the memory it ends in. */
     char level[MACHINE_NAME];
     char item[MACHINE_NAME]; /* what an item is, where that is a unit: "B"; "" otherwise */
 };
@@ -41,32 +43,36 @@ extern const char *const cache_mode_names[]; /* "hot" "cold" "rotate" */
 const char *cache_mode_name(enum cache_mode mode);
 
 struct lower_bound {
-    double time_ns;          /* the lower bound; 0 when nothing is known */
+    double time_ns; /* the lower bound; 0 when nothing is known */
     double memory_ns, compute_ns;
-    double intensity;        /* FLOP per byte of read + write; NaN without bytes */
-    char bound[MACHINE_NAME];/* level or unit that gives the lower bound: "DRAM", "vector_f32"; "launch" when launch_ns is larger; "" unknown */
-    bool bound_is_memory;    /* ceiling_name is a memory level */
+    double intensity; /* FLOP per byte of read + write; NaN without bytes */
+    /* level or unit that gives the lower bound: "DRAM", "vector_f32"; "launch" when launch_ns is larger; "" unknown */
+    char bound[MACHINE_NAME];
+    bool bound_is_memory;            /* ceiling_name is a memory level */
     char ceiling_name[MACHINE_NAME]; /* the level or unit that gives the lower bound, also when bound is "launch" */
-    double ceiling_value;    /* bytes/s or FLOP/s of it; 0 unknown */
+    double ceiling_value;            /* bytes/s or FLOP/s of it; 0 unknown */
     bool ceiling_measured;
-    double ridge;            /* FLOP/byte where the bound level meets the unit's peak; NaN unknown */
-    double launch_ns;        /* machine->launch_ns, for the "launch_bound" forecast */
+    double ridge;     /* FLOP/byte where the bound level meets the unit's peak; NaN unknown */
+    double launch_ns; /* machine->launch_ns, for the "launch_bound" forecast */
 };
 
-void lower_bound_compute(struct lower_bound *lower_bound, const struct machine *machine, const struct work *work, enum cache_mode cache);
+void lower_bound_compute(struct lower_bound *lower_bound, const struct machine *machine, const struct work *work,
+                         enum cache_mode cache);
 
 /* How a measured time stands against physics. */
 enum plausibility {
     PLAUSIBLE,
-    ABOVE_MEASURED_CEILING, /* faster than a measured ceiling allows by over 2 % and twice its interval: re-measure ceiling and case */
-    IMPOSSIBLE,          /* faster than a physical peak allows (a vendor ceiling), beyond 1 % and a tick of timer error */
+    /* faster than a measured ceiling allows by over 2 % and twice its interval: re-measure ceiling and case */
+    ABOVE_MEASURED_CEILING,
+    /* faster than a physical peak allows (a vendor ceiling), beyond 1 % and a tick of timer error */
+    IMPOSSIBLE,
 };
 
-/* `why` is "" when plausible, else a sentence with time, ceiling and ratio. In the cold mode written bytes that may still sit
- * in a cache when the launch ends are not counted against the case: a write-only kernel below the cache size can beat
- * memory without cheating. */
-enum plausibility lower_bound_judge(const struct machine *machine, const struct work *work, enum cache_mode cache, double time_ns,
-                              double tick_ns, char why[static 256]);
+/* `why` is "" when plausible, else a sentence with time, ceiling and ratio. In the cold mode written bytes that may
+ * still sit in a cache when the launch ends are not counted against the case: a write-only kernel below the cache size
+ * can beat memory without cheating. */
+enum plausibility lower_bound_judge(const struct machine *machine, const struct work *work, enum cache_mode cache,
+                                    double time_ns, double tick_ns, char why[static 256]);
 
 /* The fraction of the ceiling: lower bound / time; NaN when there is no lower bound. */
 double lower_bound_fraction(const struct lower_bound *lower_bound, double time_ns);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Run: the only stage that touches a device. The calling process (parent) supervises; it never opens a device. A worker,
- * forked before any vendor library is loaded, opens the device and runs whole cases, sampling loop included, writing into
- * memory that both share. The parent holds the watchdog: a worker that dies or hangs is that case's status (crashed, timeout),
- * and a new worker goes on with the next case. Losing the device for good ends the run.
+ * Run: the only stage that touches a device. The calling process (parent) supervises; it never opens a device. A
+ * worker, forked before any vendor library is loaded, opens the device and runs whole cases, sampling loop included,
+ * writing into memory that both share. The parent holds the watchdog: a worker that dies or hangs is that case's status
+ * (crashed, timeout), and a new worker goes on with the next case. Losing the device for good ends the run.
  */
 #ifndef ROOFTILE_RUN_H
 #define ROOFTILE_RUN_H
@@ -29,14 +29,14 @@ struct run_ceiling {
     uint32_t index; /* into machine.levels or machine.units */
 };
 
-/* Kernels of rooftile's own that a run uses beside its cases. Planned and built like any other; one that is missing or does
- * not compile costs what it is for, and the measurements say so. */
+/* Kernels of rooftile's own that a run uses beside its cases. Planned and built like any other; one that is missing or
+ * does not compile costs what it is for, and the measurements say so. */
 enum run_service {
-    SERVICE_NULL,   /* launch_empty: what a launch costs under each timer */
-    SERVICE_BLOCKING,   /* service_blocking: holds a stream back while a batch is queued behind it */
-    SERVICE_CLOCK,  /* service_clock: core clocks against the constant counter */
-    SERVICE_FLUSH,  /* service_flush: makes caches cold; its buffer has run_flush_bytes */
-    SERVICE_REREAD, /* pointer_chase over run_reread_bytes: whether they are */
+    SERVICE_NULL,     /* launch_empty: what a launch costs under each timer */
+    SERVICE_BLOCKING, /* service_blocking: holds a stream back while a batch is queued behind it */
+    SERVICE_CLOCK,    /* service_clock: core clocks against the constant counter */
+    SERVICE_FLUSH,    /* service_flush: makes caches cold; its buffer has run_flush_bytes */
+    SERVICE_REREAD,   /* pointer_chase over run_reread_bytes: whether they are */
     SERVICE_COUNT
 };
 struct run_service_case {
@@ -44,29 +44,30 @@ struct run_service_case {
     const struct build_result *builds; /* settled codes of that plan */
 };
 
-/* Bytes that a flush must read and write to push everything else out of every cache: twice what the machine's levels before
- * the memory hold together. Without such levels the driver's word is not enough (it does not know of AMD's Infinity
- * Cache): then `known` is false, and it is 1 GiB or four times the largest cache that the driver names. */
+/* Bytes that a flush must read and write to push everything else out of every cache: twice what the machine's levels
+ * before the memory hold together. Without such levels the driver's word is not enough (it does not know of AMD's
+ * Infinity Cache): then `known` is false, and it is 1 GiB or four times the largest cache that the driver names. */
 uint64_t run_flush_bytes(bool *known, const struct machine *machine, const struct device_info *info);
-/* A working set that the last cache holds and, where there are nearer ones, they do not: reading it again is fast only from
- * that cache. */
+/* A working set that the last cache holds and, where there are nearer ones, they do not: reading it again is fast only
+ * from that cache. */
 uint64_t run_reread_bytes(const struct machine *machine, const struct device_info *info);
 
 struct run_options {
     struct device_request device;
-    uint64_t seed;            /* of inputs and sampled elements */
-    uint64_t order_seed;      /* of the order of cases; 0: seed */
-    bool verify_only;         /* one launch per case, verified, never timed */
-    enum run_inject inject;   /* with verify_only */
+    uint64_t seed;              /* of inputs and sampled elements */
+    uint64_t order_seed;        /* of the order of cases; 0: seed */
+    bool verify_only;           /* one launch per case, verified, never timed */
+    enum run_inject inject;     /* with verify_only */
     enum lane_order lane_order; /* cpu, of the verification launch */
-    bool profile;             /* each case once warm and once timed inside ranges for a profiler: no verification, calibration */
-    bool keep_order;          /* plan order instead of a seeded random one */
+    /* each case once warm and once timed inside ranges for a profiler: no verification, calibration */
+    bool profile;
+    bool keep_order;                    /* plan order instead of a seeded random one */
     const struct run_ceiling *ceilings; /* those that can be measured again */
     size_t ceiling_count;
     struct run_service_case services[SERVICE_COUNT];
-    const bool *skip;         /* per case: already done (--resume); NULL = none */
-    /* Per case: why its code must not be launched (its arguments differ from the manifest's); such a case has failed. NULL
-     * entries are fine; NULL = none. */
+    const bool *skip; /* per case: already done (--resume); NULL = none */
+    /* Per case: why its code must not be launched (its arguments differ from the manifest's); such a case has failed.
+     * NULL entries are fine; NULL = none. */
     const char *const *refused;
     const volatile int *stop; /* becomes non-zero on Ctrl-C */
     /* Optional: called in the parent when the first worker has opened the device and calibrated, before any case. */
@@ -82,14 +83,15 @@ struct run_options {
 /* The device as expressions and variants see it. */
 struct device_facts run_device_facts(const struct device_info *info);
 
-/* Opens the device in a short-lived worker and returns what it says about itself; with `calibration` (may be NULL) also its
- * timer facts and quiet calibration rates. ERR_DEVICE_LOST with the reason when it cannot be opened. */
-enum status run_device_info(struct device_info *info, struct calibration *calibration, const struct device_request *request,
-                            struct err *err);
+/* Opens the device in a short-lived worker and returns what it says about itself; with `calibration` (may be NULL) also
+ * its timer facts and quiet calibration rates. ERR_DEVICE_LOST with the reason when it cannot be opened. */
+enum status run_device_info(struct device_info *info, struct calibration *calibration,
+                            const struct device_request *request, struct err *err);
 
-/* Runs every ready case of the plan. `builds` are the settled code objects of plan->codes. Cases whose code failed or was
- * skipped, and cases that are not ready, get their status without a worker. `machine` is in and out: ceilings may be raised.
- * ERR_INTERRUPTED after Ctrl-C (the case under way is not reported), ERR_DEVICE_LOST when no worker can open the device. */
+/* Runs every ready case of the plan. `builds` are the settled code objects of plan->codes. Cases whose code failed or
+ * was skipped, and cases that are not ready, get their status without a worker. `machine` is in and out: ceilings may
+ * be raised. ERR_INTERRUPTED after Ctrl-C (the case under way is not reported), ERR_DEVICE_LOST when no worker can open
+ * the device. */
 enum status run_plan(const struct plan *plan, const struct build_result *builds, struct machine *machine,
                      struct calibration *calibration, const struct run_options *options, struct err *err);
 

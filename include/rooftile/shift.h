@@ -2,31 +2,33 @@
  *
  * Shift: did a case's time move between two runs? No GPU, no file: numbers in, a verdict out.
  *
- * The unit of analysis is the trial (one fresh process), never the sample: the spread between processes is as large as the
- * spread within one, so that a rank test over samples calls half of all identical builds different. A trial gives one value,
- * its median time, and everything here works on x = ln(median_ns), where a ratio is a difference.
+ * The unit of analysis is the trial (one fresh process), never the sample: the spread between processes is as large as
+ * the spread within one, so that a rank test over samples calls half of all identical builds different. A trial gives
+ * one value, its median time, and everything here works on x = ln(median_ns), where a ratio is a difference.
  *
  *   d   = median of all x_new - x_base                                      (Hodges and Lehmann 1963)
- *   v0  = what is known before: (nu_h sigma_case^2 + 4 sigma_class^2) / (nu_h + 4), nu_h = 12 min(n, 30) / 30, nu0 = nu_h + 4;
+ *   v0  = what is known before: (nu_h sigma_case^2 + 4 sigma_class^2) / (nu_h + 4), nu_h = 12 min(n, 30) / 30, nu0 =
+ *       nu_h + 4;
  *         without a learned sigma 1.3 sigma_class^2 and nu0 = 4 (1.3: cases of a class differ, lognormal 0.4)
  *   v   = (nu0 v0 + (Ra-1) s_a^2 + (Rb-1) s_b^2) / nu,  nu = nu0 + Ra + Rb - 2          (moderated as in Smyth 2004);
  *         from 3 trials on a side's s^2 is capped at max(its squared robust sd, 9 v0); v is never below floor^2
  *   se  = sqrt(v (1/Ra + 1/Rb)), times 1.05 from 3 trials a side on (what the median of differences loses to the mean)
  *   CI  = d -+ t(1 - alpha/2, nu) se
  *
- *   SLOWER, FASTER   CI excludes 0, |d| > ln(1 + delta), both sides have 3 trials or more, and the fastest trials of the two
- *                    sides agree: their difference has the sign of d and at least a quarter of its size. Interference only
- *                    ever slows a trial down, so what the fastest trials do not show was not the build
- *   SUSPECT          CI and size as above, with fewer than 3 trials on a side: one interference process looks just like it;
- *                    never confirmed
+ *   SLOWER, FASTER   CI excludes 0, |d| > ln(1 + delta), both sides have 3 trials or more, and the fastest trials of
+ *                    the two sides agree: their difference has the sign of d and at least a quarter of its size.
+ *                    Interference only ever slows a trial down, so what the fastest trials do not show was not the
+ *                    build
+ *   SUSPECT          CI and size as above, with fewer than 3 trials on a side: one interference process looks just like
+ *                    it; never confirmed
  *   SAME             CI within -+ ln(1 + same), 3 trials a side
  *   INCONCLUSIVE     everything else; `mde` says what could have been seen, `suggested_trials` what it would take
  *
- * Simulated, 200,000 comparisons each, sd 0.3 to 2 %: false alarms per 1000 at 5 trials a side at most 0.7 (normal, t4, 3 %
- * glitches) and 2.7 (two modes); at 3 trials 1.2 and 2.7. tests/unit/stats/test_shift_sim.c repeats it smaller.
+ * Simulated, 200,000 comparisons each, sd 0.3 to 2 %: false alarms per 1000 at 5 trials a side at most 0.7 (normal, t4,
+ * 3 % glitches) and 2.7 (two modes); at 3 trials 1.2 and 2.7. tests/unit/stats/test_shift_sim.c repeats it smaller.
  *
- * Everything is deterministic: the order of trials within a side and of cases does not change a verdict (common-mode groups
- * match trials of different cases by position).
+ * Everything is deterministic: the order of trials within a side and of cases does not change a verdict (common-mode
+ * groups match trials of different cases by position).
  */
 #ifndef ROOFTILE_SHIFT_H
 #define ROOFTILE_SHIFT_H
@@ -38,7 +40,7 @@
 #include "rooftile/err.h"
 
 #define SHIFT_MAX_TRIALS 64      /* a side */
-#define SHIFT_CONFIRM_TRIALS 3      /* a side needs this many for a confirmed verdict */
+#define SHIFT_CONFIRM_TRIALS 3   /* a side needs this many for a confirmed verdict */
 #define SHIFT_DEFAULT_SIGMA 0.01 /* sigma_class of a device nobody has measured */
 #define SHIFT_LEARNED_TRIALS 8   /* a case's sigma counts as learned from so many A/A trials on */
 
@@ -77,18 +79,19 @@ struct shift {
     enum shift_verdict verdict;
     enum shift_reason reason;
     size_t base_trials, new_trials;
-    double base_ns, new_ns;    /* medians of the trial medians */
-    double d;                  /* ln of the ratio new / base, as measured */
-    double common;             /* ln of the class's shift that was taken out before judging; 0 = none */
-    double ratio;              /* exp(d - common): what the verdict is about */
-    double ratio_ci[2];        /* of it, at level 1 - alpha */
-    double p;                  /* two-sided p value of d - common against 0 */
-    double q;                  /* Benjamini and Hochberg over all cases of shift_compare_all; else = p */
-    double sd;                 /* sqrt(v): sd of one trial as judged */
-    double freedom;            /* nu */
-    double mde;                /* ratio - 1 that these trials, this noise and these options find with probability 0.9:
-                                  exp(max(ln(1 + delta), t(1 - alpha/2, nu) se) + t(0.9, nu) se) - 1; a side with fewer than
-                                  SHIFT_CONFIRM_TRIALS is counted as having that many */
+    double base_ns, new_ns; /* medians of the trial medians */
+    double d;               /* ln of the ratio new / base, as measured */
+    double common;          /* ln of the class's shift that was taken out before judging; 0 = none */
+    double ratio;           /* exp(d - common): what the verdict is about */
+    double ratio_ci[2];     /* of it, at level 1 - alpha */
+    double p;               /* two-sided p value of d - common against 0 */
+    double q;               /* Benjamini and Hochberg over all cases of shift_compare_all; else = p */
+    double sd;              /* sqrt(v): sd of one trial as judged */
+    double freedom;         /* nu */
+    /* ratio - 1 that these trials, this noise and these options find with probability 0.9: exp(max(ln(1 + delta), t(1 -
+     * alpha/2, nu) se) + t(0.9, nu) se) - 1; a side with fewer than SHIFT_CONFIRM_TRIALS is counted as having that many
+     * */
+    double mde;
     uint32_t suggested_trials; /* inconclusive or suspect: trials a side at which an interval of this v would decide
                                   (exclude 0 if the shift is as it seems, or prove it within `same`); 0 = more than
                                   SHIFT_MAX_TRIALS or nothing to suggest (other verdicts) */

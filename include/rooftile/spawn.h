@@ -20,14 +20,14 @@ struct spawn_result {
 };
 
 /* Runs argv[0] (looked up on PATH) and waits. Output beyond `limit_bytes` per stream is dropped with a note at its end.
- * timeout_ms 0 waits forever; a timed-out child gets SIGKILL with its process group. A program that cannot be started is
- * ERR_IO; a child that fails is not an error here: look at exit_code. */
+ * timeout_ms 0 waits forever; a timed-out child gets SIGKILL with its process group. A program that cannot be started
+ * is ERR_IO; a child that fails is not an error here: look at exit_code. */
 enum status spawn_run(struct spawn_result *result, const char *const *argv, const char *input, size_t limit_bytes,
                       int timeout_ms, struct arena *arena, struct err *err);
 
-/* Only starts argv[0] (looked up on PATH), for callers that watch several children themselves: standard input, output and error
- * are fds[0..2] (one descriptor may stand twice), no other descriptor of ours is inherited, the child leads its own process
- * group and has default signals. `environment` NULL: ours. Returns 0 or an errno. */
+/* Only starts argv[0] (looked up on PATH), for callers that watch several children themselves: standard input, output
+ * and error are fds[0..2] (one descriptor may stand twice), no other descriptor of ours is inherited, the child leads
+ * its own process group and has default signals. `environment` NULL: ours. Returns 0 or an errno. */
 int spawn_start(pid_t *pid, const char *const *argv, char *const *environment, const int fds[static 3]);
 
 /* Full path of an executable on PATH (or itself when it has a slash and can be executed), NULL when there is none. */

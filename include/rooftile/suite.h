@@ -12,17 +12,19 @@
  *                    "tile": { "min": 64, "max": 256, "step": 64, "exclude": [192] } },
  *       "zip":     [["m", "k"]],                            these swept parameters advance together (equal lengths)
  *       "exclude": ["n * bytes(dtype) > device.memory_bytes / 4"],
- *       "shapes":  { "file": "shapes/llm.json", "names": ["llama3-8b.*"] },   the whole case once for each of these shapes
+ *       "shapes":  { "file": "shapes/llm.json", "names": ["llama3-8b.*"] },   the whole case once for each of these
+ *                                                                             shapes
  *       "measure": { "cache": "cold", "min_time": "0.5 s" }, "tags": ["dram"] } ],
  *   "derive": [ { "name": "cache_levels", "method": "change_points", "kernel": "pointer_chase",
  *                 "x": "bytes", "y": "ns_per_item", "group": ["dtype"] } ],
- *               with "method": "ratio" and "to": "gemm_library", or "method": "shares" with "layers" and "parts": see below
+ *               with "method": "ratio" and "to": "gemm_library", or "method": "shares" with "layers" and "parts": see
+ *                 below
  *   "kpis":   [ { "name": "stream", "method": "geomean", "of": "bytes_per_s", "cases": ["stream_*"] } ] }
  *
  * Shapes are named sets of parameters, data that several suites share: { "shapes": [ { "name": "llama3-8b.down",
- * "summary": "...", "params": { "n": 4096, "k": 14336 } } ] }. `names` are globs, without them all are taken, in the file's
- * order; `file` is relative to the suite. A case gets the shape's parameters, and its name as a tag and in its label.
- * Filters see the name too. What the case itself sets or sweeps cannot come from a shape.
+ * "summary": "...", "params": { "n": 4096, "k": 14336 } } ] }. `names` are globs, without them all are taken, in the
+ * file's order; `file` is relative to the suite. A case gets the shape's parameters, and its name as a tag and in its
+ * label. Filters see the name too. What the case itself sets or sweeps cannot come from a shape.
  *
  * Sweep strings (also `--set n=16Ki..1Gi*2`): "a..b*f" geometric, "a..b+s" linear, "a..b" step 1, both ends inclusive
  * when hit; "a,b,c" a list; "[1,2,3]" one value that is a list of numbers; anything else one value. The cartesian
@@ -51,8 +53,8 @@
  *   batch      events around many launches, 1 ms to 50 ms together
  *   graph      events around a graph of as many launches
  *   host       the host's clock around the timed steps and a wait; the device is idle before
- *   auto       dispatch; batch below 10 us where launches may follow each other at once; event where neither can be; host
- *              where events do not see the work or the host has a part in it (load, alloc and sync steps)
+ *   auto       dispatch; batch below 10 us where launches may follow each other at once; event where neither can be;
+ *              host where events do not see the work or the host has a part in it (load, alloc and sync steps)
  * A timer that would not see what a case times is refused when it is planned, on every device. */
 enum timer_choice { TIMER_AUTO, TIMER_DISPATCH, TIMER_EVENT, TIMER_BATCH, TIMER_GRAPH, TIMER_HOST, TIMER_CHOICES };
 extern const char *const timer_choice_names[TIMER_CHOICES + 1]; /* "auto" ...; NULL after the last */
@@ -108,25 +110,29 @@ struct suite_case {
     const struct json *at; /* NULL: from the command line */
 };
 
-/* A quantity computed from several cases' results. Curves (change_points, startup, knee, max, min), three_arm and matrix take
- * kernel, x and y, a matrix rows as well. Two are of another kind:
+/* A quantity computed from several cases' results. Curves (change_points, startup, knee, max, min), three_arm and
+ * matrix take kernel, x and y, a matrix rows as well. Two are of another kind:
  *
  * { "name": "of library", "method": "ratio", "kernel": "gemm_register", "to": "gemm_library", "y": "flops_per_s" }
- * divides each case's y by that of the other kernel's case whose parameters are equal, as far as both kernels have them.
+ * divides each case's y by that of the other kernel's case whose parameters are equal, as far as both kernels have
+ * them.
  *
- * { "name": "layer", "method": "shares", "layers": "*.*", "parts": { "qkv": 1, "rope": 1, "down": 1 } }
- * adds up time. The cases whose shapes are LAYER.qkv, LAYER.rope and so on are one layer, for each LAYER that matches the
- * glob; a part's time counts as often as its number says. Without exactly one measured case for each part there is no sum. */
+ * { "name": "layer", "method": "shares", "layers": "*.*", "parts": { "qkv": 1, "rope": 1, "down": 1 } } adds up time.
+ * The cases whose shapes are LAYER.qkv, LAYER.rope and so on are one layer, for each LAYER that matches the glob; a
+ * part's time counts as often as its number says. Without exactly one measured case for each part there is no sum. */
 struct suite_derive {
     const char *name, *method;
     const char *kernel; /* NULL: of shares */
     const char *to;     /* method ratio; else NULL */
     const char *layers; /* method shares; else NULL */
-    const struct suite_part { const char *name; uint64_t times; } *parts;
+    const struct suite_part {
+        const char *name;
+        uint64_t times;
+    } * parts;
     size_t part_count;
-    const char *x; /* as y; "" for ratio and shares */
-    const char *y; /* a parameter, a metric, or: time_ns bytes_per_s flops_per_s ns_per_item bytes intensity */
-    const char *rows;  /* method matrix: the parameter of its rows; x is that of its columns. Else NULL */
+    const char *x;    /* as y; "" for ratio and shares */
+    const char *y;    /* a parameter, a metric, or: time_ns bytes_per_s flops_per_s ns_per_item bytes intensity */
+    const char *rows; /* method matrix: the parameter of its rows; x is that of its columns. Else NULL */
     const char *const *group; /* parameters; one derived value per combination */
     size_t group_count;
     const struct json *at;
@@ -140,7 +146,7 @@ struct suite_kpi {
     const char *unit;           /* of a metric; NULL: the unit that `of` has */
     const char *const *filters; /* "cases": globs on ids or kernel names; a leading '!' excludes */
     size_t filter_count;
-    bool higher_is_better;      /* "better": "higher" | "lower"; must be given for a metric */
+    bool higher_is_better; /* "better": "higher" | "lower"; must be given for a metric */
     const struct json *at;
 };
 

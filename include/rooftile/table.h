@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * Tables and documents: what is to be shown, as plain data. Whoever has something to say fills tables with raw values in
- * base units (ns, bytes, Hz, B/s, FLOP/s, fractions of 1); src/report renders them as text, Markdown, HTML, CSV and JSON
- * (rooftile/render.h), and only there values become words. A value that is not known is not 0: it has a kind of its own.
+ * Tables and documents: what is to be shown, as plain data. Whoever has something to say fills tables with raw values
+ * in base units (ns, bytes, Hz, B/s, FLOP/s, fractions of 1); src/report renders them as text, Markdown, HTML, CSV and
+ * JSON (rooftile/render.h), and only there values become words. A value that is not known is not 0: it has a kind of
+ * its own.
  *
- * A column has a key for programs, with the unit in it ("median_ns"), and a title for people ("time"); where one of them is
- * NULL the column is not there for those readers.
+ * A column has a key for programs, with the unit in it ("median_ns"), and a title for people ("time"); where one of
+ * them is NULL the column is not there for those readers.
  *
- * Everything lives in an arena, strings from elsewhere must live as long as the table. Strings may hold anything: renderers
- * escape what their format would take for its own.
+ * Everything lives in an arena, strings from elsewhere must live as long as the table. Strings may hold anything:
+ * renderers escape what their format would take for its own.
  */
 #ifndef ROOFTILE_TABLE_H
 #define ROOFTILE_TABLE_H
@@ -24,7 +25,8 @@
 enum tone { TONE_PLAIN, TONE_BOLD, TONE_DIM, TONE_BAD, TONE_GOOD, TONE_DOUBT, TONE_ACCENT };
 
 enum cell_kind {
-    CELL_ABSENT,  /* has no meaning in this row: no member in JSON; for people nothing but its `text`, where it has one */
+    /* has no meaning in this row: no member in JSON; for people nothing but its `text`, where it has one */
+    CELL_ABSENT,
     CELL_UNKNOWN, /* "-", empty in CSV, null in JSON, with "<key>_reason" where the reason is known */
     CELL_NUMBER,
     CELL_BOOL,
@@ -59,37 +61,48 @@ struct cell cell_table(const struct table *table);
 
 /* ---- columns ---- */
 
-/* Units say how people read a value. Besides these any name is a unit: one that ends in "/s" is a rate ("row/s", 1.20 Mrow/s),
- * others stand behind the number. */
-#define UNIT_TIME "ns"         /* 12.3 us */
-#define UNIT_BYTES "B"         /* 1.50 GiB */
-#define UNIT_BYTE_RATE "B/s"   /* 24.1 GB/s */
+/* Units say how people read a value. Besides these any name is a unit: one that ends in "/s" is a rate ("row/s", 1.20
+ * Mrow/s), others stand behind the number. */
+#define UNIT_TIME "ns"       /* 12.3 us */
+#define UNIT_BYTES "B"       /* 1.50 GiB */
+#define UNIT_BYTE_RATE "B/s" /* 24.1 GB/s */
 #define UNIT_FLOP_RATE "FLOP/s"
-#define UNIT_HZ "Hz"           /* 2.31 GHz */
-#define UNIT_NUMBER "1"        /* 1.235 */
-#define UNIT_COUNT "count"     /* 12345 */
-#define UNIT_SIZE "size"       /* 64Ki */
-#define UNIT_INTENSITY "FLOP/B"/* 0.167, 33k */
-#define UNIT_PERCENT "%"       /* 0.873: 87.3 % */
-#define UNIT_SHARE "share"     /* 0.873: 87% */
-#define UNIT_SPREAD "spread"   /* 0.012: 1.2%, half of an interval */
-#define UNIT_CHANGE "change"   /* 0.012: +1.2 % */
+#define UNIT_HZ "Hz"            /* 2.31 GHz */
+#define UNIT_NUMBER "1"         /* 1.235 */
+#define UNIT_COUNT "count"      /* 12345 */
+#define UNIT_SIZE "size"        /* 64Ki */
+#define UNIT_INTENSITY "FLOP/B" /* 0.167, 33k */
+#define UNIT_PERCENT "%"        /* 0.873: 87.3 % */
+#define UNIT_SHARE "share"      /* 0.873: 87% */
+#define UNIT_SPREAD "spread"    /* 0.012: 1.2%, half of an interval */
+#define UNIT_CHANGE "change"    /* 0.012: +1.2 % */
 
 enum {
-    COLUMN_VERBOSE = 1,  /* only where more is asked for */
-    COLUMN_GROUP = 2,    /* labels: words that neighbours share become a heading above them (text) */
-    COLUMN_PROSE = 4,    /* the last column: sentences, wrapped in the room that is left, or on a line of their own */
-    COLUMN_INITIALS = 8, /* dropped means shortened: words become their first letters */
-    COLUMN_LINK = 16,    /* keys of sections (HTML) */
+    COLUMN_VERBOSE = 1,   /* only where more is asked for */
+    COLUMN_GROUP = 2,     /* labels: words that neighbours share become a heading above them (text) */
+    COLUMN_PROSE = 4,     /* the last column: sentences, wrapped in the room that is left, or on a line of their own */
+    COLUMN_INITIALS = 8,  /* dropped means shortened: words become their first letters */
+    COLUMN_LINK = 16,     /* keys of sections (HTML) */
     COLUMN_OPTIONAL = 32, /* of a field: 0 and "" mean that it is not known */
 };
 
 /* Where the value of a column stands in the object that a row is about, so that a new column is one line:
  *     {.key = "median_ns", .title = "time", .unit = UNIT_TIME, FIELD(struct result_case, stats.median)} */
-enum field { FIELD_NONE, FIELD_DOUBLE, FIELD_SIZE, FIELD_U32, FIELD_INT, FIELD_BOOL, FIELD_TEXT, FIELD_CHARS, FIELD_RANGE };
+enum field {
+    FIELD_NONE,
+    FIELD_DOUBLE,
+    FIELD_SIZE,
+    FIELD_U32,
+    FIELD_INT,
+    FIELD_BOOL,
+    FIELD_TEXT,
+    FIELD_CHARS,
+    FIELD_RANGE
+};
 #define FIELD(type, member)                                                                                            \
-    .offset = offsetof(type, member), .field = _Generic(((type *)0)->member,                                            \
-        double: FIELD_DOUBLE, size_t: FIELD_SIZE, uint32_t: FIELD_U32, int: FIELD_INT, bool: FIELD_BOOL,                \
+    .offset = offsetof(type, member),                                                                                  \
+    .field = _Generic(((type *)0)->member,                                                                             \
+        double: FIELD_DOUBLE, size_t: FIELD_SIZE, uint32_t: FIELD_U32, int: FIELD_INT, bool: FIELD_BOOL,               \
         const char *: FIELD_TEXT, char *: FIELD_CHARS, double *: FIELD_RANGE)
 
 struct table_column {
@@ -104,7 +117,7 @@ struct table_column {
 /* ---- tables ---- */
 
 struct table_row {
-    struct cell *cells; /* one per column */
+    struct cell *cells;  /* one per column */
     const char *heading; /* a line above it; NULL: none */
     const char *note;    /* below it, wrapped; of several lines the layout stays; NULL: none */
     struct cell instead; /* for people, in the place of all cells but the first: what became of it */
@@ -116,11 +129,11 @@ struct table {
     size_t column_count;
     struct table_row *rows;
     size_t row_count, room;
-    bool record;     /* one row, shown as a list of names and values; in JSON an object */
+    bool record;                  /* one row, shown as a list of names and values; in JSON an object */
     struct table_column *members; /* table_record: its columns, which grow */
-    size_t most_rows; /* that people see; 0: all */
-    const char *rest; /* where the others are: "--format json has them all" */
-    unsigned indent;  /* text */
+    size_t most_rows;             /* that people see; 0: all */
+    const char *rest;             /* where the others are: "--format json has them all" */
+    unsigned indent;              /* text */
 };
 
 /* Keeps `columns`. */
@@ -146,18 +159,20 @@ void table_item(struct table *list, const char *text);
 
 enum { SHOW_TEXT = 1, SHOW_MARKDOWN = 2, SHOW_HTML = 4, SHOW_DATA = 8, SHOW_PEOPLE = 7, SHOW_PAGE = 6 };
 
-/* A title, then a text, then a table; each may be missing. A section with an empty table and no text is not shown to people. */
+/* A title, then a text, then a table; each may be missing. A section with an empty table and no text is not shown to
+ * people. */
 struct section {
-    unsigned show;          /* SHOW_*; 0: everywhere */
-    unsigned level;         /* of its title: 0 below the document's, 1 below that ... */
-    const char *key;        /* its table's member in JSON; NULL: a record's members stand in the document's own object, any
-                               other table is not there */
+    unsigned show;  /* SHOW_*; 0: everywhere */
+    unsigned level; /* of its title: 0 below the document's, 1 below that ... */
+    /* its table's member in JSON; NULL: a record's members stand in the document's own object, any other table is not
+     * there */
+    const char *key;
     const char *title;
-    struct cell mark;       /* beside the title: a verdict */
-    bool folded;            /* Markdown, HTML: shown on demand */
-    const char *text;       /* each line wrapped by itself */
-    enum tone tone;         /* of the text */
-    bool verbatim;          /* the text is laid out (and for a terminal coloured) already */
+    struct cell mark; /* beside the title: a verdict */
+    bool folded;      /* Markdown, HTML: shown on demand */
+    const char *text; /* each line wrapped by itself */
+    enum tone tone;   /* of the text */
+    bool verbatim;    /* the text is laid out (and for a terminal coloured) already */
     const struct table *table;
 };
 
@@ -171,7 +186,8 @@ struct document {
 
 /* Each returns the new section, valid until the next one is added. */
 struct section *document_add(struct document *document, struct section section);
-struct section *document_table(struct document *document, const char *key, const char *title, const struct table *table);
+struct section *document_table(struct document *document, const char *key, const char *title,
+                               const struct table *table);
 struct section *document_text(struct document *document, unsigned show, enum tone tone, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 

@@ -9,11 +9,11 @@
 /* Matrix instructions. K is that of the deepest instruction of 16 x 16 that kernels/include/tile.h has; at 32 x 32 it
  * is half. 0: there is none. */
 #define MATRIX_FACTS(FACT)                                                                                             \
-    FACT(matrix_lanes)   /* lanes of the waves that have them: 32 or 64 */                                            \
-    FACT(matrix_size)    /* of the largest: 16 x 16 or 32 x 32 */                                                     \
-    FACT(matrix_layout)  /* who holds what: 2 MFMA, 3 mma.sync, 11 WMMA of gfx11, 12 WMMA of gfx12 */                 \
-    FACT(matrix_holders) /* lanes that share one A: on gfx11 both halves of a wave hold all of it */                  \
-    FACT(matrix_rows)    /* rows of A that a lane has elements of */                                                  \
+    FACT(matrix_lanes)   /* lanes of the waves that have them: 32 or 64 */                                             \
+    FACT(matrix_size)    /* of the largest: 16 x 16 or 32 x 32 */                                                      \
+    FACT(matrix_layout)  /* who holds what: 2 MFMA, 3 mma.sync, 11 WMMA of gfx11, 12 WMMA of gfx12 */                  \
+    FACT(matrix_holders) /* lanes that share one A: on gfx11 both halves of a wave hold all of it */                   \
+    FACT(matrix_rows)    /* rows of A that a lane has elements of */                                                   \
     FACT(matrix_k_f64)                                                                                                 \
     FACT(matrix_k_f32)                                                                                                 \
     FACT(matrix_k_xf32)                                                                                                \
@@ -23,31 +23,31 @@
     FACT(matrix_k_fp8_fnuz)                                                                                            \
     FACT(matrix_k_i8)                                                                                                  \
     FACT(matrix_k_i4)                                                                                                  \
-    FACT(matrix_k_mx)              /* scaled: floats of 4 and 6 bits */                                               \
-    FACT(matrix_k_sparse_f16)      /* two of every four elements of A; bf16 as well */                                \
+    FACT(matrix_k_mx)         /* scaled: floats of 4 and 6 bits */                                                     \
+    FACT(matrix_k_sparse_f16) /* two of every four elements of A; bf16 as well */                                      \
     FACT(matrix_k_sparse_i8)                                                                                           \
     FACT(matrix_k_sparse_fp8_ocp)                                                                                      \
     FACT(matrix_k_sparse_fp8_fnuz)                                                                                     \
-    FACT(matrix_k_f16_sums)        /* adds up in f16 */                                                               \
-    FACT(matrix_k_bf16_sums)       /* adds up in bf16 */
+    FACT(matrix_k_f16_sums)  /* adds up in f16 */                                                                      \
+    FACT(matrix_k_bf16_sums) /* adds up in bf16 */
 
 /* What else an instruction set has: 1 or 0. */
 #define TARGET_FACTS(FACT)                                                                                             \
     MATRIX_FACTS(FACT)                                                                                                 \
-    FACT(f16)              /* packed arithmetic of f16 */                                                              \
-    FACT(bf16_dot)         /* dot products of packed bf16 */                                                           \
-    FACT(i8_dot)           /* of packed i8 */                                                                          \
-    FACT(f16_dot)          /* of packed f16 */                                                                         \
-    FACT(i4_dot)           /* of packed i4 */                                                                          \
-    FACT(cpu)              /* the CPU device: any layout, and no registers that limit anything */                     \
-    FACT(fp8_ocp)          /* converts e4m3 and e5m2 */                                                               \
-    FACT(fp8_fnuz)         /* converts e4m3fnuz and e5m2fnuz */                                                       \
-    FACT(packed_f32)       /* two f32 in one instruction */                                                           \
-    FACT(dpp)              /* moves within 16 lanes, pushes and swizzles, as AMD has them */                          \
+    FACT(f16)        /* packed arithmetic of f16 */                                                                    \
+    FACT(bf16_dot)   /* dot products of packed bf16 */                                                                 \
+    FACT(i8_dot)     /* of packed i8 */                                                                                \
+    FACT(f16_dot)    /* of packed f16 */                                                                               \
+    FACT(i4_dot)     /* of packed i4 */                                                                                \
+    FACT(cpu)        /* the CPU device: any layout, and no registers that limit anything */                            \
+    FACT(fp8_ocp)    /* converts e4m3 and e5m2 */                                                                      \
+    FACT(fp8_fnuz)   /* converts e4m3fnuz and e5m2fnuz */                                                              \
+    FACT(packed_f32) /* two f32 in one instruction */                                                                  \
+    FACT(dpp)        /* moves within 16 lanes, pushes and swizzles, as AMD has them */                                 \
     FACT(permlane16)                                                                                                   \
-    FACT(unaligned_access) /* loads and stores at any address */                                                      \
-    FACT(named_registers)  /* assembly names registers, so that code can be made to need a number of them */          \
-    FACT(atomic_add_f16)   /* of packed pairs */                                                                      \
+    FACT(unaligned_access) /* loads and stores at any address */                                                       \
+    FACT(named_registers)  /* assembly names registers, so that code can be made to need a number of them */           \
+    FACT(atomic_add_f16)   /* of packed pairs */                                                                       \
     FACT(atomic_add_f32)                                                                                               \
     FACT(atomic_add_f64)                                                                                               \
     FACT(atomic_add_lds_f16)                                                                                           \

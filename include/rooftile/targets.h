@@ -23,7 +23,7 @@
 struct target {
     const char *arch;     /* "gfx942" */
     const char *products; /* a few that have it, for people */
-    unsigned llvm; /* oldest major version that compiles kernels for it (to PTX, for NVIDIA's); below 14 none does */
+    unsigned llvm;    /* oldest major version that compiles kernels for it (to PTX, for NVIDIA's); below 14 none does */
     const char *cuda; /* oldest CUDA whose nvcc does, "12.8"; NULL: only clang */
 };
 #define TARGET_COUNT 18

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Units: numbers people write ("16Ki", "0.5 s", "2.1 GHz") and numbers people read ("1.50 GiB", "12.3 us", "24.1 GB/s").
- * Machine output never uses these: it has base units (ns, bytes, Hz) and plain JSON numbers.
+ * Units: numbers people write ("16Ki", "0.5 s", "2.1 GHz") and numbers people read ("1.50 GiB", "12.3 us", "24.1
+ * GB/s"). Machine output never uses these: it has base units (ns, bytes, Hz) and plain JSON numbers.
  */
 #ifndef ROOFTILE_UNITS_H
 #define ROOFTILE_UNITS_H
@@ -12,20 +12,23 @@
 #define UNITS_TEXT 32 /* room for any formatted quantity */
 
 /* A number with an optional binary (Ki Mi Gi Ti) or decimal (k M G T) suffix and nothing else: "268435456", "256Mi",
- * "1e6", "0.5k". Hex, inf, nan and a bare sign are refused; so is what is beyond a double, and *value is infinite then. */
+ * "1e6", "0.5k". Hex, inf, nan and a bare sign are refused; so is what is beyond a double, and *value is infinite then.
+ */
 bool units_parse_number(double *value, const char *text);
 
 /* A duration: number and ns | us | ms | s | min, with or without a space; a bare number is refused. */
 bool units_parse_time_ns(double *time_ns, const char *text);
 
 /* Each writes into `out` (UNITS_TEXT bytes) and returns it. Three significant digits; NaN and negative print as "-". */
-const char *units_time(char *out, double time_ns);        /* "12.3 us" */
-const char *units_bytes(char *out, double size_bytes);    /* "1.50 GiB", binary */
-const char *units_rate(char *out, double per_second, const char *unit); /* "24.1 GB/s", decimal: unit "B/s", "FLOP/s", "OP/s" */
-const char *units_quantity(char *out, double value, const char *unit); /* by its unit: "ns" as a time, "B/s" "FLOP/s" "Hz" "1/s" as a
-                                                                        rate, "1" bare, any other behind the number */
-const char *units_hz(char *out, double hz);               /* "2.31 GHz" */
-const char *units_percent(char *out, double fraction);    /* 0.873 -> "87.3 %" */
-const char *units_count(char *out, double count);         /* 33554432 -> "32Mi" when exact, else "33.6M", small ones plain */
+const char *units_time(char *out, double time_ns);     /* "12.3 us" */
+const char *units_bytes(char *out, double size_bytes); /* "1.50 GiB", binary */
+/* "24.1 GB/s", decimal: unit "B/s", "FLOP/s", "OP/s" */
+const char *units_rate(char *out, double per_second, const char *unit);
+/* by its unit: "ns" as a time, "B/s" "FLOP/s" "Hz" "1/s" as a rate, "1" bare, any other behind the number */
+const char *units_quantity(char *out, double value, const char *unit);
+const char *units_hz(char *out, double hz);            /* "2.31 GHz" */
+const char *units_percent(char *out, double fraction); /* 0.873 -> "87.3 %" */
+/* 33554432 -> "32Mi" when exact, else "33.6M", small ones plain */
+const char *units_count(char *out, double count);
 
 #endif

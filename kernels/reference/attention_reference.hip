@@ -27,10 +27,10 @@ __device__ static double power_of_e(double x)
     return sum * reference_power_of_two(static_cast<int>(turns));
 }
 
-extern "C" __global__ void attention_reference(double *result, const uint64_t *index, const element *q, const element *k,
-    const element *v, const uint32_t *q_starts, const uint32_t *k_starts, const uint32_t *table, uint32_t batch,
-    uint32_t d_count, uint32_t heads_q, uint32_t heads_kv, uint32_t causal, uint32_t single, uint32_t page,
-    uint32_t pages, double scale, uint32_t samples)
+extern "C" __global__ void attention_reference(double *result, const uint64_t *index, const element *q,
+    const element *k, const element *v, const uint32_t *q_starts, const uint32_t *k_starts, const uint32_t *table,
+    uint32_t batch, uint32_t d_count, uint32_t heads_q, uint32_t heads_kv, uint32_t causal, uint32_t single,
+    uint32_t page, uint32_t pages, double scale, uint32_t samples)
 {
     const unsigned sample = blockIdx.x * blockDim.x + threadIdx.x;
     if (sample >= samples)
@@ -50,7 +50,8 @@ extern "C" __global__ void attention_reference(double *result, const uint64_t *i
         const uint64_t row = (at * heads_kv + head / (heads_q / heads_kv)) * d_count;
         double score = 0;
         for (uint64_t i = 0; i < d_count; ++i)
-            score += reference_number<DTYPE>(q[(token * heads_q + head) * d_count + i]) * reference_number<DTYPE>(k[row + i]);
+            score += reference_number<DTYPE>(q[(token * heads_q + head) * d_count + i]) *
+                     reference_number<DTYPE>(k[row + i]);
         score *= scale;
         if (!(score > -3.4028234663852886e38))
             continue;

@@ -28,8 +28,8 @@ __device__ static uint32_t rank_of(const float *logits, uint32_t experts, uint32
 }
 
 /* The chosen expert (choice), or its weight: exp(logit) over the sum of the chosen (renormalise) or of all. */
-extern "C" __global__ void moe_gate_reference(double *result, const uint64_t *index, const float *logits, uint32_t experts,
-    uint32_t top, uint32_t renormalise, uint32_t choice, uint32_t samples)
+extern "C" __global__ void moe_gate_reference(double *result, const uint64_t *index, const float *logits,
+    uint32_t experts, uint32_t top, uint32_t renormalise, uint32_t choice, uint32_t samples)
 {
     const unsigned sample = blockIdx.x * blockDim.x + threadIdx.x;
     if (sample >= samples)
@@ -87,8 +87,8 @@ __device__ static uint32_t pair_of(const uint32_t *ids, uint32_t pairs, uint32_t
 }
 
 /* Element i of the plan: offsets of the experts (experts + 1 of them), slots of the pairs, tokens of the slots. */
-extern "C" __global__ void moe_plan_reference(double *result, const uint64_t *index, const uint32_t *ids, uint32_t experts,
-    uint32_t pairs, uint32_t top, uint32_t samples)
+extern "C" __global__ void moe_plan_reference(double *result, const uint64_t *index, const uint32_t *ids,
+    uint32_t experts, uint32_t pairs, uint32_t top, uint32_t samples)
 {
     const unsigned sample = blockIdx.x * blockDim.x + threadIdx.x;
     if (sample >= samples)

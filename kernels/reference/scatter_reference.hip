@@ -4,8 +4,8 @@
  */
 #include "portable.h"
 
-extern "C" __global__ void scatter_reference(double *result, const uint64_t *index, const uint32_t *order, uint32_t count,
-    uint32_t run, uint32_t words, uint32_t samples)
+extern "C" __global__ void scatter_reference(double *result, const uint64_t *index, const uint32_t *order,
+    uint32_t count, uint32_t run, uint32_t words, uint32_t samples)
 {
     const unsigned sample = blockIdx.x * blockDim.x + threadIdx.x;
     if (sample >= samples)

@@ -333,7 +333,8 @@ void text_add_escaped(struct text *text, enum escape escape, const char *string)
     text_pad(text, quotes, escaper->quote);
     for (size_t length; *string; string += length) {
         const char *to = replacement(escaper, string, &length);
-        if ((escape == ESCAPE_PRINTABLE || escape == ESCAPE_CSV) && *string == '\xc2' && (unsigned char)string[1] - 0x80u < 0x20) {
+        if ((escape == ESCAPE_PRINTABLE || escape == ESCAPE_CSV) && *string == '\xc2' &&
+            (unsigned char)string[1] - 0x80u < 0x20) {
             to = "?"; /* the second set of control characters, U+0080 to U+009F */
             length = 2;
         }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Memory levels: capacity boundaries on curves of a rate and of a latency over footprints, and what they say about each other.
+ * Memory levels: capacity boundaries on curves of a rate and of a latency over footprints, and what they say about each
+ * other.
  */
 #include <math.h>
 #include <stdio.h>
@@ -111,8 +112,8 @@ static double worse(double before, double after, bool rises)
     return rises ? after / before : before / after;
 }
 
-/* One case with interference must not look like a capacity boundary: what is worse than both its neighbours by more than a level is drawn
- * up to the nearer one. A step is worse than one of them at most, and stays as it is. */
+/* One case with interference must not look like a capacity boundary: what is worse than both its neighbours by more
+ * than a level is drawn up to the nearer one. A step is worse than one of them at most, and stays as it is. */
 static void take_out_spikes(double *y, const struct point *points, size_t count, bool rises)
 {
     for (size_t k = 0; k < count; k++) {
@@ -127,8 +128,8 @@ static void take_out_spikes(double *y, const struct point *points, size_t count,
 }
 
 /* Capacity boundaries between levels: falls of a rate, or rises of a latency (`rises`). */
-static size_t find_boundaries(struct change_point boundaries[static MAX_BOUNDARIES], const struct curve *curve, bool rises,
-                           uint64_t seed)
+static size_t find_boundaries(struct change_point boundaries[static MAX_BOUNDARIES], const struct curve *curve,
+                              bool rises, uint64_t seed)
 {
     struct change_point changes[MAX_CHANGES];
     double *x = calloc(2 * curve->count + 1, sizeof(*x)), *y = x + curve->count;
@@ -142,7 +143,8 @@ static size_t find_boundaries(struct change_point boundaries[static MAX_BOUNDARI
     size_t kept = 0;
     double plateau = found ? changes[0].before : 0;
     for (size_t k = 0; k < found && kept < MAX_BOUNDARIES; k++) {
-        /* Only steps outward are capacity boundaries of a cache; a better rate after the small end is launch cost fading out. */
+        /* Only steps outward are capacity boundaries of a cache; a better rate after the small end is launch cost
+         * fading out. */
         if (worse(plateau, changes[k].after, rises) < same_level_ratio || changes[k].confidence < least_confidence) {
             if (worse(plateau, changes[k].after, rises) < 1)
                 plateau = changes[k].after;
@@ -220,7 +222,8 @@ static void find_bandwidths(struct machine *machine, const struct result *result
         level->capacity_bytes = boundaries[k].x_high;
         level->capacity_confidence = boundaries[k].confidence;
         snprintf(level->capacity_source, sizeof(level->capacity_source),
-                 "change point of %s between %.0f and %.0f bytes", curve->kernel, boundaries[k].x_low, boundaries[k].x_high);
+                 "change point of %s between %.0f and %.0f bytes", curve->kernel, boundaries[k].x_low,
+                 boundaries[k].x_high);
     }
 }
 
@@ -321,7 +324,8 @@ static void name_latencies(struct machine *machine, const struct device_info *de
     last->instances = 1;
 }
 
-/* A level's latency: of the chases that see the same capacity boundary, else of those whose footprint certainly lies inside. */
+/* A level's latency: of the chases that see the same capacity boundary, else of those whose footprint certainly lies
+ * inside. */
 static void take_latencies(struct machine *machine, const struct curve *chases, double cores)
 {
     for (uint32_t k = 0; k < machine->level_count; k++) {

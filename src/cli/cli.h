@@ -98,21 +98,22 @@ struct cli_options {
     size_t label_count;
     const char *const *archs; /* --arch A,B: split */
     size_t arch_count;
-    unsigned trials;             /* --trials N; 0 = one */
-    const char *ab[2];           /* --ab A B: kernel folders, compilers or code objects; NULL = not a comparison */
-    const char *db, *channel, *confirm, *reason; /* history: --db FILE, --channel NAME, --confirm SUITE, --reason TEXT */
-    unsigned keep;               /* --keep N runs; 0 = all */
-    bool backfill;               /* --backfill */
-    const char *alpha, *delta;   /* --alpha, --delta: fractions */
-    unsigned jobs; /* -j, --jobs N */
+    unsigned trials;   /* --trials N; 0 = one */
+    const char *ab[2]; /* --ab A B: kernel folders, compilers or code objects; NULL = not a comparison */
+    /* history: --db FILE, --channel NAME, --confirm SUITE, --reason TEXT */
+    const char *db, *channel, *confirm, *reason;
+    unsigned keep;             /* --keep N runs; 0 = all */
+    bool backfill;             /* --backfill */
+    const char *alpha, *delta; /* --alpha, --delta: fractions */
+    unsigned jobs;             /* -j, --jobs N */
     bool force, run, inject_faults, orders, strict;
     bool references; /* --references */
-    bool profile;   /* --profile */
-    bool names;     /* --names: names only, one per line */
-    bool targets;   /* --targets */
-    unsigned block; /* --block N: threads of a workgroup; 0 = the launch's */
-    bool isa, ir;   /* --isa, --ir: the disassembly, the LLVM IR */
-    bool help;      /* -h, --help: answered before the command runs */
+    bool profile;    /* --profile */
+    bool names;      /* --names: names only, one per line */
+    bool targets;    /* --targets */
+    unsigned block;  /* --block N: threads of a workgroup; 0 = the launch's */
+    bool isa, ir;    /* --isa, --ir: the disassembly, the LLVM IR */
+    bool help;       /* -h, --help: answered before the command runs */
     enum color_mode color;
     enum { PROGRESS_AUTO, PROGRESS_ALWAYS, PROGRESS_NEVER } progress;
     bool quiet;

@@ -114,7 +114,8 @@ static enum status build_plan_references(struct session *session, struct tally *
     return status;
 }
 
-static enum status build_target_references(struct session *session, const char *arch, struct tally *tally, struct err *err)
+static enum status build_target_references(struct session *session, const char *arch, struct tally *tally,
+                                           struct err *err)
 {
     const struct suite *const *suites = session->suites;
     const size_t suite_count = session->suite_count;
@@ -141,7 +142,8 @@ static enum status build_references(struct session *session, struct tally *total
     const size_t count = options->arch_count ? options->arch_count : TARGET_COUNT;
     enum status status = STATUS_OK;
     for (size_t k = 0; k < count && !status; k++)
-        status = build_target_references(session, options->arch_count ? options->archs[k] : targets[k].arch, total, err);
+        status =
+            build_target_references(session, options->arch_count ? options->archs[k] : targets[k].arch, total, err);
     if (!status)
         printf("references for %zu targets: %zu compiled, %zu failed, %zu skipped\n", count, total->compiled,
                total->failed, total->skipped);

@@ -66,8 +66,8 @@ static void add_launch(struct launches *launches, const struct resolved *bound, 
                                 .arg_count = spec->arg_count};
 }
 
-static void collect(struct launches *launches, const struct resolved *bound, const struct resolved_step *steps, size_t count,
-                    size_t code, struct arena *arena)
+static void collect(struct launches *launches, const struct resolved *bound, const struct resolved_step *steps,
+                    size_t count, size_t code, struct arena *arena)
 {
     for (size_t k = 0; k < count; k++) {
         collect(launches, bound, steps[k].steps, steps[k].step_count, code, arena);

@@ -28,10 +28,10 @@ static void add_case(struct table *table, const struct plan_case *c)
     struct table_row *row = table_add(
         table, (struct cell[]){cell_text(c->label), cell_text(c->id), cell_text(states[c->state]), cell_text(c->reason),
                                cell_number((double)c->resolved.buffer_bytes), cell_positive(c->lower_bound.time_ns),
-                               cell_number(c->forecast_ns), cell_number(c->lower_bound.intensity), cell_known(c->lower_bound.bound),
-                               cell_number(c->estimate_ns), cell_number(c->resolved.work.flops),
-                               cell_number(c->resolved.work.read_bytes), cell_number(c->resolved.work.write_bytes),
-                               cell_text(verify_method_name(c->verify))});
+                               cell_number(c->forecast_ns), cell_number(c->lower_bound.intensity),
+                               cell_known(c->lower_bound.bound), cell_number(c->estimate_ns),
+                               cell_number(c->resolved.work.flops), cell_number(c->resolved.work.read_bytes),
+                               cell_number(c->resolved.work.write_bytes), cell_text(verify_method_name(c->verify))});
     if (c->state != PLAN_READY)
         row->instead = cell_text(arena_printf(table->arena, "%s: %s", states[c->state], c->reason));
 }
@@ -57,13 +57,14 @@ static void add_total(struct document *document, const struct session *session, 
                   plan->count == 1 ? "" : "s", ready, plan->code_count, plan->code_count == 1 ? "" : "s",
                   units_time(total, plan->estimate_ns), session->info.name, more);
     if (session->machine.level_count)
+        document_text(document, SHOW_PEOPLE, TONE_PLAIN,
+                      "lower bound: least time by the ceilings of %s; forecast: the lower bound plus a launch "
+                      "(predicted, not measured)",
+                      session->machine.title[0] ? session->machine.title : session->machine.name);
+    else
         document_text(
             document, SHOW_PEOPLE, TONE_PLAIN,
-            "lower bound: least time by the ceilings of %s; forecast: the lower bound plus a launch (predicted, not measured)",
-            session->machine.title[0] ? session->machine.title : session->machine.name);
-    else
-        document_text(document, SHOW_PEOPLE, TONE_PLAIN,
-                      "no ceiling is known for this device, so there is no lower bound: 'rooftile roofline' measures them");
+            "no ceiling is known for this device, so there is no lower bound: 'rooftile roofline' measures them");
 }
 
 static void add_plan(struct document *document, const struct session *session, const struct uncompiled *uncompiled)

@@ -58,10 +58,10 @@ static void say_interference(const struct result *result)
     for (size_t k = 0; k < result->case_count; k++)
         interference += (result->cases[k].flags & FLAG_INTERFERENCE) != 0;
     if (interference * 10 > result->case_count)
-        log_info(
-            "%zu of %zu cases saw interference by something else on this machine: for ceilings to rely on, measure again "
-            "while it is quiet",
-            interference, result->case_count);
+        log_info("%zu of %zu cases saw interference by something else on this machine: for ceilings to rely on, "
+                 "measure again "
+                 "while it is quiet",
+                 interference, result->case_count);
 }
 
 int cmd_roofline(const struct cli_options *options, struct arena *arena)

@@ -61,7 +61,8 @@ static void compare_claim(struct text *found, const struct resolved *resolved, c
                           const struct codeobj *object, const struct codeobj_kernel *kernel)
 {
     struct text differs = {0};
-    if (launch == launch_first_timed(resolved) && launch_claim_differs(&differs, resolved, launch, object->target, kernel))
+    if (launch == launch_first_timed(resolved) &&
+        launch_claim_differs(&differs, resolved, launch, object->target, kernel))
         add_line(found, differs.data);
     text_release(&differs);
 }
@@ -186,7 +187,8 @@ void codes_disassemble(const struct codes *codes)
 struct result_code codes_facts(const struct codes *codes, const struct plan_case *plan_case)
 {
     struct result_code facts = {.waves_per_simd = NAN, .occupancy_limit = "", .isa_sha256 = "", .loop_share = NAN};
-    const struct resolved_launch *launch = plan_case->state == PLAN_READY ? launch_first_timed(&plan_case->resolved) : NULL;
+    const struct resolved_launch *launch =
+        plan_case->state == PLAN_READY ? launch_first_timed(&plan_case->resolved) : NULL;
     const struct codeobj_file *file = launch ? codes->files[launch->code] : NULL;
     const struct codeobj *object = NULL;
     const struct codeobj_kernel *kernel = file ? codeobj_find_kernel(&object, file, NULL, launch->symbol) : NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Codes: the AMD code objects of a plan, read once after they are built. Two uses: no case is launched whose arguments differ
- * from what its kernel takes, and results record what the compiler made of a kernel.
+ * Codes: the AMD code objects of a plan, read once after they are built. Two uses: no case is launched whose arguments
+ * differ from what its kernel takes, and results record what the compiler made of a kernel.
  */
 #ifndef ROOFTILE_CODES_H
 #define ROOFTILE_CODES_H
@@ -27,7 +27,8 @@ struct codes {
 /* Reads every built object of the session's plan. What cannot be read is no error here. */
 void codes_open(struct codes *codes, const struct session *session);
 
-/* What differs between a case's launches and its kernels, a line each, or why its code cannot be read; false: nothing does. */
+/* What differs between a case's launches and its kernels, a line each, or why its code cannot be read; false: nothing
+ * does. */
 bool codes_differences(struct text *out, const struct codes *codes, const struct plan_case *plan_case);
 
 /* By plan index, as run_options.refused takes it. Code that cannot be read is not refused. */

@@ -6,32 +6,33 @@
 #define ANY_NUMBER SIZE_MAX
 
 static const enum option_id run_options[] = {
-    OPT_DEVICE,  OPT_SET,        OPT_FILTER,  OPT_OUT,        OPT_FORMAT, OPT_QUICK,   OPT_SEED,     OPT_MACHINE,
-    OPT_KERNELS, OPT_CACHE,      OPT_JOBS,    OPT_FORCE,      OPT_RESUME, OPT_SAMPLES, OPT_MIN_TIME, OPT_MAX_TIME,
-    OPT_TIMER,   OPT_CACHE_MODE, OPT_TIMEOUT, OPT_BUDGET,  OPT_TRIALS, OPT_AB,     OPT_KEEP_ORDER, OPT_LABEL,
-    OPT_STRICT,  OPT_PROFILE,    OPT_END};
+    OPT_DEVICE,   OPT_SET,        OPT_FILTER, OPT_OUT,        OPT_FORMAT,  OPT_QUICK,  OPT_SEED,
+    OPT_MACHINE,  OPT_KERNELS,    OPT_CACHE,  OPT_JOBS,       OPT_FORCE,   OPT_RESUME, OPT_SAMPLES,
+    OPT_MIN_TIME, OPT_MAX_TIME,   OPT_TIMER,  OPT_CACHE_MODE, OPT_TIMEOUT, OPT_BUDGET, OPT_TRIALS,
+    OPT_AB,       OPT_KEEP_ORDER, OPT_LABEL,  OPT_STRICT,     OPT_PROFILE, OPT_END};
 static const enum option_id plan_options[] = {OPT_DEVICE, OPT_SET,        OPT_FILTER,  OPT_JSON,     OPT_QUICK,
                                               OPT_SEED,   OPT_MACHINE,    OPT_KERNELS, OPT_MIN_TIME, OPT_MAX_TIME,
                                               OPT_TIMER,  OPT_CACHE_MODE, OPT_TIMEOUT, OPT_END};
-static const enum option_id build_options[] = {OPT_ARCH,    OPT_DEVICE, OPT_SET,  OPT_FILTER, OPT_MACHINE,
-                                               OPT_KERNELS, OPT_CACHE,  OPT_JOBS, OPT_FORCE,  OPT_REFERENCES, OPT_END};
-static const enum option_id check_options[] = {OPT_ARCH, OPT_RUN,   OPT_ORDERS,  OPT_INJECT_FAULTS, OPT_DEVICE,
-                                               OPT_SET,  OPT_FILTER, OPT_OUT,    OPT_SEED,  OPT_KERNELS,
-                                               OPT_CACHE, OPT_JOBS, OPT_FORCE,   OPT_TIMEOUT, OPT_BUDGET, OPT_END};
-static const enum option_id roofline_options[] = {OPT_DEVICE,  OPT_QUICK, OPT_OUT,  OPT_JSON,  OPT_SEED,
-                                                  OPT_KERNELS, OPT_CACHE, OPT_JOBS, OPT_FORCE, OPT_BUDGET, OPT_END};
+static const enum option_id build_options[] = {OPT_ARCH,    OPT_DEVICE,     OPT_SET,   OPT_FILTER,
+                                               OPT_MACHINE, OPT_KERNELS,    OPT_CACHE, OPT_JOBS,
+                                               OPT_FORCE,   OPT_REFERENCES, OPT_END};
+static const enum option_id check_options[] = {
+    OPT_ARCH, OPT_RUN,     OPT_ORDERS, OPT_INJECT_FAULTS, OPT_DEVICE, OPT_SET,     OPT_FILTER, OPT_OUT,
+    OPT_SEED, OPT_KERNELS, OPT_CACHE,  OPT_JOBS,          OPT_FORCE,  OPT_TIMEOUT, OPT_BUDGET, OPT_END};
+static const enum option_id roofline_options[] = {OPT_DEVICE, OPT_QUICK, OPT_OUT,   OPT_JSON,   OPT_SEED, OPT_KERNELS,
+                                                  OPT_CACHE,  OPT_JOBS,  OPT_FORCE, OPT_BUDGET, OPT_END};
 static const enum option_id list_options[] = {OPT_FILTER, OPT_TARGETS, OPT_NAMES, OPT_JSON, OPT_KERNELS, OPT_END};
 static const enum option_id devices_options[] = {OPT_NAMES, OPT_JSON, OPT_END};
 static const enum option_id inspect_options[] = {OPT_ARCH, OPT_SET,     OPT_FILTER, OPT_BLOCK, OPT_ISA,   OPT_IR,
                                                  OPT_JSON, OPT_KERNELS, OPT_CACHE,  OPT_JOBS,  OPT_FORCE, OPT_END};
 static const enum option_id report_options[] = {OPT_FORMAT, OPT_OUT, OPT_END};
-static const enum option_id aa_options[] = {OPT_DEVICE, OPT_SET,   OPT_FILTER, OPT_TRIALS,   OPT_OUT,      OPT_JSON,
-                                            OPT_QUICK,  OPT_SEED,  OPT_MACHINE, OPT_KERNELS, OPT_CACHE,    OPT_JOBS,
-                                            OPT_FORCE,  OPT_SAMPLES, OPT_MIN_TIME, OPT_MAX_TIME, OPT_TIMER, OPT_CACHE_MODE,
-                                            OPT_TIMEOUT, OPT_BUDGET, OPT_END};
-static const enum option_id history_options[] = {OPT_DB,     OPT_CHANNEL,   OPT_DEVICE,  OPT_FORMAT, OPT_OUT,     OPT_JSON,
-                                                 OPT_STRICT, OPT_CONFIRM, OPT_TRIALS, OPT_REASON, OPT_KEEP,   OPT_BACKFILL,
-                                                 OPT_MACHINE, OPT_KERNELS, OPT_CACHE, OPT_JOBS, OPT_END};
+static const enum option_id aa_options[] = {
+    OPT_DEVICE,   OPT_SET,      OPT_FILTER,  OPT_TRIALS,     OPT_OUT,     OPT_JSON,   OPT_QUICK,
+    OPT_SEED,     OPT_MACHINE,  OPT_KERNELS, OPT_CACHE,      OPT_JOBS,    OPT_FORCE,  OPT_SAMPLES,
+    OPT_MIN_TIME, OPT_MAX_TIME, OPT_TIMER,   OPT_CACHE_MODE, OPT_TIMEOUT, OPT_BUDGET, OPT_END};
+static const enum option_id history_options[] = {
+    OPT_DB,     OPT_CHANNEL, OPT_DEVICE,   OPT_FORMAT,  OPT_OUT,     OPT_JSON,  OPT_STRICT, OPT_CONFIRM, OPT_TRIALS,
+    OPT_REASON, OPT_KEEP,    OPT_BACKFILL, OPT_MACHINE, OPT_KERNELS, OPT_CACHE, OPT_JOBS,   OPT_END};
 static const enum option_id compare_options[] = {OPT_FORMAT, OPT_JSON,  OPT_OUT,    OPT_FILTER,
                                                  OPT_ALPHA,  OPT_DELTA, OPT_STRICT, OPT_END};
 static const enum option_id checkup_options[] = {OPT_OUT, OPT_HTML, OPT_END};
@@ -71,7 +72,8 @@ const struct command commands[] = {
                  "  rooftile plan stream_triad --set n=1Mi..1Gi*4\n"
                  "  rooftile plan quick --device sim:mi300x   on a GPU that is not here\n"
                  "  rooftile plan quick --json plan.json\n",
-     .details = "The lower bound is the least time that the ceilings allow; the forecast adds the launch. Both are predictions.",
+     .details = "The lower bound is the least time that the ceilings allow; the forecast adds the launch. Both are "
+                "predictions.",
      .options = plan_options,
      .min_args = 1,
      .max_args = ANY_NUMBER,
@@ -91,7 +93,8 @@ const struct command commands[] = {
          "knows the target: $ROCM_PATH/llvm/bin/amdclang++, hipcc, the newest clang++; for NVIDIA CUDA's nvcc, "
          "else the newest clang++ from LLVM 19 on, which writes PTX for the driver to compile; or what "
          "ROOFTILE_KERNEL_COMPILER names.\n"
-         "With --references it is what 'check --run' and the suites named compare results with, for every GPU (or those of --arch), "
+         "With --references it is what 'check --run' and the suites named compare results with, for every GPU (or "
+         "those of --arch), "
          "whether its compiler is here or not.\n"
          "Exit code 1: something did not compile, and the compiler's own message is shown; or no compiler knows a "
          "target of --arch.",
@@ -107,11 +110,12 @@ const struct command commands[] = {
                  "  rooftile check --run                      every kernel at its check size\n"
                  "  rooftile check my_kernel --kernels . --run --orders\n"
                  "  rooftile check --inject-faults                    would a wrong result be noticed?\n",
-     .details = "Every kernel is built at its check size and the arguments that its manifest passes, and the occupancy that "
-                "it claims, are compared with those of the code: for the targets of --arch, else for the first that a "
-                "compiler here knows. With --run or --inject-faults that is skipped unless --arch is given.\n\n"
-                "Exit codes: 1 a kernel is wrong, or a fault went unnoticed; 2 a manifest or suite is broken, or does "
-                "not fit its code.",
+     .details =
+         "Every kernel is built at its check size and the arguments that its manifest passes, and the occupancy that "
+         "it claims, are compared with those of the code: for the targets of --arch, else for the first that a "
+         "compiler here knows. With --run or --inject-faults that is skipped unless --arch is given.\n\n"
+         "Exit codes: 1 a kernel is wrong, or a fault went unnoticed; 2 a manifest or suite is broken, or does "
+         "not fit its code.",
      .options = check_options,
      .max_args = ANY_NUMBER,
      .run = cmd_check},
@@ -122,11 +126,13 @@ const struct command commands[] = {
                  "  rooftile roofline --quick                 rougher, in about a minute\n"
                  "  rooftile roofline -o node7.json           into a machine file of your own\n"
                  "  rooftile run quick --machine node7.json\n",
-     .details = "Measures the suite 'characterize' (or SUITE) and writes what it found into a machine file. The ceilings "
-                "are the bandwidth of each memory level and the peak of each arithmetic unit; beside them stand latencies, LDS, "
-                "launch costs and timer facts. Cache levels are found in the measurements, by bandwidth and by latency, "
-                "not looked up in a table; where the two do not agree, it says so. -o names the machine file; --json "
-                "keeps the measurements behind it.",
+     .details =
+         "Measures the suite 'characterize' (or SUITE) and writes what it found into a machine file. The ceilings "
+         "are the bandwidth of each memory level and the peak of each arithmetic unit; beside them stand latencies, "
+         "LDS, "
+         "launch costs and timer facts. Cache levels are found in the measurements, by bandwidth and by latency, "
+         "not looked up in a table; where the two do not agree, it says so. -o names the machine file; --json "
+         "keeps the measurements behind it.",
      .options = roofline_options,
      .max_args = 1,
      .run = cmd_roofline},
@@ -158,13 +164,14 @@ const struct command commands[] = {
                  "  rooftile inspect my_kernel.hsaco          anybody's code object or bundle\n"
                  "  rooftile inspect ./app --filter '*gemm*'  kernels inside a HIP program\n"
                  "  rooftile inspect my.co --block 256 --json -   for programs\n",
-     .details = "A FILE is a code object (.co, .hsaco), an offload bundle, compressed or not, or an executable or library "
-                "with such bundles inside. Neither GPU nor ROCm is needed. Without --arch a KERNEL is compiled for the AMD "
-                "GPU of this machine, else for gfx942, and a FILE is shown whole.\n"
-                "Occupancy follows from the registers and LDS that the hardware is told to allocate, for workgroups as the "
-                "kernel is launched. Instructions are read from llvm-objdump and counted once each, whatever the branches "
-                "do; the column of a loop is one pass through it.\n"
-                "Findings never change the exit code.",
+     .details =
+         "A FILE is a code object (.co, .hsaco), an offload bundle, compressed or not, or an executable or library "
+         "with such bundles inside. Neither GPU nor ROCm is needed. Without --arch a KERNEL is compiled for the AMD "
+         "GPU of this machine, else for gfx942, and a FILE is shown whole.\n"
+         "Occupancy follows from the registers and LDS that the hardware is told to allocate, for workgroups as the "
+         "kernel is launched. Instructions are read from llvm-objdump and counted once each, whatever the branches "
+         "do; the column of a loop is one pass through it.\n"
+         "Findings never change the exit code.",
      .options = inspect_options,
      .min_args = 1,
      .max_args = ANY_NUMBER,
@@ -201,9 +208,11 @@ const struct command commands[] = {
                  "  rooftile run quick --ab old_kernels kernels     measure both in turns instead\n",
      .details =
          "Both results should have 3 trials or more (run --trials 5): the spread between processes decides what can be "
-         "told, and fewer trials are never confirmed. SLOWER and FASTER are certain to --alpha and beyond --delta; SAME is "
+         "told, and fewer trials are never confirmed. SLOWER and FASTER are certain to --alpha and beyond --delta; "
+         "SAME is "
          "within 3 %; everything else is INCONCLUSIVE, with the change that could have been seen.\n"
-         "Exit codes: 0 nothing slower; 1 a case or key figure is slower, broken or missing; 2 the two cannot be compared; "
+         "Exit codes: 0 nothing slower; 1 a case or key figure is slower, broken or missing; 2 the two cannot be "
+         "compared; "
          "4 with --strict: something is inconclusive, new or not comparable.",
      .options = compare_options,
      .min_args = 2,
@@ -214,9 +223,10 @@ const struct command commands[] = {
      .summary = "measure this machine's own noise, and what can be told in spite of it",
      .examples = "  rooftile aa quick                          20 trials of the same build\n"
                  "  rooftile aa nightly --trials 40 --json noise.json\n",
-     .details = "The spread between fresh processes is learned per case and per class, and kept: 'rooftile compare' then "
-                "knows what each case can show. Cases whose smallest visible change exceeds "
-                "10 % are named as too noisy to gate. 8 trials are the least that teach anything.",
+     .details =
+         "The spread between fresh processes is learned per case and per class, and kept: 'rooftile compare' then "
+         "knows what each case can show. Cases whose smallest visible change exceeds "
+         "10 % are named as too noisy to gate. 8 trials are the least that teach anything.",
      .options = aa_options,
      .min_args = 1,
      .max_args = ANY_NUMBER,
@@ -226,10 +236,13 @@ const struct command commands[] = {
      .summary = "one JSON and one page of what scripts/gpu_check measured",
      .examples = "  rooftile checkup out/gpu_check            in a few lines\n"
                  "  rooftile checkup out/gpu_check --html check.html -o check.json\n",
-     .details = "scripts/gpu_check calls it at its end. FOLDER has steps.json, and for each step that ran its log and its result. A "
-                "step counts as passed only when its exit code is 0, its result is whole, nothing in it is wrong and nothing was left "
+     .details = "scripts/gpu_check calls it at its end. FOLDER has steps.json, and for each step that ran its log and "
+                "its result. A "
+                "step counts as passed only when its exit code is 0, its result is whole, nothing in it is wrong and "
+                "nothing was left "
                 "out for want of time.\n"
-                "Exit codes: 0 all passed; 1 findings: a wrong result, a crash, a time that physics forbids; 2 the folder is none of "
+                "Exit codes: 0 all passed; 1 findings: a wrong result, a crash, a time that physics forbids; 2 the "
+                "folder is none of "
                 "gpu_check; 3 something could not be built or measured; 4 nothing is wrong, but time ran out.",
      .options = checkup_options,
      .min_args = 1,
@@ -247,9 +260,11 @@ const struct command commands[] = {
      .details =
          "One SQLite file; a run is one result with its trials, a series one case under one timer on one device. The "
          "gate wants 6 runs before it judges a series. One run that moved is TENTATIVE; a change that stayed is "
-         "confirmed, and remains a finding until it is gone or accepted. A changed driver, kernel or governor starts every "
+         "confirmed, and remains a finding until it is gone or accepted. A changed driver, kernel or governor starts "
+         "every "
          "series anew, and says so.\n"
-         "Exit codes of gate: 0 nothing confirmed; 1 a series is slower for good, broken or missing; 4 with --strict: tentative, "
+         "Exit codes of gate: 0 nothing confirmed; 1 a series is slower for good, broken or missing; 4 with --strict: "
+         "tentative, "
          "learning, timed in another way, or the environment changed. check: 1 when something is wrong with the file.",
      .options = history_options,
      .min_args = 1,

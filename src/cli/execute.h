@@ -15,8 +15,8 @@
 enum status execute_plan(struct result *result, struct session *session, const struct result *resumed,
                          const char *title, struct err *err);
 
-/* The case of this plan id that is ok; NULL: there is none. Results stand in plan order, so the case looked for is nearly always
- * the one behind the last found: `next` (0 at first) remembers where. */
+/* The case of this plan id that is ok; NULL: there is none. Results stand in plan order, so the case looked for is
+ * nearly always the one behind the last found: `next` (0 at first) remembers where. */
 const struct result_case *execute_find_ok(const struct result *result, const char *id, size_t *next);
 
 /* The result of a case that the budget (--budget) left no time for: skipped, with that reason. */

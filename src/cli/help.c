@@ -7,9 +7,10 @@
 
 #define TEXT_COLUMN 26u /* where descriptions start */
 
-const char overview_summary[] = "rooftile measures GPU kernels and says how far each is from the ceiling of the machine "
-                                "in front of you. Without a GPU it "
-                                "measures the host's own cores.";
+const char overview_summary[] =
+    "rooftile measures GPU kernels and says how far each is from the ceiling of the machine "
+    "in front of you. Without a GPU it "
+    "measures the host's own cores.";
 
 const char overview_examples[] = "  rooftile run quick                   one minute on any machine\n"
                                  "  rooftile run stream_triad --set n=1Mi..64Mi*4 --set dtype=f32,f64\n"

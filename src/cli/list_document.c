@@ -331,9 +331,10 @@ static void overview(struct document *document, const struct listing *listing)
 
 static const struct table *kernels_of(const struct listing *listing)
 {
-    static const struct table_column columns[] = {
-        {.key = "name"}, {.key = "summary"}, {.key = "family"},  {.key = "class"}, {.key = "reference"}, {.key = "path"},
-        {.key = "tags"}, {.key = "params"},  {.key = "buffers"}, {.key = "let"},   {.key = "work"},   {.key = "check"}};
+    static const struct table_column columns[] = {{.key = "name"},  {.key = "summary"},   {.key = "family"},
+                                                  {.key = "class"}, {.key = "reference"}, {.key = "path"},
+                                                  {.key = "tags"},  {.key = "params"},    {.key = "buffers"},
+                                                  {.key = "let"},   {.key = "work"},      {.key = "check"}};
     struct arena *arena = listing->arena;
     struct table *table = TABLE(arena, columns);
     for (size_t k = 0; k < listing->kernel_count; k++) {

@@ -162,10 +162,10 @@ bool ceilings_case_from_id(struct suite_case *out, const char *id, struct arena 
     return true;
 }
 
-/* The case that measured the ceiling, planned and built again. When it is gone the ceiling stands: it only cannot be measured
- * again. */
+/* The case that measured the ceiling, planned and built again. When it is gone the ceiling stands: it only cannot be
+ * measured again. */
 static enum status add_ceiling(struct ceilings *ceilings, const struct ceiling *ceiling, struct run_ceiling known,
-                            struct session *session, const volatile int *stop, struct err *err)
+                               struct session *session, const volatile int *stop, struct err *err)
 {
     struct suite_case suite_case = {0};
     const struct plan *plan = NULL;
@@ -198,20 +198,22 @@ static enum status add_ceiling(struct ceilings *ceilings, const struct ceiling *
 }
 
 static enum status prepare_ceilings(struct ceilings *ceilings, struct session *session, const volatile int *stop,
-                                 struct err *err)
+                                    struct err *err)
 {
     const struct machine *machine = &session->machine;
     enum status status = STATUS_OK;
-    ceilings->ceilings = arena_array(session->arena, machine->level_count + machine->unit_count + 1, sizeof(*ceilings->ceilings));
+    ceilings->ceilings =
+        arena_array(session->arena, machine->level_count + machine->unit_count + 1, sizeof(*ceilings->ceilings));
     for (uint32_t k = 0; k < machine->level_count && !status; k++)
-        status = add_ceiling(ceilings, &machine->levels[k].bandwidth, (struct run_ceiling){.is_level = true, .index = k},
-                          session, stop, err);
+        status = add_ceiling(ceilings, &machine->levels[k].bandwidth,
+                             (struct run_ceiling){.is_level = true, .index = k}, session, stop, err);
     for (uint32_t k = 0; k < machine->unit_count && !status; k++)
         status = add_ceiling(ceilings, &machine->units[k].peak, (struct run_ceiling){.index = k}, session, stop, err);
     return status;
 }
 
-enum status ceilings_prepare(struct ceilings *ceilings, struct session *session, const volatile int *stop, struct err *err)
+enum status ceilings_prepare(struct ceilings *ceilings, struct session *session, const volatile int *stop,
+                             struct err *err)
 {
     enum status status = services_prepare(ceilings->services, session, stop, err);
     return status || session->info.predicted ? status : prepare_ceilings(ceilings, session, stop, err);

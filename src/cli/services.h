@@ -14,8 +14,8 @@ struct service_code {
 
 /* Whether the session's device has a use for it. */
 bool services_wanted(const struct session *session, enum run_service which);
-/* Those that are wanted. One that cannot be planned is skipped, and what it is for is then not done: only an interrupt is
- * an error, and a broken launch_empty. */
+/* Those that are wanted. One that cannot be planned is skipped, and what it is for is then not done: only an interrupt
+ * is an error, and a broken launch_empty. */
 enum status services_prepare(struct service_code services[SERVICE_COUNT], struct session *session,
                              const volatile int *stop, struct err *err);
 void services_apply(struct run_service_case out[SERVICE_COUNT], const struct service_code services[SERVICE_COUNT]);
@@ -28,7 +28,8 @@ struct ceilings {
     struct service_code services[SERVICE_COUNT];
 };
 
-enum status ceilings_prepare(struct ceilings *ceilings, struct session *session, const volatile int *stop, struct err *err);
+enum status ceilings_prepare(struct ceilings *ceilings, struct session *session, const volatile int *stop,
+                             struct err *err);
 void ceilings_apply(struct run_options *options, const struct ceilings *ceilings);
 
 /* A suite case from a case id "kernel/name=value;...", measured quickly in the id's mode; its timer is measured anew.

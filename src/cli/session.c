@@ -144,8 +144,8 @@ enum status session_reference_target(struct session *session, struct err *err)
     const struct device_request cpu = {.backend = "cpu"};
     struct device_info *info = arena_alloc(session->arena, sizeof(*info));
     enum status status = run_device_info(info, NULL, &cpu, err);
-    /* References beside a GPU are built ahead of time with its kernels, often on another machine: a level, not this very
-     * processor. */
+    /* References beside a GPU are built ahead of time with its kernels, often on another machine: a level, not this
+     * very processor. */
     session->cpu_target = cpu_target_has(info->target, "avx2") ? "x86-64-v3" : info->target;
     return status;
 }

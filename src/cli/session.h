@@ -30,7 +30,7 @@ struct session {
     const struct plan *plan;
     struct build_result *builds;
     const char *compiler; /* that kernels are to be built with; NULL: any */
-    uint64_t trial_seed; /* of the order of cases in this trial; 0: --seed */
+    uint64_t trial_seed;  /* of the order of cases in this trial; 0: --seed */
 };
 
 /* Kernel folders: --kernels, then the suites' own, then the built-in ones. */

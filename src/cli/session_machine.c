@@ -48,11 +48,12 @@ static void warn_of(enum machine_match match, const struct machine *machine, con
             "with --machine",
             info->name, info->partition, machine->partition, info->partition);
     else
-        log_warn("W008",
-                 "%s has %u compute units, and the ceilings known for PCI id %s are those of %s with %u: nothing is set "
-                 "against them; 'rooftile roofline' measures this device, or write a machine file and give it with "
-                 "--machine",
-                 info->name, info->cus, info->pci_id, machine->title, machine->cus);
+        log_warn(
+            "W008",
+            "%s has %u compute units, and the ceilings known for PCI id %s are those of %s with %u: nothing is set "
+            "against them; 'rooftile roofline' measures this device, or write a machine file and give it with "
+            "--machine",
+            info->name, info->cus, info->pci_id, machine->title, machine->cus);
 }
 
 enum status session_machine_by_pci_id(struct session *session, struct err *err)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Machine files of a session. A gfx name is several products, and one card is several devices: an eighth of an MI300X must not
- * be judged by the ceilings of the whole.
+ * Machine files of a session. A gfx name is several products, and one card is several devices: an eighth of an MI300X
+ * must not be judged by the ceilings of the whole.
  */
 #ifndef ROOFTILE_SESSION_MACHINE_H
 #define ROOFTILE_SESSION_MACHINE_H

@@ -12,8 +12,8 @@
 /* How text looks on standard output. */
 struct report_options show_options(const struct cli_options *options);
 
-/* As JSON where --json says; as text on standard output unless that is where the JSON went, or JSON was all that was asked for
- * (`both` false). */
+/* As JSON where --json says; as text on standard output unless that is where the JSON went, or JSON was all that was
+ * asked for (`both` false). */
 enum status show_document(const struct document *document, const struct cli_options *options, bool both,
                           struct err *err);
 

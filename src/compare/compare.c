@@ -426,7 +426,8 @@ void compare_advice(const char *advice[static COMPARE_ADVICE + 1], const struct 
                     struct arena *arena)
 {
     size_t count = 0;
-    const bool few = trials_of(comparison->base) < SHIFT_CONFIRM_TRIALS || trials_of(comparison->now) < SHIFT_CONFIRM_TRIALS;
+    const bool few =
+        trials_of(comparison->base) < SHIFT_CONFIRM_TRIALS || trials_of(comparison->now) < SHIFT_CONFIRM_TRIALS;
     if (compare_exit_code(comparison, false) == 2)
         advice[count++] = "nothing could be compared";
     if (few)

@@ -142,7 +142,7 @@ static void differ_env(struct differences *d, const struct result *base, const s
 }
 
 static void differ_ceiling(struct differences *d, const char *name, const struct ceiling *a, const struct ceiling *b,
-                        const char *unit)
+                           const char *unit)
 {
     const double was = ceiling_value(a), is = ceiling_value(b);
     char before[UNITS_TEXT], after[UNITS_TEXT];

@@ -77,8 +77,8 @@ enum status cpu_library_load(struct device_module **module, struct device *devic
 enum status cpu_library_kernel(const struct device_kernel **kernel, struct kernel_info *info,
                                struct device_module *module, const char *symbol, struct err *err);
 void cpu_library_launch(struct cpu *cpu, const struct device_launch *launch);
-/* Waits until the threads of a library that ran have gone to sleep: they spin for a while and would interfere with what comes
- * next. */
+/* Waits until the threads of a library that ran have gone to sleep: they spin for a while and would interfere with what
+ * comes next. */
 void cpu_library_settle(struct cpu *cpu);
 void cpu_library_close(struct cpu *cpu);
 

@@ -14,7 +14,8 @@
 #include "device_internal.h"
 #include "rooftile/clock.h"
 
-/* Long enough to span the host work between two launches of a batch, short enough not to interfere with what runs in between.
+/* Long enough to span the host work between two launches of a batch, short enough not to interfere with what runs in
+ * between.
  */
 #define SPIN_NS 10000u
 #define LINE 64

@@ -347,7 +347,7 @@ static enum status cuda_open(struct device **device, const struct device_request
     .executes = true, .asynchronous = true, .has_clock_probe = true, .close = gpu_close, .alloc = gpu_alloc,           \
     .free = gpu_free, .alloc_peer = gpu_alloc_peer, .write = gpu_transfer, .read = gpu_transfer, .load = gpu_load,     \
     .load_library = gpu_blas_load, .unload = gpu_unload, .kernel = gpu_kernel, .launch = gpu_launch, .copy = gpu_copy, \
-    .fill = gpu_fill, .event = gpu_event, .elapsed = gpu_elapsed, .wait = gpu_wait, .wait_event = gpu_wait_event,          \
+    .fill = gpu_fill, .event = gpu_event, .elapsed = gpu_elapsed, .wait = gpu_wait, .wait_event = gpu_wait_event,      \
     .graph_make = gpu_graph_make, .graph_launch = gpu_graph_launch, .graph_free = gpu_graph_free, .sense = gpu_sense,  \
     .range = gpu_range
 

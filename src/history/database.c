@@ -13,8 +13,8 @@ enum { BUSY_MS = 10000, LONGEST_BUSY_MS = 3600000 };
 /* Each entry leads from the version that is its index to the next. What is there stays as it is for ever; a change of
  * the schema is one more entry.
  *
- * Runs are referred to by their start (`started`, s since 1970, unique in a channel on a device) where what is said must
- * outlive them: alarms and decisions stay when old runs are dropped. */
+ * Runs are referred to by their start (`started`, s since 1970, unique in a channel on a device) where what is said
+ * must outlive them: alarms and decisions stay when old runs are dropped. */
 static const char *const migrations[DATABASE_VERSION] = {
     /* 0 -> 1: devices, runs, series, points, decisions, alarms. A point's trials are doubles, little-endian, in ns.
      */
@@ -49,7 +49,8 @@ static const char *const migrations[DATABASE_VERSION] = {
     " s.case_id, s.label, s.kernel, s.class, s.mode, s.timer, s.unit, s.better, p.value, p.least, p.fraction, p.status,"
     " p.flags, n.git AS git_commit, n.branch, n.run_id FROM point p JOIN series s ON s.id = p.series JOIN run n ON"
     " n.id = p.run JOIN device d ON d.id = n.device;"
-    "CREATE VIEW alarms AS SELECT a.started AS time, a.started_at, a.tau_at AS since, s.channel, d.name AS device, s.kind,"
+    "CREATE VIEW alarms AS SELECT a.started AS time, a.started_at, a.tau_at AS since, s.channel, d.name AS device, "
+    "s.kind,"
     " s.case_id, s.label, a.shift, a.z, a.baseline, a.sigma, a.cause, a.commits, a.closed, a.closed_by, n.git AS"
     " git_commit FROM alarm a JOIN series s ON s.id = a.series JOIN device d ON d.id = s.device LEFT JOIN run n ON"
     " n.channel = s.channel AND n.device = s.device AND n.started = a.started;",

@@ -94,13 +94,14 @@ static enum status join(struct confirming *confirming, const struct history_row 
         status = all_trials(&times, &count, confirming, row, c, err);
     if (count)
         median = median_of(arena_copy(confirming->arena, times, count * sizeof(*times)), count);
-    return status ? status
-                  : database_do(confirming->db, err,
-                                "UPDATE point SET value = ?, status = ?, reason = ?, trials = ?, remeasured = confirmed "
-                                "+ ? WHERE series = ? AND run = ?",
-                                "dssbiii", median, history_status(c), counts ? NULL : c->reason, times,
-                                count * sizeof(*times), (int64_t)(c->trial_count ? c->trial_count : 1), row->id,
-                                confirming->window->runs[0].id);
+    return status
+               ? status
+               : database_do(confirming->db, err,
+                             "UPDATE point SET value = ?, status = ?, reason = ?, trials = ?, remeasured = confirmed "
+                             "+ ? WHERE series = ? AND run = ?",
+                             "dssbiii", median, history_status(c), counts ? NULL : c->reason, times,
+                             count * sizeof(*times), (int64_t)(c->trial_count ? c->trial_count : 1), row->id,
+                             confirming->window->runs[0].id);
 }
 
 static enum status join_all(size_t *points, struct confirming *confirming, const struct result *result, struct err *err)

@@ -172,10 +172,11 @@ static enum status check_time(const struct adding *adding, bool backfill, struct
                        adding->result->started_at);
     if (backfill)
         return STATUS_OK;
-    return err_set(err, ERR_CONFIG,
-                   "the result was started at %s, before the newest run of this channel: a clock went backwards, or the "
-                   "result is old (--backfill puts it where it belongs)",
-                   adding->result->started_at);
+    return err_set(
+        err, ERR_CONFIG,
+        "the result was started at %s, before the newest run of this channel: a clock went backwards, or the "
+        "result is old (--backfill puts it where it belongs)",
+        adding->result->started_at);
 }
 
 /* ---- the run and its points ---- */
@@ -206,16 +207,17 @@ static enum status find_series(int64_t *id, bool *found, const struct adding *ad
 {
     static const char same[] =
         "SELECT id FROM series WHERE channel = ? AND device = ? AND kind = ? AND case_id = ? AND timer = ?";
-    static const char last[] = "SELECT id FROM series WHERE channel = ? AND device = ? AND kind = ? AND case_id = ? AND ? "
-                               "= '' ORDER BY seen DESC, id DESC LIMIT 1";
+    static const char last[] =
+        "SELECT id FROM series WHERE channel = ? AND device = ? AND kind = ? AND case_id = ? AND ? "
+        "= '' ORDER BY seen DESC, id DESC LIMIT 1";
     static const char adopt[] = "UPDATE series SET timer = ?5 WHERE channel = ?1 AND device = ?2 AND kind = ?3 AND "
                                 "case_id = ?4 AND timer = '' RETURNING id";
     const char *const tries[] = {same, s->timer[0] ? adopt : last};
     enum status status = STATUS_OK;
     *found = false;
     for (int k = 0; k < 2 && !status && !*found; k++)
-        status = database_number(id, found, adding->db, err, tries[k], "sisss", adding->channel, adding->device, s->kind,
-                                 s->id, s->timer);
+        status = database_number(id, found, adding->db, err, tries[k], "sisss", adding->channel, adding->device,
+                                 s->kind, s->id, s->timer);
     return status;
 }
 
@@ -258,8 +260,8 @@ static enum status add_point(struct adding *adding, int64_t series, const struct
         database_do(adding->db, err,
                     "INSERT INTO point (series, run, value, least, cycles, tick, fraction, status, flags, object, "
                     "trials, reason) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                    "iidddddsikbs", series, adding->run, f->value, f->least, f->cycles, f->tick, f->fraction,
-                    f->status, f->flags, f->object, f->trials, f->trial_count * sizeof(*f->trials), f->reason);
+                    "iidddddsikbs", series, adding->run, f->value, f->least, f->cycles, f->tick, f->fraction, f->status,
+                    f->flags, f->object, f->trials, f->trial_count * sizeof(*f->trials), f->reason);
     adding->added->points += !status;
     return status;
 }
@@ -357,10 +359,11 @@ static enum status add_all(struct adding *adding, const struct history_add_optio
     if (!status)
         status = check_time(adding, options->backfill, err);
     if (!status)
-        status = database_number(&before, &found, adding->db, err,
-                                 "SELECT environment FROM run WHERE channel = ?1 AND device = ?2 AND started < ?3 ORDER "
-                                 "BY started DESC LIMIT 1",
-                                 "sii", adding->channel, adding->device, adding->started);
+        status =
+            database_number(&before, &found, adding->db, err,
+                            "SELECT environment FROM run WHERE channel = ?1 AND device = ?2 AND started < ?3 ORDER "
+                            "BY started DESC LIMIT 1",
+                            "sii", adding->channel, adding->device, adding->started);
     if (!status)
         status = environment_id(&environment, adding, err);
     if (!status)

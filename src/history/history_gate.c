@@ -295,8 +295,8 @@ static enum status judge_all(struct history_judging *judging, const char *channe
         status = database_number(&unjudged, &found, db, err, unjudged_sql, "sii", newest.channel, newest.device_id,
                                  newest.runs[0].started);
     if (!status)
-        status = history_load(&judging->window, judging->history, channel, device, GATE_KEEP_RUNS - 1 + (size_t)unjudged,
-                              judging->arena, err);
+        status = history_load(&judging->window, judging->history, channel, device,
+                              GATE_KEEP_RUNS - 1 + (size_t)unjudged, judging->arena, err);
     return status ? status : history_judge(judging, err);
 }
 

@@ -53,8 +53,8 @@ struct history_window {
 };
 
 /* ERR_CONFIG: no run in the channel, or several devices and none (or no single one) named. */
-enum status history_load(struct history_window *window, struct history *history, const char *channel, const char *device,
-                         size_t runs, struct arena *arena, struct err *err);
+enum status history_load(struct history_window *window, struct history *history, const char *channel,
+                         const char *device, size_t runs, struct arena *arena, struct err *err);
 
 /* The first run that started then or later; run_count: none. */
 size_t history_run_at(const struct history_window *window, int64_t started);
@@ -70,7 +70,8 @@ double history_open_level(const struct history_row *row, const struct history_al
 struct history_alarm *history_more_alarms(struct history_row *row, struct arena *arena);
 
 /* In the caller's transaction: what history_prune does. */
-enum status history_drop_runs(size_t *dropped, struct database *db, const char *channel, unsigned keep, struct err *err);
+enum status history_drop_runs(size_t *dropped, struct database *db, const char *channel, unsigned keep,
+                              struct err *err);
 
 /* ---- what a run is ---- */
 
@@ -103,8 +104,7 @@ struct history_judging {
 enum status history_judge(struct history_judging *judging, struct err *err);
 
 /* Why the series moved, against the previous run before `tau`: a label. */
-const char *history_cause(const struct history_judging *judging, const struct history_row *row, size_t tau,
-                          size_t run);
+const char *history_cause(const struct history_judging *judging, const struct history_row *row, size_t tau, size_t run);
 const char *history_commits(const struct history_judging *judging, size_t tau);
 
 #endif

@@ -92,8 +92,8 @@ static const struct history_alarm *last_alarm(const struct history_row *row, int
     return last;
 }
 
-static struct gate_segment segment_of(const struct history_judging *judging, const struct history_row *row,
-                                      size_t run, size_t first)
+static struct gate_segment segment_of(const struct history_judging *judging, const struct history_row *row, size_t run,
+                                      size_t first)
 {
     const struct history_window *w = &judging->window;
     const struct history_alarm *alarm = last_alarm(row, w->runs[run].started);
@@ -151,8 +151,7 @@ static const char *cause_of_case(const struct history_judging *judging, const st
 }
 
 /* Of a class: what most of its cases say. */
-const char *history_cause(const struct history_judging *judging, const struct history_row *row, size_t tau,
-                          size_t run)
+const char *history_cause(const struct history_judging *judging, const struct history_row *row, size_t tau, size_t run)
 {
     static const char *const causes[] = {"code", "environment", "clock"};
     size_t counts[3] = {0}, cases = 0;
@@ -187,9 +186,9 @@ const char *history_commits(const struct history_judging *judging, size_t tau)
 
 /* ---- alarms ---- */
 
-static const char class_sql[] =
-    "INSERT INTO series (device, channel, case_id, timer, kind, class, label, kernel, mode, unit, better) VALUES (?, ?, "
-    "?, '', 'class', ?, ?, '', '', '1', 'lower')";
+static const char class_sql[] = "INSERT INTO series (device, channel, case_id, timer, kind, class, label, kernel, "
+                                "mode, unit, better) VALUES (?, ?, "
+                                "?, '', 'class', ?, ?, '', '', '1', 'lower')";
 static const char alarm_sql[] =
     "INSERT INTO alarm (series, started, started_at, tau, tau_at, shift, z, baseline, baseline_n, sigma, cause, "
     "commits) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
@@ -202,13 +201,14 @@ static enum status store_alarm(const struct history_judging *judging, struct his
     const struct history_window *w = &judging->window;
     enum status status = STATUS_OK;
     if (row->is_class && !row->id) {
-        status = database_do(db, err, class_sql, "issss", w->device_id, w->channel, row->case_id, row->class, row->label);
+        status =
+            database_do(db, err, class_sql, "issss", w->device_id, w->channel, row->case_id, row->class, row->label);
         row->id = sqlite3_last_insert_rowid(db->db);
     }
     return status ? status
-                  : database_do(db, err, alarm_sql, "iisisdddidss", row->id, alarm->started,
-                                w->runs[run].started_at, alarm->tau, alarm->tau_at, v->shift, v->z, v->baseline_ns,
-                                (int64_t)v->baseline_n, v->sigma, alarm->cause, alarm->commits);
+                  : database_do(db, err, alarm_sql, "iisisdddidss", row->id, alarm->started, w->runs[run].started_at,
+                                alarm->tau, alarm->tau_at, v->shift, v->z, v->baseline_ns, (int64_t)v->baseline_n,
+                                v->sigma, alarm->cause, alarm->commits);
 }
 
 static enum status close_alarms(struct history_row *row, const struct history_judging *judging, size_t run,
@@ -325,7 +325,7 @@ static enum status judge_run(struct history_judging *judging, size_t run, struct
     const size_t first = run + 1 > GATE_KEEP_RUNS ? run + 1 - GATE_KEEP_RUNS : 0;
     frame(judging, first, run);
     enum status status = gate_run(judging->verdicts, judging->classes, &judging->set, judging->segments,
-                                    judging->class_segments, judging->options, err);
+                                  judging->class_segments, judging->options, err);
     for (size_t k = 0; k < judging->window.row_count && !status; k++)
         if (!judging->window.rows[k].is_class)
             status = settle(judging, &judging->window.rows[k], k, &judging->verdicts[k], first, run, err);
@@ -350,6 +350,6 @@ enum status history_judge(struct history_judging *judging, struct err *err)
             status = judge_run(judging, run, err);
     return status ? status
                   : database_do(&judging->history->database, err,
-                                "UPDATE run SET gated = 1 WHERE channel = ? AND device = ? AND gated = 0", "si", w->channel,
-                                w->device_id);
+                                "UPDATE run SET gated = 1 WHERE channel = ? AND device = ? AND gated = 0", "si",
+                                w->channel, w->device_id);
 }

@@ -54,7 +54,7 @@ static const char runs_sql[] =
     "environment e ON e.id = n.environment WHERE n.channel = ? AND n.device = ? ORDER BY n.started DESC LIMIT ?";
 
 static enum status load_runs(struct history_window *window, struct database *db, size_t runs, struct arena *arena,
-                               struct err *err)
+                             struct err *err)
 {
     sqlite3_stmt *rows = NULL;
     struct history_run *list = arena_array(arena, runs + 1, sizeof(*list));
@@ -63,13 +63,13 @@ static enum status load_runs(struct history_window *window, struct database *db,
         database_select(&rows, db, err, runs_sql, "sii", window->channel, window->device_id, (int64_t)runs);
     while (database_next(&status, rows, db, err))
         list[--first] = (struct history_run){.id = sqlite3_column_int64(rows, 0),
-                                               .environment = sqlite3_column_int64(rows, 1),
-                                               .started_at = column(rows, 2, arena),
-                                               .git = column(rows, 3, arena),
-                                               .facts = column(rows, 4, arena),
-                                               .started = sqlite3_column_int64(rows, 5),
-                                               .gated = sqlite3_column_int(rows, 6),
-                                               .run_id = column(rows, 7, arena)};
+                                             .environment = sqlite3_column_int64(rows, 1),
+                                             .started_at = column(rows, 2, arena),
+                                             .git = column(rows, 3, arena),
+                                             .facts = column(rows, 4, arena),
+                                             .started = sqlite3_column_int64(rows, 5),
+                                             .gated = sqlite3_column_int(rows, 6),
+                                             .run_id = column(rows, 7, arena)};
     window->runs = list + first;
     window->run_count = runs - first;
     return status;
@@ -164,12 +164,12 @@ static enum status load_points(struct history_window *window, size_t run, struct
         const struct history_point *last = out && run ? &out->points[run - 1] : &nothing;
         if (out)
             out->points[run] = (struct history_point){.value = number(rows, 1),
-                                                        .cycles = number(rows, 2),
-                                                        .tick = number(rows, 3),
-                                                        .status = same(last->status, rows, 4, arena),
-                                                        .object = same(last->object, rows, 5, arena),
-                                                        .reason = same(last->reason, rows, 6, arena),
-                                                        .present = true};
+                                                      .cycles = number(rows, 2),
+                                                      .tick = number(rows, 3),
+                                                      .status = same(last->status, rows, 4, arena),
+                                                      .object = same(last->object, rows, 5, arena),
+                                                      .reason = same(last->reason, rows, 6, arena),
+                                                      .present = true};
     }
     return status;
 }
@@ -258,8 +258,8 @@ double history_open_level(const struct history_row *row, const struct history_al
     return level;
 }
 
-enum status history_load(struct history_window *window, struct history *history, const char *channel, const char *device,
-                         size_t runs, struct arena *arena, struct err *err)
+enum status history_load(struct history_window *window, struct history *history, const char *channel,
+                         const char *device, size_t runs, struct arena *arena, struct err *err)
 {
     struct database *db = &history->database;
     struct history_window loaded = {.channel = channel ? channel : HISTORY_CHANNEL};

@@ -158,8 +158,7 @@ enum status history_show(struct document *document, struct history *history, con
     if (!count)
         return err_set(err, ERR_CONFIG, "no series matches; 'rooftile history show' lists them");
     document_text(document, 0, TONE_PLAIN, "%s, channel %s: %zu run%s, %.10s to %.10s\n\n", w.device, w.channel,
-                  w.run_count, w.run_count == 1 ? "" : "s", w.runs[0].started_at,
-                  w.runs[w.run_count - 1].started_at);
+                  w.run_count, w.run_count == 1 ? "" : "s", w.runs[0].started_at, w.runs[w.run_count - 1].started_at);
     if (count == 1)
         add_runs(document, &w, &w.rows[only]);
     else

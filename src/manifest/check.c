@@ -129,8 +129,8 @@ static enum status templates_parse(struct reference_spec *reference, struct json
     return status;
 }
 
-static enum status into_reference(void *field, const struct json *at, const struct json_key *key, struct json_into *into,
-                               struct err *err)
+static enum status into_reference(void *field, const struct json *at, const struct json_key *key,
+                                  struct json_into *into, struct err *err)
 {
     const struct manifest_parser *parser = into->context;
     struct reference_spec *reference = field;

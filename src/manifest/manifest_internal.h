@@ -14,11 +14,11 @@
 struct manifest_parser {
     struct manifest *manifest; /* filled part by part, in the order of manifest_parse */
     struct arena *arena;
-    struct json_into into;                 /* whose context is this parser */
-    struct expr_names names;               /* complete once the parameters are read */
-    const char *const *param_names;        /* for did-you-mean; as many as there are parameters */
-    const char *const *buffer_names;       /* likewise */
-    const struct text_template *symbol;    /* code.symbol, or NULL */
+    struct json_into into;                   /* whose context is this parser */
+    struct expr_names names;                 /* complete once the parameters are read */
+    const char *const *param_names;          /* for did-you-mean; as many as there are parameters */
+    const char *const *buffer_names;         /* likewise */
+    const struct text_template *symbol;      /* code.symbol, or NULL */
     const char *events[MANIFEST_MAX_EVENTS]; /* recorded so far, setup first */
     size_t event_count;
     bool in_setup;            /* the steps that are being read are the setup's */

@@ -77,7 +77,8 @@ static uint32_t slowest_level(double *time_ns, const struct machine *machine, co
     return slowest;
 }
 
-void lower_bound_compute(struct lower_bound *lower_bound, const struct machine *machine, const struct work *work, enum cache_mode cache)
+void lower_bound_compute(struct lower_bound *lower_bound, const struct machine *machine, const struct work *work,
+                         enum cache_mode cache)
 {
     const double bytes = total_bytes(work);
     const struct machine_unit *unit = work->flops > 0 ? machine_unit(machine, work->unit) : NULL;
@@ -128,7 +129,7 @@ static void say(char why[static 256], const struct limit *limit, const char *kin
 
 /* Raises `worst` where this ceiling says more. */
 static void judge_ceiling(enum plausibility *worst, const struct limit *limit, double time_ns, double tick_ns,
-                       char why[static 256])
+                          char why[static 256])
 {
     const struct ceiling *ceiling = &limit->ceiling;
     const double longest_ns = time_ns + tick_ns, margin = 1.02 + 2 * ceiling->ci_rel;
@@ -144,7 +145,7 @@ static void judge_ceiling(enum plausibility *worst, const struct limit *limit, d
 }
 
 enum plausibility lower_bound_judge(const struct machine *machine, const struct work *work, enum cache_mode cache,
-                              double time_ns, double tick_ns, char why[static 256])
+                                    double time_ns, double tick_ns, char why[static 256])
 {
     enum plausibility worst = PLAUSIBLE;
     const struct machine_unit *unit = work->flops > 0 ? machine_unit(machine, work->unit) : NULL;

@@ -9,7 +9,8 @@
 #include "rooftile/targets.h"
 #include "rooftile/text.h"
 
-/* Workgroup limits of the CPU device (device.h), where references run; it has no other limit that a reference could ask for.
+/* Workgroup limits of the CPU device (device.h), where references run; it has no other limit that a reference could ask
+ * for.
  */
 #define CPU_MAX_BLOCK 1024
 #define CPU_LDS_BYTES 2097152
@@ -172,7 +173,8 @@ static void evaluate_case(struct planner *planner, struct plan_case *plan_case, 
     struct err err;
     enum status status = check_modes(planner, resolved, &err);
     if (!status)
-        status = resolve_slots(resolved, resolved->manifest, resolved->values, resolved->slots, planner->device, planner->arena, &err);
+        status = resolve_slots(resolved, resolved->manifest, resolved->values, resolved->slots, planner->device,
+                               planner->arena, &err);
     if (!status)
         status = timing_check(resolved, plan_case->measure.timer, &err);
     if (!status)

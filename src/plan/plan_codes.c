@@ -193,8 +193,8 @@ static enum status add_request(size_t *code, struct planner *planner, const stru
     return STATUS_OK;
 }
 
-enum status codes_find(size_t *code, struct planner *planner, const struct resolve *resolve, const struct define *defines,
-                       size_t define_count, bool for_cpu, const char *id)
+enum status codes_find(size_t *code, struct planner *planner, const struct resolve *resolve,
+                       const struct define *defines, size_t define_count, bool for_cpu, const char *id)
 {
     struct code_set *codes = &planner->codes;
     const struct code_query query = {

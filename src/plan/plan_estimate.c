@@ -143,9 +143,10 @@ static double no_ceiling_ns(const struct rates *rates, const struct plan_case *p
     if (bytes <= 0 && work->flops <= 0)
         return work->items * ITEM_NS / rates->cus;
     const double rate = goes_far(rates, resolved, false) ? UNKNOWN_MEMORY_BYTES_PER_NS : UNKNOWN_CACHE_BYTES_PER_NS;
-    const double time_ns =
-        plan_case->lower_bound.time_ns > 0 ? plan_case->lower_bound.time_ns / SHARE_OF_CEILING : bytes / rate / rates->cus;
-    return plan_case->lower_bound.compute_ns > 0 ? time_ns : fmax(time_ns, work->flops / UNKNOWN_FLOP_PER_NS / rates->cus);
+    const double time_ns = plan_case->lower_bound.time_ns > 0 ? plan_case->lower_bound.time_ns / SHARE_OF_CEILING
+                                                              : bytes / rate / rates->cus;
+    return plan_case->lower_bound.compute_ns > 0 ? time_ns
+                                                 : fmax(time_ns, work->flops / UNKNOWN_FLOP_PER_NS / rates->cus);
 }
 
 static double launch_ns(const struct rates *rates, const struct plan_case *plan_case)
@@ -199,11 +200,12 @@ static double fill_ns(const struct rates *rates, const struct resolved *resolved
 /* ---- verification ---- */
 
 /* Its buffers are filled as its own manifest says, and then with what ours hold. */
-static double reference_ns(const struct rates *rates, const struct plan_reference *reference, const struct resolved *ours)
+static double reference_ns(const struct rates *rates, const struct plan_reference *reference,
+                           const struct resolved *ours)
 {
     const struct rates cpu = {.machine = rates->machine, .cpu = true, .cus = rates->cpu ? rates->cus : 1};
-    double time_ns = reference_cost(reference) * REFERENCE_OPERATION_NS + reference->resolved.work.items * REFERENCE_ITEM_NS +
-                     all_buffers_ns(&cpu, &reference->resolved);
+    double time_ns = reference_cost(reference) * REFERENCE_OPERATION_NS +
+                     reference->resolved.work.items * REFERENCE_ITEM_NS + all_buffers_ns(&cpu, &reference->resolved);
     for (size_t k = 0; k < reference->resolved.buffer_count; k++)
         if (reference->source[k] >= 0)
             time_ns += (double)ours->buffers[reference->source[k]].size_bytes / FILL_BYTES_PER_NS / cpu.cus;

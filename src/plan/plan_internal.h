@@ -150,8 +150,8 @@ enum status expansions_check_used(const struct expansion *expansions, size_t cou
 
 /* The code object that the manifest's source with these defines (its own or a launch's) is at the bound values; equal
  * ones are shared. `id` is the case to name in messages. */
-enum status codes_find(size_t *code, struct planner *planner, const struct resolve *resolve, const struct define *defines,
-                       size_t define_count, bool for_cpu, const char *id);
+enum status codes_find(size_t *code, struct planner *planner, const struct resolve *resolve,
+                       const struct define *defines, size_t define_count, bool for_cpu, const char *id);
 /* Per parameter of the manifest: is it compiled into the code? */
 const bool *codes_compiled(struct planner *planner, const struct manifest *manifest);
 void codes_release(struct code_set *codes);
@@ -159,15 +159,17 @@ void codes_release(struct code_set *codes);
 /* ---- plan_codes.c: of a case ---- */
 
 /* Finds the code of each launch, and sets code, codes and code_count of `bound`. */
-enum status codes_add(struct planner *planner, struct resolved *resolved, bool for_cpu, const char *id, struct err *err);
+enum status codes_add(struct planner *planner, struct resolved *resolved, bool for_cpu, const char *id,
+                      struct err *err);
 
 /* ---- plan_verify.c ---- */
 
 /* How the case is verified: sets verify, variant and reference. An error makes the case invalid (or skipped). */
 enum status verify_choose(struct planner *planner, struct plan_case *plan_case, struct err *err);
-/* Resolves the manifest's reference for `ours`; `every`: for all elements of the output, else for the manifest's samples. */
-enum status reference_resolve(const struct plan_reference **reference, struct planner *planner, const struct resolved *ours,
-                        bool every, const char *id, struct err *err);
+/* Resolves the manifest's reference for `ours`; `every`: for all elements of the output, else for the manifest's
+ * samples. */
+enum status reference_resolve(const struct plan_reference **reference, struct planner *planner,
+                              const struct resolved *ours, bool every, const char *id, struct err *err);
 /* Operations and bytes: what a reference costs, about one nanosecond each on the CPU device. */
 double reference_cost(const struct plan_reference *reference);
 

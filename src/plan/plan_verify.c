@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Resolves the reference of a case: another kernel, on the CPU device, that computes some or all elements of one output in
- * f64.
+ * Resolves the reference of a case: another kernel, on the CPU device, that computes some or all elements of one output
+ * in f64.
  */
 #include <string.h>
 
@@ -23,7 +23,7 @@ static int find_buffer(const struct resolved *resolved, const char *name)
 
 /* Parameters of the same name are passed on, the manifest's own words override, the number of samples is ours. */
 static enum status reference_values(struct param_value **out, struct planner *planner, const struct manifest *reference,
-                                 const struct resolved *ours, uint64_t samples, struct err *err)
+                                    const struct resolved *ours, uint64_t samples, struct err *err)
 {
     const struct reference_spec *spec = &ours->manifest->check.reference;
     struct param_value *values = arena_array(planner->arena, reference->param_count, sizeof(*values));
@@ -122,8 +122,9 @@ static enum status tolerance(double *value, const struct expr *expr, const struc
     return STATUS_OK;
 }
 
-static enum status resolve_all(struct plan_reference *reference, struct planner *planner, const struct manifest *manifest,
-                            const struct resolved *ours, const char *id, struct err *err)
+static enum status resolve_all(struct plan_reference *reference, struct planner *planner,
+                               const struct manifest *manifest, const struct resolved *ours, const char *id,
+                               struct err *err)
 {
     const struct reference_spec *spec = &ours->manifest->check.reference;
     struct param_value *values = NULL;
@@ -144,8 +145,8 @@ static enum status resolve_all(struct plan_reference *reference, struct planner 
     return status;
 }
 
-enum status reference_resolve(const struct plan_reference **reference, struct planner *planner, const struct resolved *ours,
-                        bool every, const char *id, struct err *err)
+enum status reference_resolve(const struct plan_reference **reference, struct planner *planner,
+                              const struct resolved *ours, bool every, const char *id, struct err *err)
 {
     const struct reference_spec *spec = &ours->manifest->check.reference;
     const uint64_t count = ours->buffers[spec->output].count;

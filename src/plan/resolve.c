@@ -33,7 +33,7 @@ enum status resolve_fail(const struct resolve *resolve, const struct place *plac
 }
 
 enum status resolve_number(double *value, const struct resolve *resolve, const struct expr *expr, double absent,
-                        const struct place *place)
+                           const struct place *place)
 {
     if (!expr) {
         *value = absent;
@@ -46,7 +46,7 @@ enum status resolve_number(double *value, const struct resolve *resolve, const s
 }
 
 enum status resolve_size(uint64_t *value, const struct resolve *resolve, const struct expr *expr, uint64_t absent,
-                      const struct place *place)
+                         const struct place *place)
 {
     double number = 0;
     if (!expr) {
@@ -65,16 +65,17 @@ enum status resolve_size(uint64_t *value, const struct resolve *resolve, const s
 }
 
 enum status resolve_text(char **text, const struct resolve *resolve, const struct text_template *template,
-                      const struct place *place)
+                         const struct place *place)
 {
     struct err inner;
-    if (template_render(text, template, resolve->manifest, resolve->resolved->values, resolve->resolved->slots, resolve->arena, &inner))
+    if (template_render(text, template, resolve->manifest, resolve->resolved->values, resolve->resolved->slots,
+                        resolve->arena, &inner))
         return resolve_fail(resolve, place, "'%s': %s", template_source(template), inner.text);
     return STATUS_OK;
 }
 
 enum status resolve_dtype(enum dtype *dtype, const struct resolve *resolve, const struct text_template *template,
-                       const struct place *place)
+                          const struct place *place)
 {
     char *name = NULL;
     enum status status = resolve_text(&name, resolve, template, place);
@@ -123,7 +124,8 @@ static enum status resolve_dist(enum fill_dist *dist, const struct resolve *reso
     return status;
 }
 
-static enum status resolve_peer(struct resolved_buffer *buffer, const struct resolve *resolve, const struct manifest_buffer *spec)
+static enum status resolve_peer(struct resolved_buffer *buffer, const struct resolve *resolve,
+                                const struct manifest_buffer *spec)
 {
     const struct place place = {spec->at, "device", -1};
     uint64_t device = 0;
@@ -137,7 +139,8 @@ static enum status resolve_peer(struct resolved_buffer *buffer, const struct res
 }
 
 /* What a device lacks is a skip, a word that is no kind of memory a mistake. */
-static enum status resolve_space(struct resolved_buffer *buffer, const struct resolve *resolve, const struct manifest_buffer *spec)
+static enum status resolve_space(struct resolved_buffer *buffer, const struct resolve *resolve,
+                                 const struct manifest_buffer *spec)
 {
     char *name = NULL;
     int space = 0;
@@ -157,7 +160,8 @@ static enum status resolve_space(struct resolved_buffer *buffer, const struct re
     return space == BUFFER_PEER ? resolve_peer(buffer, resolve, spec) : STATUS_OK;
 }
 
-static enum status resolve_buffer(struct resolved_buffer *buffer, const struct resolve *resolve, const struct manifest_buffer *spec)
+static enum status resolve_buffer(struct resolved_buffer *buffer, const struct resolve *resolve,
+                                  const struct manifest_buffer *spec)
 {
     const struct place count_place = {spec->at, "count", -1};
     uint64_t offset = 0;
@@ -175,12 +179,12 @@ static enum status resolve_buffer(struct resolved_buffer *buffer, const struct r
         return resolve_fail(resolve, &count_place, "buffer '%s' has no elements", spec->name);
     if (offset > UINT32_MAX)
         return resolve_fail(resolve, &(struct place){spec->at, "align_offset", -1}, "an offset of %.4g bytes",
-                         (double)offset);
+                            (double)offset);
     /* At most 2^53 elements of 8 bytes: the product fits, but such a size is no exact number in results any more. */
     buffer->size_bytes = buffer->count * dtype_bytes(buffer->dtype);
     if ((double)buffer->size_bytes > RESOLVE_MAX_SIZE)
         return resolve_fail(resolve, &count_place, "buffer '%s' of %.4g bytes, beyond 2^53", spec->name,
-                         (double)buffer->size_bytes);
+                            (double)buffer->size_bytes);
     buffer->align_offset = (uint32_t)offset;
     return resolve_space(buffer, resolve, spec);
 }
@@ -197,8 +201,8 @@ static enum status resolve_buffers(const struct resolve *resolve)
             return status;
         total += buffers[k].size_bytes + buffers[k].align_offset;
         if ((double)total > RESOLVE_MAX_SIZE)
-            return resolve_fail(resolve, &(struct place){manifest->at, "buffers", -1}, "buffers of %.4g bytes, beyond 2^53",
-                             (double)total);
+            return resolve_fail(resolve, &(struct place){manifest->at, "buffers", -1},
+                                "buffers of %.4g bytes, beyond 2^53", (double)total);
     }
     resolved->buffers = buffers;
     resolved->buffer_count = manifest->buffer_count;
@@ -234,7 +238,8 @@ static enum status resolve_work(const struct resolve *resolve)
         if (status)
             return status;
         if (*parts[k].value < 0)
-            return resolve_fail(resolve, &place, "'%s' is %.15g, below zero", expr_source(parts[k].expr), *parts[k].value);
+            return resolve_fail(resolve, &place, "'%s' is %.15g, below zero", expr_source(parts[k].expr),
+                                *parts[k].value);
     }
     if (manifest->level)
         snprintf(work->level, sizeof(work->level), "%s", manifest->level);
@@ -262,7 +267,7 @@ static enum status resolve_occupancy(const struct resolve *resolve)
     const enum status status = resolve_number(&resolve->resolved->waves_claimed, resolve, occupancy->waves, 0, &place);
     if (!status && resolve->resolved->waves_claimed < 0)
         return resolve_fail(resolve, &place, "'%s' is %.15g, below zero", expr_source(occupancy->waves),
-                         resolve->resolved->waves_claimed);
+                            resolve->resolved->waves_claimed);
     return status;
 }
 
@@ -318,20 +323,21 @@ static enum status check_timed(const struct resolve *resolve)
         return resolve_fail(resolve, &place, "no timed step is left to run");
     if (!is_timed_in_one_piece(resolve->resolved))
         return resolve_fail(resolve, &place,
-                         "an untimed step stands between timed ones (sync, record and wait are timed too "
-                         "unless they say otherwise)");
-    if (has_kind(resolve->resolved, STEP_GRAPH) && (has_kind(resolve->resolved, STEP_LOAD) || has_kind(resolve->resolved, STEP_ALLOC)))
+                            "an untimed step stands between timed ones (sync, record and wait are timed too "
+                            "unless they say otherwise)");
+    if (has_kind(resolve->resolved, STEP_GRAPH) &&
+        (has_kind(resolve->resolved, STEP_LOAD) || has_kind(resolve->resolved, STEP_ALLOC)))
         return resolve_fail(resolve, &place,
-                         "a graph keeps the code and the memory that it was made with: load and alloc steps "
-                         "cannot stand beside it");
+                            "a graph keeps the code and the memory that it was made with: load and alloc steps "
+                            "cannot stand beside it");
     if (launches_before_load(resolve->resolved))
         return resolve_fail(resolve, &place,
-                         "a launch stands before the load step: the code is unloaded when the steps begin");
+                            "a launch stands before the load step: the code is unloaded when the steps begin");
     return STATUS_OK;
 }
 
 enum status resolve_slots(struct resolved *resolved, const struct manifest *manifest, const struct param_value *values,
-                       const double *slots, const struct device_facts *device, struct arena *arena, struct err *err)
+                          const double *slots, const struct device_facts *device, struct arena *arena, struct err *err)
 {
     struct resolved made = {.manifest = manifest, .values = values, .slots = slots};
     const struct resolve resolve = {&made, manifest, device, arena, err};
@@ -354,8 +360,9 @@ enum status resolve_slots(struct resolved *resolved, const struct manifest *mani
     return status;
 }
 
-enum status resolve_manifest(struct resolved *resolved, const struct manifest *manifest, const struct param_value *values,
-                          const struct device_facts *device, struct arena *arena, struct err *err)
+enum status resolve_manifest(struct resolved *resolved, const struct manifest *manifest,
+                             const struct param_value *values, const struct device_facts *device, struct arena *arena,
+                             struct err *err)
 {
     double *slots = arena_array(arena, manifest_slot_count(manifest), sizeof(*slots));
     manifest_slots(slots, manifest, values, device, 0);

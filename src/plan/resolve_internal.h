@@ -30,18 +30,18 @@ enum status resolve_fail(const struct resolve *resolve, const struct place *plac
 
 /* The value of an expression that may be absent. */
 enum status resolve_number(double *value, const struct resolve *resolve, const struct expr *expr, double absent,
-                        const struct place *place);
+                           const struct place *place);
 /* The same for a size, offset or count: whole, not negative, below 2^53. */
 enum status resolve_size(uint64_t *value, const struct resolve *resolve, const struct expr *expr, uint64_t absent,
-                      const struct place *place);
+                         const struct place *place);
 enum status resolve_text(char **text, const struct resolve *resolve, const struct text_template *template,
-                      const struct place *place);
+                         const struct place *place);
 enum status resolve_dtype(enum dtype *dtype, const struct resolve *resolve, const struct text_template *template,
-                       const struct place *place);
+                          const struct place *place);
 
 /* Steps whose repeat count is not zero; needs bound->buffers. */
 enum status resolve_steps(struct resolved_step **steps, size_t *count, const struct resolve *resolve,
-                       const struct manifest_step *source, size_t source_count);
+                          const struct manifest_step *source, size_t source_count);
 
 /* ---- timing.c ---- */
 
@@ -52,6 +52,6 @@ enum status timing_check(const struct resolved *resolved, enum timer_choice time
 
 /* resolve_manifest with slots that the caller has filled; `values` and `slots` must live as long as `bound`. */
 enum status resolve_slots(struct resolved *resolved, const struct manifest *manifest, const struct param_value *values,
-                       const double *slots, const struct device_facts *device, struct arena *arena, struct err *err);
+                          const double *slots, const struct device_facts *device, struct arena *arena, struct err *err);
 
 #endif

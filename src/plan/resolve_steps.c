@@ -15,7 +15,8 @@ static const struct json *inside(const struct manifest_step *step, const char *k
     return member ? member : step->at;
 }
 
-static enum status resolve_value(struct resolved_arg *arg, const struct resolve *resolve, const struct manifest_arg *spec)
+static enum status resolve_value(struct resolved_arg *arg, const struct resolve *resolve,
+                                 const struct manifest_arg *spec)
 {
     const struct place place = {spec->at, "value", -1};
     enum dtype dtype = DTYPE_NONE;
@@ -32,7 +33,7 @@ static enum status resolve_value(struct resolved_arg *arg, const struct resolve 
         dtype_store(arg->value, dtype, &value, 1, &fits);
     if (!fits)
         return resolve_fail(resolve, &place, "'%s' is %.15g, which no %s holds", expr_source(spec->value), value,
-                         dtype_name(dtype));
+                            dtype_name(dtype));
     arg->size_bytes = (uint32_t)dtype_bytes(dtype);
     return STATUS_OK;
 }
@@ -50,7 +51,7 @@ static enum status resolve_arg(struct resolved_arg *arg, const struct resolve *r
     const struct resolved_buffer *buffer = &resolve->resolved->buffers[spec->buffer];
     if (arg->offset >= buffer->size_bytes)
         return resolve_fail(resolve, &place, "offset %.15g is outside buffer '%s' of %.15g bytes", (double)arg->offset,
-                         buffer->spec->name, (double)buffer->size_bytes);
+                            buffer->spec->name, (double)buffer->size_bytes);
     if (resolve->device->lacks_kernel_spaces & 1u << buffer->space)
         return err_set(resolve->err, ERR_UNSUPPORTED, "the device has no way for kernels into %s memory",
                        buffer_space_names[buffer->space]);
@@ -60,7 +61,7 @@ static enum status resolve_arg(struct resolved_arg *arg, const struct resolve *r
 
 /* Each dimension at least 1; *product is of all three, a double because it may exceed 64 bits. */
 static enum status resolve_dimensions(uint32_t out[3], double *product, const struct resolve *resolve,
-                                   const struct expr *const exprs[3], const struct json *at, const char *key)
+                                      const struct expr *const exprs[3], const struct json *at, const char *key)
 {
     *product = 1;
     for (int axis = 0; axis < 3; axis++) {
@@ -73,7 +74,7 @@ static enum status resolve_dimensions(uint32_t out[3], double *product, const st
             return resolve_fail(resolve, &place, "%s.%c '%s' is 0", key, axis_names[axis], expr_source(exprs[axis]));
         if (value > MAX_GRID)
             return resolve_fail(resolve, &place, "%s.%c '%s' is %.15g, more than %d", key, axis_names[axis],
-                             expr_source(exprs[axis]), (double)value, MAX_GRID);
+                                expr_source(exprs[axis]), (double)value, MAX_GRID);
         out[axis] = (uint32_t)value;
         *product *= (double)value;
     }
@@ -81,7 +82,7 @@ static enum status resolve_dimensions(uint32_t out[3], double *product, const st
 }
 
 static enum status resolve_lds(uint32_t *lds_bytes, const struct resolve *resolve, const struct expr *shared,
-                            const struct json *at)
+                               const struct json *at)
 {
     const struct place place = {at, "shared", -1};
     uint64_t size = 0;
@@ -108,13 +109,15 @@ static enum status count_args(uint64_t repeats[static MANIFEST_MAX_ARGS], size_t
         if (status)
             return status;
         if (repeats[k] > MANIFEST_MAX_ARGS || *total + repeats[k] > MANIFEST_MAX_ARGS)
-            return resolve_fail(resolve, &place, "more than the %d arguments that a launch can have", MANIFEST_MAX_ARGS);
+            return resolve_fail(resolve, &place, "more than the %d arguments that a launch can have",
+                                MANIFEST_MAX_ARGS);
         *total += (size_t)repeats[k];
     }
     return STATUS_OK;
 }
 
-static enum status resolve_args(struct resolved_launch *launch, const struct resolve *resolve, const struct manifest_launch *spec)
+static enum status resolve_args(struct resolved_launch *launch, const struct resolve *resolve,
+                                const struct manifest_launch *spec)
 {
     uint64_t repeats[MANIFEST_MAX_ARGS];
     size_t total = 0, at = 0;
@@ -133,8 +136,8 @@ static enum status resolve_args(struct resolved_launch *launch, const struct res
     return STATUS_OK;
 }
 
-static enum status resolve_launch(struct resolved_launch *launch, const struct resolve *resolve, const struct manifest_launch *spec,
-                               const struct json *at)
+static enum status resolve_launch(struct resolved_launch *launch, const struct resolve *resolve,
+                                  const struct manifest_launch *spec, const struct json *at)
 {
     double groups = 0, items = 0;
     char *symbol = NULL;
@@ -142,8 +145,8 @@ static enum status resolve_launch(struct resolved_launch *launch, const struct r
     if (!status)
         status = resolve_dimensions(launch->block, &items, resolve, spec->block, at, "block");
     if (!status && resolve->device->max_block > 0 && items > resolve->device->max_block)
-        status = resolve_fail(resolve, &(struct place){at, "block", -1}, "a workgroup of %.15g items, the device takes %.0f",
-                           items, resolve->device->max_block);
+        status = resolve_fail(resolve, &(struct place){at, "block", -1},
+                              "a workgroup of %.15g items, the device takes %.0f", items, resolve->device->max_block);
     if (!status)
         status = resolve_lds(&launch->lds_bytes, resolve, spec->shared, at);
     if (!status)
@@ -155,7 +158,8 @@ static enum status resolve_launch(struct resolved_launch *launch, const struct r
     return resolve_args(launch, resolve, spec);
 }
 
-static enum status resolve_move(struct resolved_step *step, const struct resolve *resolve, const struct manifest_step *spec)
+static enum status resolve_move(struct resolved_step *step, const struct resolve *resolve,
+                                const struct manifest_step *spec)
 {
     const bool copies = spec->kind == STEP_COPY;
     const struct place place = {inside(spec, copies ? "copy" : "fill"), "bytes", -1};
@@ -166,15 +170,16 @@ static enum status resolve_move(struct resolved_step *step, const struct resolve
         return status;
     const struct resolved_buffer *small = from->size_bytes < to->size_bytes ? from : to;
     if (step->bytes > small->size_bytes)
-        return resolve_fail(resolve, &place, "%.15g bytes, but buffer '%s' has %.15g", (double)step->bytes, small->spec->name,
-                         (double)small->size_bytes);
+        return resolve_fail(resolve, &place, "%.15g bytes, but buffer '%s' has %.15g", (double)step->bytes,
+                            small->spec->name, (double)small->size_bytes);
     step->to = spec->to;
     step->from = spec->from;
     step->byte = spec->byte;
     return STATUS_OK;
 }
 
-static enum status resolve_step(struct resolved_step *step, const struct resolve *resolve, const struct manifest_step *spec)
+static enum status resolve_step(struct resolved_step *step, const struct resolve *resolve,
+                                const struct manifest_step *spec)
 {
     step->kind = spec->kind;
     step->stream = spec->stream;
@@ -203,7 +208,7 @@ static enum status resolve_step(struct resolved_step *step, const struct resolve
 }
 
 enum status resolve_steps(struct resolved_step **steps, size_t *count, const struct resolve *resolve,
-                       const struct manifest_step *source, size_t source_count)
+                          const struct manifest_step *source, size_t source_count)
 {
     struct resolved_step *resolved = arena_array(resolve->arena, source_count, sizeof(*resolved));
     size_t used = 0;
@@ -219,7 +224,7 @@ enum status resolve_steps(struct resolved_step **steps, size_t *count, const str
             continue;
         if (repeat > UINT32_MAX)
             return resolve_fail(resolve, &(struct place){at, "repeat", -1}, "a step that repeats %.15g times",
-                             (double)repeat);
+                                (double)repeat);
         resolved[used].repeat = repeat;
         status = resolve_step(&resolved[used++], resolve, &source[k]);
         if (status)

@@ -3,8 +3,8 @@
  * Which timers see the timed steps of a case. Marks of the measurement stand on stream 0: what another stream does lies
  * between them only where events of the manifest tie it to stream 0 on both sides.
  */
-#include "resolve_internal.h"
 #include "plan_internal.h"
+#include "resolve_internal.h"
 
 /* What is known of each stream, going through the timed steps in order. Sets of streams are bits. */
 struct streams {
@@ -90,8 +90,8 @@ struct timing timing_of(const struct resolved *resolved)
         timed += step->timed;
         plain += step->timed && step->kind == STEP_LAUNCH && !step->stream;
     }
-    timing.reloads =
-        has_kind(resolved->steps, resolved->step_count, STEP_LOAD) || has_kind(resolved->steps, resolved->step_count, STEP_ALLOC);
+    timing.reloads = has_kind(resolved->steps, resolved->step_count, STEP_LOAD) ||
+                     has_kind(resolved->steps, resolved->step_count, STEP_ALLOC);
     timing.waits = timing.reloads || has_kind(resolved->steps, resolved->step_count, STEP_SYNC);
     timing.one_launch = timed == 1 && last->kind == STEP_LAUNCH && last->repeat == 1 && !last->launch.spec->cooperative;
     timing.launches_only = plain == resolved->step_count;

@@ -93,7 +93,8 @@ enum { CASE_CELLS = sizeof(case_columns) / sizeof(*case_columns) };
 
 static const char *why(const struct compare_case *c, struct arena *arena)
 {
-    const size_t interference = c->interference[0] + c->interference[1], trials = c->shift.base_trials + c->shift.new_trials;
+    const size_t interference = c->interference[0] + c->interference[1],
+                 trials = c->shift.base_trials + c->shift.new_trials;
     const char *cause = compare_cause_name(c->cause), *text = cause;
     if (c->shift.reason == SHIFT_NOISY)
         text = arena_printf(arena, "noise hides less than %s", change_words(c->shift.mde, arena));
@@ -102,9 +103,9 @@ static const char *why(const struct compare_case *c, struct arena *arena)
     if (c->shift.reason == SHIFT_FEW_TRIALS)
         text = arena_printf(arena, "%zu v %zu trials%s%s", c->shift.base_trials, c->shift.new_trials,
                             cause[0] ? "; " : "", cause);
-    return interference
-               ? arena_printf(arena, "%s%s%zu of %zu trials with interference", text, text[0] ? "; " : "", interference, trials)
-               : text;
+    return interference ? arena_printf(arena, "%s%s%zu of %zu trials with interference", text, text[0] ? "; " : "",
+                                       interference, trials)
+                        : text;
 }
 
 /* Of a case that was not judged programs get no times, people what was measured. */

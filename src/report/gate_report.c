@@ -52,8 +52,8 @@ static const char *story(const struct history_series *s, struct arena *arena)
 static struct cell word(const struct history_series *s)
 {
     static const char *const words[] = {
-        [FINDING_CONFIRMED] = "SLOWER",   [FINDING_OPEN] = "STILL SLOWER", [FINDING_TENTATIVE] = "TENTATIVE",
-        [FINDING_BROKEN] = "BROKEN", [FINDING_MISSING] = "MISSING",   [FINDING_TIMER] = "TIMER"};
+        [FINDING_CONFIRMED] = "SLOWER", [FINDING_OPEN] = "STILL SLOWER", [FINDING_TENTATIVE] = "TENTATIVE",
+        [FINDING_BROKEN] = "BROKEN",    [FINDING_MISSING] = "MISSING",   [FINDING_TIMER] = "TIMER"};
     const bool confirmed = s->finding == FINDING_CONFIRMED;
     if (confirmed && !s->slower)
         return cell_toned(s->is_kpi ? "BETTER" : "FASTER", TONE_GOOD);
@@ -66,7 +66,10 @@ static struct cell word(const struct history_series *s)
 static const char *headline(const struct history_gate *gate)
 {
     const int code = history_exit_code(gate, true);
-    return code == 1 ? "REGRESSION" : !gate->quiet ? "LEARNING" : code == 4 ? "NO CONFIRMED REGRESSION" : "NO REGRESSION";
+    return code == 1      ? "REGRESSION"
+           : !gate->quiet ? "LEARNING"
+           : code == 4    ? "NO CONFIRMED REGRESSION"
+                          : "NO REGRESSION";
 }
 
 /* ---- parts ---- */
@@ -150,15 +153,12 @@ static struct table *findings_of(const struct table *series, const struct histor
 
 static const char *add_counts(struct table *summary, const struct history_gate *gate)
 {
-    const struct count counts[] = {{"slower", "slower", gate->confirmed},
-                                   {"broken", "broken", gate->broken},
-                                   {"missing", "missing", gate->missing},
-                                   {"still_slower", "still slower", gate->open},
-                                   {"faster", "faster", gate->faster},
-                                   {"tentative", "tentative", gate->tentative},
-                                   {"timer", "of another timer", gate->retimed},
-                                   {"quiet", "quiet", gate->quiet},
-                                   {"learning", "learning", gate->learning}};
+    const struct count counts[] = {
+        {"slower", "slower", gate->confirmed},        {"broken", "broken", gate->broken},
+        {"missing", "missing", gate->missing},        {"still_slower", "still slower", gate->open},
+        {"faster", "faster", gate->faster},           {"tentative", "tentative", gate->tentative},
+        {"timer", "of another timer", gate->retimed}, {"quiet", "quiet", gate->quiet},
+        {"learning", "learning", gate->learning}};
     const char *line = count_members(summary, counts, sizeof(counts) / sizeof(*counts));
     table_member(summary, "too_noisy", NULL, cell_number((double)gate->too_noisy));
     table_member(summary, "exit_code", NULL, cell_number(history_exit_code(gate, false)));

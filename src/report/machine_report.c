@@ -162,18 +162,20 @@ static void add_disagreements(struct document *document, const struct machine *m
         for (uint32_t n = 0; n < machine->latency_count; n++)
             seen = seen || !strcmp(machine->latencies[n].level, level->name);
         if (!seen)
-            document_text(document, 0, TONE_PLAIN,
-                          "%s ends at %s by bandwidth, but latency shows no capacity boundary there: measure again on a quiet "
-                          "machine before you rely on it",
-                          level->name, extent_words(level->capacity_low_bytes, level->capacity_bytes, document->arena));
+            document_text(
+                document, 0, TONE_PLAIN,
+                "%s ends at %s by bandwidth, but latency shows no capacity boundary there: measure again on a quiet "
+                "machine before you rely on it",
+                level->name, extent_words(level->capacity_low_bytes, level->capacity_bytes, document->arena));
     }
     for (uint32_t n = 0; n < machine->latency_count; n++) {
         const struct machine_latency *latency = &machine->latencies[n];
         if (!latency->level[0])
-            document_text(document, 0, TONE_PLAIN,
-                          "latency rises at %s, but bandwidth shows no capacity boundary there: the reach of the TLB, a cache "
-                          "shared with others, or one whose bandwidth is no better than the next level's",
-                          extent_words(latency->upto_bytes, latency->beyond_bytes, document->arena));
+            document_text(
+                document, 0, TONE_PLAIN,
+                "latency rises at %s, but bandwidth shows no capacity boundary there: the reach of the TLB, a cache "
+                "shared with others, or one whose bandwidth is no better than the next level's",
+                extent_words(latency->upto_bytes, latency->beyond_bytes, document->arena));
     }
 }
 
@@ -182,7 +184,8 @@ static void add_method(struct document *document, const struct machine *machine)
     const char *unsure = "";
     document_text(document, 0, TONE_PLAIN,
                   "capacity: where bandwidth over footprint, all %ss together, steps down (change points); it lies in "
-                  "the range. chase: the same for dependent loads of one %s. sure: that there is a capacity boundary. \u00b195%%: "
+                  "the range. chase: the same for dependent loads of one %s. sure: that there is a capacity boundary. "
+                  "\u00b195%%: "
                   "half of the median's 95 %% interval. vendor: the measured clock and the widest vector instructions",
                   cores_of(machine), cores_of(machine));
     for (uint32_t k = 0; k + 1 < machine->level_count; k++)

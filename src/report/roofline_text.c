@@ -181,7 +181,8 @@ static void add_ceilings(struct text *out, const struct result *result, unsigned
         add_ceiling(&line, machine->levels[k].name, &machine->levels[k].bandwidth, "B/s");
     for (uint32_t k = 0; k < machine->unit_count; k++)
         if (unit_is_used(result, machine->units[k].name))
-            add_ceiling(&line, machine->units[k].name, &machine->units[k].peak, machine_unit_rate(machine->units[k].name));
+            add_ceiling(&line, machine->units[k].name, &machine->units[k].peak,
+                        machine_unit_rate(machine->units[k].name));
     if (line.length) {
         text_add_wrapped(out,
                          arena_printf(&scratch, "ceilings (%s): %s",

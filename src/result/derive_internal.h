@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A derived value and the cases it is made of, as the methods in derive.c and derive_methods.c see it. Each adds its members to the
- * object that is open in `out`, or "error" with the reason.
+ * A derived value and the cases it is made of, as the methods in derive.c and derive_methods.c see it. Each adds its
+ * members to the object that is open in `out`, or "error" with the reason.
  */
 #ifndef ROOFTILE_DERIVE_INTERNAL_H
 #define ROOFTILE_DERIVE_INTERNAL_H
@@ -12,29 +12,30 @@
 struct derive {
     const struct result *result;
     const struct suite_derive *spec;
-    const char *group; /* "dtype=f32"; of shares the layer */
+    const char *group;                /* "dtype=f32"; of shares the layer */
     const struct result_case **cases; /* of the group, skipped ones skipped; none of shares */
     size_t count;
     uint64_t seed;
     struct arena *arena;
 };
 
-/* y by the values of two parameters, rows and x (its columns), numbers in their order, words as they came. Adds "rows" and
- * "columns" (their values as text) and "cells" (a list of numbers per row, null where nothing was measured). */
+/* y by the values of two parameters, rows and x (its columns), numbers in their order, words as they came. Adds "rows"
+ * and "columns" (their values as text) and "cells" (a list of numbers per row, null where nothing was measured). */
 void derive_matrix(struct json_out *out, const struct derive *d);
 
-/* The same launches in several ways (x, a parameter, names them), by the host's clock and by events, with a metric (y) that
- * counts the launches that ran. Adds "arms" (arm, host_ns, event_ns, launches, counted), a "verdict" ("agree", "disagree", or
- * "incomplete": nothing disagrees, but not all could be compared) and the texts "disagree" and "not_compared". */
+/* The same launches in several ways (x, a parameter, names them), by the host's clock and by events, with a metric (y)
+ * that counts the launches that ran. Adds "arms" (arm, host_ns, event_ns, launches, counted), a "verdict" ("agree",
+ * "disagree", or "incomplete": nothing disagrees, but not all could be compared) and the texts "disagree" and
+ * "not_compared". */
 void derive_arms(struct json_out *out, const struct derive *d);
 
-/* y of each case over that of the kernel spec->to with equal parameters, as far as both have them. Adds "to" and "points" (at:
- * what tells the case from the kernel's others; value, of: the other kernel's value; ratio), and "unmatched": how many cases
- * have no counterpart. */
+/* y of each case over that of the kernel spec->to with equal parameters, as far as both have them. Adds "to" and
+ * "points" (at: what tells the case from the kernel's others; value, of: the other kernel's value; ratio), and
+ * "unmatched": how many cases have no counterpart. */
 void derive_ratio(struct json_out *out, const struct derive *d);
 
-/* Of one layer, whose parts are the cases with the tags LAYER.part: "sum_ns" and "parts" (part, kernel, times, time_ns of one,
- * share of the sum). A sum without one of its parts is no sum. */
+/* Of one layer, whose parts are the cases with the tags LAYER.part: "sum_ns" and "parts" (part, kernel, times, time_ns
+ * of one, share of the sum). A sum without one of its parts is no sum. */
 void derive_shares(struct json_out *out, const struct derive *d);
 
 #endif

@@ -68,7 +68,8 @@ enum status cold_init(struct sampling *sampling, struct err *err)
     if (sampling->cache != CACHE_COLD || ops->evict || !ops->executes)
         return STATUS_OK;
     sampling->flusher = service_ready(sampling->worker, SERVICE_FLUSH, why);
-    sampling->flush_bytes = sampling->flusher ? sampling->flusher->resolved->buffer_bytes : flush_size(sampling->worker);
+    sampling->flush_bytes =
+        sampling->flusher ? sampling->flusher->resolved->buffer_bytes : flush_size(sampling->worker);
     if (sampling->flusher)
         return STATUS_OK;
     return ops->alloc(&sampling->flush, ready->device, sampling->flush_bytes, SPACE_DEVICE, err);

@@ -200,7 +200,8 @@ static double index_value(const struct fill *fill, uint64_t i)
     if (fill->dist != DIST_ZIPF)
         return floor(u * resolved);
     const double s = fill->options[FILL_S];
-    const double x = fabs(s - 1) < 1e-9 ? pow(resolved + 1, u) : pow(1 + u * (pow(resolved + 1, 1 - s) - 1), 1 / (1 - s));
+    const double x =
+        fabs(s - 1) < 1e-9 ? pow(resolved + 1, u) : pow(1 + u * (pow(resolved + 1, 1 - s) - 1), 1 / (1 - s));
     return fmin(floor(x) - 1, resolved - 1);
 }
 

@@ -40,11 +40,13 @@ void flag_interference(struct measurement *out)
         return;
     out->flags |= FLAG_INTERFERENCE;
     if (fabs(stream) >= fabs(fma))
-        snprintf(out->flag_reason, sizeof(out->flag_reason), "calibration stream moved from %.1f to %.1f GB/s (%+.0f %%)",
-                 out->before.stream_bps / 1e9, out->after.stream_bps / 1e9, stream * 100);
+        snprintf(out->flag_reason, sizeof(out->flag_reason),
+                 "calibration stream moved from %.1f to %.1f GB/s (%+.0f %%)", out->before.stream_bps / 1e9,
+                 out->after.stream_bps / 1e9, stream * 100);
     else
-        snprintf(out->flag_reason, sizeof(out->flag_reason), "calibration FMA moved from %.1f to %.1f GFLOP/s (%+.0f %%)",
-                 out->before.fma_flops / 1e9, out->after.fma_flops / 1e9, fma * 100);
+        snprintf(out->flag_reason, sizeof(out->flag_reason),
+                 "calibration FMA moved from %.1f to %.1f GFLOP/s (%+.0f %%)", out->before.fma_flops / 1e9,
+                 out->after.fma_flops / 1e9, fma * 100);
 }
 
 /* ---- clocks ---- */
@@ -189,7 +191,7 @@ static enum plausibility judge(const struct worker *worker, const struct plan_ca
                                char why[static 256])
 {
     return lower_bound_judge(&worker->shared->machine, &plan_case->resolved.work, plan_case->measure.cache,
-                       measurement_median(out), worker->info.timer_tick_ns, why);
+                             measurement_median(out), worker->info.timer_tick_ns, why);
 }
 
 void flag_implausible(struct measurement *out, enum plausibility verdict, bool measured_again, const char *why)
@@ -199,7 +201,8 @@ void flag_implausible(struct measurement *out, enum plausibility verdict, bool m
     } else if (verdict == IMPOSSIBLE || verdict == ABOVE_MEASURED_CEILING) {
         out->flags |= FLAG_IMPOSSIBLE;
         snprintf(out->flag_reason, sizeof(out->flag_reason), "%s%s", why,
-                 measured_again ? "" : "; no case is known that could measure this ceiling again: run rooftile roofline");
+                 measured_again ? ""
+                                : "; no case is known that could measure this ceiling again: run rooftile roofline");
     } else if (out->flags & FLAG_CEILING_RAISED) {
         snprintf(out->flag_reason, sizeof(out->flag_reason),
                  "beat a measured ceiling, which was measured again and raised");

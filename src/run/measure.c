@@ -338,7 +338,8 @@ static enum status run_stages(struct worker *worker, const struct plan_case *pla
     const bool profile = worker->options->profile;
     enum status status = verify_only || profile ? STATUS_OK : choose_rotations(&rotations, worker, plan_case, err);
     if (!status)
-        status = ready_init(&ready, worker->device, &plan_case->resolved, builds, rotations, worker->options->seed, err);
+        status =
+            ready_init(&ready, worker->device, &plan_case->resolved, builds, rotations, worker->options->seed, err);
     if (!status)
         status = ready_setup(&ready, err);
     spent(out, SPENT_FILLING, &since_ns);

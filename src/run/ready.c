@@ -168,7 +168,8 @@ static enum status allocate(struct ready *ready, uint64_t seed, struct err *err)
     for (size_t k = 0; k < resolved->buffer_count; k++) {
         const struct resolved_buffer *buffer = &resolved->buffers[k];
         for (uint32_t rotation = 0; rotation < ready->rotations; rotation++) {
-            enum status status = allocate_one(&ready->memory[rotation * resolved->buffer_count + k], ready, buffer, err);
+            enum status status =
+                allocate_one(&ready->memory[rotation * resolved->buffer_count + k], ready, buffer, err);
             if (status)
                 return err_within(err, "buffer '%s'", buffer->spec->name);
         }

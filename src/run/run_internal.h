@@ -131,7 +131,7 @@ struct worker {
     struct device *device;
     struct device_info info;
     struct device *reference_device; /* a CPU device; the same as `device` where that is one */
-    struct services *services;    /* service.c; made at first use */
+    struct services *services;       /* service.c; made at first use */
 };
 
 /* Measures or verifies one case into shared->measured; never fails itself. */
@@ -148,9 +148,9 @@ double measurement_median(const struct measurement *measured);
 /* The manifest's metrics, reduced from output buffers as the last launch left them. ERR_DEVICE and status failed when
  * one is not what it must be. */
 enum status take_metrics(struct ready *ready, struct measurement *out, struct err *err);
-/* Sets what was measured against physics. A case that beats a measured ceiling is measured again beside the ceiling's own
- * kernel; the ceiling becomes the maximum (shared->machine), and what still beats it is flagged impossible, unless the
- * machine saw interference meanwhile. */
+/* Sets what was measured against physics. A case that beats a measured ceiling is measured again beside the ceiling's
+ * own kernel; the ceiling becomes the maximum (shared->machine), and what still beats it is flagged impossible, unless
+ * the machine saw interference meanwhile. */
 enum status check_plausible(struct worker *worker, struct ready *ready, const struct plan_case *plan_case,
                             struct measurement *out, struct err *err);
 /* What follows from the last verdict, `why` its words; measured_again: the ceiling could be. */

@@ -46,8 +46,8 @@ void sampling_release(struct sampling *sampling)
 
 enum status elapsed_of(double *time_ns, struct device *device, bool own, struct err *err)
 {
-    return device->ops->elapsed(time_ns, device, own ? EVENT_KERNEL_BEGIN : EVENT_BEGIN, own ? EVENT_KERNEL_END : EVENT_END,
-                                err);
+    return device->ops->elapsed(time_ns, device, own ? EVENT_KERNEL_BEGIN : EVENT_BEGIN,
+                                own ? EVENT_KERNEL_END : EVENT_END, err);
 }
 
 static enum status run_next(struct sampling *sampling, enum run_events events, struct err *err)

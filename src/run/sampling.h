@@ -24,8 +24,8 @@ struct ready *service_ready(struct worker *worker, enum run_service which, char 
  */
 enum { BLOCKING_MAX_LAUNCHES = 900 };
 
-/* With SERVICE_BLOCKING ready: nothing queued on stream 0 runs until blocking_release. False with `why`: it could not be
- * launched. */
+/* With SERVICE_BLOCKING ready: nothing queued on stream 0 runs until blocking_release. False with `why`: it could not
+ * be launched. */
 bool blocking_begin(struct worker *worker, char why[static SERVICE_WHY]);
 /* Does nothing when nothing is held. */
 void blocking_release(struct worker *worker);
@@ -51,13 +51,13 @@ struct sampling {
     uint32_t batch;    /* launches per sample */
     uint32_t rotation; /* buffers the next launch uses */
     uint64_t taken;
-    bool no_dispatch;            /* the case's launch cannot be timed by itself */
-    bool probe;                  /* the clock is asked for before and after */
-    bool blocking;                   /* samples are queued behind a held back start */
-    char blocking_why[SERVICE_WHY];  /* why not */
-    char probe_why[SERVICE_WHY]; /* what the last probe that failed, or all of them, had */
-    struct device_graph *graph;  /* of TIMED_GRAPH: `batch` launches */
-    struct ready *flusher;       /* cold: the kernel that flushes */
+    bool no_dispatch;               /* the case's launch cannot be timed by itself */
+    bool probe;                     /* the clock is asked for before and after */
+    bool blocking;                  /* samples are queued behind a held back start */
+    char blocking_why[SERVICE_WHY]; /* why not */
+    char probe_why[SERVICE_WHY];    /* what the last probe that failed, or all of them, had */
+    struct device_graph *graph;     /* of TIMED_GRAPH: `batch` launches */
+    struct ready *flusher;          /* cold: the kernel that flushes */
     void *flush; /* cold, without one, where the device cannot evict ranges: memory larger than its caches */
     uint64_t flush_bytes;
     double settled_core_hz; /* the clock at the end of the warm-up; 0 = unknown */

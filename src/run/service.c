@@ -37,8 +37,8 @@ static void say(char why[static SERVICE_WHY], const char *text)
 static void *words_of(struct ready *ready, uint32_t rotation, uint64_t size_bytes)
 {
     const struct resolved *resolved = ready->resolved;
-    const bool fits =
-        resolved->buffer_count && resolved->buffers[0].size_bytes == size_bytes && resolved->buffers[0].space == BUFFER_PINNED;
+    const bool fits = resolved->buffer_count && resolved->buffers[0].size_bytes == size_bytes &&
+                      resolved->buffers[0].space == BUFFER_PINNED;
     return fits ? ready_buffer(ready, 0, rotation) : NULL;
 }
 
@@ -49,8 +49,8 @@ enum { RELEASED, MOST_LOOKS, OUTCOME, LOOKS, CONTROL_WORDS };
 enum { NOT_RUN, WAS_RELEASED, GAVE_UP };
 
 /* Looks of about 5 us (a nap and a read across the bus). At the first try the host releases at once, so 10 ms are
- * plenty, and where launches run at once little is lost. Later the host queues up to BLOCKING_MAX_LAUNCHES, some 10 ms of
- * its time: after 200 ms it must be waiting for the device. */
+ * plenty, and where launches run at once little is lost. Later the host queues up to BLOCKING_MAX_LAUNCHES, some 10 ms
+ * of its time: after 200 ms it must be waiting for the device. */
 enum { FIRST_LOOKS = 2000, LATER_LOOKS = 40000 };
 
 static bool hold_with(struct services *services, uint32_t looks, struct err *err)
@@ -94,7 +94,8 @@ bool blocking_was_released(struct worker *worker, char why[static SERVICE_WHY])
 
 static enum status try_hold(struct worker *worker, struct services *services, struct err *err)
 {
-    services->control = words_of(&services->list[SERVICE_BLOCKING].ready, 0, CONTROL_WORDS * sizeof(*services->control));
+    services->control =
+        words_of(&services->list[SERVICE_BLOCKING].ready, 0, CONTROL_WORDS * sizeof(*services->control));
     if (!services->control)
         return err_set(err, ERR_UNSUPPORTED, "service_blocking is not rooftile's own kernel");
     const bool begun = hold_with(services, FIRST_LOOKS, err);

@@ -207,11 +207,11 @@ enum status ready_resolve(struct ready *ready, struct err *err)
         ready->setup = arena_array(&ready->arena, ready->rotations * resolved->setup_count + 1, sizeof(*ready->setup));
     }
     for (uint32_t rotation = 0; rotation < ready->rotations && !status; rotation++) {
-        status = point_steps(ready->steps + rotation * resolved->step_count, ready, resolved->steps, resolved->step_count,
-                             rotation, err);
+        status = point_steps(ready->steps + rotation * resolved->step_count, ready, resolved->steps,
+                             resolved->step_count, rotation, err);
         if (!status)
-            status = point_steps(ready->setup + rotation * resolved->setup_count, ready, resolved->setup, resolved->setup_count,
-                                 rotation, err);
+            status = point_steps(ready->setup + rotation * resolved->setup_count, ready, resolved->setup,
+                                 resolved->setup_count, rotation, err);
     }
     return status;
 }
@@ -287,8 +287,9 @@ static enum status run_once(struct ready *ready, struct ready_step *step, uint32
     case STEP_RECORD:
         return ops->event(ready->device, FIRST_STEP_EVENT + resolved->event, resolved->stream, err);
     case STEP_WAIT:
-        return ops->wait_event ? ops->wait_event(ready->device, resolved->stream, FIRST_STEP_EVENT + resolved->event, err)
-                              : STATUS_OK;
+        return ops->wait_event
+                   ? ops->wait_event(ready->device, resolved->stream, FIRST_STEP_EVENT + resolved->event, err)
+                   : STATUS_OK;
     case STEP_LOAD:
         return load(ready, err);
     case STEP_ALLOC:

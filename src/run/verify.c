@@ -158,8 +158,8 @@ static void choose_elements(uint64_t *index, const struct plan_reference *refere
     }
 }
 
-static enum status reference_inputs(struct ready *theirs, const struct ready *ours, const struct plan_reference *reference,
-                                 struct err *err)
+static enum status reference_inputs(struct ready *theirs, const struct ready *ours,
+                                    const struct plan_reference *reference, struct err *err)
 {
     for (size_t k = 0; k < reference->resolved.buffer_count; k++) {
         const int source = reference->source[k];
@@ -179,13 +179,14 @@ static enum status reference_inputs(struct ready *theirs, const struct ready *ou
 }
 
 static enum status compare_reference(struct ready *ours, struct ready *theirs, const struct plan_reference *reference,
-                                  struct verification *out, struct err *err)
+                                     struct verification *out, struct err *err)
 {
     const struct resolved_buffer *buffer = &ours->resolved->buffers[reference->output];
     const uint64_t *index = ready_buffer(theirs, (size_t)reference->index_buffer, 0);
     const double *want = ready_buffer(theirs, (size_t)reference->result_buffer, 0);
     const size_t bytes = dtype_bytes(buffer->dtype);
-    struct comparison comparison = {.abs = reference->abs, .rel = reference->rel, .epsilon = type_epsilon(buffer->dtype)};
+    struct comparison comparison = {
+        .abs = reference->abs, .rel = reference->rel, .epsilon = type_epsilon(buffer->dtype)};
     struct arena arena = {0};
     const void *data = NULL;
     enum status status = ready_read(&data, ours, (size_t)reference->output, &arena, err);
@@ -205,12 +206,13 @@ out:
 }
 
 static enum status check_reference(struct worker *worker, struct ready *ready, const struct plan_reference *reference,
-                                const struct build_result *builds, struct verification *out, struct err *err)
+                                   const struct build_result *builds, struct verification *out, struct err *err)
 {
     const struct build_result *unbuilt = unbuilt_code(&reference->resolved, builds);
     struct ready theirs = {0};
     if (unbuilt)
-        return err_set(err, ERR_BUILD, "reference '%s' was not built: %s", reference->resolved.manifest->name, unbuilt->message);
+        return err_set(err, ERR_BUILD, "reference '%s' was not built: %s", reference->resolved.manifest->name,
+                       unbuilt->message);
     enum status status =
         ready_init(&theirs, worker->reference_device, &reference->resolved, builds, 1, worker->options->seed, err);
     if (!status)

@@ -11,7 +11,7 @@
 #define EXPECTED_WEIGHT 4
 
 static const char *const state_names[] = {
-    [GATE_MISSING] = "missing",         [GATE_LEARNING] = "learning", [GATE_QUIET] = "quiet",
+    [GATE_MISSING] = "missing",     [GATE_LEARNING] = "learning",   [GATE_QUIET] = "quiet",
     [GATE_TENTATIVE] = "tentative", [GATE_CONFIRMED] = "confirmed",
 };
 
@@ -205,8 +205,9 @@ static struct gate_view view_of(const struct gate_pass *pass, size_t k)
     };
 }
 
-/* Median spread of the class's series up to the previous run, each with a full least baseline, mixed with what was expected.
- * The variance times 1.3: cases of a class differ (lognormal 0.4), and it is the noisier ones that need the caution. */
+/* Median spread of the class's series up to the previous run, each with a full least baseline, mixed with what was
+ * expected. The variance times 1.3: cases of a class differ (lognormal 0.4), and it is the noisier ones that need the
+ * caution. */
 static double expected_of(const struct gate_pass *pass, size_t class)
 {
     const double *given = pass->set->class_sigma;
@@ -260,8 +261,8 @@ void gate_pass_judge(struct gate_pass *pass, struct gate_verdict *out, struct ga
 }
 
 enum status gate_run(struct gate_verdict *out, struct gate_verdict *classes, const struct gate_set *set,
-                       const struct gate_segment *segments, const struct gate_segment *class_segments,
-                       const struct gate_options *options, struct err *err)
+                     const struct gate_segment *segments, const struct gate_segment *class_segments,
+                     const struct gate_options *options, struct err *err)
 {
     struct arena arena = {0};
     struct gate_pass pass;

@@ -17,7 +17,7 @@ struct gate_window {
 
 struct gate_common {
     const struct gate_set *set;
-    size_t run;           /* the next one to take in */
+    size_t run;             /* the next one to take in */
     double *adjusted;       /* series by runs: z; NaN = missing */
     double *measured;       /* classes by runs: g where it was measured; NaN = too few cases */
     double *used;           /* classes: what was taken out of the latest run */
@@ -43,7 +43,7 @@ void gate_pass_judge(struct gate_pass *pass, struct gate_verdict *out, struct ga
 /* One series up to this run, as gate_judge sees it. */
 struct gate_view {
     const double *values; /* run by run, ln, NaN = missing */
-    size_t this_run;       /* index of the run judged */
+    size_t this_run;      /* index of the run judged */
     struct gate_segment segment;
     double floor;
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Order statistics and moments of plain arrays, for all of stats; median_of, median_unsorted and robust_sd are public (summary.h).
+ * Order statistics and moments of plain arrays, for all of stats; median_of, median_unsorted and robust_sd are public
+ * (summary.h).
  */
 #ifndef ROOFTILE_STATS_VALUES_H
 #define ROOFTILE_STATS_VALUES_H
@@ -31,8 +32,8 @@ struct moments {
 };
 struct moments moments_of(const double *values, size_t count); /* mean NaN of none */
 double sd_of(const double *values, size_t count);              /* n - 1; NaN below 2 */
-/* The noise from value to value: 1.4826 median |difference of neighbours| / sqrt 2, blind to levels that shift now and then.
- * `scratch` has room for count values. NaN below 2. */
+/* The noise from value to value: 1.4826 median |difference of neighbours| / sqrt 2, blind to levels that shift now and
+ * then. `scratch` has room for count values. NaN below 2. */
 double successive_sd(const double *values, size_t count, double *scratch);
 
 #endif

@@ -3,10 +3,10 @@
  * A libamdhip64 and a libcuda of host memory, for tests: fake_hip.c and fake_cuda.c over fake_gpu_body.h. Their kernels
  * are "store" (void *to, uint32_t value), which writes its value to every work-item's place, "launch_empty", and as far
  * as a run needs them the services (kernels/service) and "pointer_chase". Launches run at once, except that
- * service_blocking looks at its control only when the device is waited for. Time is virtual: a launch takes a fixed time, a
- * recorded event 3 us (CUDA's each second one of the first 64 in a context 3.008 us, so that the clock's step can be
- * found: 8 ns), a copy in a stream 8 us and a nanosecond per 25 bytes. What they are told through the environment at
- * each call, X being HIP or CUDA:
+ * service_blocking looks at its control only when the device is waited for. Time is virtual: a launch takes a fixed
+ * time, a recorded event 3 us (CUDA's each second one of the first 64 in a context 3.008 us, so that the clock's step
+ * can be found: 8 ns), a copy in a stream 8 us and a nanosecond per 25 bytes. What they are told through the
+ * environment at each call, X being HIP or CUDA:
  *
  *   FAKE_X_DEVICES=n              as many devices, 1 by default
  *   FAKE_X_FAIL=function:nth:code the nth call of the function in a process fails with that error code; "abort" and

@@ -211,8 +211,12 @@ static double chase_ns(void **args)
 }
 
 static struct gpu_function functions[] = {
-    {"store", run_store, kernel_ns},        {"launch_empty", run_empty, kernel_ns}, {"service_blocking", run_blocking, no_time},
-    {"service_clock", run_clock, clock_ns}, {"service_flush", run_flush, no_time},  {"pointer_chase", NULL, chase_ns},
+    {"store", run_store, kernel_ns},
+    {"launch_empty", run_empty, kernel_ns},
+    {"service_blocking", run_blocking, no_time},
+    {"service_clock", run_clock, clock_ns},
+    {"service_flush", run_flush, no_time},
+    {"pointer_chase", NULL, chase_ns},
     {"launch_count", run_count, kernel_ns},
 };
 

@@ -13,8 +13,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void evaluate(const struct manifest *manifest, struct arena *arena)
 {
-    static const struct device_facts facts = {64, 304, 8, 1024, 65536, 2e11, 4e6, 2.1e9, 1, 0, 1, 1,
-                                              .backend = "hip", .arch = "gfx942"};
+    static const struct device_facts facts = {
+        64, 304, 8, 1024, 65536, 2e11, 4e6, 2.1e9, 1, 0, 1, 1, .backend = "hip", .arch = "gfx942"};
     struct param_value *values = arena_array(arena, manifest->param_count, sizeof(*values));
     for (size_t i = 0; i < manifest->param_count; i++)
         values[i] = manifest->params[i].value;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Any bytes: a result or one clear error. What is accepted is written, read again and merged with itself (refused: it is the
- * same trial) and with a copy under another id. The seeds of interest are results of runs.
+ * Any bytes: a result or one clear error. What is accepted is written, read again and merged with itself (refused: it
+ * is the same trial) and with a copy under another id. The seeds of interest are results of runs.
  */
 #include <stdlib.h>
 #include <string.h>

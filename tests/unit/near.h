@@ -7,11 +7,11 @@
 
 #include <math.h>
 
-#define assert_near(got, want, within)                                                                                       \
-    do {                                                                                                                     \
-        const double got_ = (got), want_ = (want);                                                                           \
-        if (!(fabs(got_ - want_) <= (within)))                                                                               \
-            fail_msg("%s is %.17g, expected %.17g", #got, got_, want_);                                                      \
+#define assert_near(got, want, within)                                                                                 \
+    do {                                                                                                               \
+        const double got_ = (got), want_ = (want);                                                                     \
+        if (!(fabs(got_ - want_) <= (within)))                                                                         \
+            fail_msg("%s is %.17g, expected %.17g", #got, got_, want_);                                                \
     } while (0)
 
 #endif

@@ -35,7 +35,7 @@ static const char *const lists[] = {"lens", "experts"};
 static const struct expr_constant constants[] = {{"f16", 2}, {"gfx942", 942}};
 static const struct expr_function functions[] = {{"bytes", 1, double_it}, {"four", 4, four}};
 static const struct expr_names names = {variables, COUNT(variables), lists, COUNT(lists), constants, COUNT(constants),
-                                        functions, COUNT(functions), true, NULL};
+                                        functions, COUNT(functions), true,  NULL};
 static const double slots[] = {100, 256, 942, 0, /* lens */ 60, 30, 3, /* experts */ 8, 8, 1};
 
 struct fixture {

@@ -71,7 +71,8 @@ static void reads_one_element_after_the_other(void **state)
 static void other_shapes(void **state)
 {
     (void)state;
-    static const char *const texts[] = {"{\"list\": {}}", "{\"lists\": [1]}", "[]", "3", "{\"a\": {\"list\": [1]}}", "{\"list\": []}"};
+    static const char *const texts[] = {"{\"list\": {}}",           "{\"lists\": [1]}", "[]", "3",
+                                        "{\"a\": {\"list\": [1]}}", "{\"list\": []}"};
     for (size_t k = 0; k < sizeof(texts) / sizeof(texts[0]); k++) {
         struct arena arena = {0};
         struct err err = {0};

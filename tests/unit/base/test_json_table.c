@@ -63,8 +63,9 @@ static void reads_every_kind(void **state)
     struct err err = {0};
     struct tree tree = {.height = 7, .color = GREEN};
     (void)state;
-    const char *text = "{\"//\": 1, \"name\": \"oak\", \"old\": true, \"age\": \"2 us\", \"color\": \"red\", \"other\": [],"
-                       " \"tags\": [\"a\", \"b\"], \"leaves\": {\"//\": \"why\", \"x\": 1, \"y\": 2}, \"branches\": [3]}";
+    const char *text =
+        "{\"//\": 1, \"name\": \"oak\", \"old\": true, \"age\": \"2 us\", \"color\": \"red\", \"other\": [],"
+        " \"tags\": [\"a\", \"b\"], \"leaves\": {\"//\": \"why\", \"x\": 1, \"y\": 2}, \"branches\": [3]}";
     if (parse(&tree, text, &arena, &err))
         fail_msg("%s", err.text);
     assert_string_equal(tree.name, "oak");

@@ -129,12 +129,12 @@ static enum status read_text(struct tree *tree, const struct record *record, con
 }
 
 #define UNKNOWN                                                                                                        \
-    "{\"name\":null,\"size\":null,\"age_s\":null,\"age_s_reason\":\"nobody asked\",\"share\":0,\"rings\":0,"            \
+    "{\"name\":null,\"size\":null,\"age_s\":null,\"age_s_reason\":\"nobody asked\",\"share\":0,\"rings\":0,"           \
     "\"marks\":[],\"colour\":null,\"side\":\"left\",\"grid\":[0,0],\"leaves\":[],\"tags\":[],\"odd\":1}"
 #define KNOWN                                                                                                          \
-    "{\"name\":\"oak\",\"size\":{\"height_m\":30.5,\"tall\":true},\"age_s\":3000000000,\"share\":0.5,\"gain\":-2,"      \
-    "\"rings\":7,\"cells\":9007199254740992,\"marks\":[\"rare\"],\"colour\":\"blue\",\"side\":\"right\","               \
-    "\"grid\":[3,4],\"first\":{\"name\":\"a\",\"weight_g\":0},\"leaves\":[{\"name\":\"b\",\"weight_g\":null},"          \
+    "{\"name\":\"oak\",\"size\":{\"height_m\":30.5,\"tall\":true},\"age_s\":3000000000,\"share\":0.5,\"gain\":-2,"     \
+    "\"rings\":7,\"cells\":9007199254740992,\"marks\":[\"rare\"],\"colour\":\"blue\",\"side\":\"right\","              \
+    "\"grid\":[3,4],\"first\":{\"name\":\"a\",\"weight_g\":0},\"leaves\":[{\"name\":\"b\",\"weight_g\":null},"         \
     "{\"name\":\"c\",\"weight_g\":2}],\"twigs\":[{\"name\":\"d\",\"weight_g\":1}],\"tags\":[\"x\",\"\"],\"odd\":9}"
 
 /* What is written is read, and written again to the same text. */
@@ -171,8 +171,11 @@ static void test_values(void **state)
     assert_string_equal(tree.tags[1], "");
     assert_int_equal(tree.odd, 4);
     /* Absent is unknown, and what people add for themselves is passed over. */
-    assert_int_equal(read_text(&tree, &tree_record, "{\"notes\":[1],\"marks\":[\"new\",\"old\"],\"size\":{\"height_m\":"
-                               "{\"value\":3,\"source\":\"s\"}}}", true, &arena, &err), STATUS_OK);
+    assert_int_equal(read_text(&tree, &tree_record,
+                               "{\"notes\":[1],\"marks\":[\"new\",\"old\"],\"size\":{\"height_m\":"
+                               "{\"value\":3,\"source\":\"s\"}}}",
+                               true, &arena, &err),
+                     STATUS_OK);
     assert_int_equal(tree.marks, 1);
     assert_near(tree.height_m, 3, 0);
     assert_true(isnan(tree.age_s) && isnan(tree.first.weight_g) && !tree.first.name[0]);

@@ -48,8 +48,12 @@ static void starts_and_ends(void **state)
         const char *string, *part;
         bool starts, ends;
     } cases[] = {
-        {"rooftile", "ceiling", true, false}, {"rooftile", "tile", false, true}, {"ceiling", "rooftile", false, false},
-        {"ceiling", "ceiling", true, true},      {"ceiling", "", true, true},          {"", "", true, true},
+        {"rooftile", "ceiling", true, false},
+        {"rooftile", "tile", false, true},
+        {"ceiling", "rooftile", false, false},
+        {"ceiling", "ceiling", true, true},
+        {"ceiling", "", true, true},
+        {"", "", true, true},
         {"", "x", false, false},
     };
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
@@ -191,8 +195,13 @@ static void ignores_locale(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(grows),          cmocka_unit_test(starts_and_ends), cmocka_unit_test(words), cmocka_unit_test(columns),
-        cmocka_unit_test(matches),        cmocka_unit_test(nearest),         cmocka_unit_test(nearest_tie_by_order),
+        cmocka_unit_test(grows),
+        cmocka_unit_test(starts_and_ends),
+        cmocka_unit_test(words),
+        cmocka_unit_test(columns),
+        cmocka_unit_test(matches),
+        cmocka_unit_test(nearest),
+        cmocka_unit_test(nearest_tie_by_order),
         cmocka_unit_test(ignores_locale),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

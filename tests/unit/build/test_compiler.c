@@ -99,12 +99,13 @@ static void test_amd_compilers(void **state)
 /* Code that asks for a newer LLVM goes on to the next compiler; without one it is told which there are. */
 static void add_nvcc(struct fixture *fixture, const char *name)
 {
-    fixture_script(fixture, name,
-                   "#!/bin/sh\n"
-                   "[ \"$1\" = --version ] && { echo nvcc; echo 'Cuda compilation tools, release 12.4'; exit 0; }\n"
-                   "echo \"nvcc $*\" >> \"$LOG\"\n"
-                   "case \"$*\" in *sm_100a*) echo \"nvcc fatal: Unsupported gpu architecture 'sm_100a'\" >&2; exit 1;; esac\n"
-                   "while [ $# -gt 0 ]; do [ \"$1\" = -o ] && : > \"$2\"; shift; done\n");
+    fixture_script(
+        fixture, name,
+        "#!/bin/sh\n"
+        "[ \"$1\" = --version ] && { echo nvcc; echo 'Cuda compilation tools, release 12.4'; exit 0; }\n"
+        "echo \"nvcc $*\" >> \"$LOG\"\n"
+        "case \"$*\" in *sm_100a*) echo \"nvcc fatal: Unsupported gpu architecture 'sm_100a'\" >&2; exit 1;; esac\n"
+        "while [ $# -gt 0 ]; do [ \"$1\" = -o ] && : > \"$2\"; shift; done\n");
 }
 
 /* CUDA's compiler first, where it knows the target; else PTX from a clang that is new enough. */
@@ -283,10 +284,9 @@ static void test_remembers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_newest_wins),        TEST(test_own_compiler_wins), TEST(test_amd_compilers),
-        TEST(test_older_one_knows_it), TEST(test_none_found),        TEST(test_min_llvm),
-        TEST(test_refusals),           TEST(test_wave_sizes),        TEST(test_remembers),
-        TEST(test_nvidia_compilers),
+        TEST(test_newest_wins), TEST(test_own_compiler_wins), TEST(test_amd_compilers), TEST(test_older_one_knows_it),
+        TEST(test_none_found),  TEST(test_min_llvm),          TEST(test_refusals),      TEST(test_wave_sizes),
+        TEST(test_remembers),   TEST(test_nvidia_compilers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

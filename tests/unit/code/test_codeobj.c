@@ -317,8 +317,8 @@ static void test_registers(void **state)
         const char *arch, *kernel;
         uint32_t allocated, arch_vgprs, acc_vgprs;
     } cases[] = {
-        {"gfx942", "acc", 80, 32, 48},     {"gfx942", "many", 104, 104, 0},  {"gfx908", "acc", 44, 44, 44},
-        {"gfx1100", "many", 120, 120, 0},  {"gfx1100", "empty", 24, 24, 0},  {"gfx1030", "many", 112, 112, 0},
+        {"gfx942", "acc", 80, 32, 48},    {"gfx942", "many", 104, 104, 0}, {"gfx908", "acc", 44, 44, 44},
+        {"gfx1100", "many", 120, 120, 0}, {"gfx1100", "empty", 24, 24, 0}, {"gfx1030", "many", 112, 112, 0},
         {"gfx90a", "empty", 8, 8, 0},
     };
     struct fixture *fixture = *state;

@@ -231,19 +231,14 @@ static void test_llvm_needed(void **state)
         const char *target;
         unsigned llvm;
     } cases[] = {
-        {"gfx906", 0},   {"gfx90a:xnack-", 0},
-        {"gfx942", 17},  {"gfx942:sramecc+", 17},
-        {"gfx950", 20},  {"gfx1030", 0},
-        {"gfx1100", 15}, {"gfx1150", 17},
-        {"gfx1151", 17}, {"gfx1200", 18},
-        {"gfx1201", 18}, {"gfx1250", 22},
-        {"gfx9999", 0},
+        {"gfx906", 0},   {"gfx90a:xnack-", 0}, {"gfx942", 17},  {"gfx942:sramecc+", 17}, {"gfx950", 20},
+        {"gfx1030", 0},  {"gfx1100", 15},      {"gfx1150", 17}, {"gfx1151", 17},         {"gfx1200", 18},
+        {"gfx1201", 18}, {"gfx1250", 22},      {"gfx9999", 0},
     };
     setenv("ROOFTILE_OBJDUMP", "/nowhere/objdump", 1);
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         struct err err = {0};
-        const char *needed =
-            cases[i].llvm ? arena_printf(&fixture->arena, " of LLVM %u or newer", cases[i].llvm) : "";
+        const char *needed = cases[i].llvm ? arena_printf(&fixture->arena, " of LLVM %u or newer", cases[i].llvm) : "";
         assert_int_equal(read_bytes(fixture, cases[i].target, &err), ERR_UNSUPPORTED);
         assert_string_equal(err.text, arena_printf(&fixture->arena,
                                                    "ROOFTILE_OBJDUMP: no program /nowhere/objdump; instructions of %s "

@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "runs.h"
 #include "rooftile/render.h"
+#include "runs.h"
 
 /* ---- adding ---- */
 

@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "runs.h"
 #include "rooftile/report.h"
+#include "runs.h"
 
 /* ---- steps ---- */
 

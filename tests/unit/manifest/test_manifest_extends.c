@@ -48,14 +48,16 @@ static enum status get(const struct manifest **m, const char *name, struct arena
     return manifest_read(m, path_of(name, arena), arena, err);
 }
 
-/* Objects are merged by key in the order of the base, null takes away, all else replaces; name and summary are its own. */
+/* Objects are merged by key in the order of the base, null takes away, all else replaces; name and summary are its own.
+ */
 static void merges(void **state)
 {
     struct arena arena = {0};
     struct err err = {0};
     const struct manifest *m = NULL;
     (void)state;
-    put("middle", "{ 'extends': 'base', 'name': 'middle', 'summary': 'between', 'params': { 'block': 128, 'extra': 3 } }");
+    put("middle",
+        "{ 'extends': 'base', 'name': 'middle', 'summary': 'between', 'params': { 'block': 128, 'extra': 3 } }");
     put("top", "{ 'name': 'top', 'summary': 'over both', 'extends': 'middle', 'tags': ['top', 'other'],\n"
                "  'params': { 'n': 5, 'dtype': null }, 'limits': null, 'let': { 'size': '2 * n' },\n"
                "  'code': { 'defines': { 'T': 'float', 'B': null, 'C': '{extra}' } },\n"
@@ -87,7 +89,8 @@ static void points_into_the_file(void **state)
         {"'n + 1'", "'n + wrong'", "", "/base.json:4:20: /let/size: in \"n + wrong\": unknown name 'wrong'"},
         {"", "", ", 'let': { 'size': 'm' }", "/own.json:1:70: /let/size: in \"m\": unknown name 'm'"},
         {"", "", ", 'buffers': { 'b': { 'role': 'sin' } }", "/buffers/b/role: unknown role 'sin'"},
-        {"", "", ", 'params': { 'm': null }", "null takes a key away, but the manifest that is extended has no 'm' here"},
+        {"", "", ", 'params': { 'm': null }",
+         "null takes a key away, but the manifest that is extended has no 'm' here"},
         {"", "", ", 'summary': null", "duplicate"},
         {"'name': 'base'", "'extends': 'own', 'name': 'base'", "", "extends itself: "},
         {"'summary'", "'sumary'", "", "/base.json:1:19: /sumary: unknown key; did you mean 'summary'?"},
@@ -114,7 +117,8 @@ static void refuses(void **state)
         const char *text, *says;
     } rows[] = {
         {"{ 'extends': 'none', 'name': 'own', 'summary': 's' }", "/extends: there is no file "},
-        {"{ 'extends': '../base', 'name': 'own', 'summary': 's' }", "/extends: must be the name of a manifest in the same folder"},
+        {"{ 'extends': '../base', 'name': 'own', 'summary': 's' }",
+         "/extends: must be the name of a manifest in the same folder"},
         {"{ 'extends': 3, 'name': 'own', 'summary': 's' }", "/extends: must be a string, not a number"},
         {"{ 'extends': 'own', 'name': 'own', 'summary': 's' }", "/extends: extends itself: "},
         {"{ 'extends': 'base', 'summary': 's' }", "the key 'name' is missing"},

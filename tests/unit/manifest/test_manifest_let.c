@@ -13,9 +13,12 @@
 
 /* clang-format off */
 static const char tiled[] =
-    "{ 'name': 'tiled', 'summary': 'let', 'params': { 'n': 1000, 'dtype': 'f32', 'VEC': 4, 'block': 64, 'unused': 1 },\n"
-    "  'let':     { '//': 'why', 'bytes_each': 'bytes(dtype)', 'tile': 'block + VEC', 'tiles': 'ceil_div(n, 2 * tile)' },\n"
-    "  'code':    { 'source': 's.hip', 'symbol': 's', 'defines': { 'T': '{ctype(dtype)}', 'TILE': '{tile}', 'BYTES': '{bytes_each * 2}' } },\n"
+    "{ 'name': 'tiled', 'summary': 'let', 'params': { 'n': 1000, 'dtype': 'f32', 'VEC': 4, 'block': 64, 'unused': 1 "
+        "},\n"
+    "  'let':     { '//': 'why', 'bytes_each': 'bytes(dtype)', 'tile': 'block + VEC', 'tiles': 'ceil_div(n, 2 * "
+        "tile)' },\n"
+    "  'code':    { 'source': 's.hip', 'symbol': 's', 'defines': { 'T': '{ctype(dtype)}', 'TILE': '{tile}', 'BYTES': "
+        "'{bytes_each * 2}' } },\n"
     "  'buffers': { 'a': { 'type': '{dtype}', 'count': 'tiles * 2', 'role': 'out' } },\n"
     "  'launch':  { 'grid': ['tiles'], 'block': ['block'], 'args': ['a'] },\n"
     "  'work':    { 'write': 'tiles * bytes_each + 1e3' },\n"
@@ -38,12 +41,14 @@ static double evaluated(const struct manifest *m, const struct expr *expr)
     struct err err = {0};
     for (size_t k = 0; k < m->param_count; k++)
         values[k] = m->params[k].value;
-    manifest_slots(slots, m, values, &(struct device_facts){.wave = 64,
-                                           .target = {.matrix_holders = 64,
-                                                      .matrix_rows = 1,
-                                                      .matrix_k_f16 = 16,
-                                                      .matrix_k_fp8_fnuz = 32,
-                                                      .matrix_k_sparse_f16 = 64}}, 0);
+    manifest_slots(slots, m, values,
+                   &(struct device_facts){.wave = 64,
+                                          .target = {.matrix_holders = 64,
+                                                     .matrix_rows = 1,
+                                                     .matrix_k_f16 = 16,
+                                                     .matrix_k_fp8_fnuz = 32,
+                                                     .matrix_k_sparse_f16 = 64}},
+                   0);
     assert_int_equal(expr_eval(&value, expr, slots, &err), STATUS_OK);
     return value;
 }

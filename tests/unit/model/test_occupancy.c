@@ -79,9 +79,10 @@ static void test_vectors(void **state)
         if (occupancy_compute(&o, &use, &err))
             fail_msg("vector %u: %s", vector->index, err.text);
         if (is_combined ? !combined_agrees(vector, &o) : !registers_agree(vector, &o))
-            fail_msg("vector %u: %u VGPRs (%u allocated), %u and %u waves by registers, %u workgroups, %g waves per SIMD",
-                     vector->index, o.vgprs, o.vgprs_allocated, o.waves_by_vgprs, o.waves_by_sgprs,
-                     o.workgroups, o.waves_per_simd);
+            fail_msg(
+                "vector %u: %u VGPRs (%u allocated), %u and %u waves by registers, %u workgroups, %g waves per SIMD",
+                vector->index, o.vgprs, o.vgprs_allocated, o.waves_by_vgprs, o.waves_by_sgprs, o.workgroups,
+                o.waves_per_simd);
         *(is_combined ? &combined : &registers) += 1;
     }
     assert_int_equal(registers, 130);

@@ -38,20 +38,60 @@ static const struct {
     const char *bound;
     const char *ceiling;
 } floors[] = {
-    {"inside L1: every byte crosses L1, nothing else", {64 * KI, 0, 0, 0, 64 * KI, .unit = ""}, CACHE_HOT, 65.536, "launch", "L1"},
+    {"inside L1: every byte crosses L1, nothing else",
+     {64 * KI, 0, 0, 0, 64 * KI, .unit = ""},
+     CACHE_HOT,
+     65.536,
+     "launch",
+     "L1"},
     /* 4 MiB twice over: (4 Mi - 64 Ki) * 2 / 80e9 against (4 Mi - 1 Mi - 64 Ki) * 2 / 8e9 */
-    {"beyond L2: what cannot stay, each pass", {8 * MI, 0, 0, 0, 4 * MI, .unit = ""}, CACHE_HOT, 770048.0, "DRAM", "DRAM"},
-    {"cold, one pass: every byte from memory", {64 * KI, 0, 0, 0, 64 * KI, .unit = ""}, CACHE_COLD, 8192.0, "DRAM", "DRAM"},
-    {"cold: what was written may still sit in a cache", {32 * KI, 32 * KI, 0, 0, 64 * KI, .unit = ""}, CACHE_COLD, 4096.0, "DRAM", "DRAM"},
+    {"beyond L2: what cannot stay, each pass",
+     {8 * MI, 0, 0, 0, 4 * MI, .unit = ""},
+     CACHE_HOT,
+     770048.0,
+     "DRAM",
+     "DRAM"},
+    {"cold, one pass: every byte from memory",
+     {64 * KI, 0, 0, 0, 64 * KI, .unit = ""},
+     CACHE_COLD,
+     8192.0,
+     "DRAM",
+     "DRAM"},
+    {"cold: what was written may still sit in a cache",
+     {32 * KI, 32 * KI, 0, 0, 64 * KI, .unit = ""},
+     CACHE_COLD,
+     4096.0,
+     "DRAM",
+     "DRAM"},
     /* first pass 4 Mi, second one (4 - 1 - 1/16) Mi */
     {"cold, two passes", {8 * MI, 0, 0, 0, 4 * MI, .unit = ""}, CACHE_COLD, 909312.0, "DRAM", "DRAM"},
     {"rotate is cold", {64 * KI, 0, 0, 0, 64 * KI, .unit = ""}, CACHE_ROTATE, 8192.0, "DRAM", "DRAM"},
-    {"a footprint beyond the bytes moved is cut", {64 * KI, 0, 0, 0, 1024 * MI, .unit = ""}, CACHE_HOT, 65.536, "launch", "L1"},
-    {"without footprint only the nearest level is certain", {64 * MI, 0, 0, 0, 0, .unit = ""}, CACHE_HOT, 67108.864, "L1", "L1"},
+    {"a footprint beyond the bytes moved is cut",
+     {64 * KI, 0, 0, 0, 1024 * MI, .unit = ""},
+     CACHE_HOT,
+     65.536,
+     "launch",
+     "L1"},
+    {"without footprint only the nearest level is certain",
+     {64 * MI, 0, 0, 0, 0, .unit = ""},
+     CACHE_HOT,
+     67108.864,
+     "L1",
+     "L1"},
     {"compute bound", {64, 0, 1e6, 0, 64, .unit = "vector_f32"}, CACHE_HOT, 1000, "vector_f32", "vector_f32"},
-    {"an unknown unit has no ceiling", {640 * KI, 0, 1e6, 0, 64 * KI, .unit = "matrix_f16"}, CACHE_HOT, 655.36, "L1", "L1"},
+    {"an unknown unit has no ceiling",
+     {640 * KI, 0, 1e6, 0, 64 * KI, .unit = "matrix_f16"},
+     CACHE_HOT,
+     655.36,
+     "L1",
+     "L1"},
     {"nothing known", {0, 0, 0, 0, 0, .unit = ""}, CACHE_HOT, 0, "launch", ""},
-    {"over a link that the machine does not know", {8 * MI, 0, 0, 0, 8 * MI, .level = "link"}, CACHE_HOT, 0, "link", ""},
+    {"over a link that the machine does not know",
+     {8 * MI, 0, 0, 0, 8 * MI, .level = "link"},
+     CACHE_HOT,
+     0,
+     "link",
+     ""},
     {"over a level that it knows", {8e6, 0, 0, 0, 8e6, .level = "DRAM"}, CACHE_COLD, 1e6, "DRAM", "DRAM"},
 };
 
@@ -61,9 +101,10 @@ static void test_lower_bound(void **state)
     for (size_t k = 0; k < sizeof(floors) / sizeof(floors[0]); k++) {
         struct lower_bound lower_bound;
         lower_bound_compute(&lower_bound, &machine, &floors[k].work, floors[k].cache);
-        if (fabs(lower_bound.time_ns - floors[k].time_ns) > 1e-6 * floors[k].time_ns || strcmp(lower_bound.bound, floors[k].bound) ||
-            strcmp(lower_bound.ceiling_name, floors[k].ceiling))
-            fail_msg("%s: %.9g ns by %s (%s)", floors[k].what, lower_bound.time_ns, lower_bound.bound, lower_bound.ceiling_name);
+        if (fabs(lower_bound.time_ns - floors[k].time_ns) > 1e-6 * floors[k].time_ns ||
+            strcmp(lower_bound.bound, floors[k].bound) || strcmp(lower_bound.ceiling_name, floors[k].ceiling))
+            fail_msg("%s: %.9g ns by %s (%s)", floors[k].what, lower_bound.time_ns, lower_bound.bound,
+                     lower_bound.ceiling_name);
     }
 }
 
@@ -114,15 +155,40 @@ static const struct {
 } judged[] = {
     {"slower than every ceiling", {8e6, 0, 0, 0, 8e6, .unit = ""}, CACHE_COLD, 1.2e6, 0, PLAUSIBLE},
     {"at the measured ceiling", {8e6, 0, 0, 0, 8e6, .unit = ""}, CACHE_COLD, 1e6, 0, PLAUSIBLE},
-    {"3.9 % above: inside 2 % and twice the interval", {8e6, 0, 0, 0, 8e6, .unit = ""}, CACHE_COLD, 1e6 / 1.039, 0, PLAUSIBLE},
+    {"3.9 % above: inside 2 % and twice the interval",
+     {8e6, 0, 0, 0, 8e6, .unit = ""},
+     CACHE_COLD,
+     1e6 / 1.039,
+     0,
+     PLAUSIBLE},
     {"4.1 % above", {8e6, 0, 0, 0, 8e6, .unit = ""}, CACHE_COLD, 1e6 / 1.041, 0, ABOVE_MEASURED_CEILING},
-    {"0.9 % above the physical peak", {8e6, 0, 0, 0, 8e6, .unit = ""}, CACHE_COLD, 8e5 / 1.009, 0, ABOVE_MEASURED_CEILING},
+    {"0.9 % above the physical peak",
+     {8e6, 0, 0, 0, 8e6, .unit = ""},
+     CACHE_COLD,
+     8e5 / 1.009,
+     0,
+     ABOVE_MEASURED_CEILING},
     {"1.1 % above the physical peak", {8e6, 0, 0, 0, 8e6, .unit = ""}, CACHE_COLD, 8e5 / 1.011, 0, IMPOSSIBLE},
-    {"a coarse timer explains it", {8e6, 0, 0, 0, 8e6, .unit = ""}, CACHE_COLD, 8e5 / 1.011, 1e4, ABOVE_MEASURED_CEILING},
+    {"a coarse timer explains it",
+     {8e6, 0, 0, 0, 8e6, .unit = ""},
+     CACHE_COLD,
+     8e5 / 1.011,
+     1e4,
+     ABOVE_MEASURED_CEILING},
     {"cold writes may stay in the cache", {0, 5e5, 0, 0, 5e5, .unit = ""}, CACHE_COLD, 1e4, 0, PLAUSIBLE},
     {"rotated writes may not", {0, 5e5, 0, 0, 5e5, .unit = ""}, CACHE_ROTATE, 1e4, 0, IMPOSSIBLE},
-    {"a link: what kernels reach on memory says nothing", {8e6, 0, 0, 0, 8e6, .level = "link"}, CACHE_COLD, 9e5, 0, PLAUSIBLE},
-    {"a link: no faster than the memory it ends in", {8e6, 0, 0, 0, 8e6, .level = "link"}, CACHE_COLD, 7e5, 0, IMPOSSIBLE},
+    {"a link: what kernels reach on memory says nothing",
+     {8e6, 0, 0, 0, 8e6, .level = "link"},
+     CACHE_COLD,
+     9e5,
+     0,
+     PLAUSIBLE},
+    {"a link: no faster than the memory it ends in",
+     {8e6, 0, 0, 0, 8e6, .level = "link"},
+     CACHE_COLD,
+     7e5,
+     0,
+     IMPOSSIBLE},
     {"compute above peak", {64, 0, 1e6, 0, 64, .unit = "vector_f32"}, CACHE_HOT, 900, 0, IMPOSSIBLE},
 };
 
@@ -165,8 +231,11 @@ static void test_judge_says_why(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lower_bound),          cmocka_unit_test(test_lower_bound_details),
-        cmocka_unit_test(test_lower_bound_never_steps), cmocka_unit_test(test_judge), cmocka_unit_test(test_judge_at_a_higher_clock),
+        cmocka_unit_test(test_lower_bound),
+        cmocka_unit_test(test_lower_bound_details),
+        cmocka_unit_test(test_lower_bound_never_steps),
+        cmocka_unit_test(test_judge),
+        cmocka_unit_test(test_judge_at_a_higher_clock),
         cmocka_unit_test(test_judge_says_why),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -43,7 +43,7 @@ static void knows_families(void **state)
         {"gfx942:xnack-", {false, true, false, 64}}, {"gfx1030", {true, true, true, 32}},
         {"gfx1036", {true, true, true, 32}},         {"gfx11-generic", {true, true, true, 32}},
         {"gfx1201", {true, true, true, 32}},         {"gfx1250", {true, false, false, 32}},
-        {"gfx1251", {true, false, false, 32}},        {"sm_90a", {true, false, false, 32}},
+        {"gfx1251", {true, false, false, 32}},       {"sm_90a", {true, false, false, 32}},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         const struct target_modes modes = target_modes(cases[i].arch);

@@ -36,7 +36,8 @@ static const char gemm_text[] =
     "] },\n"
     "  'work': { 'read': 'm*m*4', 'write': 'm*m*4', 'flops': '2*m*m*m', 'unit': 'vector_f32' },\n"
     "  'check': { 'params': { 'm': 48, 'tile': 8 },\n"
-    "    'reference': { 'kernel': 'square_reference', 'output': 'out', 'rel': 'm * eps(dtype)', 'params': { 'scale': 2 },\n"
+    "    'reference': { 'kernel': 'square_reference', 'output': 'out', 'rel': 'm * eps(dtype)', 'params': { 'scale': 2 "
+    "},\n"
     "                'buffers': { 'x': 'a' } } } }";
 
 static const char reference_text[] =
@@ -60,10 +61,12 @@ static const char parts_text[] =
     "  'buffers': { 'a': { 'type': 'f32', 'count': 'n', 'role': 'out' },\n"
     "               'b': { 'type': 'f32', 'count': 'n', 'role': 'temp' } },\n"
     "  'setup': [ { 'launch': { 'grid': [1], 'block': [64], 'args': [ 'a' ] } } ],\n"
-    "  'steps': [ { 'launch': { 'grid': [1], 'block': [64], 'args': [ 'a' ], 'defines': { 'B': '2', 'A': '{deep}' } } },\n"
+    "  'steps': [ { 'launch': { 'grid': [1], 'block': [64], 'args': [ 'a' ], 'defines': { 'B': '2', 'A': '{deep}' } } "
+    "},\n"
     "             { 'copy': { 'to': 'a', 'from': 'b' } },\n"
     "             { 'launch': { 'grid': [1], 'block': [64], 'symbol': 'other', 'args': [ 'a' ], 'defines': {} } },\n"
-    "             { 'graph': { 'steps': [ { 'launch': { 'grid': [1], 'block': [64], 'defines': { 'A': '{deep}', 'B': '2' } } } ] } },\n"
+    "             { 'graph': { 'steps': [ { 'launch': { 'grid': [1], 'block': [64], 'defines': { 'A': '{deep}', 'B': "
+    "'2' } } } ] } },\n"
     "             { 'launch': { 'grid': [1], 'block': [64], 'defines': { 'LAST': 'x' } }, 'repeat': 'tail' } ],\n"
     "  'check': { 'expect': { 'a': '1' } } }";
 

@@ -58,7 +58,8 @@ static void fixture_init(struct fixture *fixture, const char *text)
 
 static enum status resolve(struct fixture *fixture)
 {
-    return resolve_manifest(&fixture->resolved, fixture->manifest, fixture->values, &gpu, &fixture->arena, &fixture->err);
+    return resolve_manifest(&fixture->resolved, fixture->manifest, fixture->values, &gpu, &fixture->arena,
+                            &fixture->err);
 }
 
 static void test_whole(void **state)
@@ -96,7 +97,8 @@ static void test_whole(void **state)
     assert_int_equal(resolved->setup_count, 1);
     assert_int_equal(resolved->setup[0].bytes, 4000);
     assert_int_equal(resolved->setup[0].byte, 7);
-    assert_true(resolved->work.read_bytes == 2000 && resolved->work.write_bytes == 4000 && resolved->work.flops == 2000);
+    assert_true(resolved->work.read_bytes == 2000 && resolved->work.write_bytes == 4000 &&
+                resolved->work.flops == 2000);
     assert_true(resolved->work.footprint_bytes == 6016);
     assert_string_equal(resolved->work.unit, "vector_f32");
     arena_release(&f.arena);
@@ -287,7 +289,8 @@ static void resolves_dists(void **state)
         text = replaced(text, "'i % 7'", "{ 'gen': 'index', 'bound': 9, 'dist': '{how}', 's': 1, 'block': 4 }", &arena);
         text = replaced(text, "'items': 'n',", "'items': 'n', 'item': 'B',", &arena);
         fixture_init(&f, text);
-        f.values[manifest_param(f.manifest, "how")] = (struct param_value){.kind = PARAM_STRING, .string = cases[k].word};
+        f.values[manifest_param(f.manifest, "how")] =
+            (struct param_value){.kind = PARAM_STRING, .string = cases[k].word};
         assert_int_equal(resolve(&f), cases[k].status);
         if (cases[k].status)
             assert_non_null(strstr(f.err.text, "known are uniform, zipf, blocked, permutation"));
@@ -303,8 +306,9 @@ static void resolves_dists(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_whole), cmocka_unit_test(test_claim),   cmocka_unit_test(test_refuse_values), cmocka_unit_test(test_refuse_texts),
-        cmocka_unit_test(resolves_spaces), cmocka_unit_test(resolves_dists), cmocka_unit_test(test_repeat),
+        cmocka_unit_test(test_whole),        cmocka_unit_test(test_claim),      cmocka_unit_test(test_refuse_values),
+        cmocka_unit_test(test_refuse_texts), cmocka_unit_test(resolves_spaces), cmocka_unit_test(resolves_dists),
+        cmocka_unit_test(test_repeat),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

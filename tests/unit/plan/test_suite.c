@@ -110,16 +110,22 @@ static void test_refuse(void **state)
         {MEASURE("\"timeout\": \"0 s\""), "ends every case"},
         {MEASURE("\"warm_up\": \"1 s\""), "did you mean 'warmup'"},
         {"{\"name\": \"s\", \"cases\": [{\"kernel\": \"k\"}], \"derive\": [{\"name\": \"d\"}]}", "/derive/0"},
-        {DERIVE("\"method\": \"max\", \"kernel\": \"k\", \"y\": \"time_ns\""), "/derive/0: the key 'x' is missing: the method 'max' has it"},
+        {DERIVE("\"method\": \"max\", \"kernel\": \"k\", \"y\": \"time_ns\""),
+         "/derive/0: the key 'x' is missing: the method 'max' has it"},
         {DERIVE("\"method\": \"matrix\", \"kernel\": \"k\", \"x\": \"a\", \"y\": \"b\""), "the key 'rows' is missing"},
-        {DERIVE("\"method\": \"max\", \"kernel\": \"k\", \"x\": \"a\", \"y\": \"b\", \"rows\": \"c\""), "/derive/0/rows: the method 'max' has no 'rows'"},
+        {DERIVE("\"method\": \"max\", \"kernel\": \"k\", \"x\": \"a\", \"y\": \"b\", \"rows\": \"c\""),
+         "/derive/0/rows: the method 'max' has no 'rows'"},
         {DERIVE("\"method\": \"ratio\", \"kernel\": \"k\", \"y\": \"flops_per_s\""), "the key 'to' is missing"},
-        {DERIVE("\"method\": \"ratio\", \"kernel\": \"k\", \"to\": \"l\", \"x\": \"n\", \"y\": \"flops_per_s\""), "/derive/0/x"},
+        {DERIVE("\"method\": \"ratio\", \"kernel\": \"k\", \"to\": \"l\", \"x\": \"n\", \"y\": \"flops_per_s\""),
+         "/derive/0/x"},
         {DERIVE("\"method\": \"shares\", \"layers\": \"*\""), "the key 'parts' is missing"},
         {DERIVE("\"method\": \"shares\", \"layers\": \"*\", \"parts\": {}"), "/derive/0/parts: has no parts"},
-        {DERIVE("\"method\": \"shares\", \"layers\": \"*\", \"parts\": {\"a\": 0}"), "/derive/0/parts/a: a part that is there 0 times"},
-        {DERIVE("\"method\": \"shares\", \"layers\": \"*\", \"parts\": {\"a\": 1}, \"group\": [\"n\"]"), "/derive/0/group"},
-        {DERIVE("\"method\": \"shares\", \"layers\": \"*\", \"parts\": {\"a\": 1}, \"kernel\": \"k\""), "/derive/0/kernel"},
+        {DERIVE("\"method\": \"shares\", \"layers\": \"*\", \"parts\": {\"a\": 0}"),
+         "/derive/0/parts/a: a part that is there 0 times"},
+        {DERIVE("\"method\": \"shares\", \"layers\": \"*\", \"parts\": {\"a\": 1}, \"group\": [\"n\"]"),
+         "/derive/0/group"},
+        {DERIVE("\"method\": \"shares\", \"layers\": \"*\", \"parts\": {\"a\": 1}, \"kernel\": \"k\""),
+         "/derive/0/kernel"},
     };
     (void)state;
     for (size_t k = 0; k < sizeof(cases) / sizeof(*cases); k++) {
@@ -152,10 +158,10 @@ static void test_derive(void **state)
     assert_int_equal(derive->part_count, 2);
     assert_string_equal(derive->parts[1].name, "rope");
     assert_int_equal(derive->parts[1].times, 2);
-    assert_int_equal(
-        parse(&suite, DERIVE("\"method\": \"ratio\", \"kernel\": \"k\", \"to\": \"l\", \"y\": \"flops_per_s\""), &arena,
-              &err),
-        STATUS_OK);
+    assert_int_equal(parse(&suite,
+                           DERIVE("\"method\": \"ratio\", \"kernel\": \"k\", \"to\": \"l\", \"y\": \"flops_per_s\""),
+                           &arena, &err),
+                     STATUS_OK);
     assert_string_equal(suite->derives[0].to, "l");
     assert_string_equal(suite->derives[0].x, "");
     arena_release(&arena);
@@ -216,8 +222,8 @@ static void test_missing_file(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_whole),   cmocka_unit_test(test_refuse),       cmocka_unit_test(test_derive), cmocka_unit_test(test_measure),
-        cmocka_unit_test(test_kernels), cmocka_unit_test(test_missing_file),
+        cmocka_unit_test(test_whole),   cmocka_unit_test(test_refuse),  cmocka_unit_test(test_derive),
+        cmocka_unit_test(test_measure), cmocka_unit_test(test_kernels), cmocka_unit_test(test_missing_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

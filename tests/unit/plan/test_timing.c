@@ -112,7 +112,8 @@ static void refuses(void **state)
                                         refused[k].steps);
         if (parse_text(&manifest, text, &arena, &err))
             fail_msg("%s: %s", refused[k].steps, err.text);
-        assert_int_equal(resolve_manifest(&resolved, manifest, &(struct param_value){0}, &gpu, &arena, &err), ERR_CONFIG);
+        assert_int_equal(resolve_manifest(&resolved, manifest, &(struct param_value){0}, &gpu, &arena, &err),
+                         ERR_CONFIG);
         if (!strstr(err.text, refused[k].complaint))
             fail_msg("%s: '%s'", refused[k].steps, err.text);
         arena_release(&arena);

@@ -196,7 +196,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_picture),      cmocka_unit_test(test_no_ceilings), cmocka_unit_test(test_extremes),
-        cmocka_unit_test(test_many_kernels), cmocka_unit_test(test_widths),   cmocka_unit_test(test_machine),
+        cmocka_unit_test(test_many_kernels), cmocka_unit_test(test_widths),      cmocka_unit_test(test_machine),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -69,7 +69,8 @@ static struct trial *make_trials(struct arena *arena)
 
 static const char *const names[] = {"t0.json", "t1.json", "t2.json", "t3.json"};
 
-static enum status try_merge(struct result *out, const struct trial *trials, size_t count, struct arena *arena, struct err *err)
+static enum status try_merge(struct result *out, const struct trial *trials, size_t count, struct arena *arena,
+                             struct err *err)
 {
     const struct result *parts[TRIALS];
     for (size_t k = 0; k < count; k++)
@@ -235,21 +236,51 @@ static void test_without_samples(void **state)
     arena_release(&arena);
 }
 
-static void same_trial(struct trial *t) { t->result.run_id = "00000009-0000-4000-8000-000000000000"; }
-static void other_device(struct trial *t) { snprintf(t->result.device.name, sizeof(t->result.device.name), "B"); }
-static void other_print(struct trial *t) { t->result.fingerprint[0] = 'c'; }
-static void other_compiler(struct trial *t) { t->result.compiler = "clang 20"; }
-static void other_commit(struct trial *t) { t->result.commit = "abc"; }
-static void other_suite(struct trial *t) { t->result.config_sha256 = "ff"; }
-static void predicted(struct trial *t) { t->result.predicted = true; }
+static void same_trial(struct trial *t)
+{
+    t->result.run_id = "00000009-0000-4000-8000-000000000000";
+}
+static void other_device(struct trial *t)
+{
+    snprintf(t->result.device.name, sizeof(t->result.device.name), "B");
+}
+static void other_print(struct trial *t)
+{
+    t->result.fingerprint[0] = 'c';
+}
+static void other_compiler(struct trial *t)
+{
+    t->result.compiler = "clang 20";
+}
+static void other_commit(struct trial *t)
+{
+    t->result.commit = "abc";
+}
+static void other_suite(struct trial *t)
+{
+    t->result.config_sha256 = "ff";
+}
+static void predicted(struct trial *t)
+{
+    t->result.predicted = true;
+}
 static void other_timer(struct trial *t)
 {
     t->cases[1].timer = TIMED_HOST;
     t->cases[1].id = "copy/n=2;mode=hot;timer=host";
 }
-static void other_cache(struct trial *t) { t->cases[0].cache = CACHE_COLD; }
-static void other_code(struct trial *t) { t->cases[0].object_sha256[5] = 'b'; }
-static void twice(struct trial *t) { t->cases[1].id = t->cases[0].id; }
+static void other_cache(struct trial *t)
+{
+    t->cases[0].cache = CACHE_COLD;
+}
+static void other_code(struct trial *t)
+{
+    t->cases[0].object_sha256[5] = 'b';
+}
+static void twice(struct trial *t)
+{
+    t->cases[1].id = t->cases[0].id;
+}
 static void stray_trial(struct trial *t)
 {
     static const struct result_trial stray = {.index = 7, .status = CASE_OK, .median_ns = 1000, .min_ns = 900, .n = 3};

@@ -69,17 +69,19 @@ static const struct manifest manifest = {
 
 static struct plan_case planned(struct resolved_step *step)
 {
-    *step = (struct resolved_step){.kind = STEP_LAUNCH, .timed = true, .repeat = 1, .launch = {.grid = {4, 2, 1}, .block = {64, 1, 1}}};
-    return (struct plan_case){.id = "copy/n=1000;mode=cold",
-                              .label = "copy",
-                              .state = PLAN_READY,
-                              .forecast_ns = 900,
-                              .measure = {.cache = CACHE_COLD},
-                              .resolved = {.manifest = &manifest,
-                                        .values = values,
-                                        .steps = step,
-                                        .step_count = 1,
-                                        .work = {.read_bytes = 40000, .write_bytes = 40000, .footprint_bytes = 80000}}};
+    *step = (struct resolved_step){
+        .kind = STEP_LAUNCH, .timed = true, .repeat = 1, .launch = {.grid = {4, 2, 1}, .block = {64, 1, 1}}};
+    return (struct plan_case){
+        .id = "copy/n=1000;mode=cold",
+        .label = "copy",
+        .state = PLAN_READY,
+        .forecast_ns = 900,
+        .measure = {.cache = CACHE_COLD},
+        .resolved = {.manifest = &manifest,
+                     .values = values,
+                     .steps = step,
+                     .step_count = 1,
+                     .work = {.read_bytes = 40000, .write_bytes = 40000, .footprint_bytes = 80000}}};
 }
 
 static void test_build(void **state)

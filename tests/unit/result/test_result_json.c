@@ -171,7 +171,8 @@ static void test_values_survive(void **state)
     assert_true(isnan(read->kpis[0].trial_values[1]));
     assert_true(isnan(read->kpis[1].value));
     assert_string_equal(read->kpis[1].reason, "copy/n=3 failed");
-    assert_string_equal(read->derived[0].json, "{\"changes\":[{\"x_low\":1,\"x_high\":2.5,\"before\":30000000000,\"after\":20000000000,\"confidence\":0.97}]}");
+    assert_string_equal(read->derived[0].json, "{\"changes\":[{\"x_low\":1,\"x_high\":2.5,\"before\":30000000000,"
+                                               "\"after\":20000000000,\"confidence\":0.97}]}");
     arena_release(&arena);
 }
 
@@ -258,30 +259,35 @@ static const struct {
     {"seed as text", "\"seed\": 7", "\"seed\": \"7\"", "must be a number"},
     {"no run", "\"run\": {", "\"ran\": {", "'run' is missing"},
     {"a fingerprint that is a book", "\"fingerprint\": \"", "\"fingerprint\": \"0123456789", "shorter than 65"},
-    {"a cache of less than nothing", "\"value\": 65536", "\"value\": -65536",
-     "/machine/levels/0/capacity_bytes/value"},
+    {"a cache of less than nothing", "\"value\": 65536", "\"value\": -65536", "/machine/levels/0/capacity_bytes/value"},
     {"derived text", "\"value\":{", "\"value\":\"x\",\"old\":{", "must be an object or an array"},
     {"temperature below zero is possible", "\"temp_c\":null", "\"temp_c\":-5", NULL},
-    {"a better median", "\"median_ns\":1001.3125", "\"median_ns\":1000.6", "/cases/0/stats/median_ns: stands for 1000.6, but that of"},
-    {"a better minimum", "\"min_ns\":990", "\"min_ns\":980", "/cases/0/stats/min_ns: stands for 980, but that of the samples is 990"},
+    {"a better median", "\"median_ns\":1001.3125", "\"median_ns\":1000.6",
+     "/cases/0/stats/median_ns: stands for 1000.6, but that of"},
+    {"a better minimum", "\"min_ns\":990", "\"min_ns\":980",
+     "/cases/0/stats/min_ns: stands for 980, but that of the samples is 990"},
     {"a better sample", "1000.5,1010.25", "1000.5,999", "this file was edited or is corrupt"},
     {"a better rate", "\"bytes_per_s\":", "\"bytes_per_s\":1", "/cases/0/throughput/bytes_per_s: stands for"},
-    {"a sample beyond a double", "\"samples_ns\":[1000.5", "\"samples_ns\":[1e400", "/cases/0/samples_ns/0: number is beyond"},
+    {"a sample beyond a double", "\"samples_ns\":[1000.5", "\"samples_ns\":[1e400",
+     "/cases/0/samples_ns/0: number is beyond"},
     {"a sample as text", "1010.25,990", "1010.25,\"990\"", "/cases/0/samples_ns/2: must be a number"},
     {"a zero sample", "1010.25,990", "1010.25,0", "/cases/0/samples_ns/2: must be a time above 0"},
     {"NaN", "1010.25,990", "1010.25,NaN", "/cases/0/samples_ns/2: expected a value, found 'NaN'"},
     {"a clock too few", "\"samples_hz\":[2100000000,", "\"samples_hz\":[", "measurement.n = 6"},
     {"a clock of zero", "\"samples_hz\":[2100000000,", "\"samples_hz\":[0,", "/cases/0/samples_hz/0: must be a clock"},
     {"a clock that nobody read", "\"samples_hz\":[2100000000,", "\"samples_hz\":[null,", NULL},
-    {"a key twice", "\"class\":\"memory\"", "\"class\":\"memory\",\"class\":\"latency\"", "/cases/0/class: duplicate key"},
+    {"a key twice", "\"class\":\"memory\"", "\"class\":\"memory\",\"class\":\"latency\"",
+     "/cases/0/class: duplicate key"},
     {"a key figure as text", "\"value\":1.5,", "\"value\":\"1.5\",", "/kpis/0/value"},
-    {"a key figure without a name", "\"name\":\"copies\"", "\"title\":\"copies\"", "/kpis/0: the key 'name' is missing"},
+    {"a key figure without a name", "\"name\":\"copies\"", "\"title\":\"copies\"",
+     "/kpis/0: the key 'name' is missing"},
     {"spills below zero", "\"vgpr_spills\":3", "\"vgpr_spills\":-3", "/cases/0/code/compiled/vgpr_spills"},
     {"trials out of order", "\"trials\":[{\"index\":0", "\"trials\":[{\"index\":1", "each once"},
     {"a trial too many", "{\"index\":1,", "{\"index\":2,", "a trial's index must be below run.trials = 2"},
     {"a better trial", "\"median_ns\":1000,", "\"median_ns\":991,", "the median of the trials' medians is"},
     {"a trial with more samples", "\"n\":3,\"cycles\"", "\"n\":4,\"cycles\"", "the trials have 7 samples together"},
-    {"a trial of no known status", "\"index\":0,\"status\":\"ok\"", "\"index\":0,\"status\":\"fine\"", "/cases/1/trials/0/status"},
+    {"a trial of no known status", "\"index\":0,\"status\":\"ok\"", "\"index\":0,\"status\":\"fine\"",
+     "/cases/1/trials/0/status"},
     {"parts for other trials", "\"trials\": 2", "\"trials\": 3", "run.trials = 3"},
     {"metrics without a name", "\"metrics\":[{", "\"metrics\":[3,{", "must be an object"},
 };
@@ -402,7 +408,8 @@ static void test_light(void **state)
         result_case_json(&b, &light->cases[k]);
         assert_string_equal(a.data, b.data);
     }
-    assert_true(replace(&edited, contents(&arena, in_folder(&arena, "a.json"), &length), "1000.5,1010.25", "1000.5,999"));
+    assert_true(
+        replace(&edited, contents(&arena, in_folder(&arena, "a.json"), &length), "1000.5,1010.25", "1000.5,999"));
     put_file(&arena, "a.json", edited.data, edited.length);
     assert_int_equal(result_read_light(&light, in_folder(&arena, "a.json"), &arena, &err), ERR_CONFIG);
     assert_non_null(strstr(err.text, "edited or is corrupt"));

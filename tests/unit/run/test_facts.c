@@ -40,7 +40,8 @@ static void units_of_arithmetic(void **state)
         snprintf(info.arch, sizeof(info.arch), "%s", cases[k].arch);
         snprintf(info.target, sizeof(info.target), "%s", cases[k].target);
         const struct device_facts facts = run_device_facts(&info);
-        if (facts.target.f16 != cases[k].f16 || facts.target.bf16_dot != cases[k].bf16_dot || facts.target.i8_dot != cases[k].i8_dot)
+        if (facts.target.f16 != cases[k].f16 || facts.target.bf16_dot != cases[k].bf16_dot ||
+            facts.target.i8_dot != cases[k].i8_dot)
             fail_msg("%s %s: f16 %g, bf16_dot %g, i8_dot %g", cases[k].backend, cases[k].target, facts.target.f16,
                      facts.target.bf16_dot, facts.target.i8_dot);
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A target that nobody knows yet: one row of the table of families and one machine file, and every shipped suite is planned.
+ * A target that nobody knows yet: one row of the table of families and one machine file, and every shipped suite is
+ * planned.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,12 +19,28 @@
 #define KIB 1024u
 static const struct occupancy_words words = {"CU", "workgroup", "wave", "VGPR", "LDS", false};
 static const struct target_family made_up = {
-    {"gfx1399", .words = &words, .wave = 32, .has_wave64 = true, .has_wgp = true, .simds_cu = 2, .vgpr_file = 2048, .vgpr_encoding = 8,
-     .vgpr_granule = 32, .vgprs_max = 256, .waves = 16, .waves_llvm = 16, .lds_cu = 96 * KIB, .lds_max = 96 * KIB,
-     .lds_granule = 512, .barriers_cu = 16},
-    {.matrix_lanes = 32, .matrix_size = 16, .matrix_layout = 12, .matrix_holders = 32, .matrix_rows = 1, .matrix_k_f16 = 32,
-     .matrix_k_bf16 = 32, .matrix_k_fp8_ocp = 32, .matrix_k_i8 = 32, .f16 = 1, .bf16_dot = 1, .i8_dot = 1, .f16_dot = 1,
-     .fp8_ocp = 1, .dpp = 1, .permlane16 = 1, .unaligned_access = 1, .named_registers = 1, .atomic_add_f32 = 1},
+    {"gfx1399", .words = &words, .wave = 32, .has_wave64 = true, .has_wgp = true, .simds_cu = 2, .vgpr_file = 2048,
+     .vgpr_encoding = 8, .vgpr_granule = 32, .vgprs_max = 256, .waves = 16, .waves_llvm = 16, .lds_cu = 96 * KIB,
+     .lds_max = 96 * KIB, .lds_granule = 512, .barriers_cu = 16},
+    {.matrix_lanes = 32,
+     .matrix_size = 16,
+     .matrix_layout = 12,
+     .matrix_holders = 32,
+     .matrix_rows = 1,
+     .matrix_k_f16 = 32,
+     .matrix_k_bf16 = 32,
+     .matrix_k_fp8_ocp = 32,
+     .matrix_k_i8 = 32,
+     .f16 = 1,
+     .bf16_dot = 1,
+     .i8_dot = 1,
+     .f16_dot = 1,
+     .fp8_ocp = 1,
+     .dpp = 1,
+     .permlane16 = 1,
+     .unaligned_access = 1,
+     .named_registers = 1,
+     .atomic_add_f32 = 1},
 };
 
 /* The machine file of a known model under another name. */
@@ -33,7 +50,8 @@ static void read_machine(struct machine *machine, struct arena *arena)
     char *text = NULL;
     size_t length = 0;
     const char *path = "/tmp/rooftile-made-up.json";
-    assert_int_equal(file_read(&text, &length, ROOFTILE_SOURCE_DIR "/configs/machines/rx7900xtx.json", FILE_LIMIT_BYTES, arena, &err),
+    assert_int_equal(file_read(&text, &length, ROOFTILE_SOURCE_DIR "/configs/machines/rx7900xtx.json", FILE_LIMIT_BYTES,
+                               arena, &err),
                      STATUS_OK);
     char *arch = strstr(text, "\"gfx1100\"");
     assert_non_null(arch);
@@ -84,7 +102,8 @@ static void every_suite_is_planned(void **state)
     for (size_t k = 0; k < count; k++) {
         const struct suite *suite = NULL;
         const struct plan *plan = NULL;
-        if (strstr(paths[k], "/configs/machines/") || strstr(paths[k], "/configs/schema/") || strstr(paths[k], "/configs/shapes/"))
+        if (strstr(paths[k], "/configs/machines/") || strstr(paths[k], "/configs/schema/") ||
+            strstr(paths[k], "/configs/shapes/"))
             continue;
         if (suite_read(&suite, paths[k], &measure, &arena, &err) ||
             plan_build(&plan, &suite, 1, &catalog, &machine, &facts, &options, &arena, &err))

@@ -29,14 +29,14 @@ static const struct {
     {"a neighbour does not change physics", IMPOSSIBLE, true, FLAG_INTERFERENCE, FLAG_INTERFERENCE | FLAG_IMPOSSIBLE,
      "too fast"},
     {"a ceiling that stays", ABOVE_MEASURED_CEILING, true, 0, FLAG_IMPOSSIBLE, "too fast"},
-    {"a ceiling raised too little", ABOVE_MEASURED_CEILING, true, FLAG_CEILING_RAISED, FLAG_CEILING_RAISED | FLAG_IMPOSSIBLE,
-     "too fast"},
+    {"a ceiling raised too little", ABOVE_MEASURED_CEILING, true, FLAG_CEILING_RAISED,
+     FLAG_CEILING_RAISED | FLAG_IMPOSSIBLE, "too fast"},
     {"a ceiling measured beside a neighbour", ABOVE_MEASURED_CEILING, true, FLAG_INTERFERENCE, FLAG_INTERFERENCE,
      "proves nothing: too fast"},
-    {"and raised", ABOVE_MEASURED_CEILING, true, FLAG_INTERFERENCE | FLAG_CEILING_RAISED, FLAG_INTERFERENCE | FLAG_CEILING_RAISED,
-     MOVED},
-    {"a ceiling that nothing measures", ABOVE_MEASURED_CEILING, false, FLAG_INTERFERENCE, FLAG_INTERFERENCE | FLAG_IMPOSSIBLE,
-     "run rooftile roofline"},
+    {"and raised", ABOVE_MEASURED_CEILING, true, FLAG_INTERFERENCE | FLAG_CEILING_RAISED,
+     FLAG_INTERFERENCE | FLAG_CEILING_RAISED, MOVED},
+    {"a ceiling that nothing measures", ABOVE_MEASURED_CEILING, false, FLAG_INTERFERENCE,
+     FLAG_INTERFERENCE | FLAG_IMPOSSIBLE, "run rooftile roofline"},
 };
 
 static void test_verdicts(void **state)

@@ -140,8 +140,8 @@ static const struct manifest_launch plain = {.cooperative = false}, together = {
 
 static struct resolved_step looped[] = {LAUNCH(1, true), {.kind = STEP_SYNC, .timed = true, .repeat = 1}};
 static struct resolved_step relay[] = {LAUNCH(1, true),
-                                    {.kind = STEP_RECORD, .timed = true, .repeat = 1, .event = 2},
-                                    {.kind = STEP_WAIT, .timed = true, .repeat = 1, .event = 2, .stream = 1}};
+                                       {.kind = STEP_RECORD, .timed = true, .repeat = 1, .event = 2},
+                                       {.kind = STEP_WAIT, .timed = true, .repeat = 1, .event = 2, .stream = 1}};
 
 /* What two runs under each kind of events ask the device for. Marks 0 and 1 are the measurement's, 4 is the first of a
  * manifest. */
@@ -212,12 +212,12 @@ static struct resolved bound_of(size_t k, struct resolved_step *steps, const str
     static const size_t codes[] = {0};
     memcpy(steps, cases[k].steps, sizeof(cases[k].steps));
     return (struct resolved){.buffers = buffers,
-                          .buffer_count = 1,
-                          .steps = steps,
-                          .step_count = cases[k].count,
-                          .codes = codes,
-                          .code_count = 1,
-                          .manifest = &manifest};
+                             .buffer_count = 1,
+                             .steps = steps,
+                             .step_count = cases[k].count,
+                             .codes = codes,
+                             .code_count = 1,
+                             .manifest = &manifest};
 }
 
 static void asks_in_order(void **state)

@@ -7,7 +7,8 @@
 
 #include "../../../src/stats/gate_internal.h"
 
-/* Hears of every TENTATIVE and CONFIRMED verdict in order: run by run, within one the classes first, then the series. */
+/* Hears of every TENTATIVE and CONFIRMED verdict in order: run by run, within one the classes first, then the series.
+ */
 typedef void replay_seen(void *context, size_t run, bool is_class, size_t index, const struct gate_verdict *verdict);
 
 static inline void replay_tell(replay_seen *seen, void *context, size_t run, bool is_class,
@@ -19,7 +20,7 @@ static inline void replay_tell(replay_seen *seen, void *context, size_t run, boo
 }
 
 static inline void replay_runs(struct gate_verdict *out, struct gate_verdict *classes, const struct gate_set *set,
-                          const struct gate_options *options, replay_seen *seen, void *context)
+                               const struct gate_options *options, replay_seen *seen, void *context)
 {
     struct arena arena = {0};
     struct gate_pass pass;

@@ -39,7 +39,8 @@ static void test_startup_of_a_line_through_zero(void **state)
 static void test_startup_refuses(void **state)
 {
     (void)state;
-    const double one[] = {1, 1, 1}, falling[] = {3, 2, 1}, rising[] = {1, 2, 3}, zero[] = {0, 1, 2}, nan[] = {1, NAN, 3};
+    const double one[] = {1, 1, 1}, falling[] = {3, 2, 1}, rising[] = {1, 2, 3}, zero[] = {0, 1, 2},
+                 nan[] = {1, NAN, 3};
     struct startup_fit fit;
     assert_false(startup_fit(&fit, rising, falling, 3));
     assert_false(startup_fit(&fit, one, rising, 3));

@@ -62,8 +62,7 @@ static void hear(void *context, size_t run, bool is_class, size_t index, const s
     heard->length += (size_t)length;
 }
 
-static void replay(const struct runs *runs, struct gate_verdict *out, struct gate_verdict *classes,
-                   struct heard *heard)
+static void replay(const struct runs *runs, struct gate_verdict *out, struct gate_verdict *classes, struct heard *heard)
 {
     const struct gate_options options = gate_defaults();
     *heard = (struct heard){{0}, 0};
@@ -73,9 +72,9 @@ static void replay(const struct runs *runs, struct gate_verdict *out, struct gat
 /* All but the padding, bit by bit; NaNs alike are the same. */
 static void assert_same(const struct gate_verdict *a, const struct gate_verdict *b)
 {
-    const double x[] = {a->shift,  a->z,         a->baseline_ns, a->sigma,        a->rho,
+    const double x[] = {a->shift,  a->z,       a->baseline_ns, a->sigma,        a->rho,
                         a->common, a->mde_run, a->mde_week,    a->segment.sigma};
-    const double y[] = {b->shift,  b->z,         b->baseline_ns, b->sigma,        b->rho,
+    const double y[] = {b->shift,  b->z,       b->baseline_ns, b->sigma,        b->rho,
                         b->common, b->mde_run, b->mde_week,    b->segment.sigma};
     assert_memory_equal(x, y, sizeof(x));
     assert_int_equal(a->state, b->state);
@@ -319,16 +318,11 @@ static void test_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_step),
-        cmocka_unit_test(test_confirmation),
-        cmocka_unit_test(test_suite_wide),
-        cmocka_unit_test(test_learning_and_missing),
-        cmocka_unit_test(test_breaks),
-        cmocka_unit_test(test_partial_run),
-        cmocka_unit_test(test_run_is_replay),
-        cmocka_unit_test(test_order),
-        cmocka_unit_test(test_too_noisy),
-        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_step),          cmocka_unit_test(test_confirmation),
+        cmocka_unit_test(test_suite_wide),    cmocka_unit_test(test_learning_and_missing),
+        cmocka_unit_test(test_breaks),        cmocka_unit_test(test_partial_run),
+        cmocka_unit_test(test_run_is_replay), cmocka_unit_test(test_order),
+        cmocka_unit_test(test_too_noisy),     cmocka_unit_test(test_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

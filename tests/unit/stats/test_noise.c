@@ -11,8 +11,8 @@
 #include "../near.h"
 #include "rooftile/gate.h"
 #include "rooftile/noise.h"
-#include "rooftile/summary.h"
 #include "rooftile/rng.h"
+#include "rooftile/summary.h"
 
 #define CASES 60
 #define TRIALS 40

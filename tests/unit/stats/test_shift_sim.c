@@ -14,8 +14,8 @@
 
 #include "noise_models.h"
 #include "rooftile/noise.h"
-#include "rooftile/summary.h"
 #include "rooftile/shift.h"
+#include "rooftile/summary.h"
 
 #define MOST_TRIALS 10
 #define LEARNED 30
@@ -82,7 +82,7 @@ static struct counts run(const struct scene *scene, size_t count, const char *na
         draw(new, scene->trials, &source, scene->effect);
         assert_int_equal(shift_compare(&shift, &one, &options, &err), STATUS_OK);
         counts.confirmed += scene->effect > 0 ? shift.verdict == SHIFT_SLOWER
-                                         : shift.verdict == SHIFT_SLOWER || shift.verdict == SHIFT_FASTER;
+                                              : shift.verdict == SHIFT_SLOWER || shift.verdict == SHIFT_FASTER;
         counts.same += shift.verdict == SHIFT_SAME;
         counts.naive += naive_alarm(base, new, scene->trials);
     }

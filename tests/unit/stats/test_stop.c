@@ -15,7 +15,7 @@
 
 static const struct {
     const char *what;
-    double noise;       /* relative sd */
+    double noise; /* relative sd */
     double min_time_ns, max_time_ns, precision;
     uint32_t min_samples, max_samples;
     enum stop_reason reason;

@@ -131,9 +131,12 @@ static void test_names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ten),   cmocka_unit_test(test_few),
-        cmocka_unit_test(test_mad_against_sorting), cmocka_unit_test(test_interval_covers),
-        cmocka_unit_test(test_modes), cmocka_unit_test(test_names),
+        cmocka_unit_test(test_ten),
+        cmocka_unit_test(test_few),
+        cmocka_unit_test(test_mad_against_sorting),
+        cmocka_unit_test(test_interval_covers),
+        cmocka_unit_test(test_modes),
+        cmocka_unit_test(test_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Parameters of kernels: their values, what they may be, and text with {placeholders} for them.
+ */
+#ifndef ROOFTILE_PARAM_H
+#define ROOFTILE_PARAM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "rooftile/arena.h"
+#include "rooftile/dtype.h"
+#include "rooftile/err.h"
+#include "rooftile/json.h"
+
+enum param_kind { PARAM_NUMBER, PARAM_DTYPE, PARAM_STRING, PARAM_LIST };
+struct param_value {
+    enum param_kind kind;
+    double number;      /* PARAM_NUMBER */
+    enum dtype dtype;   /* PARAM_DTYPE: a string that names a dtype */
+    const char *string; /* PARAM_STRING */
+    const double *list; /* PARAM_LIST */
+    size_t count;
+};
+bool param_equal(const struct param_value *a, const struct param_value *b);
+/* Canonical text as it stands in case ids and on the command line: "268435456", "0.5", "f32", "[1,2,3]". */
+char *param_text(struct arena *arena, const struct param_value *value);
+/* From a command-line word or suite string: number with suffix, dtype name, "[1,2,3]", else string. */
+struct param_value param_from_text(struct arena *arena, const char *text);
+enum status param_from_json(struct param_value *value, const struct json *json, struct arena *arena, struct err *err);
+
+struct param {
+    const char *name;
+    struct param_value value;         /* the default */
+    const struct param_value *limits; /* allowed values; NULL = any */
+    size_t limit_count;
+    const struct json *at; /* where it stands, for messages */
+    bool implied;          /* wave and cumode: not of the manifest, and not shown while it is 0 */
+};
+/* An implied parameter at its default, which ids, results and lists leave out. */
+bool param_is_hidden(const struct param *param, const struct param_value *value);
+
+/* May the parameter take this value: the kind of its default, and within its limits? ERR_CONFIG says why not. */
+enum status param_accepts(const struct param *param, const struct param_value *value, struct err *err);
+
+/* Text with {placeholders}: {param} (a list as "1,2,3"), {ctype(param)} and any numeric {expression}, {bytes(param)}
+ * too. */
+struct text_template;
+const char *template_source(const struct text_template *template);
+
+#endif
