@@ -68,7 +68,7 @@ const struct command commands[] = {
     {.name = "plan",
      .args = "SUITE|KERNEL...",
      .summary = "show what a run would do and how long it would take",
-     .examples = "  rooftile plan quick                       every case, its lower bound, its time\n"
+     .examples = "  rooftile plan quick                       cases, lower bounds, how long\n"
                  "  rooftile plan stream_triad --set n=1Mi..1Gi*4\n"
                  "  rooftile plan quick --device sim:mi300x   on a GPU that is not here\n"
                  "  rooftile plan quick --json plan.json\n",
@@ -85,7 +85,7 @@ const struct command commands[] = {
                  "  rooftile build gemm_buffered                for the device of this machine\n"
                  "  rooftile build -v --force                   everything, with paths of objects\n"
                  "  rooftile build softmax_row --arch gfx1100 --set wave=32,64 --set cumode=0,1\n"
-                 "  rooftile build quick --references --cache DIR   for a GPU machine without clang\n",
+                 "  rooftile build quick --references --cache D  for GPU machines without clang\n",
      .details =
          "Without arguments every kernel is compiled. Compiled kernels are kept in a cache that 'rooftile run' "
          "looks into; give --cache to fill another folder, and the same to 'rooftile run' on a machine without a "
@@ -109,7 +109,7 @@ const struct command commands[] = {
                  "  rooftile check --arch gfx942,gfx1100      against code for these targets\n"
                  "  rooftile check --run                      every kernel at its check size\n"
                  "  rooftile check my_kernel --kernels . --run --orders\n"
-                 "  rooftile check --inject-faults                    would a wrong result be noticed?\n",
+                 "  rooftile check --inject-faults            would a wrong result be noticed?\n",
      .details =
          "Every kernel is built at its check size and the arguments that its manifest passes, and the occupancy that "
          "it claims, are compared with those of the code: for the targets of --arch, else for the first that a "
@@ -239,8 +239,8 @@ const struct command commands[] = {
      .details = "scripts/gpu_check calls it at its end. FOLDER has steps.json, and for each step that ran its log and "
                 "its result. A "
                 "step counts as passed only when its exit code is 0, its result is whole, nothing in it is wrong and "
-                "nothing was left "
-                "out for want of time.\n"
+                "nothing was skipped "
+                "for want of time.\n"
                 "Exit codes: 0 all passed; 1 findings: a wrong result, a crash, a time that physics forbids; 2 the "
                 "folder is none of "
                 "gpu_check; 3 something could not be built or measured; 4 nothing is wrong, but time ran out.",

@@ -14,7 +14,7 @@ const char overview_summary[] =
 
 const char overview_examples[] = "  rooftile run quick                   one minute on any machine\n"
                                  "  rooftile run stream_triad --set n=1Mi..64Mi*4 --set dtype=f32,f64\n"
-                                 "  rooftile roofline                    measure the machine's ceilings and keep them\n"
+                                 "  rooftile roofline                    measure the machine's ceilings, keep them\n"
                                  "  rooftile list gemm_buffered          what a kernel does, and its parameters\n"
                                  "  rooftile run quick -o out.json       keep the result for dashboards\n";
 

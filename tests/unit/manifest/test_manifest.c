@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "manifest_examples.h"
 #include "manifest_text.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof(*(array)))
