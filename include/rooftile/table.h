@@ -81,7 +81,7 @@ enum {
     COLUMN_VERBOSE = 1,   /* only where more is asked for */
     COLUMN_GROUP = 2,     /* labels: words that neighbours share become a heading above them (text) */
     COLUMN_PROSE = 4,     /* the last column: sentences, wrapped in the room that is left, or on a line of their own */
-    COLUMN_INITIALS = 8,  /* dropped means shortened: words become their first letters */
+    COLUMN_INITIALS = 8,  /* dropped means shortened: words become their first two letters */
     COLUMN_LINK = 16,     /* keys of sections (HTML) */
     COLUMN_OPTIONAL = 32, /* of a field: 0 and "" mean that it is not known */
 };

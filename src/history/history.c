@@ -97,7 +97,7 @@ static enum status join(struct confirming *confirming, const struct history_row 
     return status
                ? status
                : database_do(confirming->db, err,
-                             "UPDATE point SET value = ?, status = ?, reason = ?, trials = ?, remeasured = confirmed "
+                             "UPDATE point SET value = ?, status = ?, reason = ?, trials = ?, remeasured = remeasured "
                              "+ ? WHERE series = ? AND run = ?",
                              "dssbiii", median, history_status(c), counts ? NULL : c->reason, times,
                              count * sizeof(*times), (int64_t)(c->trial_count ? c->trial_count : 1), row->id,

@@ -134,7 +134,7 @@ static void judge_ceiling(enum plausibility *worst, const struct limit *limit, d
     const struct ceiling *ceiling = &limit->ceiling;
     const double longest_ns = time_ns + tick_ns, margin = 1.02 + 2 * ceiling->ci_rel;
     if (*worst < IMPOSSIBLE && ceiling->vendor > 0 && longest_ns * 1.01 < limit->amount / ceiling->vendor * 1e9) {
-        say(why, limit, "vendor", ceiling->vendor, time_ns);
+        say(why, limit, "vendor peak of", ceiling->vendor, time_ns);
         *worst = IMPOSSIBLE;
     }
     if (*worst < ABOVE_MEASURED_CEILING && ceiling->measured > 0 &&

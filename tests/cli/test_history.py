@@ -200,7 +200,7 @@ def confirmation(bench):
     done = bench.history("gate", "--confirm", "again.json", "--trials", "2", "--device", "cpu")
     check("measuring 1 case again" in done.stderr, f"confirm:\n{done.stdout}{done.stderr}")
     with sqlite3.connect(bench.home / DB) as db:
-        rows = db.execute("SELECT length(p.trials) / 8, confirmed FROM point p JOIN run n ON n.id = run WHERE confirmed").fetchall()
+        rows = db.execute("SELECT length(p.trials) / 8, remeasured FROM point p JOIN run n ON n.id = run WHERE remeasured").fetchall()
     check(rows == [(5, 2)], f"confirmed points: {rows}\n{done.stderr[-1500:]}")
     part = bench.base["environment"]["device"]["name"][:8].upper()
     done = bench.history("gate", "--confirm", "again.json", "--trials", "1", "--device", part, ROOFTILE_DEVICE="cpu:threads=1")

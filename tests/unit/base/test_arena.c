@@ -60,10 +60,10 @@ static void copies(void **state)
     (void)state;
     struct arena arena = {0};
     assert_null(arena_strdup(&arena, NULL));
-    assert_string_equal(arena_strdup(&arena, "ceiling"), "ceiling");
+    assert_string_equal(arena_strdup(&arena, "roof"), "roof");
     assert_string_equal(arena_strdup(&arena, ""), "");
-    assert_string_equal(arena_strndup(&arena, "rooftile", 4), "ceiling");
-    assert_string_equal(arena_strndup(&arena, "ceiling", 400), "ceiling");
+    assert_string_equal(arena_strndup(&arena, "rooftile", 4), "roof");
+    assert_string_equal(arena_strndup(&arena, "roof", 400), "roof");
     assert_memory_equal(arena_copy(&arena, "a\0b", 3), "a\0b", 3);
     assert_non_null(arena_copy(&arena, NULL, 0));
     assert_string_equal(arena_printf(&arena, "%s-%d", "x", 42), "x-42");

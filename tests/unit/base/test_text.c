@@ -18,7 +18,7 @@ static void grows(void **state)
     struct text text = {0};
     text_add(&text, "");
     assert_string_equal(text.data, "");
-    text_add(&text, "ceiling");
+    text_add(&text, "roof");
     text_addn(&text, "tile-and-more", 4);
     text_addf(&text, " %d%%", 42);
     text_pad(&text, 3, '.');
@@ -48,12 +48,8 @@ static void starts_and_ends(void **state)
         const char *string, *part;
         bool starts, ends;
     } cases[] = {
-        {"rooftile", "ceiling", true, false},
-        {"rooftile", "tile", false, true},
-        {"ceiling", "rooftile", false, false},
-        {"ceiling", "ceiling", true, true},
-        {"ceiling", "", true, true},
-        {"", "", true, true},
+        {"rooftile", "roof", true, false}, {"rooftile", "tile", false, true}, {"roof", "rooftile", false, false},
+        {"roof", "roof", true, true},      {"roof", "", true, true},          {"", "", true, true},
         {"", "x", false, false},
     };
     for (size_t i = 0; i < COUNT_OF(cases); i++) {

@@ -323,7 +323,7 @@ static void test_figures(void **state)
     assert_near(machine_figure(&machine, "timer_tick")->value, 10, 0);
     assert_near(machine_figure(&machine, "null_launch")->value, 450, 0);
     assert_near(machine_figure(&machine, "null_launch_queued")->value, 300, 0);
-    assert_near(machine_figure(&machine, "marks")->value, 150, 0);
+    assert_near(machine_figure(&machine, "events")->value, 150, 0);
     assert_null(machine_figure(&machine, "null_launch_host"));
     assert_null(machine_figure(&machine, "lds_write"));
 }

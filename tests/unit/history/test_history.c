@@ -190,7 +190,7 @@ static void confirmation_decides_this_run(void **state)
     keep_case(&n, 3, 4200);
     assert_int_equal(confirm(&n, &points), STATUS_OK);
     assert_string_equal(gate(&n), "tentative copy/n=4 +5; = 0 4");
-    assert_int_equal(count_of(&n, "SELECT count(*) FROM point WHERE length(trials) = 72 AND confirmed = 6"), 2);
+    assert_int_equal(count_of(&n, "SELECT count(*) FROM point WHERE length(trials) = 72 AND remeasured = 6"), 2);
     keep_case(&n, 3, 4200);
     ((struct result_case *)n.result.cases)[0].verification.verdict = VERIFY_FAIL;
     assert_int_equal(confirm(&n, &points), STATUS_OK);
@@ -247,7 +247,7 @@ static void what_does_not_belong_confirms_nothing(void **state)
             fail_msg("'%s' does not say '%s'", n.err.text, cases[k].words);
         assert_int_equal(points, 77);
     }
-    assert_int_equal(count_of(&n, "SELECT count(*) FROM point WHERE confirmed"), 0);
+    assert_int_equal(count_of(&n, "SELECT count(*) FROM point WHERE remeasured"), 0);
     close_history(&n);
 }
 

@@ -225,7 +225,7 @@ static void test_judge_says_why(void **state)
     const struct work work = {8e6, 0, 0, 0, 8e6, .unit = ""};
     char why[256];
     lower_bound_judge(&machine, &work, CACHE_COLD, 4e5, 0, why);
-    assert_string_equal(why, "400 us is 2 times as fast as DRAM's vendor 10.0 GB/s allows (at least 800 us)");
+    assert_string_equal(why, "400 us is 2 times as fast as DRAM's vendor peak of 10.0 GB/s allows (at least 800 us)");
 }
 
 int main(void)

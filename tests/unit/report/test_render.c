@@ -64,17 +64,17 @@ static void test_text(void **state)
     (void)state;
     struct arena arena = {0};
     check_text(some_cases(&arena), (struct report_options){0},
-               "case             time  of ceiling              why\n"
+               "case             time  % of ceiling              why\n"
                "copy\n"
-               "  n=1         1.23 us      90%  noisy,late  one | two <three>\n"
-               "  n=2               -        -\n"
+               "  n=1         1.23 us           90%  noisy,late  one | two <three>\n"
+               "  n=2               -             -\n"
                "dot ?[2J\"x\",  crashed\n"
                "    it said:\n"
                "      SIGSEGV\n");
     check_text(some_cases(&arena), (struct report_options){.columns = 34, .verbose = true},
                "case             time  samples\n"
                "copy\n"
-               "  n=1         1.23 us        7  nl\n"
+               "  n=1         1.23 us        7  no,la\n"
                "    one | two <three>\n"
                "  n=2               -        8\n"
                "dot ?[2J\"x\",  crashed\n"
@@ -245,7 +245,7 @@ static void test_markdown(void **state)
                 "|  |  |\n|---|---|\n| Device | GPU &amp; co |\n| Power | - |\n\n"
                 "**all is wrong**\n\n"
                 "<details><summary>All cases</summary>\n\n"
-                "| case | time | of ceiling |  | why |\n|---|---:|---:|---|---|\n"
+                "| case | time | % of ceiling |  | why |\n|---|---:|---:|---|---|\n"
                 "| copy n=1 | 1.23 us | 90% | noisy,late | one \\| two \\<three\\> |\n"
                 "| copy n=2 | - | - |  |  |\n"
                 "| dot  \\[2J\"x\", | **crashed** |  |  | it said:   SIGSEGV |\n\n"

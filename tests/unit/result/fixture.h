@@ -212,7 +212,7 @@ static struct result fixture_result(struct result_case cases[static FIXTURE_CASE
     fixture_gpu(&cases[0]);
     fixture_trials(&cases[1]);
     cases[1].flags = FLAG_INTERFERENCE | FLAG_IMPOSSIBLE;
-    cases[1].reason = "500 ns is 2 times as fast as DRAM's vendor 10.0 GB/s allows";
+    cases[1].reason = "500 ns is 2 times as fast as DRAM's vendor peak of 10.0 GB/s allows";
     cases[2] = fixture_unmeasured("copy/n=3;mode=hot", "copy n=3", "copy", CASE_FAILED, "c[17] is 3.5, expected 4");
     cases[2].verification = (struct verification){.verdict = VERIFY_FAIL,
                                                   .method = "reference",
