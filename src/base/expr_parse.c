@@ -363,7 +363,7 @@ static bool parse_level(struct parser *p, enum level level)
     const struct binary *binary = find_binary(p, level);
     for (bool again = false; binary; binary = find_binary(p, level), again = true) {
         const unsigned column = p->token.column;
-        struct choice choice;
+        struct choice choice = {0};
         if (again && level == LEVEL_COMPARE) {
             err_set(p->err, ERR_CONFIG, "comparisons cannot follow each other at column %u; join them with &&", column);
             return false;

@@ -171,7 +171,7 @@ static enum status get(const struct json **member, const struct json *object, co
 enum status json_get_string(const char **out, const struct json *object, const char *key, enum json_need need,
                             struct err *err)
 {
-    const struct json *member;
+    const struct json *member = NULL;
     enum status status = get(&member, object, key, JSON_STRING, need, err);
     if (!status && member)
         *out = member->string;
@@ -181,7 +181,7 @@ enum status json_get_string(const char **out, const struct json *object, const c
 enum status json_get_number(double *out, const struct json *object, const char *key, enum json_need need,
                             struct err *err)
 {
-    const struct json *member;
+    const struct json *member = NULL;
     enum status status = get(&member, object, key, JSON_NUMBER, need, err);
     if (!status && member)
         *out = member->number;
@@ -191,7 +191,7 @@ enum status json_get_number(double *out, const struct json *object, const char *
 enum status json_get_u64(uint64_t *out, const struct json *object, const char *key, enum json_need need,
                          struct err *err)
 {
-    const struct json *member;
+    const struct json *member = NULL;
     enum status status = get(&member, object, key, JSON_NUMBER, need, err);
     if (status || !member)
         return status;
@@ -204,7 +204,7 @@ enum status json_get_u64(uint64_t *out, const struct json *object, const char *k
 
 enum status json_get_bool(bool *out, const struct json *object, const char *key, enum json_need need, struct err *err)
 {
-    const struct json *member;
+    const struct json *member = NULL;
     enum status status = get(&member, object, key, JSON_BOOL, need, err);
     if (!status && member)
         *out = member->boolean;
@@ -214,7 +214,7 @@ enum status json_get_bool(bool *out, const struct json *object, const char *key,
 static enum status get_node(const struct json **out, const struct json *object, const char *key, enum json_type type,
                             enum json_need need, struct err *err)
 {
-    const struct json *member;
+    const struct json *member = NULL;
     enum status status = get(&member, object, key, type, need, err);
     if (!status && member)
         *out = member;
@@ -236,7 +236,7 @@ enum status json_get_array(const struct json **out, const struct json *object, c
 enum status json_get_time_ns(double *out, const struct json *object, const char *key, enum json_need need,
                              struct err *err)
 {
-    const struct json *member;
+    const struct json *member = NULL;
     enum status status = get(&member, object, key, JSON_STRING, need, err);
     if (status || !member)
         return status;
