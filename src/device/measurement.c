@@ -11,10 +11,6 @@ const char *const timer_names[] = {
 };
 const char *const verdict_names[] = {
     [VERIFY_NOT_RUN] = "skipped", [VERIFY_PASS] = "pass", [VERIFY_FAIL] = "fail", [VERIFY_SKIPPED] = "skipped"};
-const char *const stop_reason_names[] = {
-    [STOP_NONE] = "none",       [STOP_PRECISE] = "precise",         [STOP_STABLE] = "stable",
-    [STOP_TIMEOUT] = "timeout", [STOP_MAX_SAMPLES] = "max_samples",
-};
 const char *const case_flag_names[CASE_FLAGS] = {
     "interference", "throttled", "launch_bound", "impossible", "ceiling_raised", "profiled",
 };

@@ -4,6 +4,11 @@
 
 #include "values.h"
 
+const char *const stop_reason_names[] = {
+    [STOP_NONE] = "none",       [STOP_PRECISE] = "precise",         [STOP_STABLE] = "stable",
+    [STOP_TIMEOUT] = "timeout", [STOP_MAX_SAMPLES] = "max_samples",
+};
+
 /* Fewer than two samples a quarter say nothing about a trend. */
 static double drift(const double *samples, size_t count, double *scratch)
 {
