@@ -34,11 +34,21 @@ class Kernel:
     needs_newer: bool  # a compiler can be too old for it
     asks_for_wave: bool  # it is other code at another size of the wave
     require: str  # what it needs of a device
+    compiled_in: frozenset  # names of parameters that its code is compiled for; the others are told at run time
 
 
 def clang():
     """For ROOFTILE_KERNEL_COMPILER, so that all tests get the same objects, and no other compiler is asked first."""
     return harness.newest("clang++")
+
+
+def names_in(code, let):
+    """Of parameters, and of other names, that defines and flags are made of."""
+    names, more = frozenset(), frozenset(re.findall(r"\w+", json.dumps(code)))
+    while more > names:
+        names = more
+        more |= frozenset(word for name in names & let.keys() for word in re.findall(r"\w+", json.dumps(let[name])))
+    return names
 
 
 def read_kernels(home, without_source=False):
@@ -56,7 +66,7 @@ def read_kernels(home, without_source=False):
         asks = bool(ASKS_FOR_WAVE.search(json.dumps(manifest) + source))
         dtype = next((param for param in listed["params"] if param["name"] == "dtype"), {})
         dtypes = sorted(dtype.get("limits", []), key=lambda name: name != dtype["default"])
-        found.append((listed, pathlib.Path(code.get("source", "")).stem, tuple(dtypes), ("min_llvm" in code, asks, require)))
+        found.append((listed, pathlib.Path(code.get("source", "")).stem, tuple(dtypes), ("min_llvm" in code, asks, require, names_in(code, manifest.get("let", {})))))
     stems = sorted({stem for _, stem, _, _ in found})
     harness.check(len(found) > 100, f"only {len(found)} kernels")
     return [Kernel(listed["name"], stem, stems.index(stem), dtypes, "matrix" in listed["tags"], "scratch" in listed["tags"], *more)
