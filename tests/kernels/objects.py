@@ -44,6 +44,7 @@ def clang():
 
 def names_in(code, let):
     """Of parameters, and of other names, that defines and flags are made of."""
+    let = {name.split("(")[0]: text for name, text in let.items()}  # "rounds(n)" is a function
     names, more = frozenset(), frozenset(re.findall(r"\w+", json.dumps(code)))
     while more > names:
         names = more
