@@ -84,7 +84,7 @@ def readme_steps(home):
               stdout="none differs")
     done = run("run", "scale", "--kernels", ".", "--device", "cpu", home=home)
     check("scale.hsaco is for gfx1100, this device is the CPU" in done.stdout, f"on the CPU: {done.stdout}{done.stderr}")
-    check_run(run("plan", "scale", "--kernels", ".", "--device", "sim:mi300x", home=home), 0, "planned like any other", stdout="1 cases (1 ready)")
+    check_run(run("plan", "scale", "--kernels", ".", "--device", "sim:mi300x", home=home), 0, "planned like any other", stdout="1 case (1 ready)")
 
 
 def launch(**more):
