@@ -41,7 +41,7 @@ enum compare_cause {
     CAUSE_CODE,        /* other code, and cycles moved with the time (or are unknown) */
     CAUSE_ENVIRONMENT, /* the same code object: whatever changed, it was not the kernel */
     CAUSE_CLOCK,       /* time moved, cycles did not */
-    CAUSE_NOISE,       /* nothing confirmed, and what moved was a interference: the fastest trials do not show it, or a
+    CAUSE_NOISE,       /* nothing confirmed, and what moved was interference: the fastest trials do not show it, or a
                           suspect case was flagged as interference or throttled */
 };
 const char *compare_cause_name(enum compare_cause cause); /* "" "code" "environment" "clock" "noise" */
