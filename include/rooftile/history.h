@@ -97,7 +97,7 @@ struct history_series {
 
 struct history_gate {
     const char *channel, *device, *run, *commit; /* run: when it started, RFC 3339 */
-    /* so that a script can see that it is this run's run which was judged */
+    /* so that a script can see that it is this run which was judged */
     const char *run_id;
     size_t runs; /* looked at, this run included */
     bool environment_changed;

@@ -19,8 +19,8 @@
  *                    the two sides agree: their difference has the sign of d and at least a quarter of its size.
  *                    Interference only ever slows a trial down, so what the fastest trials do not show was not the
  *                    build
- *   SUSPECT          CI and size as above, with fewer than 3 trials on a side: one interference process looks just like
- *                    it; never confirmed
+ *   SUSPECT          CI and size as above, with fewer than 3 trials on a side: one process with interference looks just
+ *                    like it; never confirmed
  *   SAME             CI within -+ ln(1 + same), 3 trials a side
  *   INCONCLUSIVE     everything else; `mde` says what could have been seen, `suggested_trials` what it would take
  *

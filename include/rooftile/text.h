@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct arena; /* arena.h */
+
 /* A zeroed struct text is the empty string; `data` is NULL until something is added, then always terminated. */
 struct text {
     char *data;
@@ -18,6 +20,8 @@ struct text {
 
 void text_release(struct text *text);
 void text_clear(struct text *text); /* keeps the memory */
+/* The text so far, kept in the arena; the memory of `text` is given back, and it is empty again. Never NULL. */
+char *text_take(struct text *text, struct arena *arena);
 void text_add(struct text *text, const char *string);
 void text_addn(struct text *text, const char *bytes, size_t length);
 void text_addf(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -26,6 +26,13 @@ void text_clear(struct text *text)
         text->data[0] = '\0';
 }
 
+char *text_take(struct text *text, struct arena *arena)
+{
+    char *kept = arena_strdup(arena, text->data ? text->data : "");
+    text_release(text);
+    return kept;
+}
+
 /* Makes room for `extra` more bytes and the terminator. */
 static void reserve(struct text *text, size_t extra)
 {

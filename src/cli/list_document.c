@@ -13,14 +13,6 @@
 
 #define VALUES_SHOWN 6u
 
-/* The text so far, kept; `text` is empty again. */
-static const char *keep(struct text *text, struct arena *arena)
-{
-    const char *kept = arena_strdup(arena, text->data ? text->data : "");
-    text_release(text);
-    return kept;
-}
-
 /* ---- values ---- */
 
 /* Large whole numbers as one would type them: 64Mi. */
@@ -66,7 +58,7 @@ static const char *more_tags(const struct manifest *manifest, struct arena *aren
     for (size_t k = 0; k < manifest->tag_count; k++)
         if (strcmp(manifest->tags[k], list_family(manifest)) != 0)
             text_addf(&text, "%s%s", text.length ? ", " : "", manifest->tags[k]);
-    return keep(&text, arena);
+    return text_take(&text, arena);
 }
 
 /* ---- parts of one kernel: tables for programs and people ---- */
@@ -92,7 +84,7 @@ static struct table *params_of(const struct manifest *manifest, struct arena *ar
         }
         if (param->limits) {
             cells[2] = cell_table(limits);
-            cells[3] = cell_text(keep(&words, arena));
+            cells[3] = cell_text(text_take(&words, arena));
         }
         if (!param->implied)
             table_add(table, cells);
@@ -113,7 +105,7 @@ static struct table *variants_of(const struct manifest *manifest, struct arena *
         for (size_t p = 0; p < variant->param_count; p++)
             text_addf(&right, "%s%s=%s", p ? " " : "", variant->params[p].name,
                       value_text(arena, &variant->params[p].value));
-        table_add(table, (struct cell[]){cell_text(keep(&left, arena)), cell_text(keep(&right, arena))});
+        table_add(table, (struct cell[]){cell_text(text_take(&left, arena)), cell_text(text_take(&right, arena))});
     }
     return table;
 }
@@ -189,7 +181,7 @@ static struct table *verified_by(const struct manifest *manifest, struct arena *
     for (size_t k = 0; k < check->param_count && table->row_count; k++)
         text_addf(&params, "%s%s=%s", k ? " " : "", check->params[k].name, value_text(arena, &check->params[k].value));
     if (params.length)
-        table_add(table, (struct cell[]){cell_text("check size"), cell_text(keep(&params, arena))});
+        table_add(table, (struct cell[]){cell_text("check size"), cell_text(text_take(&params, arena))});
     return table;
 }
 
@@ -265,7 +257,7 @@ static const char *sweeps_of(const struct suite_case *entry, struct arena *arena
         for (size_t name = 0; entry->zips[z][name]; name++)
             text_addf(&text, "%s%s%s", name ? "," : "; ", entry->zips[z][name],
                       entry->zips[z][name + 1] ? "" : " together");
-    return keep(&text, arena);
+    return text_take(&text, arena);
 }
 
 static void one_suite(struct document *document, const struct listed_suite *listed)

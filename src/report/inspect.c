@@ -57,9 +57,9 @@ static void head(const struct view *view, const struct inspection *inspection)
         inspection->label
             ? arena_printf(view->arena, "%s for %s", inspection->label, file->objects[0].target)
             : arena_printf(view->arena, "%s: %s", inspection->path, codeobj_container_name(file->container));
-    document_add(view->document,
-                 (struct section){
-                     .show = SHOW_PEOPLE, .title = title, .verbatim = true, .text = inspect_keep(&text, view->arena)});
+    document_add(
+        view->document,
+        (struct section){.show = SHOW_PEOPLE, .title = title, .verbatim = true, .text = text_take(&text, view->arena)});
 }
 
 static void details(const struct view *view, const struct inspection *inspection)
@@ -154,7 +154,7 @@ static void add_row(struct table *table, struct cell name, const struct inspect_
                      ? cell_unknown(kernel->occupancy_problem)
                      : cell_number(occupancy_waves(&kernel->occupancy, kernel->occupancy.waves_per_simd));
     cells[n++] = cell_number((double)findings);
-    cells[n++] = kernel->occupancy_problem ? cell_unknown(NULL) : cell_text(inspect_keep(&limiters, arena));
+    cells[n++] = kernel->occupancy_problem ? cell_unknown(NULL) : cell_text(text_take(&limiters, arena));
     table_add(table, cells);
 }
 

@@ -12,14 +12,6 @@ enum {
     VALUE_COLUMN = 13,
 };
 
-/* The text so far, kept; `text` is empty again. */
-const char *inspect_keep(struct text *text, struct arena *arena)
-{
-    const char *kept = arena_strdup(arena, text->data ? text->data : "");
-    text_release(text);
-    return kept;
-}
-
 static void line(struct table *record, const char *title, const char *value)
 {
     table_member(record, NULL, title, cell_text(value));
@@ -56,7 +48,7 @@ static const char *registers_of(const struct inspect_kernel *kernel, const struc
         text_addf(&text, "spilled: %u VGPRs, %u SGPRs", code->vgpr_spills, code->sgpr_spills);
     else
         text_add(&text, "none spilled");
-    return inspect_keep(&text, arena);
+    return text_take(&text, arena);
 }
 
 /* What a stack frame of NVIDIA's is for, as far as the file tells. */
@@ -84,7 +76,7 @@ static const char *memory_of(const struct inspect_kernel *kernel, bool is_nvidia
     else
         text_addf(&text, ", scratch %u bytes per lane%s", code->private_segment_bytes,
                   code->uses_dynamic_stack ? " or more (dynamic stack)" : "");
-    return inspect_keep(&text, arena);
+    return text_take(&text, arena);
 }
 
 static const char *workgroup_of(const struct inspect_kernel *kernel, bool is_nvidia, struct arena *arena)
@@ -100,7 +92,7 @@ static const char *workgroup_of(const struct inspect_kernel *kernel, bool is_nvi
         text_addf(&text, "; allowed: up to %u", code->max_block);
     if (kernel->occupancy.limits && kernel->occupancy.limits->has_wgp)
         text_add(&text, kernel->occupancy.wgp_mode ? "; WGP mode" : "; CU mode");
-    return inspect_keep(&text, arena);
+    return text_take(&text, arena);
 }
 
 static void occupancy_lines(struct table *record, const struct inspect_kernel *kernel, struct arena *arena)
@@ -123,10 +115,10 @@ static void occupancy_lines(struct table *record, const struct inspect_kernel *k
               o->wgp_mode ? "WGP" : words->unit);
     if (!words->per_unit)
         text_addf(&text, " (%u SIMDs)", o->simds);
-    line(record, "occupancy", inspect_keep(&text, arena));
+    line(record, "occupancy", text_take(&text, arena));
     occupancy_advice(&text, o);
     if (text.length)
-        line(record, "", inspect_keep(&text, arena));
+        line(record, "", text_take(&text, arena));
 }
 
 /* The compiler's name for it, which HIP kernels lack, else the manifest's. */
@@ -148,7 +140,7 @@ static const char *argument_words(const struct inspect_kernel *kernel, size_t in
     for (size_t w = 0; w < sizeof(words) / sizeof(*words); w++)
         if (words[w][0] && !(w == 0 && arg->is_pointer && !strcmp(words[w], "global")))
             text_addf(&text, " %s", words[w]);
-    return inspect_keep(&text, arena);
+    return text_take(&text, arena);
 }
 
 /* ---- one kernel for programs, in part for both ---- */
@@ -193,7 +185,7 @@ static const char *finding_text(const struct inspect_kernel *kernel, const struc
         text_addf(&text, ". %c%s",
                   finding->advice[0] >= 'a' && finding->advice[0] <= 'z' ? finding->advice[0] - 32 : finding->advice[0],
                   finding->advice + 1);
-    return inspect_keep(&text, arena);
+    return text_take(&text, arena);
 }
 
 static struct table *findings_of(const struct inspect_kernel *kernel, struct arena *arena)
@@ -385,6 +377,6 @@ void inspect_kernel(struct document *document, const struct inspect_kernel *kern
         isa_print(&text, kernel->isa);
         document_add(
             document,
-            (struct section){.show = SHOW_PEOPLE, .title = "", .verbatim = true, .text = inspect_keep(&text, arena)});
+            (struct section){.show = SHOW_PEOPLE, .title = "", .verbatim = true, .text = text_take(&text, arena)});
     }
 }

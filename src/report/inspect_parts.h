@@ -13,9 +13,6 @@ struct cell inspect_address(uint64_t address, struct arena *arena); /* "0x1900" 
 struct cell inspect_loop(size_t loop);                              /* counted from 1; ISA_NO_LOOP is unknown */
 struct cell inspect_code_cell(const struct isa_kernel *isa, struct arena *arena); /* all of it; NULL is unknown */
 
-/* A text so far, kept; `text` is empty again. */
-const char *inspect_keep(struct text *text, struct arena *arena);
-
 /* All of a kernel for programs. */
 struct cell inspect_kernel_cell(const struct inspect_kernel *kernel, struct arena *arena);
 
