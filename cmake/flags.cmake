@@ -7,6 +7,8 @@ endif()
 add_compile_definitions(_GNU_SOURCE)
 # Verdicts must not depend on whether a compiler fuses a * b + c.
 add_compile_options($<$<COMPILE_LANGUAGE:C>:-ffp-contract=off>)
+# Nobody reads the flags of floating-point exceptions, or errno of math functions: without them loops become vector code.
+add_compile_options($<$<COMPILE_LANGUAGE:C>:-fno-trapping-math> $<$<COMPILE_LANGUAGE:C>:-fno-math-errno>)
 set(ROOFTILE_SANITIZE "" CACHE STRING "sanitizers of the whole build, for example address,undefined")
 if(ROOFTILE_SANITIZE)
   add_compile_options(-fsanitize=${ROOFTILE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)

@@ -19,6 +19,9 @@ struct arena {
 /* A zeroed struct arena is ready for use. */
 void arena_release(struct arena *arena); /* frees everything; the arena is then empty and usable again */
 
+/* The same, but keeps a block: for what is filled and emptied again and again. */
+void arena_reset(struct arena *arena);
+
 /* `size` zeroed bytes, aligned to 16. */
 void *arena_alloc(struct arena *arena, size_t size);
 
@@ -31,6 +34,9 @@ char *arena_strndup(struct arena *arena, const char *string, size_t length);
 void *arena_copy(struct arena *arena, const void *data, size_t size);
 char *arena_printf(struct arena *arena, const char *format, ...) __attribute__((format(printf, 2, 3)));
 char *arena_vprintf(struct arena *arena, const char *format, va_list args) __attribute__((format(printf, 2, 0)));
+
+/* The elements of an array that is no pointer. */
+#define COUNT_OF(array) (sizeof(array) / sizeof(*(array)))
 
 /* Growing arrays, without a capacity kept beside them: room for one more element behind `count` of them is made where
  * count is 0 or a power of two from 8 up, so these two are called before every element that is added. array_grow is for

@@ -26,11 +26,17 @@ struct catalog {
     size_t dir_count;
 };
 
-/* Reads every *.json below the folders. A name found twice in one folder is a problem; a name of an earlier folder wins
- * over a later one (a user's folder overrides the built-in), even when its manifest is broken. ERR_IO only when no
- * folder can be read. */
+/* Reads every *.json below the folders; a path of a manifest stands for it alone, and the reference that lies beside
+ * it. Files of other kinds (catalog_file_kind) are passed over. A name found twice in one folder is a problem, and
+ * neither of the two is a kernel; a name of an earlier folder wins over a later one (a user's folder overrides the
+ * built-in), even when its manifest is broken. ERR_IO only when no folder can be read. */
 enum status catalog_read(struct catalog *catalog, const char *const *dirs, size_t dir_count, struct arena *arena,
                          struct err *err);
+
+/* What a file is, by what is in it: "kernel" (a manifest), "suite", "machine", "result" and other words of our schemas;
+ * "source", "object" (compiled code), "folder"; NULL: unknown, or it cannot be read. `name`: of a kernel; may be NULL.
+ */
+const char *catalog_file_kind(const char *path, const char **name, struct arena *arena);
 
 /* The folders used without --kernels: $ROOFTILE_KERNELS (colon list), else kernels/ relative to the executable: the
  * installed <prefix>/share/rooftile/kernels beside <prefix>/bin, or the source tree's when run from a build folder. */
@@ -39,6 +45,8 @@ enum status catalog_default_dirs(const char *const **dirs, size_t *count, struct
  * NULL: there is none. */
 char *catalog_config_dir(struct arena *arena);
 
+/* There is a manifest of this name, or a problem with one. */
+bool catalog_knows(const struct catalog *catalog, const char *name);
 /* NULL when there is none. */
 const struct manifest *catalog_find(const struct catalog *catalog, const char *name);
 /* The same, ERR_USAGE with a did-you-mean; if the name is that of a broken manifest, its problem is the message

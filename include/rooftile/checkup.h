@@ -48,9 +48,9 @@ struct checkup_section {
     const char *log;             /* its last lines, of a step that did not pass; "" */
     const struct result *result; /* NULL: none */
     const char *result_path;
-    const struct table *findings; /* what, word ("failed" "impossible" "error" ...), why */
-    const struct table *skipped;  /* by reason: how many cases, their names, whether for want of time */
-    const struct table *numbers;  /* name, value, unit */
+    struct table *findings; /* what, word ("failed" "impossible" "error" ...), why */
+    struct table *skipped;  /* by reason: how many cases, their names, whether for want of time */
+    struct table *numbers;  /* name, value, unit */
 };
 
 struct checkup {
@@ -60,7 +60,7 @@ struct checkup {
     const struct result *facts;    /* of any step, for device and environment; NULL: none has a result */
     const struct machine *machine; /* NULL: not found */
     const char *machine_path;
-    const struct json *noise; /* NULL: not learned */
+    const cJSON *noise; /* NULL: not learned */
     const char *noise_path;
     struct checkup_section sections[STEP_COUNT];
 };
@@ -69,11 +69,8 @@ struct checkup {
  * damaged is a matter of its section. */
 enum status checkup_read(struct checkup *checkup, const char *folder, struct arena *arena, struct err *err);
 
-/* The whole as JSON, the results, the machine file and what was learned about noise included as they are. */
-enum status checkup_json(struct text *out, const struct checkup *checkup, struct arena *arena, struct err *err);
-/* One page that needs nothing beside it. */
-void checkup_html(struct text *out, const struct checkup *checkup, struct arena *arena);
-/* A few lines for a terminal. */
-void checkup_text(struct text *out, const struct checkup *checkup);
+/* All of it: a page (HTML), a few lines for a terminal, and for programs everything with the results, the machine file
+ * and what was learned about noise included as they are, so that their files are read once more. */
+enum status checkup_document(struct document *document, const struct checkup *checkup, struct err *err);
 
 #endif

@@ -94,9 +94,12 @@ struct codeobj_kernel {
 struct codeobj {
     const unsigned char *bytes; /* the ELF image alone */
     size_t size_bytes;
+    uint64_t hash;        /* of the bytes */
+    size_t first;         /* number of the first object with these bytes, which alone is read: its kernels are these */
     const char *id;       /* the bundle's entry id "hipv4-amdgcn-amd-amdhsa--gfx942:xnack-"; "": no bundle */
     const char *target;   /* "gfx942", "gfx9-4-generic", "sm_90a"; from metadata, else the ELF header's flags */
     const char *features; /* "sramecc+:xnack-"; "" any */
+    bool target_of_id;    /* neither the metadata nor the flags name a target: it is the bundle's word */
     unsigned abi;         /* code object version: 3, 4, 5 or 6; of a cubin 7 or 8 */
     const struct codeobj_kernel *kernels; /* in the order of the metadata */
     size_t kernel_count;
@@ -138,10 +141,9 @@ const struct codeobj *codeobj_for_target(const struct codeobj_file *file, const 
 /* The kernel with this name in one object, or NULL. */
 const struct codeobj_kernel *codeobj_kernel(const struct codeobj *object, const char *name);
 
-/* The kernel with this name in any object that runs on `target` (NULL: any), and in *object (may be NULL) where it
- * was. */
+/* The first kernel with this name in any object, and in *object where it was; NULL: none. */
 const struct codeobj_kernel *codeobj_find_kernel(const struct codeobj **object, const struct codeobj_file *file,
-                                                 const char *target, const char *name);
+                                                 const char *name);
 
 /* Every target of the file once, "gfx90a gfx942:xnack-": for messages. */
 char *codeobj_targets(const struct codeobj_file *file, struct arena *arena);

@@ -6,7 +6,7 @@
  * Cases are matched by plan id (result_id_length). Refused as a whole (ERR_CONFIG with the reason): results of
  * different devices or partition modes, a prediction against a measurement, a run that was marked as no measurement, a
  * plan id that one of them has twice, noise that was learned elsewhere. Refused per case: another timer or cache mode,
- * other work per launch.
+ * other work per launch. What else of a case's identity is not the same is told, and what a shift is put down to.
  *
  * What counts against the exit code: SLOWER cases and key figures; cases that were ok in the base and now fail, crash,
  * hang, give wrong results or are impossible; cases and key figures of the base that are missing in the new result.
@@ -31,6 +31,7 @@ enum compare_state {
     COMPARE_MISSING, /* only in the base */
     COMPARE_NEW,     /* only in the new one */
     COMPARE_SKIPPED, /* skipped on either side, with its reason */
+    COMPARE_STATES
 };
 const char *compare_state_name(
     enum compare_state state); /* "judged" "refused" "broken" "fixed" "both_broken" "missing" "new" "skipped" */
@@ -39,12 +40,14 @@ const char *compare_state_name(
 enum compare_cause {
     CAUSE_NONE,        /* no shift, confirmed or suspect; or nothing is known of the code */
     CAUSE_CODE,        /* other code, and cycles moved with the time (or are unknown) */
-    CAUSE_ENVIRONMENT, /* the same code object: whatever changed, it was not the kernel */
+    CAUSE_LAUNCH,      /* the same code, launched otherwise */
+    CAUSE_INPUTS,      /* the same launch of other data */
+    CAUSE_ENVIRONMENT, /* the same code object, launch and data: whatever changed, it was not the case */
     CAUSE_CLOCK,       /* time moved, cycles did not */
     CAUSE_NOISE,       /* nothing confirmed, and what moved was interference: the fastest trials do not show it, or a
                           suspect case was flagged as interference or throttled */
 };
-const char *compare_cause_name(enum compare_cause cause); /* "" "code" "environment" "clock" "noise" */
+const char *compare_cause_name(enum compare_cause cause); /* "" "code" "launch" "input data" ... */
 
 struct compare_case {
     const char *id; /* plan id */
@@ -56,6 +59,7 @@ struct compare_case {
     enum compare_cause cause;
     double cycles_ratio;    /* NaN = unknown */
     bool same_code;         /* both hashes known and equal */
+    const char *changes;    /* of a judged one: result_case_changes */
     size_t interference[2]; /* trials of base and new that were flagged as interference or throttled */
 };
 
@@ -91,10 +95,10 @@ struct comparison {
     const struct compare_difference *differences;
     size_t difference_count;
     bool same_fingerprint;
-    bool learned_noise; /* a noise file of this device was used */
-    size_t slower, faster, same, inconclusive, suspect, broken, still_broken, fixed, missing, added, refused, skipped;
-    size_t shifted_classes;
-    uint32_t suggested_trials; /* most that any inconclusive or suspect case suggests; 0 = none */
+    bool learned_noise;                 /* a noise file of this device was used */
+    size_t states[COMPARE_STATES];      /* cases of each */
+    size_t verdicts[SHIFT_SUSPECT + 1]; /* judged cases of each */
+    uint32_t suggested_trials;          /* most that any inconclusive or suspect case suggests; 0 = none */
 };
 
 struct compare_options {
@@ -106,6 +110,10 @@ struct compare_options {
 
 enum status compare_results(struct comparison *out, const struct result *base, const struct result *now,
                             const struct compare_options *options, struct arena *arena, struct err *err);
+
+/* Of the two: what compare_results does with key figures, and with everything about tool, environment and ceilings. */
+enum status compare_kpis(struct comparison *comparison, struct arena *arena, struct err *err);
+void compare_differences(struct comparison *comparison, struct arena *arena);
 
 /* Medians of the trials that count, of a case that counts; of a run without trials its own: at least one. */
 size_t compare_trials(double times[static SHIFT_MAX_TRIALS], const struct result_case *c);

@@ -4,8 +4,8 @@
  * launches and events; it knows no JSON, no parameters, no statistics and no policy (warm-up, batching, cold caches and
  * repeat counts are run/measure.c's). Everything here runs in the worker process; the parent never opens a device.
  *
- * Streams are small numbers, 0 is the default; work of one stream runs in order. Marks are points in a stream whose
- * distance in time can be read afterwards: events on a GPU, clock reads on the CPU device, the virtual clock on sim.
+ * Streams are small numbers, 0 is the default; work of one stream runs in order. Events are points in a stream whose
+ * distance in time can be read afterwards: the GPU's own, clock reads on the CPU device, the virtual clock on sim.
  */
 #ifndef ROOFTILE_DEVICE_H
 #define ROOFTILE_DEVICE_H
@@ -113,7 +113,6 @@ struct device_request {
     uint64_t seed;                      /* sim noise; fiber shuffle */
     const struct device_info *sim_info; /* sim: the machine's facts, from model/machine */
     double sim_launch_ns;               /* sim: time of an empty launch */
-    double sim_noise;                   /* sim: relative sd of the log-normal noise, default 0.005 */
 };
 /* ERR_USAGE, did-you-mean */
 enum status device_parse(struct device_request *request, const char *text, struct err *err);
@@ -126,6 +125,7 @@ struct kernel_arg {
 struct kernel_info {
     uint32_t arg_count;
     struct kernel_arg args[DEVICE_MAX_ARGS];
+    bool fibers;     /* each of its work-items runs as a fiber, because it waits for others (cpu) */
     bool sizes_only; /* which arguments are pointers is unknown (cuda) */
     /* A function of a library: what the library says it is ("OpenBLAS 0.3.21 ..., 16 threads"), and the file's SHA-256
      * as hex; else "". */

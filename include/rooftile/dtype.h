@@ -34,6 +34,8 @@ enum dtype {
 
 /* Names as in manifests: f64 f32 xf32 f16 bf16 e4m3 e5m2 e4m3fnuz e5m2fnuz i64 u64 i32 u32 i16 u16 i8 u8. */
 enum dtype dtype_from_name(const char *name); /* DTYPE_NONE: unknown */
+/* Also what numpy, C and others call them: "fp32", "float", "half", "INT8". */
+enum dtype dtype_by_any_name(const char *name);
 const char *dtype_name(enum dtype dtype);
 const char *dtype_ctype(enum dtype dtype); /* "float", "_Float16", "__bf16", "uint64_t", "unsigned char" for fp8 */
 size_t dtype_bytes(enum dtype dtype);

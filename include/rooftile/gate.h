@@ -22,12 +22,12 @@
  *   3. Candidate: |Z_k| > 5 and |p_k| > ln 1.01 for some k, and the change stays: of 3 runs none, of 5 or 7 at most one
  *      shows less than a quarter of p_k.
  *   4. A candidate of k = 1 alone is TENTATIVE. One of any k > 1 is CONFIRMED: tau is where the change sits best (least
- *     absolute
- *      deviations), and the segment starts anew there.
+ *      absolute deviations), and the segment starts anew there. So is one of k = 1 that was measured again, if the new
+ *      trials by themselves are a candidate of the same sign: tau is this run.
  *
  * Same-run confirmation is two calls: gate_run(); measure the candidates again, a few trials more; put the median of
- * ALL of this run's trials into the series; gate_run() again. The second answer counts, and it is a function of what is
- * then stored, so that a replay finds it again.
+ * ALL of this run's trials into the series, and that of the new ones beside it; gate_run() again. The second answer
+ * counts, and it is a function of what is then stored, so that a replay finds it again.
  *
  * Simulated, 290,000 case-runs each, sd 0.3 to 2 %, three trials a run, nothing confirmed: confirmed false alarms per
  * 1000 at most 0.12 (normal, t4, glitches), 0.12 under drift, 0.42 under AR(1) 0.5; a 3 % step at sd 0.3 % is confirmed
@@ -60,7 +60,7 @@ enum gate_state {
     GATE_LEARNING,  /* fewer than 6 earlier values in the segment; not gated */
     GATE_QUIET,     /* nothing moved */
     GATE_TENTATIVE, /* this run alone moved */
-    GATE_CONFIRMED, /* moved and stayed */
+    GATE_CONFIRMED, /* moved and stayed, or moved again when it was measured again */
 };
 const char *gate_state_name(enum gate_state state); /* "missing" "learning" "quiet" "tentative" "confirmed" */
 
@@ -75,6 +75,7 @@ struct gate_series {
     const bool *breaks;   /* `runs` flags: this series starts anew with this run (an accepted change, another
                                timer); NULL = none. Never an alarm */
     double floor;         /* timer tick / T; 0 unknown */
+    double again_ns;      /* this run: median of the trials measured again alone; 0: none were */
     uint32_t class_index; /* below class_count */
 };
 
@@ -100,19 +101,18 @@ struct gate_verdict {
     enum gate_state state;
     bool slower;  /* direction of `shift`, if tentative or confirmed */
     uint32_t tau; /* first run of the new level (index), if tentative or confirmed */
-    uint32_t k;   /* of the finding: 1 unless confirmed */
+    uint32_t k;   /* of the finding: 1 unless confirmed by later runs */
     double shift; /* ratio - 1 of the new level against the baseline (common mode taken out) */
     double z;     /* Z_k; NaN if missing or learning */
     /* exp(m): the level before, in this run's common mode; NaN if missing or learning. Of a class: a ratio, relative to
      * the class's first run since the last break */
     double baseline_ns;
     uint32_t baseline_n; /* values behind it */
-    double sigma;    /* s, without the autocorrelation's factor; NaN if missing or learning, as are rho and the mdes */
-    double rho;      /* lag-1 autocorrelation of the baseline; 0 below 10 values */
-    double common;   /* g_t; 0 = none */
-    double mde_run;  /* ratio - 1 found with probability 0.9 in its first run: exp(max(6.5 s, delta + 1.3 s)) - 1 */
-    double mde_week; /* ... within seven runs: exp(max(3.3 s, delta + 0.7 s)) - 1 */
-    bool too_noisy;  /* mde_week > GATE_TOO_NOISY (a label: alarms stay as valid as any) */
+    double sigma;        /* s, without the autocorrelation's factor; NaN if missing or learning, as are the mdes */
+    double common;       /* g_t; 0 = none */
+    double mde_run;      /* ratio - 1 found with probability 0.9 in its first run: exp(max(6.5 s, delta + 1.3 s)) - 1 */
+    double mde_week;     /* ... within seven runs: exp(max(3.3 s, delta + 0.7 s)) - 1 */
+    bool too_noisy;      /* mde_week > GATE_TOO_NOISY (a label: alarms stay as valid as any) */
     struct gate_segment segment; /* for the next run: moved to tau if confirmed, else as before */
 };
 

@@ -56,7 +56,8 @@ enum status history_add(struct history *history, const struct result *result, co
                         struct history_added *added, struct err *err);
 
 /* Same-run confirmation: further trials of some cases of the newest run join its trials; their medians become those
- * of all trials. A case that was timed in another way stays as it is, with a warning. ERR_CONFIG: no run of this
+ * of all trials, and a change that the further ones show by themselves is confirmed. A case that was timed in another
+ * way, or is not the same any more (identity.h), stays as it is, with a warning. ERR_CONFIG: no run of this
  * device, another environment, no measurement (history_add), or nothing of it in the newest run. */
 enum status history_confirm(struct history *history, const char *channel, const struct result *result, size_t *points,
                             struct err *err);
@@ -70,10 +71,12 @@ enum history_finding {
     FINDING_TENTATIVE, /* this run alone */
     FINDING_BROKEN,    /* measured before, and this run wrong, crashed, ... */
     FINDING_MISSING,   /* measured in an earlier run, and this run not there or skipped, until accepted or back */
+    FINDING_CHANGED,   /* its input data or its work is not that of the run before: it starts anew, this run */
     FINDING_TIMER,     /* there this run, but under another timer, whose series is another one: this one has ended */
+    FINDING_KINDS
 };
 const char *history_finding_name(enum history_finding finding); /* "" "confirmed" "open" "tentative" "broken" "missing"
-                                                                   "timer" */
+                                                                   "changed" "timer" */
 
 struct history_series {
     int64_t id;
@@ -89,7 +92,7 @@ struct history_series {
     double baseline;     /* level before, in `unit`; NaN unknown, and of classes */
     double level;        /* of a series with open alarms: what they add up to, ratio - 1 in `unit`; else 0 */
     const char *since;   /* when the first run of the new level started (RFC 3339), of the first open alarm; "" */
-    const char *cause;   /* "code" "environment" "clock" ""; a label */
+    const char *cause;   /* "code" "launch" "environment" "clock" ""; a label */
     const char *commits; /* of the previous run before and the first one after: "1234abcd..5678ef01"; "" */
     const char *status;  /* this run's case status when it is not ok; "" */
     const char *reason;
@@ -105,7 +108,8 @@ struct history_gate {
     double environment_shift; /* if it did: median over the cases of this run's value / the previous run's, - 1; NaN */
     const struct history_series *series; /* findings first, the worst first; then by name */
     size_t count;
-    size_t confirmed, open, tentative, broken, missing, retimed, learning, quiet, faster, too_noisy;
+    size_t findings[FINDING_KINDS]; /* series of each; without those that became faster for good, which are `faster` */
+    size_t faster, learning, quiet, too_noisy;
 };
 /* Judges the newest run of the channel (of `device`: part of a device's name, architecture, UUID ..., or "hip:0", which
  * stands for its backend; needed when the channel has several). Runs that were added without a gate are judged first,
@@ -117,10 +121,10 @@ struct history_gate {
 enum status history_gate(struct history_gate *out, struct history *history, const char *channel, const char *device,
                          const struct gate_options *options, struct arena *arena, struct err *err);
 /* 1: confirmed or open and slower, broken, or missing; else, with `strict`, 4 for tentative, environment changes,
- * changed timers and series that are still learning; else 0. */
+ * changed timers, input data and work, and series that are still learning; else 0. */
 int history_exit_code(const struct history_gate *gate, bool strict);
 
-/* The plan ids to measure again for confirmation: candidates of this run. */
+/* The plan ids to measure again for confirmation: candidates of this run, and the cases of classes that are one. */
 size_t history_candidates(const char ***ids, const struct history_gate *gate, struct arena *arena);
 
 /* ---- people's decisions ---- */

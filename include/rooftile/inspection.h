@@ -38,6 +38,7 @@ struct inspect_kernel {
 
 struct inspect_object {
     const struct codeobj *code;
+    size_t entries;          /* of the bundles that hold these very bytes: they are looked at once */
     const char *isa_problem; /* why there is no disassembly; NULL: there is */
     const char *tool;        /* the disassembler */
     struct inspect_kernel *kernels;

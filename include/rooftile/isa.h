@@ -66,10 +66,11 @@ unsigned isa_width_bytes(enum isa_width width);
 
 struct isa_instruction {
     uint64_t address;
-    uint64_t target;      /* where a direct branch goes; 0: no branch, or not known (s_setpc) */
-    const char *guard;    /* NVIDIA: "@!P0", the predicate that it depends on; "" none */
-    const char *mnemonic; /* as objdump spells it, with suffix; both names of a VOPD: "v_dual_a :: v_dual_b" */
-    const char *operands; /* both operand lists of a VOPD: "v0, v1, v2 :: v3, v4, v5"; "" without any */
+    uint64_t target;                           /* where a direct branch goes; 0: no branch, or not known (s_setpc) */
+    const char *guard;                         /* NVIDIA: "@!P0", the predicate that it depends on; "" none */
+    const char *mnemonic;                      /* as the disassembler spells it, with suffix */
+    const char *operands;                      /* "" without any */
+    const char *dual_mnemonic, *dual_operands; /* the other half of a VOPD; "" of all others */
     enum isa_kind kind;
     enum isa_space space;
     uint32_t size;  /* bytes of code */
@@ -82,6 +83,34 @@ struct isa_instruction {
     bool ends_block;        /* the next one does not run after it: s_endpgm, s_branch, EXIT, BRA without a condition */
     size_t loop;            /* the innermost loop it is in, or ISA_NO_LOOP */
 };
+
+/* ---- operands of AMD's, as far as they are vector registers ---- */
+
+#define ISA_FILES 2u /* VGPRs and AGPRs */
+#define ISA_REGISTERS 1024u
+#define ISA_MAX_OPERANDS 8
+
+/* Vector registers of one operand: file 'v' or 'a', `count` of them from `first`, all below ISA_REGISTERS; file 0:
+ * something else. */
+struct isa_registers {
+    char file;
+    unsigned first, count;
+};
+
+struct isa_operands {
+    struct isa_registers items[ISA_MAX_OPERANDS];
+    unsigned count;
+    unsigned destinations;  /* the first 0 or 1 of them are written */
+    bool reads_destination; /* fmac, dot2c, smfmac: the result is also an operand */
+};
+
+/* Of a whole instruction (`half` 0), or of a half of a VOPD (0 or 1). False: there is no such half. */
+bool isa_operands_read(struct isa_operands *operands, const struct isa_instruction *in, unsigned half);
+
+/* The number behind "name:" among the modifiers ("offset:16"), 0 without it. */
+uint64_t isa_modifier(const struct isa_instruction *in, const char *name);
+
+/* ---- sums ---- */
 
 /* Loads, stores and atomics of one memory space. Bytes per lane (ISA_CONSTANT: per wave). */
 struct isa_traffic {
@@ -151,18 +180,8 @@ struct isa_finding {
     const char *advice;
 };
 
-/* What the caller knows of a kernel from the code object's symbols and metadata; zero where it does not. */
-struct isa_symbol {
-    const char *name;
-    uint64_t address;       /* of the first instruction, as in the code object */
-    uint64_t size;          /* bytes of code */
-    unsigned wave;          /* 32 or 64; 0: the target's default */
-    uint64_t scratch_bytes; /* .private_segment_fixed_size */
-    unsigned vgpr_spills, sgpr_spills;
-};
-
 struct isa_kernel {
-    struct isa_symbol symbol;             /* `wave` filled in */
+    struct codeobj_kernel code;           /* a copy, `wave` filled in */
     struct isa_instruction *instructions; /* by address; s_nop and s_code_end at its end are skipped */
     size_t instruction_count;
     struct isa_loop *loops;
@@ -176,29 +195,25 @@ struct isa_kernel {
 
 struct isa {
     const char *tool;           /* path of the disassembler; NULL after isa_parse alone */
-    struct isa_kernel *kernels; /* in the order of the symbols asked for */
+    struct isa_kernel *kernels; /* in the order asked for */
     size_t kernel_count;
 };
 
-/* Disassembles `bytes` (one ELF code object) and analyses the kernels named by `symbols`. One child process for all of
- * them. The disassembler is the first that knows the target of: ROOFTILE_OBJDUMP (then only that), $ROCM_PATH/llvm/bin/
- * llvm-objdump, /opt/rocm/llvm/bin/llvm-objdump, llvm-objdump-25 ... -14, llvm-objdump. A cubin's is the first there is
- * of ROOFTILE_NVDISASM (then only that; nvdisasm or cuobjdump), $CUDA_HOME/bin/nvdisasm, nvdisasm,
+/* Disassembles a code object and analyses these kernels of it, with one child process for all of them. The disassembler
+ * is the first that knows the target of: ROOFTILE_OBJDUMP (then only that), $ROCM_PATH/llvm/bin/llvm-objdump,
+ * /opt/rocm/llvm/bin/llvm-objdump, llvm-objdump-25 ... -14, llvm-objdump. A cubin's is the first there is of
+ * ROOFTILE_NVDISASM (then only that; nvdisasm or cuobjdump), $CUDA_HOME/bin/nvdisasm, nvdisasm,
  * /usr/local/cuda/bin/nvdisasm, and cuobjdump in the same places. ERR_UNSUPPORTED: there is no disassembler, or none at
- * hand knows the target; the sentence names the LLVM needed, and a caller goes on with the metadata alone. ERR_IO: it
- * failed otherwise. */
-enum status isa_read(struct isa *isa, const void *bytes, size_t size, const char *target,
-                     const struct isa_symbol *symbols, size_t symbol_count, struct arena *arena, struct err *err);
+ * hand knows the target (the sentence names the LLVM needed), or it is PTX; a caller goes on with the metadata alone.
+ * ERR_CONFIG: a kernel without code (code_bytes 0). ERR_IO: it failed otherwise. */
+enum status isa_read(struct isa *isa, const struct codeobj *object, const struct codeobj_kernel *kernels, size_t count,
+                     struct arena *arena, struct err *err);
 
-/* The same for the kernels of a code object, in its order, or for `only` one of them (NULL: all). Kernels without code
- * (code_bytes 0) are ERR_CONFIG. */
-enum status isa_read_codeobj(struct isa *isa, const struct codeobj *object, const struct codeobj_kernel *only,
-                             struct arena *arena, struct err *err);
-
-/* The analysis alone, over what `llvm-objdump -d` wrote, or nvdisasm, or `cuobjdump --dump-sass`. Lines that are no
+/* The analysis alone, over what `llvm-objdump -d` wrote, or nvdisasm, or `cuobjdump --dump-sass`. Of a kernel count
+ * name, code_address, code_bytes, wave (0: the target's default), private_segment_bytes and spills. Lines that are no
  * instructions are skipped; a kernel of which no instruction is there is ERR_CONFIG. */
-enum status isa_parse(struct isa *isa, const char *target, const char *text, const struct isa_symbol *symbols,
-                      size_t symbol_count, struct arena *arena, struct err *err);
+enum status isa_parse(struct isa *isa, const char *target, const char *text, const struct codeobj_kernel *kernels,
+                      size_t count, struct arena *arena, struct err *err);
 
 /* Per wave, with all lanes on: FLOPs (vector and matrix), integer operations, bytes of global memory (loads, stores,
  * atomics). */

@@ -12,6 +12,7 @@
 #define ROOFTILE_LAUNCH_FIT_H
 
 #include "rooftile/codeobj.h"
+#include "rooftile/isa.h"
 #include "rooftile/occupancy.h"
 #include "rooftile/plan.h"
 #include "rooftile/text.h"
@@ -34,11 +35,30 @@ enum status launch_occupancy(struct occupancy *occupancy, const struct resolved_
 bool launch_claim_differs(struct text *out, const struct resolved *resolved, const struct resolved_launch *launch,
                           const char *target, const struct codeobj_kernel *kernel);
 
+/* What the code of a case's timed launches does at most, all of them together. */
+struct code_work {
+    double operations, transcendentals, read_bytes, write_bytes; /* with each instruction run once */
+    bool endless;             /* there is a loop, a call, or an instruction that is not known: it may be more */
+    bool has_transcendentals; /* in a loop, other than for the division of whole numbers */
+};
+void code_work_add(struct code_work *work, const struct isa_kernel *kernel, const struct resolved_launch *launch,
+                   double times);
+
+/* Appends what of `work` the code cannot do, and transcendental instructions that it leaves out, a line each. False:
+ * nothing. */
+bool work_differs(struct text *out, const struct resolved *resolved, const struct code_work *code);
+
+/* Calls `visit` for every timed launch, those inside graphs and loops too, with how often it is launched. */
+void launch_each_timed(const struct resolved *resolved,
+                       void (*visit)(void *context, const struct resolved_launch *launch, double times), void *context);
+
 /* Calls `visit` for every launch of the case: its setup, its steps and those inside graphs, in that order. */
 void launch_each(const struct resolved *resolved, void (*visit)(void *context, const struct resolved_launch *launch),
                  void *context);
 
 /* The first timed launch, else the first of the steps; NULL when the case launches nothing. */
 const struct resolved_launch *launch_first_timed(const struct resolved *resolved);
+/* Its workgroups; 0 when the case launches nothing. */
+double launch_workgroups(const struct resolved *resolved);
 
 #endif

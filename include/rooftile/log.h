@@ -29,6 +29,7 @@ const char *log_code_name(const char *code);
 
 /* Warnings given so far, for the result's environment.warnings[]: "W012: text". Kept (and shown) once each, in order.
  */
+void log_clear_warnings(void); /* those so far are about something else */
 size_t log_warning_count(void);
 const char *log_warning_at(size_t index);
 

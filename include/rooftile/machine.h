@@ -34,6 +34,7 @@
 
 #include "rooftile/arena.h"
 #include "rooftile/err.h"
+#include "rooftile/target_facts.h"
 
 struct record;
 
@@ -140,9 +141,24 @@ extern const struct record machine_record;
  * name twice, rates that are not finite and positive. */
 const char *machine_problem(const struct machine *machine);
 
-/* What a unit's rate is in: "OP/s" for whole numbers (their type begins with i or u: "vector_i32", "matrix_i8"), else
- * "FLOP/s". */
+/* The unit of exponentials, logarithms, reciprocals, roots and sines of f32, which issue at a fraction of the vector
+ * unit's rate; on a CPU, which has none, what its code for the fastest of them reaches. */
+#define TRANSCENDENTAL_UNIT "transcendental"
+
+/* What a unit's rate is in: "OP/s" for whole numbers (their type begins with i or u: "vector_i32", "matrix_i8") and for
+ * transcendental operations, else "FLOP/s". */
 const char *machine_unit_rate(const char *name);
+
+/* Whether manifests may name it: TRANSCENDENTAL_UNIT, or "vector_" or "matrix_" and a type. */
+bool machine_unit_known(const char *name);
+
+/* Adds what a data sheet leaves out and its target, clock and compute units tell: the peak of TRANSCENDENTAL_UNIT. Its
+ * source begins with "derived". What the machine has stays. */
+void machine_derive(struct machine *machine);
+
+/* The limits of a device of which there is a name for its units, whatever was measured: compute units x clock x what
+ * `rates` say of one. Vendor peaks of vector units and of one level, "L1", which every load and store crosses. */
+void machine_limits(struct machine *limits, const struct target_facts *rates, double cus, double core_hz);
 
 /* The figure of that name; NULL when there is none. */
 const struct machine_figure *machine_figure(const struct machine *machine, const char *name);

@@ -21,6 +21,8 @@
  *   "buffers":  { "a": { "type": "{dtype}", "count": "n", "role": "out", "reset": "none",
  *                        "space": "device" or "{a text parameter}", 
  *                        "device": "0",                          of which device, for the space "peer"
+ *                        "varies": false,                        output whose bits differ between launches (atomics on
+ *                                                                floats): each is verified for itself
  *                        "fill": "i % 7" | { "gen": "ring", "stride": "64", ... }, "align_offset": "0" } },
  *   "launch":   { "grid": ["ceil_div(n, block)"], "block": ["block"], "shared": "0", "symbol": "...",
  *                 "cooperative": false,
@@ -34,7 +36,8 @@
  *                 { "loop": { "repeat": "10", "steps": [ ... ] } } ],
  *   "setup":    [ ... steps run once, untimed, before the first launch ... ],
  *   "work":     { "read": "2*n*bytes(dtype)", "write": "n*bytes(dtype)", "flops": "2*n", "items": "n",
- *                 "unit": "vector_{dtype}", "footprint": "...", "item": "B", "level": "link" },
+ *                 "unit": "vector_{dtype}", "transcendentals": "n", "footprint": "...", "item": "B",
+ *                 "level": "link" },
  *   "occupancy": { "exactly": "waves" } or { "least": "2" },       waves per SIMD of the first timed launch, on GPUs
  *   "metrics":  { "cycles_per_step": { "buffer": "out", "reduce": "median", "expr": "x / steps", "unit": "cycles",
  *                                    "expect": "steps" } },
@@ -73,6 +76,11 @@
  * holds and says what differs; before a run a claim that does not hold is the case's finding, and nothing is launched.
  * 0 claims nothing, and nothing is claimed of devices and targets whose rules are not known (occupancy.h). The facts of
  * struct device_unit, such as device.simds, are for such expressions.
+ *
+ * `work` must be possible: `unit` is one of machine_unit_known, `footprint` is at most what the buffers hold, and so
+ * are the bytes read and those written, for each of the timed launches; a kernel that passes over its buffers more
+ * often says their footprint. `transcendentals` counts exponentials, logarithms, reciprocals, roots and sines (they are
+ * flops, too, one each).
  *
  * `launch` is short for one timed step; steps are timed unless they say otherwise. A graph holds launches only, a loop
  * any step but load, alloc, graph and loop. Every step but sync takes "repeat", and so does an argument that is a
@@ -205,10 +213,11 @@ struct manifest_buffer {
     enum buffer_role role;
     enum buffer_reset reset;
     const struct text_template *space; /* one of buffer_space_names once it is rendered; NULL = device */
+    bool varies;                       /* launches may differ in its last bits */
     const struct expr *device;         /* BUFFER_PEER: number of the device that it belongs to; NULL = its own */
     struct fill_spec fill;
     const struct expr *align_offset; /* bytes the kernel's pointer is moved from a 256-byte boundary; NULL = 0 */
-    const struct json *at;
+    const cJSON *at;
 };
 
 #define MANIFEST_MAX_ARGS 128 /* of one launch */
@@ -223,13 +232,13 @@ struct manifest_arg {
     const struct expr *value;
     const struct text_template *type;
     const struct expr *repeat; /* of a value: so many arguments of it; NULL = 1 */
-    const struct json *at;
+    const cJSON *at;
 };
 
 struct define {
     const char *name;
     const struct text_template *value;
-    const struct json *at;
+    const cJSON *at;
 };
 
 struct manifest_launch {
@@ -269,7 +278,7 @@ struct manifest_step {
     uint32_t event;                    /* STEP_RECORD, STEP_WAIT: number of the named event */
     const struct manifest_step *steps; /* STEP_GRAPH, STEP_LOOP */
     size_t step_count;
-    const struct json *at;
+    const cJSON *at;
 };
 
 enum metric_reduce { REDUCE_FIRST, REDUCE_MIN, REDUCE_MAX, REDUCE_SUM, REDUCE_MEAN, REDUCE_MEDIAN };
@@ -381,7 +390,7 @@ struct manifest {
     size_t step_count;
     const struct manifest_step *setup;
     size_t setup_count;
-    const struct expr *read_bytes, *write_bytes, *flops, *items, *footprint; /* NULL = absent */
+    const struct expr *read_bytes, *write_bytes, *flops, *transcendentals, *items, *footprint; /* NULL = absent */
     const struct text_template *unit;
     const char *level; /* "": the levels of the device's memory */
     const char *item;  /* what one of `items` is, for rates: "B" prints as B/s; NULL = an item */
@@ -389,7 +398,7 @@ struct manifest {
     const struct manifest_metric *metrics;
     size_t metric_count;
     struct manifest_check check;
-    const struct json *at;
+    const cJSON *at;
 };
 
 /* ---- the names an expression of this manifest may use, and their values ---- Slots, in order: parameters (numbers;
@@ -473,8 +482,8 @@ bool manifest_param_is_compiled(const struct manifest *manifest, size_t param);
 
 /* Reads and checks one manifest. Everything lives in `arena`. ERR_CONFIG with file:line:column and pointer. */
 enum status manifest_read(const struct manifest **manifest, const char *path, struct arena *arena, struct err *err);
-enum status manifest_parse(const struct manifest **manifest, const char *path, const struct json *root,
-                           struct arena *arena, struct err *err);
+enum status manifest_parse(const struct manifest **manifest, const char *path, const cJSON *root, struct arena *arena,
+                           struct err *err);
 
 const char *case_class_name(enum case_class class);
 

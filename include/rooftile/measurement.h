@@ -21,7 +21,8 @@ extern const char *const case_status_names[]; /* "ok" "failed" "skipped" "crashe
 const char *case_status_name(enum case_status status);
 
 /* Quality flags, bits. "interference" "throttled" "launch_bound" "impossible" "ceiling_raised" "profiled" (not a
- * measurement: one launch, marked for a profiler) */
+ * measurement: one launch, marked for a profiler) "no_ceiling" (of its arithmetic unit) "fibers" (the CPU device ran
+ * each work-item as a fiber) */
 enum case_flag {
     FLAG_INTERFERENCE = 1,
     FLAG_THROTTLED = 2,
@@ -29,8 +30,10 @@ enum case_flag {
     FLAG_IMPOSSIBLE = 8,
     FLAG_CEILING_RAISED = 16,
     FLAG_PROFILED = 32,
+    FLAG_NO_CEILING = 64,
+    FLAG_FIBERS = 128,
 };
-#define CASE_FLAGS 6
+#define CASE_FLAGS 8
 extern const char *const case_flag_names[CASE_FLAGS]; /* of 1 << index */
 
 enum timer { TIMED_NONE, TIMED_HOST, TIMED_BATCH, TIMED_SIM, TIMED_EVENT, TIMED_DISPATCH, TIMED_GRAPH };
@@ -49,11 +52,15 @@ struct verification {
     char method[12];  /* "expect" "reference" "sampled" "variant" "" */
     uint64_t checked; /* elements compared */
     uint64_t wrong;
-    double max_abs, max_rel, max_ulp;
-    char buffer[64]; /* the first wrong element ... */
+    double max_abs, max_rel;
+    double tolerance_used; /* by the worst element, of what is allowed there: 0 exact, 1 all of it */
+    uint32_t launches;     /* whose outputs were verified, or came out as in one that was */
+    uint64_t sample_seed;  /* of the elements that a reference computed; 0: all of them */
+    char buffer[64];       /* the first wrong element ... */
     uint64_t index;
     double got, want;
-    char reason[256]; /* of a skip or failure: "c[17] is 3.5, expected 4 (abs 0.5, rel 0.125); 12 of 4099 wrong" */
+    char reason[256];      /* of a skip or failure: "c[17] is 3.5, expected 4 (abs 0.5, rel 0.125); 12 of 4099 wrong" */
+    char not_checked[192]; /* what was left out for time or memory: "values only at check.params: ..."; "" nothing */
 };
 
 /* Where the time of a case goes; the rest of its wall time is making it ready to be timed, and judging. */
@@ -78,10 +85,8 @@ struct measurement {
     uint32_t discarded[DISCARD_COUNT];
     enum stop_reason stop;
     double wall_ns;               /* the whole case */
-    double measure_wall_ns;       /* the sampling loop only */
     double spent_ns[SPENT_COUNT]; /* wall time by phase, all rounds of a case that is measured again */
     uint32_t order_index;         /* position in this trial's order */
-    uint64_t started_unix_ns;
     struct verification verification;
     struct device_sense before, after;
     double core_hz_before, core_hz_after;

@@ -34,7 +34,9 @@ struct noise_file {
     size_t class_count;
 };
 
-char *noise_file_path(const struct result *result, struct arena *arena); /* where a result's device has its file */
+/* Where a result's device has its file; `make`: the data folder, to write it. */
+enum status noise_file_path(const char **path, const struct result *result, bool make, struct arena *arena,
+                            struct err *err);
 /* STATUS_OK with *file NULL when there is no such file. */
 enum status noise_file_read(const struct noise_file **file, const char *path, struct arena *arena, struct err *err);
 enum status noise_file_write(const struct noise_file *file, const char *path, struct err *err);

@@ -16,26 +16,28 @@
 enum param_kind { PARAM_NUMBER, PARAM_DTYPE, PARAM_STRING, PARAM_LIST };
 struct param_value {
     enum param_kind kind;
-    double number;      /* PARAM_NUMBER */
-    enum dtype dtype;   /* PARAM_DTYPE: a string that names a dtype */
-    const char *string; /* PARAM_STRING */
-    const double *list; /* PARAM_LIST */
-    size_t count;
+    size_t count; /* PARAM_LIST: of its numbers */
+    union {
+        double number;      /* PARAM_NUMBER */
+        enum dtype dtype;   /* PARAM_DTYPE: a string that names a dtype */
+        const char *string; /* PARAM_STRING */
+        const double *list; /* PARAM_LIST */
+    };
 };
 bool param_equal(const struct param_value *a, const struct param_value *b);
 /* Canonical text as it stands in case ids and on the command line: "268435456", "0.5", "f32", "[1,2,3]". */
 char *param_text(struct arena *arena, const struct param_value *value);
 /* From a command-line word or suite string: number with suffix, dtype name, "[1,2,3]", else string. */
 struct param_value param_from_text(struct arena *arena, const char *text);
-enum status param_from_json(struct param_value *value, const struct json *json, struct arena *arena, struct err *err);
+enum status param_from_json(struct param_value *value, const cJSON *json, struct arena *arena, struct err *err);
 
 struct param {
     const char *name;
     struct param_value value;         /* the default */
     const struct param_value *limits; /* allowed values; NULL = any */
     size_t limit_count;
-    const struct json *at; /* where it stands, for messages */
-    bool implied;          /* wave and cumode: not of the manifest, and not shown while it is 0 */
+    const cJSON *at; /* where it stands, for messages */
+    bool implied;    /* wave and cumode: not of the manifest, and not shown while it is 0 */
 };
 /* An implied parameter at its default, which ids, results and lists leave out. */
 bool param_is_hidden(const struct param *param, const struct param_value *value);

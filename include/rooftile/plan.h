@@ -30,10 +30,12 @@ struct resolved_buffer {
 
 struct resolved_arg {
     const struct manifest_arg *spec;
-    int buffer;       /* index into buffers, or -1 */
-    uint64_t offset;  /* bytes */
-    uint8_t value[8]; /* little-endian value of a scalar */
+    int buffer; /* index into buffers, or -1 */
     uint32_t size_bytes;
+    union {
+        uint64_t offset;  /* into the buffer, bytes */
+        uint8_t value[8]; /* little-endian value of a scalar */
+    };
 };
 
 struct resolved_launch {
@@ -60,23 +62,26 @@ struct resolved_step {
     size_t step_count;
 };
 
-/* Which timers see what the timed steps do. Events are events on stream 0. */
+/* What is timed, and which timers see it. Events are events on stream 0. */
 struct timing {
     bool waits;   /* the host has a part in it: sync, load and alloc steps */
     bool reloads; /* load and alloc steps, of which no stream knows anything */
     /* some work is on another stream, not between an event of stream 0 that its stream waits for and one of its own
      * that stream 0 waits for */
     bool apart;
-    bool one_launch;    /* exactly one timed step, which is one launch and not cooperative: it can be timed by itself */
-    bool launches_only; /* all steps are timed launches on stream 0 */
+    bool one_launch; /* exactly one timed step, which is one launch and not cooperative: it can be timed by itself */
+    bool all_timed;  /* every step is: passes may follow each other in a batch */
+    bool loads;      /* load steps: the code is unloaded before the steps run */
+    /* launches of one pass, where the steps are nothing but timed launches on stream 0; else 0 */
+    uint64_t stream_launches;
 };
 
 /* A manifest at given parameter values: everything a device needs. Steps are not const because their codes are known
  * only once everything else is bound. */
 struct resolved {
     const struct manifest *manifest;
-    const struct param_value *values; /* one per manifest parameter */
-    const double *slots;              /* for expressions evaluated later: fills, expectations, metrics */
+    const struct param_value *values;  /* one per manifest parameter */
+    const struct device_facts *device; /* that it is for */
     const struct resolved_buffer *buffers;
     size_t buffer_count;
     struct resolved_step *steps;
@@ -91,6 +96,10 @@ struct resolved {
     const size_t *codes;   /* each code object that its launches need once; the first is `code` */
     size_t code_count;
 };
+
+/* The values of the names in the manifest's expressions, for those that are evaluated later: fills, expectations,
+ * metrics. They are mostly facts of the device, so that no case keeps its own. */
+double *resolved_slots(const struct resolved *resolved, struct arena *arena);
 
 /* The reference bound for a case: which of its buffers take ours, and which elements it computes. */
 struct plan_reference {
@@ -121,10 +130,11 @@ struct plan_case {
     const char *id;    /* "kernel/param=value;...;mode=hot": every parameter in manifest order */
     const char *label; /* short for tables: kernel and only the parameters that vary within the plan for this kernel */
     size_t index;
+    size_t asked; /* number of its combination among all that the suites ask for, on whatever device */
     enum plan_state state;
     /* PLAN_SKIPPED: what the device cannot give (unmet require, LDS, memory); PLAN_INVALID: what is wrong with these
-     * values, with file, line, column and pointer of suite and manifest. Then only manifest, values and slots are
-     * bound. */
+     * values, with file, line, column and pointer of suite and manifest. Then only manifest, values and device are
+     * known. */
     const char *reason;
     const char *const *tags; /* suite's and manifest's */
     size_t tag_count;
@@ -138,6 +148,8 @@ struct plan_case {
     enum verify_method verify;
     const struct resolved *variant;         /* VERIFY_VARIANT: the same code at check.params */
     const struct plan_reference *reference; /* of `variant` when that is set, else of `bound`; NULL without reference */
+    const struct plan_reference *spot;      /* VERIFY_VARIANT: some elements at the measured size ... */
+    const char *spot_why;                   /* ... or why there are none */
     const struct suite *suite;
 };
 
@@ -161,8 +173,7 @@ struct plan {
     size_t code_count;
     const struct suite_derive *derives;
     size_t derive_count;
-    size_t duplicate_count; /* met again with the same id (overlapping sweeps, suites): planned once, as first met */
-    double estimate_ns;     /* sum over ready cases, without compilation */
+    double estimate_ns; /* sum over ready cases, without compilation */
     const struct machine *machine;
 };
 
@@ -173,10 +184,5 @@ struct plan {
 enum status plan_build(const struct plan **plan, const struct suite *const *suites, size_t suite_count,
                        const struct catalog *catalog, const struct machine *machine, const struct device_facts *device,
                        const struct plan_options *options, struct arena *arena, struct err *err);
-
-/* Resolves one manifest to values (exposed for tests and `check`). */
-enum status resolve_manifest(struct resolved *resolved, const struct manifest *manifest,
-                             const struct param_value *values, const struct device_facts *device, struct arena *arena,
-                             struct err *err);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Record: how a C struct stands in a JSON object, as a table. One table serves the writer and the reader, so that they
- * cannot disagree; what is no table (samples, parameters) is a hook.
+ * cannot disagree; what is no table (samples, parameters, expressions) is a hook. Rows are read in their order, so that
+ * a hook finds the members of those before it.
  *
  *     #define RECORD_STRUCT struct point
  *     static const struct record_field point_fields[] = {
@@ -15,6 +16,9 @@
  * RECORD_FROM_ONE; a list without elements; an object of which record.known says so. It is written as null, or skipped
  * where the row says RECORD_SPARSE. Whole numbers, booleans and lists are never null: without RECORD_SPARSE they stand
  * as 0, false and []. Absent members read as unknown, and so does null where the writer could write it.
+ *
+ * In files that people write (record_parse) nothing is null, and an absent member leaves its field as it is: its
+ * default is set before.
  */
 #ifndef ROOFTILE_RECORD_H
 #define ROOFTILE_RECORD_H
@@ -25,7 +29,6 @@
 #include "rooftile/arena.h"
 #include "rooftile/err.h"
 #include "rooftile/json.h"
-#include "rooftile/json_out.h"
 
 enum record_kind {
     RECORD_F64,    /* double; 0 or above, unless a rule says otherwise */
@@ -33,6 +36,7 @@ enum record_kind {
     RECORD_U64,    /* uint64_t or size_t, up to 2^53 */
     RECORD_BOOL,   /* bool; with names, one of two words */
     RECORD_STRING, /* const char *; unknown reads as "" */
+    RECORD_TIME,   /* double, in nanoseconds; read from a duration such as "0.5 s", never written */
     RECORD_CHARS,  /* char[size] */
     RECORD_ENUM,   /* an enum: one of `size` names */
     RECORD_BITS,   /* uint32_t: an array with the names of its bits; names that are not known are passed over */
@@ -42,8 +46,8 @@ enum record_kind {
     RECORD_FIXED,  /* array: room inside the struct, always full */
     /* object whose keys are free: as RECORD_LIST, and the elements begin with their key, a const char * */
     RECORD_MAP,
-    RECORD_HOOK,    /* two functions */
-    RECORD_COMMENT, /* may stand in a file; neither read nor written */
+    RECORD_HOOK,    /* functions of the caller's own */
+    RECORD_COMMENT, /* may stand in a file; neither read nor written, or read by the caller */
 };
 
 enum record_rule {
@@ -58,28 +62,40 @@ enum record_rule {
     RECORD_SHARE = 128,    /* from 0 to 1 */
     RECORD_FROM_ONE = 256, /* an enum whose value 0 says that there is none */
     RECORD_SOURCED = 512,  /* may also be read from { "value": number, "source": "..." } */
+    RECORD_FILLED = 1024,  /* a string or a list: an empty one is refused */
+    RECORD_ONCE = 2048,    /* a list of strings: none stands there twice */
 };
 
 struct record;
+struct record_field;
 
-/* A value that no table describes. `get` is not called for an absent member. */
-struct record_hook {
-    void (*put)(struct json_out *out, const char *key, const void *at);
-    enum status (*get)(void *at, const struct json *json, struct arena *arena, struct err *err);
+/* What a reading carries along. */
+struct record_in {
+    struct arena *arena; /* strings and lists live there */
+    void *context;       /* for functions of the caller's own */
+    void *object;        /* the struct whose member is being read */
+    bool by_hand;        /* record_parse */
+    bool strict;         /* unknown keys are refused */
 };
+
+/* Reads the value at `at` into `field`, which is what `row` says. ERR_CONFIG with its place. */
+typedef enum status record_get_fn(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
+                                  struct err *err);
 
 struct record_field {
     const char *key; /* NULL: the only row of a record that is no object but one bare value */
     enum record_kind kind;
-    unsigned rules; /* enum record_rule */
-    size_t offset;  /* of the member in its struct */
-    size_t size;    /* of the member in bytes; where there are names: how many */
-    size_t count;   /* offset of the number of elements */
+    unsigned rules;     /* enum record_rule */
+    size_t offset;      /* of the member in its struct */
+    size_t size;        /* of the member in bytes; where there are names: how many */
+    size_t count;       /* offset of the number of elements */
+    record_get_fn *get; /* RECORD_HOOK: not called for an absent member */
+    void (*put)(struct json_out *out, const char *key, const void *field); /* NULL: it is never written */
     union {
         const char *reason;          /* numbers: written beside a null as KEY_reason; may be NULL */
         const char *const *names;    /* RECORD_ENUM, RECORD_BITS, RECORD_BOOL; the last of equal names is read */
         const struct record *record; /* RECORD_OBJECT: its members; lists and maps: what an element is */
-        const struct record_hook *hook;
+        const void *more;            /* what `get` wants to know besides */
     };
 };
 
@@ -88,11 +104,13 @@ struct record {
     size_t count, size;              /* of the table; of the struct in bytes */
     bool (*known)(const void *base); /* NULL: an object is known when its first member is */
     /* After all members of an object that is there were read; may complete the struct. NULL: nothing to check. */
-    enum status (*check)(void *base, const struct json *json, struct err *err);
+    enum status (*check)(void *base, const cJSON *json, struct err *err);
+    record_get_fn *get; /* of elements that are no table */
+    const char *named;  /* of the elements of a map whose keys are identifiers: what they name, for the message */
 };
 
-/* bare values: const char *; double, null is NaN; uint32_t */
-extern const struct record record_string, record_number, record_u32;
+/* bare values: const char *; the same, never empty; double, null is NaN; uint32_t */
+extern const struct record record_string, record_word, record_number, record_u32;
 
 /* Writes the members into the object that is open in `out`. */
 void record_put(struct json_out *out, const struct record *record, const void *base);
@@ -100,126 +118,56 @@ void record_put(struct json_out *out, const struct record *record, const void *b
 /* Reads into the zeroed struct at `base`; `json` NULL: all of it is unknown. Unknown keys are refused when `strict`,
  * else passed over. Strings and lists live in `arena`. ERR_CONFIG with the place of what is wrong; `base` is then half
  * filled. */
-enum status record_get(void *base, const struct record *record, const struct json *json, bool strict,
-                       struct arena *arena, struct err *err);
+enum status record_get(void *base, const struct record *record, const cJSON *json, bool strict, struct arena *arena,
+                       struct err *err);
 
-#define RECORD_COUNT(array) (sizeof(array) / sizeof((array)[0]))
-#define RECORD_TABLE(table) .fields = (table), .count = RECORD_COUNT(table), .size = sizeof(RECORD_STRUCT)
+/* Reads a file that people write into the struct at `base`, whose members have their defaults; unknown keys are
+ * refused, comments ("//...") passed over. `in` has the arena and the context. */
+enum status record_parse(void *base, const struct record *record, const cJSON *json, struct record_in *in,
+                         struct err *err);
+/* One value of such a file, as that row of the struct at `base` has it. */
+enum status record_parse_row(void *base, const struct record_field *row, const cJSON *json, struct record_in *in,
+                             struct err *err);
+/* Is it an object without other keys than the table's? */
+enum status record_check_keys(const struct record *record, const cJSON *json, struct err *err);
 
-/* Rows, of RECORD_STRUCT. */
-#define FIELD_HEAD(kind, key, member, rules)                                                                           \
-    key, kind, rules, offsetof(RECORD_STRUCT, member), sizeof(((RECORD_STRUCT *)0)->member)
-#define FIELD_F64(key, member, rules)                                                                                  \
-    {                                                                                                                  \
-        FIELD_HEAD(RECORD_F64, key, member, rules), 0,                                                                 \
-        {                                                                                                              \
-            NULL                                                                                                       \
-        }                                                                                                              \
-    }
-#define FIELD_REASON(key, member, rules, why)                                                                          \
-    {                                                                                                                  \
-        FIELD_HEAD(RECORD_F64, key, member, rules), 0,                                                                 \
-        {                                                                                                              \
-            .reason = (why)                                                                                            \
-        }                                                                                                              \
-    }
-#define FIELD_U32(key, member, rules)                                                                                  \
-    {                                                                                                                  \
-        FIELD_HEAD(RECORD_U32, key, member, rules), 0,                                                                 \
-        {                                                                                                              \
-            NULL                                                                                                       \
-        }                                                                                                              \
-    }
-#define FIELD_U64(key, member, rules)                                                                                  \
-    {                                                                                                                  \
-        FIELD_HEAD(RECORD_U64, key, member, rules), 0,                                                                 \
-        {                                                                                                              \
-            NULL                                                                                                       \
-        }                                                                                                              \
-    }
-#define FIELD_BOOL(key, member, rules)                                                                                 \
-    {                                                                                                                  \
-        FIELD_HEAD(RECORD_BOOL, key, member, rules), 0,                                                                \
-        {                                                                                                              \
-            NULL                                                                                                       \
-        }                                                                                                              \
-    }
-#define FIELD_STRING(key, member, rules)                                                                               \
-    {                                                                                                                  \
-        FIELD_HEAD(RECORD_STRING, key, member, rules), 0,                                                              \
-        {                                                                                                              \
-            NULL                                                                                                       \
-        }                                                                                                              \
-    }
-#define FIELD_CHARS(key, member, rules)                                                                                \
-    {                                                                                                                  \
-        FIELD_HEAD(RECORD_CHARS, key, member, rules), 0,                                                               \
-        {                                                                                                              \
-            NULL                                                                                                       \
-        }                                                                                                              \
-    }
-#define FIELD_NAMED(kind, key, member, table, most, rules)                                                             \
-    {                                                                                                                  \
-        key, kind, rules, offsetof(RECORD_STRUCT, member), most, 0,                                                    \
-        {                                                                                                              \
-            .names = (table)                                                                                           \
-        }                                                                                                              \
-    }
-#define FIELD_OBJECT(key, member, inner, rules)                                                                        \
-    {                                                                                                                  \
-        FIELD_HEAD(RECORD_OBJECT, key, member, rules), 0,                                                              \
-        {                                                                                                              \
-            .record = &(inner)                                                                                         \
-        }                                                                                                              \
-    }
-#define FIELD_GROUP(key, inner, rules)                                                                                 \
-    {                                                                                                                  \
-        key, RECORD_OBJECT, rules, 0, 0, 0,                                                                            \
-        {                                                                                                              \
-            .record = &(inner)                                                                                         \
-        }                                                                                                              \
-    }
-#define FIELD_LIST(key, member, number, element, rules)                                                                \
-    {                                                                                                                  \
-        FIELD_HEAD(RECORD_LIST, key, member, rules), offsetof(RECORD_STRUCT, number),                                  \
-        {                                                                                                              \
-            .record = &(element)                                                                                       \
-        }                                                                                                              \
-    }
-#define FIELD_ROOM(key, member, number, element, rules)                                                                \
-    {                                                                                                                  \
-        FIELD_HEAD(RECORD_ROOM, key, member, rules), offsetof(RECORD_STRUCT, number),                                  \
-        {                                                                                                              \
-            .record = &(element)                                                                                       \
-        }                                                                                                              \
-    }
-#define FIELD_FIXED(key, member, element, rules)                                                                       \
-    {                                                                                                                  \
-        FIELD_HEAD(RECORD_FIXED, key, member, rules), 0,                                                               \
-        {                                                                                                              \
-            .record = &(element)                                                                                       \
-        }                                                                                                              \
-    }
-#define FIELD_MAP(key, member, number, element, rules)                                                                 \
-    {                                                                                                                  \
-        FIELD_HEAD(RECORD_MAP, key, member, rules), offsetof(RECORD_STRUCT, number),                                   \
-        {                                                                                                              \
-            .record = &(element)                                                                                       \
-        }                                                                                                              \
-    }
-#define FIELD_HOOK(key, member, functions, rules)                                                                      \
-    {                                                                                                                  \
-        FIELD_HEAD(RECORD_HOOK, key, member, rules), 0,                                                                \
-        {                                                                                                              \
-            .hook = &(functions)                                                                                       \
-        }                                                                                                              \
-    }
-#define FIELD_COMMENT(key)                                                                                             \
-    {                                                                                                                  \
-        key, RECORD_COMMENT, RECORD_PLAIN, 0, 0, 0,                                                                    \
-        {                                                                                                              \
-            NULL                                                                                                       \
-        }                                                                                                              \
-    }
+#define RECORD_TABLE(table) .fields = (table), .count = COUNT_OF(table), .size = sizeof(RECORD_STRUCT)
+
+/* Rows, of RECORD_STRUCT; rules, or'd, may follow each. clang-format would break the braces over many lines. */
+/* clang-format off */
+#define FIELD_OF(what, name, member, ...) \
+    .key = name, .kind = what, .rules = RECORD_PLAIN __VA_OPT__(| (__VA_ARGS__)), \
+    .offset = offsetof(RECORD_STRUCT, member), .size = sizeof(((RECORD_STRUCT *)0)->member)
+#define FIELD_F64(key, member, ...) {FIELD_OF(RECORD_F64, key, member, __VA_ARGS__)}
+#define FIELD_REASON(key, member, rules, why) {FIELD_OF(RECORD_F64, key, member, rules), .reason = (why)}
+#define FIELD_U32(key, member, ...) {FIELD_OF(RECORD_U32, key, member, __VA_ARGS__)}
+#define FIELD_U64(key, member, ...) {FIELD_OF(RECORD_U64, key, member, __VA_ARGS__)}
+#define FIELD_BOOL(key, member, ...) {FIELD_OF(RECORD_BOOL, key, member, __VA_ARGS__)}
+#define FIELD_STRING(key, member, ...) {FIELD_OF(RECORD_STRING, key, member, __VA_ARGS__)}
+#define FIELD_CHARS(key, member, ...) {FIELD_OF(RECORD_CHARS, key, member, __VA_ARGS__)}
+#define FIELD_TIME(key, member, ...) {FIELD_OF(RECORD_TIME, key, member, __VA_ARGS__)}
+#define FIELD_NAMED(what, name, member, table, most, ...) \
+    {.key = name, .kind = what, .rules = RECORD_PLAIN __VA_OPT__(| (__VA_ARGS__)), \
+     .offset = offsetof(RECORD_STRUCT, member), .size = most, .names = (table)}
+#define FIELD_ENUM(key, member, table, ...) \
+    FIELD_NAMED(RECORD_ENUM, key, member, table, COUNT_OF(table), __VA_ARGS__)
+#define FIELD_OBJECT(key, member, inner, ...) {FIELD_OF(RECORD_OBJECT, key, member, __VA_ARGS__), .record = &(inner)}
+#define FIELD_GROUP(name, inner, ...) \
+    {.key = name, .kind = RECORD_OBJECT, .rules = RECORD_PLAIN __VA_OPT__(| (__VA_ARGS__)), .record = &(inner)}
+#define FIELD_ELEMENTS(kind, key, member, number, element, ...) \
+    {FIELD_OF(kind, key, member, __VA_ARGS__), .count = offsetof(RECORD_STRUCT, number), .record = &(element)}
+#define FIELD_LIST(...) FIELD_ELEMENTS(RECORD_LIST, __VA_ARGS__)
+#define FIELD_ROOM(...) FIELD_ELEMENTS(RECORD_ROOM, __VA_ARGS__)
+#define FIELD_MAP(...) FIELD_ELEMENTS(RECORD_MAP, __VA_ARGS__)
+#define FIELD_FIXED(key, member, element, ...) {FIELD_OF(RECORD_FIXED, key, member, __VA_ARGS__), .record = &(element)}
+#define FIELD_HOOK(key, member, putter, getter, ...) \
+    {FIELD_OF(RECORD_HOOK, key, member, __VA_ARGS__), .put = putter, .get = getter}
+/* A hook of files that are only read; FIELD_READ_AS: it is told more. FIELD_WHOLE: into the struct itself. */
+#define FIELD_READ(key, member, getter, ...) FIELD_HOOK(key, member, NULL, getter, __VA_ARGS__)
+#define FIELD_READ_AS(key, member, getter, told, ...) \
+    {FIELD_OF(RECORD_HOOK, key, member, __VA_ARGS__), .get = getter, .more = (told)}
+#define FIELD_WHOLE(name, getter) {.key = name, .kind = RECORD_HOOK, .get = getter}
+#define FIELD_COMMENT(name) {.key = name, .kind = RECORD_COMMENT}
+/* clang-format on */
 
 #endif

@@ -18,12 +18,15 @@ void render_markdown(struct text *out, const struct document *document, const st
 void render_html(struct text *out, const struct document *document, const struct report_options *options);
 /* One object: what has a key. */
 void render_json(struct text *out, const struct document *document, const struct report_options *options);
+/* Rows as tests: sections that are shown to SHOW_TESTS. */
+void render_junit(struct text *out, const struct document *document, const struct report_options *options);
 /* A table alone: a record is an object, any other an array. */
 void render_json_table(struct text *out, const struct table *table);
+void render_json_line(struct text *out, const struct table *table); /* the same on one line */
 /* RFC 4180, base units. */
 void render_csv(struct text *out, const struct table *table);
 
-/* By the name of --format: "table" "markdown" "html" "json"; NULL: none of them. */
+/* By the name of --format: "table" "markdown" "html" "json" "junit"; NULL: none of them. */
 typedef void render_function(struct text *out, const struct document *document, const struct report_options *options);
 render_function *render_find(const char *format);
 

@@ -20,15 +20,28 @@ struct report_options {
 };
 
 struct report_format {
-    const char *name; /* "table" "csv" "json" "jsonl" ... */
-    const char *summary;
+    const char *name;                                             /* "table" "csv" "json" "jsonl" ... */
     void (*write)(struct text *out, const struct result *result); /* NULL: a document, rendered (rooftile/render.h) */
 };
 
 extern const struct report_format report_formats[]; /* ends with name == NULL */
+extern const char *const report_format_names[];     /* the same names; NULL after the last */
+extern const char report_format_help[];             /* what --help says of them */
 const struct report_format *report_format_find(const char *name);
 void report_write(struct text *out, const struct report_format *format, const struct result *result,
                   const struct report_options *options);
+
+/* What of a result is shown, and in which order. */
+struct report_selection {
+    const char *const *filters; /* as --filter takes them, on ids, labels and kernels */
+    size_t filter_count;
+    const char *sort; /* a column, by its key or title, or a parameter; "-" before it: the other way; NULL: as it is */
+    size_t top;       /* the first so many; 0: all */
+};
+/* Key figures and what is derived are of all cases, so they are not in a part of them. ERR_USAGE: nothing matches, or
+ * there is no such column. Points into `result`. */
+enum status report_select(struct result *out, const struct result *result, const struct report_selection *wanted,
+                          struct arena *arena, struct err *err);
 
 /* Parts that `run` prints as it goes. */
 void report_case_line(struct text *out, const struct result_case *result_case, size_t done,
@@ -36,7 +49,7 @@ void report_case_line(struct text *out, const struct result_case *result_case, s
 void report_roofline_text(struct text *out, const struct result *result, const struct report_options *options);
 void report_machine(struct text *out, const struct machine *machine, const struct report_options *options);
 
-/* A comparison, and what the gate found: in one of these formats. */
+/* A comparison, and what the gate found: in one of these formats, the gate also in "openmetrics". */
 #define REPORT_FORMATS "table, json, markdown or junit"
 bool report_has_format(const char *format);
 void report_comparison(struct text *out, const char *format, const struct comparison *comparison,

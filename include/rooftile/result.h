@@ -15,6 +15,7 @@
 
 #include "rooftile/arena.h"
 #include "rooftile/err.h"
+#include "rooftile/identity.h"
 #include "rooftile/json.h"
 #include "rooftile/machine.h"
 #include "rooftile/measurement.h"
@@ -89,6 +90,7 @@ struct result_case {
     const struct result_param *params;
     size_t param_count;
     struct work work;
+    struct identity identity;
     char object_sha256[65];                /* "" unknown; of a library's file when that is what ran */
     const char *library;                   /* what it says it is; "" or NULL: code of a source or image ran */
     uint32_t grid[3], block[3], lds_bytes; /* of the first timed launch */
@@ -223,7 +225,8 @@ void result_document(struct text *out, const struct result *result);
 /* Reads a result file: ERR_CONFIG for another schema major version, truncated or hostile JSON, impossible values, and
  * parts that contradict each other (median and samples, headline and trials, rates and times): edited by hand, or
  * corrupt. Unknown keys are ignored (readers are open). Sidecars are checked by size and hash when present, and missing
- * ones tolerated. Cases are read one after the other, so time and memory grow with the file. */
+ * ones tolerated. Cases are read one after the other, so time and memory grow with the file. Of a run that was killed
+ * the journal is read (journal.h): what its name ends in says so, or there is no result, only <path>.journal. */
 enum status result_read(const struct result **result, const char *path, struct arena *arena, struct err *err);
 
 /* The same with the same checks, but no case keeps samples_ns and sample_hz, and sidecars are not looked at: what
@@ -237,9 +240,11 @@ enum status result_parse(const struct result **result, const char *name, const c
 /* One run from results that each have one or more trials of it (`rooftile merge`, `run --trials`); `names` say which is
  * which in messages. The order of the parts does not matter: the same parts give the same bytes.
  *
- * Refused (ERR_CONFIG, naming both): another device, fingerprint, compiler, suite, or cases measured with another timer
- * or cache mode; the same trial of the same run twice. Trials are renumbered 0.. in order of start time, run id and
- * index. Each case gets trials[]; its samples follow one another in that order when all trials have theirs.
+ * Refused (ERR_CONFIG, naming both): another place (result_same_place), commit, suite or version; cases that are not
+ * the same in every part of their identity, timer and cache mode; the same trial of a case twice. Two parts may each
+ * have some cases of one trial: what was measured of it after --resume. Trials are renumbered 0.. in order of start
+ * time, run id and index. Each case gets trials[]; its samples follow one another in that order when all trials have
+ * theirs.
  * stats.median is the median of the trials' medians; the other statistics are of all samples together, or, where some
  * trial's samples are not in its file, combined from the trials' own (extremes, mean and sd exactly, the others as
  * medians). The worst status wins with its reason, so a wrong result in any trial is one of the run; flags add up. A
@@ -276,8 +281,26 @@ static inline bool result_work_known(const struct work *work)
 /* Case ids of two results match by plan id: result_case.id without its ";timer=..." part. */
 size_t result_id_length(const char *id);
 
-/* 1 when anything is a finding (failed verification, impossible, crashed, timeout, failed), or some cases ended in an
- * error while others were measured; 3 when there were only errors; else 0. */
-int result_exit_code(const struct result *result);
+/* ---- two of them (pair.c) ---- */
+
+/* Fact `k` of where it was measured: identity_fact, and the host's. */
+bool result_fact(struct identity_fact *out, const struct result *result, size_t k, struct arena *arena);
+/* ERR_CONFIG, with both names, unless all facts and the host are the same, and both are measured or predicted. */
+enum status result_same_place(const struct result *a, const struct result *b, const char *const names[2],
+                              struct err *err);
+/* What differs between two cases of one id, with before and after where it is short: "launch (grid 16 to 32), input
+ * data"; "" when nothing does. */
+const char *result_case_changes(const struct result_case *a, const struct result_case *b, struct arena *arena);
+/* NULL, or why their times must not stand beside each other: one of these parts of their identity (IDENTITY_BITs), the
+ * timer or the cache mode is not the same. */
+const char *result_case_unlike(const struct result_case *a, const struct result_case *b, unsigned parts,
+                               struct arena *arena);
+
+/* The exit code of everything that measures. 1 when anything is a finding (failed verification, impossible, crashed,
+ * timeout, failed), or some cases ended in an error while others were measured; 3 when nothing was measured; with
+ * `strict` 4 when a case saw interference or throttled, or time ran out before all of them; else 0. */
+int result_exit_code(const struct result *result, bool strict);
+/* NULL, or why nothing was measured: what the first case says of itself. */
+const char *result_unmeasured(const struct result *result);
 
 #endif

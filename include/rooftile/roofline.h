@@ -3,7 +3,8 @@
  * Roofline model: pure functions of a machine and a case's work.
  *
  * lower_bound_ns is a lower bound of the time of one launch: the largest of
- *     work.flops / peak of its unit, and for each memory level  bytes that must cross it / its bandwidth.
+ *     work.flops / peak of its unit, work.transcendentals / peak of the transcendental unit,
+ *     and for each memory level  bytes that must cross it / its bandwidth.
  * The traffic is a lower bound too, so that the lower bound never claims more than physics demands:
  *     hot caches:  beyond levels of capacity C at least max(0, footprint - C) bytes must come from further out, scaled
  *                  by how often the footprint is passed over (bytes / footprint, at least 1); every byte crosses the
@@ -30,6 +31,7 @@ struct work {
     double flops;
     double items;
     double footprint_bytes;  /* distinct bytes touched */
+    double transcendentals;  /* of TRANSCENDENTAL_UNIT, where `unit` is another; they are in flops too, once each */
     char unit[MACHINE_NAME]; /* "" when flops is 0 */
     /* "": the bytes cross the machine's levels. Else the one path that they take ("link"): only a level of that name
      * gives the lower bound, and where the machine has none there is no lower bound. Vendor ceilings of the other
@@ -39,7 +41,7 @@ struct work {
 };
 
 enum cache_mode { CACHE_HOT, CACHE_COLD, CACHE_ROTATE };
-extern const char *const cache_mode_names[]; /* "hot" "cold" "rotate" */
+extern const char *const cache_mode_names[]; /* "hot" "cold" "rotate"; NULL after the last */
 const char *cache_mode_name(enum cache_mode mode);
 
 struct lower_bound {
@@ -59,10 +61,14 @@ struct lower_bound {
 void lower_bound_compute(struct lower_bound *lower_bound, const struct machine *machine, const struct work *work,
                          enum cache_mode cache);
 
+/* NULL, or the first arithmetic unit that the work needs and the machine has no peak of. */
+const char *lower_bound_lacks(const struct machine *machine, const struct work *work);
+
 /* How a measured time stands against physics. */
 enum plausibility {
     PLAUSIBLE,
-    /* faster than a measured ceiling allows by over 2 % and twice its interval: re-measure ceiling and case */
+    /* faster than a measured ceiling allows by over 2 % and twice its interval, of which 5 % count at most: what was
+     * measured worse than that is measured again */
     ABOVE_MEASURED_CEILING,
     /* faster than a physical peak allows (a vendor ceiling), beyond 1 % and a tick of timer error */
     IMPOSSIBLE,

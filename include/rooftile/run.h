@@ -54,7 +54,8 @@ uint64_t run_reread_bytes(const struct machine *machine, const struct device_inf
 
 struct run_options {
     struct device_request device;
-    uint64_t seed;              /* of inputs and sampled elements */
+    uint64_t seed;              /* of inputs */
+    uint64_t sample_seed;       /* of the elements that references compute */
     uint64_t order_seed;        /* of the order of cases; 0: seed */
     bool verify_only;           /* one launch per case, verified, never timed */
     enum run_inject inject;     /* with verify_only */

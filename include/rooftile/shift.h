@@ -136,14 +136,4 @@ enum status shift_compare_all(struct shift *out, struct shift_group *groups, siz
 /* The mde of struct shift for `trials` a side before anything is measured (v = v0); options as above. */
 double shift_mde(const struct shift_prior *prior, size_t trials, const struct shift_options *options);
 
-/* Benjamini and Hochberg 1995: q[i] = least false discovery rate at which p[i] is found. NaNs stay NaN and do not
- * count. */
-void shift_q_values(double *q, const double *p, size_t count);
-
-/* Student's t with `freedom` > 0 (any real): P(|T| > |t|), and the t at which that is p (0 < p < 1). To 1e-11 relative
- * up to 1e6 degrees of freedom. Incomplete beta by Lentz's continued fraction (Press et al., Numerical Recipes, 6.4).
- */
-double student_two_sided(double t, double freedom);
-double student_quantile(double p_two_sided, double freedom);
-
 #endif

@@ -43,8 +43,9 @@
 #include "rooftile/manifest.h"
 #include "rooftile/roofline.h"
 
-/* A suite that expands to more cases than this is refused, before anything is allocated for them. */
-#define SUITE_MAX_CASES 10000000u
+/* A suite that expands to more cases than this is refused, before anything is allocated for them: a plan takes about
+ * 2 KB for each. So are sweeps of one case, and all of --set, that have more values than this. */
+#define SUITE_MAX_CASES 1000000u
 
 /* What takes a case's time. Times of different timers are never mixed: a result names its timer. Where a device has but
  * one clock (CPU, sim) dispatch and event mean that clock.
@@ -78,18 +79,19 @@ struct measure_options {
 void measure_defaults(struct measure_options *options);
 void measure_quick(struct measure_options *options); /* --quick: warm-up 20 ms, 0.1 s, 2 s cap, 10 samples, 1 % */
 /* Applies the members present in a "measure" object. ERR_CONFIG. */
-enum status measure_from_json(struct measure_options *options, const struct json *measure, struct err *err);
+enum status measure_from_json(struct measure_options *options, const cJSON *measure, struct err *err);
 
 /* The values one parameter takes. */
 struct sweep {
     const char *param;
     const struct param_value *values;
     size_t count;
-    const struct json *at; /* NULL: from the command line */
+    const cJSON *at; /* where a suite has it, or else ... */
+    const char *set; /* ... the text of its --set */
 };
 /* One sweep from a string (suite or --set), refusing sweeps that never end or have over SUITE_MAX_CASES values. */
 enum status sweep_parse(struct sweep *sweep, const char *param, const char *text, struct arena *arena, struct err *err);
-enum status sweep_from_json(struct sweep *sweep, const char *param, const struct json *json, struct arena *arena,
+enum status sweep_from_json(struct sweep *sweep, const char *param, const cJSON *json, struct arena *arena,
                             struct err *err);
 
 struct suite_case {
@@ -106,8 +108,8 @@ struct suite_case {
     struct measure_options measure;
     const char *const *tags;
     size_t tag_count;
-    const char *shape;     /* whose parameters it has, NULL: none. It is the last of the tags */
-    const struct json *at; /* NULL: from the command line */
+    const char *shape; /* whose parameters it has, NULL: none. It is the last of the tags */
+    const cJSON *at;   /* NULL: from the command line */
 };
 
 /* A quantity computed from several cases' results. Curves (change_points, startup, knee, max, min), three_arm and
@@ -135,7 +137,7 @@ struct suite_derive {
     const char *rows; /* method matrix: the parameter of its rows; x is that of its columns. Else NULL */
     const char *const *group; /* parameters; one derived value per combination */
     size_t group_count;
-    const struct json *at;
+    const cJSON *at;
 };
 
 /* A key figure: one number that compare, history and every export carry. */
@@ -147,7 +149,7 @@ struct suite_kpi {
     const char *const *filters; /* "cases": globs on ids or kernel names; a leading '!' excludes */
     size_t filter_count;
     bool higher_is_better; /* "better": "higher" | "lower"; must be given for a metric */
-    const struct json *at;
+    const cJSON *at;
 };
 
 struct suite {

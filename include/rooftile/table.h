@@ -32,6 +32,7 @@ enum cell_kind {
     CELL_BOOL,
     CELL_TEXT,
     CELL_RANGE, /* value .. high, an array of two in JSON */
+    CELL_JSON,  /* `text` is a JSON value: JSON only */
     CELL_TABLE, /* of a column without title: JSON only. A record is an object, one column without key an array of
                    values, any other table an array of objects */
 };
@@ -52,12 +53,14 @@ struct cell cell_number(double value);
 struct cell cell_quantity(double value, const char *unit);
 struct cell cell_positive(double value); /* unknown unless above 0 */
 struct cell cell_unknown(const char *reason);
+struct cell cell_absent(void);
 struct cell cell_text(const char *text);
 struct cell cell_known(const char *text); /* unknown when empty, too */
 struct cell cell_toned(const char *text, enum tone tone);
 struct cell cell_bool(bool value);
 struct cell cell_range(double low, double high);
 struct cell cell_table(const struct table *table);
+struct cell cell_json(const char *json);
 
 /* ---- columns ---- */
 
@@ -84,6 +87,8 @@ enum {
     COLUMN_INITIALS = 8,  /* dropped means shortened: words become their first two letters */
     COLUMN_LINK = 16,     /* keys of sections (HTML) */
     COLUMN_OPTIONAL = 32, /* of a field: 0 and "" mean that it is not known */
+    COLUMN_TEST = 64,     /* JUnit: the row's name, where it is a test */
+    COLUMN_VERDICT = 128, /* JUnit: what became of it, TONE_BAD is a failure and TONE_DIM skipped */
 };
 
 /* Where the value of a column stands in the object that a row is about, so that a new column is one line:
@@ -130,10 +135,11 @@ struct table {
     struct table_row *rows;
     size_t row_count, room;
     bool record;                  /* one row, shown as a list of names and values; in JSON an object */
-    struct table_column *members; /* table_record: its columns, which grow */
-    size_t most_rows;             /* that people see; 0: all */
-    const char *rest;             /* where the others are: "--format json has them all" */
-    unsigned indent;              /* text */
+    struct table_column *members; /* of a record that grew: its columns */
+    size_t member_room;
+    size_t most_rows; /* that people see; 0: all */
+    const char *rest; /* where the others are: "--format json has them all" */
+    unsigned indent;  /* text */
 };
 
 /* Keeps `columns`. */
@@ -150,6 +156,11 @@ struct cell column_cell(const struct table_column *column, const void *object);
 /* A record that grows by a member at a time. */
 struct table *table_record(struct arena *arena);
 void table_member(struct table *record, const char *key, const char *title, struct cell cell);
+/* A record whose first members are fields of `object`. */
+struct table *table_record_object(struct arena *arena, const struct table_column *columns, size_t count,
+                                  const void *object);
+#define RECORD_OF(arena, columns, object)                                                                              \
+    table_record_object(arena, columns, sizeof(columns) / sizeof(*(columns)), object)
 
 /* An array of texts. */
 struct table *table_list(struct arena *arena);
@@ -157,7 +168,15 @@ void table_item(struct table *list, const char *text);
 
 /* ---- documents ---- */
 
-enum { SHOW_TEXT = 1, SHOW_MARKDOWN = 2, SHOW_HTML = 4, SHOW_DATA = 8, SHOW_PEOPLE = 7, SHOW_PAGE = 6 };
+enum {
+    SHOW_TEXT = 1,
+    SHOW_MARKDOWN = 2,
+    SHOW_HTML = 4,
+    SHOW_DATA = 8,   /* JSON */
+    SHOW_TESTS = 16, /* JUnit: tables with a COLUMN_VERDICT are tests, records properties of all */
+    SHOW_PEOPLE = 7,
+    SHOW_PAGE = 6
+};
 
 /* A title, then a text, then a table; each may be missing. A section with an empty table and no text is not shown to
  * people. */
@@ -179,6 +198,8 @@ struct section {
 struct document {
     struct arena *arena;
     const char *title; /* Markdown, HTML */
+    const char *name;  /* JUnit: of the suite of tests, behind "rooftile " */
+    const char *date;  /* JUnit: RFC 3339 */
     struct cell mark;
     struct section *sections;
     size_t count, room;
@@ -188,6 +209,8 @@ struct document {
 struct section *document_add(struct document *document, struct section section);
 struct section *document_table(struct document *document, const char *key, const char *title,
                                const struct table *table);
+/* A text that is laid out already. */
+struct section *document_verbatim(struct document *document, unsigned show, const char *title, const char *text);
 struct section *document_text(struct document *document, unsigned show, enum tone tone, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 

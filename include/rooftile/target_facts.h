@@ -31,9 +31,17 @@
     FACT(matrix_k_f16_sums)  /* adds up in f16 */                                                                      \
     FACT(matrix_k_bf16_sums) /* adds up in bf16 */
 
+/* What a compute unit does in a clock: never more, where exceptions are not known; 0: unknown. */
+#define RATE_FACTS(FACT)                                                                                               \
+    FACT(rate_f32) /* FLOPs of the vector unit */                                                                      \
+    FACT(rate_f64)                                                                                                     \
+    FACT(rate_transcendental) /* exp2, log2, rcp, rsqrt, sqrt, sin, cos of f32; exact: a peak is derived from it */    \
+    FACT(rate_bytes)          /* that loads and stores move */
+
 /* What else an instruction set has: 1 or 0. */
 #define TARGET_FACTS(FACT)                                                                                             \
     MATRIX_FACTS(FACT)                                                                                                 \
+    RATE_FACTS(FACT)                                                                                                   \
     FACT(f16)        /* packed arithmetic of f16 */                                                                    \
     FACT(bf16_dot)   /* dot products of packed bf16 */                                                                 \
     FACT(i8_dot)     /* of packed i8 */                                                                                \

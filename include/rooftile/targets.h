@@ -26,8 +26,8 @@ struct target {
     unsigned llvm;    /* oldest major version that compiles kernels for it (to PTX, for NVIDIA's); below 14 none does */
     const char *cuda; /* oldest CUDA whose nvcc does, "12.8"; NULL: only clang */
 };
-#define TARGET_COUNT 18
-extern const struct target targets[TARGET_COUNT];
+extern const struct target targets[];
+extern const size_t target_count;
 
 /* What the targets of a family have: one row of the table in targets.c, and all that a new one needs for kernels to be
  * planned. */

@@ -33,9 +33,11 @@ void text_pad(struct text *text, size_t count, char filler);
 enum escape {
     ESCAPE_XML,       /* character data or an attribute; what XML 1.0 has no place for is '?' */
     ESCAPE_MARKDOWN,  /* a cell of a table: nothing that Markdown or HTML would read as its own */
-    ESCAPE_CSV,       /* a cell of RFC 4180: quoted when it holds a comma, a quote or a line break; other control
-                       * characters than line breaks and tabs are '?' */
+    ESCAPE_CSV,       /* a cell of RFC 4180: quoted when it holds a comma, a quote or a line break; behind a ' when a
+                       * spreadsheet would take it for a formula; other control characters than line breaks and tabs are
+                       * '?' */
     ESCAPE_PRINTABLE, /* one line on a terminal: line feeds and tabs become blanks, other control characters '?' */
+    ESCAPE_LINES,     /* the same of several lines: line feeds and tabs stay */
     ESCAPE_JSON,      /* in a message: control characters as \u00xx (documents are json_out's) */
     ESCAPE_C,         /* inside double quotes: \\ \" \n; OpenMetrics has the same */
     ESCAPE_SHELL,     /* one word */
@@ -50,6 +52,20 @@ void text_add_escaped(struct text *text, enum escape escape, const char *string)
 /* Words, broken at blanks before `columns` is exceeded: the first line goes on at column `at`, the others start at
  * `indent`. A word longer than a line stands alone. No line feed at the end. */
 void text_add_wrapped(struct text *text, const char *prose, size_t at, size_t indent, size_t columns);
+
+/* The ending of a counted noun: "%zu case%s". */
+static inline const char *text_s(size_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
+/* Appends to a string in a buffer of `size` bytes, with `between` before it unless the string is empty; what does not
+ * fit is cut. */
+void text_append(char *to, size_t size, const char *between, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* A copy in small letters, of ASCII. */
+char *text_lower(const char *string, struct arena *arena);
 
 bool text_starts(const char *string, const char *prefix);
 bool text_ends(const char *string, const char *suffix);

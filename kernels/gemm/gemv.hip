@@ -43,7 +43,7 @@ extern "C" __global__ __launch_bounds__(BLOCK) void gemv(element *__restrict y, 
     const element *__restrict x, const element *__restrict y0, const float *__restrict scale, uint32_t m, uint32_t k,
     float alpha, float beta)
 {
-    const unsigned thread = BLOCK == 1 ? 0 : threadIdx.x, lane = thread % LANES;
+    const unsigned thread = threadIdx.x, lane = thread % LANES;
     const unsigned first = (blockIdx.x * TEAMS + thread / LANES) * RUN;
     const weight *rows[RUN];
     floats sums[RUN];
@@ -111,7 +111,7 @@ extern "C" __global__ __launch_bounds__(BLOCK) void gemv_transposed(element *__r
     const weight *__restrict a, const element *__restrict x, const element *__restrict y0,
     const float *__restrict scale, uint32_t m, uint32_t k, float alpha, float beta)
 {
-    const unsigned thread = BLOCK == 1 ? 0 : threadIdx.x, lane = thread % LANES, slice = thread / LANES;
+    const unsigned thread = threadIdx.x, lane = thread % LANES, slice = thread / LANES;
     const unsigned left = (blockIdx.x * LANES * RUN + lane) * VEC; /* the lane's packs begin LANES * VEC apart */
     floats sums[RUN];
 #pragma unroll
@@ -162,7 +162,7 @@ KERNEL_EXPORT(gemv_transposed)
 extern "C" __global__ __launch_bounds__(BLOCK) void gemv_finish(element *__restrict y, const float *__restrict partial,
     const element *__restrict y0, const float *__restrict scale, uint32_t m, float alpha, float beta)
 {
-    const unsigned at = blockIdx.x * BLOCK + (BLOCK == 1 ? 0 : threadIdx.x);
+    const unsigned at = blockIdx.x * BLOCK + threadIdx.x;
     if (at >= m)
         return;
     float sum = 0.0f;

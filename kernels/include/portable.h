@@ -23,7 +23,8 @@
  *   __launch_bounds__(256)          after __global__: at most 256 work-items in a workgroup; no effect on the CPU
  *   __launch_bounds__(256, 2)       and registers for at least 2 waves on each SIMD, as in HIP
  *   __device__ float g(float x)     a function that kernels call
- *   threadIdx blockIdx blockDim gridDim   with unsigned x, y, z
+ *   threadIdx blockIdx blockDim gridDim   with unsigned x, y, z; on the CPU, in a workgroup of one work-item, threadIdx
+ *                                   and blockDim are constants
  *
  *   wave_size()     64 or 32, a constant expression (ROOFTILE_WAVE is the same as a macro)
  *   thread_id()     the work-item's linear number: (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x
@@ -121,8 +122,6 @@
 #if defined(__CUDA__) && !defined(__CUDACC__)
 #define __CUDACC__ 1
 #endif
-
-#define KERNEL extern "C" __global__ /* for short */
 
 /* Names in these headers are lower case or begin with SIMT_: a manifest may define T, N, VEC, TILE and the like. */
 #define UNROLL _Pragma("unroll")

@@ -386,22 +386,33 @@ template <class unit_t, class... arg_t, void (unit_t::*kernel)(arg_t...)> struct
     __device__ static void plain_unpacked(
         const simt_launch *launch, uint64_t begin, uint64_t end, simt_indices<indices...>)
     {
-        plain_groups(launch, begin, end, *static_cast<const arg_t *>(launch->args[indices])...);
+        if (launch->block[0] == 1 && launch->block[1] == 1 && launch->block[2] == 1)
+            plain_groups<true>(launch, begin, end, *static_cast<const arg_t *>(launch->args[indices])...);
+        else
+            plain_groups<false>(launch, begin, end, *static_cast<const arg_t *>(launch->args[indices])...);
     }
 
-    /* Copies of everything in locals: stores of the kernel cannot change them. */
+    /* Copies of everything in locals: stores of the kernel cannot change them. A workgroup of one work-item has code of
+     * its own, where threadIdx is a constant: addresses fold, and loops over lanes vanish. */
+    template <bool single>
     __device__ static void plain_groups(const simt_launch *launch, uint64_t begin, uint64_t end, arg_t... args_values)
     {
         unit_t group;
         group.simt_self = nullptr;
         group.simt_lds = launch->lds;
-        group.blockDim = {launch->block[0], launch->block[1], launch->block[2]};
+        group.threadIdx = {0, 0, 0};
+        group.blockDim = {1, 1, 1};
+        if constexpr (!single)
+            group.blockDim = {launch->block[0], launch->block[1], launch->block[2]};
         group.gridDim = {launch->grid[0], launch->grid[1], launch->grid[2]};
         const uint64_t row = begin / group.gridDim.x;
         group.blockIdx = {static_cast<unsigned>(begin % group.gridDim.x), static_cast<unsigned>(row % group.gridDim.y),
             static_cast<unsigned>(row / group.gridDim.y)};
         for (uint64_t index = begin; index < end; ++index) {
-            plain_items(group, args_values...);
+            if constexpr (single)
+                (unit_t(group).*kernel)(args_values...);
+            else
+                plain_items(group, args_values...);
             if (++group.blockIdx.x < group.gridDim.x)
                 continue;
             group.blockIdx.x = 0;

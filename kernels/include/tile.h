@@ -30,7 +30,7 @@
  * Is there such an instruction?
  *   tile_supported<M, N, K, in, acc>      a constant. The CPU device has all shapes of MFMA at wave 64, those of gfx12
  *                                         at wave 32. Of a tile that is not supported only tile_mma does not compile
- * Manifests tell targets apart by variants and `require` it, see matrix_peak.json.
+ * Manifests ask matrix_k(dtype) and device.matrix_size for the same, and `require` it: see matrix_peak.json.
  *
  * What a lane holds
  *   F::a_t b_t c_t                        vectors of F::a_count, b_count, c_count elements, with [e] and element-wise

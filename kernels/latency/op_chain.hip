@@ -47,9 +47,23 @@ template <class pack_t> __device__ static pack_t step_mul(pack_t x, int step, co
     return x * (step % 2 ? c.half : c.two);
 }
 
+/* Of a CPU's register element by element, which its compiler joins again. */
+template <float (*function)(float), class pack_t> __device__ static pack_t each(pack_t x)
+{
+    if constexpr (VEC == 1) {
+        return function(x);
+    } else {
+        pack_t value = x;
+#pragma unroll
+        for (int e = 0; e < VEC; ++e)
+            value[e] = function(x[e]);
+        return value;
+    }
+}
+
 template <class pack_t> __device__ static pack_t step_exp2(pack_t x, int, const operands &)
 {
-    return fast_exp2(-x);
+    return each<fast_exp2>(-x);
 }
 
 template <class pack_t> __device__ static pack_t step_exp2_log2(pack_t x, int step, const operands &)
@@ -59,17 +73,17 @@ template <class pack_t> __device__ static pack_t step_exp2_log2(pack_t x, int st
 
 template <class pack_t> __device__ static pack_t step_rcp(pack_t x, int, const operands &)
 {
-    return fast_rcp(x);
+    return each<fast_rcp>(x);
 }
 
 template <class pack_t> __device__ static pack_t step_rsqrt(pack_t x, int, const operands &)
 {
-    return fast_rsqrt(x);
+    return each<fast_rsqrt>(x);
 }
 
 template <class pack_t> __device__ static pack_t step_sqrt(pack_t x, int, const operands &)
 {
-    return fast_sqrt(x);
+    return each<fast_sqrt>(x);
 }
 
 template <class pack_t, class operands_t> __device__ static pack_t step_mad(pack_t x, int, const operands_t &c)

@@ -35,12 +35,6 @@ __device__ static inline uint64_t smaller(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* A block of one has lane 0 only; the constant lets the compiler fold offsets. */
-__device__ inline unsigned lane()
-{
-    return BLOCK == 1 ? 0 : threadIdx.x;
-}
-
 /* What the body of a walk works on: a pack, number `offset` behind element `base` and in `row` of its tile, or one
  * element. The base is the same for all lanes and the offset has 32 bits: on AMD that is a scalar address and one
  * vector register, without 64-bit vector arithmetic. */
@@ -87,13 +81,13 @@ template <class body_t> __device__ inline void walk_once(uint64_t begin, uint64_
     for (; base + TILE <= end; base += TILE) {
 #pragma unroll
         for (unsigned d = 0; d < DEPTH; ++d)
-            body(pack_at{base, d * BLOCK + lane(), d});
+            body(pack_at{base, d * BLOCK + threadIdx.x, d});
     }
 #pragma unroll 1
     for (; base + ROW <= end; base += ROW)
-        body(pack_at{base, lane(), 0});
+        body(pack_at{base, threadIdx.x, 0});
 #pragma unroll 1
-    for (uint64_t i = base + lane(); i < end; i += BLOCK)
+    for (uint64_t i = base + threadIdx.x; i < end; i += BLOCK)
         body(element_at{i});
 }
 

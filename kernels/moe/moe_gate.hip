@@ -52,7 +52,7 @@ __device__ float total(float value)
 extern "C" __global__ __launch_bounds__(256) void moe_gate(
     float *__restrict weights, uint32_t *__restrict ids, const float *__restrict logits, uint32_t tokens)
 {
-    const unsigned number = blockIdx.x * blockDim.x + threadIdx.x, lane = LANES == 1 ? 0 : number % LANES;
+    const unsigned number = blockIdx.x * blockDim.x + threadIdx.x, lane = number % LANES;
     const unsigned token = number / LANES;
     const unsigned row = token < tokens ? token : tokens - 1; /* all lanes take part in shuffles */
     const float *const from = logits + static_cast<uint64_t>(row) * EXPERTS;

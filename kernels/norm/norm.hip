@@ -90,15 +90,7 @@ extern "C" __global__ __launch_bounds__(BLOCK) void rmsnorm(element *__restrict 
 {
     row own = row_open(x, rows, columns);
     row_load(own);
-    floats squares = 0.0f;
-#pragma unroll STEPS_AT_ONCE
-    for (unsigned step = 0; step < row_steps(own); ++step) {
-        if (row_has(own, step)) {
-            const floats value = row_pack(own, step);
-            squares = fma(value, value, squares);
-        }
-    }
-    float sum = pack_sum<VEC>(squares);
+    float sum = pack_sum<VEC>(row_squares(own));
     for (unsigned at = row_tail(own); at < columns; at += LANES) {
         const float value = tile_decode<IN>(own.from[at]);
         sum = fma(value, value, sum);

@@ -49,7 +49,7 @@ __device__ inline float join_group(float own)
 extern "C" __global__ __launch_bounds__(BLOCK) void reduction(
     float *__restrict partial, const element *__restrict x, uint64_t count, uint64_t slice)
 {
-    const uint64_t lane = BLOCK == 1 ? 0 : threadIdx.x, begin = blockIdx.x * slice;
+    const uint64_t lane = threadIdx.x, begin = blockIdx.x * slice;
     const uint64_t end = begin + slice < count ? begin + slice : count;
     floats all = NEUTRAL;
     uint64_t at = begin;
@@ -84,7 +84,7 @@ KERNEL_EXPORT(reduction)
 extern "C" __global__ __launch_bounds__(BLOCK) void reduction_finish(
     float *__restrict result, const float *__restrict partial, uint32_t count)
 {
-    const unsigned lane = BLOCK == 1 ? 0 : threadIdx.x;
+    const unsigned lane = threadIdx.x;
     float own = NEUTRAL;
     for (unsigned i = lane; i < count; i += BLOCK)
         own = join(own, partial[i]);

@@ -60,7 +60,7 @@ __device__ static inline void store_pairs(element *head, unsigned pack, pairs va
 extern "C" __global__ __launch_bounds__(BLOCK) void rope(element *__restrict y, const element *__restrict x,
     const int32_t *__restrict positions, const float *__restrict table, uint32_t heads)
 {
-    const unsigned lane = BLOCK == 1 ? 0 : threadIdx.x;
+    const unsigned lane = threadIdx.x;
     const uint64_t token = blockIdx.x * static_cast<uint64_t>(heads) * DIM;
     const float *const angles = table + positions[blockIdx.x] * static_cast<uint64_t>(DIM);
     if (lane >= HEADS * PACKS && BLOCK > PACKS)

@@ -56,7 +56,7 @@ __device__ static inline unsigned row_tail(const row &own)
 /* The row of this lane, not yet loaded. */
 __device__ inline row row_open(const element *matrix, uint32_t rows, uint32_t columns)
 {
-    const unsigned number = blockIdx.x * (BLOCK / LANES) + (BLOCK == 1 ? 0 : threadIdx.x / LANES);
+    const unsigned number = blockIdx.x * (BLOCK / LANES) + threadIdx.x / LANES;
     row own;
     own.exists = number < rows;
     own.number = own.exists ? number : rows - 1;
@@ -64,7 +64,7 @@ __device__ inline row row_open(const element *matrix, uint32_t rows, uint32_t co
     own.from = matrix + own.begin;
     own.columns = columns;
     own.packs = columns / VEC;
-    own.lane = LANES == 1 ? 0 : threadIdx.x % LANES;
+    own.lane = threadIdx.x % LANES;
     return own;
 }
 
@@ -84,6 +84,33 @@ __device__ static inline floats row_pack(const row &own, unsigned step)
         return own.held[step];
     else
         return pack_load<IN, VEC>(own.from + row_at(own, step));
+}
+
+/* The lane's sum of squares. Where nothing is held several sums take turns: one alone would wait for itself, a
+ * multiply-add's latency for each pack, longer than a cache needs. */
+__device__ static inline floats row_squares(const row &own)
+{
+    constexpr unsigned CHAINS = HOLD ? 1 : 4;
+    floats squares[CHAINS] = {};
+    const unsigned steps = row_steps(own), whole = HOLD ? 0 : steps / CHAINS * CHAINS;
+    for (unsigned step = 0; step < whole; step += CHAINS) {
+#pragma unroll
+        for (unsigned k = 0; k < CHAINS; ++k) {
+            const floats value = row_pack(own, step + k);
+            squares[k] = fma(value, value, squares[k]);
+        }
+    }
+#pragma unroll STEPS_AT_ONCE
+    for (unsigned step = whole; step < steps; ++step) {
+        if (row_has(own, step)) {
+            const floats value = row_pack(own, step);
+            squares[0] = fma(value, value, squares[0]);
+        }
+    }
+#pragma unroll
+    for (unsigned k = 1; k < CHAINS; ++k)
+        squares[0] += squares[k];
+    return squares[0];
 }
 
 /* ---- reductions over the lanes of a row, with the same bits in each. Every `call_site` has its own LDS, so that one

@@ -24,7 +24,7 @@ extern "C" __global__ __launch_bounds__(BLOCK) void silu_mul(
 {
     const element *const gate = x + blockIdx.y * 2 * static_cast<uint64_t>(columns), *const up = gate + columns;
     element *const to = y + blockIdx.y * static_cast<uint64_t>(columns);
-    const unsigned lane = blockIdx.x * BLOCK + (BLOCK == 1 ? 0 : threadIdx.x), lanes = gridDim.x * BLOCK;
+    const unsigned lane = blockIdx.x * BLOCK + threadIdx.x, lanes = gridDim.x * BLOCK;
     const unsigned packs = columns / VEC;
 #pragma unroll 2
     for (unsigned pack = lane; pack < packs; pack += lanes) {

@@ -81,7 +81,7 @@ extern "C" __global__ __launch_bounds__(BLOCK) void softmax_row(
 {
     const float *const from = x + blockIdx.x * static_cast<uint64_t>(columns);
     float *const to = y + blockIdx.x * static_cast<uint64_t>(columns);
-    const unsigned lane = BLOCK == 1 ? 0 : threadIdx.x;
+    const unsigned lane = threadIdx.x;
     const unsigned whole = columns / CHUNK * CHUNK;
 
     float top[VEC], sum[VEC];

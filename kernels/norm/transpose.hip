@@ -61,7 +61,7 @@ template <bool whole>
 __device__ inline void transpose_tile(element (&tile)[TILE][PITCH], element *y, const element *x, unsigned rows,
     unsigned columns, unsigned top, unsigned left)
 {
-    const unsigned lane = BLOCK == 1 ? 0 : threadIdx.x;
+    const unsigned lane = threadIdx.x;
 #pragma unroll 4
     for (unsigned step = 0; step < STEPS; ++step) {
         const unsigned k = step * BLOCK + lane, r = k / CHUNKS, c = k % CHUNKS * VEC;

@@ -39,7 +39,7 @@ extern "C" __global__ __launch_bounds__(BLOCK) void occupancy_read(
     uint32_t *__restrict sums, const uint32_t *__restrict from, uint32_t tiles)
 {
     RESERVE_REGISTERS();
-    const uint32_t wave = BLOCK == 1 ? 0 : threadIdx.x / lanes(), lane = BLOCK == 1 ? 0 : threadIdx.x % lanes();
+    const uint32_t wave = threadIdx.x / lanes(), lane = threadIdx.x % lanes();
     /* A base that is the same in all lanes and a small offset: on AMD a scalar address and one vector register. */
     const uint32_t offset = wave * lanes() * DEPTH + lane;
     const pack *at = reinterpret_cast<const pack *>(from) + static_cast<uint64_t>(blockIdx.x) * BLOCK * DEPTH;

@@ -35,6 +35,21 @@ void arena_release(struct arena *arena)
     *arena = (struct arena){0};
 }
 
+void arena_reset(struct arena *arena)
+{
+    struct arena_block *kept = arena->blocks;
+    if (!kept || kept->size != ARENA_BLOCK_BYTES) { /* a large one */
+        arena_release(arena);
+        return;
+    }
+    struct arena older = {.blocks = kept->next};
+    arena_release(&older);
+    memset(kept->data, 0, kept->used);
+    kept->next = NULL;
+    kept->used = 0;
+    arena->used_bytes = 0;
+}
+
 static struct arena_block *block_new(size_t size)
 {
     if (size > SIZE_MAX - sizeof(struct arena_block))

@@ -32,29 +32,45 @@ static inline double rounded_down(double x)
     return near > x ? near - 1 : near;
 }
 
-static bool all_whole(const double *x, double limit, size_t count)
+/* Of whole numbers below 2^50 by plain arithmetic, as fmod takes ten times as long: the estimated quotient is within
+ * 0.75 of x/m (0.5 by rounding to nearest, 2^50 * 2^-52 by the reciprocal) and its product with m exact, so that one
+ * correction suffices. */
+static inline double remainder_of(double x, double m, double reciprocal)
 {
-    size_t others = 0;
-    for (size_t k = 0; k < count; k++)
-        others += !(x[k] >= 0) | !(x[k] < limit) | (nearest(x[k]) != x[k]);
-    return !others;
+    const double size = fabs(x), rest = size - ((size * reciprocal + 0x1p52) - 0x1p52) * m;
+    return copysign(rest < 0 ? rest + m : rest, x);
 }
 
-/* Of whole numbers 0 <= x < 2^50 by one m from 1 to 2^50 by plain arithmetic: the estimated quotient is within 0.75 of
- * x/m (0.5 by rounding to nearest, 2^50 * 2^-52 by the reciprocal) and its product with m exact, so that one correction
- * suffices. fmod takes ten times as long. */
-static void remainders(double *restrict x, const double *restrict y, bool one, size_t count)
+/* The sum of `expression` of each a of x. Eight sums: the additions of one may not be reordered into vector code. */
+#define SUM(expression)                                                                                                \
+    double sums[8] = {0};                                                                                              \
+    size_t k = 0;                                                                                                      \
+    for (; k + 8 <= count; k += 8)                                                                                     \
+        for (size_t j = 0; j < 8; j++) {                                                                               \
+            const double a = x[k + j];                                                                                 \
+            sums[j] += (expression);                                                                                   \
+        }                                                                                                              \
+    for (; k < count; k++) {                                                                                           \
+        const double a = x[k];                                                                                         \
+        sums[0] += (expression);                                                                                       \
+    }                                                                                                                  \
+    return sums[0] + sums[1] + sums[2] + sums[3] + sums[4] + sums[5] + sums[6] + sums[7]
+
+/* 0, or NaN where not all are finite. */
+static double not_finite(const double *x, size_t count)
 {
-    const double m = y[0], reciprocal = 1 / m;
-    if (one && m >= 1 && all_whole(&m, 0x1p50, 1) && all_whole(x, 0x1p50, count)) {
-        for (size_t k = 0; k < count; k++) {
-            const double rest = x[k] - nearest(x[k] * reciprocal) * m;
-            x[k] = rest < 0 ? rest + m : rest;
-        }
-        return;
-    }
-    for (size_t k = 0; k < count; k++)
-        x[k] = fmod(x[k], y[one ? 0 : k]);
+    SUM(a - a);
+}
+
+static double not_zero(const double *x, size_t count)
+{
+    SUM(a != 0 ? 1.0 : 0.0);
+}
+
+/* 0 where remainder_of takes all, else more, or NaN. */
+static double not_whole(const double *x, size_t count)
+{
+    SUM(fabs(a) < 0x1p50 ? fabs((fabs(a) + 0x1p52) - 0x1p52 - fabs(a)) : 1.0);
 }
 
 #define EACH(expression)                                                                                               \
@@ -112,8 +128,10 @@ static void apply_binary(enum expr_op op, double *restrict x, const double *rest
     case OP_DIV:
         EACH_WITH(a / b);
     case OP_MOD:
-        remainders(x, y, one, count);
-        break;
+        if (not_whole(x, count) != 0 || not_whole(y, one ? 1 : count) != 0) {
+            EACH_WITH(fmod(a, b));
+        }
+        EACH_WITH(remainder_of(a, fabs(b), 1 / fabs(b)));
     case OP_POW:
         EACH_WITH(pow(a, b));
     case OP_EQ:
@@ -139,21 +157,6 @@ static void apply_binary(enum expr_op op, double *restrict x, const double *rest
 static bool may_be_infinite(enum expr_op op)
 {
     return op == OP_SLOT || op == OP_CALL || op == OP_MATH || (op >= OP_ADD && op <= OP_POW);
-}
-
-/* x - x is 0 for a finite x and NaN otherwise; sums of their own per lane keep this a vector loop. */
-static bool all_finite(const double *x, size_t count)
-{
-    if (count == 1)
-        return isfinite(x[0]);
-    double sums[8] = {0};
-    size_t k = 0;
-    for (; k + 8 <= count; k += 8)
-        for (size_t j = 0; j < 8; j++)
-            sums[j] += x[k + j] - x[k + j];
-    for (; k < count; k++)
-        sums[0] += x[k] - x[k];
-    return sums[0] + sums[1] + sums[2] + sums[3] + sums[4] + sums[5] + sums[6] + sums[7] == 0;
 }
 
 /* ---- blocks ---- */
@@ -229,15 +232,12 @@ static void call(struct block *b, const struct expr_function *function)
 /* Returns where to go on. */
 static size_t branch(struct block *b, size_t next, size_t otherwise)
 {
-    const double *condition = row(b, b->top - 1);
     const size_t have = b->have[b->top - 1];
-    size_t taken = 0;
-    for (size_t k = 0; k < have; k++)
-        taken += condition[k] != 0;
-    const bool both = taken && taken < have;
+    const double taken = not_zero(row(b, b->top - 1), have);
+    const bool both = taken > 0 && taken < (double)have;
     b->both[b->choices++] = both;
     b->top -= !both;
-    return taken ? next : otherwise;
+    return taken > 0 ? next : otherwise;
 }
 
 static void select_sides(struct block *b)
@@ -245,9 +245,10 @@ static void select_sides(struct block *b)
     if (!b->both[--b->choices])
         return;
     b->top -= 2;
-    double *condition = row(b, b->top - 1);
-    const double *yes = widen(b, b->top, b->count), *no = widen(b, b->top + 1, b->count);
-    for (size_t k = 0; k < b->count; k++)
+    const size_t count = b->count;
+    double *restrict condition = row(b, b->top - 1);
+    const double *restrict yes = widen(b, b->top, count), *restrict no = widen(b, b->top + 1, count);
+    for (size_t k = 0; k < count; k++)
         condition[k] = condition[k] != 0 ? yes[k] : no[k];
 }
 
@@ -289,7 +290,7 @@ static const struct expr_step *run(struct block *b)
             else
                 binary(b, step->op);
         }
-        if (may_be_infinite(step->op) && !all_finite(row(b, b->top - 1), b->have[b->top - 1]))
+        if (may_be_infinite(step->op) && not_finite(row(b, b->top - 1), b->have[b->top - 1]) != 0)
             return step;
     }
     return NULL;
@@ -378,33 +379,21 @@ static uint64_t common(uint64_t a, uint64_t b)
     return a;
 }
 
-/* Of the whole remainder that starts with the `i` at `at`: i, then any of "* a", "+ b", or first "/ c" and floor, then
- * "% m", with whole numbers; 0 where it is something else. Up to EXPR_PERIOD_REACH everything below `m` stays exact. */
+/* Of a whole remainder that starts with the `i` at `at`: `i % m`, `i * a % m`, `(i + b) % m`, `(i * a + b) % m`; 0
+ * where it is something else. With a and b up to 2^16 all below `m` stays exact up to EXPR_PERIOD_REACH. */
 static uint64_t index_period(const struct expr *expr, const double *slots, size_t at)
 {
-    uint64_t divisor = 1, factor = 1, offset = 0;
-    for (at++; at + 1 < expr->count; at += 2) {
-        const struct expr_step *step = &expr->steps[at];
+    static const enum expr_op order[] = {OP_MUL, OP_ADD, OP_MOD};
+    for (size_t k = 0; k < 3 && at + 2 < expr->count; k++) {
+        const struct expr_step *step = &expr->steps[at + 1];
         const double value = step->op == OP_CONST ? step->as.value : step->op == OP_SLOT ? slots[step->as.slot] : -1;
-        const uint64_t whole = value >= 0 && value < 0x1p40 ? (uint64_t)value : 0;
-        const enum expr_op op = step[1].op;
-        if ((double)whole != value || (!whole && op != OP_ADD))
+        if (step[1].op != order[k])
+            continue;
+        if (!(value >= 0 && value <= 0x1p16 && value == floor(value)))
             return 0;
-        if (op == OP_MOD)
-            return divisor * (whole / common(whole, factor));
-        if (op == OP_DIV && divisor == 1 && factor == 1 && !offset && at + 2 < expr->count && step[2].op == OP_FLOOR) {
-            divisor = whole;
-            at++;
-        } else if (op == OP_MUL && whole <= 1u << 16) {
-            factor *= whole;
-            offset *= whole;
-        } else if (op == OP_ADD) {
-            offset += whole;
-        } else {
-            return 0;
-        }
-        if (factor > 1u << 16 || offset > 1ull << 41 || factor * EXPR_PERIOD_REACH + offset > 1ull << 53)
-            return 0;
+        if (order[k] == OP_MOD)
+            return (uint64_t)value;
+        at += 2;
     }
     return 0;
 }
@@ -416,39 +405,13 @@ static uint64_t both_periods(uint64_t a, uint64_t b, uint64_t limit)
     return rest && a <= limit / rest ? a * rest : 0;
 }
 
-/* Of the steps from `at` to `end`. `last` is what the last of them leaves when that is one known number, else NaN: a
- * choice whose condition is known counts with the side that it takes. */
-static uint64_t steps_period(const struct expr *expr, const double *slots, size_t at, size_t end, uint64_t limit,
-                             double *last)
-{
-    uint64_t period = 1;
-    for (*last = (double)NAN; at < end && period; at++) {
-        const struct expr_step *step = &expr->steps[at];
-        const double condition = *last;
-        *last = step->op == OP_CONST ? step->as.value : step->op == OP_SLOT ? slots[step->as.slot] : (double)NAN;
-        if (step->op == OP_INDEX)
-            period = both_periods(period, index_period(expr, slots, at), limit);
-        if (step->op != OP_BRANCH)
-            continue;
-        const size_t otherwise = step->as.target, select = expr->steps[otherwise - 1].as.target;
-        double yes_last, no_last;
-        const uint64_t yes = steps_period(expr, slots, at + 1, otherwise - 1, limit, &yes_last);
-        const uint64_t no = steps_period(expr, slots, otherwise, select, limit, &no_last);
-        if (isnan(condition))
-            period = both_periods(period, both_periods(yes, no, limit), limit);
-        else
-            period = both_periods(period, condition != 0 ? yes : no, limit);
-        if (!isnan(condition))
-            *last = condition != 0 ? yes_last : no_last;
-        at = select;
-    }
-    return period;
-}
-
 uint64_t expr_period(const struct expr *expr, const double *slots, uint64_t limit)
 {
-    double last;
-    return steps_period(expr, slots, 0, expr->count, limit, &last);
+    uint64_t period = 1;
+    for (size_t at = 0; at < expr->count && period; at++)
+        if (expr->steps[at].op == OP_INDEX)
+            period = both_periods(period, index_period(expr, slots, at), limit);
+    return period;
 }
 
 /* ---- the rest of the interface ---- */

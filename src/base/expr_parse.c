@@ -264,7 +264,7 @@ static bool parse_call(struct parser *p, const struct token *name)
         return false;
     if (any_count ? count < 1 : count != function->arity) {
         err_set(p->err, ERR_CONFIG, "%s takes %s%d argument%s, not %d, at column %u", function->name,
-                any_count ? "at least " : "", function->arity, function->arity == 1 ? "" : "s", count, column);
+                any_count ? "at least " : "", function->arity, text_s((size_t)function->arity), count, column);
         return false;
     }
     if (any_count)

@@ -4,9 +4,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <fts.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -118,16 +120,20 @@ static enum status write_through(const char *path, const char *data, size_t leng
     return status;
 }
 
+char *path_new(struct arena *arena, const char *start, const char *suffix)
+{
+    uint64_t words[2];
+    if (getrandom(words, sizeof(words), 0) != (ssize_t)sizeof(words))
+        abort(); /* so few bytes come whole, from any kernel since 3.17 */
+    return arena_printf(arena, "%s%016llx%016llx%s", start, (unsigned long long)words[0], (unsigned long long)words[1],
+                        suffix);
+}
+
 /* A new file beside `path`, by O_EXCL instead of mkstemp so that the user's umask gives its mode. */
 static int open_temporary(char **name, const char *path, struct arena *arena)
 {
-    for (unsigned attempt = 0; attempt < 1000; attempt++) {
-        *name = arena_printf(arena, "%s.tmp-%ld-%u", path, (long)getpid(), attempt);
-        const int fd = open(*name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (fd >= 0 || errno != EEXIST)
-            return fd;
-    }
-    return -1;
+    *name = path_new(arena, arena_printf(arena, "%s.tmp-", path), "");
+    return open(*name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 }
 
 /* The rename is on the disk only when the folder is. */
@@ -208,10 +214,56 @@ enum status file_make_dirs(const char *path, struct err *err)
     return status;
 }
 
+/* Why this folder is not the user's alone; NULL: it is. What its parent's owner may do, he may do to it. */
+static const char *not_own(int folder, struct arena *arena)
+{
+    struct stat info, above;
+    if (fstat(folder, &info) || fstatat(folder, "..", &above, 0))
+        return strerror(errno);
+    if (info.st_uid != geteuid())
+        return arena_printf(arena, "it belongs to user %lu, and you are user %lu", (unsigned long)info.st_uid,
+                            (unsigned long)geteuid());
+    if (above.st_uid && above.st_uid != geteuid())
+        return arena_printf(arena, "it stands in a folder of user %lu, and you are user %lu",
+                            (unsigned long)above.st_uid, (unsigned long)geteuid());
+    if (info.st_mode & 022)
+        return arena_printf(arena, "others may write into it (mode %04o)", (unsigned)info.st_mode & 07777);
+    return info.st_mode & 077 && fchmod(folder, 0700) ? strerror(errno) : NULL;
+}
+
+enum status file_make_own_dir(const char *path, struct err *err)
+{
+    struct arena arena = {0};
+    const char *why = NULL;
+    enum status status = file_make_dirs(path_dir(&arena, path), err);
+    if (!status && mkdir(path, 0700) && errno != EEXIST)
+        status = err_set(err, ERR_IO, "%s: cannot create the folder: %s", path, strerror(errno));
+    if (status)
+        goto out;
+    const int folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (folder < 0)
+        why = errno == ENOTDIR || errno == ELOOP ? "it is a link or a file, no folder" : strerror(errno);
+    else
+        why = not_own(folder, &arena);
+    if (why)
+        status = err_set(err, ERR_IO, "%s is not taken for a folder of yours alone: %s", path, why);
+    if (folder >= 0)
+        close(folder);
+out:
+    arena_release(&arena);
+    return status;
+}
+
 bool file_exists(const char *path)
 {
     struct stat info;
     return stat(path, &info) == 0;
+}
+
+bool file_is_device(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode);
 }
 
 bool file_is_dir(const char *path)
@@ -326,28 +378,38 @@ struct user_folder {
     const char *temporary; /* behind /tmp/rooftile-<uid> */
 };
 
-static char *user_dir(struct arena *arena, const struct user_folder *folder)
+static char *default_dir(struct arena *arena, const struct user_folder *folder)
 {
-    const char *own = environment(folder->own);
-    if (own)
-        return arena_strdup(arena, own);
     const char *xdg = environment(folder->xdg);
     if (xdg && *xdg == '/')
         return path_join(arena, xdg, "rooftile");
     const char *home = environment("HOME");
     if (home)
         return path_join(arena, path_join(arena, home, folder->home), "rooftile");
-    return arena_printf(arena, "/tmp/rooftile-%lu%s", (unsigned long)getuid(), folder->temporary);
+    return arena_printf(arena, "/tmp/rooftile-%lu%s", (unsigned long)geteuid(), folder->temporary);
 }
 
-char *path_cache_dir(struct arena *arena)
+/* A folder that the user names is taken as it is. */
+static enum status user_dir(char **path, const struct user_folder *folder, bool make, struct arena *arena,
+                            struct err *err)
+{
+    struct stat info;
+    const char *own = environment(folder->own);
+    *path = own ? arena_strdup(arena, own) : default_dir(arena, folder);
+    if (own || (!make && lstat(*path, &info)))
+        return STATUS_OK;
+    return file_make_own_dir(*path, err) ? err_set(err, ERR_IO, "%s; set %s to another folder", err->text, folder->own)
+                                         : STATUS_OK;
+}
+
+enum status path_cache_dir(char **path, bool make, struct arena *arena, struct err *err)
 {
     static const struct user_folder cache = {"ROOFTILE_CACHE", "XDG_CACHE_HOME", ".cache", ""};
-    return user_dir(arena, &cache);
+    return user_dir(path, &cache, make, arena, err);
 }
 
-char *path_data_dir(struct arena *arena)
+enum status path_data_dir(char **path, bool make, struct arena *arena, struct err *err)
 {
     static const struct user_folder data = {"ROOFTILE_DATA", "XDG_DATA_HOME", ".local/share", "-data"};
-    return user_dir(arena, &data);
+    return user_dir(path, &data, make, arena, err);
 }

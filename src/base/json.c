@@ -5,26 +5,34 @@
 #include "rooftile/json.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "json_internal.h"
 #include "rooftile/text.h"
-#include "rooftile/units.h"
 
 /* Above this many members duplicates are looked for in sorted order, so that a million keys take no quadratic time. */
 #define FEW_KEYS 32
 
 /* ---- messages ---- */
 
-static const char *const type_names[] = {
-    [JSON_NULL] = "null",       [JSON_BOOL] = "a boolean", [JSON_NUMBER] = "a number",
-    [JSON_STRING] = "a string", [JSON_ARRAY] = "an array", [JSON_OBJECT] = "an object",
-};
-
-const char *json_type_name(enum json_type type)
+const char *json_type_name(const cJSON *value)
 {
-    return type_names[type];
+    switch (value->type) {
+    case cJSON_NULL:
+        return "null";
+    case cJSON_Number:
+        return "a number";
+    case cJSON_String:
+        return "a string";
+    case cJSON_Array:
+        return "an array";
+    case cJSON_Object:
+        return "an object";
+    default:
+        return "a boolean";
+    }
 }
 
 /* "path:line:column"; columns count characters, not bytes. */
@@ -44,28 +52,24 @@ static void add_where(struct text *out, const struct json_file *file, size_t off
 }
 
 /* The key as one token of a JSON pointer (RFC 6901). */
-static void add_token(struct text *out, const struct json *value)
+static void add_token(struct text *out, const struct json_node *node)
 {
     struct text key = {0}, token = {0};
-    json_add_key(&key, value);
-    for (const char *p = key.data; *p; p++) {
-        if (*p == '~' || *p == '/')
-            text_add(&token, *p == '~' ? "~0" : "~1");
-        else
-            text_addn(&token, p, 1);
-    }
+    json_add_key(&key, node);
+    for (const char *p = key.data; *p; p++)
+        text_addn(&token, *p == '~' ? "~0" : *p == '/' ? "~1" : p, *p == '~' || *p == '/' ? 2 : 1);
     text_add(out, "/");
     text_add_escaped(out, ESCAPE_JSON, token.data); /* a file must not be able to drive the terminal */
     text_release(&key);
     text_release(&token);
 }
 
-static void add_pointer(struct text *out, const struct json *value)
+static void add_pointer(struct text *out, const struct json_node *node)
 {
-    const struct json *chain[JSON_MAX_DEPTH + 1];
+    const struct json_node *chain[JSON_MAX_DEPTH + 1];
     size_t depth = 0;
-    for (const struct json *v = value; v->parent; v = v->parent)
-        chain[depth++] = v;
+    for (; node->parent; node = node->parent)
+        chain[depth++] = node;
     while (depth--) {
         if (chain[depth]->key_offset != JSON_NOWHERE)
             add_token(out, chain[depth]);
@@ -74,7 +78,7 @@ static void add_pointer(struct text *out, const struct json *value)
     }
 }
 
-void json_fail_at(const struct json *at, size_t offset, struct err *err, const char *format, va_list args)
+void json_fail_at(const struct json_node *at, size_t offset, struct err *err, const char *format, va_list args)
 {
     struct text message = {0};
     add_where(&message, at->file, offset);
@@ -88,44 +92,85 @@ void json_fail_at(const struct json *at, size_t offset, struct err *err, const c
     text_release(&message);
 }
 
-enum status json_fail(const struct json *at, struct err *err, const char *format, ...)
+enum status json_fail(const cJSON *at, struct err *err, const char *format, ...)
 {
+    const struct json_node *node = json_node_of(at);
     va_list args;
     va_start(args, format);
-    json_fail_at(at, at->offset, err, format, args);
+    json_fail_at(node, node->offset, err, format, args);
     va_end(args);
     return ERR_CONFIG;
 }
 
-enum status json_fail_key(const struct json *at, struct err *err, const char *format, ...)
+enum status json_fail_key(const cJSON *at, struct err *err, const char *format, ...)
 {
+    const struct json_node *node = json_node_of(at);
     va_list args;
     va_start(args, format);
-    json_fail_at(at, at->key_offset != JSON_NOWHERE ? at->key_offset : at->offset, err, format, args);
+    json_fail_at(node, node->key_offset != JSON_NOWHERE ? node->key_offset : node->offset, err, format, args);
     va_end(args);
     return ERR_CONFIG;
 }
 
-/* ---- members ---- */
-
-const struct json *json_member(const struct json *object, const char *key)
+enum status json_fail_type(const cJSON *at, const char *wanted, struct err *err)
 {
-    if (!object || object->type != JSON_OBJECT)
-        return NULL;
-    const struct json *member = object->first;
-    while (member && strcmp(member->key, key) != 0)
-        member = member->next;
-    return member;
+    return json_fail(at, err, "must be %s, not %s", wanted, json_type_name(at));
 }
 
-const struct json *json_at(const struct json *array, size_t index)
+enum status json_check_type(const cJSON *at, int types, struct err *err)
 {
-    if (!array || index >= array->count)
-        return NULL;
-    const struct json *element = array->first;
-    while (index--)
+    return at->type & types ? STATUS_OK : json_fail_type(at, json_type_name(&(cJSON){.type = types}), err);
+}
+
+/* ---- children ---- */
+
+size_t json_count(const cJSON *value)
+{
+    return json_node_of(value)->count;
+}
+
+uint32_t json_index(const cJSON *child)
+{
+    return json_node_of(child)->index;
+}
+
+bool json_is_packed(const cJSON *array)
+{
+    return json_node_of(array)->packed;
+}
+
+const cJSON *json_at(const cJSON *array, size_t index)
+{
+    const cJSON *element = array ? array->child : NULL;
+    for (; element && index; index--)
         element = element->next;
     return element;
+}
+
+void json_link(cJSON *parent, cJSON *child)
+{
+    cJSON *first = parent->child;
+    child->next = NULL;
+    child->prev = first ? first->prev : child; /* the first one's is the last */
+    if (first)
+        first->prev = first->prev->next = child;
+    else
+        parent->child = child;
+}
+
+cJSON *json_empty(const cJSON *like, struct arena *arena)
+{
+    struct json_node *made = arena_copy(arena, like, sizeof(*made));
+    made->value.child = NULL;
+    made->count = 0;
+    return &made->value;
+}
+
+void json_append(cJSON *parent, const cJSON *member, struct arena *arena)
+{
+    struct json_node *copy = arena_copy(arena, member, sizeof(*copy));
+    copy->index = ((struct json_node *)parent)->count++;
+    json_link(parent, &copy->value);
 }
 
 static bool is_known(const char *key, const char *const *keys, size_t count)
@@ -138,116 +183,144 @@ static bool is_known(const char *key, const char *const *keys, size_t count)
     return false;
 }
 
-static enum status fail_type(const struct json *value, enum json_type wanted, struct err *err)
+enum status json_check_keys(const cJSON *value, const char *const *keys, size_t count, struct err *err)
 {
-    return json_fail(value, err, "must be %s, not %s", json_type_name(wanted), json_type_name(value->type));
-}
-
-enum status json_check_keys(const struct json *value, const char *const *keys, size_t count, struct err *err)
-{
-    if (value->type != JSON_OBJECT)
-        return fail_type(value, JSON_OBJECT, err);
-    for (const struct json *member = value->first; member; member = member->next) {
-        if (is_known(member->key, keys, count))
+    if (!cJSON_IsObject(value))
+        return json_fail_type(value, "an object", err);
+    for (const cJSON *member = value->child; member; member = member->next) {
+        if (is_known(member->string, keys, count))
             continue;
         json_fail_key(member, err, "unknown key");
-        return err_nearest(err, member->key, keys, count, NULL);
+        return err_nearest(err, member->string, keys, count, NULL);
     }
     return STATUS_OK;
 }
 
 /* *member is NULL when an optional one is absent. */
-static enum status get(const struct json **member, const struct json *object, const char *key, enum json_type type,
-                       enum json_need need, struct err *err)
+static enum status get(const cJSON **member, const cJSON *object, const char *key, int type, enum json_need need,
+                       struct err *err)
 {
-    if (object->type != JSON_OBJECT)
-        return fail_type(object, JSON_OBJECT, err);
+    if (!cJSON_IsObject(object))
+        return json_fail_type(object, "an object", err);
     *member = json_member(object, key);
     if (!*member)
         return need == JSON_REQUIRED ? json_fail(object, err, "the key '%s' is missing", key) : STATUS_OK;
-    return (*member)->type == type ? STATUS_OK : fail_type(*member, type, err);
+    return json_check_type(*member, type, err);
 }
 
-enum status json_get_string(const char **out, const struct json *object, const char *key, enum json_need need,
+enum status json_get_string(const char **out, const cJSON *object, const char *key, enum json_need need,
                             struct err *err)
 {
-    const struct json *member = NULL;
-    enum status status = get(&member, object, key, JSON_STRING, need, err);
+    const cJSON *member = NULL;
+    const enum status status = get(&member, object, key, cJSON_String, need, err);
     if (!status && member)
-        *out = member->string;
+        *out = member->valuestring;
     return status;
 }
 
-enum status json_get_number(double *out, const struct json *object, const char *key, enum json_need need,
-                            struct err *err)
+enum status json_get_number(double *out, const cJSON *object, const char *key, enum json_need need, struct err *err)
 {
-    const struct json *member = NULL;
-    enum status status = get(&member, object, key, JSON_NUMBER, need, err);
+    const cJSON *member = NULL;
+    const enum status status = get(&member, object, key, cJSON_Number, need, err);
     if (!status && member)
-        *out = member->number;
+        *out = member->valuedouble;
     return status;
 }
 
-enum status json_get_u64(uint64_t *out, const struct json *object, const char *key, enum json_need need,
-                         struct err *err)
+enum status json_get_u64(uint64_t *out, const cJSON *object, const char *key, enum json_need need, struct err *err)
 {
-    const struct json *member = NULL;
-    enum status status = get(&member, object, key, JSON_NUMBER, need, err);
-    if (status || !member)
-        return status;
-    const double number = member->number;
-    if (number < 0 || number > 0x1p53 || number != floor(number))
-        return json_fail(member, err, "must be a whole number from 0 to 2^53, not %.17g", number);
-    *out = (uint64_t)number;
-    return STATUS_OK;
+    const cJSON *member = NULL;
+    const enum status status = get(&member, object, key, cJSON_Number, need, err);
+    return status || !member ? status : json_whole(out, member, 1ull << 53, err);
 }
 
-enum status json_get_bool(bool *out, const struct json *object, const char *key, enum json_need need, struct err *err)
+enum status json_get_array(const cJSON **out, const cJSON *object, const char *key, enum json_need need,
+                           struct err *err)
 {
-    const struct json *member = NULL;
-    enum status status = get(&member, object, key, JSON_BOOL, need, err);
-    if (!status && member)
-        *out = member->boolean;
-    return status;
-}
-
-static enum status get_node(const struct json **out, const struct json *object, const char *key, enum json_type type,
-                            enum json_need need, struct err *err)
-{
-    const struct json *member = NULL;
-    enum status status = get(&member, object, key, type, need, err);
+    const cJSON *member = NULL;
+    const enum status status = get(&member, object, key, cJSON_Array, need, err);
     if (!status && member)
         *out = member;
     return status;
 }
 
-enum status json_get_object(const struct json **out, const struct json *object, const char *key, enum json_need need,
-                            struct err *err)
+bool json_is_comment(const cJSON *member)
 {
-    return get_node(out, object, key, JSON_OBJECT, need, err);
+    return text_starts(member->string, "//");
 }
 
-enum status json_get_array(const struct json **out, const struct json *object, const char *key, enum json_need need,
-                           struct err *err)
+size_t json_entry_count(const cJSON *object)
 {
-    return get_node(out, object, key, JSON_ARRAY, need, err);
+    size_t count = 0;
+    for (const cJSON *member = object->child; member; member = member->next)
+        count += !json_is_comment(member);
+    return count;
 }
 
-enum status json_get_time_ns(double *out, const struct json *object, const char *key, enum json_need need,
-                             struct err *err)
+/* ---- names ---- */
+
+bool json_is_identifier(const char *text)
 {
-    const struct json *member = NULL;
-    enum status status = get(&member, object, key, JSON_STRING, need, err);
-    if (status || !member)
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";
+    return *text && !json_is_digit(*text) && text[strspn(text, letters)] == '\0';
+}
+
+/* "; did you mean 'x'?", or "; known are a, b, c" when nothing is near and the list is short enough to help. */
+static enum status add_hint(struct err *err, const char *word, const char *const *candidates, size_t count)
+{
+    const size_t few = 24;
+    struct text known = {0};
+    for (size_t k = 0; k < count && count <= few; k++)
+        text_addf(&known, "%s%s", k ? ", " : "known are ", candidates[k]);
+    err_nearest(err, word, candidates, count, known.data);
+    text_release(&known);
+    return ERR_CONFIG;
+}
+
+enum status json_fail_unknown(const cJSON *at, struct err *err, const char *problem, const char *word,
+                              const char *const *candidates, size_t count)
+{
+    json_fail(at, err, "%s '%s'", problem, word);
+    return add_hint(err, word, candidates, count);
+}
+
+enum status json_fail_unknown_key(const cJSON *at, struct err *err, const char *problem, const char *const *candidates,
+                                  size_t count)
+{
+    json_fail_key(at, err, "%s '%s'", problem, at->string);
+    return add_hint(err, at->string, candidates, count);
+}
+
+enum status json_choose(size_t *out, const cJSON *at, const char *what, const char *const *names, size_t count,
+                        struct err *err)
+{
+    char problem[64];
+    const enum status status = json_check_type(at, cJSON_String, err);
+    if (status)
         return status;
-    double time_ns;
-    if (!units_parse_time_ns(&time_ns, member->string))
-        return json_fail(member, err, "must be a duration such as \"0.5 s\"");
-    *out = time_ns;
-    return STATUS_OK;
+    for (*out = 0; *out < count; ++*out)
+        if (strcmp(at->valuestring, names[*out]) == 0)
+            return STATUS_OK;
+    snprintf(problem, sizeof(problem), "unknown %s", what);
+    return json_fail_unknown(at, err, problem, at->valuestring, names, count);
 }
 
 /* ---- numbers ---- */
+
+enum status json_whole(uint64_t *out, const cJSON *at, uint64_t limit, struct err *err)
+{
+    const double number = at->valuedouble;
+    const enum status status = json_check_type(at, cJSON_Number, err);
+    if (status)
+        return status;
+    if (number >= 0 && number <= (double)limit && number == floor(number)) {
+        *out = (uint64_t)number;
+        return STATUS_OK;
+    }
+    if (limit == 1ull << 53)
+        return json_fail(at, err, "must be a whole number from 0 to 2^53, not %.17g", number);
+    return json_fail(at, err, "must be a whole number from 0 to %.0f, not %.17g", (double)limit, number);
+}
 
 /* Up to 2^53 an integer, and up to 10^22 a power of ten, are doubles exactly, so that one division rounds correctly
  * (Clinger, How to Read Floating Point Numbers Accurately, 1990). The rest is for strtod. */
@@ -286,38 +359,40 @@ static const char *skip_between(const char *at)
     return at;
 }
 
-enum status json_fail_number(const struct json *array, size_t index, struct err *err, const char *format, ...)
+enum status json_fail_number(const cJSON *array, size_t index, struct err *err, const char *format, ...)
 {
+    const struct json_node *node = json_node_of(array);
     struct text message = {0};
-    const char *at = skip_between(array->file->text + array->offset);
-    const struct json *child = array->packed ? NULL : json_at(array, index);
-    for (size_t k = 0; k < index && array->packed; k++) {
+    const char *at = skip_between(node->file->text + node->offset);
+    const cJSON *child = json_at(array, index);
+    for (size_t k = 0; k < index && node->packed; k++) {
         json_to_number(at, &at);
         at = skip_between(at);
     }
-    const struct json number = {.parent = array,
-                                .file = array->file,
-                                .index = (uint32_t)index,
-                                .key_offset = JSON_NOWHERE,
-                                .offset = (uint32_t)(at - array->file->text)};
+    const struct json_node number = {.parent = node,
+                                     .file = node->file,
+                                     .index = (uint32_t)index,
+                                     .key_offset = JSON_NOWHERE,
+                                     .offset = (uint32_t)(at - node->file->text)};
     va_list args;
     va_start(args, format);
     text_vaddf(&message, format, args);
     va_end(args);
-    json_fail(child ? child : &number, err, "%s", message.data);
+    json_fail(child ? child : &number.value, err, "%s", message.data);
     text_release(&message);
     return ERR_CONFIG;
 }
 
-enum status json_numbers(double *values, const struct json *array, struct err *err)
+enum status json_numbers(double *values, const cJSON *array, struct err *err)
 {
-    const char *at = array->file->text + array->offset;
-    for (const struct json *child = array->first; child; child = child->next) {
-        if (child->type != JSON_NUMBER)
-            return json_fail(child, err, "must be a number, not %s", json_type_name(child->type));
-        *values++ = child->number;
+    const struct json_node *node = json_node_of(array);
+    const char *at = node->file->text + node->offset;
+    for (const cJSON *child = array->child; child; child = child->next) {
+        if (!cJSON_IsNumber(child))
+            return json_fail_type(child, "a number", err);
+        *values++ = child->valuedouble;
     }
-    for (size_t k = 0; k < array->count && array->packed; k++) {
+    for (size_t k = 0; k < node->count && node->packed; k++) {
         values[k] = json_to_number(skip_between(at), &at);
         if (!isfinite(values[k]))
             return json_fail_number(array, k, err, JSON_TOO_LARGE);
@@ -329,49 +404,49 @@ enum status json_numbers(double *values, const struct json *array, struct err *e
 
 static int by_key(const void *a, const void *b)
 {
-    const struct json *const *x = a;
-    const struct json *const *y = b;
-    const int order = strcmp((*x)->key, (*y)->key);
-    return order ? order : ((*x)->offset > (*y)->offset) - ((*x)->offset < (*y)->offset);
+    const cJSON *const *x = a, *const *y = b;
+    const uint32_t first = json_node_of(*x)->offset, second = json_node_of(*y)->offset;
+    const int order = strcmp((*x)->string, (*y)->string);
+    return order ? order : (first > second) - (first < second);
 }
 
-static enum status fail_duplicate(const struct json *first, const struct json *second, struct err *err)
+static enum status fail_duplicate(const cJSON *first, const cJSON *second, struct err *err)
 {
     struct text message = {0};
     text_add(&message, "duplicate key '");
-    text_add_escaped(&message, ESCAPE_JSON, second->key);
+    text_add_escaped(&message, ESCAPE_JSON, second->string);
     text_add(&message, "', first at ");
-    add_where(&message, first->file, first->key_offset);
+    add_where(&message, json_node_of(first)->file, json_node_of(first)->key_offset);
     json_fail_key(second, err, "%s", message.data);
     text_release(&message);
     return ERR_CONFIG;
 }
 
-static enum status check_few(const struct json *object, struct err *err)
+static enum status check_few(const cJSON *object, struct err *err)
 {
-    for (const struct json *second = object->first; second; second = second->next)
-        for (const struct json *first = object->first; first != second; first = first->next)
-            if (first->key[0] == second->key[0] && strcmp(first->key, second->key) == 0)
+    for (const cJSON *second = object->child; second; second = second->next)
+        for (const cJSON *first = object->child; first != second; first = first->next)
+            if (first->string[0] == second->string[0] && strcmp(first->string, second->string) == 0)
                 return fail_duplicate(first, second, err);
     return STATUS_OK;
 }
 
-enum status json_check_duplicates(const struct json *object, struct err *err)
+enum status json_check_duplicates(const struct json_node *object, struct err *err)
 {
     if (object->count <= FEW_KEYS)
-        return check_few(object, err);
-    const struct json **sorted = malloc(object->count * sizeof(const struct json *));
+        return check_few(&object->value, err);
+    const cJSON **sorted = malloc(object->count * sizeof(*sorted));
     if (!sorted)
-        arena_out_of_memory(object->count * sizeof(const struct json *));
-    size_t count = 0;
-    for (const struct json *c = object->first; c; c = c->next)
-        sorted[count++] = c;
-    qsort(sorted, count, sizeof(const struct json *), by_key);
-    size_t found = 0;
+        arena_out_of_memory(object->count * sizeof(*sorted));
+    size_t count = 0, found = 0;
+    for (const cJSON *member = object->value.child; member; member = member->next)
+        sorted[count++] = member;
+    qsort(sorted, count, sizeof(*sorted), by_key);
     for (size_t k = 1; k < count; k++)
-        if (strcmp(sorted[k - 1]->key, sorted[k]->key) == 0 && (!found || sorted[k]->offset < sorted[found]->offset))
+        if (strcmp(sorted[k - 1]->string, sorted[k]->string) == 0 &&
+            (!found || json_node_of(sorted[k])->offset < json_node_of(sorted[found])->offset))
             found = k;
-    enum status status = found ? fail_duplicate(sorted[found - 1], sorted[found], err) : STATUS_OK;
+    const enum status status = found ? fail_duplicate(sorted[found - 1], sorted[found], err) : STATUS_OK;
     free(sorted);
     return status;
 }

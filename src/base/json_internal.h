@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Shared by the json*.c files only.
+ * Shared by the json*.c and record*.c files only.
  */
 #ifndef ROOFTILE_JSON_INTERNAL_H
 #define ROOFTILE_JSON_INTERNAL_H
@@ -13,7 +13,7 @@
 #include "rooftile/json.h"
 #include "rooftile/text.h"
 
-#define JSON_NOWHERE UINT32_MAX /* key_offset outside objects */
+#define JSON_NOWHERE UINT32_MAX
 #define JSON_TOO_LARGE "number is beyond the range of a double"
 
 /* The document, for messages. */
@@ -23,25 +23,46 @@ struct json_file {
     size_t length;
 };
 
+/* A value and its place. */
+struct json_node {
+    cJSON value; /* first: json_node_of */
+    const struct json_node *parent;
+    const struct json_file *file;
+    uint32_t offset;     /* of the value in the text */
+    uint32_t key_offset; /* of the key; JSON_NOWHERE outside objects */
+    uint32_t index;      /* among its siblings */
+    uint32_t count;      /* children, built or not */
+    bool packed;         /* an array of numbers without children */
+};
+
+static inline const struct json_node *json_node_of(const cJSON *value)
+{
+    return (const struct json_node *)value;
+}
+
+/* `child` becomes the last one; its index and the count are the caller's. */
+void json_link(cJSON *parent, cJSON *child);
+
 /* json_fail at any byte of the value. */
-void json_fail_at(const struct json *at, size_t offset, struct err *err, const char *format, va_list args)
+void json_fail_at(const struct json_node *at, size_t offset, struct err *err, const char *format, va_list args)
     __attribute__((format(printf, 4, 0)));
 
 /* The key of a value inside an object, also where no tree is built. */
-void json_add_key(struct text *out, const struct json *value);
+void json_add_key(struct text *out, const struct json_node *node);
+
 /* Where the reader stands. */
 struct json_reader {
     const struct json_file *file;
     const unsigned char *text;
     size_t length;
     size_t at;
-    struct text string;        /* the one read last, unescaped */
-    const struct json *value;  /* being read */
-    size_t values;             /* so far */
-    struct arena *arena;       /* of the tree; NULL: it is only checked */
-    const char *const *packed; /* keys of arrays to pack, ended by NULL; NULL: none */
-    const char *list;          /* key of the root's array whose elements are only checked; NULL: none */
-    struct json *list_value;   /* that array; NULL: not found */
+    struct text string;           /* the one read last, unescaped */
+    const struct json_node *node; /* being read */
+    size_t values;                /* so far */
+    struct arena *arena;          /* of the tree; NULL: it is only checked */
+    const char *const *packed;    /* keys of arrays to pack, ended by NULL; NULL: none */
+    const char *list;             /* key of the root's array whose elements are only checked; NULL: none */
+    struct json_node *list_node;  /* that array; NULL: not found */
     struct err *err;
 };
 
@@ -69,7 +90,11 @@ bool json_fail_byte(struct json_reader *c, size_t offset, const char *format, ..
 /* The number there, +-infinity when it is beyond a double; *end behind it. */
 double json_to_number(const char *text, const char **end);
 /* An object whose children are complete. */
-enum status json_check_duplicates(const struct json *object, struct err *err);
+enum status json_check_duplicates(const struct json_node *object, struct err *err);
+
+/* May the row's value be null, which says that it is unknown? */
+struct record_field;
+bool record_is_nullable(const struct record_field *field);
 
 /* Bytes of the well-formed UTF-8 sequence at `bytes` (no overlong form, no surrogate), 0 when it is malformed. */
 size_t json_utf8_length(const unsigned char *bytes, size_t left);

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "rooftile/json_out.h"
-
 #include <assert.h>
 #include <cjson/cJSON.h>
 #include <float.h>
@@ -152,6 +150,11 @@ void json_out_u64(struct json_out *out, const char *key, uint64_t value)
     add(out, key, cJSON_CreateRaw(digits));
 }
 
+void json_out_raw(struct json_out *out, const char *key, const char *json)
+{
+    add(out, key, cJSON_CreateRaw(json));
+}
+
 void json_out_bool(struct json_out *out, const char *key, bool value)
 {
     add(out, key, cJSON_CreateBool(value));
@@ -193,18 +196,38 @@ void json_out_numbers(struct json_out *out, const char *key, const double *value
     json_out_end(out);
 }
 
-/* What cJSON's printer leaves to wish. Inside strings it escapes control characters, so a raw tab or line feed is
- * always its own layout; '<' occurs in strings only. */
+void json_out_value(struct json_out *out, const char *key, const cJSON *value)
+{
+    if (cJSON_IsNumber(value))
+        add(out, key, number(value->valuedouble));
+    else if (cJSON_IsArray(value))
+        json_out_array(out, key);
+    else if (cJSON_IsObject(value))
+        json_out_object(out, key);
+    else
+        add(out, key, cJSON_Duplicate(value, false));
+    for (const cJSON *child = value->child; child; child = child->next)
+        json_out_value(out, child->string, child);
+    if (cJSON_IsArray(value) || cJSON_IsObject(value))
+        json_out_end(out);
+}
+
+/* What cJSON's printer leaves to wish. Inside strings it escapes control characters below 0x20, so a raw tab or line
+ * feed is always its own layout; '<' and the other control characters, which terminals obey, occur in strings only. */
 static void add_tidied(struct text *text, const char *printed)
 {
     for (const char *p = printed; *p; p++) {
-        const size_t plain = strcspn(p, "<\t{");
+        const size_t plain = strcspn(p, "<\t{\x7f\xc2");
         text_addn(text, p, plain);
         p += plain;
         if (!*p)
             return;
-        if (*p == '<') {
-            text_add(text, "\\u003c");
+        if (*p == '<' || *p == '\x7f') {
+            text_addf(text, "\\u%04x", (unsigned)*p);
+        } else if (*p == '\xc2' && (unsigned char)p[1] < 0xa0) {
+            text_addf(text, "\\u%04x", (unsigned)(unsigned char)*++p);
+        } else if (*p == '\xc2') {
+            text_addn(text, p, 1);
         } else if (*p == '\t') {
             text_add(text, p > printed && p[-1] == ':' ? " " : "  ");
         } else {

@@ -12,12 +12,12 @@
 #include "rooftile/file.h"
 #include "rooftile/text.h"
 
-static bool read_value(struct json_reader *c, struct json **out, const struct json *place, unsigned depth);
+static bool read_value(struct json_reader *c, struct json_node *node, unsigned depth);
 
 /* ---- values ---- */
 
-/* That string in the tree; NULL where there is none. */
-static const char *keep_string(struct json_reader *c)
+/* The string read last, in the tree; NULL where there is none. */
+static char *keep_string(struct json_reader *c)
 {
     return c->arena ? arena_copy(c->arena, c->string.data, c->string.length + 1) : NULL;
 }
@@ -32,14 +32,14 @@ static bool is_key(const struct json_reader *c, uint32_t key_offset, const char 
 }
 
 /* A member's key and colon. */
-static bool read_key(struct json_reader *c, struct json *place)
+static bool read_key(struct json_reader *c, struct json_node *node)
 {
     if (json_peek(c) != '"')
         return json_expected(c, "a key in double quotes");
-    place->key_offset = (uint32_t)c->at;
+    node->key_offset = (uint32_t)c->at;
     if (!json_read_string(c))
         return false;
-    place->key = keep_string(c);
+    node->value.string = keep_string(c);
     json_skip_space(c);
     if (json_peek(c) != ':')
         return json_expected(c, "':'");
@@ -48,21 +48,29 @@ static bool read_key(struct json_reader *c, struct json *place)
     return true;
 }
 
-/* The elements of an array or the members of an object, at the opening bracket. */
-static bool read_children(struct json_reader *c, struct json *value, unsigned depth)
+/* The next child of `parent`, in the tree or in `passing`. */
+static struct json_node *new_child(const struct json_reader *c, struct json_node *parent, struct json_node *passing)
 {
-    const bool object = value->type == JSON_OBJECT;
+    struct json_node *child = c->arena ? arena_alloc(c->arena, sizeof(*child)) : passing;
+    *child = (struct json_node){.parent = parent, .key_offset = JSON_NOWHERE, .index = parent->count++};
+    return child;
+}
+
+/* The elements of an array or the members of an object, at the opening bracket. */
+static bool read_children(struct json_reader *c, struct json_node *node, unsigned depth)
+{
+    const bool object = cJSON_IsObject(&node->value);
     const char close = object ? '}' : ']';
-    struct json **tail = &value->first;
     if (depth > JSON_MAX_DEPTH)
         return json_fail_byte(c, c->at, "nested deeper than %d levels", JSON_MAX_DEPTH);
     c->at++;
     json_skip_space(c);
     for (int byte = json_peek(c); byte != close;) {
-        struct json place = {.parent = value, .key_offset = JSON_NOWHERE, .index = (uint32_t)value->count++};
-        if ((object && !read_key(c, &place)) || !read_value(c, tail, &place, depth))
+        struct json_node passing, *child = new_child(c, node, &passing);
+        if ((object && !read_key(c, child)) || !read_value(c, child, depth))
             return false;
-        tail = *tail ? &(*tail)->next : tail;
+        if (c->arena)
+            json_link(&node->value, &child->value);
         json_skip_space(c);
         byte = json_peek(c);
         if (byte != ',' && byte != close)
@@ -75,15 +83,15 @@ static bool read_children(struct json_reader *c, struct json *value, unsigned de
             return json_fail_byte(c, c->at, "a comma before '%c'", close);
     }
     c->at++;
-    return !object || !c->arena || !json_check_duplicates(value, c->err);
+    return !object || !c->arena || !json_check_duplicates(node, c->err);
 }
 
 /* An array of one or more numbers and nothing else, of which only the count is kept. False leaves the reader where it
  * was, for the ordinary way and its words. */
-static bool read_packed(struct json_reader *c, struct json *value)
+static bool read_packed(struct json_reader *c, struct json_node *node)
 {
     const size_t start = c->at;
-    size_t count = 0;
+    uint32_t count = 0;
     for (int byte = ','; byte == ','; count++) {
         c->at++; /* the bracket, or the comma */
         json_skip_space(c);
@@ -93,8 +101,8 @@ static bool read_packed(struct json_reader *c, struct json *value)
         byte = json_peek(c);
         if (byte == ']') {
             c->at++;
-            value->packed = true;
-            value->count = count + 1;
+            node->packed = true;
+            node->count = count + 1;
             return true;
         }
     }
@@ -102,112 +110,108 @@ static bool read_packed(struct json_reader *c, struct json *value)
     return false;
 }
 
-static bool read_array(struct json_reader *c, struct json *value, unsigned depth)
+static bool read_array(struct json_reader *c, struct json_node *node, unsigned depth)
 {
     for (const char *const *key = c->packed; key && *key; key++)
-        if (is_key(c, value->key_offset, *key) && read_packed(c, value))
+        if (is_key(c, node->key_offset, *key) && read_packed(c, node))
             return true;
-    const bool long_list = c->list && value->parent && !value->parent->parent && is_key(c, value->key_offset, c->list);
+    const bool long_list = c->list && node->parent && !node->parent->parent && is_key(c, node->key_offset, c->list);
     if (!long_list)
-        return read_children(c, value, depth);
+        return read_children(c, node, depth);
     struct arena *arena = c->arena;
     c->list = NULL;
-    c->list_value = value;
+    c->list_node = node;
     c->arena = NULL;
-    const bool good = read_children(c, value, depth);
+    const bool good = read_children(c, node, depth);
     c->arena = arena;
     return good;
 }
 
-static bool read_number(struct json_reader *c, struct json *value)
+static bool read_number(struct json_reader *c, struct json_node *node)
 {
     const char *end;
     if (!json_scan_number(c))
         return false;
     if (c->arena)
-        value->number = json_to_number(c->file->text + value->offset, &end);
-    return isfinite(value->number) || json_fail_byte(c, value->offset, JSON_TOO_LARGE);
+        node->value.valuedouble = json_to_number(c->file->text + node->offset, &end);
+    return isfinite(node->value.valuedouble) || json_fail_byte(c, node->offset, JSON_TOO_LARGE);
 }
 
-static bool read_content(struct json_reader *c, struct json *value, unsigned depth)
+static bool read_content(struct json_reader *c, struct json_node *node, unsigned depth)
 {
+    cJSON *value = &node->value;
     const char first = (char)json_peek(c);
     switch (json_peek(c)) {
     case '{':
-        value->type = JSON_OBJECT;
-        return read_children(c, value, depth + 1);
+        value->type = cJSON_Object;
+        return read_children(c, node, depth + 1);
     case '[':
-        value->type = JSON_ARRAY;
-        return read_array(c, value, depth + 1);
+        value->type = cJSON_Array;
+        return read_array(c, node, depth + 1);
     case '"':
-        value->type = JSON_STRING;
+        value->type = cJSON_String;
         if (!json_read_string(c))
             return false;
-        value->string = keep_string(c);
+        value->valuestring = keep_string(c);
         return true;
     case 't':
     case 'f':
     case 'n':
-        value->type = first == 'n' ? JSON_NULL : JSON_BOOL;
-        value->boolean = first == 't';
+        value->type = first == 'n' ? cJSON_NULL : first == 't' ? cJSON_True : cJSON_False;
         return json_scan_word(c);
     default:
-        value->type = JSON_NUMBER;
-        return json_peek(c) == '-' || json_is_digit(json_peek(c)) ? read_number(c, value) : json_expected(c, "a value");
+        value->type = cJSON_Number;
+        return json_peek(c) == '-' || json_is_digit(json_peek(c)) ? read_number(c, node) : json_expected(c, "a value");
     }
 }
 
-/* `place` has its parent, key and index; *out is the value where a tree is built. */
-static bool read_value(struct json_reader *c, struct json **out, const struct json *place, unsigned depth)
+/* `node` has its parent, key and index. */
+static bool read_value(struct json_reader *c, struct json_node *node, unsigned depth)
 {
-    struct json checked;
     if (++c->values > JSON_MAX_VALUES)
         return json_fail_byte(c, c->at, "more than %d values", JSON_MAX_VALUES);
-    struct json *value = c->arena ? arena_alloc(c->arena, sizeof(*value)) : &checked;
-    *value = *place;
-    value->file = c->file;
-    value->offset = (uint32_t)c->at;
-    if (c->arena)
-        *out = value;
-    c->value = value;
-    const bool good = read_content(c, value, depth);
-    c->value = value->parent;
+    node->file = c->file;
+    node->offset = (uint32_t)c->at;
+    c->node = node;
+    const bool good = read_content(c, node, depth);
+    c->node = node->parent;
     return good;
 }
 
 /* ---- documents ---- */
 
-static bool read_whole(struct json_reader *c, struct json **root)
+static bool read_whole(struct json_reader *c, struct json_node *root)
 {
     if (text_starts(c->file->text, "\xef\xbb\xbf"))
         return json_fail_byte(c, 0, "a byte order mark before the document");
     json_skip_space(c);
     if (c->at == c->length)
         return json_fail_byte(c, c->length, "the document is empty");
-    if (!read_value(c, root, &(struct json){.key_offset = JSON_NOWHERE}, 0))
+    if (!read_value(c, root, 0))
         return false;
     json_skip_space(c);
     return c->at == c->length || json_expected(c, "the end of the document");
 }
 
 /* Reads the text, which lies in c->arena; *root only when all of it is good. */
-static enum status read_document(struct json_reader *c, const struct json **root, const char *name, const char *text,
+static enum status read_document(struct json_reader *c, const cJSON **root, const char *name, const char *text,
                                  size_t length)
 {
     struct json_file *file = arena_alloc(c->arena, sizeof(*file));
-    struct json *value = NULL;
+    struct json_node *node = arena_alloc(c->arena, sizeof(*node));
+    node->key_offset = JSON_NOWHERE;
     *file = (struct json_file){strcmp(name, "-") == 0 ? "<stdin>" : arena_strdup(c->arena, name), text, length};
     c->file = file;
     c->text = (const unsigned char *)text;
     c->length = length;
-    const bool good = read_whole(c, &value);
+    const bool good = read_whole(c, node);
     text_release(&c->string);
     if (good)
-        *root = value;
+        *root = &node->value;
     return good ? STATUS_OK : ERR_CONFIG;
 }
 
-enum status json_read(const struct json **root, const char *path, struct arena *arena, struct err *err)
+enum status json_read(const cJSON **root, const char *path, struct arena *arena, struct err *err)
 {
     struct json_reader reader = {.arena = arena, .err = err};
     char *text;
@@ -224,7 +228,7 @@ static char *copy_text(struct arena *arena, const char *text, size_t length)
     return copy;
 }
 
-enum status json_parse(const struct json **root, const char *name, const char *text, size_t length, struct arena *arena,
+enum status json_parse(const cJSON **root, const char *name, const char *text, size_t length, struct arena *arena,
                        struct err *err)
 {
     struct json_reader reader = {.arena = arena, .err = err};
@@ -251,7 +255,7 @@ static struct json_long *new_long(const char *list, const char *const *packed, s
     return d;
 }
 
-static enum status open_long(struct json_long **out, struct json_long *d, const struct json **root, const char *name,
+static enum status open_long(struct json_long **out, struct json_long *d, const cJSON **root, const char *name,
                              const char *text, size_t length)
 {
     const enum status status = read_document(&d->reader, root, name, text, length);
@@ -259,13 +263,13 @@ static enum status open_long(struct json_long **out, struct json_long *d, const 
         json_long_free(d);
         return status;
     }
-    if (d->reader.list_value)
-        d->reader.at = d->reader.list_value->offset + 1;
+    if (d->reader.list_node)
+        d->reader.at = d->reader.list_node->offset + 1;
     *out = d;
     return STATUS_OK;
 }
 
-enum status json_long_open(struct json_long **out, const struct json **root, const char *path, size_t limit_bytes,
+enum status json_long_open(struct json_long **out, const cJSON **root, const char *path, size_t limit_bytes,
                            const char *list, const char *const *packed, struct err *err)
 {
     struct json_long *d = new_long(list, packed, err);
@@ -278,7 +282,7 @@ enum status json_long_open(struct json_long **out, const struct json **root, con
     return status;
 }
 
-enum status json_long_parse(struct json_long **out, const struct json **root, const char *name, const char *text,
+enum status json_long_parse(struct json_long **out, const cJSON **root, const char *name, const char *text,
                             size_t length, const char *list, const char *const *packed, struct err *err)
 {
     struct json_long *d = new_long(list, packed, err);
@@ -294,22 +298,22 @@ void json_long_free(struct json_long *document)
     free(document);
 }
 
-enum status json_long_next(const struct json **element, struct json_long *d, struct arena *arena, struct err *err)
+enum status json_long_next(const cJSON **element, struct json_long *d, struct arena *arena, struct err *err)
 {
     struct json_reader *c = &d->reader;
-    struct json *value = NULL;
-    if (c->list_value && d->index < c->list_value->count) {
+    *element = NULL;
+    if (c->list_node && d->index < c->list_node->count) {
         c->arena = arena;
         c->err = err;
         c->values = 0;
         json_skip_space(c);
-        const struct json place = {.parent = c->list_value, .key_offset = JSON_NOWHERE, .index = d->index};
-        if (!read_value(c, &value, &place, 1))
+        struct json_node *node = arena_alloc(arena, sizeof(*node));
+        *node = (struct json_node){.parent = c->list_node, .key_offset = JSON_NOWHERE, .index = d->index++};
+        if (!read_value(c, node, 1))
             return ERR_CONFIG;
-        d->index++;
+        *element = &node->value;
         json_skip_space(c);
         c->at++; /* the comma or the bracket */
     }
-    *element = value;
     return STATUS_OK;
 }

@@ -13,10 +13,10 @@
 
 bool json_fail_byte(struct json_reader *c, size_t offset, const char *format, ...)
 {
-    const struct json document = {.file = c->file, .key_offset = JSON_NOWHERE};
+    const struct json_node document = {.file = c->file, .key_offset = JSON_NOWHERE};
     va_list args;
     va_start(args, format);
-    json_fail_at(c->value ? c->value : &document, offset, c->err, format, args);
+    json_fail_at(c->node ? c->node : &document, offset, c->err, format, args);
     va_end(args);
     return false;
 }
@@ -142,17 +142,17 @@ bool json_read_string(struct json_reader *c)
     }
 }
 
-void json_add_key(struct text *out, const struct json *value)
+void json_add_key(struct text *out, const struct json_node *node)
 {
-    const struct json_file *file = value->file;
+    const struct json_file *file = node->file;
     struct err ignored; /* the key was good when it was read */
-    struct json_reader c = {.text = (const unsigned char *)file->text, .length = file->length, .at = value->key_offset};
+    struct json_reader c = {.text = (const unsigned char *)file->text, .length = file->length, .at = node->key_offset};
     c.file = file;
     c.err = &ignored;
-    if (!value->key && json_read_string(&c))
+    if (!node->value.string && json_read_string(&c))
         text_add(out, c.string.data);
-    if (value->key)
-        text_add(out, value->key);
+    if (node->value.string)
+        text_add(out, node->value.string);
     text_release(&c.string);
 }
 

@@ -31,6 +31,9 @@ static const struct {
     {"W013", "calibration failed"},
     {"W014", "not confirmed"},
     {"W015", "out of time"},
+    {"W016", "not resumed"},
+    {"W017", "journal of a killed run"},
+    {"W018", "journal not written"},
 };
 
 static struct {
@@ -105,7 +108,8 @@ static void put_line(const struct style *style, const char *detail, const char *
         text_addf(&line, "rooftile: %s%s%s%s:%s ", color ? style->on : "", style->label, *detail ? " " : "", detail,
                   color ? "\033[0m" : "");
     }
-    text_addf(&line, "%s\n", message);
+    text_add_escaped(&line, ESCAPE_LINES, message); /* it may quote anything */
+    text_add(&line, "\n");
     if (shared.clear)
         shared.clear();
     fwrite(line.data, 1, line.length, stderr);
@@ -166,6 +170,11 @@ void log_warn(const char *code, const char *format, ...)
     pthread_mutex_unlock(&shared.lock);
     text_release(&entry);
     text_release(&message);
+}
+
+void log_clear_warnings(void)
+{
+    shared.warning_count = 0;
 }
 
 size_t log_warning_count(void)

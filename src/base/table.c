@@ -28,6 +28,11 @@ struct cell cell_unknown(const char *reason)
     return (struct cell){.kind = CELL_UNKNOWN, .reason = reason && *reason ? reason : NULL};
 }
 
+struct cell cell_absent(void)
+{
+    return (struct cell){.kind = CELL_ABSENT};
+}
+
 struct cell cell_text(const char *text)
 {
     return (struct cell){.kind = text ? CELL_TEXT : CELL_UNKNOWN, .text = text};
@@ -57,6 +62,11 @@ struct cell cell_range(double low, double high)
 struct cell cell_table(const struct table *table)
 {
     return (struct cell){.kind = CELL_TABLE, .table = table};
+}
+
+struct cell cell_json(const char *json)
+{
+    return (struct cell){.kind = CELL_JSON, .text = json};
 }
 
 /* ---- growing ---- */
@@ -120,7 +130,7 @@ static struct cell field_cell(enum field field, const void *at)
     case FIELD_RANGE:
         return cell_range(((const double *)at)[0], ((const double *)at)[1]);
     default:
-        return (struct cell){.kind = CELL_ABSENT};
+        return cell_absent();
     }
 }
 
@@ -140,21 +150,28 @@ struct table_row *table_add_object(struct table *table, const void *object)
     return row;
 }
 
+struct table *table_record_object(struct arena *arena, const struct table_column *columns, size_t count,
+                                  const void *object)
+{
+    struct table *record = table_new(arena, columns, count);
+    record->record = true;
+    table_add_object(record, object);
+    return record;
+}
+
 struct table *table_record(struct arena *arena)
 {
-    struct table *record = table_new(arena, NULL, 0);
-    record->record = true;
-    table_add(record, NULL);
-    return record;
+    return table_record_object(arena, NULL, 0, NULL);
 }
 
 void table_member(struct table *record, const char *key, const char *title, struct cell cell)
 {
     const size_t at = record->column_count++;
     struct cell **cells = &record->rows[0].cells;
-    if (at % MEMBERS == 0) {
-        record->members = more(record->arena, record->members, at, at + MEMBERS, sizeof(*record->members));
-        *cells = more(record->arena, *cells, at, at + MEMBERS, sizeof(**cells));
+    if (at >= record->member_room) {
+        record->member_room = at + MEMBERS;
+        record->members = more(record->arena, record->columns, at, record->member_room, sizeof(*record->members));
+        *cells = more(record->arena, *cells, at, record->member_room, sizeof(**cells));
     }
     record->members[at] = (struct table_column){.key = key, .title = title};
     record->columns = record->members;
@@ -185,6 +202,11 @@ struct section *document_add(struct document *document, struct section section)
 struct section *document_table(struct document *document, const char *key, const char *title, const struct table *table)
 {
     return document_add(document, (struct section){.key = key, .title = title, .table = table});
+}
+
+struct section *document_verbatim(struct document *document, unsigned show, const char *title, const char *text)
+{
+    return document_add(document, (struct section){.show = show, .title = title, .text = text, .verbatim = true});
 }
 
 struct section *document_text(struct document *document, unsigned show, enum tone tone, const char *format, ...)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "rooftile/text.h"
 
+#include <ctype.h>
 #include <fnmatch.h>
 #include <locale.h>
 #include <stdint.h>
@@ -95,6 +96,26 @@ void text_pad(struct text *text, size_t count, char filler)
     memset(text->data + text->length, filler, count);
     text->length += count;
     text->data[text->length] = '\0';
+}
+
+void text_append(char *to, size_t size, const char *between, const char *format, ...)
+{
+    const size_t used = strlen(to), begin = used ? used + strlen(between) : 0;
+    va_list args;
+    if (begin >= size)
+        return;
+    memcpy(to + used, between, begin - used);
+    va_start(args, format);
+    vsnprintf(to + begin, size - begin, format, args);
+    va_end(args);
+}
+
+char *text_lower(const char *string, struct arena *arena)
+{
+    char *copy = arena_strdup(arena, string);
+    for (char *c = copy; *c; c++)
+        *c = (char)tolower((unsigned char)*c);
+    return copy;
 }
 
 bool text_starts(const char *string, const char *prefix)
@@ -267,7 +288,7 @@ bool text_filtered_any(const char *const *filters, size_t count, const char *con
 enum control { CONTROL_KEEP, CONTROL_MARK, CONTROL_BLANK, CONTROL_HEX };
 
 static const struct escaper {
-    enum control control; /* bytes below 0x20 that have no row */
+    enum control control; /* control characters that have no row */
     char quote;           /* around the whole, where it holds one of `quoted`; 0: never */
     const char *quoted;
     struct {
@@ -302,13 +323,11 @@ static const struct escaper {
                           {">", "\\>"},
                           {"#", "\\#"},
                           {"~", "\\~"}}},
-    [ESCAPE_CSV] = {CONTROL_MARK,
-                    '"',
-                    ",\"\r\n",
-                    {{"\"", "\"\""}, {"\n", "\n"}, {"\r", "\r"}, {"\t", "\t"}, {"\x7f", "?"}}},
-    [ESCAPE_PRINTABLE] = {CONTROL_MARK, 0, NULL, {{"\n", " "}, {"\t", " "}, {"\x7f", "?"}}},
-    [ESCAPE_JSON] = {CONTROL_HEX, 0, NULL, {{"\x7f", "\\u007f"}}},
-    [ESCAPE_C] = {CONTROL_KEEP, 0, NULL, {{"\\", "\\\\"}, {"\"", "\\\""}, {"\n", "\\n"}}},
+    [ESCAPE_CSV] = {CONTROL_MARK, '"', ",\"\r\n", {{"\"", "\"\""}, {"\n", "\n"}, {"\r", "\r"}, {"\t", "\t"}}},
+    [ESCAPE_PRINTABLE] = {CONTROL_MARK, 0, NULL, {{"\n", " "}, {"\t", " "}}},
+    [ESCAPE_LINES] = {CONTROL_MARK, 0, NULL, {{"\n", "\n"}, {"\t", "\t"}}},
+    [ESCAPE_JSON] = {CONTROL_HEX, 0, NULL, {{0}}},
+    [ESCAPE_C] = {CONTROL_MARK, 0, NULL, {{"\\", "\\\\"}, {"\"", "\\\""}, {"\n", "\\n"}, {"\t", "\t"}}},
     [ESCAPE_SHELL] = {CONTROL_KEEP, '\'', " \t\r\n!\"#$&'()*;<>?[\\]^`{|}~", {{"'", "'\\''"}}},
     [ESCAPE_ROFF] = {CONTROL_KEEP,
                      0,
@@ -316,10 +335,9 @@ static const struct escaper {
                      {{"\\", "\\e"}, {"-", "\\-"}, {"'", "\\(aq"}, {"`", "\\(ga"}, {"~", "\\(ti"}, {"^", "\\(ha"}}},
 };
 
-/* The row for what stands at `at`, as its replacement; *length is what that replaces. */
+/* The row for what stands at `at`, as its replacement, NULL: none; *length is what that replaces. */
 static const char *replacement(const struct escaper *escaper, const char *at, size_t *length)
 {
-    static const char *const controls[] = {[CONTROL_MARK] = "?", [CONTROL_BLANK] = " ", [CONTROL_HEX] = "\\u00"};
     const size_t most = sizeof(escaper->rows) / sizeof(escaper->rows[0]);
     for (size_t k = 0; k < most && escaper->rows[k].from; k++) {
         if (*at != *escaper->rows[k].from || !text_starts(at, escaper->rows[k].from))
@@ -327,8 +345,34 @@ static const char *replacement(const struct escaper *escaper, const char *at, si
         *length = strlen(escaper->rows[k].from);
         return escaper->rows[k].to;
     }
-    *length = 1;
-    return (unsigned char)*at < 0x20 ? controls[escaper->control] : NULL;
+    return NULL;
+}
+
+/* Bytes of the control character at `at`, 0: it is none. U+0080 to U+009F are terminals' second set. */
+static size_t control_length(const char *at)
+{
+    const unsigned char first = (unsigned char)at[0], second = (unsigned char)at[1];
+    if (first == 0xc2)
+        return second >= 0x80 && second < 0xa0 ? 2 : 0;
+    return first < 0x20 || first == 0x7f;
+}
+
+static void add_control(struct text *text, enum control control, const char *at, size_t length)
+{
+    if (control == CONTROL_KEEP)
+        text_addn(text, at, length);
+    else if (control == CONTROL_HEX)
+        text_addf(text, "\\u%04x", (unsigned)(unsigned char)at[length - 1]);
+    else
+        text_add(text, control == CONTROL_BLANK ? " " : "?");
+}
+
+/* What a spreadsheet would compute: any text that begins so and is no number. */
+static bool is_formula(const char *cell)
+{
+    char *end;
+    strtod(cell, &end);
+    return *cell && strchr("=+-@\t\r", *cell) && *end;
 }
 
 void text_add_escaped(struct text *text, enum escape escape, const char *string)
@@ -338,19 +382,18 @@ void text_add_escaped(struct text *text, enum escape escape, const char *string)
     const bool empty_word = !*string && escape == ESCAPE_SHELL;
     const bool quotes = escaper->quote && (empty_word || strpbrk(string, escaper->quoted));
     text_pad(text, quotes, escaper->quote);
+    if (escape == ESCAPE_CSV && is_formula(string))
+        text_add(text, "'");
     for (size_t length; *string; string += length) {
         const char *to = replacement(escaper, string, &length);
-        if ((escape == ESCAPE_PRINTABLE || escape == ESCAPE_CSV) && *string == '\xc2' &&
-            (unsigned char)string[1] - 0x80u < 0x20) {
-            to = "?"; /* the second set of control characters, U+0080 to U+009F */
-            length = 2;
-        }
-        if (to)
+        if (to) {
             text_add(text, to);
-        if (to && escaper->control == CONTROL_HEX && (unsigned char)*string < 0x20)
-            text_addf(text, "%02x", (unsigned)*string);
-        if (!to)
+        } else if ((length = control_length(string))) {
+            add_control(text, escaper->control, string, length);
+        } else {
+            length = 1;
             text_addn(text, string, 1);
+        }
     }
     text_pad(text, quotes, escaper->quote);
 }

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "rooftile/units.h"
+#include "rooftile/arena.h"
 
 #include <locale.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define COUNT_OF(array) (sizeof(array) / sizeof(*(array)))
 
 struct unit {
     const char *name;

@@ -11,17 +11,18 @@
 #include "rooftile/codeobj.h"
 #include "rooftile/file.h"
 
-/* How long a key that another process compiles, and the stop flag, may go unnoticed. */
+/* How often the lock of another process, and the stop flag, are looked at. */
 #define BLOCKED_POLL_MS 20
 #define POLL_MS 100
 #define MAX_JOBS 256u
 
-enum state { NOT_LOOKED_AT, WAITING, RUNNING, SETTLED };
+enum state { NOT_LOOKED_AT, WAITING, FOLLOWING, RUNNING, SETTLED };
 
-/* A request on its way. Equal ones have equal units: the first that is settled settles the others. */
+/* A request on its way. */
 struct work {
     struct build_unit unit;
     enum state state;
+    size_t leader; /* FOLLOWING: an earlier one with an equal unit, which settles this one too */
 };
 
 struct choice {
@@ -62,11 +63,6 @@ static bool is_stopped(const struct build *build)
     return build->options->stop && *build->options->stop;
 }
 
-static bool is_same(const struct build_unit *a, const struct build_unit *b)
-{
-    return strcmp(a->key, b->key) == 0 && strcmp(a->source, b->source) == 0;
-}
-
 static void settle_request(struct build *build, size_t index, const struct build_result *result)
 {
     build->works[index].state = SETTLED;
@@ -77,18 +73,17 @@ static void settle_request(struct build *build, size_t index, const struct build
                                  &build->results[index]);
 }
 
-/* This one and all that are equal. */
+/* This request and all that share its unit. */
 static void settle(struct build *build, size_t index, struct build_result *result)
 {
-    const struct build_unit *unit = &build->works[index].unit;
-    result->command = argv_quote(&unit->command);
+    result->command = argv_quote(&build->works[index].unit.command);
     settle_request(build, index, result);
     if (result->state == BUILD_COMPILED) {
         result->state = BUILD_CACHED;
         result->compile_ns = 0;
     }
-    for (size_t k = build->first_waiting; k < build->count; k++)
-        if (build->works[k].state == WAITING && is_same(unit, &build->works[k].unit))
+    for (size_t k = index + 1; k < build->count; k++)
+        if (build->works[k].state == FOLLOWING && build->works[k].leader == index)
             settle_request(build, k, result);
 }
 
@@ -114,7 +109,7 @@ static const struct choice *choose_compiler(struct build *build, const struct bu
     return choice;
 }
 
-/* Without a compiler for its target a unit is only located. */
+/* Without a compiler for its target a unit gets its paths in the cache and no command. */
 static enum status prepare(struct build *build, struct build_unit *unit, struct err *err)
 {
     if (!build->include_dir && command_include_dir(&build->include_dir, build->options->include_dir, build->arena, err))
@@ -192,7 +187,23 @@ static enum status use_image(struct build_result *result, struct build_cache *ca
     return status;
 }
 
-/* The request waits for its compiler, or is settled at once. */
+/* The keys of a prepared unit are known: it waits for its compiler, or for an earlier one that is equal. */
+static void wait_in_line(struct build *build, size_t index)
+{
+    struct work *work = &build->works[index];
+    cache_key(&build->cache, &work->unit);
+    work->state = WAITING;
+    for (size_t k = 0; k < index && work->state == WAITING; k++) {
+        const struct work *other = &build->works[k];
+        if (other->state != WAITING || strcmp(other->unit.key, work->unit.key) != 0 ||
+            strcmp(other->unit.source, work->unit.source) != 0)
+            continue;
+        work->state = FOLLOWING;
+        work->leader = k;
+    }
+}
+
+/* The request waits, or is settled at once. */
 static void admit(struct build *build, size_t index)
 {
     const struct build_request *request = &build->requests[index];
@@ -208,8 +219,7 @@ static void admit(struct build *build, size_t index)
     } else if (!request->source) {
         status = use_image(&result, &build->cache, request, &err);
     } else if (!(status = prepare(build, unit, &err))) {
-        cache_key(&build->cache, unit);
-        build->works[index].state = WAITING;
+        wait_in_line(build, index);
         return;
     } else if (find_prebuilt(&result, build, unit)) {
         status = STATUS_OK;
@@ -231,20 +241,12 @@ static bool settle_cached(struct build *build, size_t index)
     return true;
 }
 
-static bool is_compiling(const struct build *build, const struct build_unit *unit)
-{
-    for (size_t i = 0; i < build->running; i++)
-        if (is_same(unit, &build->works[build->jobs[i].work].unit))
-            return true;
-    return false;
-}
-
 /* True when another process has its lock: the work is left waiting. */
 static bool start(struct build *build, size_t index)
 {
     struct err err = {0};
     const struct build_unit *unit = &build->works[index].unit;
-    if (is_compiling(build, unit) || settle_cached(build, index))
+    if (settle_cached(build, index))
         return false;
     if (build->options->cached_only) {
         settle(build, index, &(struct build_result){.state = BUILD_PENDING});
@@ -360,7 +362,11 @@ enum status build_all(struct build_result *results, const struct build_request *
     build.works = arena_array(arena, count, sizeof(*build.works));
     for (size_t i = 0; i < count; i++)
         results[i] = (struct build_result){.state = BUILD_PENDING};
-    enum status status = cache_open(&build.cache, options->cache_dir, arena, err);
+    enum status status = STATUS_OK;
+    for (size_t i = 0; i < count && !status && !options->allow_flags && !options->cached_only; i++)
+        status = flags_check(&requests[i], err);
+    if (!status)
+        status = cache_open(&build.cache, options->cache_dir, arena, err);
     if (!status)
         status = scratch_make(&build.scratch, arena, err);
     if (!status)
@@ -383,7 +389,9 @@ enum status build_ir(char **ir, const struct build_request *request, const struc
     if (!request->source)
         return err_set(err, ERR_UNSUPPORTED, "%s comes compiled: there is no LLVM IR",
                        request->image ? request->image : request->library);
-    enum status status = prepare(&build, &unit, err);
+    enum status status = options->allow_flags ? STATUS_OK : flags_check(request, err);
+    if (!status)
+        status = prepare(&build, &unit, err);
     if (!status)
         status = scratch_make(&scratch, arena, err);
     if (status)

@@ -46,15 +46,10 @@ static enum status open_fallback(struct build_cache *cache, struct err *err)
 {
     const char *parent = getenv("TMPDIR");
     const char *dir = arena_printf(cache->arena, "%s/rooftile-%lu-objects", parent && *parent ? parent : "/tmp",
-                                   (unsigned long)getuid());
-    struct stat info;
+                                   (unsigned long)geteuid());
     cache->is_fallback = true;
-    if (mkdir(dir, 0700) && errno != EEXIST)
-        return err_set(err, ERR_IO, "%s: cannot create the folder: %s", dir, strerror(errno));
-    if (lstat(dir, &info))
-        return err_set(err, ERR_IO, "%s: %s", dir, strerror(errno));
-    if (!S_ISDIR(info.st_mode) || info.st_uid != getuid() || (info.st_mode & 077))
-        return err_set(err, ERR_IO, "%s: not a private folder of this user", dir);
+    if (file_make_own_dir(dir, err))
+        return err->status;
     return open_lock(cache, dir, err);
 }
 
@@ -82,9 +77,11 @@ enum status cache_open(struct build_cache *cache, const char *dir, struct arena 
 {
     *cache = (struct build_cache){.arena = arena, .lock_fd = -1};
     clock_gettime(CLOCK_REALTIME, &cache->opened); /* the clock of file times */
-    if (!dir)
-        dir = path_join(arena, path_cache_dir(arena), "objects");
-    return open_dir(cache, dir, err) ? fall_back(cache, err) : STATUS_OK;
+    char *own = NULL;
+    enum status status = dir ? STATUS_OK : path_cache_dir(&own, true, arena, err);
+    if (!status)
+        status = open_dir(cache, dir ? dir : path_join(arena, own, "objects"), err);
+    return status ? fall_back(cache, err) : STATUS_OK;
 }
 
 void cache_release(struct build_cache *cache)

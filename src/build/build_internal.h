@@ -38,6 +38,8 @@ enum status compiler_find(struct compiler *compiler, const char *own, const stru
 
 /* The major version of LLVM in what --version says; 0: unknown. */
 unsigned compiler_llvm(const char *version);
+/* What `path --version` says of a compiler; `identity` changes with it and with the program that it speaks of. */
+void compiler_describe(struct compiler *compiler, const char *path, const char *version, struct arena *arena);
 
 /* ---- build_command.c ---- */
 
@@ -69,6 +71,30 @@ enum status unit_prepare(struct build_unit *unit, const struct compiler *compile
 
 /* The compiler's LLVM IR of a prepared unit into a file. ERR_BUILD: it does not compile. */
 enum status command_write_ir(const struct build_unit *unit, const char *output, struct err *err);
+
+/* A new private folder below $TMPDIR. */
+enum status scratch_make(char **dir, struct arena *arena, struct err *err);
+void scratch_remove(const char *dir); /* with everything in it; NULL is fine */
+
+/* A running compiler. Its stdout and stderr come through one pipe, whose end says that it and its children are done. */
+struct build_child {
+    pid_t pid;
+    int fd;
+    struct text output; /* the first part of what it said */
+    size_t dropped_bytes;
+    uint64_t started_ns;
+    const char *object;
+    const char *depfile;
+};
+
+/* `number` makes the names in the scratch folder unique. */
+enum status child_start(struct build_child *child, const struct build_unit *unit, const char *scratch, size_t number,
+                        struct arena *arena, struct err *err);
+/* Reads what is there; false at the end. */
+bool child_read(struct build_child *child);
+/* Waits for the end; STATUS_OK, or ERR_BUILD with the compiler's words in *message. */
+enum status child_finish(struct build_child *child, const char **message, struct arena *arena);
+void child_kill(struct build_child *child);
 
 /* ---- build_cache.c ---- */
 
@@ -110,6 +136,11 @@ enum status cache_store(struct build_result *result, struct build_cache *cache, 
 enum status cache_keep(const char **path, const struct build_cache *cache, const char *source, const char *suffix,
                        const char *sha256, const void *data, size_t length, struct err *err);
 
+/* ---- build_flags.c ---- */
+
+/* ERR_CONFIG: a flag of the request does more than compile; the message has it and the option that allows it. */
+enum status flags_check(const struct build_request *request, struct err *err);
+
 /* ---- build_record.c ---- */
 
 /* What a cached object depends on: files with their hashes, and files that would hide one of them if they appeared. */
@@ -134,31 +165,5 @@ char *record_shadow(const struct build_unit *unit, const char *path, struct aren
 
 /* The prerequisites of a dependency file written by -MD, unescaped. */
 enum status depfile_read(const char ***paths, size_t *count, const char *path, struct arena *arena, struct err *err);
-
-/* ---- build_child.c ---- */
-
-/* A new private folder below $TMPDIR. */
-enum status scratch_make(char **dir, struct arena *arena, struct err *err);
-void scratch_remove(const char *dir); /* with everything in it; NULL is fine */
-
-/* A running compiler. Its stdout and stderr come through one pipe, whose end says that it and its children are done. */
-struct build_child {
-    pid_t pid;
-    int fd;
-    struct text output; /* the first part of what it said */
-    size_t dropped_bytes;
-    uint64_t started_ns;
-    const char *object;
-    const char *depfile;
-};
-
-/* `number` makes the names in the scratch folder unique. */
-enum status child_start(struct build_child *child, const struct build_unit *unit, const char *scratch, size_t number,
-                        struct arena *arena, struct err *err);
-/* Reads what is there; false at the end. */
-bool child_read(struct build_child *child);
-/* Waits for the end; STATUS_OK, or ERR_BUILD with the compiler's words in *message. */
-enum status child_finish(struct build_child *child, const char **message, struct arena *arena);
-void child_kill(struct build_child *child);
 
 #endif

@@ -43,12 +43,29 @@ struct search {
     const char *memory;                    /* folder of what earlier runs learned */
     struct compiler found[MAX_CANDIDATES]; /* in the order in which they are asked */
     size_t count;
-    size_t asked;        /* of them */
-    struct text tried;   /* names that led nowhere */
-    struct text unaware; /* compilers that do not know the target */
-    struct text old;     /* compilers that know it but are too old for the code */
-    struct text failed;  /* compilers that fail for another reason, with their words */
+    size_t asked; /* of them */
+    /* Lists for messages, with ", " between; NULL: empty. */
+    const char *tried;   /* names that led nowhere */
+    const char *unaware; /* compilers that do not know the target */
+    const char *old;     /* compilers that know it but are too old for the code */
+    const char *failed;  /* compilers that fail for another reason, with their words */
 };
+
+/* What compilers said when they refused a target: they are asked once in the life of this process (some take seconds
+ * to say no), and by the next one again, as a no may be mended by installing something. */
+static struct {
+    struct arena arena;
+    struct refusal {
+        const char *question; /* hash of the compiler's identity and the command line */
+        const char *words;
+    } * items;
+    size_t count;
+} refusals;
+
+static void add_to(const char **list, const char *item, struct arena *arena)
+{
+    *list = *list ? arena_printf(arena, "%s, %s", *list, item) : item;
+}
 
 static void remember(const char *path, const char *text)
 {
@@ -192,25 +209,31 @@ static const char *version_line(const char *version)
     return line ? line : version;
 }
 
+void compiler_describe(struct compiler *compiler, const char *path, const char *version, struct arena *arena)
+{
+    *compiler = (struct compiler){
+        .path = path,
+        .version = arena_strndup(arena, version_line(version), strcspn(version_line(version), "\n")),
+        .llvm = compiler_llvm(version),
+        .is_hipcc = is_hipcc(path),
+        .is_nvcc = is_nvcc(path),
+        .identity = identity_of(path, version, false, arena),
+    };
+}
+
 static void try_name(struct search *search, const char *name)
 {
-    struct arena *arena = search->arena;
-    const char *path = spawn_which(arena, name);
+    struct compiler compiler;
+    const char *path = spawn_which(search->arena, name);
     const char *version = path ? ask_version(search, path) : NULL;
     if (search->count == MAX_CANDIDATES)
         return;
     if (!version) {
-        text_addf(&search->tried, "%s%s%s", search->tried.length ? ", " : "", name, path ? " (does not run)" : "");
+        add_to(&search->tried, path ? arena_printf(search->arena, "%s (does not run)", name) : name, search->arena);
         return;
     }
-    add_sorted(search, (struct compiler){
-                           .path = path,
-                           .version = arena_strndup(arena, version_line(version), strcspn(version_line(version), "\n")),
-                           .llvm = compiler_llvm(version),
-                           .is_hipcc = is_hipcc(path),
-                           .is_nvcc = is_nvcc(path),
-                           .identity = identity_of(path, version, false, arena),
-                       });
+    compiler_describe(&compiler, path, version, search->arena);
+    add_sorted(search, compiler);
 }
 
 static bool is_unknown_target(const char *errors)
@@ -221,70 +244,85 @@ static bool is_unknown_target(const char *errors)
     return false;
 }
 
-static void add_name(struct text *list, const struct compiler *compiler)
+static const char *name_of(const struct compiler *compiler, struct arena *arena)
 {
-    text_addf(list, "%s%s (", list->length ? ", " : "", compiler->path);
-    if (compiler->is_nvcc)
-        text_addf(list, "%s)", compiler->version);
-    else
-        text_addf(list, "LLVM %u)", compiler->llvm);
+    return compiler->is_nvcc ? arena_printf(arena, "%s (%s)", compiler->path, compiler->version)
+                             : arena_printf(arena, "%s (LLVM %u)", compiler->path, compiler->llvm);
 }
 
 static void note_refusal(struct search *search, const struct compiler *compiler, const char *errors)
 {
     static const char label[] = "error: ";
-    if (is_unknown_target(errors)) {
-        add_name(&search->unaware, compiler);
-        return;
-    }
-    const char *words = strstr(errors, label);
+    const char *name = name_of(compiler, search->arena), *words = strstr(errors, label);
     words = words ? words + strlen(label) : errors;
     const int length = (int)strcspn(words, "\n");
-    add_name(&search->failed, compiler);
-    text_addf(&search->failed, ": %.*s", length ? length : INT_MAX, length ? words : "failed without a word");
+    if (is_unknown_target(errors))
+        add_to(&search->unaware, name, search->arena);
+    else
+        add_to(&search->failed,
+               arena_printf(search->arena, "%s: %.*s", name, length ? length : INT_MAX,
+                            length ? words : "failed without a word"),
+               search->arena);
 }
 
 /* Compiles an empty file with the real command line, link included. */
-static enum status probe(bool *ok, struct search *search, const struct compiler *compiler, struct argv *argv,
+static enum status probe(struct spawn_result *ran, struct argv *argv, const struct build_target *target,
                          struct err *err)
 {
-    const bool is_gpu = search->target->kind != BUILD_CPU;
-    struct spawn_result ran = {0};
     char *scratch = NULL;
-    if (scratch_make(&scratch, search->arena, err))
+    if (scratch_make(&scratch, argv->arena, err))
         return err->status;
-    const char *source = path_join(search->arena, scratch, is_gpu ? "empty.hip" : "empty.cpp");
-    argv_add_all(argv, (const char *const[]){"-o", path_join(search->arena, scratch, "empty.o"), source}, 3);
+    const char *source = path_join(argv->arena, scratch, target->kind == BUILD_CPU ? "empty.cpp" : "empty.hip");
+    argv_add_all(argv, (const char *const[]){"-o", path_join(argv->arena, scratch, "empty.o"), source}, 3);
     enum status status = file_write(source, "\n", 1, err);
     if (!status)
-        status = spawn_run(&ran, argv->items, NULL, OUTPUT_LIMIT_BYTES, PROBE_TIMEOUT_MS, search->arena, err);
+        status = spawn_run(ran, argv->items, NULL, OUTPUT_LIMIT_BYTES, PROBE_TIMEOUT_MS, argv->arena, err);
     scratch_remove(scratch);
-    if (status)
-        return status;
-    *ok = ran.exit_code == 0;
-    if (!*ok)
-        note_refusal(search, compiler, ran.timed_out ? "no answer within two minutes" : ran.errors);
+    return status;
+}
+
+/* What the compiler answers, asked unless that is known: a yes from a file of an earlier run, a no from this process.
+ * NULL: yes. */
+static enum status refusal_of(const char **refusal, const char *question, struct argv *argv,
+                              const struct search *search, struct err *err)
+{
+    struct spawn_result ran = {0};
+    const char *yes = arena_printf(argv->arena, "%s/%s.target", search->memory, question);
+    *refusal = NULL;
+    for (size_t i = 0; i < refusals.count && !*refusal; i++)
+        *refusal = strcmp(refusals.items[i].question, question) == 0 ? refusals.items[i].words : NULL;
+    if (*refusal || file_exists(yes))
+        return STATUS_OK;
+    const char *command = argv_quote(argv);
+    if (probe(&ran, argv, search->target, err))
+        return err->status;
+    if (ran.timed_out)
+        *refusal = "no answer within two minutes";
+    else if (ran.exit_code)
+        *refusal = arena_strdup(&refusals.arena, ran.errors);
+    else
+        remember(yes, command);
+    if (*refusal && !ran.timed_out)
+        ARENA_PUSH(&refusals.arena, refusals.items, refusals.count,
+                   (struct refusal){arena_strdup(&refusals.arena, question), *refusal});
     return STATUS_OK;
 }
 
-/* Only a yes is remembered: a no may be mended by installing something, and costs little to hear again. */
 static enum status knows_target(bool *ok, struct search *search, const struct compiler *compiler, struct err *err)
 {
     struct argv argv = {.arena = search->arena};
+    const char *refusal = NULL;
     if (command_for_target(&argv, compiler, search->target, err))
         return err->status;
     struct hash *hash = hash_new();
     hash_add_string(hash, compiler->identity);
     for (size_t i = 0; i < argv.count; i++)
         hash_add_string(hash, argv.items[i]);
-    const char *known = arena_printf(search->arena, "%s/%s.target", search->memory, hash_text(hash, search->arena));
-    *ok = file_exists(known);
-    if (*ok)
-        return STATUS_OK;
-    if (probe(ok, search, compiler, &argv, err))
+    if (refusal_of(&refusal, hash_text(hash, search->arena), &argv, search, err))
         return err->status;
-    if (*ok)
-        remember(known, argv_quote(&argv));
+    if (refusal)
+        note_refusal(search, compiler, refusal);
+    *ok = !refusal;
     return STATUS_OK;
 }
 
@@ -302,13 +340,13 @@ static enum status ask(struct compiler *compiler, struct search *search, struct 
         const struct compiler *next = &search->found[search->asked++];
         bool ok = false;
         if (lacks_ptx(next, search->target)) {
-            add_name(&search->unaware, next);
+            add_to(&search->unaware, name_of(next, search->arena), search->arena);
             continue;
         }
         if (knows_target(&ok, search, next, err))
             return err->status;
         if (ok && next->llvm && next->llvm < search->min_llvm)
-            add_name(&search->old, next);
+            add_to(&search->old, name_of(next, search->arena), search->arena);
         else if (ok)
             *compiler = *next;
     }
@@ -363,15 +401,15 @@ static enum status fail_search(const struct search *search, const char *named, b
         return err_set(err, ERR_BUILD, "%s%s is not a program that runs", by_user ? "ROOFTILE_KERNEL_COMPILER: " : "",
                        named);
     if (!search->count)
-        return err_set(err, ERR_BUILD, "no compiler found, tried %s; %s", search->tried.data, hint);
-    if (search->failed.length)
-        return err_set(err, ERR_BUILD, "no compiler here compiles for %s: %s; %s", arch, search->failed.data, hint);
-    if (search->old.length)
+        return err_set(err, ERR_BUILD, "no compiler found, tried %s; %s", search->tried, hint);
+    if (search->failed)
+        return err_set(err, ERR_BUILD, "no compiler here compiles for %s: %s; %s", arch, search->failed, hint);
+    if (search->old)
         return err_set(err, ERR_UNSUPPORTED, "needs LLVM %u, but what compiles for %s here is %s", search->min_llvm,
-                       arch, search->old.data);
+                       arch, search->old);
     return err_set(err, ERR_UNSUPPORTED, "never compiled: no compiler at hand knows %s (%s%s); asked: %s", arch,
                    known ? target_needs(known, search->arena) : "no target that rooftile knows",
-                   known ? "" : ": 'rooftile list --targets'", search->unaware.data);
+                   known ? "" : ": 'rooftile list --targets'", search->unaware);
 }
 
 const char *compiler_named(const char *own)
@@ -388,7 +426,10 @@ enum status compiler_find(struct compiler *compiler, const char *own, const stru
         named = NULL;
     struct search search = {.arena = arena, .target = target, .min_llvm = min_llvm};
     struct compiler found = {0};
-    search.memory = path_join(arena, path_cache_dir(arena), "compilers");
+    struct err no_memory = {0};
+    char *cache = NULL;
+    search.memory = path_cache_dir(&cache, true, arena, &no_memory) ? "/dev/null" /* nothing is found or made there */
+                                                                    : path_join(arena, cache, "compilers");
     if (named)
         try_name(&search, named);
     enum status status = named ? ask(&found, &search, err) : choose(&found, &search, err);
@@ -396,10 +437,6 @@ enum status compiler_find(struct compiler *compiler, const char *own, const stru
         status = fail_search(&search, named, !own, err);
     if (!status)
         *compiler = found;
-    text_release(&search.tried);
-    text_release(&search.unaware);
-    text_release(&search.old);
-    text_release(&search.failed);
     return status;
 }
 

@@ -5,8 +5,7 @@
 #include <string.h>
 
 #include "ceilings_internal.h"
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#include "rooftile/targets.h"
 
 bool ceilings_usable(const struct result_case *c)
 {
@@ -42,7 +41,10 @@ static const struct {
 
 static double flops_per_clock(const char *unit, const struct device_info *device)
 {
-    for (size_t k = 0; k < COUNT(vector_rates); k++)
+    /* Of a GPU; of RDNA drivers may count pairs of compute units. */
+    if (!strcmp(unit, TRANSCENDENTAL_UNIT))
+        return target_modes(device->arch).wgp ? 0 : target_facts(device->arch)->rate_transcendental;
+    for (size_t k = 0; k < COUNT_OF(vector_rates); k++)
         if (!strcmp(vector_rates[k].unit, unit))
             return vector_rates[k].of_f32 * device->flops_per_clock_f32 +
                    vector_rates[k].of_f64 * device->flops_per_clock_f64;
@@ -140,7 +142,7 @@ static void add(struct machine *machine, const char *name, const char *unit, dou
 
 static void add_calibrated(struct machine *machine, const struct calibration *calibration)
 {
-    for (size_t k = 0; k < COUNT(calibrated); k++) {
+    for (size_t k = 0; k < COUNT_OF(calibrated); k++) {
         double value;
         memcpy(&value, (const char *)calibration + calibrated[k].offset, sizeof(value));
         add(machine, calibrated[k].name, calibrated[k].unit, value, 0, calibrated[k].source);
@@ -169,7 +171,7 @@ static void add_measured(struct machine *machine, const struct result *result, s
 
 static void find_figures(struct machine *machine, const struct result *result)
 {
-    for (size_t k = 0; k < COUNT(measured); k++)
+    for (size_t k = 0; k < COUNT_OF(measured); k++)
         add_measured(machine, result, k);
     add_calibrated(machine, &result->calibration);
 }

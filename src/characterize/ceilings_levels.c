@@ -354,7 +354,7 @@ enum status ceilings_levels(struct machine *machine, const struct result *result
     const struct curve rates = widest(result, "memory", &arena), chases = widest(result, "latency", &arena);
     enum status status = STATUS_OK;
     if (rates.count < MIN_POINTS) {
-        status = err_set(err, ERR_CONFIG, "no memory kernel was measured at enough footprints to find the levels from");
+        status = err_set(err, ERR_CONFIG, "no memory kernel was measured at enough footprints to find cache levels");
     } else {
         find_bandwidths(machine, result, &rates, seed);
         find_latencies(machine, &chases, seed);

@@ -9,15 +9,133 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "pages.h"
 #include "rooftile/file.h"
-#include "rooftile/json_out.h"
+#include "rooftile/json.h"
+#include "rooftile/render.h"
 #include "rooftile_version.h"
+#include "session.h"
 
-int cli_fail(const struct err *err)
+static bool is_stdout(const char *path)
+{
+    return !path || !strcmp(path, "-");
+}
+
+static int fail(const struct err *err)
 {
     log_error("%s", err->text);
     return err_exit_code(err->status);
+}
+
+/* ---- output ---- */
+
+enum status cli_write(const char *path, const struct text *text, struct err *err)
+{
+    const char *data = text->data ? text->data : "";
+    if (!is_stdout(path))
+        return file_write(path, data, text->length, err);
+    fwrite(data, 1, text->length, stdout);
+    return STATUS_OK; /* what could not be written shows at the end, in finish */
+}
+
+void cli_print(struct text *text)
+{
+    struct err none = {0};
+    cli_write(NULL, text, &none);
+    text_release(text);
+}
+
+/* Of the terminal, else what COLUMNS says, else 100. */
+static unsigned columns_of(int fd)
+{
+    struct winsize size = {0};
+    const char *variable = getenv("COLUMNS");
+    const long columns = variable ? strtol(variable, NULL, 10) : 0;
+    if (isatty(fd) == 1 && !ioctl(fd, TIOCGWINSZ, &size) && size.ws_col >= 40)
+        return size.ws_col;
+    return columns >= 40 && columns <= 10000 ? (unsigned)columns : 100;
+}
+
+struct report_options cli_look(const struct cli_options *options, const char *path)
+{
+    const bool terminal = is_stdout(path);
+    return (struct report_options){.color = terminal && log_use_color(STDOUT_FILENO),
+                                   .columns = terminal ? columns_of(STDOUT_FILENO) : 0,
+                                   .verbose = options->verbose > 0};
+}
+
+bool cli_wants_json(const struct cli_options *options)
+{
+    return options->json || (options->format && !strcmp(options->format, "json"));
+}
+
+enum status cli_show(const struct cli_options *options, const char *path, show_function *write, const void *what,
+                     struct err *err)
+{
+    const struct report_options look = cli_look(options, path);
+    struct text text = {0};
+    enum status status = STATUS_OK;
+    if (options->json) {
+        write(&text, "json", what, &look);
+        status = cli_write(options->json, &text, err);
+        text_clear(&text);
+    }
+    if (!status && (!options->json || !is_stdout(options->json))) {
+        write(&text, options->format ? options->format : "table", what, &look);
+        status = cli_write(path, &text, err);
+    }
+    text_release(&text);
+    return status;
+}
+
+static void write_document(struct text *out, const char *format, const void *what, const struct report_options *look)
+{
+    render_find(format)(out, what, look);
+}
+
+enum status cli_show_document(const struct cli_options *options, const struct document *document, bool both,
+                              struct err *err)
+{
+    const struct report_options look = cli_look(options, options->json);
+    struct text json = {0};
+    if (both || !options->json)
+        return cli_show(options, options->out, write_document, document, err);
+    render_json(&json, document, &look);
+    const enum status status = cli_write(options->json, &json, err);
+    text_release(&json);
+    return status;
+}
+
+enum status cli_check_output(const char *path, struct arena *arena, struct err *err)
+{
+    if (is_stdout(path))
+        return STATUS_OK;
+    const char *dir = path_dir(arena, path);
+    enum status status = file_make_dirs(dir, err);
+    if (status || !access(dir, W_OK))
+        return status;
+    return err_set(err, ERR_IO, "cannot write into the folder %s", dir);
+}
+
+const char *cli_stem(const char *path, const char *suffix, struct arena *arena)
+{
+    return arena_strndup(arena, path, strlen(path) - (text_ends(path, suffix) ? strlen(suffix) : 0));
+}
+
+/* ---- progress ---- */
+
+static char progress_line[512];
+
+static void redraw_progress(void)
+{
+    if (progress_line[0])
+        fprintf(stderr, "\r\033[K%s", progress_line);
+    fflush(stderr);
+}
+
+static void clear_progress(void)
+{
+    if (progress_line[0])
+        fputs("\r\033[K", stderr);
 }
 
 bool cli_progress(const struct cli_options *options)
@@ -27,40 +145,60 @@ bool cli_progress(const struct cli_options *options)
     return !options->quiet && isatty(STDERR_FILENO) == 1;
 }
 
-unsigned cli_columns(int fd)
+void progress_show(const struct cli_options *options, const char *format, ...)
 {
-    struct winsize size = {0};
-    if (isatty(fd) != 1 || ioctl(fd, TIOCGWINSZ, &size) || size.ws_col < 40)
-        return 100;
-    return size.ws_col;
+    va_list args;
+    struct text line = {0}, shown = {0};
+    if (!cli_progress(options))
+        return;
+    va_start(args, format);
+    text_vaddf(&line, format, args);
+    va_end(args);
+    text_add_printable(&shown, line.data);
+    snprintf(progress_line, sizeof(progress_line), "%s", shown.data);
+    text_release(&line);
+    text_release(&shown);
+    const unsigned columns = columns_of(STDERR_FILENO);
+    if (strlen(progress_line) >= columns)
+        progress_line[columns - 1] = '\0'; /* a wrapped line could not be redrawn in place */
+    log_set_status_line(clear_progress, redraw_progress);
+    redraw_progress();
 }
 
-enum status cli_write(const char *path, const struct text *text, struct err *err)
+void progress_clear(void)
 {
-    if (path && strcmp(path, "-") != 0)
-        return file_write(path, text->data ? text->data : "", text->length, err);
-    fwrite(text->data ? text->data : "", 1, text->length, stdout);
-    return STATUS_OK; /* what could not be written shows at the end, in finish */
-}
-
-static enum status print(const struct text *text)
-{
-    struct err err = {0};
-    return cli_write(NULL, text, &err);
+    clear_progress();
+    progress_line[0] = '\0';
+    fflush(stderr);
 }
 
 /* ---- commands ---- */
+
+/* What other tools call it. */
+static const char *const synonyms[][2] = {{"bench", "run"},   {"benchmark", "run"}, {"measure", "run"},
+                                          {"show", "report"}, {"print", "report"},  {"diff", "compare"},
+                                          {"ls", "list"},     {"compile", "build"}, {"verify", "check"},
+                                          {"test", "check"},  {"info", "inspect"}};
 
 static int unknown_command(const char *word, struct arena *arena)
 {
     struct err err = {0};
     const char **names = NULL;
     size_t count = 0;
+    for (size_t k = 0; k < sizeof(synonyms) / sizeof(*synonyms); k++)
+        if (!strcmp(synonyms[k][0], word)) {
+            err_set(&err, ERR_USAGE, "unknown command '%s'; did you mean '%s'?", word, synonyms[k][1]);
+            return fail(&err);
+        }
+    if (argument_is_known(word, arena)) {
+        err_set(&err, ERR_USAGE, "'%s' is no command, but 'rooftile run %s' measures it", word, word);
+        return fail(&err);
+    }
     for (const struct command *command = commands; command->name; command++)
         ARENA_PUSH(arena, names, count, command->name);
     err_set(&err, ERR_USAGE, "unknown command '%s'", word);
     err_nearest(&err, word, names, count, "try 'rooftile --help'");
-    return cli_fail(&err);
+    return fail(&err);
 }
 
 static void apply_common(const struct cli_options *options)
@@ -72,6 +210,7 @@ static void apply_common(const struct cli_options *options)
         log_set_level(options->verbose > 1 ? LOG_DEBUG : LOG_VERBOSE);
 }
 
+/* Of one command, or (NULL) of the whole program. */
 static int show_help(const struct command *command)
 {
     struct text text = {0};
@@ -79,9 +218,19 @@ static int show_help(const struct command *command)
         help_command(&text, command, log_use_color(STDOUT_FILENO));
     else
         help_overview(&text, log_use_color(STDOUT_FILENO));
-    print(&text);
-    text_release(&text);
+    cli_print(&text);
     return 0;
+}
+
+static int call_command(const struct command *command, const struct cli_options *options, struct arena *arena)
+{
+    struct call call = {.options = options, .arena = arena};
+    struct err err = {0};
+    enum status status = command->run(&call, &err);
+    if (!status && call.out.length) /* else the command has written what it shows */
+        status = cli_write(command->prints_to_out ? options->out : NULL, &call.out, &err);
+    text_release(&call.out);
+    return status ? fail(&err) : call.code;
 }
 
 /* `at` is the command's place in argv; common options may stand before it. */
@@ -95,20 +244,20 @@ static int run_command(int at, int argc, char **argv, struct arena *arena)
     char **words = arena_array(arena, (size_t)argc + 1, sizeof(*words));
     memcpy(words, argv, (size_t)at * sizeof(*words));
     memcpy(words + at, argv + at + 1, (size_t)(argc - at - 1) * sizeof(*words));
-    if (options_parse(&options, command, argc - 1, words, arena, &err))
-        return cli_fail(&err);
+    if (options_parse(&options, command, argc - 1, words, arena, &err) || argument_archs(&options, arena, &err))
+        return fail(&err);
     options.argc = argc;
     options.argv = argv;
     apply_common(&options);
-    return options.help ? show_help(command) : command->run(&options, arena);
+    return options.help ? show_help(command) : call_command(command, &options, arena);
 }
 
 /* ---- words that stand in place of a command ---- */
 
-static int special_help(int argc, char **argv, struct arena *arena)
+static int special_help(const char *word, struct arena *arena)
 {
-    const struct command *command = argc < 2 ? NULL : command_find(argv[1]);
-    return argc < 2 || command ? show_help(command) : unknown_command(argv[1], arena);
+    const struct command *command = word ? command_find(word) : NULL;
+    return !word || command ? show_help(command) : unknown_command(word, arena);
 }
 
 static const struct {
@@ -143,9 +292,8 @@ static void version_json(struct text *out)
     json_out_free(json);
 }
 
-static int special_version(int argc, char **argv, struct arena *arena)
+static int special_version(int argc, char **argv)
 {
-    (void)arena;
     struct err err = {0};
     struct text text = {0};
     const char *path = NULL;
@@ -161,26 +309,24 @@ static int special_version(int argc, char **argv, struct arena *arena)
     }
     const bool failed = err.status || cli_write(path, &text, &err);
     text_release(&text);
-    return failed ? cli_fail(&err) : 0;
+    return failed ? fail(&err) : 0;
 }
 
-static const struct {
-    const char *word;
-    int (*run)(int argc, char **argv, struct arena *arena);
-} specials[] = {
-    {"--help", special_help},       {"-h", special_help},    {"help", special_help},
-    {"--version", special_version}, {"-V", special_version}, {"version", special_version},
-};
+static bool is_one_of(const char *word, const char *words)
+{
+    return text_has_word(words, " ", word, strlen(word));
+}
 
 static int dispatch(int argc, char **argv, struct arena *arena)
 {
     struct err err = {0};
     int at = argc;
-    for (size_t k = 0; argc > 1 && k < sizeof(specials) / sizeof(specials[0]); k++)
-        if (strcmp(argv[1], specials[k].word) == 0)
-            return specials[k].run(argc - 1, argv + 1, arena);
+    if (argc > 1 && is_one_of(argv[1], "--help -h help"))
+        return special_help(argv[2], arena);
+    if (argc > 1 && is_one_of(argv[1], "--version -V version"))
+        return special_version(argc - 1, argv + 1);
     if (options_first_argument(&at, argc, argv, arena, &err))
-        return cli_fail(&err);
+        return fail(&err);
     return at < argc ? run_command(at, argc, argv, arena) : show_help(NULL);
 }
 
@@ -193,7 +339,7 @@ static int finish(int code)
         return code;
     struct err err = {0};
     err_set(&err, ERR_IO, "cannot write standard output%s%s", errno ? ": " : "", errno ? strerror(errno) : "");
-    return cli_fail(&err);
+    return fail(&err);
 }
 
 int cli_main(int argc, char **argv)

@@ -8,9 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "measure.h"
 #include "rooftile/noise_file.h"
-#include "show.h"
-#include "trials.h"
 
 enum { DEFAULT_TRIALS = 20, COMPARE_TRIALS = 5, MOST_ROWS = 40 };
 
@@ -73,30 +72,31 @@ static enum status learn(struct aa *aa, struct err *err)
 
 static enum status save(struct aa *aa, struct err *err)
 {
-    const char *path = noise_file_path(aa->result, aa->arena);
+    const char *path = NULL;
     const struct noise_file *older = NULL;
     struct noise_file file = {.device = aa->result->device.name,
                               .learned_at = aa->result->finished_at ? aa->result->finished_at : ""};
-    struct noise_file_case *cases = arena_array(aa->arena, aa->count + 1, sizeof(*cases));
-    struct noise_file_class *classes = arena_array(aa->arena, aa->class_count + 1, sizeof(*classes));
+    struct noise_file_case *cases = NULL;
+    struct noise_file_class *classes = NULL;
     snprintf(file.fingerprint, sizeof(file.fingerprint), "%s", aa->result->fingerprint);
     for (size_t k = 0; k < aa->count; k++)
         if (aa->cases[k].learned && aa->cases[k].sigma > 0)
-            cases[file.case_count++] = (struct noise_file_case){.id = aa->of[k]->id,
-                                                                .class = aa->of[k]->class ? aa->of[k]->class : "",
-                                                                .sigma = aa->cases[k].sigma,
-                                                                .trials = aa->cases[k].trials};
+            ARENA_PUSH(aa->arena, cases, file.case_count,
+                       (struct noise_file_case){.id = aa->of[k]->id,
+                                                .class = aa->of[k]->class ? aa->of[k]->class : "",
+                                                .sigma = aa->cases[k].sigma,
+                                                .trials = aa->cases[k].trials});
     if (!file.case_count)
         return STATUS_OK; /* nothing was learned */
     for (size_t k = 0; k < aa->class_count; k++)
         if (aa->classes[k].sigma > 0)
-            classes[file.class_count++] = (struct noise_file_class){
-                .name = aa->class_names[k], .sigma = aa->classes[k].sigma, .cases = aa->classes[k].cases};
+            ARENA_PUSH(aa->arena, classes, file.class_count,
+                       (struct noise_file_class){
+                           .name = aa->class_names[k], .sigma = aa->classes[k].sigma, .cases = aa->classes[k].cases});
     file.cases = cases;
     file.classes = classes;
-    enum status status = noise_file_read(&older, path, aa->arena, err);
-    if (status)
-        return status;
+    if (noise_file_path(&path, aa->result, true, aa->arena, err) || noise_file_read(&older, path, aa->arena, err))
+        return err->status;
     noise_file_keep(&file, older, aa->arena);
     aa->path = path;
     return noise_file_write(&file, path, err);
@@ -189,12 +189,12 @@ static const struct table *head_of(const struct aa *aa)
 static const char *summary_of(const struct aa *aa)
 {
     const struct noise_summary *s = &aa->summary;
-    const char *head = arena_printf(
-        aa->arena,
-        "%zu case%s, %u trials each, on %s\n"
-        "noise: how far one trial's median lies from the next's (robust; sd has the glitches in it); "
-        "5 v 5, 7 runs: the smallest change that shows with so many trials or runs",
-        s->cases, s->cases == 1 ? "" : "s", aa->result->trials ? aa->result->trials : 1, aa->result->device.name);
+    const char *head =
+        arena_printf(aa->arena,
+                     "%zu case%s, %u trials each, on %s\n"
+                     "noise: how far one trial's median lies from the next's (robust; sd has the glitches in it); "
+                     "5 v 5, 7 runs: the smallest change that shows with so many trials or runs",
+                     s->cases, text_s(s->cases), aa->result->trials ? aa->result->trials : 1, aa->result->device.name);
     if (!s->learned)
         return arena_printf(aa->arena, "%s\nnothing is learned from fewer than %d trials", head, SHIFT_LEARNED_TRIALS);
     return arena_printf(
@@ -219,40 +219,30 @@ static enum status show(const struct aa *aa, const struct cli_options *options, 
         (struct section){.show = aa->summary.learned ? 0 : SHOW_DATA, .key = "classes", .table = classes_of(aa)});
     if (aa->path)
         document_text(&document, SHOW_PEOPLE, TONE_PLAIN, "learned: compare and the gate will use %s", aa->path);
-    return show_document(&document, options, true, err);
+    struct cli_options shown = *options;
+    shown.json = options->out;
+    shown.out = NULL;
+    return cli_show_document(&shown, &document, true, err);
 }
 
-int cmd_aa(const struct cli_options *options, struct arena *arena)
+enum status cmd_aa(struct call *call, struct err *err)
 {
-    struct session session = {.options = options, .arena = arena};
-    struct trials run = {.session = &session, .title = "A/A"};
-    struct trials *const runs[] = {&run};
-    struct result *result = arena_alloc(arena, sizeof(*result));
-    struct aa *aa = arena_alloc(arena, sizeof(*aa));
-    struct err err = {0};
+    const struct cli_options *options = call->options;
+    struct session session = {.options = options, .arena = call->arena};
+    struct trials run = {.session = &session, .title = "A/A", .out = options->out};
+    struct result *result = arena_alloc(call->arena, sizeof(*result));
+    struct aa *aa = arena_alloc(call->arena, sizeof(*aa));
+    *aa = (struct aa){.arena = call->arena, .result = result};
     session_catch_signals();
-    enum status status = trials_check(options, "aa", &err);
-    if (!status)
-        status = session_prepare(&session, &err);
-    if (!status)
-        status = session_refuse_invalid(&session, &err);
-    if (!status)
-        status = session_build(&session, &session_stop, &err);
-    if (!status)
-        status = trials_run(runs, 1, options->trials ? options->trials : DEFAULT_TRIALS, &err);
-    if (status && (status != ERR_INTERRUPTED || !run.count))
-        return cli_fail(&err);
-    const bool interrupted = status == ERR_INTERRUPTED;
-    status = trials_join(result, &run, &err);
-    aa->arena = arena;
-    aa->result = result;
-    if (!status && options->out)
-        status = result_write(result, options->out, &err);
-    if (!status)
-        status = learn(aa, &err);
-    if (!status)
-        status = save(aa, &err);
-    if (!status)
-        status = show(aa, options, &err);
-    return status ? cli_fail(&err) : interrupted ? 130 : result_exit_code(result);
+    if (trials_check(options, "aa", call->arena, err) ||
+        session_go(&session, SESSION_PREPARE | SESSION_VALID | SESSION_CODE, err))
+        return err->status;
+    const enum status status = trials_measure(result, &run, options->trials ? options->trials : DEFAULT_TRIALS, err);
+    const bool interrupted = status == ERR_INTERRUPTED && run.count;
+    if ((status && !interrupted) || (options->result && result_write(result, options->result, err)) || learn(aa, err) ||
+        save(aa, err) || show(aa, options, err))
+        return execute_journals_kept(&session, err);
+    execute_journals_done(&session);
+    call->code = interrupted ? 130 : result_exit_code(result, options->strict);
+    return STATUS_OK;
 }

@@ -1,9 +1,160 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * What comes before a run: its plan, and its code.
+ */
 #include <stdio.h>
 #include <string.h>
 
+#include "measure.h"
 #include "rooftile/targets.h"
-#include "services.h"
+#include "rooftile/units.h"
+
+static const struct table_column columns[] = {
+    {.title = "case"},
+    {.key = "id"},
+    {.key = "request"},
+    {.key = "state"},
+    {.key = "reason"},
+    {.key = "buffer_bytes", .title = "buffers", .unit = UNIT_BYTES},
+    {.key = "lower_bound_ns", .title = "lower bound", .unit = UNIT_TIME},
+    {.key = "forecast_ns", .title = "forecast", .unit = UNIT_TIME},
+    {.key = "intensity", .title = "FLOP/B", .unit = UNIT_INTENSITY},
+    {.key = "bound", .title = "bound"},
+    {.key = "estimate_ns", .title = "takes", .unit = UNIT_TIME},
+    {.key = "flops"},
+    {.key = "transcendentals"},
+    {.key = "bytes_read"},
+    {.key = "bytes_written"},
+    {.key = "verification"},
+};
+
+static void add_case(struct table *table, const struct plan_case *c)
+{
+    static const char *const states[] = {[PLAN_READY] = "ready", [PLAN_SKIPPED] = "skipped", [PLAN_INVALID] = "error"};
+    struct table_row *row = table_add(
+        table, (struct cell[]){cell_text(c->label), cell_text(c->id), cell_number((double)c->asked),
+                               cell_text(states[c->state]), cell_text(c->reason),
+                               cell_number((double)c->resolved.buffer_bytes), cell_positive(c->lower_bound.time_ns),
+                               cell_number(c->forecast_ns), cell_number(c->lower_bound.intensity),
+                               cell_known(c->lower_bound.bound), cell_number(c->estimate_ns),
+                               cell_number(c->resolved.work.flops), cell_number(c->resolved.work.transcendentals),
+                               cell_number(c->resolved.work.read_bytes), cell_number(c->resolved.work.write_bytes),
+                               cell_text(verify_method_name(c->verify))});
+    if (c->state != PLAN_READY)
+        row->instead = cell_text(arena_printf(table->arena, "%s: %s", states[c->state], c->reason));
+}
+
+static void add_total(struct document *document, const struct session *session, const struct uncompiled *uncompiled)
+{
+    const struct plan *plan = session->plan;
+    char total[UNITS_TEXT], compile[UNITS_TEXT];
+    size_t ready = 0;
+    for (size_t k = 0; k < plan->count; k++)
+        ready += plan->cases[k].state == PLAN_READY;
+    const char *more = uncompiled->count ? arena_printf(document->arena, " (%zu to compile: about %s more)",
+                                                        uncompiled->count, units_time(compile, uncompiled->time_ns))
+                                         : "";
+    document_text(document, SHOW_PEOPLE, TONE_PLAIN,
+                  "%zu case%s (%zu ready), %zu code object%s, about %s on %s, not counting compilation%s", plan->count,
+                  text_s(plan->count), ready, plan->code_count, text_s(plan->code_count),
+                  units_time(total, plan->estimate_ns), session->info.name, more);
+}
+
+static void add_legend(struct document *document, const struct session *session)
+{
+    if (session->machine.level_count)
+        document_text(document, SHOW_PEOPLE, TONE_PLAIN,
+                      "lower bound: least time by the ceilings of %s; forecast: the lower bound plus a launch "
+                      "(predicted, not measured)",
+                      session->machine.title[0] ? session->machine.title : session->machine.name);
+    else
+        document_text(
+            document, SHOW_PEOPLE, TONE_PLAIN,
+            "no ceiling is known for this device, so there is no lower bound: 'rooftile roofline' measures them");
+}
+
+static struct table *head_of(const struct session *session, const struct uncompiled *uncompiled)
+{
+    struct table *head = table_record(session->arena);
+    table_member(head, "device", NULL, cell_text(session->info.name));
+    table_member(head, "machine", NULL, cell_text(session->machine.name));
+    table_member(head, "estimate_ns", NULL, cell_number(session->plan->estimate_ns));
+    table_member(head, "code_objects", NULL, cell_number((double)session->plan->code_count));
+    table_member(head, "uncompiled", NULL, cell_number((double)uncompiled->count));
+    table_member(head, "compile_ns", NULL, cell_number(uncompiled->time_ns));
+    return head;
+}
+
+static struct table *cases_of(const struct session *session)
+{
+    struct table *cases = TABLE(session->arena, columns);
+    for (size_t k = 0; k < session->plan->count; k++)
+        add_case(cases, &session->plan->cases[k]);
+    return cases;
+}
+
+static void add_plan(struct document *document, const struct session *session, const struct uncompiled *uncompiled)
+{
+    document_add(document, (struct section){.show = SHOW_DATA, .table = head_of(session, uncompiled)});
+    document_table(document, "cases", NULL, cases_of(session));
+    add_total(document, session, uncompiled);
+    add_legend(document, session);
+}
+
+/* For people one table, in JSON one plan for each. */
+static enum status add_plans(struct document *document, struct per_device *sides, size_t count, struct err *err)
+{
+    static const struct table_column plan_columns[] = {{0}};
+    struct arena *arena = document->arena;
+    struct table *plans = TABLE(arena, plan_columns);
+    enum status status = devices_suites(sides, count, err);
+    struct uncompiled *uncompiled = arena_array(arena, count, sizeof(*uncompiled));
+    for (size_t k = 0; k < count && !status; k++) {
+        struct session *session = &sides[k].session;
+        status = session_go(session, SESSION_DEVICE | SESSION_MACHINE | SESSION_PLAN, err);
+        if (!status)
+            status = session_uncompiled(&uncompiled[k], session, err);
+        if (status)
+            return sides[k].name ? err_within(err, "%s", sides[k].name) : status;
+        struct table *plan = head_of(session, &uncompiled[k]);
+        table_member(plan, "cases", NULL, cell_table(cases_of(session)));
+        const struct cell cell = cell_table(plan);
+        table_add(plans, &cell);
+    }
+    if (status)
+        return status;
+    document_add(document, (struct section){.show = SHOW_DATA, .key = "plans", .table = plans});
+    document_table(document, NULL, NULL, devices_table(sides, count, arena))->show = SHOW_PEOPLE;
+    for (size_t k = 0; k < count; k++)
+        add_total(document, &sides[k].session, &uncompiled[k]);
+    document_text(document, SHOW_PEOPLE, TONE_PLAIN,
+                  "time: forecast by each one's ceilings, the lower bound plus a launch (predicted, not measured); "
+                  "speed: times that of the first");
+    return STATUS_OK;
+}
+
+enum status cmd_plan(struct call *call, struct err *err)
+{
+    struct document document = {.arena = call->arena};
+    struct uncompiled uncompiled = {0};
+    struct per_device *sides = NULL;
+    size_t count = 0;
+    enum status status = devices_of(&sides, &count, call->options, call->arena, err);
+    struct session *first = status ? NULL : &sides[0].session;
+    if (!status && count > 1)
+        status = add_plans(&document, sides, count, err);
+    else if (!status && !session_go(first, SESSION_PREPARE, err) && !session_uncompiled(&uncompiled, first, err))
+        add_plan(&document, first, &uncompiled);
+    else
+        return err->status;
+    if (!status)
+        status = cli_show_document(call->options, &document, true, err);
+    for (size_t k = 0; k < count && !status; k++)
+        status = session_go(&sides[k].session, SESSION_VALID, err);
+    return status;
+}
+
+/* ---- build ---- */
 
 struct tally {
     size_t compiled, cached, failed, skipped;
@@ -35,7 +186,7 @@ static enum status build_services(struct session *session, struct tally *tally, 
     struct service_code services[SERVICE_COUNT] = {0};
     if (!services_wanted(session, SERVICE_BLOCKING))
         return STATUS_OK;
-    enum status status = services_prepare(services, session, &session_stop, err);
+    enum status status = services_prepare(services, session, err);
     for (int which = 0; which < SERVICE_COUNT && !status; which++)
         for (size_t k = 0; services[which].plan && k < services[which].plan->code_count; k++, ++*count)
             report_code(&services[which].plan->codes[k], &services[which].builds[k], tally, session->options);
@@ -60,13 +211,10 @@ static void report_skipped(const struct plan *plan)
 static enum status build_target_codes(struct session *session, struct tally *total, struct err *err)
 {
     const bool everything = !session->options->arg_count;
-    enum status status = everything ? session_all_kernels(session, false, err) : STATUS_OK;
-    if (!status)
-        status = session_plan(session, false, err);
-    if (!status)
-        status = session_build(session, &session_stop, err);
-    if (status)
-        return status;
+    enum status status = STATUS_OK;
+    if ((everything && session_all_kernels(session, false, err)) ||
+        session_go(session, SESSION_PLAN | SESSION_CODE, err))
+        return err->status;
     struct tally tally = {0};
     for (size_t k = 0; k < session->plan->code_count; k++)
         report_code(&session->plan->codes[k], &session->builds[k], &tally, session->options);
@@ -75,10 +223,16 @@ static enum status build_target_codes(struct session *session, struct tally *tot
     status = build_services(session, &tally, &count, err);
     if (status)
         return status;
-    printf("%s: %zu code objects: %zu compiled, %zu from the cache, %zu failed, %zu skipped\n", session->info.target,
-           count, tally.compiled, tally.cached, tally.failed, tally.skipped);
+    printf("%s: %zu code object%s: %zu compiled, %zu from the cache, %zu failed, %zu skipped\n", session->info.target,
+           count, text_s(count), tally.compiled, tally.cached, tally.failed, tally.skipped);
     total->failed += tally.failed;
     return STATUS_OK;
+}
+
+static enum status build_device(struct session *session, struct tally *total, struct err *err)
+{
+    const enum status status = session_go(session, SESSION_DEVICE | SESSION_MACHINE, err);
+    return status ? status : build_target_codes(session, total, err);
 }
 
 /* A target that nobody here knows is said once, not for every kernel. */
@@ -97,80 +251,65 @@ static enum status build_arch(struct session *session, const char *arch, struct 
 
 /* ---- references ---- */
 
-/* The codes of the session's plan that run on the processor: the others need a compiler that may not be here. */
+/* The codes of a plan that run on the processor: the others need a compiler that may not be here. */
 static enum status build_plan_references(struct session *session, struct tally *tally, struct err *err)
 {
-    struct plan *plan = arena_copy(session->arena, session->plan, sizeof(*plan));
-    struct build_request *codes = arena_array(session->arena, plan->code_count + 1, sizeof(*codes));
-    size_t count = 0;
-    for (size_t k = 0; k < plan->code_count; k++)
-        if (plan->codes[k].target.kind == BUILD_CPU)
-            codes[count++] = plan->codes[k];
-    plan->codes = codes;
-    plan->code_count = count;
-    enum status status = session_build_plan(&session->builds, session, plan, &session_stop, err);
-    for (size_t k = 0; k < count && !status; k++)
-        report_code(&codes[k], &session->builds[k], tally, session->options);
+    const size_t *numbers = NULL;
+    struct build_result *builds = NULL;
+    enum status status = session_go(session, SESSION_PLAN, err);
+    if (status)
+        return status;
+    const struct plan plan = session_codes_of(session->plan, true, &numbers, session->arena);
+    status = session_build_plan(&builds, session, &plan, err);
+    for (size_t k = 0; k < plan.code_count && !status; k++)
+        report_code(&plan.codes[k], &builds[k], tally, session->options);
     return status;
 }
 
-static enum status build_target_references(struct session *session, const char *arch, struct tally *tally,
+/* What the suites compare results with on this target, and what every kernel does at its check size. */
+static enum status build_target_references(const struct session *session, const char *arch, struct tally *tally,
                                            struct err *err)
 {
-    const struct suite *const *suites = session->suites;
-    const size_t suite_count = session->suite_count;
-    enum status status = session_target(session, arch, err);
-    if (!status && suite_count)
-        status = session_plan(session, false, err);
-    if (!status && suite_count)
-        status = build_plan_references(session, tally, err);
+    struct session own = *session;
+    enum status status = session_target(&own, arch, err);
+    if (!status && own.suite_count)
+        status = build_plan_references(&own, tally, err);
     if (!status)
-        status = session_all_kernels(session, true, err);
-    if (!status)
-        status = session_plan(session, true, err);
-    if (!status)
-        status = build_plan_references(session, tally, err);
-    session->suites = suites;
-    session->suite_count = suite_count;
-    return status;
+        status = session_all_kernels(&own, true, err);
+    own.at_check_params = true;
+    return status ? status : build_plan_references(&own, tally, err);
 }
 
 /* Targets differ in types and sizes, and so in what is compared with; most references are the same for all. */
 static enum status build_references(struct session *session, struct tally *total, struct err *err)
 {
     const struct cli_options *options = session->options;
-    const size_t count = options->arch_count ? options->arch_count : TARGET_COUNT;
+    const size_t count = options->arch_count ? options->arch_count : target_count;
     enum status status = STATUS_OK;
     for (size_t k = 0; k < count && !status; k++)
         status =
             build_target_references(session, options->arch_count ? options->archs[k] : targets[k].arch, total, err);
     if (!status)
-        printf("references for %zu targets: %zu compiled, %zu failed, %zu skipped\n", count, total->compiled,
-               total->failed, total->skipped);
+        printf("references for %zu target%s: %zu compiled, %zu failed, %zu skipped\n", count, text_s(count),
+               total->compiled, total->failed, total->skipped);
     return status;
 }
 
-int cmd_build(const struct cli_options *options, struct arena *arena)
+enum status cmd_build(struct call *call, struct err *err)
 {
-    struct session session = {.options = options, .arena = arena};
-    struct err err = {0};
+    const struct cli_options *options = call->options;
+    struct session session = {.options = options, .arena = call->arena};
     struct tally total = {0};
     session_catch_signals();
-    enum status status = session_suites(&session, &err);
-    if (!status)
-        status = session_catalog(&session, &err);
-    if (!status && options->references) {
-        status = build_references(&session, &total, &err);
-    } else if (!status && !options->arch_count) {
-        status = session_device(&session, &err);
-        if (!status)
-            status = session_machine(&session, &err);
-        if (!status)
-            status = build_target_codes(&session, &total, &err);
-    }
+    if (session_go(&session, SESSION_SUITES | SESSION_CATALOG, err))
+        return err->status;
+    enum status status = STATUS_OK;
+    if (options->references)
+        status = build_references(&session, &total, err);
+    else if (!options->arch_count)
+        status = build_device(&session, &total, err);
     for (size_t k = 0; k < options->arch_count && !options->references && !status; k++)
-        status = build_arch(&session, options->archs[k], &total, &err);
-    if (status)
-        return cli_fail(&err);
-    return total.failed ? 1 : 0;
+        status = build_arch(&session, options->archs[k], &total, err);
+    call->code = total.failed ? 1 : 0;
+    return status;
 }

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "codes.h"
-#include "execute.h"
-#include "progress.h"
+#include "measure.h"
 #include "rooftile/targets.h"
-#include "rooftile/units.h"
 
 /* ---- code ---- */
 
@@ -51,7 +47,10 @@ static void check_case(struct tally *tally, const struct codes *codes, const str
         tally->unknown++;
     } else {
         tally->compared++;
-        if (codes_differences(&differences, codes, plan_case)) {
+        const bool launches = codes_differences(&differences, codes, plan_case, true);
+        /* Disassembling takes its time: of all kernels only where a target is asked for. */
+        const bool work = codes->session->options->arch_count && codes_work_differs(&differences, codes, plan_case);
+        if (launches || work) {
             print_lines("differs ", name, differences.data);
             tally->differ++;
         }
@@ -64,7 +63,7 @@ static void print_tally(const struct tally *tally, const struct plan *plan, cons
     bool images = false;
     for (size_t k = 0; k < plan->code_count; k++)
         images = images || plan->codes[k].image;
-    printf("%zu kernel%s compared with code for %s%s: ", tally->compared, tally->compared == 1 ? "" : "s", arch,
+    printf("%zu kernel%s compared with code for %s%s: ", tally->compared, text_s(tally->compared), arch,
            images ? ", images as they are" : "");
     if (tally->differ)
         printf("%zu differ%s", tally->differ, tally->differ == 1 ? "s" : "");
@@ -84,13 +83,8 @@ static enum status check_target(struct session *session, const char *arch, bool 
 {
     struct tally tally = {0};
     struct codes codes = {0};
-    enum status status = session_target(session, arch, err);
-    if (!status)
-        status = session_plan(session, true, err);
-    if (!status)
-        status = session_build(session, &session_stop, err);
-    if (status)
-        return status;
+    if (session_target(session, arch, err) || session_go(session, SESSION_PLAN | SESSION_CODE, err))
+        return err->status;
     codes_open(&codes, session);
     for (size_t k = 0; k < session->plan->count; k++)
         check_case(&tally, &codes, &session->plan->cases[k]);
@@ -118,9 +112,9 @@ static enum status check_targets(struct session *session, size_t *findings, stru
     }
     if (options->arch_count)
         return STATUS_OK;
-    while (first < TARGET_COUNT && !compiler_knows(targets[first].arch, session->arena))
+    while (first < target_count && !compiler_knows(targets[first].arch, session->arena))
         first++;
-    const bool knows = first < TARGET_COUNT;
+    const bool knows = first < target_count;
     return check_target(session, targets[knows ? first : 0].arch, knows, findings, err);
 }
 
@@ -135,59 +129,7 @@ static enum status check_code(const struct session *session, size_t *findings, s
     return check_targets(&own, findings, err);
 }
 
-/* What one pass over all kernels found, by plan index. */
-struct check_pass {
-    struct session *session;
-    const char *name;
-    struct result_case *cases;
-};
-
-static void on_tick(void *context, const struct plan_case *plan_case, const char *phase, size_t done, size_t total)
-{
-    const struct check_pass *pass = context;
-    if (cli_progress(pass->session->options))
-        progress_show("%s %zu/%zu  %s  %s", pass->name, done + 1, total, phase, plan_case->label);
-}
-
-static void on_case(void *context, const struct plan_case *plan_case, const struct measurement *measured,
-                    const struct machine *machine, size_t done, size_t total)
-{
-    struct check_pass *pass = context;
-    (void)done;
-    (void)total;
-    char sha256[HASH_TEXT];
-    execute_code_hash(sha256, plan_case, pass->session->builds);
-    result_case_build(&pass->cases[plan_case->index], plan_case, measured, sha256, machine, pass->session->arena);
-}
-
-static enum status run_pass(struct check_pass *pass, enum run_inject inject, enum lane_order order, struct err *err)
-{
-    struct session *session = pass->session;
-    struct codes codes = {0};
-    codes_open(&codes, session);
-    const struct run_options run = {.device = session->request,
-                                    .seed = session->options->seed,
-                                    .verify_only = true,
-                                    .inject = inject,
-                                    .lane_order = order,
-                                    .keep_order = true,
-                                    .refused = codes_refused(&codes),
-                                    .stop = &session_stop,
-                                    .case_done = on_case,
-                                    .tick = on_tick,
-                                    .context = pass};
-    pass->cases = arena_array(session->arena, session->plan->count + 1, sizeof(*pass->cases));
-    enum status status = run_plan(session->plan, session->builds, &session->machine, &session->calibration, &run, err);
-    progress_clear();
-    if (!session_late(status))
-        return status;
-    for (size_t k = 0; k < session->plan->count; k++)
-        if (!pass->cases[k].id)
-            execute_skipped(&pass->cases[k], &session->plan->cases[k], session);
-    return STATUS_OK;
-}
-
-/* ---- printing ---- */
+/* ---- runs ---- */
 
 static void print_case(const struct result_case *c, int width)
 {
@@ -202,7 +144,10 @@ static void print_case(const struct result_case *c, int width)
     }
     printf("ok       %-*s  %-7s  %8llu elements", width, c->kernel, v->method, (unsigned long long)v->checked);
     if (v->max_abs > 0)
-        printf(", largest error %.2g (%.2g relative, %.3g ulp)", v->max_abs, v->max_rel, v->max_ulp);
+        printf(", largest error %.2g (%.2g relative), %.2g %% of what is allowed", v->max_abs, v->max_rel,
+               v->tolerance_used * 100);
+    if (v->not_checked[0])
+        printf("; not checked: %s", v->not_checked);
     puts("");
 }
 
@@ -216,45 +161,73 @@ static int name_width(const struct plan *plan)
     return width;
 }
 
-static size_t print_pass(const struct check_pass *pass)
+/* Returns how many are wrong or broken. */
+static size_t print_pass(const char *name, const struct session *session, const struct result *result, int *code)
 {
-    const struct plan *plan = pass->session->plan;
-    const int width = name_width(plan);
+    const int width = name_width(session->plan);
     size_t bad = 0, skipped = 0, verified = 0;
-    printf("%s on %s\n", pass->name, pass->session->info.name);
-    for (size_t k = 0; k < plan->count; k++) {
-        const struct result_case *c = &pass->cases[k];
+    printf("%s on %s\n", name, session->info.name);
+    for (size_t k = 0; k < result->case_count; k++) {
+        const struct result_case *c = &result->cases[k];
         print_case(c, width);
         bad += c->status != CASE_OK && c->status != CASE_SKIPPED;
         skipped += c->status == CASE_SKIPPED;
         verified += c->status == CASE_OK && c->verification.verdict == VERIFY_PASS;
     }
-    printf("%zu kernels: %zu verified, %zu wrong or broken, %zu skipped\n\n", plan->count, verified, bad, skipped);
+    printf("%zu kernel%s: %zu verified, %zu wrong or broken, %zu skipped\n\n", result->case_count,
+           text_s(result->case_count), verified, bad, skipped);
+    *code = verified ? result_exit_code(result, session->options->strict) : 3;
     return bad;
 }
 
 /* A fault put in on purpose must be seen: a case that still passes is a hole in its verification. */
-static size_t print_injection(const struct check_pass *pass)
+static size_t print_injection(const char *name, const struct session *session, const struct result *result, int *code)
 {
-    const struct plan *plan = pass->session->plan;
+    const struct plan *plan = session->plan;
     const int width = name_width(plan);
     size_t missed = 0, caught = 0;
     for (size_t k = 0; k < plan->count; k++) {
-        const struct result_case *c = &pass->cases[k];
-        const bool saw = c->status == CASE_FAILED || c->status == CASE_CRASHED || c->status == CASE_TIMEOUT;
-        const bool verifiable = plan->cases[k].verify != VERIFY_NONE && c->status != CASE_SKIPPED;
-        if (!verifiable)
+        const struct result_case *c = &result->cases[k];
+        if (plan->cases[k].verify == VERIFY_NONE || c->status == CASE_SKIPPED)
             continue;
-        if (saw)
+        if (c->status == CASE_FAILED || c->status == CASE_CRASHED || c->status == CASE_TIMEOUT)
             caught++;
         else if (c->status == CASE_OK && ++missed)
-            printf("MISSED   %-*s  %s went unnoticed\n", width, c->kernel, pass->name);
+            printf("MISSED   %-*s  %s went unnoticed\n", width, c->kernel, name);
         else if (c->status == CASE_ERROR)
             printf("-        %-*s  %s\n", width, c->kernel, c->reason);
     }
-    printf("%s: noticed in %zu kernels, unnoticed in %zu\n", pass->name, caught, missed);
+    printf("%s: noticed in %zu kernel%s, unnoticed in %zu\n", name, caught, text_s(caught), missed);
+    *code = caught ? 0 : 3;
     return missed;
 }
+
+/* Prints what one pass found and how many findings there are; *code: the exit code without them. */
+typedef size_t print_pass_function(const char *name, const struct session *session, const struct result *result,
+                                   int *code);
+
+/* *result is that of the last pass. */
+static enum status run_passes(struct result *result, struct session *session, const struct execution *passes,
+                              size_t count, print_pass_function *print, size_t *findings, int *code, struct err *err)
+{
+    enum status status = STATUS_OK;
+    for (size_t k = 0; k < count && !status; k++) {
+        status = execute_plan(result, session, &passes[k], err);
+        if (!status)
+            *findings += print(passes[k].title, session, result, code);
+    }
+    return status;
+}
+
+/* Every kernel in one order of its work-items, or in three. */
+static const struct execution orders[] = {
+    {.title = "verified", .verify_only = true, .lane_order = LANES_FORWARD},
+    {.title = "verified, work-items run backward", .verify_only = true, .lane_order = LANES_BACKWARD},
+    {.title = "verified, work-items run in random order", .verify_only = true, .lane_order = LANES_SHUFFLED}};
+static const struct execution injections[] = {
+    {.title = "a skipped launch", .verify_only = true, .inject = INJECT_SKIP_LAUNCH},
+    {.title = "one changed output element", .verify_only = true, .inject = INJECT_FLIP_OUTPUT},
+    {.title = "one changed input element", .verify_only = true, .inject = INJECT_PERTURB_INPUT}};
 
 /* ---- the command ---- */
 
@@ -263,98 +236,41 @@ static size_t check_files(const struct session *session)
     const struct catalog *catalog = &session->catalog;
     for (size_t k = 0; k < catalog->problem_count; k++)
         printf("error    %s\n", catalog->problems[k].text);
-    printf("%zu manifests read, %zu broken\n", catalog->count + catalog->problem_count, catalog->problem_count);
+    const size_t read = catalog->count + catalog->problem_count;
+    printf("%zu manifest%s read, %zu broken\n", read, text_s(read), catalog->problem_count);
     for (size_t k = 0; k < session->suite_count; k++)
         if (session->suites[k]->path && session->suites[k]->path[0])
-            printf("suite %s: %zu entries, ok\n", session->suites[k]->path, session->suites[k]->case_count);
+            printf("suite %s: %zu case%s, ok\n", session->suites[k]->path, session->suites[k]->case_count,
+                   text_s(session->suites[k]->case_count));
     return catalog->problem_count;
 }
 
-static enum status save(struct check_pass *pass, struct err *err)
+enum status cmd_check(struct call *call, struct err *err)
 {
-    const struct session *session = pass->session;
-    struct result *result = arena_alloc(session->arena, sizeof(*result));
-    if (!session->options->out)
-        return STATUS_OK;
-    *result = (struct result){.seed = session->options->seed,
-                              .trials = 1,
-                              .status = "complete",
-                              .config_sha256 = session->suites[0]->sha256,
-                              .predicted = session->info.predicted,
-                              .cases = pass->cases,
-                              .case_count = session->plan->count,
-                              .machine = session->machine,
-                              .calibration = session->calibration};
-    result_environment(result, &session->info, session->options->argc, session->options->argv, session->arena);
-    return result_write(result, session->options->out, err);
-}
-
-static enum status run_checks(struct session *session, size_t *findings, struct err *err)
-{
-    static const struct {
-        enum lane_order order;
-        const char *name;
-    } orders[] = {{LANES_FORWARD, "verified"},
-                  {LANES_BACKWARD, "verified, work-items run backward"},
-                  {LANES_SHUFFLED, "verified, work-items run in random order"}};
-    struct check_pass pass = {.session = session};
-    enum status status = STATUS_OK;
-    const size_t count = session->options->orders ? 3 : 1;
-    for (size_t k = 0; k < count && !status; k++) {
-        pass.name = orders[k].name;
-        status = run_pass(&pass, INJECT_NONE, orders[k].order, err);
-        if (!status)
-            *findings += print_pass(&pass);
-    }
-    return status ? status : save(&pass, err);
-}
-
-static enum status run_fault_injections(struct session *session, size_t *findings, struct err *err)
-{
-    static const struct {
-        enum run_inject inject;
-        const char *name;
-    } faults[] = {{INJECT_SKIP_LAUNCH, "a skipped launch"},
-                  {INJECT_FLIP_OUTPUT, "one changed output element"},
-                  {INJECT_PERTURB_INPUT, "one changed input element"}};
-    enum status status = STATUS_OK;
-    for (size_t k = 0; k < 3 && !status; k++) {
-        struct check_pass pass = {.session = session, .name = faults[k].name};
-        status = run_pass(&pass, faults[k].inject, LANES_FORWARD, err);
-        if (!status)
-            *findings += print_injection(&pass);
-    }
-    return status;
-}
-
-int cmd_check(const struct cli_options *options, struct arena *arena)
-{
-    struct session session = {.options = options, .arena = arena};
-    struct err err = {0};
+    const struct cli_options *options = call->options;
+    const bool runs = options->run || options->inject_faults;
+    int codes[2] = {0};
+    struct result *result = arena_alloc(call->arena, sizeof(*result));
+    struct session session = {.options = options, .arena = call->arena, .at_check_params = true};
     session_catch_signals();
-    enum status status = session_suites(&session, &err);
-    if (!status)
-        status = session_catalog(&session, &err);
-    if (status)
-        return cli_fail(&err);
+    if (options->out && !options->run)
+        return err_set(err, ERR_USAGE, "-o keeps what --run measures: give --run, too");
+    if (session_go(&session, SESSION_SUITES | SESSION_CATALOG, err))
+        return err->status;
     size_t findings = check_files(&session);
-    if (options->arch_count || (!options->run && !options->inject_faults))
-        status = check_code(&session, &findings, &err);
-    if (status)
-        return cli_fail(&err);
-    if (!options->run && !options->inject_faults)
-        return findings ? 2 : 0;
-    if (!options->arg_count)
-        status = session_all_kernels(&session, true, &err);
-    if (!status)
-        status = session_device(&session, &err);
-    if (!status)
-        status = session_plan(&session, true, &err);
-    if (!status)
-        status = session_build(&session, &session_stop, &err);
-    if (!status && options->run)
-        status = run_checks(&session, &findings, &err);
-    if (!status && options->inject_faults)
-        status = run_fault_injections(&session, &findings, &err);
-    return status ? cli_fail(&err) : findings ? 1 : 0;
+    if ((options->arch_count || !runs) && check_code(&session, &findings, err))
+        return err->status;
+    call->code = findings ? 2 : 0;
+    if (!runs)
+        return STATUS_OK;
+    if ((!options->arg_count && session_all_kernels(&session, true, err)) ||
+        session_go(&session, SESSION_DEVICE | SESSION_PLAN | SESSION_CODE, err) ||
+        (options->run && run_passes(result, &session, orders, options->orders ? COUNT_OF(orders) : 1, print_pass,
+                                    &findings, &codes[0], err)) ||
+        (options->run && options->out && result_write(result, options->out, err)) ||
+        (options->inject_faults &&
+         run_passes(result, &session, injections, COUNT_OF(injections), print_injection, &findings, &codes[1], err)))
+        return err->status;
+    call->code = findings ? 1 : codes[0] ? codes[0] : codes[1];
+    return STATUS_OK;
 }

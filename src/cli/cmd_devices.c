@@ -5,13 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "rooftile/device.h"
 #include "rooftile/file.h"
-#include "rooftile/machine.h"
-#include "rooftile/run.h"
 #include "rooftile/units.h"
-#include "session_machine.h"
-#include "show.h"
+#include "session.h"
 
 struct listed_device {
     const char *id;      /* as --device takes it */
@@ -47,17 +43,11 @@ static void find_real(struct listed_backend *backend, int count, bool names_only
 
 static void read_model(struct listed_device *device, const char *name, struct arena *arena)
 {
-    struct session *session = arena_alloc(arena, sizeof(*session));
+    struct machine *machine = arena_alloc(arena, sizeof(*machine));
     struct err err = {0};
-    session->arena = arena;
-    snprintf(session->request.model, sizeof(session->request.model), "%s", name);
-    if (session_sim(session, &err)) {
+    if (session_model(machine, &device->info, name, arena, &err))
         device->problem = arena_strdup(arena, err.text);
-        return;
-    }
-    device->info = *session->request.sim_info;
-    const struct machine *machine = &session->machine;
-    if (machine->level_count)
+    else if (machine->level_count)
         device->bandwidth = ceiling_value(&machine->levels[machine->level_count - 1].bandwidth);
 }
 
@@ -67,15 +57,14 @@ static void find_models(struct listed_backend *backend, bool names_only, struct 
     char **paths = NULL;
     size_t count = 0;
     struct err err = {0};
-    if (session_machine_files(&paths, &count, arena, &err))
+    if (session_configs(&paths, &count, "machines", ".json", arena, &err))
         count = 0;
     backend->devices = arena_array(arena, count + 1, sizeof(*backend->devices));
     backend->device_count = count;
     if (!count)
         backend->why_off = "there is no machine file: no configs folder beside the program; ROOFTILE_CONFIGS names one";
     for (size_t k = 0; k < count; k++) {
-        const char *base = path_base(paths[k]);
-        const char *name = arena_strndup(arena, base, strlen(base) - strlen(".json"));
+        const char *name = cli_stem(path_base(paths[k]), ".json", arena);
         backend->devices[k].id = arena_printf(arena, "%s:%s", backend->ops->name, name);
         if (!names_only)
             read_model(&backend->devices[k], name, arena);
@@ -91,7 +80,7 @@ static void find_devices(struct listed_backend *backend, bool names_only, struct
     else if (count > 0)
         find_real(backend, count, names_only, arena);
     else
-        backend->why_off = arena_strdup(arena, why.length ? why.data : "no device");
+        backend->why_off = why.length ? text_take(&why, arena) : "no device";
     text_release(&why);
 }
 
@@ -123,9 +112,7 @@ static const char *facts(const struct listed_device *device, struct arena *arena
         text_addf(&out, " at %s", units_rate(unit, device->bandwidth, "B/s"));
     if (info->note[0] && !info->predicted)
         text_addf(&out, "; %s", info->note);
-    const char *kept = arena_strdup(arena, out.data);
-    text_release(&out);
-    return kept;
+    return text_take(&out, arena);
 }
 
 static struct cell caches(const struct device_info *info, struct arena *arena)
@@ -140,60 +127,46 @@ static struct cell caches(const struct device_info *info, struct arena *arena)
     return cell_table(table);
 }
 
+/* A fact that is not there where it is not known. */
+#define FACT(name, member)                                                                                             \
+    {                                                                                                                  \
+        .key = name, .flags = COLUMN_OPTIONAL, FIELD(struct listed_device, member)                                     \
+    }
 static const struct table_column device_columns[] = {
-    {.key = "id", .title = ""},
+    {.key = "id", .title = "", FIELD(struct listed_device, id)},
     {.title = "", .flags = COLUMN_PROSE},
-    {.key = "problem"},
-    {.key = "name"},
-    {.key = "arch"},
-    {.key = "target"},
-    {.key = "pci_bdf"},
-    {.key = "pci_id"},
-    {.key = "partition"},
-    {.key = "driver"},
-    {.key = "predicted"},
-    {.key = "wave"},
-    {.key = "cus"},
-    {.key = "max_block"},
-    {.key = "lds_bytes"},
-    {.key = "memory_bytes"},
-    {.key = "memory_bandwidth"},
-    {.key = "core_hz"},
+    {.key = "problem", FIELD(struct listed_device, problem)},
+    FACT("name", info.name),
+    FACT("arch", info.arch),
+    FACT("target", info.target),
+    FACT("pci_bdf", info.pci_bdf),
+    FACT("pci_id", info.pci_id),
+    FACT("partition", info.partition),
+    FACT("driver", info.driver),
+    {.key = "predicted", FIELD(struct listed_device, info.predicted)},
+    {.key = "wave", FIELD(struct listed_device, info.wave)},
+    FACT("cus", info.cus),
+    FACT("max_block", info.max_block),
+    FACT("lds_bytes", info.lds_bytes),
+    FACT("memory_bytes", info.memory_bytes),
+    FACT("memory_bandwidth", bandwidth),
+    FACT("core_hz", info.core_hz),
     {.key = "caches"},
-    {.key = "note"},
+    FACT("note", info.note),
 };
-enum { DEVICE_COLUMNS = sizeof(device_columns) / sizeof(*device_columns) };
+enum { PROSE = 1, NAME = 3, CACHES = 18 };
 
 static void add_device(struct table *table, const struct listed_device *device, struct arena *arena)
 {
-    const struct device_info *info = &device->info;
-    struct cell cells[DEVICE_COLUMNS] = {cell_text(device->id)};
-    if (device->problem) {
-        cells[1] = cell_text(arena_printf(arena, "cannot be used: %s", device->problem));
-        cells[2] = cell_text(device->problem);
-        table_add(table, cells);
+    struct table_row *row = table_add_object(table, device);
+    if (!device->problem) {
+        row->cells[PROSE] = cell_text(facts(device, arena));
+        row->cells[CACHES] = caches(&device->info, arena);
         return;
     }
-    table_add(table, (struct cell[DEVICE_COLUMNS]){cell_text(device->id),
-                                                   cell_text(facts(device, arena)),
-                                                   cell_text(NULL),
-                                                   cell_known(info->name),
-                                                   cell_known(info->arch),
-                                                   cell_known(info->target),
-                                                   cell_known(info->pci_bdf),
-                                                   cell_known(info->pci_id),
-                                                   cell_known(info->partition),
-                                                   cell_known(info->driver),
-                                                   cell_bool(info->predicted),
-                                                   cell_number(info->wave),
-                                                   cell_positive(info->cus),
-                                                   cell_positive(info->max_block),
-                                                   cell_positive((double)info->lds_bytes),
-                                                   cell_positive((double)info->memory_bytes),
-                                                   cell_positive(device->bandwidth),
-                                                   cell_positive(info->core_hz),
-                                                   caches(info, arena),
-                                                   cell_known(info->note)});
+    row->cells[PROSE] = cell_text(arena_printf(arena, "cannot be used: %s", device->problem));
+    for (size_t k = NAME; k < table->column_count; k++)
+        row->cells[k] = (struct cell){0};
 }
 
 static void add_backend(struct document *document, struct table *backends, const struct listed_backend *backend)
@@ -225,31 +198,30 @@ static void add_default(struct document *document)
     const char *id = request.backend[0] ? arena_printf(document->arena, "%s:%d", request.backend, request.index) : NULL;
     table_member(facts, "default", NULL, cell_text(id));
     table_member(facts, "default_reason", NULL,
-                 cell_text(arena_strdup(document->arena, reason.length ? reason.data : "no device can run anything")));
-    text_release(&reason);
+                 cell_text(reason.length ? text_take(&reason, document->arena) : "no device can run anything"));
     document_add(document, (struct section){.show = SHOW_DATA, .table = facts});
     document_text(document, SHOW_PEOPLE, TONE_PLAIN, id ? "Without --device: %s" : "Without --device nothing can run.",
                   id);
 }
 
-int cmd_devices(const struct cli_options *options, struct arena *arena)
+enum status cmd_devices(struct call *call, struct err *err)
 {
     static const struct table_column columns[] = {
         {.key = "name"}, {.key = "summary"}, {.key = "available"}, {.key = "reason"}, {.key = "devices"}};
-    struct document document = {.arena = arena};
-    struct table *backends = TABLE(arena, columns);
-    struct err err = {0};
+    const bool names = call->options->names;
+    struct document document = {.arena = call->arena};
+    struct table *backends = TABLE(call->arena, columns);
     for (size_t k = 0; device_backends[k]; k++) {
         struct listed_backend backend = {.ops = device_backends[k]};
-        find_devices(&backend, options->names, arena);
-        for (size_t d = 0; options->names && d < backend.device_count; d++)
-            printf("%s\n", backend.devices[d].id);
-        if (!options->names)
+        find_devices(&backend, names, call->arena);
+        for (size_t d = 0; names && d < backend.device_count; d++)
+            text_addf(&call->out, "%s\n", backend.devices[d].id);
+        if (!names)
             add_backend(&document, backends, &backend);
     }
-    if (options->names)
-        return 0;
+    if (names)
+        return STATUS_OK;
     document_add(&document, (struct section){.show = SHOW_DATA, .key = "backends", .table = backends});
     add_default(&document);
-    return show_document(&document, options, false, &err) ? cli_fail(&err) : 0;
+    return cli_show_document(call->options, &document, false, err);
 }

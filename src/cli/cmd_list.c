@@ -1,45 +1,41 @@
 /* SPDX-License-Identifier: MIT */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "list.h"
-#include "options.h"
 #include "rooftile/file.h"
 #include "rooftile/targets.h"
 #include "session.h"
-#include "show.h"
 
-const char *list_family(const struct manifest *manifest)
-{
-    return path_base(manifest->dir);
-}
+struct listed_suite {
+    const char *name; /* as `rooftile run` takes it: the file's name without .json, or the path as given */
+    const char *path;
+    const struct suite *suite; /* NULL: it cannot be read, or was not (--names) */
+    const char *problem;       /* why it cannot be read */
+};
 
-bool list_is_reference(const struct manifest *manifest)
-{
-    return text_ends(manifest->name, "_reference");
-}
+struct listing {
+    struct arena *arena;
+    struct catalog catalog;
+    const struct manifest **kernels; /* chosen ones, by family and then by name */
+    size_t kernel_count;
+    struct listed_suite *suites;
+    size_t suite_count;
+    bool full; /* named one by one: show everything about them */
+};
 
 /* ---- what there is ---- */
 
-/* The suites are the JSON files of configs/ itself; its folders hold machines and schemas. */
 static enum status find_suites(struct listing *listing, struct err *err)
 {
-    char **paths = NULL;
+    const char *const *paths = NULL;
     size_t count = 0;
-    char *dir = catalog_config_dir(listing->arena);
-    enum status status = dir ? file_list(&paths, &count, dir, ".json", listing->arena, err) : STATUS_OK;
-    if (status)
-        return status;
-    listing->suites = arena_array(listing->arena, count + 1, sizeof(*listing->suites));
-    for (size_t k = 0; k < count; k++) {
-        if (strcmp(path_dir(listing->arena, paths[k]), dir) != 0)
-            continue;
-        const char *base = path_base(paths[k]);
-        listing->suites[listing->suite_count++] = (struct listed_suite){
-            .name = arena_strndup(listing->arena, base, strlen(base) - strlen(".json")), .path = paths[k]};
-    }
-    return STATUS_OK;
+    enum status status = session_suites(&paths, &count, listing->arena, err);
+    for (size_t k = 0; k < count; k++)
+        ARENA_PUSH(
+            listing->arena, listing->suites, listing->suite_count,
+            (struct listed_suite){.name = cli_stem(path_base(paths[k]), ".json", listing->arena), .path = paths[k]});
+    return status;
 }
 
 static void read_suite(struct listed_suite *listed, struct arena *arena)
@@ -53,71 +49,50 @@ static void read_suite(struct listed_suite *listed, struct arena *arena)
 
 /* ---- what was asked for ---- */
 
-static bool matches(const struct manifest *manifest, const char *glob)
+static bool is_wanted(const struct manifest *manifest, const struct cli_options *options, struct arena *arena)
 {
-    bool found = text_matches(manifest->name, glob) || text_matches(list_family(manifest), glob);
-    for (size_t k = 0; k < manifest->tag_count && !found; k++)
-        found = text_matches(manifest->tags[k], glob);
-    return found;
+    const char **texts = arena_array(arena, manifest->tag_count + 2, sizeof(*texts));
+    texts[0] = manifest->name;
+    texts[1] = list_family(manifest);
+    for (size_t k = 0; k < manifest->tag_count; k++)
+        texts[k + 2] = manifest->tags[k];
+    return text_filtered_any(options->filters, options->filter_count, texts, manifest->tag_count + 2);
 }
 
-static bool is_wanted(const struct manifest *manifest, const struct cli_options *options)
+static void choose_kernel(struct listing *listing, const struct manifest *manifest)
 {
-    bool wanted = !options->filter_count;
-    for (size_t k = 0; k < options->filter_count && !wanted; k++)
-        wanted = matches(manifest, options->filters[k]);
-    return wanted;
+    ARENA_PUSH(listing->arena, listing->kernels, listing->kernel_count, manifest);
 }
 
+/* Of one family, or (NULL) of all. */
 static void choose_kernels(struct listing *listing, const struct cli_options *options, const char *family)
 {
     for (size_t k = 0; k < listing->catalog.count; k++) {
         const struct manifest *manifest = listing->catalog.manifests[k];
-        if (is_wanted(manifest, options) && (!family || !strcmp(list_family(manifest), family)))
-            listing->kernels[listing->kernel_count++] = manifest;
+        if (is_wanted(manifest, options, listing->arena) && (!family || !strcmp(list_family(manifest), family)))
+            choose_kernel(listing, manifest);
     }
 }
 
 static bool choose_suite(struct listing *listing, const struct listed_suite *all, size_t count, const char *name)
 {
-    if (strchr(name, '/') || text_ends(name, ".json")) {
-        listing->suites[listing->suite_count++] = (struct listed_suite){.name = name, .path = name};
-        return true;
-    }
-    for (size_t k = 0; k < count; k++)
-        if (!strcmp(all[k].name, name)) {
-            listing->suites[listing->suite_count++] = all[k];
-            return true;
-        }
-    return false;
+    const struct listed_suite file = {.name = name, .path = name}, *chosen = NULL;
+    if (strchr(name, '/') || text_ends(name, ".json"))
+        chosen = &file;
+    for (size_t k = 0; k < count && !chosen; k++)
+        if (!strcmp(all[k].name, name))
+            chosen = &all[k];
+    if (chosen)
+        ARENA_PUSH(listing->arena, listing->suites, listing->suite_count, *chosen);
+    return chosen;
 }
 
-static enum status unknown_name(const struct listing *listing, const struct listed_suite *all, size_t count,
-                                const char *name, struct err *err)
+static enum status choose_named(struct listing *listing, const struct session *session, struct err *err)
 {
-    const struct catalog *catalog = &listing->catalog;
-    const char **names = arena_array(listing->arena, 2 * catalog->count + count + 1, sizeof(*names));
-    size_t known = 0;
-    for (size_t k = 0; k < catalog->problem_count; k++)
-        if (!strcmp(catalog->problems[k].name, name))
-            return err_set(err, ERR_CONFIG, "%s", catalog->problems[k].text);
-    for (size_t k = 0; k < catalog->count; k++)
-        names[known++] = catalog->manifests[k]->name;
-    for (size_t k = 0; k < count; k++)
-        names[known++] = all[k].name;
-    for (size_t k = 0; k < catalog->count; k++)
-        names[known++] = list_family(catalog->manifests[k]);
-    const char *near = text_nearest(name, names, known);
-    if (near)
-        return err_set(err, ERR_USAGE, "unknown kernel or suite '%s'; did you mean '%s'?", name, near);
-    return err_set(err, ERR_USAGE, "unknown kernel or suite '%s'; 'rooftile list' shows all", name);
-}
-
-static enum status choose_named(struct listing *listing, const struct cli_options *options, struct err *err)
-{
+    const struct cli_options *options = session->options;
     const struct listed_suite *all = listing->suites;
     const size_t count = listing->suite_count;
-    listing->suites = arena_array(listing->arena, options->arg_count, sizeof(*listing->suites));
+    listing->suites = NULL;
     listing->suite_count = 0;
     for (size_t k = 0; k < options->arg_count; k++) {
         const char *name = options->args[k];
@@ -125,11 +100,11 @@ static enum status choose_named(struct listing *listing, const struct cli_option
         const size_t before = listing->kernel_count;
         const bool named = manifest || choose_suite(listing, all, count, name);
         if (manifest)
-            listing->kernels[listing->kernel_count++] = manifest;
+            choose_kernel(listing, manifest);
         else if (!named)
             choose_kernels(listing, options, name);
         if (!named && listing->kernel_count == before)
-            return unknown_name(listing, all, count, name, err);
+            return argument_unknown(session, name, err);
         listing->full |= named;
     }
     return STATUS_OK;
@@ -143,69 +118,262 @@ static int by_family(const void *a, const void *b)
     return families ? families : strcmp((*left)->name, (*right)->name);
 }
 
-static enum status choose(struct listing *listing, const struct cli_options *options, struct err *err)
+static enum status find_all(struct listing *listing, const struct cli_options *options, struct err *err)
 {
-    enum status status = STATUS_OK;
-    listing->kernels =
-        arena_array(listing->arena, (options->arg_count + 1) * (listing->catalog.count + 1), sizeof(*listing->kernels));
-    if (options->arg_count) {
-        status = choose_named(listing, options, err);
-    } else {
+    struct session session = {.options = options, .arena = listing->arena, .kernel_count = options->arg_count};
+    session.kernels = arena_copy(listing->arena, options->args, (options->arg_count + 1) * sizeof(*options->args));
+    if (session_go(&session, SESSION_CATALOG, err) || find_suites(listing, err))
+        return err->status;
+    listing->catalog = session.catalog;
+    if (options->arg_count && choose_named(listing, &session, err))
+        return err->status;
+    if (!options->arg_count)
         choose_kernels(listing, options, NULL);
-        if (options->filter_count)
-            listing->suite_count = 0;
-    }
+    if (!options->arg_count && options->filter_count)
+        listing->suite_count = 0;
     if (listing->kernel_count)
         qsort(listing->kernels, listing->kernel_count, sizeof(*listing->kernels), by_family);
-    return status;
+    for (size_t k = 0; k < listing->suite_count && !options->names; k++) {
+        read_suite(&listing->suites[k], listing->arena);
+        if (listing->full && listing->suites[k].problem) {
+            err_set(err, ERR_CONFIG, "%s", listing->suites[k].problem);
+            return argument_explain(err, listing->suites[k].path, "a suite", listing->arena);
+        }
+    }
+    return STATUS_OK;
 }
 
-static void print_names(const struct listing *listing)
+/* ---- for people ---- */
+
+static void one_suite(struct document *document, const struct listed_suite *listed)
+{
+    const struct suite *suite = listed->suite;
+    struct table *cases = list_items(document->arena);
+    for (size_t k = 0; k < suite->case_count; k++)
+        list_item(cases, suite->cases[k].kernel, list_sweeps(&suite->cases[k], document->arena));
+    document_add(document, (struct section){.show = SHOW_PEOPLE,
+                                            .title = listed->name,
+                                            .text = arena_printf(document->arena, "%s\n%s",
+                                                                 suite->summary ? suite->summary : "", listed->path)});
+    list_part(document, "kernels and what is swept", cases);
+    document_text(document, SHOW_PEOPLE, TONE_PLAIN, "'rooftile plan %s' shows every case and how long it takes.",
+                  listed->name);
+}
+
+static const char *heading_of(const struct manifest *manifest)
+{
+    if (list_is_reference(manifest))
+        return "reference (compute what is right for the others)";
+    return session_is_helper(manifest) ? "service (what a run needs beside its cases)" : list_family(manifest);
+}
+
+static void overview(struct document *document, const struct listing *listing)
+{
+    struct arena *arena = document->arena;
+    struct table *table = NULL;
+    const char *heading = "";
+    for (size_t k = 0; k < listing->kernel_count; k++) {
+        const struct manifest *manifest = listing->kernels[k];
+        const char *tags = list_tags(manifest, arena), *summary = manifest->summary ? manifest->summary : "";
+        const bool next = strcmp(heading_of(manifest), heading) != 0;
+        heading = heading_of(manifest);
+        if (next)
+            table = list_items(arena);
+        list_item(table, manifest->name, *tags ? arena_printf(arena, "%s [%s]", summary, tags) : summary);
+        if (next)
+            list_part(document, heading, table);
+    }
+    table = list_items(arena);
+    for (size_t k = 0; k < listing->suite_count; k++) {
+        const struct listed_suite *listed = &listing->suites[k];
+        const char *summary = listed->suite ? listed->suite->summary : listed->problem;
+        list_item(table, listed->name, summary ? summary : "");
+    }
+    list_part(document, "suites", table);
+    table = table_list(arena);
+    for (size_t k = 0; k < listing->catalog.problem_count; k++)
+        table_item(table, listing->catalog.problems[k].text);
+    list_part(document, "problems", table);
+    document_text(document, SHOW_PEOPLE, TONE_PLAIN, "%s",
+                  listing->kernel_count + listing->suite_count
+                      ? "'rooftile list NAME' shows one in full, 'rooftile run NAME' measures it."
+                      : "nothing matches");
+}
+
+/* ---- for programs ---- */
+
+static const struct table *suites_of(const struct listing *listing)
+{
+    static const struct table_column columns[] = {
+        {.key = "name"}, {.key = "path"}, {.key = "summary"}, {.key = "problem"}, {.key = "kernels"}};
+    struct table *table = TABLE(listing->arena, columns);
+    for (size_t k = 0; k < listing->suite_count; k++) {
+        const struct listed_suite *listed = &listing->suites[k];
+        const struct suite *suite = listed->suite;
+        struct table *kernels = table_list(listing->arena);
+        for (size_t n = 0; suite && n < suite->case_count; n++) {
+            size_t before = 0;
+            while (before < n && strcmp(suite->cases[before].kernel, suite->cases[n].kernel) != 0)
+                before++;
+            if (before == n)
+                table_item(kernels, suite->cases[n].kernel);
+        }
+        table_add(table, (struct cell[]){
+                             cell_text(listed->name), cell_text(listed->path), cell_text(suite ? suite->summary : NULL),
+                             listed->problem ? cell_text(listed->problem) : (struct cell){0}, cell_table(kernels)});
+    }
+    return table;
+}
+
+static const struct table *problems_of(const struct listing *listing)
+{
+    static const struct table_column columns[] = {{.key = "name"}, {.key = "path"}, {.key = "text"}};
+    struct table *table = TABLE(listing->arena, columns);
+    for (size_t k = 0; k < listing->catalog.problem_count; k++)
+        table_add(table, (struct cell[]){cell_text(listing->catalog.problems[k].name),
+                                         cell_text(listing->catalog.problems[k].path),
+                                         cell_text(listing->catalog.problems[k].text)});
+    return table;
+}
+
+static void list_document(struct document *document, const struct listing *listing, bool data)
+{
+    if (data) {
+        document_table(document, "kernels", NULL,
+                       list_kernels(listing->kernels, listing->kernel_count, listing->arena));
+        document_table(document, "suites", NULL, suites_of(listing));
+        document_table(document, "problems", NULL, problems_of(listing));
+    } else if (!listing->full) {
+        overview(document, listing);
+    } else {
+        for (size_t k = 0; k < listing->kernel_count; k++)
+            list_kernel(document, listing->kernels[k]);
+        for (size_t k = 0; k < listing->suite_count; k++)
+            one_suite(document, &listing->suites[k]);
+    }
+}
+
+/* ---- targets ---- */
+
+static const struct table_column target_columns[] = {
+    {.key = "target", .title = "target"},
+    {.key = "products", .title = "products"},
+    {.title = "waves"},
+    {.title = "needs"},
+    {.title = "compiler at hand"},
+    {.key = "needs_llvm"},
+    {.key = "needs_cuda"},
+    {.key = "wave32"},
+    {.key = "wave64"},
+    {.key = "wgp"},
+    {.key = "compiler"},
+    {.key = "llvm"},
+    {.key = "problem"},
+};
+
+static const char *compiler_words(const struct target *target, const struct compiler *compiler, struct arena *arena)
+{
+    if (compiler->is_nvcc)
+        return arena_printf(arena, "%s (%s)", compiler->path, compiler->version);
+    return arena_printf(arena, "%s%s%s", compiler->path,
+                        compiler->llvm ? arena_printf(arena, " (LLVM %u)", compiler->llvm) : "",
+                        target->cuda ? ", as PTX" : "");
+}
+
+static void add_target(struct table *table, const struct target *target, struct arena *arena)
+{
+    const struct target_modes modes = target_modes(target->arch);
+    const struct build_target build = build_target_of(target->arch);
+    struct compiler compiler;
+    struct err err = {0};
+    const enum status status = build_find_compiler(&compiler, &build, 0, arena, &err);
+    const char *problem = status ? arena_strdup(arena, err.text) : NULL;
+    const char *words = !status                     ? compiler_words(target, &compiler, arena)
+                        : status == ERR_UNSUPPORTED ? "never compiled: no compiler at hand knows it"
+                                                    : problem;
+    table_add(table, (struct cell[]){
+                         cell_text(target->arch), cell_text(target->products),
+                         cell_text(modes.wave32 && modes.wave64 ? "32, 64"
+                                   : modes.wave32               ? "32"
+                                                                : "64"),
+                         cell_text(target->cuda ? arena_printf(arena, "CUDA %s, LLVM %u", target->cuda, target->llvm)
+                                                : arena_printf(arena, "LLVM %u", target->llvm)),
+                         cell_text(words), cell_number(target->llvm), cell_text(target->cuda), cell_bool(modes.wave32),
+                         cell_bool(modes.wave64), cell_bool(modes.wgp), cell_text(problem ? NULL : compiler.path),
+                         cell_number(problem ? 0 : compiler.llvm), cell_text(problem)});
+}
+
+/* The GPUs that code is compiled for, each with the compiler at hand. */
+static void list_targets(struct document *document)
+{
+    struct table *table = TABLE(document->arena, target_columns);
+    table->indent = 2;
+    for (size_t k = 0; k < target_count; k++)
+        add_target(table, &targets[k], document->arena);
+    document_table(document, "targets", NULL, table);
+    document_text(document, SHOW_PEOPLE, TONE_PLAIN,
+                  "'rooftile build --arch TARGET' compiles for it. Where waves of 32 and 64 lanes are listed, --set "
+                  "wave=32,64 and --set cumode=0,1 compile every kernel each way. For NVIDIA either compiler will do: "
+                  "nvcc makes the code itself, clang PTX that the driver compiles.");
+}
+
+/* ---- the command ---- */
+
+static void add_names(struct text *out, const struct listing *listing)
 {
     for (size_t k = 0; k < listing->kernel_count; k++)
         if (!session_is_helper(listing->kernels[k]))
-            printf("%s\n", listing->kernels[k]->name);
+            text_addf(out, "%s\n", listing->kernels[k]->name);
     for (size_t k = 0; k < listing->suite_count; k++)
-        printf("%s\n", listing->suites[k].name);
+        text_addf(out, "%s\n", listing->suites[k].name);
 }
 
-static enum status find_all(struct listing *listing, const struct cli_options *options, struct err *err)
+/* What --set may say of the kernels that are named, or of all: each once. Other words are passed over, so that a shell
+ * may give all that stand on its line. */
+static enum status add_params(struct call *call, struct err *err)
 {
-    struct session session = {.options = options, .arena = listing->arena};
-    enum status status = session_catalog(&session, err);
-    listing->catalog = session.catalog;
-    if (!status)
-        status = find_suites(listing, err);
-    if (!status)
-        status = choose(listing, options, err);
-    for (size_t k = 0; k < listing->suite_count && !status && !options->names; k++) {
-        read_suite(&listing->suites[k], listing->arena);
-        if (listing->full && listing->suites[k].problem)
-            status = err_set(err, ERR_CONFIG, "%s", listing->suites[k].problem);
+    const struct cli_options *options = call->options;
+    struct session session = {.options = options, .arena = call->arena};
+    enum status status = session_go(&session, SESSION_CATALOG, err);
+    bool named = false;
+    for (size_t k = 0; k < options->arg_count && !status; k++)
+        named |= catalog_find(&session.catalog, options->args[k]) != NULL;
+    for (size_t k = 0; k < session.catalog.count && !status; k++) {
+        const struct manifest *manifest = session.catalog.manifests[k];
+        bool wanted = !named;
+        for (size_t a = 0; a < options->arg_count; a++)
+            wanted |= !strcmp(options->args[a], manifest->name);
+        for (size_t p = 0; p < manifest->param_count && wanted; p++) {
+            const struct param *param = &manifest->params[p];
+            for (size_t v = 0; v < (param->limit_count ? param->limit_count : 1); v++) {
+                const char *value = param->limit_count ? param_text(call->arena, &param->limits[v]) : "";
+                const char *line = arena_printf(call->arena, "%s=%s", param->name, value);
+                if (!call->out.data || !text_has_word(call->out.data, "\n", line, strlen(line)))
+                    text_addf(&call->out, "%s\n", line);
+            }
+        }
     }
     return status;
 }
 
-int cmd_list(const struct cli_options *options, struct arena *arena)
+enum status cmd_list(struct call *call, struct err *err)
 {
-    struct document document = {.arena = arena};
-    struct listing listing = {.arena = arena};
-    struct err err = {0};
-    if (options->targets && options->names) {
-        for (size_t k = 0; k < TARGET_COUNT; k++)
-            printf("%s\n", targets[k].arch);
-        return 0;
+    const struct cli_options *options = call->options;
+    struct document document = {.arena = call->arena};
+    struct listing listing = {.arena = call->arena};
+    if (options->params)
+        return add_params(call, err);
+    if (!options->targets && find_all(&listing, options, err))
+        return err->status;
+    if (options->names) {
+        add_names(&call->out, &listing);
+        for (size_t k = 0; k < target_count && options->targets; k++)
+            text_addf(&call->out, "%s\n", targets[k].arch);
+        return STATUS_OK;
     }
-    enum status status = options->targets ? STATUS_OK : find_all(&listing, options, &err);
-    if (!status && options->names) {
-        print_names(&listing);
-        return 0;
-    }
-    if (!status && options->targets)
+    if (options->targets)
         list_targets(&document);
-    else if (!status)
-        list_document(&document, &listing, options->json);
-    if (!status)
-        status = show_document(&document, options, false, &err);
-    return status ? cli_fail(&err) : 0;
+    else
+        list_document(&document, &listing, cli_wants_json(options));
+    return cli_show_document(options, &document, false, err);
 }

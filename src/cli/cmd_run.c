@@ -1,104 +1,64 @@
 /* SPDX-License-Identifier: MIT */
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "ab.h"
+#include "measure.h"
+#include "rooftile/ceilings.h"
 #include "rooftile/file.h"
+#include "rooftile/journal.h"
+#include "rooftile/render.h"
+#include "rooftile/units.h"
 
-/* ---- --resume ---- */
+/* ---- run ---- */
 
-static enum status read_resumed(const struct result **resumed, struct session *session, struct err *err)
+static enum status read_resumed(const struct result **old, const struct session *session, struct err *err)
 {
     const char *path = session->options->resume;
     if (!path)
         return STATUS_OK;
-    enum status status = result_read(resumed, path, session->arena, err);
-    if (status)
-        return status;
-    if (strcmp((*resumed)->device.name, session->info.name) ||
-        strcmp((*resumed)->device.backend, session->info.backend))
-        return err_set(err, ERR_CONFIG, "%s was measured on '%s', this device is '%s': not the same run", path,
-                       (*resumed)->device.name, session->info.name);
-    return STATUS_OK;
+    /* The journal of a run that was killed is newer than the result that this run was to replace. */
+    const char *journal = journal_of(path, session->arena);
+    enum status status = argument_result(old, file_exists(journal) ? journal : path, false, session->arena, err);
+    return status ? status : execute_check_place(*old, session, err);
 }
 
-/* ---- output ---- */
-
-/* Everything was measured and only the file failed: keep the data somewhere before giving up. */
-static enum status write_or_save(const struct result *result, const char *path, struct arena *arena, struct err *err)
+/* Everything was measured and only the file failed: the journals have it, unless they met the same full disk; then it
+ * goes to a new file elsewhere before giving up. */
+static enum status write_or_save(const struct result *result, struct session *session, struct err *err)
 {
+    const char *path = session->options->out, *dir = getenv("TMPDIR");
     enum status status = result_write(result, path, err);
     struct err ignored = {0};
+    bool whole = session->journal_count > 0;
+    for (size_t k = 0; k < session->journal_count; k++)
+        whole = whole && journal_is_whole(session->journals[k]);
     if (!status || !strcmp(path, "-"))
         return status;
-    const char *dir = getenv("TMPDIR");
-    char *rescue = arena_printf(arena, "%s/rooftile-%ld.json", dir ? dir : "/tmp", (long)getpid());
-    if (!result_write(result, rescue, &ignored))
-        log_info("the result was saved as %s instead", rescue);
-    return status;
+    char *rescue = arena_printf(session->arena, "%s/rooftile-XXXXXX.json", dir && *dir ? dir : "/tmp");
+    const int fd = whole ? -1 : mkostemps(rescue, strlen(".json"), O_CLOEXEC); /* whose mode the result takes over */
+    if (fd < 0)
+        return status;
+    close(fd);
+    if (result_write(result, rescue, &ignored)) {
+        unlink(rescue);
+        return status;
+    }
+    execute_journals_done(session);
+    return err_set(err, status, "%s; the result was saved as %s", err->text, rescue);
 }
 
 static void print_report(const struct result *result, const struct cli_options *options)
 {
     const char *name = options->format ? options->format : "table";
+    const struct report_options look = cli_look(options, NULL);
+    struct text text = {0};
     if (!strcmp(name, "jsonl") || (options->out && !strcmp(options->out, "-")))
         return; /* the events, or the result itself, are what standard output is for */
-    const struct report_format *format = report_format_find(name);
-    const struct report_options report = {
-        .color = log_use_color(STDOUT_FILENO), .columns = cli_columns(STDOUT_FILENO), .verbose = options->verbose > 0};
-    struct text text = {0};
-    report_write(&text, format, result, &report);
-    fputs(text.data ? text.data : "", stdout);
-    text_release(&text);
-}
-
-static enum status check_output(const struct cli_options *options, struct arena *arena, struct err *err)
-{
-    if (options->format && !report_format_find(options->format)) {
-        const char *names[16];
-        size_t count = 0;
-        for (const struct report_format *f = report_formats; f->name && count < 16; f++)
-            names[count++] = f->name;
-        const char *near = text_nearest(options->format, names, count);
-        return err_set(err, ERR_USAGE, "unknown format '%s'%s%s%s", options->format, near ? "; did you mean '" : "",
-                       near ? near : "", near ? "'?" : "");
-    }
-    if (!options->out || !strcmp(options->out, "-"))
-        return STATUS_OK;
-    /* Found out now rather than after an hour of measuring. */
-    char *dir = path_dir(arena, options->out);
-    enum status status = file_make_dirs(dir, err);
-    if (status || !access(dir, W_OK))
-        return status;
-    return err_set(err, ERR_IO, "cannot write into the folder %s", dir);
-}
-
-static enum status prepare(struct session *session, const struct result **resumed, struct err *err)
-{
-    const struct cli_options *options = session->options;
-    enum status status = options->trials > 1 ? trials_check(options, "--trials", err) : STATUS_OK;
-    if (!status)
-        status = check_output(options, session->arena, err);
-    if (!status)
-        status = session_prepare(session, err);
-    if (!status)
-        status = session_refuse_invalid(session, err);
-    if (!status)
-        status = read_resumed(resumed, session, err);
-    return status;
-}
-
-static int exit_code_of(const struct result *result, const struct cli_options *options)
-{
-    const int code = result_exit_code(result);
-    if (code || !options->strict)
-        return code;
-    for (size_t k = 0; k < result->case_count; k++)
-        if (result->cases[k].flags & (FLAG_INTERFERENCE | FLAG_THROTTLED))
-            return 4;
-    return 0;
+    report_write(&text, report_format_find(name), result, &look);
+    cli_print(&text);
 }
 
 /* Trials that do not fit together are still measurements: each is kept by itself. */
@@ -106,57 +66,252 @@ static void save_parts(const struct trials *run, const char *path)
 {
     struct err ignored = {0};
     struct arena *arena = run->session->arena;
-    const size_t length = path ? strlen(path) - (text_ends(path, ".json") ? strlen(".json") : 0) : 0;
     for (size_t k = 0; k < run->count && path && strcmp(path, "-") != 0; k++) {
-        char *name = arena_printf(arena, "%.*s.trial%zu.json", (int)length, path, k + 1);
+        char *name = arena_printf(arena, "%s.trial%zu.json", cli_stem(path, ".json", arena), k + 1);
         if (!result_write(&run->parts[k], name, &ignored))
             log_info("trial %zu was saved as %s", k + 1, name);
     }
 }
 
-static enum status measure(struct result *result, struct session *session, const struct result *resumed,
-                           struct err *err)
+static enum status measure(struct result *result, struct session *session, struct err *err)
 {
-    struct trials run = {.session = session, .title = "run", .resumed = resumed};
-    struct trials *const runs[] = {&run};
-    const enum status status = trials_run(runs, 1, session->options->trials ? session->options->trials : 1, err);
-    struct err join_err = {0};
-    if (run.count && trials_join(result, &run, &join_err)) {
-        *err = join_err;
-        save_parts(&run, session->options->out);
-        return join_err.status;
+    const struct cli_options *options = session->options;
+    const struct result *old = NULL;
+    struct result *kept = arena_alloc(session->arena, sizeof(*kept));
+    struct trials run = {.session = session, .title = "run", .out = options->out};
+    if ((options->trials > 1 ? trials_check(options, "--trials", session->arena, err)
+                             : cli_check_output(options->out, session->arena, err)) ||
+        session_go(session, SESSION_PREPARE | SESSION_VALID, err) || read_resumed(&old, session, err))
+        return err->status;
+    if (!session->machine.path[0])
+        log_warn("W001",
+                 "no ceiling is known for %s, so nothing can be set against one; 'rooftile roofline' measures them",
+                 session->info.name);
+    enum status status = session_go(session, SESSION_CODE, err);
+    if (!status && old) {
+        execute_resume(kept, old, session);
+        run.resumed = kept;
     }
+    const uint32_t least = old && old->trials > 1 ? old->trials : 1;
+    if (!status)
+        status = trials_measure(result, &run, options->trials > least ? options->trials : least, err);
+    if (status && run.count && !result->cases)
+        save_parts(&run, options->out);
     return status;
 }
 
-int cmd_run(const struct cli_options *options, struct arena *arena)
+static void say_interrupted(const struct result *result, const struct session *session)
 {
-    struct session session = {.options = options, .arena = arena};
+    if (session->options->trials > 1)
+        log_info("interrupted: the result has what was measured of %u trials; --resume continues it", result->trials);
+    else
+        log_info("interrupted: %zu of %zu case%s are in the result; --resume continues it", result->case_count,
+                 session->plan->count, text_s(session->plan->count));
+}
+
+/* Where the report was all that this run left, and there was no place for it; the program's end says why. */
+static void keep_unprinted(struct session *session)
+{
+    struct err err = {.text = "the report is not whole"};
+    if (!fflush(stdout) && !ferror(stdout)) {
+        execute_journals_done(session);
+    } else if (session->journal_count) {
+        execute_journals_kept(session, &err);
+        log_error("%s", err.text);
+    }
+}
+
+/* ---- on several devices, one after the other ---- */
+
+static enum status check_sides(const struct cli_options *options, struct err *err)
+{
+    const char *format = options->format;
+    if (options->resume || options->ab[0] || options->profile)
+        return err_set(err, ERR_USAGE, "--resume, --ab and --profile are for one device: give one to --device");
+    if (options->out && !strcmp(options->out, "-"))
+        return err_set(err, ERR_USAGE,
+                       "several devices have a result each, and standard output takes one: give "
+                       "-o FILE.json for FILE.DEVICE.json");
+    if (format && strcmp(format, "table") && strcmp(format, "markdown"))
+        return err_set(err, ERR_USAGE,
+                       "--format %s shows one device: give -o FILE.json, then 'rooftile report "
+                       "FILE.DEVICE.json --format %s'",
+                       format, format);
+    return STATUS_OK;
+}
+
+/* The exit code of two together. */
+static int worse(int a, int b)
+{
+    static const int order[] = {130, 1, 2, 3, 4};
+    for (size_t k = 0; k < sizeof(order) / sizeof(*order); k++)
+        if (a == order[k] || b == order[k])
+            return order[k];
+    return 0;
+}
+
+/* Returns the exit code; what goes wrong with one device costs that device only. */
+static int run_side(struct per_device *side, struct arena *arena)
+{
+    struct err err = {0};
     struct result *result = arena_alloc(arena, sizeof(*result));
-    const struct result *resumed = NULL;
-    struct err err = {0}, write_err = {0};
-    if (options->ab[0])
-        return ab_run(options, arena);
+    if (side->options.out)
+        side->options.out = device_file(side->options.out, side, arena);
+    log_clear_warnings();
+    enum status status = measure(result, &side->session, &err);
+    int code = status ? err_exit_code(status) : result_exit_code(result, side->options.strict);
+    if (result->cases && side->options.out && write_or_save(result, &side->session, &err))
+        code = worse(code, err_exit_code(status = err.status));
+    if (result->cases)
+        side->result = result;
+    if (!status || status == ERR_INTERRUPTED) {
+        execute_journals_done(&side->session);
+    } else {
+        execute_journals_kept(&side->session, &err);
+        log_error("%s: %s", side->name, err.text);
+    }
+    return code;
+}
+
+static enum status run_sides(struct call *call, struct per_device *sides, size_t count, struct err *err)
+{
+    const struct report_options look = cli_look(call->options, NULL);
+    struct document document = {.arena = call->arena};
+    struct text text = {0};
+    if (check_sides(call->options, err) || devices_suites(sides, count, err))
+        return err->status;
+    for (size_t k = 0; k < count && session_stop != STOP_SIGNAL; k++) {
+        log_info("%s (%zu of %zu)", sides[k].name, k + 1, count);
+        call->code = worse(call->code, run_side(&sides[k], call->arena));
+    }
+    document_table(&document, NULL, NULL, devices_table(sides, count, call->arena));
+    for (size_t k = 0; k < count; k++)
+        if (sides[k].result)
+            document_text(&document, SHOW_PEOPLE, TONE_PLAIN, "%s: %s, %s%s%s", sides[k].name,
+                          sides[k].result->device.name, sides[k].result->predicted ? "predicted" : "measured",
+                          sides[k].options.out ? ", in " : "", sides[k].options.out ? sides[k].options.out : "");
+    render_find(call->options->format ? call->options->format : "table")(&text, &document, &look);
+    cli_print(&text);
+    return STATUS_OK;
+}
+
+/* What is asked of a run's result is asked of its plan. */
+static enum status dry_run(struct call *call, struct err *err)
+{
+    struct cli_options *options = arena_copy(call->arena, call->options, sizeof(*options));
+    options->json = options->out;
+    options->out = options->format = NULL;
+    call->options = options;
+    return cmd_plan(call, err);
+}
+
+enum status cmd_run(struct call *call, struct err *err)
+{
+    const struct cli_options *options = call->options;
+    struct session session = {.options = options, .arena = call->arena};
+    struct result *result = arena_alloc(call->arena, sizeof(*result));
+    if (options->dry_run)
+        return dry_run(call, err);
+    struct per_device *sides = NULL;
+    size_t count = 0;
     session_catch_signals();
-    enum status status = prepare(&session, &resumed, &err);
-    if (!status && !session.machine_path[0])
-        log_warn("W001",
-                 "no ceiling is known for %s, so nothing can be set against one; 'rooftile roofline' measures them",
-                 session.info.name);
+    if (devices_of(&sides, &count, options, call->arena, err))
+        return err->status;
+    if (count > 1)
+        return run_sides(call, sides, count, err);
+    if (options->ab[0])
+        return ab_run(call, err);
+    enum status status = measure(result, &session, err);
+    const bool interrupted = status == ERR_INTERRUPTED;
+    if ((status && !result->cases) || (options->out && write_or_save(result, &session, err)))
+        return execute_journals_kept(&session, err);
+    if (options->out)
+        execute_journals_done(&session);
+    if (status && !interrupted)
+        return execute_journals_kept(&session, err);
+    print_report(result, options);
+    keep_unprinted(&session);
+    if (interrupted)
+        say_interrupted(result, &session);
+    call->code = interrupted ? 130 : result_exit_code(result, options->strict);
+    return STATUS_OK;
+}
+
+/* ---- roofline ---- */
+
+static enum status prepare(struct session *session, struct err *err)
+{
+    static const char *const suite[] = {"characterize"};
+    char time[UNITS_TEXT];
+    if (!session->options->arg_count) {
+        session->args = suite;
+        session->arg_count = 1;
+    }
+    if (session_go(session, SESSION_SUITES | SESSION_CATALOG | SESSION_DEVICE, err))
+        return err->status;
+    if (session->info.predicted)
+        return err_set(err, ERR_USAGE, "sim executes nothing, so it has no ceilings to measure; its machine file is %s",
+                       session->machine.path);
+    /* Ceilings are measured without a machine: nothing can beat a ceiling that is not there yet. */
+    const enum status status = session_go(session, SESSION_PLAN | SESSION_VALID | SESSION_CODE, err);
     if (!status)
-        status = session_build(&session, &session_stop, &err);
+        log_info("%zu case%s, about %s", session->plan->count, text_s(session->plan->count),
+                 units_time(time, session->plan->estimate_ns));
+    return status;
+}
+
+static enum status save(const struct session *session, struct machine *machine, const struct result *result,
+                        struct err *err)
+{
+    const struct cli_options *options = session->options;
+    const char *path = options->out;
+    if (!path && session_machine_file(&path, &session->info, true, session->arena, err))
+        return err->status;
+    session_device_id(machine->device_id, &session->info);
+    snprintf(machine->path, sizeof(machine->path), "%.511s", path);
+    snprintf(machine->measured_at, sizeof(machine->measured_at), "%s", result->finished_at);
+    enum status status = file_make_dirs(path_dir(session->arena, path), err);
     if (!status)
-        status = measure(result, &session, resumed, &err);
-    if (status && !result->cases)
-        return cli_fail(&err);
-    if (options->out && write_or_save(result, options->out, arena, &write_err))
-        return cli_fail(&write_err);
-    if (!status || status == ERR_INTERRUPTED)
-        print_report(result, options);
-    if (status == ERR_INTERRUPTED && options->trials > 1)
-        log_info("interrupted: the result has what was measured of %u trials", result->trials);
-    else if (status == ERR_INTERRUPTED)
-        log_info("interrupted: %zu of %zu cases are in the result; --resume continues it", result->case_count,
-                 session.plan->count);
-    return status ? (status == ERR_INTERRUPTED ? 130 : cli_fail(&err)) : exit_code_of(result, options);
+        status = machine_write(machine, path, err);
+    return status || !options->result ? status : result_write(result, options->result, err);
+}
+
+/* A neighbour makes ceilings lower and levels blurred; whoever uses the file should know. */
+static void say_interference(const struct result *result)
+{
+    size_t interference = 0;
+    for (size_t k = 0; k < result->case_count; k++)
+        interference += (result->cases[k].flags & FLAG_INTERFERENCE) != 0;
+    if (interference * 10 > result->case_count)
+        log_info("%zu of %zu cases saw interference by something else on this machine: for ceilings to rely on, "
+                 "measure again "
+                 "while it is quiet",
+                 interference, result->case_count);
+}
+
+static enum status check_measured(const struct result *result, struct err *err)
+{
+    const char *why = result_unmeasured(result);
+    return why ? err_set(err, ERR_DEVICE, "nothing was measured, so there are no ceilings: %s", why) : STATUS_OK;
+}
+
+enum status cmd_roofline(struct call *call, struct err *err)
+{
+    const struct report_options look = cli_look(call->options, NULL);
+    const struct execution execution = {.title = "roofline"};
+    struct session session = {.options = call->options, .arena = call->arena};
+    struct result *result = arena_alloc(call->arena, sizeof(*result));
+    struct machine *machine = arena_alloc(call->arena, sizeof(*machine));
+    struct text text = {0};
+    session_catch_signals();
+    if (prepare(&session, err) || execute_plan(result, &session, &execution, err) || check_measured(result, err) ||
+        ceilings_find(machine, result, call->options->seed, err) || save(&session, machine, result, err))
+        return err->status;
+    if (strcmp(machine->path, "-") != 0)
+        report_machine(&text, machine, &look);
+    cli_print(&text);
+    say_interference(result);
+    log_info("saved as %s; 'rooftile run' uses it", machine->path);
+    call->code = result_exit_code(result, call->options->strict);
+    return STATUS_OK;
 }

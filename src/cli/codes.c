@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "codes.h"
-
 #include <math.h>
 #include <string.h>
 
+#include "measure.h"
 #include "rooftile/isa.h"
 #include "rooftile/launch_fit.h"
+#include "rooftile/targets.h"
 
 void codes_open(struct codes *codes, const struct session *session)
 {
@@ -14,7 +14,6 @@ void codes_open(struct codes *codes, const struct session *session)
     codes->session = session;
     codes->files = arena_array(arena, plan->code_count + 1, sizeof(*codes->files));
     codes->problems = arena_array(arena, plan->code_count + 1, sizeof(*codes->problems));
-    codes->loops = arena_array(arena, plan->code_count + 1, sizeof(*codes->loops));
     for (size_t k = 0; k < plan->code_count && !session->info.predicted; k++) {
         const struct build_result *build = &session->builds[k];
         const bool built = build->state == BUILD_CACHED || build->state == BUILD_COMPILED;
@@ -56,43 +55,35 @@ static void name_kernels(struct text *out, const struct codeobj_file *file)
         text_addf(out, " and %zu more", object->kernel_count - 4);
 }
 
-/* The claim is about the launch that is measured. */
-static void compare_claim(struct text *found, const struct resolved *resolved, const struct resolved_launch *launch,
-                          const struct codeobj *object, const struct codeobj_kernel *kernel)
-{
-    struct text differs = {0};
-    if (launch == launch_first_timed(resolved) &&
-        launch_claim_differs(&differs, resolved, launch, object->target, kernel))
-        add_line(found, differs.data);
-    text_release(&differs);
-}
-
 static void compare_launch(void *context, const struct resolved_launch *launch)
 {
     struct difference_search *search = context;
     const struct codes *codes = search->codes;
     const struct codeobj_file *file = codes->files[launch->code];
-    struct text found = {0};
+    struct text found = {0}, claim = {0};
     if (search->unread && codes->problems[launch->code])
         add_line(search->out, codes->problems[launch->code]);
     if (!file)
         return;
     const struct codeobj *object = NULL;
-    const struct codeobj_kernel *kernel = codeobj_find_kernel(&object, file, NULL, launch->symbol);
+    const struct codeobj_kernel *kernel = codeobj_find_kernel(&object, file, launch->symbol);
     if (!kernel) {
         text_addf(&found, "the code object %s has no kernel '%s': ", file->path, launch->symbol);
         name_kernels(&found, file);
     } else {
         launch_fit(&found, search->resolved, launch, kernel, codes->session->info.lds_bytes);
-        compare_claim(&found, search->resolved, launch, object, kernel);
+        /* The claim is about the launch that is measured. */
+        if (launch == launch_first_timed(search->resolved) &&
+            launch_claim_differs(&claim, search->resolved, launch, object->target, kernel))
+            add_line(&found, claim.data);
     }
     if (found.length)
         add_line(search->out, found.data);
     text_release(&found);
+    text_release(&claim);
 }
 
-static bool find_differences(struct text *out, const struct codes *codes, const struct plan_case *plan_case,
-                             bool unread)
+bool codes_differences(struct text *out, const struct codes *codes, const struct plan_case *plan_case, bool unread)
 {
     struct difference_search search = {.out = out, .codes = codes, .resolved = &plan_case->resolved, .unread = unread};
     if (plan_case->state != PLAN_READY)
@@ -105,23 +96,47 @@ static bool find_differences(struct text *out, const struct codes *codes, const 
     return out->length > 0;
 }
 
-bool codes_differences(struct text *out, const struct codes *codes, const struct plan_case *plan_case)
+struct work_search {
+    const struct codes *codes;
+    struct code_work found;
+    struct arena arena;
+    bool unread; /* a launch cannot be disassembled, or is a library's: nothing is known of the whole */
+};
+
+static void add_work(void *context, const struct resolved_launch *launch, double times)
 {
-    return find_differences(out, codes, plan_case, true);
+    struct work_search *search = context;
+    const struct codeobj_file *file = search->codes->files[launch->code];
+    const struct codeobj *object = NULL;
+    const struct codeobj_kernel *kernel = file ? codeobj_find_kernel(&object, file, launch->symbol) : NULL;
+    struct isa isa = {0};
+    struct err err = {0};
+    if (!kernel || kernel->is_ptx || target_is_nvidia(object->target) ||
+        isa_read(&isa, object, kernel, 1, &search->arena, &err))
+        search->unread = true;
+    else
+        code_work_add(&search->found, isa.kernels, launch, times);
+}
+
+bool codes_work_differs(struct text *out, const struct codes *codes, const struct plan_case *plan_case)
+{
+    struct work_search search = {.codes = codes};
+    const bool copies = plan_case->resolved.timing.stream_launches == 0; /* which read and write without any code */
+    if (plan_case->state != PLAN_READY || copies)
+        return false;
+    launch_each_timed(&plan_case->resolved, add_work, &search);
+    arena_release(&search.arena);
+    return !search.unread && work_differs(out, &plan_case->resolved, &search.found);
 }
 
 /* A reason stands in one line. */
-static char *one_line(const struct text *lines, struct arena *arena)
+static const char *one_line(struct text *lines, struct arena *arena)
 {
     struct text line = {0};
     for (const char *at = lines->data; *at; at++)
-        if (*at == '\n')
-            text_add(&line, "; ");
-        else
-            text_addn(&line, at, 1);
-    char *copy = arena_strdup(arena, line.data);
-    text_release(&line);
-    return copy;
+        text_addn(&line, *at == '\n' ? "; " : at, *at == '\n' ? 2 : 1);
+    text_clear(lines);
+    return text_take(&line, arena);
 }
 
 const char *const *codes_refused(const struct codes *codes)
@@ -130,9 +145,8 @@ const char *const *codes_refused(const struct codes *codes)
     const char **refused = arena_array(codes->session->arena, plan->count + 1, sizeof(*refused));
     struct text found = {0};
     for (size_t k = 0; k < plan->count; k++) {
-        text_clear(&found);
         /* What a compiler made can be right though this reader does not know its format: the device decides. */
-        if (find_differences(&found, codes, &plan->cases[k], false))
+        if (codes_differences(&found, codes, &plan->cases[k], false))
             refused[k] = one_line(&found, codes->session->arena);
     }
     text_release(&found);
@@ -141,7 +155,15 @@ const char *const *codes_refused(const struct codes *codes)
 
 /* ---- what a result records ---- */
 
-static void add_occupancy(struct result_code *facts, const struct codes *codes, const struct codeobj *object,
+/* What the disassembly says of the kernel of a code that was asked for last: cases share kernels, and each is
+ * disassembled once. */
+struct hot_loop {
+    const struct codeobj_kernel *kernel; /* NULL: not asked yet */
+    const char *instruction;             /* NULL: no loop, or no disassembler */
+    double share;
+};
+
+static void add_occupancy(struct result_code *facts, struct arena *arena, const struct codeobj *object,
                           const struct codeobj_kernel *kernel, const struct resolved_launch *launch)
 {
     struct occupancy occupancy;
@@ -151,47 +173,32 @@ static void add_occupancy(struct result_code *facts, const struct codes *codes, 
         return;
     facts->waves_per_simd = occupancy.waves_per_simd;
     occupancy_limiters(&limit, &occupancy);
-    if (limit.length)
-        facts->occupancy_limit = arena_strdup(codes->session->arena, limit.data);
-    text_release(&limit);
+    facts->occupancy_limit = text_take(&limit, arena);
 }
 
-/* Cases share kernels: each is disassembled once. Without a disassembler there is nothing to say. */
-static void add_hot_loop(struct result_code *facts, const struct codes *codes, size_t code,
-                         const struct codeobj *object, const struct codeobj_kernel *kernel)
+static void find_hot_loop(struct hot_loop *loop, const struct codeobj *object, const struct codeobj_kernel *kernel,
+                          struct arena *arena)
 {
-    struct codes_loop *known = &codes->loops[code];
     struct arena scratch = {0};
     struct isa isa = {0};
     struct isa_hot hot;
     struct err err = {0};
-    if (known->kernel != kernel) {
-        *known = (struct codes_loop){.kernel = kernel, .share = NAN};
-        if (!isa_read_codeobj(&isa, object, kernel, &scratch, &err) && isa_hot_find(&hot, isa.kernels, &scratch)) {
-            known->instruction = arena_strdup(codes->session->arena, hot.instruction);
-            known->share = hot.share;
-        }
-        arena_release(&scratch);
+    *loop = (struct hot_loop){.kernel = kernel, .share = NAN};
+    if (!isa_read(&isa, object, kernel, 1, &scratch, &err) && isa_hot_find(&hot, isa.kernels, &scratch)) {
+        loop->instruction = arena_strdup(arena, hot.instruction);
+        loop->share = hot.share;
     }
-    facts->loop_instruction = known->instruction;
-    facts->loop_share = known->share;
+    arena_release(&scratch);
 }
 
-void codes_disassemble(const struct codes *codes)
-{
-    const struct plan *plan = codes->session->plan;
-    for (size_t k = 0; k < plan->count; k++)
-        codes_facts(codes, &plan->cases[k]);
-}
-
-struct result_code codes_facts(const struct codes *codes, const struct plan_case *plan_case)
+static struct result_code facts_of(const struct codes *codes, struct hot_loop *loops, const struct plan_case *plan_case)
 {
     struct result_code facts = {.waves_per_simd = NAN, .occupancy_limit = "", .isa_sha256 = "", .loop_share = NAN};
     const struct resolved_launch *launch =
         plan_case->state == PLAN_READY ? launch_first_timed(&plan_case->resolved) : NULL;
     const struct codeobj_file *file = launch ? codes->files[launch->code] : NULL;
     const struct codeobj *object = NULL;
-    const struct codeobj_kernel *kernel = file ? codeobj_find_kernel(&object, file, NULL, launch->symbol) : NULL;
+    const struct codeobj_kernel *kernel = file ? codeobj_find_kernel(&object, file, launch->symbol) : NULL;
     if (!kernel)
         return facts;
     facts.isa_sha256 = kernel->code_sha256;
@@ -207,7 +214,21 @@ struct result_code codes_facts(const struct codes *codes, const struct plan_case
     facts.sgpr_spills = kernel->sgpr_spills;
     facts.kernarg_bytes = kernel->kernarg_bytes;
     facts.wave = kernel->wave;
-    add_occupancy(&facts, codes, object, kernel, launch);
-    add_hot_loop(&facts, codes, launch->code, object, kernel);
+    add_occupancy(&facts, codes->session->arena, object, kernel, launch);
+    struct hot_loop *loop = &loops[launch->code];
+    if (loop->kernel != kernel)
+        find_hot_loop(loop, object, kernel, codes->session->arena);
+    facts.loop_instruction = loop->instruction;
+    facts.loop_share = loop->share;
+    return facts;
+}
+
+const struct result_code *codes_facts(const struct codes *codes)
+{
+    const struct plan *plan = codes->session->plan;
+    struct result_code *facts = arena_array(codes->session->arena, plan->count + 1, sizeof(*facts));
+    struct hot_loop *loops = arena_array(codes->session->arena, plan->code_count + 1, sizeof(*loops));
+    for (size_t k = 0; k < plan->count; k++)
+        facts[k] = facts_of(codes, loops, &plan->cases[k]);
     return facts;
 }

@@ -5,38 +5,9 @@
 
 #define ANY_NUMBER SIZE_MAX
 
-static const enum option_id run_options[] = {
-    OPT_DEVICE,   OPT_SET,        OPT_FILTER, OPT_OUT,        OPT_FORMAT,  OPT_QUICK,  OPT_SEED,
-    OPT_MACHINE,  OPT_KERNELS,    OPT_CACHE,  OPT_JOBS,       OPT_FORCE,   OPT_RESUME, OPT_SAMPLES,
-    OPT_MIN_TIME, OPT_MAX_TIME,   OPT_TIMER,  OPT_CACHE_MODE, OPT_TIMEOUT, OPT_BUDGET, OPT_TRIALS,
-    OPT_AB,       OPT_KEEP_ORDER, OPT_LABEL,  OPT_STRICT,     OPT_PROFILE, OPT_END};
-static const enum option_id plan_options[] = {OPT_DEVICE, OPT_SET,        OPT_FILTER,  OPT_JSON,     OPT_QUICK,
-                                              OPT_SEED,   OPT_MACHINE,    OPT_KERNELS, OPT_MIN_TIME, OPT_MAX_TIME,
-                                              OPT_TIMER,  OPT_CACHE_MODE, OPT_TIMEOUT, OPT_END};
-static const enum option_id build_options[] = {OPT_ARCH,    OPT_DEVICE,     OPT_SET,   OPT_FILTER,
-                                               OPT_MACHINE, OPT_KERNELS,    OPT_CACHE, OPT_JOBS,
-                                               OPT_FORCE,   OPT_REFERENCES, OPT_END};
-static const enum option_id check_options[] = {
-    OPT_ARCH, OPT_RUN,     OPT_ORDERS, OPT_INJECT_FAULTS, OPT_DEVICE, OPT_SET,     OPT_FILTER, OPT_OUT,
-    OPT_SEED, OPT_KERNELS, OPT_CACHE,  OPT_JOBS,          OPT_FORCE,  OPT_TIMEOUT, OPT_BUDGET, OPT_END};
-static const enum option_id roofline_options[] = {OPT_DEVICE, OPT_QUICK, OPT_OUT,   OPT_JSON,   OPT_SEED, OPT_KERNELS,
-                                                  OPT_CACHE,  OPT_JOBS,  OPT_FORCE, OPT_BUDGET, OPT_END};
-static const enum option_id list_options[] = {OPT_FILTER, OPT_TARGETS, OPT_NAMES, OPT_JSON, OPT_KERNELS, OPT_END};
-static const enum option_id devices_options[] = {OPT_NAMES, OPT_JSON, OPT_END};
-static const enum option_id inspect_options[] = {OPT_ARCH, OPT_SET,     OPT_FILTER, OPT_BLOCK, OPT_ISA,   OPT_IR,
-                                                 OPT_JSON, OPT_KERNELS, OPT_CACHE,  OPT_JOBS,  OPT_FORCE, OPT_END};
-static const enum option_id report_options[] = {OPT_FORMAT, OPT_OUT, OPT_END};
-static const enum option_id aa_options[] = {
-    OPT_DEVICE,   OPT_SET,      OPT_FILTER,  OPT_TRIALS,     OPT_OUT,     OPT_JSON,   OPT_QUICK,
-    OPT_SEED,     OPT_MACHINE,  OPT_KERNELS, OPT_CACHE,      OPT_JOBS,    OPT_FORCE,  OPT_SAMPLES,
-    OPT_MIN_TIME, OPT_MAX_TIME, OPT_TIMER,   OPT_CACHE_MODE, OPT_TIMEOUT, OPT_BUDGET, OPT_END};
-static const enum option_id history_options[] = {
-    OPT_DB,     OPT_CHANNEL, OPT_DEVICE,   OPT_FORMAT,  OPT_OUT,     OPT_JSON,  OPT_STRICT, OPT_CONFIRM, OPT_TRIALS,
-    OPT_REASON, OPT_KEEP,    OPT_BACKFILL, OPT_MACHINE, OPT_KERNELS, OPT_CACHE, OPT_JOBS,   OPT_END};
-static const enum option_id compare_options[] = {OPT_FORMAT, OPT_JSON,  OPT_OUT,    OPT_FILTER,
-                                                 OPT_ALPHA,  OPT_DELTA, OPT_STRICT, OPT_END};
-static const enum option_id checkup_options[] = {OPT_OUT, OPT_HTML, OPT_END};
-static const enum option_id text_options[] = {OPT_OUT, OPT_END};
+/* What several commands take together. */
+#define COMPILING "kernels cache jobs force allow-flags "
+#define MEASURING "min-time max-time timer cache-mode timeout "
 
 const struct command commands[] = {
     {.name = "run",
@@ -48,33 +19,45 @@ const struct command commands[] = {
                  "  rooftile run stream_triad --set n=32Mi --set dtype=f64\n"
                  "  rooftile run pointer_chase --set footprint=16Ki..1Gi*2\n"
                  "  rooftile run gemm_buffered --device sim:mi300x   predict, execute nothing\n"
-                 "  rooftile run quick -o r.json --resume r.json   go on after Ctrl-C\n"
+                 "  rooftile run quick --device hip:0,hip:1 -o r.json   each into its own file\n"
+                 "  rooftile run quick -o r.json --resume r.json   go on after Ctrl-C or a kill\n"
                  "  rocprofv3 --kernel-trace --marker-trace -- rooftile run stream_copy --profile\n"
                  "  rocgdb --args rooftile run my_kernel --kernels . --profile\n",
      .details =
          "A SUITE is a JSON file, or the name of one in configs/; a KERNEL is a name of 'rooftile list'. Every "
          "parameter that --set gives several values is swept; several parameters make every combination.\n"
+         "Several devices (--device A,B) run one after the other, and one table has them side by side. -o FILE.json "
+         "writes one result for each, FILE.A.json and so on, as whatever reads results wants one device.\n"
          "--profile is for looking at kernels with other tools: in a trace each case is a range with its id, and in it "
          "the ranges 'warm' and 'timed' with one launch each (of every step, where a kernel has several). There are no "
          "other launches, and no watchdog unless --timeout sets one. Cases run in a worker process: in a debugger say "
          "'set detach-on-fork off' and 'set schedule-multiple on' first.\n"
+         "A case that is finished is on the disk before the next one begins: in FILE.journal of -o FILE (else in the "
+         "data "
+         "folder, where -v says its name) until the result is written. Of a run that was killed, --resume, report, "
+         "compare and merge read it in place of FILE.\n"
          "Exit codes: 0 ok; 1 findings: a wrong result, a crash, a speed beyond a physical peak; 2 usage or "
-         "configuration; 3 could not measure; 4 inconclusive, with --strict; 130 interrupted, with a valid partial "
-         "result.",
-     .options = run_options,
+         "configuration; 3 nothing could be measured; 4 with --strict: inconclusive, or time ran out before all cases; "
+         "130 interrupted, with a valid partial result.",
+     .options = "device set filter out json format quick seed sample-seed machine " COMPILING
+                "resume samples " MEASURING "budget trials ab keep-order label strict profile dry-run",
      .min_args = 1,
      .max_args = ANY_NUMBER,
-     .run = cmd_run},
+     .run = cmd_run,
+     .makes_file = true},
     {.name = "plan",
      .args = "SUITE|KERNEL...",
      .summary = "show what a run would do and how long it would take",
      .examples = "  rooftile plan quick                       cases, lower bounds, how long\n"
                  "  rooftile plan stream_triad --set n=1Mi..1Gi*4\n"
                  "  rooftile plan quick --device sim:mi300x   on a GPU that is not here\n"
+                 "  rooftile plan gemm --device sim:mi300x,sim:h100   side by side\n"
                  "  rooftile plan quick --json plan.json\n",
-     .details = "The lower bound is the least time that the ceilings allow; the forecast adds the launch. Both are "
-                "predictions.",
-     .options = plan_options,
+     .details =
+         "The lower bound is the least time that the ceilings allow; the forecast adds the launch. Both are "
+         "predictions. Of several devices (--device A,B) or machine files (--machine A,B) each has its forecast, "
+         "and how many times faster it is than the first; the JSON then has one plan for each.",
+     .options = "device set filter out json quick seed machine kernels " MEASURING,
      .min_args = 1,
      .max_args = ANY_NUMBER,
      .run = cmd_plan},
@@ -98,7 +81,7 @@ const struct command commands[] = {
          "whether its compiler is here or not.\n"
          "Exit code 1: something did not compile, and the compiler's own message is shown; or no compiler knows a "
          "target of --arch.",
-     .options = build_options,
+     .options = "arch device set filter machine " COMPILING "references",
      .max_args = ANY_NUMBER,
      .run = cmd_build},
     {.name = "check",
@@ -115,10 +98,11 @@ const struct command commands[] = {
          "it claims, are compared with those of the code: for the targets of --arch, else for the first that a "
          "compiler here knows. With --run or --inject-faults that is skipped unless --arch is given.\n\n"
          "Exit codes: 1 a kernel is wrong, or a fault went unnoticed; 2 a manifest or suite is broken, or does "
-         "not fit its code.",
-     .options = check_options,
+         "not fit its code; 3 with --run: nothing was verified; 4 with --strict: time ran out before all kernels.",
+     .options = "arch run orders inject-faults device set filter out json seed " COMPILING "timeout budget strict",
      .max_args = ANY_NUMBER,
-     .run = cmd_check},
+     .run = cmd_check,
+     .makes_file = true},
     {.name = "roofline",
      .args = "[SUITE]",
      .summary = "measure the ceilings of this machine",
@@ -131,11 +115,12 @@ const struct command commands[] = {
          "are the bandwidth of each memory level and the peak of each arithmetic unit; beside them stand latencies, "
          "LDS, "
          "launch costs and timer facts. Cache levels are found in the measurements, by bandwidth and by latency, "
-         "not looked up in a table; where the two do not agree, it says so. -o names the machine file; --json "
+         "not looked up in a table; where the two do not agree, it says so. -o names the machine file; --result "
          "keeps the measurements behind it.",
-     .options = roofline_options,
+     .options = "device quick out json result seed " COMPILING "budget strict",
      .max_args = 1,
-     .run = cmd_roofline},
+     .run = cmd_roofline,
+     .makes_file = true},
     {.name = "list",
      .args = "[KERNEL|SUITE]...",
      .summary = "list kernels and suites, or show one in full",
@@ -146,7 +131,7 @@ const struct command commands[] = {
                  "  rooftile list --json -                    for programs\n",
      .details = "With the name of a family, such as memory, its kernels are listed. --filter looks at names, families "
                 "and tags.",
-     .options = list_options,
+     .options = "filter targets names params out json kernels",
      .max_args = ANY_NUMBER,
      .run = cmd_list},
     {.name = "devices",
@@ -154,7 +139,7 @@ const struct command commands[] = {
      .summary = "list the devices, or say exactly why one is off",
      .examples = "  rooftile devices\n"
                  "  rooftile devices --json -                 for programs\n",
-     .options = devices_options,
+     .options = "names out json",
      .run = cmd_devices},
     {.name = "inspect",
      .args = "KERNEL|FILE...",
@@ -172,7 +157,7 @@ const struct command commands[] = {
          "kernel is launched. Instructions are read from llvm-objdump and counted once each, whatever the branches "
          "do; the column of a loop is one pass through it.\n"
          "Findings never change the exit code.",
-     .options = inspect_options,
+     .options = "arch set filter block isa ir out json " COMPILING,
      .min_args = 1,
      .max_args = ANY_NUMBER,
      .run = cmd_inspect},
@@ -180,9 +165,10 @@ const struct command commands[] = {
      .args = "RESULT",
      .summary = "print a result file as a table, CSV or JSON",
      .examples = "  rooftile report out/quick.json            the table again\n"
-                 "  rooftile report r.json --format csv -o r.csv\n"
+                 "  rooftile report r.json --sort -time --top 10   the ten longest\n"
+                 "  rooftile report r.json --filter 'stream_*' -o r.csv\n"
                  "  rooftile report r.json --format jsonl | grep stream_\n",
-     .options = report_options,
+     .options = "filter sort top format out json",
      .min_args = 1,
      .max_args = 1,
      .run = cmd_report},
@@ -193,12 +179,15 @@ const struct command commands[] = {
                  "  rooftile report run.json                  medians of three trials\n",
      .details =
          "A trial is a fresh process; the medians of several say how much a process differs from the next, which "
-         "the samples of one cannot. Trials of different devices, environments, compilers, suites or timers are "
-         "refused, and so is the same trial twice. The order of the files does not matter.",
-     .options = text_options,
+         "the samples of one cannot. Trials of different devices, environments, suites or timers are refused, and "
+         "cases "
+         "of other code, launches, input data, work or verification, and so is the same trial twice. The order of the "
+         "files does not matter.",
+     .options = "out json",
      .min_args = 2,
      .max_args = ANY_NUMBER,
-     .run = cmd_merge},
+     .run = cmd_merge,
+     .makes_file = true},
     {.name = "compare",
      .args = "BASE NEW",
      .summary = "say what got slower between two results, with an exit code",
@@ -214,7 +203,7 @@ const struct command commands[] = {
          "Exit codes: 0 nothing slower; 1 a case or key figure is slower, broken or missing; 2 the two cannot be "
          "compared; "
          "4 with --strict: something is inconclusive, new or not comparable.",
-     .options = compare_options,
+     .options = "format json out filter alpha delta strict",
      .min_args = 2,
      .max_args = 2,
      .run = cmd_compare},
@@ -227,10 +216,12 @@ const struct command commands[] = {
          "The spread between fresh processes is learned per case and per class, and kept: 'rooftile compare' then "
          "knows what each case can show. Cases whose smallest visible change exceeds "
          "10 % are named as too noisy to gate. 8 trials are the least that teach anything.",
-     .options = aa_options,
+     .options =
+         "device set filter trials out json result quick seed machine " COMPILING "samples " MEASURING "budget strict",
      .min_args = 1,
      .max_args = ANY_NUMBER,
-     .run = cmd_aa},
+     .run = cmd_aa,
+     .makes_file = true},
     {.name = "checkup",
      .args = "FOLDER",
      .summary = "one JSON and one page of what scripts/gpu_check measured",
@@ -244,10 +235,11 @@ const struct command commands[] = {
                 "Exit codes: 0 all passed; 1 findings: a wrong result, a crash, a time that physics forbids; 2 the "
                 "folder is none of "
                 "gpu_check; 3 something could not be built or measured; 4 nothing is wrong, but time ran out.",
-     .options = checkup_options,
+     .options = "out json html",
      .min_args = 1,
      .max_args = 1,
-     .run = cmd_checkup},
+     .run = cmd_checkup,
+     .makes_file = true},
     {.name = "history",
      .args = "add|show|gate|accept|export|check|prune [ARGUMENT]...",
      .summary = "keep every run, and say what changed for good",
@@ -256,45 +248,52 @@ const struct command commands[] = {
                  "  rooftile history gate --confirm nightly   measure suspects again first\n"
                  "  rooftile history show 'stream_*'          how it went\n"
                  "  rooftile history accept 'gemm_*' --reason 'traded for accuracy, #123'\n"
-                 "  rooftile history export --format csv -o history.csv\n",
+                 "  rooftile history export -o history.csv\n",
      .details =
          "One SQLite file; a run is one result with its trials, a series one case under one timer on one device. The "
-         "gate wants 6 runs before it judges a series. One run that moved is TENTATIVE; a change that stayed is "
-         "confirmed, and remains a finding until it is gone or accepted. A changed driver, kernel or governor starts "
+         "gate wants 6 runs before it judges a series. One run that moved is TENTATIVE; a change that stayed, or "
+         "that --confirm measured again, is confirmed, and remains a finding until it is gone or accepted. A changed "
+         "driver, kernel or governor starts "
          "every "
          "series anew, and says so.\n"
-         "Exit codes of gate: 0 nothing confirmed; 1 a series is slower for good, broken or missing; 4 with --strict: "
-         "tentative, "
-         "learning, timed in another way, or the environment changed. check: 1 when something is wrong with the file.",
-     .options = history_options,
+         "Exit codes of gate: 0 nothing confirmed; 1 a series is slower for good, broken or missing; 3 --confirm could "
+         "measure nothing; 4 with --strict: tentative, learning, timed in another way, or the environment, input data "
+         "or work changed. check: 1 when something is wrong with the file.",
+     .options =
+         "db channel device format out json strict confirm trials reason keep backfill machine kernels cache jobs "
+         "allow-flags",
      .min_args = 1,
      .max_args = ANY_NUMBER,
-     .run = cmd_history},
+     .run = cmd_history,
+     .prints_to_out = true},
     {.name = "schema",
      .args = "[suite|manifest|machine|result|compare|noise|inspect|checkup]",
      .summary = "print the JSON Schema of a file format, or list them",
      .examples = "  rooftile schema suite > suite.schema.json   for an editor or validator\n"
                  "  rooftile schema                             which there are\n",
-     .options = text_options,
+     .options = "out",
      .max_args = 1,
-     .run = cmd_schema},
+     .run = cmd_schema,
+     .prints_to_out = true},
     {.name = "completion",
      .args = "bash|zsh|fish",
      .summary = "print a completion script for a shell",
      .examples = "  source <(rooftile completion bash)        this shell only\n"
                  "  rooftile completion zsh -o ~/.zfunc/_rooftile\n"
                  "  rooftile completion fish -o ~/.config/fish/completions/rooftile.fish\n",
-     .options = text_options,
+     .options = "out",
      .min_args = 1,
      .max_args = 1,
-     .run = cmd_completion},
+     .run = cmd_completion,
+     .prints_to_out = true},
     {.name = "man",
      .args = "",
      .summary = "print the man page (as mdoc source)",
      .examples = "  rooftile man | man -l -                   read it\n"
                  "  rooftile man -o rooftile.1\n",
-     .options = text_options,
-     .run = cmd_man},
+     .options = "out",
+     .run = cmd_man,
+     .prints_to_out = true},
     {.name = NULL},
 };
 

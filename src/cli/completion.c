@@ -2,30 +2,29 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "pages.h"
+#include "cli.h"
 
 /* ---- what shells have in common ---- */
 
 /* How a shell is told what the value of an option may be. */
 struct values {
     const char *choices, *choices_end; /* around the words */
-    const char *device, *folder, *file, *other;
+    const char *device, *folder, *file, *arch, *param, *other;
 };
 
 static void add_values(struct text *out, const struct values *values, const struct option_row *row)
 {
-    const char *const completes[] = {[COMPLETE_NOTHING] = values->other,
-                                     [COMPLETE_FILE] = values->file,
-                                     [COMPLETE_FOLDER] = values->folder,
-                                     [COMPLETE_DEVICE] = values->device};
+    const char *const completes[] = {
+        [COMPLETE_NOTHING] = values->other, [COMPLETE_FILE] = values->file, [COMPLETE_FOLDER] = values->folder,
+        [COMPLETE_DEVICE] = values->device, [COMPLETE_ARCH] = values->arch, [COMPLETE_PARAM] = values->param};
     text_add(out, row->choices ? values->choices : completes[row->complete]);
     for (size_t k = 0; row->choices && row->choices[k]; k++)
         text_addf(out, "%s%s", k ? " " : "", row->choices[k]);
     text_add(out, row->choices ? values->choices_end : "");
 }
 
-/* What may stand as an argument of a command, from its `args`: words in small letters are choices, capitals are kinds.
- */
+/* What may stand as an argument of a command, from its `args`: words in small letters are choices, capitals are
+ * kinds. */
 static bool takes_names(const struct command *command) /* of kernels and suites */
 {
     return strstr(command->args, "KERNEL") || strstr(command->args, "SUITE");
@@ -36,23 +35,21 @@ static bool takes_files(const struct command *command)
     return strstr(command->args, "SUITE") || strstr(command->args, "RESULT") || strstr(command->args, "FILE");
 }
 
-/* The choices between `before` and `after`; nothing where there are none. */
-static bool add_argument_choices(struct text *out, const char *before, const struct command *command, const char *after)
+static const char small[] = "abcdefghijklmnopqrstuvwxyz";
+
+static bool takes_choices(const struct command *command)
 {
-    static const char small[] = "abcdefghijklmnopqrstuvwxyz";
+    return command->args[strcspn(command->args, small)];
+}
+
+static void add_argument_choices(struct text *out, const struct command *command)
+{
     const char *at = command->args + strcspn(command->args, small);
-    if (!*at)
-        return false;
-    text_add(out, before);
     for (const char *gap = ""; *at; gap = " ") {
         const size_t length = strspn(at, small);
-        text_add(out, gap);
-        text_addn(out, at, length);
-        at += length;
-        at += strcspn(at, small);
+        text_addf(out, "%s%.*s", gap, (int)length, at);
+        at += length + strcspn(at + length, small);
     }
-    text_add(out, after);
-    return true;
 }
 
 /* Help for one line of a menu: up to the first semicolon, colon or bracket, without what a shell would take for its
@@ -71,11 +68,15 @@ static void add_brief(struct text *out, const char *help)
 
 static void bash_values(struct text *out)
 {
-    static const struct values values = {
-        "choices='",    "' ;;\n",       "choices=$(rooftile devices --names 2>/dev/null) ;;\n",
-        "kind=-d ;;\n", "kind=-f ;;\n", "return ;;\n"};
-    for (size_t id = OPT_END + 1; id < OPT_COUNT; id++) {
-        const struct option_row *row = &option_rows[id];
+    static const struct values values = {"choices='",
+                                         "' ;;\n",
+                                         "choices=$(rooftile devices --names 2>/dev/null) ;;\n",
+                                         "kind=-d ;;\n",
+                                         "kind=-f ;;\n",
+                                         "choices=$(rooftile list --targets --names 2>/dev/null) ;;\n",
+                                         "choices=$(rooftile list --params -- \"${words[@]:2}\" 2>/dev/null) ;;\n",
+                                         "return ;;\n"};
+    for (const struct option_row *row = option_rows; row->name; row++) {
         if (!row->argument)
             continue;
         text_addf(out, "        --%s", row->name);
@@ -86,28 +87,16 @@ static void bash_values(struct text *out)
     }
 }
 
-static void bash_name(const struct page *page, const struct command *command)
+static void bash_command(struct text *out, const struct command *command)
 {
-    text_addf(page->out, " %s", command->name);
-}
-
-static void bash_begin(const struct page *page, const struct command *command)
-{
-    text_addf(page->out, "        %s) opts='", command->name);
-}
-
-static void bash_option(const struct page *page, const struct command *command, const struct option_row *row,
-                        bool common, size_t index)
-{
-    text_addf(page->out, "%s--%s", index || (common && *command->options) ? " " : "", row->name);
-}
-
-static void bash_end(const struct page *page, const struct command *command)
-{
-    text_add(page->out, "'; args='");
-    add_argument_choices(page->out, "", command, "");
-    text_addf(page->out, "'%s%s ;;\n", takes_names(command) ? "; names=yes" : "",
-              takes_files(command) ? "; kind=-f" : "");
+    const struct option_row *rows[MOST_OPTIONS];
+    const size_t count = options_of(rows, command);
+    text_addf(out, "        %s) opts='", command->name);
+    for (size_t k = 0; k < count; k++)
+        text_addf(out, "%s--%s", k ? " " : "", rows[k]->name);
+    text_add(out, "'; args='");
+    add_argument_choices(out, command);
+    text_addf(out, "'%s%s ;;\n", takes_names(command) ? "; names=yes" : "", takes_files(command) ? "; kind=-f" : "");
 }
 
 static void completion_bash(struct text *out)
@@ -129,7 +118,8 @@ static void completion_bash(struct text *out)
                   "    if [[ -n $choices || -n $kind ]]; then\n"
                   "        mapfile -t COMPREPLY < <(compgen ${kind:+$kind} ${choices:+-W \"$choices\"} -- \"$cur\")\n"
                   "        [[ -n $kind ]] && compopt -o filenames\n"
-                  "        [[ $cur == *:* ]] && COMPREPLY=(\"${COMPREPLY[@]#\"${cur%\"${cur##*:}\"}\"}\")\n"
+                  "        [[ ${COMPREPLY[0]} == *= ]] && compopt -o nospace\n"
+                  "        [[ $cur == *[:=]* ]] && COMPREPLY=(\"${COMPREPLY[@]#\"${cur%\"${cur##*[:=]}\"}\"}\")\n"
                   "        return\n"
                   "    fi\n"
                   "    for ((k = 1; k < last; k++)); do\n"
@@ -137,9 +127,11 @@ static void completion_bash(struct text *out)
                   "    done\n"
                   "    case $command in\n"
                   "        '') opts='--help --version'; args='help");
-    page_walk(&(struct page){.out = out, .begin = bash_name}, NULL);
+    for (const struct command *command = commands; command->name; command++)
+        text_addf(out, " %s", command->name);
     text_add(out, "' ;;\n");
-    page_walk(&(struct page){out, false, bash_begin, bash_option, bash_end}, NULL);
+    for (const struct command *command = commands; command->name; command++)
+        bash_command(out, command);
     text_add(out, "    esac\n"
                   "    if [[ $cur == -* ]]; then\n"
                   "        choices=$opts kind=''\n"
@@ -160,23 +152,10 @@ static void completion_bash(struct text *out)
 
 /* ---- zsh ---- */
 
-static void zsh_name(const struct page *page, const struct command *command)
+static void zsh_option(struct text *out, const struct option_row *row)
 {
-    text_addf(page->out, "        '%s:", command->name);
-    add_brief(page->out, command->summary);
-    text_add(page->out, "'\n");
-}
-
-static void zsh_begin(const struct page *page, const struct command *command)
-{
-    text_addf(page->out, "    %s) _arguments -S", command->name);
-}
-
-static void zsh_option(const struct page *page, const struct command *command, const struct option_row *row,
-                       bool common, size_t index)
-{
-    static const struct values values = {"(", ")", "_rooftile_devices", "_files -/", "_files", ""};
-    (void)command, (void)common, (void)index;
+    static const struct values values = {
+        "(", ")", "_rooftile_devices", "_files -/", "_files", "_rooftile_targets", "_rooftile_params", ""};
     const bool repeats = row->kind == OPTION_LIST || row->kind == OPTION_PAIRS || row->kind == OPTION_SPLIT ||
                          row->kind == OPTION_COUNT_UP;
     const char *star = repeats ? "*" : "";
@@ -192,22 +171,28 @@ static void zsh_option(const struct page *page, const struct command *command, c
     }
     add_values(&tail, &values, row);
     if (row->key)
-        text_addf(page->out, " \\\n        '%s-%c%s%s'", star, row->key, row->argument ? "+" : "", tail.data);
-    text_addf(page->out, " \\\n        '%s--%s%s%s'", star, row->name, row->argument ? "=" : "", tail.data);
+        text_addf(out, " \\\n        '%s-%c%s%s'", star, row->key, row->argument ? "+" : "", tail.data);
+    text_addf(out, " \\\n        '%s--%s%s%s'", star, row->name, row->argument ? "=" : "", tail.data);
     text_release(&tail);
 }
 
-static void zsh_end(const struct page *page, const struct command *command)
+static void zsh_command(struct text *out, const struct command *command)
 {
-    struct text before = {0};
-    text_addf(&before, " \\\n        '1:%s:(", command->name);
-    if (add_argument_choices(page->out, before.data, command, ")'"))
-        text_add(page->out, " ;;\n");
-    else if (takes_names(command))
-        text_add(page->out, " \\\n        '*:kernel or suite:_rooftile_names' ;;\n");
-    else
-        text_add(page->out, takes_files(command) ? " \\\n        '*:result:_files -g \"*.json\"' ;;\n" : " ;;\n");
-    text_release(&before);
+    const struct option_row *rows[MOST_OPTIONS];
+    const size_t count = options_of(rows, command);
+    text_addf(out, "    %s) _arguments -S", command->name);
+    for (size_t k = 0; k < count; k++)
+        zsh_option(out, rows[k]);
+    if (takes_choices(command)) {
+        text_addf(out, " \\\n        '1:%s:(", command->name);
+        add_argument_choices(out, command);
+        text_add(out, ")'");
+    } else if (takes_names(command)) {
+        text_add(out, " \\\n        '*:kernel or suite:_rooftile_names'");
+    } else if (takes_files(command)) {
+        text_add(out, " \\\n        '*:result:_files -g \"*.json\"'");
+    }
+    text_add(out, " ;;\n");
 }
 
 static void completion_zsh(struct text *out)
@@ -222,16 +207,29 @@ static void completion_zsh(struct text *out)
                   "    local -a names=(${(f)\"$(rooftile devices --names 2>/dev/null)\"})\n"
                   "    compadd -a names\n"
                   "}\n"
+                  "_rooftile_targets() {\n"
+                  "    local -a names=(${(f)\"$(rooftile list --targets --names 2>/dev/null)\"})\n"
+                  "    compadd -a names\n"
+                  "}\n"
+                  "_rooftile_params() {\n"
+                  "    local -a names=(${(f)\"$(rooftile list --params -- $words 2>/dev/null)\"})\n"
+                  "    compadd -S '' -a names\n"
+                  "}\n"
                   "_rooftile() {\n"
                   "    local curcontext=$curcontext state line\n"
                   "    local -a commands=(\n");
-    page_walk(&(struct page){.out = out, .begin = zsh_name}, NULL);
+    for (const struct command *command = commands; command->name; command++) {
+        text_addf(out, "        '%s:", command->name);
+        add_brief(out, command->summary);
+        text_add(out, "'\n");
+    }
     text_add(out, "    )\n"
                   "    _arguments -C '(- *)--help[show help]' '(- *)--version[show the version]' \\\n"
                   "        '1:command:->command' '*::argument:->argument' && return\n"
                   "    if [[ $state == command ]]; then _describe command commands; return; fi\n"
                   "    case $line[1] in\n");
-    page_walk(&(struct page){out, false, zsh_begin, zsh_option, zsh_end}, NULL);
+    for (const struct command *command = commands; command->name; command++)
+        zsh_command(out, command);
     text_add(out, "    esac\n"
                   "}\n"
                   "if [[ $funcstack[1] == _rooftile ]]; then _rooftile \"$@\"; else compdef _rooftile rooftile; fi\n");
@@ -239,47 +237,47 @@ static void completion_zsh(struct text *out)
 
 /* ---- fish ---- */
 
-static void fish_line(struct text *out, const struct command *command)
+static void fish_option(struct text *out, const char *line, const struct option_row *row)
 {
-    text_addf(out, "complete -c rooftile -n '__fish_seen_subcommand_from %s'", command->name);
-}
-
-static void fish_begin(const struct page *page, const struct command *command)
-{
-    text_addf(page->out, "complete -c rooftile -n __fish_use_subcommand -a %s -d '", command->name);
-    add_brief(page->out, command->summary);
-    text_add(page->out, "'\n");
-}
-
-static void fish_option(const struct page *page, const struct command *command, const struct option_row *row,
-                        bool common, size_t index)
-{
-    static const struct values values = {
-        " -x -a '", "'",  " -x -a '(rooftile devices --names 2>/dev/null)'", " -x -a '(__fish_complete_directories)'",
-        " -r -F",   " -x"};
-    (void)common, (void)index;
-    fish_line(page->out, command);
-    text_addf(page->out, " -l %s", row->name);
+    static const struct values values = {" -x -a '",
+                                         "'",
+                                         " -x -a '(rooftile devices --names 2>/dev/null)'",
+                                         " -x -a '(__fish_complete_directories)'",
+                                         " -r -F",
+                                         " -x -a '(rooftile list --targets --names 2>/dev/null)'",
+                                         " -x -a '(rooftile list --params -- (commandline -opc) 2>/dev/null)'",
+                                         " -x"};
+    text_addf(out, "%s -l %s", line, row->name);
     if (row->key)
-        text_addf(page->out, " -s %c", row->key);
+        text_addf(out, " -s %c", row->key);
     if (row->argument)
-        add_values(page->out, &values, row);
-    text_add(page->out, " -d '");
-    add_brief(page->out, row->help);
-    text_add(page->out, "'\n");
+        add_values(out, &values, row);
+    text_add(out, " -d '");
+    add_brief(out, row->help);
+    text_add(out, "'\n");
 }
 
-static void fish_end(const struct page *page, const struct command *command)
+static void fish_command(struct text *out, const struct command *command)
 {
-    struct text before = {0};
-    fish_line(&before, command);
-    text_add(&before, " -a '");
-    add_argument_choices(page->out, before.data, command, "'\n");
+    const struct option_row *rows[MOST_OPTIONS];
+    const size_t count = options_of(rows, command);
+    struct text line = {0};
+    text_addf(&line, "complete -c rooftile -n '__fish_seen_subcommand_from %s'", command->name);
+    text_addf(out, "complete -c rooftile -n __fish_use_subcommand -a %s -d '", command->name);
+    add_brief(out, command->summary);
+    text_add(out, "'\n");
+    for (size_t k = 0; k < count; k++)
+        fish_option(out, line.data, rows[k]);
+    if (takes_choices(command)) {
+        text_addf(out, "%s -a '", line.data);
+        add_argument_choices(out, command);
+        text_add(out, "'\n");
+    }
     if (takes_names(command))
-        text_addf(page->out, "%s(rooftile list --names 2>/dev/null)'\n", before.data);
+        text_addf(out, "%s -a '(rooftile list --names 2>/dev/null)'\n", line.data);
     if (takes_files(command))
-        text_addf(page->out, "%s(__fish_complete_suffix .json)'\n", before.data);
-    text_release(&before);
+        text_addf(out, "%s -a '(__fish_complete_suffix .json)'\n", line.data);
+    text_release(&line);
 }
 
 static void completion_fish(struct text *out)
@@ -288,7 +286,8 @@ static void completion_fish(struct text *out)
                   "complete -c rooftile -f\n"
                   "complete -c rooftile -n __fish_use_subcommand -l version -d 'show the version'\n"
                   "complete -c rooftile -n __fish_use_subcommand -l help -s h -d 'show help'\n");
-    page_walk(&(struct page){out, false, fish_begin, fish_option, fish_end}, NULL);
+    for (const struct command *command = commands; command->name; command++)
+        fish_command(out, command);
 }
 
 /* ---- the command ---- */
@@ -296,22 +295,17 @@ static void completion_fish(struct text *out)
 const struct completion_shell completion_shells[] = {
     {"bash", completion_bash}, {"zsh", completion_zsh}, {"fish", completion_fish}, {NULL, NULL}};
 
-int cmd_completion(const struct cli_options *options, struct arena *arena)
+enum status cmd_completion(struct call *call, struct err *err)
 {
-    struct err err = {0};
-    struct text text = {0};
-    const char **names = NULL, *name = options->args[0];
+    const char **names = NULL, *name = call->options->args[0];
     size_t count = 0;
-    const struct completion_shell *shell = completion_shells;
-    for (; shell->name && strcmp(shell->name, name) != 0; shell++)
-        ARENA_PUSH(arena, names, count, shell->name);
-    if (!shell->name) {
-        err_set(&err, ERR_USAGE, "unknown shell '%s'", name);
-        err_nearest(&err, name, names, count, "there are bash, zsh and fish");
-        return cli_fail(&err);
+    for (const struct completion_shell *shell = completion_shells; shell->name; shell++) {
+        ARENA_PUSH(call->arena, names, count, shell->name);
+        if (!strcmp(shell->name, name)) {
+            shell->write(&call->out);
+            return STATUS_OK;
+        }
     }
-    shell->write(&text);
-    const enum status status = cli_write(options->out, &text, &err);
-    text_release(&text);
-    return status ? cli_fail(&err) : 0;
+    err_set(err, ERR_USAGE, "unknown shell '%s'", name);
+    return err_nearest(err, name, names, count, "there are bash, zsh and fish");
 }

@@ -1,25 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-#include "execute.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
+#include <sys/random.h>
 
-#include "codes.h"
-#include "idle.h"
-#include "progress.h"
+#include "measure.h"
 #include "rooftile/clock.h"
+#include "rooftile/file.h"
+#include "rooftile/hash.h"
+#include "rooftile/journal.h"
 #include "rooftile/units.h"
-#include "services.h"
 
-struct execution {
+struct progress {
     struct session *session;
-    struct codes codes;
+    const struct execution *what;
     struct result_case *cases; /* by plan index */
     bool *have, *skip;
-    const char *title;
-    struct report_options report;
+    const struct result_code *facts; /* by plan index; NULL: not recorded */
+    struct journal *journal;         /* NULL: there is none */
     uint64_t start_ns;
     double planned_ns, spent_ns; /* estimates of all cases to run, and of those done */
     bool stream;                 /* --format jsonl: events on standard output */
@@ -27,55 +25,39 @@ struct execution {
 
 /* ---- progress ---- */
 
-static double remaining_ns(const struct execution *execution)
+static double remaining_ns(const struct progress *progress)
 {
-    const double wall_ns = (double)(clock_now_ns() - execution->start_ns);
-    const double left_ns = execution->planned_ns - execution->spent_ns;
+    const double wall_ns = (double)(clock_now_ns() - progress->start_ns);
+    const double left_ns = progress->planned_ns - progress->spent_ns;
     /* What was planned, corrected by how the plan has held so far (once there is something to correct by). */
-    const double scale = execution->spent_ns > 1e9 ? wall_ns / execution->spent_ns : 1;
+    const double scale = progress->spent_ns > 1e9 ? wall_ns / progress->spent_ns : 1;
     return left_ns * scale;
 }
 
 static void on_tick(void *context, const struct plan_case *plan_case, const char *phase, size_t done, size_t total)
 {
-    struct execution *execution = context;
+    const struct progress *progress = context;
     char left[UNITS_TEXT];
-    if (!cli_progress(execution->session->options))
-        return;
-    progress_show("%s %zu/%zu  %s left  %s  %s", execution->title, done + 1, total,
-                  units_time(left, remaining_ns(execution)), phase, plan_case->label);
+    progress_show(progress->session->options, "%s %zu/%zu  %s left  %s  %s", progress->what->title, done + 1, total,
+                  units_time(left, remaining_ns(progress)), phase, plan_case->label);
 }
 
-static void say_case(struct execution *execution, const struct result_case *result_case, size_t done, size_t total)
+static void say_case(const struct progress *progress, const struct result_case *result_case, size_t done, size_t total)
 {
-    const struct cli_options *options = execution->session->options;
+    const struct cli_options *options = progress->session->options;
     struct text line = {0};
-    if (execution->stream) {
+    if (progress->stream) {
         text_addf(&line,
-                  "{\"event\":\"case\",%s\"case\":", execution->session->info.predicted ? "\"predicted\":true," : "");
+                  "{\"event\":\"case\",%s\"case\":", progress->session->info.predicted ? "\"predicted\":true," : "");
         result_case_json(&line, result_case);
         text_add(&line, "}\n");
         fputs(line.data, stdout);
         fflush(stdout);
     } else if (!cli_progress(options) && !options->quiet) {
         report_case_line(&line, result_case, done, total);
-        fputs(line.data ? line.data : "", stderr);
+        fputs(line.data, stderr);
     }
     text_release(&line);
-}
-
-void execute_code_hash(char out[static HASH_TEXT], const struct plan_case *plan_case, const struct build_result *builds)
-{
-    const struct resolved *resolved = &plan_case->resolved;
-    struct text all = {0};
-    text_add(&all, "");
-    for (size_t k = 0; plan_case->state == PLAN_READY && k < resolved->code_count; k++)
-        text_add(&all, builds[resolved->codes[k]].sha256);
-    if (resolved->code_count == 1 || !all.length)
-        snprintf(out, HASH_TEXT, "%s", all.data);
-    else
-        hash_sha256(out, all.data, all.length);
-    text_release(&all);
 }
 
 /* For those who ask where the time goes (-vv), and what the plan got wrong. */
@@ -100,32 +82,38 @@ static void say_phases(const struct plan_case *plan_case, const struct measureme
 static void on_case(void *context, const struct plan_case *plan_case, const struct measurement *measured,
                     const struct machine *machine, size_t done, size_t total)
 {
-    struct execution *execution = context;
-    struct session *session = execution->session;
+    struct progress *progress = context;
+    struct session *session = progress->session;
     char sha256[HASH_TEXT];
-    struct result_case *out = &execution->cases[plan_case->index];
-    execute_code_hash(sha256, plan_case, session->builds);
+    struct result_case *out = &progress->cases[plan_case->index];
+    identity_object(sha256, plan_case, session->builds);
     result_case_build(out, plan_case, measured, sha256, machine, session->arena);
-    out->code = codes_facts(&execution->codes, plan_case);
-    execution->have[plan_case->index] = true;
-    execution->spent_ns += plan_case->estimate_ns;
+    identity_of(&out->identity, plan_case, session->builds, &session->info);
+    identity_take_object(&out->identity, out->object_sha256); /* of a library: known now */
+    if (progress->facts)
+        out->code = progress->facts[plan_case->index];
+    if (progress->journal)
+        journal_add(progress->journal, out);
+    progress->have[plan_case->index] = true;
+    progress->spent_ns += plan_case->estimate_ns;
     say_phases(plan_case, measured);
     if (measured->profile_note[0])
         log_warn("W009", "no ranges are marked for the profiler: %s; its kernel trace has no case names",
                  measured->profile_note);
-    say_case(execution, out, done, total);
+    if (!progress->what->verify_only)
+        say_case(progress, out, done, total);
 }
 
 static void on_opened(void *context, const struct device_info *info, const struct calibration *calibration)
 {
-    const struct execution *execution = context;
-    idle_warn(info, &calibration->quiet_rates);
-    services_warn(execution->session, calibration);
+    const struct progress *progress = context;
+    services_warn(progress->session, info, calibration);
 }
 
 /* ---- before and after ---- */
 
-void execute_skipped(struct result_case *out, const struct plan_case *plan_case, const struct session *session)
+/* The result of a case that the budget left no time for: skipped, with that reason. */
+static void build_skipped(struct result_case *out, const struct plan_case *plan_case, const struct session *session)
 {
     struct measurement *measured = arena_alloc(session->arena, sizeof(*measured));
     *measured = (struct measurement){
@@ -138,29 +126,29 @@ void execute_skipped(struct result_case *out, const struct plan_case *plan_case,
 }
 
 /* What the budget left no time for is in the result too; a run with such cases is one to --resume. */
-static void leave_out(struct execution *execution, struct result *result)
+static void leave_out(struct progress *progress, struct result *result)
 {
-    struct session *session = execution->session;
+    struct session *session = progress->session;
     size_t count = 0;
     for (size_t k = 0; k < session->plan->count; k++) {
-        if (execution->have[k])
+        if (progress->have[k] || progress->skip[k])
             continue;
-        execute_skipped(&execution->cases[k], &session->plan->cases[k], session);
-        execution->have[k] = true;
+        build_skipped(&progress->cases[k], &session->plan->cases[k], session);
+        progress->have[k] = true;
         count += session->plan->cases[k].state == PLAN_READY;
     }
     result->status = "interrupted";
-    log_warn("W015", "the time budget of %s ran out: %zu of %zu cases were not run", session->options->budget, count,
-             session->plan->count);
+    log_warn("W015", "the time budget of %s ran out: %zu of %zu case%s were not run", session->options->budget.text,
+             count, session->plan->count, text_s(session->plan->count));
 }
 
-const struct result_case *execute_find_ok(const struct result *result, const char *id, size_t *next)
+const struct result_case *execute_find(const struct result *result, const char *id, size_t *next)
 {
     const size_t length = strlen(id), count = result ? result->case_count : 0;
     for (size_t tried = 0; tried < count; tried++) {
         const size_t at = (*next + tried) % count;
         const struct result_case *old = &result->cases[at];
-        if (old->status != CASE_OK || strncmp(old->id, id, length) || result_id_length(old->id) != length)
+        if (strncmp(old->id, id, length) || result_id_length(old->id) != length)
             continue;
         *next = at + 1;
         return old;
@@ -168,29 +156,39 @@ const struct result_case *execute_find_ok(const struct result *result, const cha
     return NULL;
 }
 
-static void carry_over(struct execution *execution, const struct result *resumed)
+bool execute_has_trial(const struct result_case *c, uint32_t trial)
 {
-    const struct plan *plan = execution->session->plan;
+    for (size_t k = 0; k < c->trial_count; k++)
+        if (c->trials[k].index == trial)
+            return true;
+    return !c->trial_count && !trial;
+}
+
+static void carry_over(struct progress *progress)
+{
+    const struct plan *plan = progress->session->plan;
     size_t next = 0;
     for (size_t k = 0; k < plan->count; k++) {
         const struct plan_case *plan_case = &plan->cases[k];
-        const struct result_case *old = execute_find_ok(resumed, plan_case->id, &next);
-        if (old) {
-            execution->cases[k] = *old;
-            execution->cases[k].label = plan_case->label;
-            execution->have[k] = execution->skip[k] = true;
-        } else if (plan_case->state == PLAN_READY) {
-            execution->planned_ns += plan_case->estimate_ns;
+        const struct result_case *old = execute_find(progress->what->resumed, plan_case->id, &next);
+        const bool rest = progress->what->rest;
+        progress->skip[k] = old && (!rest || execute_has_trial(old, progress->what->trial));
+        progress->have[k] = progress->skip[k] && !rest;
+        if (progress->have[k]) {
+            progress->cases[k] = *old;
+            progress->cases[k].label = plan_case->label;
+        } else if (!progress->skip[k] && plan_case->state == PLAN_READY) {
+            progress->planned_ns += plan_case->estimate_ns;
         }
     }
 }
 
 static const char *config_hash(const struct session *session)
 {
-    if (session->suite_count == 1)
-        return session->suites[0]->sha256;
     struct text all = {0};
     char hex[HASH_TEXT];
+    if (session->suite_count == 1)
+        return session->suites[0]->sha256;
     for (size_t k = 0; k < session->suite_count; k++)
         text_add(&all, session->suites[k]->sha256);
     hash_sha256(hex, all.data ? all.data : "", all.length);
@@ -200,17 +198,16 @@ static const char *config_hash(const struct session *session)
 
 static void take_labels(struct result *result, const struct cli_options *options, struct arena *arena)
 {
-    struct result_label *labels = arena_array(arena, options->label_count + 2, sizeof(*labels));
+    struct result_label *labels = NULL;
     for (size_t k = 0; k < options->label_count; k++) {
-        const char *equals = strchr(options->labels[k], '=');
-        labels[k].key = equals ? arena_strndup(arena, options->labels[k], (size_t)(equals - options->labels[k]))
-                               : options->labels[k];
-        labels[k].value = equals ? equals + 1 : "";
+        const size_t length = strcspn(options->labels[k], "=");
+        ARENA_PUSH(
+            arena, labels, result->label_count,
+            (struct result_label){arena_strndup(arena, options->labels[k], length), options->labels[k] + length + 1});
     }
-    result->labels = labels;
-    result->label_count = options->label_count;
     if (options->profile)
-        labels[result->label_count++] = (struct result_label){"profile", "not a measurement"};
+        ARENA_PUSH(arena, labels, result->label_count, (struct result_label){"profile", "not a measurement"});
+    result->labels = labels;
 }
 
 static const char *utc_now(struct arena *arena)
@@ -223,50 +220,28 @@ static const char *utc_now(struct arena *arena)
 /* What the suites declare; two suites may use a name for different figures, so the second gets its suite's name too. */
 static void take_kpis(struct result *result, const struct session *session)
 {
-    size_t total = 0;
-    for (size_t k = 0; k < session->suite_count; k++)
-        total += session->suites[k]->kpi_count;
-    struct result_kpi *kpis = arena_array(session->arena, total + 1, sizeof(*kpis));
+    struct result_kpi *kpis = NULL;
     size_t count = 0;
     for (size_t k = 0; k < session->suite_count; k++)
         for (size_t n = 0; n < session->suites[k]->kpi_count; n++) {
             const struct suite_kpi *from = &session->suites[k]->kpis[n];
-            kpis[count] = (struct result_kpi){.name = from->name,
-                                              .method = from->method,
-                                              .of = from->of,
-                                              .unit = from->unit,
-                                              .filters = from->filters,
-                                              .filter_count = from->filter_count,
-                                              .higher_is_better = from->higher_is_better,
-                                              .value = NAN,
-                                              .reason = ""};
+            const char *name = from->name;
             for (size_t m = 0; m < count; m++)
                 if (!strcmp(kpis[m].name, from->name))
-                    kpis[count].name = arena_printf(session->arena, "%s/%s", session->suites[k]->name, from->name);
-            count++;
+                    name = arena_printf(session->arena, "%s/%s", session->suites[k]->name, from->name);
+            ARENA_PUSH(session->arena, kpis, count,
+                       (struct result_kpi){.name = name,
+                                           .method = from->method,
+                                           .of = from->of,
+                                           .unit = from->unit,
+                                           .filters = from->filters,
+                                           .filter_count = from->filter_count,
+                                           .higher_is_better = from->higher_is_better,
+                                           .value = NAN,
+                                           .reason = ""});
         }
     result->kpis = kpis;
     result->kpi_count = count;
-}
-
-static void assemble(struct result *result, struct execution *execution)
-{
-    struct session *session = execution->session;
-    const struct plan *plan = session->plan;
-    size_t count = 0;
-    for (size_t k = 0; k < plan->count; k++) /* results stand in plan order, whatever the order of measuring */
-        if (execution->have[k])
-            execution->cases[count++] = execution->cases[k];
-    result->cases = execution->cases;
-    result->case_count = count;
-    result->machine = session->machine;
-    result->calibration = session->calibration;
-    result_take_warnings(result, session->arena);
-    if (!result->predicted)
-        result->finished_at = utc_now(session->arena);
-    result_derive(result, plan, session->options->seed, session->arena);
-    take_kpis(result, session);
-    result_kpis_evaluate(result, session->arena);
 }
 
 /* The version of the compiler that made the code, for the environment; unknown is no error. */
@@ -277,20 +252,9 @@ static const char *compiler_version(const struct session *session)
     return compiler ? compiler->version : "";
 }
 
-enum status execute_plan(struct result *result, struct session *session, const struct result *resumed,
-                         const char *title, struct err *err)
+static void begin_result(struct result *result, const struct session *session)
 {
     const struct cli_options *options = session->options;
-    const size_t count = session->plan->count;
-    struct execution execution = {.session = session, .title = title, .start_ns = clock_now_ns()};
-    struct ceilings ceilings = {0};
-    execution.cases = arena_array(session->arena, count + 1, sizeof(*execution.cases));
-    execution.have = arena_array(session->arena, count + 1, sizeof(*execution.have));
-    execution.skip = arena_array(session->arena, count + 1, sizeof(*execution.skip));
-    execution.report =
-        (struct report_options){.color = log_use_color(STDERR_FILENO), .columns = cli_columns(STDERR_FILENO)};
-    execution.stream = options->format && !strcmp(options->format, "jsonl");
-    carry_over(&execution, resumed);
     *result = (struct result){.seed = options->seed,
                               .trials = 1,
                               .status = "complete",
@@ -298,40 +262,239 @@ enum status execute_plan(struct result *result, struct session *session, const s
                               .argv = (const char *const *)options->argv,
                               .config_sha256 = config_hash(session),
                               .predicted = session->info.predicted,
-                              .raw_samples = options->samples};
+                              .raw_samples = options->samples,
+                              .compiler = compiler_version(session)};
     if (!result->predicted) /* nothing of sim's results depends on when they were made */
         result->started_at = utc_now(session->arena);
     result_environment(result, &session->info, options->argc, options->argv, session->arena);
     take_labels(result, options, session->arena);
-    result->compiler = compiler_version(session);
-    enum status status = options->profile ? STATUS_OK : ceilings_prepare(&ceilings, session, &session_stop, err);
-    if (status && !session_late(status))
-        return status;
-    codes_open(&execution.codes, session);
-    codes_disassemble(&execution.codes);
+}
+
+/* In plan order, whatever the order of measuring. */
+static void take_cases(struct result *result, const struct progress *progress)
+{
+    const size_t count = progress->session->plan->count;
+    struct result_case *cases = arena_array(progress->session->arena, count + 1, sizeof(*cases));
+    result->case_count = 0;
+    for (size_t k = 0; k < count; k++)
+        if (progress->have[k])
+            cases[result->case_count++] = progress->cases[k];
+    result->cases = cases;
+}
+
+static void end_result(struct result *result, const struct progress *progress)
+{
+    struct session *session = progress->session;
+    take_cases(result, progress);
+    result->machine = session->machine;
+    result->calibration = session->calibration;
+    result_take_warnings(result, session->arena);
+    if (!result->predicted)
+        result->finished_at = utc_now(session->arena);
+    result_derive(result, session->plan, session->options->seed, session->arena);
+    take_kpis(result, session);
+    result_kpis_evaluate(result, session->arena);
+}
+
+/* Below 2^32, which is short enough to be typed again. */
+static uint64_t sample_seed(const struct cli_options *options)
+{
+    uint32_t drawn = 0;
+    if (options->sample_seed || getrandom(&drawn, sizeof(drawn), GRND_NONBLOCK) != sizeof(drawn))
+        return options->sample_seed;
+    return drawn ? drawn : 1;
+}
+
+/* ---- the journal ---- */
+
+/* Without a result file it lies in the data folder, and predictions have none: they are soon made again. */
+static enum status journal_place(const char **path, const struct progress *progress, struct err *err)
+{
+    struct session *session = progress->session;
+    const char *base = progress->what->journal;
+    char *folder = NULL;
+    *path = NULL;
+    if (base && *base)
+        *path = journal_of(base, session->arena);
+    if (!base || *base || session->info.predicted)
+        return STATUS_OK;
+    enum status status = path_data_dir(&folder, true, session->arena, err);
+    folder = status ? NULL : path_join(session->arena, folder, "journals");
+    if (!status)
+        status = file_make_dirs(folder, err);
+    if (!status)
+        *path = path_new(session->arena, arena_printf(session->arena, "%s/", folder), JOURNAL_SUFFIX);
+    return status;
+}
+
+/* Where there is no file to write, a run without a journal is better than none. */
+static enum status open_journal(struct progress *progress, const struct result *result, struct err *err)
+{
+    struct session *session = progress->session;
+    const char *path = NULL, *resumed = session->options->resume;
+    struct result begun = *result;
+    begun.machine = session->machine;
+    take_cases(&begun, progress);
+    enum status status = journal_place(&path, progress, err);
+    if (!status && path) {
+        const bool goes_on = resumed && (!strcmp(path, resumed) || !strcmp(path, journal_of(resumed, session->arena)));
+        status = journal_begin(&progress->journal, path, &begun, goes_on, err);
+    }
+    if (status && !*progress->what->journal) {
+        log_warn("W018", "%s: what this run measures is lost if it is killed", err->text);
+        *err = (struct err){0};
+        return STATUS_OK;
+    }
+    if (progress->journal) {
+        ARENA_PUSH(session->arena, session->journals, session->journal_count, progress->journal);
+        log_verbose("what is measured is kept in %s", path);
+        session_last_words = arena_printf(session->arena, "\nrooftile: what was measured is in %s\n", path);
+    }
+    return status;
+}
+
+void execute_journals_done(struct session *session)
+{
+    for (size_t k = 0; k < session->journal_count; k++)
+        journal_end(session->journals[k], true);
+    session->journal_count = 0;
+    session_last_words = NULL;
+}
+
+enum status execute_journals_kept(struct session *session, struct err *err)
+{
+    const char *before = "; what was measured is in ";
+    for (size_t k = 0; k < session->journal_count; k++) {
+        struct journal *journal = session->journals[k];
+        const bool empty = !journal_cases(journal);
+        if (!empty)
+            err_set(err, err->status, "%s%s%s", err->text, before, journal_path(journal));
+        before = empty ? before : ", ";
+        journal_end(journal, empty);
+    }
+    session->journal_count = 0;
+    session_last_words = NULL;
+    return err->status;
+}
+
+static enum status run_cases(struct progress *progress, struct err *err)
+{
+    struct session *session = progress->session;
+    const struct cli_options *options = session->options;
+    const bool measures = !progress->what->verify_only;
+    struct codes codes = {0};
     struct run_options run = {.device = session->request,
                               .seed = options->seed,
+                              .sample_seed = sample_seed(options),
                               .order_seed = session->trial_seed,
+                              .verify_only = progress->what->verify_only,
+                              .inject = progress->what->inject,
+                              .lane_order = progress->what->lane_order,
                               .profile = options->profile,
-                              .keep_order = options->keep_order || options->profile,
-                              .skip = execution.skip,
-                              .refused = codes_refused(&execution.codes),
+                              .keep_order = options->keep_order || options->profile || !measures,
+                              .skip = progress->skip,
                               .stop = &session_stop,
-                              .opened = on_opened,
+                              .opened = measures ? on_opened : NULL,
                               .case_done = on_case,
                               .tick = on_tick,
-                              .context = &execution};
-    ceilings_apply(&run, &ceilings);
-    execution.start_ns = clock_now_ns();
+                              .context = progress};
+    enum status status = options->profile || !measures ? STATUS_OK : services_add(&run, session, err);
+    if (status && !session_late(status))
+        return status;
+    codes_open(&codes, session);
+    progress->facts = measures ? codes_facts(&codes) : NULL;
+    run.refused = codes_refused(&codes);
+    progress->start_ns = clock_now_ns();
     status = run_plan(session->plan, session->builds, &session->machine, &session->calibration, &run, err);
     progress_clear();
+    return status;
+}
+
+/* ---- going on with an earlier result ---- */
+
+/* It stays where nothing is left to do: measured and right, or not to be run here at all. Nothing of another code,
+ * launch, ... may stand beside what is measured now; a part that is unknown now is measured again too. */
+static bool stays(unsigned *changed, const struct result_case *old, const struct plan_case *plan_case,
+                  const struct session *session)
+{
+    struct identity now;
+    if (plan_case->state != PLAN_READY)
+        return old->status == CASE_SKIPPED;
+    if (old->status != CASE_OK)
+        return false;
+    identity_of(&now, plan_case, session->builds, &session->info);
+    for (size_t part = 0; part < IDENTITY_PARTS; part++)
+        if (strcmp(now.parts[part], old->identity.parts[part]) != 0) {
+            *changed |= IDENTITY_BIT(part);
+            return false;
+        }
+    return true;
+}
+
+enum status execute_check_place(const struct result *old, const struct session *session, struct err *err)
+{
+    const char *const names[] = {session->options->resume, "this run"};
+    struct result here;
+    begin_result(&here, session);
+    return result_same_place(old, &here, names, err);
+}
+
+void execute_resume(struct result *kept, const struct result *old, const struct session *session)
+{
+    const struct plan *plan = session->plan;
+    struct result_case *cases = arena_array(session->arena, plan->count + 1, sizeof(*cases));
+    size_t next = 0, again = 0;
+    unsigned changed = 0;
+    begin_result(kept, session);
+    for (size_t k = 0; k < plan->count; k++) {
+        const struct result_case *c = execute_find(old, plan->cases[k].id, &next);
+        unsigned parts = 0;
+        if (c && stays(&parts, c, &plan->cases[k], session)) {
+            cases[kept->case_count] = *c;
+            cases[kept->case_count++].label = plan->cases[k].label;
+        }
+        again += parts != 0;
+        changed |= parts;
+    }
+    kept->cases = cases;
+    kept->run_id = old->run_id;
+    kept->started_at = old->started_at;
+    kept->finished_at = old->finished_at;
+    kept->warnings = old->warnings;
+    kept->warning_count = old->warning_count;
+    kept->trial_index = old->trial_index;
+    kept->trials = old->trials;
+    kept->parts = old->parts;
+    kept->part_count = old->part_count;
+    kept->machine = old->machine;
+    kept->calibration = old->calibration;
+    take_kpis(kept, session);
+    if (again)
+        log_warn("W016", "%zu case%s of %s must be measured again, not the same any more: %s", again, text_s(again),
+                 session->options->resume, identity_words(changed, session->arena));
+}
+
+enum status execute_plan(struct result *result, struct session *session, const struct execution *what, struct err *err)
+{
+    const size_t room = session->plan->count + 1;
+    struct progress progress = {.session = session,
+                                .what = what,
+                                .cases = arena_array(session->arena, room, sizeof(*progress.cases)),
+                                .have = arena_array(session->arena, room, sizeof(*progress.have)),
+                                .skip = arena_array(session->arena, room, sizeof(*progress.skip)),
+                                .stream = session->options->format && !strcmp(session->options->format, "jsonl")};
+    carry_over(&progress);
+    begin_result(result, session);
+    enum status status = open_journal(&progress, result, err);
+    if (!status)
+        status = run_cases(&progress, err);
     if (session_late(status)) {
-        leave_out(&execution, result);
+        leave_out(&progress, result);
         status = STATUS_OK;
     }
     if (status == ERR_INTERRUPTED || status == ERR_DEVICE_LOST)
         result->status = "interrupted";
     if (!status || status == ERR_INTERRUPTED || status == ERR_DEVICE_LOST)
-        assemble(result, &execution);
+        end_result(result, &progress);
     return status;
 }

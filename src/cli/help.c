@@ -2,8 +2,7 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "layout.h"
-#include "pages.h"
+#include "cli.h"
 
 #define TEXT_COLUMN 26u /* where descriptions start */
 
@@ -18,63 +17,69 @@ const char overview_examples[] = "  rooftile run quick                   one min
                                  "  rooftile list gemm_buffered          what a kernel does, and its parameters\n"
                                  "  rooftile run quick -o out.json       keep the result for dashboards\n";
 
-void page_walk(const struct page *page, const struct command *only)
+/* ---- layout ---- */
+
+/* Words wrapped at `indent`, as a paragraph. */
+static void add_paragraph(struct text *out, const char *words, unsigned indent)
 {
-    for (const struct command *command = only ? only : commands; command->name; command++) {
-        enum option_id ids[OPT_COUNT];
-        const size_t count = options_of(ids, command), own = count - COMMON_OPTIONS;
-        if (page->begin)
-            page->begin(page, command);
-        for (size_t k = 0; k < count && page->option; k++)
-            page->option(page, command, &option_rows[ids[k]], k >= own, k >= own ? k - own : k);
-        if (page->end)
-            page->end(page, command);
-        if (only)
-            return;
-    }
+    text_pad(out, indent, ' ');
+    text_add_wrapped(out, words, indent, indent, HELP_COLUMNS);
+    text_add(out, "\n");
 }
 
-static void help_begin(const struct page *page, const struct command *command)
+/* A line "left   right": the right side starts at column `at`, on the next line when the left one is too long. */
+static void add_item(struct text *out, unsigned at, const char *left, const char *right)
+{
+    text_addf(out, "  %s", left);
+    if (text_columns(left) + 4 > at) {
+        text_add(out, "\n");
+        add_paragraph(out, right, at);
+        return;
+    }
+    text_pad(out, at - 2 - text_columns(left), ' ');
+    text_add_wrapped(out, right, at, at, HELP_COLUMNS);
+    text_add(out, "\n");
+}
+
+static void add_heading(struct text *out, const char *heading, bool color)
+{
+    text_addf(out, color ? "\033[1m%s\033[0m\n" : "%s\n", heading);
+}
+
+/* ---- one command ---- */
+
+static void add_usage(struct text *out, const struct command *command)
 {
     struct text usage = {0};
     text_addf(&usage, "Usage: rooftile %s [OPTION]...%s%s", command->name, *command->args ? " " : "", command->args);
-    layout_heading(page->out, "Examples:", page->color);
-    text_add(page->out, command->examples);
-    text_add(page->out, "\n");
-    text_add_wrapped(page->out, usage.data, 0, 7, HELP_COLUMNS);
-    text_add(page->out, "\n");
-    const size_t sentence = page->out->length;
-    layout_paragraph(page->out, command->summary, 0, HELP_COLUMNS);
-    page->out->data[sentence] = (char)toupper((unsigned char)page->out->data[sentence]);
+    text_add_wrapped(out, usage.data, 0, 7, HELP_COLUMNS);
+    text_add(out, "\n");
+    const size_t sentence = out->length;
+    add_paragraph(out, command->summary, 0);
+    out->data[sentence] = (char)toupper((unsigned char)out->data[sentence]);
     text_release(&usage);
 }
 
-static void help_option(const struct page *page, const struct command *command, const struct option_row *row,
-                        bool common, size_t index)
+static void add_option(struct text *out, const struct option_row *row)
 {
     struct text left = {0};
-    (void)command;
-    if (index == 0) {
-        text_add(page->out, "\n");
-        layout_heading(page->out, common ? "Common options:" : "Options:", page->color);
-    }
     if (row->key)
         text_addf(&left, "-%c, ", row->key);
     else
         text_pad(&left, 4, ' ');
     text_addf(&left, "--%s%s%s", row->name, row->argument ? " " : "", row->argument ? row->argument : "");
-    layout_item(page->out, 2, TEXT_COLUMN, HELP_COLUMNS, left.data, row->help);
+    add_item(out, TEXT_COLUMN, left.data, row->help);
     text_release(&left);
 }
 
-static void help_end(const struct page *page, const struct command *command)
+static void add_details(struct text *out, const char *details)
 {
-    for (const char *at = command->details; at && *at;) {
+    for (const char *at = details; *at;) {
         struct text paragraph = {0};
         const size_t length = strcspn(at, "\n");
         text_addn(&paragraph, at, length);
-        text_add(page->out, "\n");
-        layout_paragraph(page->out, paragraph.data, 0, HELP_COLUMNS);
+        text_add(out, "\n");
+        add_paragraph(out, paragraph.data, 0);
         text_release(&paragraph);
         at += length + strspn(at + length, "\n");
     }
@@ -82,25 +87,32 @@ static void help_end(const struct page *page, const struct command *command)
 
 void help_command(struct text *out, const struct command *command, bool color)
 {
-    page_walk(&(struct page){out, color, help_begin, help_option, help_end}, command);
-}
-
-static void overview_begin(const struct page *page, const struct command *command)
-{
-    layout_item(page->out, 2, 14, HELP_COLUMNS, command->name, command->summary);
+    const struct option_row *rows[MOST_OPTIONS];
+    const size_t count = options_of(rows, command), own = count - COMMON_COUNT;
+    add_heading(out, "Examples:", color);
+    text_addf(out, "%s\n", command->examples);
+    add_usage(out, command);
+    for (size_t k = 0; k < count; k++) {
+        if (k == 0 || k == own) {
+            text_add(out, "\n");
+            add_heading(out, k == own ? "Common options:" : "Options:", color);
+        }
+        add_option(out, rows[k]);
+    }
+    if (command->details)
+        add_details(out, command->details);
 }
 
 void help_overview(struct text *out, bool color)
 {
-    layout_paragraph(out, overview_summary, 0, HELP_COLUMNS);
+    add_paragraph(out, overview_summary, 0);
     text_add(out, "\n");
-    layout_heading(out, "Examples:", color);
-    text_add(out, overview_examples);
+    add_heading(out, "Examples:", color);
+    text_addf(out, "%s\n", overview_examples);
+    add_heading(out, "Commands:", color);
+    for (const struct command *command = commands; command->name; command++)
+        add_item(out, 14, command->name, command->summary);
     text_add(out, "\n");
-    layout_heading(out, "Commands:", color);
-    page_walk(&(struct page){.out = out, .begin = overview_begin}, NULL);
-    text_add(out, "\n");
-    layout_paragraph(out,
-                     "'rooftile COMMAND --help' shows a command's examples and options, 'man rooftile' everything.", 0,
-                     HELP_COLUMNS);
+    add_paragraph(out, "'rooftile COMMAND --help' shows a command's examples and options, 'man rooftile' everything.",
+                  0);
 }

@@ -1,40 +1,31 @@
 /* SPDX-License-Identifier: MIT
  *
- * Listing: the kernels and suites that `rooftile list` was asked for, and the document that shows them.
+ * How `rooftile list` shows a kernel.
  */
 #ifndef ROOFTILE_LIST_H
 #define ROOFTILE_LIST_H
 
-#include "cli.h"
-#include "rooftile/catalog.h"
+#include "rooftile/manifest.h"
 #include "rooftile/suite.h"
 #include "rooftile/table.h"
-
-struct listed_suite {
-    const char *name; /* as `rooftile run` takes it: the file's name without .json, or the path as given */
-    const char *path;
-    const struct suite *suite; /* NULL: it cannot be read, or was not (--names) */
-    const char *problem;       /* why it cannot be read */
-};
-
-struct listing {
-    struct arena *arena;
-    struct catalog catalog;
-    const struct manifest **kernels; /* chosen ones, by family and then by name */
-    size_t kernel_count;
-    struct listed_suite *suites;
-    size_t suite_count;
-    bool full; /* named one by one: show everything about them */
-};
 
 /* The folder a kernel's manifest stands in: "memory", "gemm". */
 const char *list_family(const struct manifest *manifest);
 /* References compute what is right for other kernels; nobody measures them. */
 bool list_is_reference(const struct manifest *manifest);
+/* The tags that say more than the family does, separated by commas. */
+const char *list_tags(const struct manifest *manifest, struct arena *arena);
+/* What a suite sets and sweeps of a kernel: "n=1,2,..,64 (7 values) dtype=f32". */
+const char *list_sweeps(const struct suite_case *entry, struct arena *arena);
 
-/* Everything for programs (`data`); for people an overview, or what was named one by one in full. */
-void list_document(struct document *document, const struct listing *listing, bool data);
-/* The GPUs that code is compiled for, each with the compiler at hand. */
-void list_targets(struct document *document);
+/* Two columns for people, and a section of a document with such a table; none where that is empty. */
+struct table *list_items(struct arena *arena);
+void list_item(struct table *items, const char *left, const char *right);
+void list_part(struct document *document, const char *title, struct table *table);
+
+/* One kernel in full, for people. */
+void list_kernel(struct document *document, const struct manifest *manifest);
+/* All that is known of these kernels, for programs. */
+const struct table *list_kernels(const struct manifest *const *kernels, size_t count, struct arena *arena);
 
 #endif

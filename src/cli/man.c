@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "pages.h"
+#include "cli.h"
 #include "rooftile_version.h"
 
 #define LINE_COLUMNS 66 /* of the source; escapes make a line longer */
@@ -89,49 +89,45 @@ static void add_option(struct text *out, const struct option_row *row)
     add_sentence(out, row->help, !row->choices); /* the name of a choice stays as it is typed */
 }
 
-static void man_begin(const struct page *page, const struct command *command)
+static void add_options(struct text *out, const struct option_row *const *rows, size_t count)
 {
-    text_addf(page->out, ".Ss rooftile %s%s", command->name, *command->args ? " " : "");
-    text_add_escaped(page->out, ESCAPE_ROFF, command->args);
-    text_add(page->out, "\n");
-    add_sentence(page->out, command->summary, true);
-    text_add(page->out, ".Pp\n");
-    add_example_block(page->out, command->examples);
+    text_add(out, ".Bl -tag -width Ds\n");
+    for (size_t k = 0; k < count; k++)
+        add_option(out, rows[k]);
+    text_add(out, ".El\n");
 }
 
 /* The common options have a section of their own. */
-static void man_option(const struct page *page, const struct command *command, const struct option_row *row,
-                       bool common, size_t index)
+static void add_command(struct text *out, const struct command *command)
 {
-    (void)command;
-    if (common)
-        return;
-    text_add(page->out, index ? "" : ".Bl -tag -width Ds\n");
-    add_option(page->out, row);
-}
-
-static void man_end(const struct page *page, const struct command *command)
-{
-    text_add(page->out, *command->options ? ".El\n" : "");
-    if (!command->details)
-        return;
-    text_add(page->out, ".Pp\n");
-    add_sentences(page->out, command->details);
+    const struct option_row *rows[MOST_OPTIONS];
+    const size_t own = options_of(rows, command) - COMMON_COUNT;
+    text_addf(out, ".Ss rooftile %s%s", command->name, *command->args ? " " : "");
+    text_add_escaped(out, ESCAPE_ROFF, command->args);
+    text_add(out, "\n");
+    add_sentence(out, command->summary, true);
+    text_add(out, ".Pp\n");
+    add_example_block(out, command->examples);
+    add_options(out, rows, own);
+    if (command->details) {
+        text_add(out, ".Pp\n");
+        add_sentences(out, command->details);
+    }
 }
 
 static void add_common_options(struct text *out)
 {
+    const struct option_row *rows[MOST_OPTIONS];
     text_add(out, ".Ss Common options\n"
-                  "Every command takes these, and they may also stand before it.\n"
-                  ".Bl -tag -width Ds\n");
-    for (size_t k = 0; k < COMMON_OPTIONS; k++)
-        add_option(out, &option_rows[common_options[k]]);
-    text_add(out, ".El\n");
+                  "Every command takes these, and they may also stand before it.\n");
+    add_options(out, rows, options_of(rows, NULL));
 }
 
-static const struct {
+struct fact {
     const char *name, *meaning;
-} variables[] = {
+};
+
+static const struct fact variables[] = {
     {"ROOFTILE_DEVICE", "the device, when there is no --device"},
     {"ROOFTILE_KERNELS", "folders with kernels, separated by colons, instead of the built-in ones"},
     {"ROOFTILE_CONFIGS", "folder with suites, machines and schemas instead of the built-in one"},
@@ -154,56 +150,41 @@ static const struct {
     {"ROOFTILE_NVTX_LIBRARY",
      "a libnvToolsExt that marks ranges, with --profile, instead of the tool in NVTX_INJECTION64_PATH"},
     {"ROOFTILE_ROCTX_LIBRARY", "the library that marks ranges for a profiler, with --profile, on AMD GPUs"},
+    {"COLUMNS", "how wide tables are where standard output is no terminal (default: 100)"},
     {"NO_COLOR", "when not empty: no colours"},
+    {NULL, NULL},
 };
 
-static const struct {
-    const char *path, *meaning;
-} files[] = {
+static const struct fact files[] = {
     {"PREFIX/share/rooftile/kernels", "kernels, each a source file and a manifest"},
     {"PREFIX/share/rooftile/configs", "suites, machine files and schemas"},
     {"~/.cache/rooftile", "compiled kernels; may be deleted at any time"},
     {"~/.local/share/rooftile/machines", "the ceilings that 'rooftile roofline' measured"},
+    {NULL, NULL},
 };
 
-static const struct {
-    int code;
-    const char *meaning;
-} exit_codes[] = {
-    {0, "ok"},
-    {1, "findings: a wrong result, a crash, a speed beyond a physical peak"},
-    {2, "usage or configuration"},
-    {3, "could not measure"},
-    {4, "inconclusive, with --strict"},
-    {130, "interrupted; the partial result is valid"},
+static const struct fact exit_codes[] = {
+    {"0", "ok"},
+    {"1", "findings: a wrong result, a crash, a speed beyond a physical peak"},
+    {"2", "usage or configuration"},
+    {"3", "could not measure, or nothing was measured"},
+    {"4", "inconclusive, or time ran out, with --strict"},
+    {"130", "interrupted; the partial result is valid"},
+    {NULL, NULL},
 };
 
-#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
-
-static void add_item(struct text *out, const char *macro, const char *name, const char *meaning)
+/* A section with a list of names and what they mean. */
+static void add_facts(struct text *out, const char *section, const char *width, const char *macro,
+                      const struct fact *facts)
 {
-    text_addf(out, ".It%s%s", *macro ? " " : "", macro);
-    add_argument(out, name);
-    text_add(out, "\n");
-    add_sentences(out, meaning);
-}
-
-static void add_tail(struct text *out)
-{
-    text_add(out, ".Sh ENVIRONMENT\n.Bl -tag -width Ds\n");
-    for (size_t k = 0; k < COUNT_OF(variables); k++)
-        add_item(out, "Ev", variables[k].name, variables[k].meaning);
-    text_add(out, ".El\n.Sh FILES\n.Bl -tag -width Ds\n");
-    for (size_t k = 0; k < COUNT_OF(files); k++)
-        add_item(out, "Pa", files[k].path, files[k].meaning);
-    text_add(out, ".El\n.Sh EXIT STATUS\n.Bl -tag -width 130\n");
-    for (size_t k = 0; k < COUNT_OF(exit_codes); k++) {
-        char code[16];
-        snprintf(code, sizeof(code), "%d", exit_codes[k].code);
-        add_item(out, "", code, exit_codes[k].meaning);
+    text_addf(out, ".Sh %s\n.Bl -tag -width %s\n", section, width);
+    for (const struct fact *fact = facts; fact->name; fact++) {
+        text_addf(out, ".It%s", macro);
+        add_argument(out, fact->name);
+        text_add(out, "\n");
+        add_sentences(out, fact->meaning);
     }
-    text_add(out, ".El\n.Sh EXAMPLES\n");
-    add_example_block(out, overview_examples);
+    text_add(out, ".El\n");
 }
 
 /* "2026-01-31" as mdoc wants it: "January 31, 2026". */
@@ -233,18 +214,19 @@ void man_page(struct text *out)
                   "Of an option given twice the last one counts, unless it is repeatable.\n"
                   "Results go to standard output, everything else to standard error.\n"
                   ".Sh COMMANDS\n");
-    page_walk(&(struct page){out, false, man_begin, man_option, man_end}, NULL);
+    for (const struct command *command = commands; command->name; command++)
+        add_command(out, command);
     add_common_options(out);
-    add_tail(out);
+    add_facts(out, "ENVIRONMENT", "Ds", " Ev", variables);
+    add_facts(out, "FILES", "Ds", " Pa", files);
+    add_facts(out, "EXIT STATUS", "130", "", exit_codes);
+    text_add(out, ".Sh EXAMPLES\n");
+    add_example_block(out, overview_examples);
 }
 
-int cmd_man(const struct cli_options *options, struct arena *arena)
+enum status cmd_man(struct call *call, struct err *err)
 {
-    struct err err = {0};
-    struct text text = {0};
-    (void)arena;
-    man_page(&text);
-    const enum status status = cli_write(options->out, &text, &err);
-    text_release(&text);
-    return status ? cli_fail(&err) : 0;
+    (void)err;
+    man_page(&call->out);
+    return STATUS_OK;
 }

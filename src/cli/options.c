@@ -1,164 +1,161 @@
 /* SPDX-License-Identifier: MIT */
-#include "options.h"
-
 #include <stddef.h>
+#include <string.h>
 
+#include "cli.h"
+#include "rooftile/report.h"
+#include "rooftile/roofline.h"
 #include "rooftile/suite.h"
 
 static const char *const whens[] = {"auto", "always", "never", NULL};
-static const char *const formats[] = {"table",
-                                      "csv",
-                                      "json",
-                                      "jsonl",
-                                      "markdown",
-                                      "junit",
-                                      "openmetrics",
-                                      "google-benchmark",
-                                      "bmf",
-                                      "github-action-benchmark",
-                                      "github-action-benchmark-bigger",
-                                      NULL};
 static const char *const cache_modes[] = {"hot", "cold", "rotate", NULL};
 
-#define AT(field) .offset = offsetof(struct cli_options, field)
-#define LIST_AT(field, count) AT(field), .count_offset = offsetof(struct cli_options, count)
+#define FLAG(option, field, ...)                                                                                       \
+    {                                                                                                                  \
+        .name = option, .kind = OPTION_FLAG, .offset = offsetof(struct cli_options, field), .help = __VA_ARGS__        \
+    }
+#define VALUE(option, type, value, field, ...)                                                                         \
+    {                                                                                                                  \
+        .name = option, .kind = OPTION_##type, .argument = value, .offset = offsetof(struct cli_options, field),       \
+        .help = __VA_ARGS__                                                                                            \
+    }
+#define LIST(option, type, value, field, count, ...)                                                                   \
+    VALUE(option, type, value, field, __VA_ARGS__, .count_offset = offsetof(struct cli_options, count))
 
-/* In the order of help and man page within a command's own list, which is the command's. */
-const struct option_row option_rows[OPT_COUNT] = {
-    [OPT_DEVICE] = {"device", 'd', OPTION_STRING, "DEV",
-                    "where to run: cpu, cpu:wave=32,threads=4, or sim:mi300x, which predicts and executes nothing; "
-                    "'rooftile devices' lists them (default: the best one present)",
-                    AT(device), .complete = COMPLETE_DEVICE},
-    [OPT_SET] = {"set", 0, OPTION_PAIRS, "NAME=VALUES",
-                 "set or sweep a parameter: n=1Mi, dtype=f32,f64, n=16Ki..1Gi*2 (geometric), n=0..64+8 (linear); "
-                 "wave=32,64 and cumode=0,1 compile a kernel for both of RDNA's; repeatable",
-                 LIST_AT(sets, set_count)},
-    [OPT_FILTER] = {"filter", 0, OPTION_LIST, "GLOB", "only what matches, such as 'stream_*'; repeatable",
-                    LIST_AT(filters, filter_count)},
-    [OPT_SEED] = {"seed", 0, OPTION_U64, "N", "seed of inputs, case order and simulated noise (default: 1)", AT(seed)},
-    [OPT_QUICK] = {"quick", 0, OPTION_FLAG, NULL, "shorter and less precise", AT(quick)},
-    [OPT_OUT] = {"out", 'o', OPTION_STRING, "FILE", "write there; '-' is standard output", AT(out),
-                 .complete = COMPLETE_FILE},
-    [OPT_JSON] = {"json", 0, OPTION_STRING, "FILE|-", "write it as JSON to FILE; '-' is standard output", AT(json),
-                  .complete = COMPLETE_FILE},
-    [OPT_HTML] = {"html", 0, OPTION_STRING, "FILE", "write it as one web page, which needs nothing beside it", AT(html),
-                  .complete = COMPLETE_FILE},
-    [OPT_FORMAT] = {"format", 0, OPTION_WORD, "NAME",
-                    "table (default), csv, json, jsonl (of a run: one event per line, as it happens); markdown, junit; "
-                    "for dashboards "
-                    "openmetrics, google-benchmark, bmf, github-action-benchmark, github-action-benchmark-bigger",
-                    AT(format), .choices = formats},
-    [OPT_MACHINE] = {"machine", 0, OPTION_STRING, "FILE",
-                     "machine file with the ceilings, or the name of one in configs/machines (default: what 'rooftile "
-                     "roofline' saved for this device)",
-                     AT(machine), .complete = COMPLETE_FILE},
-    [OPT_KERNELS] = {"kernels", 0, OPTION_LIST, "DIR",
-                     "folder with kernels of your own, which win over the built-in ones; repeatable",
-                     LIST_AT(kernel_dirs, kernel_dir_count), .complete = COMPLETE_FOLDER},
-    [OPT_CACHE] = {"cache", 0, OPTION_STRING, "DIR", "folder of compiled kernels (default: ~/.cache/rooftile)",
-                   AT(cache_dir), .complete = COMPLETE_FOLDER},
-    [OPT_RESUME] = {"resume", 0, OPTION_STRING, "FILE", "keep the cases of this partial result and run the others",
-                    AT(resume), .complete = COMPLETE_FILE},
-    [OPT_SAMPLES] = {"samples", 0, OPTION_FLAG, NULL,
-                     "keep every sample: those beyond 512 of a case in FILE.samples.bin", AT(samples)},
-    [OPT_KEEP_ORDER] = {"keep-order", 0, OPTION_FLAG, NULL, "run in the suite's order, not in a random one",
-                        AT(keep_order)},
-    [OPT_MIN_TIME] = {"min-time", 0, OPTION_STRING, "TIME", "sample each case at least this long, such as 0.5s",
-                      AT(min_time)},
-    [OPT_MAX_TIME] = {"max-time", 0, OPTION_STRING, "TIME", "stop each case after this time", AT(max_time)},
-    [OPT_CACHE_MODE] =
-        {"cache-mode", 0, OPTION_WORD, "MODE",
-         "state of the caches: hot (as the last launch left them), cold (flushed) or rotate (another copy of the data)",
-         AT(cache_mode), .choices = cache_modes},
-    [OPT_TIMER] = {"timer", 0, OPTION_WORD, "TIMER",
-                   "what takes the time: dispatch (the kernel's own), event, batch or graph (many launches a sample), "
-                   "host; by default auto",
-                   AT(timer), .choices = timer_choice_names},
-    [OPT_TIMEOUT] = {"timeout", 0, OPTION_STRING, "TIME", "end a case that hangs after this time (default: 120s)",
-                     AT(timeout)},
-    [OPT_BUDGET] = {"budget", 0, OPTION_STRING, "TIME",
-                    "stop after so long, such as 60s or 2min, compiling included; what is left is skipped, and says so",
-                    AT(budget)},
-    [OPT_TRIALS] = {"trials", 0, OPTION_UNSIGNED, "N",
-                    "fresh processes, each with the cases in another random order: 3 for a nightly job, 5 to compare "
-                    "(default: 1)",
-                    AT(trials)},
-    [OPT_AB] = {"ab", 0, OPTION_TWO, "A B",
-                "measure two builds in turns, A B B A, and compare them: A and B are folders of kernels, compilers, or "
-                "code objects",
-                AT(ab), .complete = COMPLETE_FILE},
-    [OPT_LABEL] = {"label", 0, OPTION_PAIRS, "KEY=VALUE", "put a label into the result; repeatable",
-                   LIST_AT(labels, label_count)},
-    [OPT_ARCH] = {"arch", 0, OPTION_SPLIT, "ARCH,...",
-                  "compile for these targets instead of the device, such as gfx942,gfx90a", LIST_AT(archs, arch_count)},
-    [OPT_JOBS] = {"jobs", 'j', OPTION_UNSIGNED, "N", "compile so many at once (default: all cores)", AT(jobs)},
-    [OPT_FORCE] = {"force", 'f', OPTION_FLAG, NULL, "compile even what the cache has", AT(force)},
-    [OPT_REFERENCES] =
-        {"references", 0, OPTION_FLAG, NULL,
-         "only the references, which run on the processor and need clang: for a GPU machine that has none",
-         AT(references)},
-    [OPT_RUN] = {"run", 0, OPTION_FLAG, NULL, "also run every kernel at its check size and verify it", AT(run)},
-    [OPT_INJECT_FAULTS] =
-        {"inject-faults", 0, OPTION_FLAG, NULL,
-         "inject faults (a skipped launch, a flipped output, a perturbed input) and see that verification catches them",
-         AT(inject_faults)},
-    [OPT_ORDERS] = {"orders", 0, OPTION_FLAG, NULL,
-                    "with --run: work-items forward, backward and shuffled, so that a missing barrier shows",
-                    AT(orders)},
-    [OPT_STRICT] = {"strict", 0, OPTION_FLAG, NULL,
-                    "exit with 4 when in doubt: a case saw interference or throttled, a verdict is open", AT(strict)},
-    [OPT_DB] = {"db", 0, OPTION_STRING, "FILE",
-                "the history's file (default: $ROOFTILE_HISTORY, else history.db in the data folder)", AT(db),
-                .complete = COMPLETE_FILE},
-    [OPT_CHANNEL] = {"channel", 0, OPTION_STRING, "NAME",
-                     "runs that belong together: one suite on one schedule (default: nightly)", AT(channel)},
-    [OPT_KEEP] = {"keep", 0, OPTION_UNSIGNED, "N", "drop all but the newest N runs of the channel", AT(keep)},
-    [OPT_BACKFILL] = {"backfill", 0, OPTION_FLAG, NULL, "let an older result in where it belongs", AT(backfill)},
-    [OPT_CONFIRM] = {"confirm", 0, OPTION_STRING, "SUITE",
-                     "measure what seems to have moved again, from this suite, before judging", AT(confirm),
-                     .complete = COMPLETE_FILE},
-    [OPT_REASON] = {"reason", 0, OPTION_STRING, "TEXT", "why the baseline moves", AT(reason)},
-    [OPT_ALPHA] = {"alpha", 0, OPTION_STRING, "P",
-                   "how often a case may be called different when it is not (default: 0.001)", AT(alpha)},
-    [OPT_DELTA] = {"delta", 0, OPTION_STRING, "F", "smallest change that is worth a verdict (default: 1%)", AT(delta)},
-    [OPT_PROFILE] = {"profile", 0, OPTION_FLAG, NULL,
-                     "launch each case once warm and once timed, inside ROCTX (NVTX) ranges named after it, for "
-                     "rocprofv3, rocgdb or nsys; nothing is verified, and the result is marked as no measurement",
-                     AT(profile)},
-    [OPT_BLOCK] = {"block", 0, OPTION_UNSIGNED, "N",
-                   "occupancy for workgroups of so many threads (default: the launch's, else the largest allowed)",
-                   AT(block)},
-    [OPT_ISA] = {"isa", 0, OPTION_FLAG, NULL, "print the disassembly, annotated", AT(isa)},
-    [OPT_IR] = {"ir", 0, OPTION_FLAG, NULL, "print the LLVM IR that the compiler makes of the source", AT(ir)},
-    [OPT_NAMES] = {"names", 0, OPTION_FLAG, NULL, "names only, one per line", AT(names)},
-    [OPT_TARGETS] =
-        {"targets", 0, OPTION_FLAG, NULL,
-         "the GPUs that kernels are compiled for instead, with the LLVM each needs and the compiler at hand",
-         AT(targets)},
-    [OPT_COLOR] = {"color", 0, OPTION_CHOICE, "WHEN", "auto, always or never; NO_COLOR is honoured", AT(color),
-                   .choices = whens},
-    [OPT_PROGRESS] = {"progress", 0, OPTION_CHOICE, "WHEN", "auto, always or never", AT(progress), .choices = whens},
-    [OPT_QUIET] = {"quiet", 'q', OPTION_FLAG, NULL, "errors only on standard error", AT(quiet)},
-    [OPT_VERBOSE] = {"verbose", 'v', OPTION_COUNT_UP, NULL, "say more; twice: debugging output", AT(verbose)},
-    [OPT_HELP] = {"help", 'h', OPTION_FLAG, NULL, "show this", AT(help)},
+const struct option_row option_rows[] = {
+    VALUE("device", STRING, "DEV", device,
+          "where to run: gpu, hip:1, cpu, cpu:wave=32,threads=4, or sim:mi300x, which predicts and executes nothing; "
+          "'rooftile "
+          "devices' lists them (default: the best one present)",
+          .key = 'd', .complete = COMPLETE_DEVICE),
+    LIST("set", PAIRS, "NAME=VALUES", sets, set_count,
+         "set or sweep a parameter: n=1Mi, dtype=f32,f64, n=16Ki..1Gi*2 (geometric), n=0..64+8 (linear); wave=32,64 "
+         "and cumode=0,1 compile a kernel for both of RDNA's; repeatable",
+         .complete = COMPLETE_PARAM),
+    LIST("filter", LIST, "GLOB", filters, filter_count, "only what matches, such as 'stream_*'; repeatable"),
+    VALUE("seed", U64, "N", seed, "seed of inputs, case order and simulated noise (default: 1)"),
+    VALUE("sample-seed", U64, "N", sample_seed,
+          "seed of the elements that a reference is asked for where it cannot compute all (default: another one each "
+          "run; results name it)"),
+    FLAG("quick", quick, "shorter and less precise"),
+    FLAG("dry-run", dry_run, "only say what would be run, as 'rooftile plan' does"),
+    VALUE("out", STRING, "FILE", out,
+          "write the result to FILE, '-' is standard output; of what is shown the name says the format: .json .csv .md "
+          ".xml",
+          .key = 'o', .complete = COMPLETE_FILE),
+    VALUE("json", STRING, "FILE|-", json, "write the result as JSON to FILE; '-' is standard output",
+          .complete = COMPLETE_FILE),
+    VALUE("result", STRING, "FILE", result, "keep the measurements behind it, as 'rooftile run -o' would",
+          .complete = COMPLETE_FILE),
+    VALUE("sort", STRING, "NAME", sort,
+          "order by a column or parameter, such as time, rate or n, the best first; -NAME: the other way round"),
+    VALUE("top", UNSIGNED, "N", top, "only the first N cases"),
+    VALUE("html", STRING, "FILE", html, "write it as one web page, which needs nothing beside it",
+          .complete = COMPLETE_FILE),
+    VALUE("format", WORD, "NAME", format, report_format_help, .choices = report_format_names),
+    VALUE("machine", STRING, "FILE", machine,
+          "machine file with the ceilings, or the name of one in configs/machines (default: what 'rooftile roofline' "
+          "saved for this device)",
+          .complete = COMPLETE_FILE),
+    LIST("kernels", LIST, "DIR", kernel_dirs, kernel_dir_count,
+         "folder with kernels of your own, which win over the built-in ones; repeatable", .complete = COMPLETE_FOLDER),
+    VALUE("cache", STRING, "DIR", cache_dir, "folder of compiled kernels (default: ~/.cache/rooftile)",
+          .complete = COMPLETE_FOLDER),
+    VALUE("resume", STRING, "FILE", resume,
+          "keep the cases of this partial result that are still the same, and run the others",
+          .complete = COMPLETE_FILE),
+    FLAG("samples", samples, "keep every sample: those beyond 512 of a case in FILE.samples.bin"),
+    FLAG("keep-order", keep_order, "run in the suite's order, not in a random one"),
+    VALUE("min-time", TIME, "TIME", min_time, "sample each case at least this long, such as 0.5s"),
+    VALUE("max-time", TIME, "TIME", max_time, "stop each case after this time"),
+    VALUE(
+        "cache-mode", CHOICE, "MODE", cache_mode,
+        "state of the caches: hot (as the last launch left them), cold (flushed) or rotate (another copy of the data)",
+        .choices = cache_modes),
+    VALUE("timer", CHOICE, "TIMER", timer,
+          "what takes the time: dispatch (the kernel's own), event, batch or graph (many launches a sample), host; by "
+          "default auto",
+          .choices = timer_choice_names),
+    VALUE("timeout", TIME, "TIME", timeout, "end a case that hangs after this time (default: 120s)"),
+    VALUE("budget", TIME, "TIME", budget,
+          "stop after so long, such as 60s or 2min, compiling included; what is left is skipped, and says so"),
+    VALUE(
+        "trials", UNSIGNED, "N", trials,
+        "fresh processes, each with the cases in another random order: 3 for a nightly job, 5 to compare (default: 1)"),
+    VALUE("ab", TWO, "A B", ab,
+          "measure two builds in turns, A B B A, and compare them: A and B are folders of kernels, compilers, or code "
+          "objects",
+          .complete = COMPLETE_FILE),
+    LIST("label", PAIRS, "KEY=VALUE", labels, label_count, "put a label into the result; repeatable"),
+    LIST("arch", SPLIT, "ARCH,...", archs, arch_count,
+         "compile for these targets instead of the device, such as gfx942,gfx90a, or by product: mi300x",
+         .complete = COMPLETE_ARCH),
+    VALUE("jobs", UNSIGNED, "N", jobs, "compile so many at once (default: all cores)", .key = 'j'),
+    FLAG("force", force, "compile even what the cache has", .key = 'f'),
+    FLAG("allow-flags", allow_flags,
+         "take every compiler flag of a manifest, also those that load plugins, linkers or files: they run as you"),
+    FLAG("references", references,
+         "only the references, which run on the processor and need clang: for a GPU machine that has none"),
+    FLAG("run", run, "also run every kernel at its check size and verify it"),
+    FLAG(
+        "inject-faults", inject_faults,
+        "inject faults (a skipped launch, a flipped output, a perturbed input) and see that verification catches them"),
+    FLAG("orders", orders, "with --run: work-items forward, backward and shuffled, so that a missing barrier shows"),
+    FLAG("strict", strict,
+         "exit with 4 when in doubt: a case saw interference or throttled, time ran out, a verdict is open"),
+    VALUE("db", STRING, "FILE", db,
+          "the history's file (default: $ROOFTILE_HISTORY, else history.db in the data folder)",
+          .complete = COMPLETE_FILE),
+    VALUE("channel", STRING, "NAME", channel,
+          "runs that belong together: one suite on one schedule (default: nightly)"),
+    VALUE("keep", UNSIGNED, "N", keep, "drop all but the newest N runs of the channel"),
+    FLAG("backfill", backfill, "let an older result in where it belongs"),
+    VALUE("confirm", STRING, "SUITE", confirm,
+          "measure what seems to have moved again, from this suite, before judging", .complete = COMPLETE_FILE),
+    VALUE("reason", STRING, "TEXT", reason, "why the baseline moves"),
+    VALUE("alpha", FRACTION, "P", alpha, "how often a case may be called different when it is not (default: 0.001)"),
+    VALUE("delta", FRACTION, "F", delta, "smallest change that is worth a verdict (default: 1%)"),
+    FLAG("profile", profile,
+         "launch each case once warm and once timed, inside ROCTX (NVTX) ranges named after it, for rocprofv3, rocgdb "
+         "or nsys; nothing is verified, and the result is marked as no measurement"),
+    VALUE("block", UNSIGNED, "N", block,
+          "occupancy for workgroups of so many threads (default: the launch's, else the largest allowed)"),
+    FLAG("isa", isa, "print the disassembly, annotated"),
+    FLAG("ir", ir, "print the LLVM IR that the compiler makes of the source"),
+    FLAG("names", names, "names only, one per line"),
+    FLAG("params", params, "what --set may say of the kernels, one per line"),
+    FLAG("targets", targets,
+         "the GPUs that kernels are compiled for instead, with the LLVM each needs and the compiler at hand"),
+    VALUE("color", CHOICE, "WHEN", color, "auto, always or never; NO_COLOR is honoured", .choices = whens),
+    VALUE("progress", CHOICE, "WHEN", progress, "auto, always or never", .choices = whens),
+    FLAG("quiet", quiet, "errors only on standard error", .key = 'q'),
+    VALUE("verbose", COUNT_UP, NULL, verbose, "say more; twice: debugging output", .key = 'v'),
+    FLAG("help", help, "show this", .key = 'h'),
+    {.name = NULL},
 };
-
-const enum option_id common_options[COMMON_OPTIONS] = {OPT_COLOR, OPT_PROGRESS, OPT_QUIET, OPT_VERBOSE, OPT_HELP};
 
 _Static_assert(COLOR_AUTO == 0 && COLOR_ALWAYS == 1 && COLOR_NEVER == 2, "the order of `whens`");
 _Static_assert(PROGRESS_AUTO == 0 && PROGRESS_ALWAYS == 1 && PROGRESS_NEVER == 2, "the order of `whens`");
 
-size_t options_of(enum option_id ids[static OPT_COUNT], const struct command *command)
+_Static_assert(CACHE_HOT == 0 && CACHE_COLD == 1 && CACHE_ROTATE == 2, "the order of `cache_modes`");
+
+static const struct option_row *find_row(const char *name, size_t length)
 {
-    size_t count = 0;
-    for (const enum option_id *id = command->options; *id; id++)
-        ids[count++] = *id;
-    for (size_t k = 0; k < COMMON_OPTIONS; k++)
-        ids[count++] = common_options[k];
-    return count;
+    for (const struct option_row *row = option_rows; row->name; row++)
+        if (strlen(row->name) == length && memcmp(row->name, name, length) == 0)
+            return row;
+    return NULL;
 }
 
-void options_defaults(struct cli_options *options)
+size_t options_of(const struct option_row *rows[static MOST_OPTIONS], const struct command *command)
 {
-    *options = (struct cli_options){.seed = 1};
+    const char *const lists[] = {command ? command->options : "", COMMON_OPTIONS};
+    size_t count = 0;
+    for (size_t k = 0; k < 2; k++)
+        for (const char *at = lists[k]; *at; at += strspn(at, " ")) {
+            const size_t length = strcspn(at, " ");
+            rows[count++] = find_row(at, length);
+            at += length;
+        }
+    return count;
 }

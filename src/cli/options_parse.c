@@ -4,14 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "options.h"
+#include "cli.h"
+#include "rooftile/units.h"
 
 #define MOST_JOBS 1024
 
 struct parse {
     const struct command *command; /* NULL: the words before the command */
-    enum option_id ids[OPT_COUNT];
-    size_t id_count;
+    const struct option_row *rows[MOST_OPTIONS];
+    size_t row_count;
     int argc;
     char **argv;
     int at;                      /* the word being parsed */
@@ -21,12 +22,19 @@ struct parse {
     struct err *err;
 };
 
-/* ERR_USAGE "<what> '<word>'; try ...", with `length` bytes of the word. */
-static enum status fail(const struct parse *parse, const char *what, const char *word, size_t length)
+/* ERR_USAGE "<what> '<word>'; try ...", with 200 bytes of the word at most. */
+static enum status fail(const struct parse *parse, const char *what, const char *word)
 {
     const char *name = parse->command ? parse->command->name : NULL;
-    return err_set(parse->err, ERR_USAGE, "%s '%.*s'%s; try 'rooftile %s%s--help'", what, (int)length, word,
+    return err_set(parse->err, ERR_USAGE, "%s '%.200s'%s; try 'rooftile %s%s--help'", what, word,
                    name ? "" : " before the command", name ? name : "", name ? " " : "");
+}
+
+/* What an option without its value lacks: `found` is the option that stands in its place, or "". */
+static enum status needs_value(const struct parse *parse, const struct option_row *row, const char *found)
+{
+    return err_set(parse->err, ERR_USAGE, "option '--%s' needs a value: --%s %s%s%s%s", row->name, row->name,
+                   row->argument, *found ? " (next is the option '" : "", found, *found ? "')" : "");
 }
 
 /* ---- values ---- */
@@ -84,14 +92,40 @@ static enum status find_choice(int *choice, const struct parse *parse, const str
     for (; row->choices[count] && strcmp(row->choices[count], value) != 0; count++)
         text_addf(&list, "%s%s", count ? ", " : "", row->choices[count]);
     *choice = (int)count;
-    if (!row->choices[count] && text_nearest(value, row->choices, count)) {
-        err_set(parse->err, ERR_USAGE, "--%s %s: unknown %s", row->name, value, row->name);
-        err_nearest(parse->err, value, row->choices, count, NULL);
-    } else if (!row->choices[count]) {
-        err_set(parse->err, ERR_USAGE, "--%s %s: expected one of %s", row->name, value, list.data);
+    const char *words = text_take(&list, parse->arena);
+    if (row->choices[count])
+        return STATUS_OK;
+    if (!text_nearest(value, row->choices, count))
+        return err_set(parse->err, ERR_USAGE, "--%s %s: expected one of %s", row->name, value, words);
+    err_set(parse->err, ERR_USAGE, "--%s %s: unknown %s", row->name, value, row->name);
+    return err_nearest(parse->err, value, row->choices, count, NULL);
+}
+
+static enum status parse_time(struct duration *time, const struct parse *parse, const struct option_row *row,
+                              const char *value)
+{
+    double ns = 0;
+    if (!units_parse_time_ns(&ns, value) || ns <= 0)
+        return err_set(parse->err, ERR_USAGE,
+                       "--%s %s: not a duration: a number with ns, us, ms, s or min, such as 0.5s", row->name, value);
+    *time = (struct duration){value, ns};
+    return STATUS_OK;
+}
+
+static enum status parse_fraction(double *fraction, const struct parse *parse, const struct option_row *row,
+                                  const char *value)
+{
+    char *end = NULL;
+    double number = strtod(value, &end);
+    if (end != value && !strcmp(end, "%")) {
+        number /= 100;
+        end++;
     }
-    text_release(&list);
-    return row->choices[count] ? STATUS_OK : ERR_USAGE;
+    if (end == value || *end || !(number > 0 && number < 1))
+        return err_set(parse->err, ERR_USAGE, "--%s %s: expected a fraction above 0 and below 1, such as 0.01 or 1%%",
+                       row->name, value);
+    *fraction = number;
+    return STATUS_OK;
 }
 
 /* Puts a value into the field of its option. */
@@ -135,38 +169,74 @@ static enum status store(const struct parse *parse, const struct option_row *row
         status = parse_whole(&number, parse, row, value, 1, MOST_JOBS);
         *(unsigned *)field = (unsigned)number;
         break;
+    case OPTION_TIME:
+        return parse_time(field, parse, row, value);
+    case OPTION_FRACTION:
+        return parse_fraction(field, parse, row, value);
     }
     return status;
 }
 
 /* ---- words ---- */
 
-static enum status unknown_long(const struct parse *parse, const char *word, size_t length)
-{
-    const char *names[OPT_COUNT];
-    for (size_t k = 0; k < parse->id_count; k++)
-        names[k] = option_rows[parse->ids[k]].name;
-    const char *near = text_nearest(arena_strndup(parse->arena, word + 2, length - 2), names, parse->id_count);
-    if (!near)
-        return fail(parse, "unknown option", word, length);
-    return err_set(parse->err, ERR_USAGE, "unknown option '%.*s'; did you mean '--%s'?", (int)length, word, near);
-}
-
 static const struct option_row *find_long(const struct parse *parse, const char *name, size_t length)
 {
-    for (size_t k = 0; k < parse->id_count; k++) {
-        const struct option_row *row = &option_rows[parse->ids[k]];
-        if (strlen(row->name) == length && memcmp(row->name, name, length) == 0)
-            return row;
-    }
+    for (size_t k = 0; k < parse->row_count; k++)
+        if (strlen(parse->rows[k]->name) == length && memcmp(parse->rows[k]->name, name, length) == 0)
+            return parse->rows[k];
     return NULL;
+}
+
+/* What other tools call it. */
+static const char *other_name(const struct parse *parse, const char *name)
+{
+    static const char *const names[][2] = {{"gpu-architecture", "arch"},
+                                           {"offload-arch", "arch"},
+                                           {"target", "arch"},
+                                           {"gpu", "device"},
+                                           {"output", "out"},
+                                           {"threads", "jobs"},
+                                           {"repeat", "trials"},
+                                           {"runs", "trials"},
+                                           {"limit", "top"},
+                                           {"sort-by", "sort"},
+                                           {"param", "set"},
+                                           {"csv", "format"}};
+    for (size_t k = 0; k < sizeof(names) / sizeof(*names); k++)
+        if (!strcmp(names[k][0], name) && find_long(parse, names[k][1], strlen(names[k][1])))
+            return names[k][1];
+    return NULL;
+}
+
+static enum status unknown_long(const struct parse *parse, const char *word, size_t length)
+{
+    const char *names[MOST_OPTIONS], *given = arena_strndup(parse->arena, word, length);
+    for (size_t k = 0; k < parse->row_count; k++)
+        names[k] = parse->rows[k]->name;
+    bool known = false, flag = false; /* of another command; parameters have values */
+    for (const struct option_row *row = option_rows; row->name; row++) {
+        known |= !strcmp(row->name, given + 2);
+        flag |= !strcmp(row->name, given + 2) && !row->argument;
+    }
+    if (known && !parse->command)
+        return err_set(parse->err, ERR_USAGE, "'%s' stands behind its command, as in 'rooftile run quick --device cpu'",
+                       given);
+    const char *other = other_name(parse, given + 2);
+    const char *near = other ? other : text_nearest(given + 2, names, parse->row_count);
+    if (!near && !flag && find_long(parse, "set", 3))
+        return err_set(parse->err, ERR_USAGE,
+                       "unknown option '%s'; try 'rooftile %s --help', or --set %s=VALUE for a kernel's parameter",
+                       given, parse->command->name, given + 2);
+    if (!near)
+        return fail(parse, "unknown option", given);
+    return err_set(parse->err, ERR_USAGE, "unknown option '%s'; did you mean '--%s'?", given, near);
 }
 
 static const struct option_row *find_short(const struct parse *parse, char key)
 {
-    for (size_t k = 0; k < parse->id_count; k++)
-        if (option_rows[parse->ids[k]].key == key)
-            return &option_rows[parse->ids[k]];
+    for (size_t k = 0; k < parse->row_count; k++)
+        if (parse->rows[k]->key == key)
+            return parse->rows[k];
     return NULL;
 }
 
@@ -186,8 +256,7 @@ static enum status next_value(const char **value, struct parse *parse, const str
         *value = word;
         return STATUS_OK;
     }
-    return err_set(parse->err, ERR_USAGE, "option '--%s' needs a value: --%s %s%s%s%s", row->name, row->name,
-                   row->argument, *word ? " (next is the option '" : "", word, *word ? "')" : "");
+    return needs_value(parse, row, word);
 }
 
 static enum status take_two(struct parse *parse, const struct option_row *row)
@@ -209,8 +278,7 @@ static enum status take(struct parse *parse, const struct option_row *row, const
     if (row->kind == OPTION_TWO)
         return take_two(parse, row);
     if (attached && !*attached)
-        return err_set(parse->err, ERR_USAGE, "option '--%s' needs a value: --%s %s", row->name, row->name,
-                       row->argument);
+        return needs_value(parse, row, "");
     if (row->argument && !attached && next_value(&value, parse, row))
         return ERR_USAGE;
     return store(parse, row, value);
@@ -232,7 +300,7 @@ static enum status short_options(struct parse *parse, const char *word)
     for (const char *key = word + 1; *key; key++) {
         const struct option_row *row = find_short(parse, *key);
         if (!row)
-            return fail(parse, "unknown option", arena_printf(parse->arena, "-%c", *key), 2);
+            return fail(parse, "unknown option", arena_printf(parse->arena, "-%c", *key));
         enum status status = take(parse, row, row->argument && key[1] ? key + 1 : NULL);
         if (status || row->argument)
             return status;
@@ -270,38 +338,91 @@ static int example_length(const char *example)
     return (int)(gap && (size_t)(gap - example) < line ? (size_t)(gap - example) : line);
 }
 
+static const char *some_arguments(size_t count, struct arena *arena)
+{
+    return arena_printf(arena, "%zu argument%s", count, text_s(count));
+}
+
+enum status options_check_count(size_t count, size_t least, size_t most, const char *command, const char *args,
+                                struct err *err)
+{
+    struct arena arena = {0};
+    if (count >= least && count <= most)
+        return STATUS_OK;
+    const char *wanted = !most ? "no argument" : some_arguments(count < least ? least : most, &arena);
+    const enum status status = err_set(err, ERR_USAGE, "'rooftile %s' expects %s%s%s%s%s, got %zu", command,
+                                       least == most   ? ""
+                                       : count < least ? "at least "
+                                                       : "at most ",
+                                       wanted, *args ? " (" : "", args, *args ? ")" : "", count);
+    arena_release(&arena);
+    return status;
+}
+
 static enum status check_count(const struct parse *parse)
 {
     const struct command *command = parse->command;
-    const size_t count = parse->options->arg_count;
-    if (parse->options->help)
+    const struct cli_options *options = parse->options;
+    const size_t count = options->arg_count;
+    if (parse->options->help ||
+        !options_check_count(count, command->min_args, command->max_args, command->name, command->args, parse->err))
         return STATUS_OK;
-    if (count < command->min_args)
-        return err_set(parse->err, ERR_USAGE, "'rooftile %s' needs %s, as in '%.*s'; try 'rooftile %s --help'",
-                       command->name, command->args, example_length(command->examples + 2), command->examples + 2,
-                       command->name);
-    if (count > command->max_args) {
-        const char *extra = parse->options->args[command->max_args];
-        return fail(parse, "unexpected argument", extra, strnlen(extra, 200));
+    if (count > command->max_args)
+        return err_set(parse->err, ERR_USAGE, "%s, from '%.200s' on; try 'rooftile %s --help'", parse->err->text,
+                       options->args[command->max_args], command->name);
+    return err_set(parse->err, ERR_USAGE, "%s, as in '%.*s'; try 'rooftile %s --help'", parse->err->text,
+                   example_length(command->examples + 2), command->examples + 2, command->name);
+}
+
+/* The format that a file's name asks for; NULL: none. */
+static const char *format_of_name(const char *name)
+{
+    static const char *const names[][2] = {{".json", "json"}, {".csv", "csv"}, {".md", "markdown"}, {".xml", "junit"}};
+    for (size_t k = 0; k < sizeof(names) / sizeof(*names) && name; k++)
+        if (text_ends(name, names[k][0]))
+            return names[k][1];
+    return NULL;
+}
+
+static enum status unite_outputs(const struct parse *parse)
+{
+    struct cli_options *options = parse->options;
+    const char *format = format_of_name(options->out);
+    const bool json = format && !strcmp(format, "json");
+    if (!parse->command->makes_file) {
+        if (!options->format && find_long(parse, json ? "json" : "format", json ? strlen("json") : strlen("format")))
+            options->format = format;
+        return STATUS_OK;
     }
+    if (format && !json)
+        return err_set(parse->err, ERR_USAGE,
+                       "-o %s: what 'rooftile %s' writes is JSON; of a result 'rooftile report RESULT -o %s' makes the "
+                       "other",
+                       options->out, parse->command->name, options->out);
+    if (options->json && options->out)
+        return err_set(parse->err, ERR_USAGE, "-o %s and --json %s say the same thing here; give one of them",
+                       options->out, options->json);
+    options->out = options->out ? options->out : options->json;
+    options->json = NULL;
     return STATUS_OK;
 }
+
+static const struct cli_options defaults = {.seed = 1, .cache_mode = -1, .timer = -1, .channel = HISTORY_CHANNEL};
 
 enum status options_parse(struct cli_options *options, const struct command *command, int argc, char **argv,
                           struct arena *arena, struct err *err)
 {
-    struct cli_options parsed;
+    struct cli_options parsed = defaults;
     struct parse parse = {
         .command = command, .argc = argc, .argv = argv, .options = &parsed, .arena = arena, .err = err};
-    options_defaults(&parsed);
     parse.args = arena_array(arena, (size_t)argc + 1, sizeof(*parse.args));
     parsed.args = parse.args;
-    parsed.argc = argc;
-    parsed.argv = argv;
-    parse.id_count = options_of(parse.ids, command);
+    parse.row_count = options_of(parse.rows, command);
     enum status status = parse_words(&parse);
     if (!status)
         status = check_count(&parse);
+    if (!status)
+        status = unite_outputs(&parse);
     if (!status)
         *options = parsed;
     return status;
@@ -309,11 +430,9 @@ enum status options_parse(struct cli_options *options, const struct command *com
 
 enum status options_first_argument(int *index, int argc, char **argv, struct arena *arena, struct err *err)
 {
-    struct cli_options common;
-    struct parse parse = {
-        .id_count = COMMON_OPTIONS, .argc = argc, .argv = argv, .options = &common, .arena = arena, .err = err};
-    memcpy(parse.ids, common_options, sizeof(common_options));
-    options_defaults(&common);
+    struct cli_options common = defaults;
+    struct parse parse = {.argc = argc, .argv = argv, .options = &common, .arena = arena, .err = err};
+    parse.row_count = options_of(parse.rows, NULL);
     enum status status = parse_words(&parse);
     if (!status)
         *index = parse.at;

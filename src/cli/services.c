@@ -1,50 +1,29 @@
 /* SPDX-License-Identifier: MIT */
-#include "services.h"
-
-#include <stdio.h>
+#include <math.h>
 #include <string.h>
 
+#include "measure.h"
 #include "rooftile/units.h"
 
-enum { REREAD_STRIDE = 128 }; /* a line of AMD's L2 */
-
-static double flush_bytes(const struct session *session)
+/* Plans and builds one case by itself. */
+static enum status plan_one(struct service_code *code, struct session *session, const struct suite_case *only,
+                            struct err *err)
 {
-    bool known;
-    return (double)run_flush_bytes(&known, &session->machine, &session->info);
+    const struct suite suite = {.name = "services", .summary = "", .path = "", .cases = only, .case_count = 1};
+    enum status status =
+        session_plan_suite(&code->plan, session, arena_copy(session->arena, &suite, sizeof(suite)), err);
+    return status ? status : session_build_plan(&code->builds, session, code->plan, err);
 }
 
-static double reread_bytes(const struct session *session)
-{
-    return (double)run_reread_bytes(&session->machine, &session->info);
-}
-
-static double reread_stride(const struct session *session)
-{
-    (void)session;
-    return REREAD_STRIDE;
-}
-
-/* Every slot of the ring once. */
-static double reread_steps(const struct session *session)
-{
-    return reread_bytes(session) / (double)REREAD_STRIDE;
-}
+/* ---- services ---- */
 
 static const struct service {
     const char *kernel;
     bool everywhere; /* else only where launches are queued */
-    struct {
-        const char *name;
-        double (*value)(const struct session *session);
-    } params[3];
 } services_table[SERVICE_COUNT] = {
-    [SERVICE_NULL] = {.kernel = "launch_empty", .everywhere = true},
-    [SERVICE_BLOCKING] = {.kernel = "service_blocking"},
-    [SERVICE_CLOCK] = {.kernel = "service_clock"},
-    [SERVICE_FLUSH] = {.kernel = "service_flush", .params = {{"size", flush_bytes}}},
-    [SERVICE_REREAD] = {.kernel = "pointer_chase",
-                        .params = {{"footprint", reread_bytes}, {"stride", reread_stride}, {"steps", reread_steps}}},
+    [SERVICE_NULL] = {"launch_empty", true},     [SERVICE_BLOCKING] = {"service_blocking", false},
+    [SERVICE_CLOCK] = {"service_clock", false},  [SERVICE_FLUSH] = {"service_flush", false},
+    [SERVICE_REREAD] = {"pointer_chase", false},
 };
 
 bool services_wanted(const struct session *session, enum run_service which)
@@ -53,36 +32,43 @@ bool services_wanted(const struct session *session, enum run_service which)
     return services_table[which].everywhere || (ops && ops->asynchronous);
 }
 
-static const struct suite *suite_of(const struct service *service, const struct session *session)
+static const struct suite_case *case_of(enum run_service which, const struct session *session)
 {
-    struct suite *suite = arena_alloc(session->arena, sizeof(*suite));
+    const double stride = 128; /* a line of AMD's L2 */
+    bool known;
+    const double flush = (double)run_flush_bytes(&known, &session->machine, &session->info);
+    const double reread = (double)run_reread_bytes(&session->machine, &session->info);
+    const struct {
+        enum run_service of;
+        const char *name;
+        double value;
+    } all[] = {{SERVICE_FLUSH, "size", flush},
+               {SERVICE_REREAD, "footprint", reread},
+               {SERVICE_REREAD, "stride", stride},
+               {SERVICE_REREAD, "steps", reread / stride}}; /* every slot of the ring once */
     struct suite_case *only = arena_alloc(session->arena, sizeof(*only));
-    struct param *params = arena_array(session->arena, 3, sizeof(*params));
-    *only = (struct suite_case){.kernel = service->kernel, .params = params};
-    for (size_t k = 0; k < 3 && service->params[k].name; k++)
-        params[only->param_count++] =
-            (struct param){.name = service->params[k].name,
-                           .value = {.kind = PARAM_NUMBER, .number = service->params[k].value(session)}};
+    struct param *params = NULL;
+    for (size_t k = 0; k < sizeof(all) / sizeof(*all); k++)
+        if (all[k].of == which)
+            ARENA_PUSH(session->arena, params, only->param_count,
+                       (struct param){.name = all[k].name, .value = {.kind = PARAM_NUMBER, .number = all[k].value}});
+    only->kernel = services_table[which].kernel;
+    only->params = params;
     measure_defaults(&only->measure);
-    *suite = (struct suite){.name = "services", .summary = "", .path = "", .cases = only, .case_count = 1};
-    return suite;
+    return only;
 }
 
-enum status services_prepare(struct service_code services[SERVICE_COUNT], struct session *session,
-                             const volatile int *stop, struct err *err)
+enum status services_prepare(struct service_code services[SERVICE_COUNT], struct session *session, struct err *err)
 {
-    for (int which = 0; which < SERVICE_COUNT; which++) {
+    for (enum run_service which = 0; which < SERVICE_COUNT; which++) {
         const struct service *service = &services_table[which];
-        struct service_code *code = &services[which];
         struct err why = {0};
-        if (!services_wanted(session, (enum run_service)which) || !catalog_find(&session->catalog, service->kernel))
+        if (!services_wanted(session, which) || !catalog_find(&session->catalog, service->kernel))
             continue;
-        enum status status = session_plan_suite(&code->plan, session, suite_of(service, session), &why);
-        if (!status)
-            status = session_build_plan(&code->builds, session, code->plan, stop, &why);
+        enum status status = plan_one(&services[which], session, case_of(which, session), &why);
         if (!status)
             continue;
-        code->plan = NULL;
+        services[which].plan = NULL;
         if (status == ERR_INTERRUPTED || service->everywhere) {
             *err = why;
             return status;
@@ -92,18 +78,37 @@ enum status services_prepare(struct service_code services[SERVICE_COUNT], struct
     return STATUS_OK;
 }
 
-void services_apply(struct run_service_case out[SERVICE_COUNT], const struct service_code services[SERVICE_COUNT])
+/* ---- warnings ---- */
+
+static const double memory_above = 0.01; /* of the card's memory */
+/* for a runtime's own buffers, where the driver does not tell whose memory is whose */
+static const double own_allowance = 1 << 30;
+
+void idle_problem(struct text *problem, const struct device_info *info, const struct device_sense *sense)
 {
-    for (int which = 0; which < SERVICE_COUNT; which++)
-        if (services[which].plan)
-            out[which] = (struct run_service_case){&services[which].plan->cases[0], services[which].builds};
+    const double own = isnan(sense->vram_own_bytes) ? own_allowance : sense->vram_own_bytes;
+    const double taken = sense->vram_used_bytes - own; /* NaN where unknown, and then above nothing */
+    text_add(problem, "");
+    if (sense->other_processes > 0)
+        text_addf(problem, "%.0f other process%s the GPU", sense->other_processes,
+                  sense->other_processes > 1 ? "es use" : " uses");
+    if (taken > memory_above * (double)info->memory_bytes)
+        text_addf(problem, "%s%.1f GB of its memory %s in use", problem->length ? ", and " : "", taken / 1e9,
+                  problem->length ? "are" : "are already");
 }
 
-void services_warn(const struct session *session, const struct calibration *calibration)
+void services_warn(const struct session *session, const struct device_info *info, const struct calibration *calibration)
 {
     char size[UNITS_TEXT];
     bool known;
+    struct text problem = {0};
     const struct device_ops *ops = device_backend(session->info.backend);
+    idle_problem(&problem, info, &calibration->quiet_rates);
+    if (problem.length)
+        log_warn("W007",
+                 "%s is not idle: %s. Whatever they do shows in the times; 'fuser -v /dev/kfd' names the processes",
+                 info->name, problem.data);
+    text_release(&problem);
     /* Where no library can, there is nothing to be done about it. */
     if (calibration->dispatch_reason[0] && ops && ops->launch_marked)
         log_warn("W010",
@@ -131,15 +136,14 @@ static void set_mode(struct measure_options *measure, const char *name)
             measure->cache = mode;
 }
 
-bool ceilings_case_from_id(struct suite_case *out, const char *id, struct arena *arena)
+/* A suite case from a case id "kernel/name=value;...", measured quickly in the id's mode; its timer is measured anew.
+ * False when it is not an id. */
+static bool case_from_id(struct suite_case *out, const char *id, struct arena *arena)
 {
     const char *slash = strchr(id, '/');
     if (!slash || slash == id)
         return false;
-    size_t most = 1;
-    for (const char *c = slash; *c; c++)
-        most += *c == ';';
-    struct param *params = arena_array(arena, most, sizeof(*params));
+    struct param *params = NULL;
     size_t count = 0;
     measure_defaults(&out->measure);
     measure_quick(&out->measure);
@@ -153,7 +157,7 @@ bool ceilings_case_from_id(struct suite_case *out, const char *id, struct arena 
         if (!strcmp(name, "mode"))
             set_mode(&out->measure, value);
         else if (strcmp(name, "timer"))
-            params[count++] = (struct param){.name = name, .value = param_from_text(arena, value)};
+            ARENA_PUSH(arena, params, count, (struct param){.name = name, .value = param_from_text(arena, value)});
         at += length + (at[length] == ';');
     }
     out->kernel = arena_strndup(arena, id, (size_t)(slash - id));
@@ -164,64 +168,59 @@ bool ceilings_case_from_id(struct suite_case *out, const char *id, struct arena 
 
 /* The case that measured the ceiling, planned and built again. When it is gone the ceiling stands: it only cannot be
  * measured again. */
-static enum status add_ceiling(struct ceilings *ceilings, const struct ceiling *ceiling, struct run_ceiling known,
-                               struct session *session, const volatile int *stop, struct err *err)
+static enum status add_ceiling(struct run_options *run, struct run_ceiling *room, const struct ceiling *ceiling,
+                               struct session *session, struct err *err)
 {
-    struct suite_case suite_case = {0};
-    const struct plan *plan = NULL;
-    struct build_result *builds = NULL;
+    struct suite_case *suite_case = arena_alloc(session->arena, sizeof(*suite_case));
+    struct service_code code = {0};
     struct err why = {0};
     if (ceiling->measured <= 0)
         return STATUS_OK;
-    if (!ceilings_case_from_id(&suite_case, ceiling->measured_by, session->arena)) {
+    if (!case_from_id(suite_case, ceiling->measured_by, session->arena)) {
         log_verbose("a ceiling cannot be measured again: '%s' is no case", ceiling->measured_by);
         return STATUS_OK;
     }
-    struct suite *suite = arena_alloc(session->arena, sizeof(*suite));
-    *suite = (struct suite){.name = "ceilings", .summary = "", .path = "", .case_count = 1};
-    suite->cases = arena_copy(session->arena, &suite_case, sizeof(suite_case));
-    enum status status = session_plan_suite(&plan, session, suite, &why);
-    if (!status)
-        status = session_build_plan(&builds, session, plan, stop, &why);
+    enum status status = plan_one(&code, session, suite_case, &why);
     if (status == ERR_INTERRUPTED) {
         *err = why;
         return status;
     }
-    if (status || plan->cases[0].state != PLAN_READY) {
-        log_verbose("a ceiling cannot be measured again: %s", status ? why.text : plan->cases[0].reason);
+    if (status || code.plan->cases[0].state != PLAN_READY) {
+        log_verbose("a ceiling cannot be measured again: %s", status ? why.text : code.plan->cases[0].reason);
         return STATUS_OK;
     }
-    known.probe = &plan->cases[0];
-    known.builds = builds;
-    ceilings->ceilings[ceilings->count++] = known;
+    room->probe = &code.plan->cases[0];
+    room->builds = code.builds;
+    run->ceiling_count++;
     return STATUS_OK;
 }
 
-static enum status prepare_ceilings(struct ceilings *ceilings, struct session *session, const volatile int *stop,
-                                    struct err *err)
+static enum status add_ceilings(struct run_options *run, struct session *session, struct err *err)
 {
     const struct machine *machine = &session->machine;
+    struct run_ceiling *ceilings =
+        arena_array(session->arena, machine->level_count + machine->unit_count + 1, sizeof(*ceilings));
     enum status status = STATUS_OK;
-    ceilings->ceilings =
-        arena_array(session->arena, machine->level_count + machine->unit_count + 1, sizeof(*ceilings->ceilings));
-    for (uint32_t k = 0; k < machine->level_count && !status; k++)
-        status = add_ceiling(ceilings, &machine->levels[k].bandwidth,
-                             (struct run_ceiling){.is_level = true, .index = k}, session, stop, err);
-    for (uint32_t k = 0; k < machine->unit_count && !status; k++)
-        status = add_ceiling(ceilings, &machine->units[k].peak, (struct run_ceiling){.index = k}, session, stop, err);
+    run->ceilings = ceilings;
+    for (uint32_t k = 0; k < machine->level_count && !status; k++) {
+        ceilings[run->ceiling_count] = (struct run_ceiling){.is_level = true, .index = k};
+        status = add_ceiling(run, &ceilings[run->ceiling_count], &machine->levels[k].bandwidth, session, err);
+    }
+    for (uint32_t k = 0; k < machine->unit_count && !status; k++) {
+        ceilings[run->ceiling_count] = (struct run_ceiling){.index = k};
+        status = add_ceiling(run, &ceilings[run->ceiling_count], &machine->units[k].peak, session, err);
+    }
     return status;
 }
 
-enum status ceilings_prepare(struct ceilings *ceilings, struct session *session, const volatile int *stop,
-                             struct err *err)
+enum status services_add(struct run_options *run, struct session *session, struct err *err)
 {
-    enum status status = services_prepare(ceilings->services, session, stop, err);
-    return status || session->info.predicted ? status : prepare_ceilings(ceilings, session, stop, err);
-}
-
-void ceilings_apply(struct run_options *options, const struct ceilings *ceilings)
-{
-    options->ceilings = ceilings->ceilings;
-    options->ceiling_count = ceilings->count;
-    services_apply(options->services, ceilings->services);
+    struct service_code services[SERVICE_COUNT] = {0};
+    enum status status = services_prepare(services, session, err);
+    if (!status && !session->info.predicted)
+        status = add_ceilings(run, session, err);
+    for (size_t k = 0; k < SERVICE_COUNT; k++)
+        if (services[k].plan)
+            run->services[k] = (struct run_service_case){&services[k].plan->cases[0], services[k].builds};
+    return status;
 }

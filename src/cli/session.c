@@ -1,348 +1,213 @@
 /* SPDX-License-Identifier: MIT */
 #include "session.h"
 
+#include <errno.h>
 #include <math.h>
-#include <stdio.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 #include <unistd.h>
 
-#include "progress.h"
+#include "rooftile/clock.h"
 #include "rooftile/cpu_target.h"
 #include "rooftile/file.h"
-#include "rooftile/hash.h"
-#include "rooftile/units.h"
-#include "session_machine.h"
+#include "rooftile/result.h"
+#include "rooftile/targets.h"
+
+/* ---- what ends a command before its time ---- */
+
+volatile int session_stop;
+const char *volatile session_last_words;
+
+static const uint64_t twice_ns = 500000000;
+
+static void on_signal(int number)
+{
+    static uint64_t first_ns;
+    if (number == SIGALRM) {
+        session_stop = session_stop ? session_stop : STOP_BUDGET;
+        return;
+    }
+    if (session_stop == STOP_SIGNAL && clock_now_ns() - first_ns >= twice_ns) {
+        const char *words = session_last_words;
+        const bool heard = words && write(STDERR_FILENO, words, strlen(words)) > 0;
+        (void)heard; /* the end is the same */
+        _exit(130);
+    }
+    if (session_stop != STOP_SIGNAL)
+        first_ns = clock_now_ns();
+    session_stop = STOP_SIGNAL;
+}
+
+void session_catch_signals(void)
+{
+    const struct sigaction action = {.sa_handler = on_signal};
+    struct sigaction before;
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    if (!sigaction(SIGHUP, NULL, &before) && before.sa_handler != SIG_IGN) /* nohup */
+        sigaction(SIGHUP, &action, NULL);
+}
+
+static enum status start_budget(const struct duration *budget, struct err *err)
+{
+    const struct sigaction action = {.sa_handler = on_signal};
+    struct itimerval timer = {0};
+    if (!budget->text || getitimer(ITIMER_REAL, &timer) || timer.it_value.tv_sec || timer.it_value.tv_usec ||
+        session_stop)
+        return STATUS_OK;
+    const double us = fmax(1, fmin(budget->ns / 1e3, 1e15));
+    timer.it_value = (struct timeval){.tv_sec = (time_t)(us / 1e6), .tv_usec = (suseconds_t)fmod(us, 1e6)};
+    sigaction(SIGALRM, &action, NULL);
+    return setitimer(ITIMER_REAL, &timer, NULL) ? err_set(err, ERR_IO, "--budget %s: %s", budget->text, strerror(errno))
+                                                : STATUS_OK;
+}
+
+bool session_late(enum status status)
+{
+    return status == ERR_INTERRUPTED && session_stop == STOP_BUDGET;
+}
+
+const char *session_late_reason(const struct session *session, const char *what)
+{
+    return arena_printf(session->arena, RESULT_LATE_REASON "%s ran out before this was %s",
+                        session->options->budget.text, what);
+}
 
 /* ---- suites and catalog ---- */
 
-/* A path to a suite file, or NULL when the argument is a kernel's name. */
-static const char *suite_path(struct session *session, const char *argument)
+/* --quick only ever shortens. */
+static void shorten(struct measure_options *measure)
 {
-    if (strchr(argument, '/') || text_ends(argument, ".json") || !strcmp(argument, "-"))
-        return argument;
-    char *dir = catalog_config_dir(session->arena);
-    char *path = dir ? path_join(session->arena, dir, arena_printf(session->arena, "%s.json", argument)) : NULL;
-    return path && file_exists(path) ? path : NULL;
+    struct measure_options quick = *measure;
+    measure_quick(&quick);
+    measure->warmup_ns = fmin(measure->warmup_ns, quick.warmup_ns);
+    measure->warmup_max_ns = fmin(measure->warmup_max_ns, quick.warmup_max_ns);
+    measure->min_time_ns = fmin(measure->min_time_ns, quick.min_time_ns);
+    measure->max_time_ns = fmin(measure->max_time_ns, quick.max_time_ns);
+    measure->min_samples = measure->min_samples < quick.min_samples ? measure->min_samples : quick.min_samples;
+    measure->precision = fmax(measure->precision, quick.precision);
 }
 
-static enum status choice_option(int *choice, const char *name, const char *text, const char *const *names,
-                                 size_t count, struct err *err)
+/* The command line wins over the suite, field by field. */
+static void override_measure(struct measure_options *measure, const struct cli_options *options)
 {
-    for (size_t k = 0; text && k < count; k++)
-        if (!strcmp(text, names[k])) {
-            *choice = (int)k;
-            return STATUS_OK;
-        }
-    if (!text)
-        return STATUS_OK;
-    const char *near = text_nearest(text, names, count);
-    return err_set(err, ERR_USAGE, "--%s %s: not a choice%s%s%s", name, text, near ? "; did you mean '" : "",
-                   near ? near : "", near ? "'?" : "");
-}
-
-/* The command line wins over the suite, field by field; --quick only ever shortens. */
-static enum status override_measure(struct measure_options *measure, const struct cli_options *options, struct err *err)
-{
-    static const char *const modes[] = {"hot", "cold", "rotate"};
-    int cache = (int)measure->cache, timer = (int)measure->timer;
-    if (options->quick) {
-        struct measure_options quick = *measure;
-        measure_quick(&quick);
-        measure->warmup_ns = fmin(measure->warmup_ns, quick.warmup_ns);
-        measure->warmup_max_ns = fmin(measure->warmup_max_ns, quick.warmup_max_ns);
-        measure->min_time_ns = fmin(measure->min_time_ns, quick.min_time_ns);
-        measure->max_time_ns = fmin(measure->max_time_ns, quick.max_time_ns);
-        measure->min_samples = measure->min_samples < quick.min_samples ? measure->min_samples : quick.min_samples;
-        measure->precision = fmax(measure->precision, quick.precision);
-    }
+    if (options->quick)
+        shorten(measure);
     if (options->profile)
         measure->timeout_ns = INFINITY; /* a debugger may stop it for as long as it likes */
-    enum status status = session_time_option(&measure->min_time_ns, "min-time", options->min_time, err);
-    if (!status)
-        status = session_time_option(&measure->max_time_ns, "max-time", options->max_time, err);
-    if (!status)
-        status = session_time_option(&measure->timeout_ns, "timeout", options->timeout, err);
-    if (!status)
-        status = choice_option(&cache, "cache-mode", options->cache_mode, modes, 3, err);
-    if (!status)
-        status = choice_option(&timer, "timer", options->timer, timer_choice_names, TIMER_CHOICES, err);
-    measure->cache = (enum cache_mode)cache;
-    measure->timer = (enum timer_choice)timer;
-    return status;
+    if (options->min_time.text)
+        measure->min_time_ns = options->min_time.ns;
+    if (options->max_time.text)
+        measure->max_time_ns = options->max_time.ns;
+    if (options->timeout.text)
+        measure->timeout_ns = options->timeout.ns;
+    if (options->cache_mode >= 0)
+        measure->cache = (enum cache_mode)options->cache_mode;
+    if (options->timer >= 0)
+        measure->timer = (enum timer_choice)options->timer;
 }
 
-static enum status with_overrides(const struct suite **suite, struct session *session, struct err *err)
+static void override_suite(const struct suite **suite, const struct session *session)
 {
     struct suite *changed = arena_copy(session->arena, *suite, sizeof(**suite));
-    struct suite_case *cases =
-        arena_copy(session->arena, changed->cases, changed->case_count * sizeof(*changed->cases));
-    for (size_t k = 0; k < changed->case_count; k++) {
-        enum status status = override_measure(&cases[k].measure, session->options, err);
-        if (status)
-            return status;
-    }
+    struct suite_case *cases = arena_copy(session->arena, changed->cases, changed->case_count * sizeof(*cases));
+    for (size_t k = 0; k < changed->case_count; k++)
+        override_measure(&cases[k].measure, session->options);
     changed->cases = cases;
     *suite = changed;
-    return STATUS_OK;
 }
 
-enum status session_suites(struct session *session, struct err *err)
+static enum status find_suites(struct session *session, struct err *err)
 {
-    const struct cli_options *options = session->options;
-    const struct suite **suites = arena_array(session->arena, options->arg_count + 1, sizeof(*suites));
-    const char **kernels = arena_array(session->arena, options->arg_count + 1, sizeof(*kernels));
-    size_t kernel_count = 0;
+    if (session->suites) /* with another device (devices.c) */
+        return STATUS_OK;
+    if (!session->args) {
+        session->args = session->options->args;
+        session->arg_count = session->options->arg_count;
+    }
+    session->suites = arena_array(session->arena, session->arg_count + 1, sizeof(*session->suites));
     struct measure_options base;
     measure_defaults(&base);
-    enum status status = session_start_budget(options, err);
-    for (size_t k = 0; k < options->arg_count && !status; k++) {
-        const char *path = suite_path(session, options->args[k]);
-        if (path)
-            status = suite_read(&suites[session->suite_count++], path, &base, session->arena, err);
-        else
-            kernels[kernel_count++] = options->args[k];
-    }
-    if (!status && kernel_count)
-        status = suite_from_kernels(&suites[session->suite_count++], kernels, kernel_count, &base, session->arena, err);
+    enum status status = start_budget(&session->options->budget, err);
+    for (size_t k = 0; k < session->arg_count && !status; k++)
+        status = argument_add(session, session->args[k], &base, err);
     for (size_t k = 0; k < session->suite_count && !status; k++)
-        status = with_overrides(&suites[k], session, err);
-    session->suites = suites;
+        override_suite(&session->suites[k], session);
     return status;
 }
 
-enum status session_catalog(struct session *session, struct err *err)
+static enum status folders(const char ***dirs, size_t *count, const struct session *session, struct err *err)
 {
     const struct cli_options *options = session->options;
     const char *const *built_in = NULL;
-    size_t built_in_count = 0, count = 0, most = options->kernel_dir_count;
+    size_t built_in_count = 0;
     enum status status = catalog_default_dirs(&built_in, &built_in_count, session->arena, err);
     if (status)
         return status;
-    for (size_t k = 0; k < session->suite_count; k++)
-        most += session->suites[k]->kernel_dir_count;
-    const char **dirs = arena_array(session->arena, most + built_in_count + 1, sizeof(*dirs));
+    if (session->kernel_dir)
+        ARENA_PUSH(session->arena, *dirs, *count, session->kernel_dir);
+    for (size_t k = 0; k < session->manifest_count; k++)
+        ARENA_PUSH(session->arena, *dirs, *count, session->manifests[k]);
     for (size_t k = 0; k < options->kernel_dir_count; k++) {
-        if (!file_is_dir(options->kernel_dirs[k]))
+        if (!file_exists(options->kernel_dirs[k]))
             return err_set(err, ERR_USAGE, "--kernels %s: there is no such folder", options->kernel_dirs[k]);
-        dirs[count++] = options->kernel_dirs[k];
+        ARENA_PUSH(session->arena, *dirs, *count, options->kernel_dirs[k]);
     }
     for (size_t s = 0; s < session->suite_count; s++)
         for (size_t k = 0; k < session->suites[s]->kernel_dir_count; k++)
-            dirs[count++] = session->suites[s]->kernel_dirs[k];
+            ARENA_PUSH(session->arena, *dirs, *count, session->suites[s]->kernel_dirs[k]);
     for (size_t k = 0; k < built_in_count; k++)
-        dirs[count++] = built_in[k];
-    return catalog_read(&session->catalog, dirs, count, session->arena, err);
+        ARENA_PUSH(session->arena, *dirs, *count, built_in[k]);
+    return STATUS_OK;
 }
 
-/* ---- device and machine ---- */
-
-enum status session_reference_target(struct session *session, struct err *err)
+/* The manifests of the working folder that the named kernels lack; how many. */
+static size_t add_manifests_here(struct session *session)
 {
-    if (session->info.predicted || !strcmp(session->info.backend, "cpu"))
+    const size_t before = session->manifest_count;
+    for (size_t k = 0; k < session->kernel_count; k++) {
+        const char *name = session->kernels[k];
+        const char *path = catalog_knows(&session->catalog, name) ? NULL : argument_manifest_here(session, name);
+        if (path)
+            ARENA_PUSH(session->arena, session->manifests, session->manifest_count, path);
+    }
+    return session->manifest_count - before;
+}
+
+/* One suite of all kernels that were named. */
+static enum status suite_of_kernels(struct session *session, struct err *err)
+{
+    const char **names = NULL;
+    size_t count = 0;
+    struct measure_options base;
+    measure_defaults(&base);
+    if (!session->kernel_count || !session->suites) /* of the command `list` they are no more than names */
         return STATUS_OK;
-    const struct device_request cpu = {.backend = "cpu"};
-    struct device_info *info = arena_alloc(session->arena, sizeof(*info));
-    enum status status = run_device_info(info, NULL, &cpu, err);
-    /* References beside a GPU are built ahead of time with its kernels, often on another machine: a level, not this
-     * very processor. */
-    session->cpu_target = cpu_target_has(info->target, "avx2") ? "x86-64-v3" : info->target;
-    return status;
+    const struct suite **suite = &session->suites[session->suite_count];
+    if (argument_kernels(&names, &count, session, err) ||
+        suite_from_kernels(suite, names, count, &base, session->arena, err))
+        return err->status;
+    override_suite(suite, session);
+    session->suite_count++;
+    session->kernel_count = 0;
+    return STATUS_OK;
 }
 
-enum status session_device(struct session *session, struct err *err)
+static enum status read_catalog(struct session *session, struct err *err)
 {
-    const char *text = session->options->device ? session->options->device : getenv("ROOFTILE_DEVICE");
     enum status status = STATUS_OK;
-    if (text) {
-        status = device_parse(&session->request, text, err);
-    } else {
-        struct text reason = {0};
-        device_default(&session->request, &reason);
-        log_verbose("device: %s", reason.data ? reason.data : "");
-        text_release(&reason);
+    for (bool again = !session->catalog.count; again && !status;) { /* of several devices only the first reads it */
+        const char **dirs = NULL;
+        size_t count = 0;
+        status = folders(&dirs, &count, session, err);
+        if (!status)
+            status = catalog_read(&session->catalog, dirs, count, session->arena, err);
+        again = !status && add_manifests_here(session);
     }
-    if (!status && !strcmp(session->request.backend, "sim"))
-        status = session_sim(session, err);
-    if (status)
-        return status;
-    session->request.seed = session->options->seed;
-    status = run_device_info(&session->info, NULL, &session->request, err);
-    session->facts = run_device_facts(&session->info);
-    session->cpu_target = session->info.target;
-    return status ? status : session_reference_target(session, err);
+    return status ? status : suite_of_kernels(session, err);
 }
-
-void session_device_id(char out[static 512], const struct device_info *info)
-{
-    snprintf(out, 512, "%s|%s|%s|%u|%llu", info->backend, info->name, info->target, info->cus,
-             (unsigned long long)(info->memory_bytes >> 28));
-}
-
-char *session_machine_file(const struct device_info *info, struct arena *arena)
-{
-    char id[512];
-    session_device_id(id, info);
-    return arena_printf(arena, "%s/machines/%s-%016llx.json", path_data_dir(arena), info->backend,
-                        (unsigned long long)hash_u64(id, strlen(id)));
-}
-
-static enum status named_machine(struct session *session, const char *name, struct err *err)
-{
-    const char *path = name;
-    if (!strchr(name, '/') && !file_exists(name)) {
-        char *dir = catalog_config_dir(session->arena);
-        path = arena_printf(session->arena, "%s/machines/%s%s", dir ? dir : "configs", name,
-                            text_ends(name, ".json") ? "" : ".json");
-    }
-    snprintf(session->machine_path, sizeof(session->machine_path), "%s", path);
-    return machine_read(&session->machine, path, err);
-}
-
-enum status session_machine(struct session *session, struct err *err)
-{
-    if (session->options->machine)
-        return named_machine(session, session->options->machine, err);
-    if (session->info.predicted)
-        return STATUS_OK; /* session_sim has set it */
-    char *saved = session_machine_file(&session->info, session->arena);
-    if (file_exists(saved)) {
-        enum status status = machine_read(&session->machine, saved, err);
-        char id[512];
-        session_device_id(id, &session->info);
-        if (status)
-            return err_within(err, "the saved ceilings (remove the file or run 'rooftile roofline' again)");
-        if (!strcmp(session->machine.device_id, id)) {
-            snprintf(session->machine_path, sizeof(session->machine_path), "%s", saved);
-            return STATUS_OK;
-        }
-    }
-    memset(&session->machine, 0, sizeof(session->machine));
-    enum status status = session_machine_by_pci_id(session, err);
-    if (!status && !session->machine_path[0])
-        snprintf(session->machine.title, sizeof(session->machine.title), "%s", session->info.name);
-    return status;
-}
-
-/* ---- plan and code ---- */
-
-static struct plan_options plan_options_of(const struct session *session)
-{
-    const struct cli_options *options = session->options;
-    const bool cpu = !strcmp(session->info.backend, "cpu");
-    return (struct plan_options){.sets = options->sets,
-                                 .set_count = options->set_count,
-                                 .filters = options->filters,
-                                 .filter_count = options->filter_count,
-                                 .target_arch = cpu ? session->info.target : session->info.arch,
-                                 .target_kind = cpu ? BUILD_CPU : build_target_of(session->info.arch).kind,
-                                 .wave = session->info.wave,
-                                 .cpu_target = session->cpu_target,
-                                 .cpu_wave = cpu ? session->info.wave : 64};
-}
-
-enum status session_plan(struct session *session, bool at_check_params, struct err *err)
-{
-    struct plan_options options = plan_options_of(session);
-    options.at_check_params = at_check_params;
-    return plan_build(&session->plan, session->suites, session->suite_count, &session->catalog, &session->machine,
-                      &session->facts, &options, session->arena, err);
-}
-
-enum status session_prepare(struct session *session, struct err *err)
-{
-    enum status status = session_suites(session, err);
-    if (!status)
-        status = session_catalog(session, err);
-    if (!status)
-        status = session_device(session, err);
-    if (!status)
-        status = session_machine(session, err);
-    return status ? status : session_plan(session, false, err);
-}
-
-enum status session_refuse_invalid(const struct session *session, struct err *err)
-{
-    for (size_t k = 0; k < session->plan->count; k++)
-        if (session->plan->cases[k].state == PLAN_INVALID)
-            return err_set(err, ERR_CONFIG, "%s: %s", session->plan->cases[k].id, session->plan->cases[k].reason);
-    return STATUS_OK;
-}
-
-enum status session_plan_suite(const struct plan **plan, struct session *session, const struct suite *suite,
-                               struct err *err)
-{
-    struct plan_options options = plan_options_of(session);
-    options.set_count = options.filter_count = 0;
-    return plan_build(plan, &suite, 1, &session->catalog, &session->machine, &session->facts, &options, session->arena,
-                      err);
-}
-
-static void compile_progress(void *context, size_t done, size_t total, const struct build_request *request,
-                             const struct build_result *result)
-{
-    const struct session *session = context;
-    if (result->state == BUILD_COMPILED && cli_progress(session->options))
-        progress_show("compiling kernels: %zu of %zu (%s)", done, total, path_base(request->source));
-    log_debug("%s: %s", request->asked_by, result->command ? result->command : "cached");
-}
-
-enum status session_build_plan(struct build_result **builds, struct session *session, const struct plan *plan,
-                               const volatile int *stop, struct err *err)
-{
-    struct build_result *results = arena_array(session->arena, plan->code_count + 1, sizeof(*results));
-    *builds = results;
-    if (session->info.predicted) { /* sim executes nothing and needs no code */
-        for (size_t k = 0; k < plan->code_count; k++)
-            results[k] = (struct build_result){.state = BUILD_CACHED, .object = ""};
-        return STATUS_OK;
-    }
-    const struct build_options options = {.compiler = session->compiler,
-                                          .cache_dir = session->options->cache_dir,
-                                          .jobs = session->options->jobs,
-                                          .force = session->options->force,
-                                          .progress = compile_progress,
-                                          .context = session,
-                                          .stop = stop};
-    enum status status = build_all(results, plan->codes, plan->code_count, &options, session->arena, err);
-    progress_clear();
-    if (!session_late(status))
-        return status;
-    for (size_t k = 0; k < plan->code_count; k++)
-        if (results[k].state == BUILD_PENDING)
-            results[k] =
-                (struct build_result){.state = BUILD_SKIPPED, .message = session_late_reason(session, "compiled")};
-    return STATUS_OK;
-}
-
-/* One kernel through clang -O3: seen 0.5 to 1.5 s on a core of 2020. */
-static const double compile_ns = 0.8e9;
-
-enum status session_uncompiled(size_t *count, double *time_ns, struct session *session, struct err *err)
-{
-    const struct plan *plan = session->plan;
-    const struct build_options options = {
-        .cache_dir = session->options->cache_dir, .jobs = session->options->jobs, .cached_only = true};
-    struct build_result *results = arena_array(session->arena, plan->code_count + 1, sizeof(*results));
-    *count = 0;
-    *time_ns = 0;
-    if (session->info.predicted)
-        return STATUS_OK;
-    enum status status = build_all(results, plan->codes, plan->code_count, &options, session->arena, err);
-    for (size_t k = 0; k < plan->code_count && !status; k++)
-        *count += results[k].state == BUILD_PENDING;
-    const long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    const double jobs = session->options->jobs ? session->options->jobs : cores > 0 ? (double)cores : 1;
-    *time_ns = ceil((double)*count / jobs) * compile_ns;
-    return status;
-}
-
-enum status session_build(struct session *session, const volatile int *stop, struct err *err)
-{
-    return session_build_plan(&session->builds, session, session->plan, stop, err);
-}
-
-/* ---- every kernel ---- */
 
 bool session_is_helper(const struct manifest *manifest)
 {
@@ -368,5 +233,210 @@ enum status session_all_kernels(struct session *session, bool helpers, struct er
     enum status status = suite_from_kernels(&suites[0], names, count, &measure, session->arena, err);
     session->suites = suites;
     session->suite_count = 1;
+    return status;
+}
+
+/* ---- the device ---- */
+
+enum status session_reference_target(struct session *session, struct err *err)
+{
+    if (session->info.predicted || !strcmp(session->info.backend, "cpu"))
+        return STATUS_OK;
+    const struct device_request cpu = {.backend = "cpu"};
+    struct device_info *info = arena_alloc(session->arena, sizeof(*info));
+    enum status status = run_device_info(info, NULL, &cpu, err);
+    /* References beside a GPU are built ahead of time with its kernels, often on another machine: a level, not this
+     * very processor. */
+    session->cpu_target = cpu_target_has(info->target, "avx2") ? "x86-64-v3" : info->target;
+    return status;
+}
+
+/* The sim device plays the model of a machine file. */
+static enum status find_model(struct session *session, struct err *err)
+{
+    struct device_info *info = arena_alloc(session->arena, sizeof(*info));
+    enum status status = session_model(&session->machine, info, session->request.model, session->arena, err);
+    session->request.sim_info = info;
+    session->request.sim_launch_ns = session->machine.launch_ns;
+    return status;
+}
+
+/* Names of machine files and targets are no devices, but nearly. */
+static enum status explain_device(const char *text, struct arena *arena, struct err *err)
+{
+    struct machine *machine = arena_alloc(arena, sizeof(*machine));
+    struct device_info *info = arena_alloc(arena, sizeof(*info));
+    struct err ignored = {0};
+    if (!strchr(text, '/') && !session_model(machine, info, text, arena, &ignored))
+        return err_set(err, ERR_USAGE,
+                       "unknown device '%s'; did you mean 'sim:%s', which predicts and executes nothing?", text, text);
+    if (target_find(text))
+        return err_set(err, ERR_USAGE,
+                       "unknown device '%s', which is a target: 'rooftile build --arch %s' compiles for it", text,
+                       text);
+    return err->status;
+}
+
+static enum status find_device(struct session *session, struct err *err)
+{
+    const char *text = session->options->device ? session->options->device : getenv("ROOFTILE_DEVICE");
+    enum status status = STATUS_OK;
+    if (text) {
+        status = device_parse(&session->request, text, err);
+        if (status)
+            return explain_device(text, session->arena, err);
+    } else {
+        struct text reason = {0};
+        device_default(&session->request, &reason);
+        log_verbose("device: %s", text_take(&reason, session->arena));
+    }
+    if (!status && !strcmp(session->request.backend, "sim"))
+        status = find_model(session, err);
+    if (status)
+        return status;
+    session->request.seed = session->options->seed;
+    status = run_device_info(&session->info, NULL, &session->request, err);
+    session->facts = run_device_facts(&session->info);
+    session->cpu_target = session->info.target;
+    return status ? status : session_reference_target(session, err);
+}
+
+/* ---- plan and code ---- */
+
+static struct plan_options plan_options_of(const struct session *session)
+{
+    const struct cli_options *options = session->options;
+    const bool cpu = !strcmp(session->info.backend, "cpu");
+    return (struct plan_options){.sets = options->sets,
+                                 .set_count = options->set_count,
+                                 .filters = options->filters,
+                                 .filter_count = options->filter_count,
+                                 .target_arch = cpu ? session->info.target : session->info.arch,
+                                 .target_kind = cpu ? BUILD_CPU : build_target_of(session->info.arch).kind,
+                                 .wave = session->info.wave,
+                                 .cpu_target = session->cpu_target,
+                                 .cpu_wave = cpu ? session->info.wave : 64};
+}
+
+static enum status make_plan(struct session *session, struct err *err)
+{
+    struct plan_options options = plan_options_of(session);
+    options.at_check_params = session->at_check_params;
+    return plan_build(&session->plan, session->suites, session->suite_count, &session->catalog, &session->machine,
+                      &session->facts, &options, session->arena, err);
+}
+
+static enum status refuse_invalid(struct session *session, struct err *err)
+{
+    for (size_t k = 0; k < session->plan->count; k++)
+        if (session->plan->cases[k].state == PLAN_INVALID)
+            return err_set(err, ERR_CONFIG, "%s: %s", session->plan->cases[k].id, session->plan->cases[k].reason);
+    return STATUS_OK;
+}
+
+enum status session_plan_suite(const struct plan **plan, struct session *session, const struct suite *suite,
+                               struct err *err)
+{
+    struct plan_options options = plan_options_of(session);
+    options.set_count = options.filter_count = 0;
+    return plan_build(plan, &suite, 1, &session->catalog, &session->machine, &session->facts, &options, session->arena,
+                      err);
+}
+
+static void compile_progress(void *context, size_t done, size_t total, const struct build_request *request,
+                             const struct build_result *result)
+{
+    const struct session *session = context;
+    if (result->state == BUILD_COMPILED)
+        progress_show(session->options, "compiling kernels: %zu of %zu (%s)", done, total, path_base(request->source));
+    log_debug("%s: %s", request->asked_by, result->command ? result->command : "cached");
+}
+
+enum status session_build_plan(struct build_result **builds, struct session *session, const struct plan *plan,
+                               struct err *err)
+{
+    struct build_result *results = arena_array(session->arena, plan->code_count + 1, sizeof(*results));
+    *builds = results;
+    if (session->info.predicted) { /* sim executes nothing and needs no code */
+        for (size_t k = 0; k < plan->code_count; k++)
+            results[k] = (struct build_result){.state = BUILD_CACHED, .object = ""};
+        return STATUS_OK;
+    }
+    const struct build_options options = {.compiler = session->compiler,
+                                          .cache_dir = session->options->cache_dir,
+                                          .jobs = session->options->jobs,
+                                          .force = session->options->force,
+                                          .allow_flags = session->options->allow_flags,
+                                          .progress = compile_progress,
+                                          .context = session,
+                                          .stop = &session_stop};
+    enum status status = build_all(results, plan->codes, plan->code_count, &options, session->arena, err);
+    progress_clear();
+    if (!session_late(status))
+        return status;
+    for (size_t k = 0; k < plan->code_count; k++)
+        if (results[k].state == BUILD_PENDING)
+            results[k] =
+                (struct build_result){.state = BUILD_SKIPPED, .message = session_late_reason(session, "compiled")};
+    return STATUS_OK;
+}
+
+struct plan session_codes_of(const struct plan *plan, bool cpu, const size_t **numbers, struct arena *arena)
+{
+    struct plan part = *plan;
+    struct build_request *codes = arena_array(arena, plan->code_count + 1, sizeof(*codes));
+    size_t *found = arena_array(arena, plan->code_count + 1, sizeof(*found));
+    part.code_count = 0;
+    for (size_t k = 0; k < plan->code_count; k++) {
+        if ((plan->codes[k].target.kind == BUILD_CPU) != cpu)
+            continue;
+        found[part.code_count] = k;
+        codes[part.code_count++] = plan->codes[k];
+    }
+    part.codes = codes;
+    *numbers = found;
+    return part;
+}
+
+/* One kernel through clang -O3: seen 0.5 to 1.5 s on a core of 2020. */
+static const double compile_ns = 0.8e9;
+
+enum status session_uncompiled(struct uncompiled *uncompiled, struct session *session, struct err *err)
+{
+    const struct plan *plan = session->plan;
+    const struct build_options options = {
+        .cache_dir = session->options->cache_dir, .jobs = session->options->jobs, .cached_only = true};
+    struct build_result *results = arena_array(session->arena, plan->code_count + 1, sizeof(*results));
+    *uncompiled = (struct uncompiled){0};
+    if (session->info.predicted)
+        return STATUS_OK;
+    enum status status = build_all(results, plan->codes, plan->code_count, &options, session->arena, err);
+    for (size_t k = 0; k < plan->code_count && !status; k++)
+        uncompiled->count += results[k].state == BUILD_PENDING;
+    const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    const double jobs = session->options->jobs ? session->options->jobs : cores > 0 ? (double)cores : 1;
+    uncompiled->time_ns = ceil((double)uncompiled->count / jobs) * compile_ns;
+    return status;
+}
+
+static enum status build_code(struct session *session, struct err *err)
+{
+    return session_build_plan(&session->builds, session, session->plan, err);
+}
+
+/* ---- the stages ---- */
+
+enum status session_go(struct session *session, unsigned stages, struct err *err)
+{
+    static const struct {
+        enum session_stage stage;
+        enum status (*go)(struct session *session, struct err *err);
+    } all[] = {{SESSION_SUITES, find_suites},      {SESSION_CATALOG, read_catalog}, {SESSION_DEVICE, find_device},
+               {SESSION_MACHINE, session_machine}, {SESSION_PLAN, make_plan},       {SESSION_VALID, refuse_invalid},
+               {SESSION_CODE, build_code}};
+    enum status status = STATUS_OK;
+    for (size_t k = 0; k < sizeof(all) / sizeof(*all) && !status; k++)
+        if (stages & all[k].stage)
+            status = all[k].go(session, err);
     return status;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Session: the stages that run, plan, build, check and roofline share, one after the other: catalog, device, machine,
- * suites, plan, code objects.
+ * Session: the stages that every command takes that plans, compiles or measures, one after the other.
  */
 #ifndef ROOFTILE_SESSION_H
 #define ROOFTILE_SESSION_H
@@ -12,85 +11,159 @@
 #include "rooftile/device.h"
 #include "rooftile/machine.h"
 #include "rooftile/plan.h"
+#include "rooftile/result.h"
 #include "rooftile/run.h"
 
 struct session {
     const struct cli_options *options;
     struct arena *arena;
+    const char *const *args; /* suites and kernels; NULL: those of the command line */
+    size_t arg_count;
+    bool at_check_params;   /* plan every kernel at its check size */
+    const char *kernel_dir; /* whose kernels win over all others; NULL: none */
+    const char *compiler;   /* that kernels are to be built with; NULL: any */
+    uint64_t trial_seed;    /* of the order of cases in this trial; 0: --seed */
+
+    /* What the stages find. */
+    const char **kernels; /* named or matched by arguments */
+    size_t kernel_count;
+    const char **manifests; /* given as files */
+    size_t manifest_count;
+    const struct suite **suites;
+    size_t suite_count;
     struct catalog catalog;
     struct device_request request;
     struct device_info info;
     struct device_facts facts;
     struct calibration calibration;
-    struct machine machine;
-    char machine_path[512]; /* where it came from; "" = none known */
+    struct machine machine; /* its path is "" when no ceilings are known */
     const char *cpu_target; /* what references are compiled for */
-    const struct suite *const *suites;
-    size_t suite_count;
     const struct plan *plan;
     struct build_result *builds;
-    const char *compiler; /* that kernels are to be built with; NULL: any */
-    uint64_t trial_seed;  /* of the order of cases in this trial; 0: --seed */
+
+    struct journal **journals; /* of what was measured and is in no result file yet (execute_journal_done) */
+    size_t journal_count;
 };
 
-/* Kernel folders: --kernels, then the suites' own, then the built-in ones. */
-enum status session_catalog(struct session *session, struct err *err);
-/* Suites, catalog, device, machine and plan, one after the other: what `plan` shows and `run` runs. */
-enum status session_prepare(struct session *session, struct err *err);
-/* --device or the best one present (the reason is said on stderr), opened once in a short-lived worker for its facts.
- */
-enum status session_device(struct session *session, struct err *err);
-/* References run on the CPU, whatever the device under test is: what they are compiled for. */
+enum session_stage {
+    /* The arguments are suites (a path, or a name in configs/), manifests or kernel names. --budget begins here. */
+    SESSION_SUITES = 1,
+    /* Kernel folders: --kernels, then the suites' own, then the built-in ones; a kernel in none of them may have its
+     * manifest in the working folder. */
+    SESSION_CATALOG = 2,
+    /* --device or the best one present (-v says why), opened once in a short-lived worker for its facts. */
+    SESSION_DEVICE = 4,
+    /* --machine, else the measured file of this very device, else the model's file by PCI id; none is not an error. */
+    SESSION_MACHINE = 8,
+    SESSION_PLAN = 16,
+    /* ERR_CONFIG when a case's values make no sense (a grid of zero, sizes that overflow): nothing is run then. */
+    SESSION_VALID = 32,
+    /* Compiles what the plan needs, with progress; failures are data. */
+    SESSION_CODE = 64,
+    SESSION_PREPARE = SESSION_SUITES | SESSION_CATALOG | SESSION_DEVICE | SESSION_MACHINE | SESSION_PLAN,
+};
+
+/* Goes through these stages (enum session_stage, joined), up to the first that fails. */
+enum status session_go(struct session *session, unsigned stages, struct err *err);
+
+/* ---- words of the command line (arguments.c) ---- */
+
+/* Where a reader that wanted `wanted` ("a suite") refused this file: says what it is instead, if that is known. */
+enum status argument_explain(struct err *err, const char *path, const char *wanted, struct arena *arena);
+/* result_read, or (light) result_read_light, of a file that the user named. */
+enum status argument_result(const struct result **result, const char *path, bool light, struct arena *arena,
+                            struct err *err);
+/* Takes one word into the session's suites, kernels and manifests. */
+enum status argument_add(struct session *session, const char *word, const struct measure_options *base,
+                         struct err *err);
+/* The session's kernels with patterns expanded; its catalog has them all. */
+enum status argument_kernels(const char ***names, size_t *count, struct session *session, struct err *err);
+/* The error for a word that is neither kernel nor suite: what it may be, or what to write instead. */
+enum status argument_unknown(const struct session *session, const char *word, struct err *err);
+/* The manifest of a kernel of this name in the working folder; NULL: there is none. */
+const char *argument_manifest_here(const struct session *session, const char *word);
+/* It names a suite, a kernel or a file of either. */
+bool argument_is_known(const char *word, struct arena *arena);
+/* Products and nvcc's names among --arch become targets. */
+enum status argument_archs(struct cli_options *options, struct arena *arena, struct err *err);
+
+/* ---- stages ---- */
+
+/* In place of SESSION_SUITES: every kernel in the catalog, or all but the helpers. */
+enum status session_all_kernels(struct session *session, bool helpers, struct err *err);
+/* Kernels that are there for others, and no benchmarks: references by their name, services by their tag. */
+bool session_is_helper(const struct manifest *manifest);
+
+/* In place of SESSION_DEVICE and SESSION_MACHINE, when code is built ahead of time for this target: facts of a machine
+ * file of the same gfx name, or what the target's family has at least. */
+enum status session_target(struct session *session, const char *arch, struct err *err);
+/* References run on the CPU, whatever the device under test is: finds what they are compiled for. */
 enum status session_reference_target(struct session *session, struct err *err);
-/* --machine, else the measured file of this very device, else the model's file by PCI id; none is not an error. */
-enum status session_machine(struct session *session, struct err *err);
-/* Arguments are suite files (a path, or a name in configs/) or kernel names. */
-enum status session_suites(struct session *session, struct err *err);
-enum status session_plan(struct session *session, bool at_check_params, struct err *err);
-/* ERR_CONFIG when a case's values make no sense (a grid of zero, sizes that overflow): nothing is run then. */
-enum status session_refuse_invalid(const struct session *session, struct err *err);
+
 /* A plan of one suite with the session's device and machine, without --set and --filter. */
 enum status session_plan_suite(const struct plan **plan, struct session *session, const struct suite *suite,
                                struct err *err);
-/* Compiles what the plan needs, with progress; failures are data. */
-enum status session_build(struct session *session, const volatile int *stop, struct err *err);
-
-/* Kernels that are there for others, and no benchmarks: references by their name, services by their tag. */
-bool session_is_helper(const struct manifest *manifest);
-/* A suite of every kernel in the catalog, or without the helpers. */
-enum status session_all_kernels(struct session *session, bool helpers, struct err *err);
-
-/* Stands in for a device of this target when code is built ahead of time: a machine file of the same gfx name, or what
- * the target's family has at least. */
-enum status session_target(struct session *session, const char *arch, struct err *err);
-
-/* Where `rooftile roofline` saves the measured machine of this device, and `run` looks for it. */
-char *session_machine_file(const struct device_info *info, struct arena *arena);
-/* Identity of a device for its machine file. */
-void session_device_id(char out[static 512], const struct device_info *info);
-
 /* Builds a plan's codes with the session's settings. */
 enum status session_build_plan(struct build_result **builds, struct session *session, const struct plan *plan,
-                               const volatile int *stop, struct err *err);
+                               struct err *err);
+/* The plan with only those codes that run on the processor, or only the others; `numbers`: of each in the whole plan.
+ */
+struct plan session_codes_of(const struct plan *plan, bool cpu, const size_t **numbers, struct arena *arena);
+/* How many of the plan's codes would have to be compiled, and about how long that takes here; 0 on sim. */
+struct uncompiled {
+    size_t count;
+    double time_ns;
+};
+enum status session_uncompiled(struct uncompiled *uncompiled, struct session *session, struct err *err);
 
-/* How many of a plan's codes would have to be compiled, and about how long that takes here; 0 on sim. */
-enum status session_uncompiled(size_t *count, double *time_ns, struct session *session, struct err *err);
+/* ---- what ends a command before its time ---- */
 
-/* Ctrl-C: the first one asks for an orderly end (session_stop becomes STOP_SIGNAL), the second ends at once with 130.
- * With
- * --budget time itself asks for it (STOP_BUDGET), from session_suites on. */
+/* Ctrl-C, SIGTERM and SIGHUP: the first one asks for an orderly end (session_stop becomes STOP_SIGNAL), one that comes
+ * half a second later or more ends at once with 130: timeout(1) sends each of its own twice.
+ * With --budget time itself asks for it (STOP_BUDGET); its clock is one for the whole program: of several sessions
+ * (--ab) the first starts it. */
 enum { STOP_NOT, STOP_SIGNAL, STOP_BUDGET };
 extern volatile int session_stop;
+extern const char *volatile session_last_words; /* of a command that ends at once, on standard error; NULL: none */
 void session_catch_signals(void);
-
-/* Starts the clock of --budget; one for the whole program: of several sessions (--ab) the first starts it. */
-enum status session_start_budget(const struct cli_options *options, struct err *err);
-/* --NAME TEXT as a duration; NULL changes nothing, ERR_USAGE for anything else that is none. */
-enum status session_time_option(double *time_ns, const char *name, const char *text, struct err *err);
 
 /* Whether this ERR_INTERRUPTED is the end of the budget, which is no error: what is left is skipped, and says so. */
 bool session_late(enum status status);
 /* The words for it: "the time budget of 60s ran out before this was <what>". */
 const char *session_late_reason(const struct session *session, const char *what);
+
+/* ---- machine files (session_machine.c) ----
+ *
+ * A gfx name is several products, and one card is several devices: an eighth of an MI300X must not be judged by the
+ * ceilings of the whole. */
+
+/* configs/<folder>/<name>, and every file of that folder with this suffix; none without a configs folder. */
+char *session_config(struct arena *arena, const char *folder, const char *name);
+enum status session_configs(char ***paths, size_t *count, const char *folder, const char *suffix, struct arena *arena,
+                            struct err *err);
+
+/* The suites: the JSON files of configs/ itself; its folders hold machines and schemas. */
+enum status session_suites(const char *const **paths, size_t *count, struct arena *arena, struct err *err);
+
+enum machine_match {
+    MATCH_NO,    /* another product */
+    MATCH_MODE,  /* the product in another partition mode */
+    MATCH_UNITS, /* the id, with another number of compute units: another product of that id, or a part of the card */
+    MATCH_YES
+};
+enum machine_match session_match(const struct machine *machine, const struct device_info *info);
+
+/* Where `rooftile roofline` saves the measured machine of this device, and `run` looks for it. */
+enum status session_machine_file(const char **path, const struct device_info *info, bool make, struct arena *arena,
+                                 struct err *err);
+/* Identity of a device for its machine file. */
+void session_device_id(char out[static 512], const struct device_info *info);
+/* The stage SESSION_MACHINE. */
+enum status session_machine(struct session *session, struct err *err);
+
+/* `sim:NAME`: the machine of that model, a name in configs/machines or a path, and the facts of the device that stands
+ * in for it. ERR_USAGE: there is none. */
+enum status session_model(struct machine *machine, struct device_info *info, const char *model, struct arena *arena,
+                          struct err *err);
 
 #endif

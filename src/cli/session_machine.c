@@ -3,20 +3,60 @@
  * Which machine file goes with a session: by the PCI id of a real device, by name for sim, by target for code that is
  * built ahead of time.
  */
-#include "session_machine.h"
-
 #include <stdio.h>
 #include <string.h>
 
 #include "rooftile/file.h"
+#include "rooftile/hash.h"
 #include "rooftile/occupancy.h"
 #include "rooftile/targets.h"
+#include "session.h"
 
-enum status session_machine_files(char ***paths, size_t *count, struct arena *arena, struct err *err)
+char *session_config(struct arena *arena, const char *folder, const char *name)
 {
-    char *config = catalog_config_dir(arena);
+    const char *configs = catalog_config_dir(arena);
+    return arena_printf(arena, "%s/%s%s%s", configs ? configs : "configs", folder, *folder ? "/" : "", name);
+}
+
+/* Of a name, with or without its suffix. */
+static char *machine_file(const char *name, struct arena *arena)
+{
+    return session_config(arena, "machines", arena_printf(arena, "%s.json", cli_stem(name, ".json", arena)));
+}
+
+enum status session_configs(char ***paths, size_t *count, const char *folder, const char *suffix, struct arena *arena,
+                            struct err *err)
+{
     *count = 0;
-    return config ? file_list(paths, count, path_join(arena, config, "machines"), ".json", arena, err) : STATUS_OK;
+    return catalog_config_dir(arena) ? file_list(paths, count, session_config(arena, "", folder), suffix, arena, err)
+                                     : STATUS_OK;
+}
+
+enum status session_suites(const char *const **paths, size_t *count, struct arena *arena, struct err *err)
+{
+    char **all = NULL;
+    const char **found = NULL;
+    size_t all_count = 0;
+    const char *dir = catalog_config_dir(arena);
+    *count = 0;
+    enum status status = dir ? file_list(&all, &all_count, dir, ".json", arena, err) : STATUS_OK;
+    for (size_t k = 0; k < all_count && !status; k++)
+        if (!strcmp(path_dir(arena, all[k]), dir))
+            ARENA_PUSH(arena, found, *count, all[k]);
+    *paths = found;
+    return status;
+}
+
+static enum status unknown_model(const char *model, struct arena *arena, struct err *err)
+{
+    char **paths = NULL;
+    size_t count = 0;
+    struct text names = {0};
+    if (!session_configs(&paths, &count, "machines", ".json", arena, err))
+        for (size_t k = 0; k < count; k++)
+            text_addf(&names, "%s%s", k ? ", " : "", cli_stem(path_base(paths[k]), ".json", arena));
+    return err_set(err, ERR_USAGE, "there is no machine '%s'; known: %s", model,
+                   count ? text_take(&names, arena) : "none");
 }
 
 /* ---- a real device ---- */
@@ -56,54 +96,88 @@ static void warn_of(enum machine_match match, const struct machine *machine, con
             info->name, info->cus, info->pci_id, machine->title, machine->cus);
 }
 
-enum status session_machine_by_pci_id(struct session *session, struct err *err)
+/* The file in configs/machines that describes the session's device; none is no error. Warns when there is one for the
+ * product that does not hold for this device. */
+static enum status find_by_pci_id(struct session *session, struct err *err)
 {
     char **paths = NULL;
     size_t count = 0;
     enum machine_match nearest = MATCH_NO;
     struct machine *machine = arena_alloc(session->arena, sizeof(*machine));
     struct machine *other = arena_alloc(session->arena, sizeof(*other));
-    if (!session->info.pci_id[0] || session_machine_files(&paths, &count, session->arena, err))
+    if (!session->info.pci_id[0] || session_configs(&paths, &count, "machines", ".json", session->arena, err))
         return STATUS_OK;
-    for (size_t k = 0; k < count; k++) {
+    for (size_t k = 0; k < count && nearest != MATCH_YES; k++) {
         enum status status = machine_read(machine, paths[k], err);
         if (status)
             return status;
         const enum machine_match match = session_match(machine, &session->info);
-        if (match == MATCH_YES) {
-            session->machine = *machine;
-            snprintf(session->machine_path, sizeof(session->machine_path), "%s", paths[k]);
-            return STATUS_OK;
-        }
         if (match > nearest) {
             nearest = match;
             *other = *machine;
         }
     }
-    if (nearest != MATCH_NO)
+    if (nearest == MATCH_YES)
+        session->machine = *other;
+    else if (nearest != MATCH_NO)
         warn_of(nearest, other, &session->info);
     return STATUS_OK;
+}
+
+void session_device_id(char out[static 512], const struct device_info *info)
+{
+    snprintf(out, 512, "%s|%s|%s|%u|%llu", info->backend, info->name, info->target, info->cus,
+             (unsigned long long)(info->memory_bytes >> 28));
+}
+
+enum status session_machine_file(const char **path, const struct device_info *info, bool make, struct arena *arena,
+                                 struct err *err)
+{
+    char id[512], *folder = NULL;
+    session_device_id(id, info);
+    enum status status = path_data_dir(&folder, make, arena, err);
+    if (!status)
+        *path = arena_printf(arena, "%s/machines/%s-%016llx.json", folder, info->backend,
+                             (unsigned long long)hash_u64(id, strlen(id)));
+    return status;
+}
+
+enum status session_machine(struct session *session, struct err *err)
+{
+    const char *name = session->options->machine;
+    char id[512];
+    if (name) {
+        const bool file = strchr(name, '/') || file_exists(name);
+        const char *path = file ? name : machine_file(name, session->arena);
+        if (!file && !file_exists(path))
+            return unknown_model(name, session->arena, err);
+        return machine_read(&session->machine, path, err)
+                   ? argument_explain(err, path, "a machine file", session->arena)
+                   : STATUS_OK;
+    }
+    if (session->info.predicted)
+        return STATUS_OK; /* the device was made of it */
+    const char *saved = NULL;
+    if (session_machine_file(&saved, &session->info, false, session->arena, err))
+        return err->status;
+    session_device_id(id, &session->info);
+    if (file_exists(saved)) {
+        if (machine_read(&session->machine, saved, err))
+            return err_within(err, "the saved ceilings (remove the file or run 'rooftile roofline' again)");
+        if (!strcmp(session->machine.device_id, id))
+            return STATUS_OK;
+    }
+    memset(&session->machine, 0, sizeof(session->machine));
+    enum status status = find_by_pci_id(session, err);
+    if (!status && !session->machine.path[0])
+        snprintf(session->machine.title, sizeof(session->machine.title), "%s", session->info.name);
+    return status;
 }
 
 /* ---- sim ---- */
 
 /* Of the order of what is published for an empty kernel on Instinct cards (2 to 9 us). */
 static const double assumed_launch_ns = 4000;
-
-static enum status unknown_model(struct session *session, struct err *err)
-{
-    char **paths = NULL;
-    size_t count = 0;
-    struct text names = {0};
-    if (!session_machine_files(&paths, &count, session->arena, err))
-        for (size_t k = 0; k < count; k++)
-            text_addf(&names, "%s%.*s", k ? ", " : "", (int)(strlen(path_base(paths[k])) - strlen(".json")),
-                      path_base(paths[k]));
-    enum status status = err_set(err, ERR_USAGE, "there is no machine '%s'; known: %s", session->request.model,
-                                 names.data ? names.data : "none");
-    text_release(&names);
-    return status;
-}
 
 static void facts_of_machine(struct device_info *info, const struct machine *machine)
 {
@@ -135,30 +209,21 @@ static void facts_of_machine(struct device_info *info, const struct machine *mac
     }
 }
 
-enum status session_sim(struct session *session, struct err *err)
+enum status session_model(struct machine *machine, struct device_info *info, const char *model, struct arena *arena,
+                          struct err *err)
 {
-    struct device_request *request = &session->request;
-    char *config = catalog_config_dir(session->arena);
-    char *dir = path_join(session->arena, config ? config : "configs", "machines");
-    if (!request->model[0])
-        return unknown_model(session, err);
-    char *path =
-        strchr(request->model, '/') ? request->model : arena_printf(session->arena, "%s/%s.json", dir, request->model);
-    if (!file_exists(path))
-        return unknown_model(session, err);
-    enum status status = machine_read(&session->machine, path, err);
+    const char *path = strchr(model, '/') ? model : machine_file(model, arena);
+    if (!model[0] || !file_exists(path))
+        return unknown_model(model, arena, err);
+    enum status status = machine_read(machine, path, err);
     if (status)
         return status;
-    if (session->machine.launch_ns <= 0) {
-        session->machine.launch_ns = assumed_launch_ns;
-        snprintf(session->machine.launch_source, sizeof(session->machine.launch_source),
+    if (machine->launch_ns <= 0) {
+        machine->launch_ns = assumed_launch_ns;
+        snprintf(machine->launch_source, sizeof(machine->launch_source),
                  "assumed: no launch time of this model is known");
     }
-    struct device_info *info = arena_alloc(session->arena, sizeof(*info));
-    facts_of_machine(info, &session->machine);
-    snprintf(session->machine_path, sizeof(session->machine_path), "%s", path);
-    request->sim_info = info;
-    request->sim_launch_ns = session->machine.launch_ns;
+    facts_of_machine(info, machine);
     return STATUS_OK;
 }
 
@@ -188,7 +253,7 @@ enum status session_target(struct session *session, const char *arch, struct err
     size_t count = 0;
     family_facts(&session->info, arch);
     memset(&session->machine, 0, sizeof(session->machine));
-    enum status status = session_machine_files(&paths, &count, session->arena, err);
+    enum status status = session_configs(&paths, &count, "machines", ".json", session->arena, err);
     for (size_t k = 0; k < count && !status; k++) {
         struct machine machine;
         status = machine_read(&machine, paths[k], err);

@@ -1,8 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-#include "trials.h"
+#include <string.h>
+#include <unistd.h>
 
+#include "measure.h"
+#include "rooftile/file.h"
+#include "rooftile/hash.h"
 #include "rooftile/rng.h"
 #include "rooftile/shift.h"
+#include "rooftile/spawn.h"
+
+/* ---- trials ---- */
 
 static enum timer_choice choice_of(enum timer timer)
 {
@@ -14,18 +21,15 @@ static enum timer_choice choice_of(enum timer timer)
     return timer < sizeof(choices) / sizeof(*choices) ? choices[timer] : TIMER_AUTO;
 }
 
-enum status trials_check(const struct cli_options *options, const char *what, struct err *err)
+enum status trials_check(const struct cli_options *options, const char *what, struct arena *arena, struct err *err)
 {
     if (options->trials > SHIFT_MAX_TRIALS)
         return err_set(err, ERR_USAGE, "--trials %u: at most %d", options->trials, SHIFT_MAX_TRIALS);
-    if (options->resume)
-        return err_set(err, ERR_USAGE,
-                       "--resume goes on with one trial, not with %s; run the missing trials and join them with "
-                       "'rooftile merge'",
-                       what);
+    if (options->resume && strcmp(what, "--trials") != 0)
+        return err_set(err, ERR_USAGE, "--resume goes on with a run, not with %s", what);
     if (options->profile)
         return err_set(err, ERR_USAGE, "--profile measures nothing, so it does not go with %s", what);
-    return STATUS_OK;
+    return cli_check_output(options->out, arena, err);
 }
 
 /* A plan of the run's own, whose cases' timers may be set. */
@@ -46,10 +50,44 @@ static void pin_timers(struct trials *run, const struct result *trial)
     for (size_t k = 0; k < run->session->plan->count; k++) {
         if (run->cases[k].measure.timer != TIMER_AUTO)
             continue;
-        const struct result_case *c = execute_find_ok(trial, run->cases[k].id, &next);
-        if (c)
+        const struct result_case *c = execute_find(trial, run->cases[k].id, &next);
+        if (c && c->status == CASE_OK)
             run->cases[k].measure.timer = choice_of(c->timer);
     }
+}
+
+/* A trial of a run of several lacks what time ran out for: had it as skipped, the other trials would not count. */
+static void drop_late(struct result *part)
+{
+    struct result_case *cases = (struct result_case *)part->cases; /* execute_plan's, which is ours */
+    size_t count = 0;
+    for (size_t k = 0; k < part->case_count; k++)
+        if (cases[k].status != CASE_SKIPPED || !text_starts(cases[k].reason, RESULT_LATE_REASON))
+            cases[count++] = cases[k];
+    part->case_count = count;
+}
+
+/* The rest of a trial that an earlier process began is no other trial. */
+static void name_trial(struct result *part, const struct trials *run, uint32_t trial)
+{
+    const struct result *old = run->resumed;
+    part->trials = 1;
+    part->trial_index = trial;
+    part->run_id = old ? old->run_id : run->parts[0].run_id;
+    if (!old || trial >= (old->part_count ? old->part_count : 1))
+        return;
+    part->started_at = old->part_count ? old->parts[trial].started_at : old->started_at;
+    part->run_id = old->part_count ? old->parts[trial].run_id : old->run_id;
+    part->trial_index = old->part_count ? old->parts[trial].trial_index : old->trial_index;
+}
+
+/* The result that this trial alone would have; "": none is written. */
+static const char *result_of_trial(const struct trials *run, uint32_t trial, uint32_t count)
+{
+    struct arena *arena = run->session->arena;
+    if (!run->out || !strcmp(run->out, "-") || file_is_device(run->out))
+        return "";
+    return count > 1 ? arena_printf(arena, "%s.trial%u.json", cli_stem(run->out, ".json", arena), trial + 1) : run->out;
 }
 
 static enum status run_one(struct trials *run, uint32_t trial, uint32_t count, struct err *err)
@@ -61,17 +99,36 @@ static enum status run_one(struct trials *run, uint32_t trial, uint32_t count, s
     /* The first trial is what a run without trials is; the others differ in order and in simulated noise only. */
     session->trial_seed = trial ? rng_derive(session->options->seed + trial, "trial") : session->options->seed;
     session->request.seed = session->trial_seed;
-    enum status status = execute_plan(part, session, run->resumed, title, err);
-    part->trials = 1;
-    part->trial_index = trial;
-    part->run_id = run->parts[0].run_id;
-    /* Whole trials only, where the budget ended one: a case that one lacks would count as missing in all. */
-    if (part->cases && (session_stop != STOP_BUDGET || !run->count))
+    const struct execution execution = {.title = title,
+                                        .resumed = run->resumed,
+                                        .journal = result_of_trial(run, trial, count),
+                                        .rest = count > 1,
+                                        .trial = trial};
+    enum status status = execute_plan(part, session, &execution, err);
+    name_trial(part, run, trial);
+    if (count > 1 && (run->count || run->resumed))
+        drop_late(part);
+    if (part->cases)
         run->count++;
     return status;
 }
 
-enum status trials_run(struct trials *const *runs, size_t run_count, uint32_t count, struct err *err)
+/* Everything of this trial was measured by an earlier process. */
+static bool is_done(const struct trials *run, uint32_t trial)
+{
+    const struct plan *plan = run->session->plan;
+    size_t next = 0;
+    for (size_t k = 0; k < plan->count; k++) {
+        const struct result_case *c = execute_find(run->resumed, plan->cases[k].id, &next);
+        if (!c || !execute_has_trial(c, trial))
+            return false;
+    }
+    return true;
+}
+
+/* Runs `count` trials of each of the runs (one, or the two sides of a comparison: then A B B A A B ...).
+ * ERR_INTERRUPTED: the parts hold what there is; the last of one of the runs may be incomplete (its status says so). */
+static enum status run_trials(struct trials *const *runs, size_t run_count, uint32_t count, struct err *err)
 {
     const bool several = run_count * count > 1;
     for (size_t k = 0; k < run_count; k++) {
@@ -79,34 +136,233 @@ enum status trials_run(struct trials *const *runs, size_t run_count, uint32_t co
         runs[k]->count = 0;
         if (several)
             own_plan(runs[k]);
+        if (several && runs[k]->resumed)
+            pin_timers(runs[k], runs[k]->resumed);
     }
     for (uint32_t trial = 0; trial < count; trial++)
         for (size_t k = 0; k < run_count; k++) {
             struct trials *run = runs[trial % 2 ? run_count - 1 - k : k];
+            if (several && is_done(run, trial))
+                continue;
             enum status status = run_one(run, trial, count, err);
-            if (status || session_stop == STOP_BUDGET)
+            const bool last = trial + 1 == count && k + 1 == run_count;
+            if (status || session_stop == STOP_BUDGET) {
+                for (size_t n = 0; n < run_count; n++)
+                    runs[n]->cut = !last;
                 return status;
+            }
             for (size_t n = 0; several && n < run_count; n++)
                 pin_timers(runs[n], &run->parts[run->count - 1]);
         }
     return STATUS_OK;
 }
 
-enum status trials_join(struct result *result, const struct trials *run, struct err *err)
+/* One result from a run's parts; with one part it is that part. */
+static enum status join_trials(struct result *result, const struct trials *run, struct err *err)
 {
     struct arena *arena = run->session->arena;
-    const struct result **parts = arena_array(arena, run->count + 1, sizeof(*parts));
-    const char **names = arena_array(arena, run->count + 1, sizeof(*names));
-    if (run->count == 1) {
+    const struct result **parts = arena_array(arena, run->count + 2, sizeof(*parts));
+    const char **names = arena_array(arena, run->count + 2, sizeof(*names));
+    size_t count = 0;
+    if (run->count == 1 && !(run->resumed && run->cases)) {
         *result = run->parts[0];
         return STATUS_OK;
     }
-    for (size_t k = 0; k < run->count; k++) {
-        parts[k] = &run->parts[k];
-        names[k] = arena_printf(arena, "trial %zu", k + 1);
+    if (run->resumed) {
+        parts[count] = run->resumed;
+        names[count++] = run->session->options->resume;
     }
-    enum status status = result_merge(result, parts, names, run->count, arena, err);
+    for (size_t k = 0; k < run->count; k++) {
+        parts[count] = &run->parts[k];
+        names[count++] = arena_printf(arena, "trial %u", run->parts[k].trial_index + 1);
+    }
+    enum status status = result_merge(result, parts, names, count, arena, err);
     if (!status)
         result_derive(result, run->session->plan, run->session->options->seed, arena);
     return status;
+}
+
+enum status trials_measure(struct result *result, struct trials *run, uint32_t count, struct err *err)
+{
+    struct err join_err = {0};
+    const enum status status = run_trials(&run, 1, count, err);
+    if (!run->count && !run->resumed)
+        return status;
+    if (!join_trials(result, run, &join_err)) {
+        result->status = run->cut ? "interrupted" : result->status;
+        return status;
+    }
+    *err = join_err;
+    return join_err.status;
+}
+
+/* ---- A/B ---- */
+
+enum { DEFAULT_TRIALS = 5 };
+
+enum side_kind { SIDE_KERNELS, SIDE_COMPILER, SIDE_OBJECT };
+static const char *const kind_words[] = {"a folder of kernels", "a compiler", "a code object"};
+
+/* One of the two builds. */
+struct side {
+    const char *word; /* as on the command line */
+    enum side_kind kind;
+    struct session session;
+    struct trials trials;
+    struct result result;
+};
+
+/* A folder has kernels; a file that may be executed and is no library is a compiler; any other file is a code object.
+ */
+static enum status find_kind(struct side *side, struct arena *arena, struct err *err)
+{
+    const char *program = strchr(side->word, '/') || file_exists(side->word) ? NULL : spawn_which(arena, side->word);
+    side->word = program ? program : side->word;
+    const char *dot = strrchr(side->word, '.');
+    const bool named_object = dot && (!strcmp(dot, ".co") || !strcmp(dot, ".hsaco") || !strcmp(dot, ".so"));
+    if (file_is_dir(side->word))
+        side->kind = SIDE_KERNELS;
+    else if (access(side->word, R_OK))
+        return err_set(err, ERR_USAGE, "--ab: there is no folder, compiler or code object '%s'", side->word);
+    else
+        side->kind = !named_object && !access(side->word, X_OK) ? SIDE_COMPILER : SIDE_OBJECT;
+    return STATUS_OK;
+}
+
+/* In place of what was compiled for the device under test; references stay what they are. */
+static enum status use_object(struct side *side, struct err *err)
+{
+    const struct plan *plan = side->session.plan;
+    const struct plan_case *first = NULL;
+    const char *path = path_real(side->session.arena, side->word);
+    struct build_result object = {.state = BUILD_CACHED, .object = path ? path : side->word};
+    enum status status = hash_sha256_file(object.sha256, side->word, err);
+    for (size_t k = 0; k < plan->count && !status; k++) {
+        const struct plan_case *c = &plan->cases[k];
+        if (c->state != PLAN_READY)
+            continue;
+        first = first ? first : c;
+        if (c->resolved.code != first->resolved.code || c->resolved.code_count > 1)
+            return err_set(
+                err, ERR_USAGE,
+                "--ab %s: a code object stands for one compiled variant of one kernel, and %s needs another than %s",
+                side->word, c->id, c == first ? "one" : first->id);
+        side->session.builds[c->resolved.code] = object;
+    }
+    return status;
+}
+
+static enum status prepare_side(struct side *side, const struct cli_options *options, struct arena *arena,
+                                struct err *err)
+{
+    side->session = (struct session){.options = options,
+                                     .arena = arena,
+                                     .kernel_dir = side->kind == SIDE_KERNELS ? side->word : NULL,
+                                     .compiler = side->kind == SIDE_COMPILER ? side->word : NULL};
+    side->trials = (struct trials){.session = &side->session};
+    enum status status = session_go(&side->session, SESSION_PREPARE | SESSION_VALID | SESSION_CODE, err);
+    return status || side->kind != SIDE_OBJECT ? status : use_object(side, err);
+}
+
+static enum status write_sides(const struct side *sides, struct err *err)
+{
+    for (int k = 0; k < 2 && sides[k].trials.out; k++) {
+        enum status status = result_write(&sides[k].result, sides[k].trials.out, err);
+        if (status)
+            return status;
+        log_info("%s: %s", sides[k].word, sides[k].trials.out);
+    }
+    return STATUS_OK;
+}
+
+/* Everything that can be known to be wrong before an hour of measuring. */
+static enum status check_options(const struct cli_options *options, struct arena *arena, struct err *err)
+{
+    if (options->out && !strcmp(options->out, "-"))
+        return err_set(err, ERR_USAGE,
+                       "--ab writes two results, which do not both fit into standard output; give -o a file name");
+    const enum status status = comparison_check_format(options, err);
+    return status ? status : trials_check(options, "--ab", arena, err);
+}
+
+/* NULL: it is not written. */
+static const char *side_path(const struct cli_options *options, int side, struct arena *arena)
+{
+    return options->out ? arena_printf(arena, "%s.%c.json", cli_stem(options->out, ".json", arena), "ab"[side]) : NULL;
+}
+
+static enum status prepare(struct side *sides, const struct cli_options *options, struct arena *arena, struct err *err)
+{
+    enum status status = check_options(options, arena, err);
+    for (int k = 0; k < 2 && !status; k++) {
+        sides[k].word = options->ab[k];
+        status = find_kind(&sides[k], arena, err);
+    }
+    if (!status && sides[0].kind != sides[1].kind)
+        return err_set(err, ERR_USAGE, "--ab: '%s' is %s and '%s' is %s; give two of a kind", sides[0].word,
+                       kind_words[sides[0].kind], sides[1].word, kind_words[sides[1].kind]);
+    for (int k = 0; k < 2 && !status; k++) {
+        status = prepare_side(&sides[k], options, arena, err);
+        sides[k].trials.title = k ? "B" : "A";
+        sides[k].trials.out = side_path(options, k, arena);
+    }
+    return status;
+}
+
+/* A trial that Ctrl-C cut short would make its missing cases look lost. */
+static void drop_incomplete(struct trials *run)
+{
+    if (run->count && strcmp(run->parts[run->count - 1].status, "complete") != 0)
+        run->count--;
+}
+
+static enum status join_sides(struct side *sides, bool interrupted, struct err *err)
+{
+    enum status status = STATUS_OK;
+    for (int k = 0; k < 2; k++)
+        if (interrupted)
+            drop_incomplete(&sides[k].trials);
+    if (!sides[0].trials.count || !sides[1].trials.count)
+        return err_set(err, ERR_INTERRUPTED,
+                       "interrupted before each side had a whole trial: there is nothing to compare");
+    for (int k = 0; k < 2 && !status; k++) {
+        status = join_trials(&sides[k].result, &sides[k].trials, err);
+        if (interrupted)
+            sides[k].result.status = "interrupted";
+    }
+    return status;
+}
+
+/* Where nothing could be compared, the runs say why: wrong results are a finding, and no result at all is a failure to
+ * measure. */
+static int exit_code_of(const struct comparison *comparison, const struct side *sides, bool strict)
+{
+    const int code = compare_exit_code(comparison, strict);
+    const int a = result_exit_code(&sides[0].result, strict), b = result_exit_code(&sides[1].result, strict);
+    if (code == 2) /* nothing could be compared, though something was run */
+        return a == 1 || b == 1 ? 1 : 3;
+    return code ? code : strict && (sides[0].trials.cut || sides[1].trials.cut) ? 4 : 0;
+}
+
+enum status ab_run(struct call *call, struct err *err)
+{
+    const struct cli_options *options = call->options;
+    struct side *sides = arena_array(call->arena, 2, sizeof(*sides));
+    struct trials *const runs[] = {&sides[0].trials, &sides[1].trials};
+    struct compare_options compare = {.shift = shift_defaults()};
+    struct comparison comparison;
+    if (prepare(sides, options, call->arena, err))
+        return err->status;
+    const enum status status = run_trials(runs, 2, options->trials ? options->trials : DEFAULT_TRIALS, err);
+    const bool interrupted = status == ERR_INTERRUPTED;
+    if ((status && !interrupted) || join_sides(sides, interrupted, err) || write_sides(sides, err) ||
+        comparison_show(&comparison, &sides[0].result, &sides[1].result, &compare, call, NULL, err)) {
+        for (int k = 0; k < 2; k++)
+            execute_journals_kept(&sides[k].session, err);
+        return err->status;
+    }
+    for (int k = 0; k < 2; k++)
+        execute_journals_done(&sides[k].session);
+    call->code = interrupted ? 130 : exit_code_of(&comparison, sides, options->strict);
+    return STATUS_OK;
 }

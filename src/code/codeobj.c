@@ -86,42 +86,53 @@ uint32_t codeobj_block(const uint32_t sizes[3])
 
 /* ---- the list ---- */
 
-/* The bundle's id comes last: it is what somebody wrote, the object's own words are what the compiler did. */
-static enum status name_target(struct codeobj *object, const struct elf_image *image, struct arena *arena,
-                               struct err *err)
-{
-    if (object->target || target_of_flags(&object->target, &object->features, image->flags, image->abi, arena) ||
-        target_split(&object->target, &object->features, object->id, arena))
-        return STATUS_OK;
-    return err_set(err, ERR_CONFIG, "for an unknown processor (ELF flags 0x%x, no target in its metadata)",
-                   image->flags);
-}
-
 static enum status read_object(struct codeobj *object, struct bytes bytes, struct arena *arena, struct err *err)
 {
-    struct elf_image image = {0};
     if (elf_machine(bytes) == ELF_MACHINE_CUDA)
         return cubin_read(object, bytes, arena, err);
-    if (ptx_is(bytes))
-        return ptx_read(object, bytes, arena, err);
-    enum status status = elf_image_read(&image, bytes, arena, err);
-    if (!status)
-        status = note_read(object, image.note, arena, err);
-    if (!status)
-        status = name_target(object, &image, arena, err);
-    if (status)
-        return status;
-    object->abi = image.abi;
-    for (size_t k = 0; k < object->kernel_count; k++)
-        descriptor_read((struct codeobj_kernel *)&object->kernels[k], &image, object->target);
-    return STATUS_OK;
+    return ptx_is(bytes) ? ptx_read(object, bytes, arena, err) : elf_read(object, bytes, arena, err);
+}
+
+/* So many objects are looked at for an equal one: a bundle's. */
+#define LOOK_BACK 4096u
+
+/* An object that was read and has the same bytes; NULL: none. */
+static const struct codeobj *find_equal(const struct codeobj_list *list, const struct codeobj *object)
+{
+    const size_t end = list->count > LOOK_BACK ? list->count - LOOK_BACK : 0;
+    for (size_t k = list->count; k-- > end;) {
+        const struct codeobj *known = &list->objects[k];
+        if (known->hash == object->hash && known->size_bytes == object->size_bytes &&
+            (!known->target_of_id || !strcmp(known->id, object->id)) &&
+            (known->bytes == object->bytes || !memcmp(known->bytes, object->bytes, object->size_bytes)))
+            return known;
+    }
+    return NULL;
+}
+
+/* The hash of an entry that shares its bytes with the one before is known. */
+static uint64_t hash_of(const struct codeobj_list *list, struct bytes image)
+{
+    const struct codeobj *last = list->count ? &list->objects[list->count - 1] : NULL;
+    return last && last->bytes == image.data && last->size_bytes == image.size ? last->hash
+                                                                               : hash_u64(image.data, image.size);
 }
 
 enum status list_add_object(struct codeobj_list *list, struct bytes image, const char *id, struct err *err)
 {
-    struct codeobj object = {
-        .bytes = image.data, .size_bytes = image.size, .id = arena_strdup(list->arena, id), .features = ""};
-    const enum status status = read_object(&object, image, list->arena, err);
+    struct codeobj object = {.bytes = image.data,
+                             .size_bytes = image.size,
+                             .hash = hash_of(list, image),
+                             .first = list->count,
+                             .id = arena_strdup(list->arena, id),
+                             .features = ""};
+    const struct codeobj *equal = find_equal(list, &object);
+    if (equal) {
+        const char *own = object.id;
+        object = *equal;
+        object.id = own;
+    }
+    const enum status status = equal ? STATUS_OK : read_object(&object, image, list->arena, err);
     if (status)
         return *id ? err_within(err, "entry '%s'", id) : status;
     ARENA_PUSH(list->arena, list->objects, list->count, object);
@@ -228,6 +239,17 @@ const struct codeobj_kernel *codeobj_kernel(const struct codeobj *object, const 
         if (strcmp(object->kernels[k].name, name) == 0)
             return &object->kernels[k];
     return NULL;
+}
+
+const struct codeobj_kernel *codeobj_find_kernel(const struct codeobj **object, const struct codeobj_file *file,
+                                                 const char *name)
+{
+    const struct codeobj_kernel *found = NULL;
+    for (size_t k = 0; k < file->count && !found; k++) {
+        found = codeobj_kernel(&file->objects[k], name);
+        *object = found ? &file->objects[k] : *object;
+    }
+    return found;
 }
 
 /* ---- names of targets ---- */
@@ -339,33 +361,16 @@ static int fitness(const struct codeobj *object, const char *target)
     return fixed < 0 ? -1 : fixed + (exact ? 100 : 0);
 }
 
-/* The object that fits a target best (NULL: any), of those with a kernel of this name (NULL: all). */
-static const struct codeobj *find_object(const struct codeobj_file *file, const char *target, const char *name)
+const struct codeobj *codeobj_for_target(const struct codeobj_file *file, const char *target)
 {
     const struct codeobj *best = NULL;
     int most = -1;
     for (size_t k = 0; k < file->count; k++) {
-        const int fit = target ? fitness(&file->objects[k], target) : 0;
-        if (fit <= most || (name && !codeobj_kernel(&file->objects[k], name)))
-            continue;
-        best = &file->objects[k];
-        most = fit;
+        const int fit = fitness(&file->objects[k], target);
+        best = fit > most ? &file->objects[k] : best;
+        most = fit > most ? fit : most;
     }
     return best;
-}
-
-const struct codeobj *codeobj_for_target(const struct codeobj_file *file, const char *target)
-{
-    return find_object(file, target, NULL);
-}
-
-const struct codeobj_kernel *codeobj_find_kernel(const struct codeobj **object, const struct codeobj_file *file,
-                                                 const char *target, const char *name)
-{
-    const struct codeobj *best = find_object(file, target, name);
-    if (best && object)
-        *object = best;
-    return best ? codeobj_kernel(best, name) : NULL;
 }
 
 bool codeobj_granules(struct codeobj_granules *granules, const char *target, uint32_t wave)
@@ -396,7 +401,5 @@ char *codeobj_targets(const struct codeobj_file *file, struct arena *arena)
         if (!all.length || !text_has_word(all.data, " ", name, strlen(name)))
             text_addf(&all, "%s%s", all.length ? " " : "", name);
     }
-    char *copy = arena_strdup(arena, all.data ? all.data : "");
-    text_release(&all);
-    return copy;
+    return text_take(&all, arena);
 }

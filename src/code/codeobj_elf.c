@@ -61,12 +61,25 @@ enum status elf_open(Elf **elf, struct bytes bytes, struct err *err)
 
 /* ---- AMDGPU ---- */
 
+struct symbol {
+    const char *name;
+    uint64_t address, size;
+};
+
+/* An AMDGPU ELF image. */
+struct image {
+    struct bytes bytes;
+    Elf *elf;
+    struct bytes note;                   /* the description of the AMDGPU metadata note */
+    struct symbol *by_name, *by_address; /* the same symbols, sorted */
+    size_t symbol_count;
+};
+
 /* e_ident[EI_ABIVERSION] counts from version 2. */
-static enum status check_header(struct elf_image *image, Elf *elf, struct err *err)
+static enum status check_header(GElf_Ehdr *header, const struct image *image, struct err *err)
 {
     const unsigned char *ident = image->bytes.data;
-    GElf_Ehdr header;
-    if (ident[EI_CLASS] != ELFCLASS64 || ident[EI_DATA] != ELFDATA2LSB || !gelf_getehdr(elf, &header))
+    if (ident[EI_CLASS] != ELFCLASS64 || ident[EI_DATA] != ELFDATA2LSB || !gelf_getehdr(image->elf, header))
         return err_set(err, ERR_CONFIG,
                        "not a code object: an AMD GPU ELF file that is not 64-bit little-endian, or truncated");
     if (ident[EI_OSABI] != ABI_HSA)
@@ -74,23 +87,21 @@ static enum status check_header(struct elf_image *image, Elf *elf, struct err *e
                        ident[EI_OSABI] == ABI_PAL    ? "PAL (a graphics shader)"
                        : ident[EI_OSABI] == ABI_MESA ? "Mesa3D (a graphics shader)"
                                                      : "none that AMD defines");
-    image->abi = ident[EI_ABIVERSION] + 2u;
-    image->flags = header.e_flags;
-    if (image->abi < 3)
+    if (ident[EI_ABIVERSION] + 2u < 3)
         return err_set(err, ERR_CONFIG,
                        "code object version 2 (before ROCm 3.5): build it again with a newer compiler");
-    if (header.e_type == ET_REL)
+    if (header->e_type == ET_REL)
         return err_set(err, ERR_CONFIG, "a relocatable object: link it first (ld.lld -shared IN -o OUT)");
     return STATUS_OK;
 }
 
 /* Looks through one run of notes for the metadata. *old is set by the note of version 2. */
-static void find_note(struct elf_image *image, Elf *elf, const GElf_Phdr *header, bool *old)
+static void find_note(struct image *image, const GElf_Phdr *header, bool *old)
 {
     struct bytes part;
     if (!header->p_filesz || !bytes_part(&part, image->bytes, header->p_offset, header->p_filesz))
         return;
-    Elf_Data *data = elf_getdata_rawchunk(elf, (int64_t)header->p_offset, part.size,
+    Elf_Data *data = elf_getdata_rawchunk(image->elf, (int64_t)header->p_offset, part.size,
                                           header->p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR);
     GElf_Nhdr note;
     size_t name = 0, description = 0;
@@ -104,28 +115,24 @@ static void find_note(struct elf_image *image, Elf *elf, const GElf_Phdr *header
     }
 }
 
-static enum status read_segments(struct elf_image *image, Elf *elf, struct arena *arena, struct err *err)
+/* Every loaded segment lies within the file, and there is a note. */
+static enum status check_segments(struct image *image, struct err *err)
 {
     size_t count = 0;
     bool old = false;
-    if (elf_getphdrnum(elf, &count) || !count || count > image->bytes.size / sizeof(Elf64_Phdr))
+    if (elf_getphdrnum(image->elf, &count) || !count || count > image->bytes.size / sizeof(Elf64_Phdr))
         return err_set(err, ERR_CONFIG, "truncated: its ELF header promises program headers that are not there");
-    struct elf_segment *segments = arena_array(arena, count, sizeof(*segments));
     for (size_t k = 0; k < count; k++) {
         GElf_Phdr header;
         struct bytes part;
-        if (!gelf_getphdr(elf, (int)k, &header))
+        if (!gelf_getphdr(image->elf, (int)k, &header))
             return err_set(err, ERR_CONFIG, "truncated: program header %zu of %zu is not there", k, count);
         if (header.p_type == PT_NOTE && !image->note.data)
-            find_note(image, elf, &header, &old);
-        if (header.p_type != PT_LOAD)
-            continue;
-        if (!bytes_part(&part, image->bytes, header.p_offset, header.p_filesz))
+            find_note(image, &header, &old);
+        if (header.p_type == PT_LOAD && !bytes_part(&part, image->bytes, header.p_offset, header.p_filesz))
             return err_set(err, ERR_CONFIG, "truncated: a segment needs %llu bytes from offset %llu, the file has %zu",
                            (unsigned long long)header.p_filesz, (unsigned long long)header.p_offset, image->bytes.size);
-        segments[image->segment_count++] = (struct elf_segment){header.p_vaddr, header.p_offset, header.p_filesz};
     }
-    image->segments = segments;
     if (image->note.data)
         return STATUS_OK;
     return err_set(err, ERR_CONFIG, "%s",
@@ -134,21 +141,33 @@ static enum status read_segments(struct elf_image *image, Elf *elf, struct arena
                          "(an assembly source needs an .amdgpu_metadata block)");
 }
 
+/* File bytes from an address to the end of its segment; false when no segment holds it. */
+static bool bytes_at(struct bytes *part, const struct image *image, uint64_t address)
+{
+    GElf_Phdr header;
+    for (int k = 0; gelf_getphdr(image->elf, k, &header); k++) {
+        const uint64_t within = address - header.p_vaddr;
+        if (header.p_type == PT_LOAD && address >= header.p_vaddr && within < header.p_filesz)
+            return bytes_part(part, image->bytes, header.p_offset + within, header.p_filesz - within);
+    }
+    return false;
+}
+
 /* ---- symbols ---- */
 
 static int compare_names(const void *a, const void *b)
 {
-    return strcmp(((const struct elf_symbol *)a)->name, ((const struct elf_symbol *)b)->name);
+    return strcmp(((const struct symbol *)a)->name, ((const struct symbol *)b)->name);
 }
 
 static int compare_addresses(const void *a, const void *b)
 {
-    const struct elf_symbol *first = a, *second = b;
+    const struct symbol *first = a, *second = b;
     return first->address != second->address ? (first->address < second->address ? -1 : 1)
                                              : (first->size < second->size) - (first->size > second->size);
 }
 
-static void add_symbols(struct elf_symbol **symbols, size_t *count, Elf *elf, Elf_Scn *section, struct arena *arena)
+static void add_symbols(struct symbol **symbols, size_t *count, Elf *elf, Elf_Scn *section, struct arena *arena)
 {
     GElf_Shdr header;
     GElf_Sym symbol;
@@ -162,36 +181,36 @@ static void add_symbols(struct elf_symbol **symbols, size_t *count, Elf *elf, El
             symbol.st_shndx >= SHN_LORESERVE)
             continue;
         ARENA_PUSH(arena, *symbols, *count,
-                   (struct elf_symbol){arena_strdup(arena, name), symbol.st_value, symbol.st_size});
+                   (struct symbol){arena_strdup(arena, name), symbol.st_value, symbol.st_size});
     }
 }
 
 /* Both tables: a stripped object has .dynsym alone, local functions stand in .symtab alone. */
-static void read_symbols(struct elf_image *image, Elf *elf, struct arena *arena)
+static void read_symbols(struct image *image, struct arena *arena)
 {
-    struct elf_symbol *symbols = NULL;
+    struct symbol *symbols = NULL;
     Elf_Scn *section = NULL;
-    while ((section = elf_nextscn(elf, section)))
-        add_symbols(&symbols, &image->symbol_count, elf, section, arena);
+    while ((section = elf_nextscn(image->elf, section)))
+        add_symbols(&symbols, &image->symbol_count, image->elf, section, arena);
     if (!image->symbol_count)
         return;
-    struct elf_symbol *sorted = arena_copy(arena, symbols, image->symbol_count * sizeof(*symbols));
+    struct symbol *sorted = arena_copy(arena, symbols, image->symbol_count * sizeof(*symbols));
     qsort(symbols, image->symbol_count, sizeof(*symbols), compare_names);
     qsort(sorted, image->symbol_count, sizeof(*sorted), compare_addresses);
     image->by_name = symbols;
     image->by_address = sorted;
 }
 
-static const struct elf_symbol *elf_image_symbol(const struct elf_image *image, const char *name)
+static const struct symbol *find_symbol(const struct image *image, const char *name)
 {
-    const struct elf_symbol key = {.name = name};
+    const struct symbol key = {.name = name};
     if (!image->symbol_count)
         return NULL;
     return bsearch(&key, image->by_name, image->symbol_count, sizeof(key), compare_names);
 }
 
 /* The function that starts at this address: its symbol's size, else the distance to the next symbol; 0 unknown. */
-static uint64_t elf_image_extent(const struct elf_image *image, uint64_t address)
+static uint64_t extent_of(const struct image *image, uint64_t address)
 {
     size_t low = 0, high = image->symbol_count;
     while (low < high) {
@@ -207,38 +226,6 @@ static uint64_t elf_image_extent(const struct elf_image *image, uint64_t address
     while (low < image->symbol_count && image->by_address[low].address == address)
         low++;
     return low < image->symbol_count ? image->by_address[low].address - address : 0;
-}
-
-/* File bytes from an address to the end of its segment; false when no segment holds it. */
-static bool elf_image_at(struct bytes *part, const struct elf_image *image, uint64_t address)
-{
-    for (size_t k = 0; k < image->segment_count; k++) {
-        const struct elf_segment *segment = &image->segments[k];
-        const uint64_t within = address - segment->address;
-        if (address >= segment->address && within < segment->size)
-            return bytes_part(part, image->bytes, segment->offset + within, segment->size - within);
-    }
-    return false;
-}
-
-enum status elf_image_read(struct elf_image *image, struct bytes bytes, struct arena *arena, struct err *err)
-{
-    struct elf_image found = {.bytes = bytes};
-    Elf *elf = NULL;
-    if (!elf_is(bytes) || elf_machine(bytes) != ELF_MACHINE_AMDGPU)
-        return err_set(err, ERR_CONFIG, "not a code object: %s",
-                       elf_is(bytes) ? elf_machine_name(elf_machine(bytes), arena) : "not an ELF file");
-    enum status status = elf_open(&elf, bytes, err);
-    if (!status)
-        status = check_header(&found, elf, err);
-    if (!status)
-        status = read_segments(&found, elf, arena, err);
-    if (!status) {
-        read_symbols(&found, elf, arena);
-        *image = found;
-    }
-    elf_end(elf);
-    return status;
 }
 
 /* ---- kernel descriptors ---- */
@@ -269,23 +256,23 @@ static void count_registers(struct codeobj_kernel *kernel, const char *target, u
     split_registers(kernel, granules.unified, strcmp(target, "gfx908") == 0, rsrc3);
 }
 
-static void find_code(struct codeobj_kernel *kernel, const struct elf_image *image, uint64_t address)
+static void find_code(struct codeobj_kernel *kernel, const struct image *image, uint64_t address)
 {
     struct bytes code;
-    if (!elf_image_at(&code, image, address))
+    if (!bytes_at(&code, image, address))
         return;
-    const uint64_t extent = elf_image_extent(image, address);
+    const uint64_t extent = extent_of(image, address);
     if (extent && extent < code.size)
         code.size = (size_t)extent;
     codeobj_set_code(kernel, code);
     kernel->code_address = address;
 }
 
-void descriptor_read(struct codeobj_kernel *kernel, const struct elf_image *image, const char *target)
+static void read_descriptor(struct codeobj_kernel *kernel, const struct image *image, const char *target)
 {
-    const struct elf_symbol *symbol = elf_image_symbol(image, kernel->symbol);
+    const struct symbol *symbol = find_symbol(image, kernel->symbol);
     struct bytes at;
-    if (!symbol || !elf_image_at(&at, image, symbol->address) || at.size < DESCRIPTOR_BYTES)
+    if (!symbol || !bytes_at(&at, image, symbol->address) || at.size < DESCRIPTOR_BYTES)
         return;
     const uint32_t rsrc1 = load_u32(at.data + RSRC1_AT);
     kernel->has_descriptor = true;
@@ -295,6 +282,45 @@ void descriptor_read(struct codeobj_kernel *kernel, const struct elf_image *imag
     count_registers(kernel, target, rsrc1, load_u32(at.data + RSRC3_AT));
     /* Unsigned arithmetic wraps as the hardware's does: the offset is signed. */
     find_code(kernel, image, symbol->address + load_u64(at.data + ENTRY_AT));
+}
+
+/* ---- the object ---- */
+
+/* The bundle's id comes last: it is what somebody wrote, the object's own words are what the compiler did. */
+static enum status name_target(struct codeobj *object, uint32_t flags, struct arena *arena, struct err *err)
+{
+    if (object->target || target_of_flags(&object->target, &object->features, flags, object->abi, arena))
+        return STATUS_OK;
+    object->target_of_id = true;
+    if (target_split(&object->target, &object->features, object->id, arena))
+        return STATUS_OK;
+    return err_set(err, ERR_CONFIG, "for an unknown processor (ELF flags 0x%x, no target in its metadata)", flags);
+}
+
+enum status elf_read(struct codeobj *object, struct bytes bytes, struct arena *arena, struct err *err)
+{
+    struct image image = {.bytes = bytes};
+    GElf_Ehdr header;
+    if (!elf_is(bytes) || elf_machine(bytes) != EM_AMDGPU)
+        return err_set(err, ERR_CONFIG, "not a code object: %s",
+                       elf_is(bytes) ? elf_machine_name(elf_machine(bytes), arena) : "not an ELF file");
+    enum status status = elf_open(&image.elf, bytes, err);
+    if (!status)
+        status = check_header(&header, &image, err);
+    if (!status)
+        status = check_segments(&image, err);
+    if (!status)
+        status = note_read(object, image.note, arena, err);
+    if (!status) {
+        object->abi = bytes.data[EI_ABIVERSION] + 2u;
+        status = name_target(object, header.e_flags, arena, err);
+    }
+    if (!status)
+        read_symbols(&image, arena);
+    for (size_t k = 0; k < object->kernel_count && !status; k++)
+        read_descriptor((struct codeobj_kernel *)&object->kernels[k], &image, object->target);
+    elf_end(image.elf);
+    return status;
 }
 
 /* ---- host files ---- */

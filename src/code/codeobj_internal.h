@@ -69,30 +69,8 @@ enum status elf_open(struct Elf **elf, struct bytes bytes, struct err *err);
 bool elf_is(struct bytes bytes);
 unsigned elf_machine(struct bytes bytes); /* 0: too short */
 
-struct elf_symbol {
-    const char *name;
-    uint64_t address, size;
-};
-
-struct elf_segment {
-    uint64_t address, offset, size; /* size: of what the file holds */
-};
-
-/* The parts of an AMDGPU ELF image that matter, checked: every segment lies within the image. */
-struct elf_image {
-    struct bytes bytes;
-    uint32_t flags;    /* e_flags */
-    unsigned abi;      /* code object version */
-    struct bytes note; /* the description of the AMDGPU metadata note */
-    const struct elf_segment *segments;
-    size_t segment_count;
-    const struct elf_symbol *by_name, *by_address; /* the same symbols, sorted */
-    size_t symbol_count;
-};
-enum status elf_image_read(struct elf_image *image, struct bytes bytes, struct arena *arena, struct err *err);
-
-/* What the hardware is told and where the instructions are; a kernel without descriptor keeps its metadata. */
-void descriptor_read(struct codeobj_kernel *kernel, const struct elf_image *image, const char *target);
+/* A whole object of AMD's: target, features and kernels; one without a descriptor keeps its metadata. */
+enum status elf_read(struct codeobj *object, struct bytes bytes, struct arena *arena, struct err *err);
 
 /* Calls bundle_walk for every .hip_fatbin section of a host's ELF file. */
 enum status elf_walk_fatbins(struct codeobj_list *list, struct bytes bytes, struct err *err);

@@ -160,7 +160,6 @@ static enum status read_fields(void *out, const msgpack_object *map, const struc
 
 /* ---- arguments ---- */
 
-#define COUNT(array) (sizeof(array) / sizeof(*(array)))
 #define FIELD(member) offsetof(struct codeobj_arg, member)
 static const struct field arg_fields[] = {
     {".name", STRING, FIELD(name)},
@@ -175,7 +174,7 @@ static const struct field arg_fields[] = {
 
 static enum status read_arg(struct codeobj_arg *arg, const msgpack_object *map, struct arena *arena, struct err *err)
 {
-    if (read_fields(arg, map, arg_fields, COUNT(arg_fields), arena, err))
+    if (read_fields(arg, map, arg_fields, COUNT_OF(arg_fields), arena, err))
         return err->status;
     arg->hidden = text_starts(arg->value_kind, "hidden_");
     arg->is_pointer = text_has_word("global_buffer dynamic_shared_pointer image sampler pipe queue", " ",
@@ -231,7 +230,7 @@ static enum status read_kernel(struct codeobj_kernel *kernel, const msgpack_obje
         return err->status;
     if (!*kernel->name)
         return err_set(err, ERR_CONFIG, "damaged metadata: a kernel without name");
-    enum status status = read_fields(kernel, map, kernel_fields, COUNT(kernel_fields), arena, err);
+    enum status status = read_fields(kernel, map, kernel_fields, COUNT_OF(kernel_fields), arena, err);
     if (!status && !*kernel->symbol)
         kernel->symbol = arena_printf(arena, "%s.kd", kernel->name);
     const msgpack_object_array required = list_of(map, ".reqd_workgroup_size");

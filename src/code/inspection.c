@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "rooftile/inspection.h"
 
+#include <stdarg.h>
 #include <string.h>
 
 /* ---- which objects and kernels ---- */
@@ -103,39 +104,34 @@ struct finder {
     struct arena *arena;
 };
 
-static void add(struct finder *finder, const char *code, enum isa_severity severity, const char *what,
-                const char *advice)
+__attribute__((format(printf, 5, 6))) static void
+add(struct finder *finder, const char *code, enum isa_severity severity, const char *advice, const char *format, ...)
 {
     struct inspect_kernel *kernel = finder->kernel;
-    kernel->findings[kernel->finding_count++] =
-        (struct isa_finding){.code = code, .severity = severity, .loop = ISA_NO_LOOP, .what = what, .advice = advice};
-}
-
-static const char *advice_text(struct finder *finder)
-{
-    struct text text = {0};
-    occupancy_advice(&text, &finder->kernel->occupancy);
-    const char *kept = arena_strdup(finder->arena, text.data ? text.data : "");
-    text_release(&text);
-    return kept;
+    va_list args;
+    va_start(args, format);
+    kernel->findings[kernel->finding_count++] = (struct isa_finding){.code = code,
+                                                                     .severity = severity,
+                                                                     .loop = ISA_NO_LOOP,
+                                                                     .what = arena_vprintf(finder->arena, format, args),
+                                                                     .advice = advice};
+    va_end(args);
 }
 
 /* The disassembly says so itself, and where. */
 static void find_spills(struct finder *finder)
 {
+    static const char advice[] = "keep fewer values at once, or allow more registers with __launch_bounds__";
     const struct codeobj_kernel *code = finder->kernel->code;
     if (finder->kernel->isa)
         return;
     if (code->spill_store_bytes || code->spill_load_bytes)
-        add(finder, "scratch", ISA_HINT,
-            arena_printf(finder->arena, "registers are spilled: a thread stores %llu bytes and loads %llu",
-                         (unsigned long long)code->spill_store_bytes, (unsigned long long)code->spill_load_bytes),
-            "keep fewer values at once, or allow more registers with __launch_bounds__");
+        add(finder, "scratch", ISA_HINT, advice, "registers are spilled: a thread stores %llu bytes and loads %llu",
+            (unsigned long long)code->spill_store_bytes, (unsigned long long)code->spill_load_bytes);
     if (code->vgpr_spills || code->sgpr_spills)
-        add(finder, "scratch", ISA_HINT,
-            arena_printf(finder->arena, "%u VGPRs and %u SGPRs are spilled, with %u bytes of scratch memory per lane",
-                         code->vgpr_spills, code->sgpr_spills, code->private_segment_bytes),
-            "keep fewer values at once, or allow more registers with __launch_bounds__");
+        add(finder, "scratch", ISA_HINT, advice,
+            "%u VGPRs and %u SGPRs are spilled, with %u bytes of scratch memory per lane", code->vgpr_spills,
+            code->sgpr_spills, code->private_segment_bytes);
 }
 
 static void find_padding(struct finder *finder)
@@ -143,21 +139,21 @@ static void find_padding(struct finder *finder)
     const struct codeobj_kernel *code = finder->kernel->code;
     if (inspect_registers(finder->object, code).is_padded)
         add(finder, "padded-registers", ISA_NOTE,
-            arena_printf(finder->arena, "the code uses %u VGPRs, but each wave is given %u", code->vgpr_count,
-                         code->allocated_vgprs),
-            "launch bounds or an attribute ask for so few waves; without them more would fit");
+            "launch bounds or an attribute ask for so few waves; without them more would fit",
+            "the code uses %u VGPRs, but each wave is given %u", code->vgpr_count, code->allocated_vgprs);
 }
 
 static void find_refused(struct finder *finder)
 {
     const struct inspect_kernel *kernel = finder->kernel;
-    struct text limiters = {0};
+    struct text limiters = {0}, advice = {0};
+    if (kernel->occupancy.workgroups)
+        return;
     occupancy_limiters(&limiters, &kernel->occupancy);
-    if (!kernel->occupancy.workgroups)
-        add(finder, "does-not-fit", ISA_PROBLEM,
-            arena_printf(finder->arena, "a %s of %u threads does not fit: too much of %s",
-                         kernel->occupancy.limits->words->group, kernel->block, limiters.data),
-            advice_text(finder));
+    occupancy_advice(&advice, &kernel->occupancy);
+    add(finder, "does-not-fit", ISA_PROBLEM, text_take(&advice, finder->arena),
+        "a %s of %u threads does not fit: too much of %s", kernel->occupancy.limits->words->group, kernel->block,
+        limiters.data);
     text_release(&limiters);
 }
 
@@ -167,14 +163,13 @@ static void find_lds_limit(struct finder *finder)
     const struct occupancy *o = &finder->kernel->occupancy;
     const bool alone = o->limited_by[LIMITER_LDS] && !o->limited_by[LIMITER_VGPRS] && !o->limited_by[LIMITER_SGPRS] &&
                        !o->limited_by[LIMITER_WAVES] && !o->limited_by[LIMITER_BARRIERS];
+    const double by_registers = o->waves_by_vgprs < o->waves_by_sgprs ? o->waves_by_vgprs : o->waves_by_sgprs;
     if (o->workgroups && alone)
         add(finder, "lds-limits", ISA_HINT,
-            arena_printf(
-                finder->arena, "%s limits occupancy to %.3g %s; registers would allow %.0f", o->limits->words->lds,
-                occupancy_waves(o, o->waves_per_simd), occupancy_waves_unit(o, false),
-                occupancy_waves(o, o->waves_by_vgprs < o->waves_by_sgprs ? o->waves_by_vgprs : o->waves_by_sgprs)),
             arena_printf(finder->arena, "smaller tiles, fewer stages in flight, or larger %ss that share a tile",
-                         o->limits->words->group));
+                         o->limits->words->group),
+            "%s limits occupancy to %.3g %s; registers would allow %.0f", o->limits->words->lds,
+            occupancy_waves(o, o->waves_per_simd), occupancy_waves_unit(o, false), occupancy_waves(o, by_registers));
 }
 
 static void find_register_step(struct finder *finder)
@@ -183,12 +178,11 @@ static void find_register_step(struct finder *finder)
     const bool close = o->raise.vgprs && o->raise.vgprs <= NEAR_STEP_VGPRS && !o->raise.sgprs && !o->raise.lds_bytes;
     if (o->workgroups && close)
         add(finder, "vgprs-near-step", ISA_HINT,
-            arena_printf(finder->arena, "%u %ss are just above a step of occupancy: %u would allow %.3g %s", o->vgprs,
-                         o->limits->words->registers, o->vgprs - o->raise.vgprs,
-                         occupancy_waves(o, o->raise.waves_per_simd), occupancy_waves_unit(o, false)),
             o->limits->words->per_unit
                 ? "shorter lives of values; or tell the compiler with __launch_bounds__(threads, blocks per SM)"
-                : "shorter lives of values; or tell the compiler with __launch_bounds__(threads, waves)");
+                : "shorter lives of values; or tell the compiler with __launch_bounds__(threads, waves)",
+            "%u %ss are just above a step of occupancy: %u would allow %.3g %s", o->vgprs, o->limits->words->registers,
+            o->vgprs - o->raise.vgprs, occupancy_waves(o, o->raise.waves_per_simd), occupancy_waves_unit(o, false));
 }
 
 static void find(struct inspect_kernel *kernel, const struct codeobj *object, struct arena *arena)
@@ -212,40 +206,27 @@ static void find(struct inspect_kernel *kernel, const struct codeobj *object, st
 
 static void disassemble(struct inspect_object *object, struct arena *arena)
 {
-    struct isa_symbol *symbols = arena_array(arena, object->kernel_count + 1, sizeof(*symbols));
-    struct inspect_kernel **owners = arena_array(arena, object->kernel_count + 1, sizeof(*owners));
+    struct codeobj_kernel *codes = arena_array(arena, object->kernel_count, sizeof(*codes));
     struct isa *isa = arena_alloc(arena, sizeof(*isa));
     struct err err = {0};
-    size_t count = 0;
-    for (size_t k = 0; k < object->kernel_count; k++) {
-        const struct codeobj_kernel *code = object->kernels[k].code;
-        if (!code->code_bytes)
-            continue;
-        owners[count] = &object->kernels[k];
-        symbols[count++] = (struct isa_symbol){.name = code->name,
-                                               .address = code->code_address,
-                                               .size = code->code_bytes,
-                                               .wave = code->wave,
-                                               .scratch_bytes = code->private_segment_bytes,
-                                               .vgpr_spills = code->vgpr_spills,
-                                               .sgpr_spills = code->sgpr_spills};
-    }
+    size_t count = 0, next = 0;
+    for (size_t k = 0; k < object->kernel_count; k++)
+        if (object->kernels[k].code->code_bytes)
+            codes[count++] = *object->kernels[k].code;
     if (!count)
         object->isa_problem = "there are no instructions";
-    else if (object->kernels[0].code->is_ptx)
-        object->isa_problem = "it is PTX, text that the driver makes instructions of";
-    else if (isa_read(isa, object->code->bytes, object->code->size_bytes, object->code->target, symbols, count, arena,
-                      &err))
+    else if (isa_read(isa, object->code, codes, count, arena, &err))
         object->isa_problem = arena_strdup(arena, err.text);
     object->tool = isa->tool;
-    for (size_t k = 0; k < isa->kernel_count && !object->isa_problem; k++)
-        owners[k]->isa = &isa->kernels[k];
+    for (size_t k = 0; k < object->kernel_count && !object->isa_problem; k++)
+        if (object->kernels[k].code->code_bytes)
+            object->kernels[k].isa = &isa->kernels[next++];
 }
 
 static void inspect_object(struct inspect_object *object, const struct codeobj *code,
                            const struct inspect_choice *choice, struct arena *arena)
 {
-    *object = (struct inspect_object){.code = code};
+    *object = (struct inspect_object){.code = code, .entries = 1};
     object->kernels = arena_array(arena, code->kernel_count + 1, sizeof(*object->kernels));
     for (size_t k = 0; k < code->kernel_count; k++)
         if (wants_kernel(choice, code->kernels[k].name))
@@ -288,9 +269,17 @@ enum status inspect_file(struct inspection *inspection, const char *path, const 
     if (status)
         return status;
     inspection->objects = arena_array(arena, inspection->file->count + 1, sizeof(*inspection->objects));
-    for (size_t k = 0; k < inspection->file->count; k++)
-        if (wants_object(choice, &inspection->file->objects[k]))
-            inspect_object(&inspection->objects[inspection->object_count++], &inspection->file->objects[k], choice,
-                           arena);
+    struct inspect_object **seen = arena_array(arena, inspection->file->count, sizeof(*seen));
+    for (size_t k = 0; k < inspection->file->count; k++) {
+        const struct codeobj *code = &inspection->file->objects[k];
+        if (!wants_object(choice, code))
+            continue;
+        if (seen[code->first]) {
+            seen[code->first]->entries++;
+            continue;
+        }
+        seen[code->first] = &inspection->objects[inspection->object_count++];
+        inspect_object(seen[code->first], code, choice, arena);
+    }
     return check_choice(inspection, choice, arena, err);
 }

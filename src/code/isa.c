@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
- * Kernels out of a disassembly, and their sums.
+ * Kernels out of a disassembly, with their sums; and the disassembler as a child process: LLVM's llvm-objdump for AMD,
+ * NVIDIA's nvdisasm or cuobjdump (which starts nvdisasm itself).
  */
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "isa_internal.h"
+#include "rooftile/file.h"
+#include "rooftile/spawn.h"
 #include "rooftile/targets.h"
 
 size_t isa_find(const struct isa_instruction *items, size_t count, uint64_t address)
@@ -173,31 +179,24 @@ bool isa_is_call(const struct isa_instruction *in)
     return isa_starts(in->mnemonic, "s_swappc s_call") || (text_starts(in->mnemonic, "CALL") && !in->target);
 }
 
-static unsigned count_unknown(const struct isa_listing *listing, uint64_t from, uint64_t end)
-{
-    unsigned count = 0;
-    for (size_t i = 0; i < listing->unknown_count; i++)
-        count += listing->unknown[i] >= from && listing->unknown[i] < end;
-    return count;
-}
-
 static enum status read_kernel(struct isa_kernel *kernel, const struct isa_listing *listing, const char *target,
                                struct arena *arena, struct err *err)
 {
-    const uint64_t from = kernel->symbol.address, end = from + kernel->symbol.size;
+    const uint64_t from = kernel->code.code_address, end = from + kernel->code.code_bytes;
     const size_t first = isa_find(listing->items, listing->count, from);
     size_t last = isa_find(listing->items, listing->count, end);
     while (last > first && is_padding(&listing->items[last - 1]))
         last--;
     if (last <= first)
-        return err_set(err, ERR_CONFIG, "%s: the disassembly has no instruction at 0x%llx", kernel->symbol.name,
+        return err_set(err, ERR_CONFIG, "%s: the disassembly has no instruction at 0x%llx", kernel->code.name,
                        (unsigned long long)from);
     kernel->instruction_count = last - first;
     kernel->instructions = arena_copy(arena, listing->items + first, (last - first) * sizeof(*kernel->instructions));
-    kernel->unknown = count_unknown(listing, from, end);
-    if (!kernel->symbol.wave)
-        kernel->symbol.wave = target_modes(target).wave;
-    if (kernel->symbol.scratch_bytes)
+    for (size_t i = 0; i < listing->unknown_count; i++)
+        kernel->unknown += listing->unknown[i] >= from && listing->unknown[i] < end;
+    if (!kernel->code.wave)
+        kernel->code.wave = target_modes(target).wave;
+    if (kernel->code.private_segment_bytes)
         mark_scratch(kernel);
     for (size_t i = 0; i < kernel->instruction_count; i++)
         kernel->calls += isa_is_call(&kernel->instructions[i]);
@@ -207,19 +206,17 @@ static enum status read_kernel(struct isa_kernel *kernel, const struct isa_listi
     return STATUS_OK;
 }
 
-/* ---- all ---- */
-
-enum status isa_parse(struct isa *isa, const char *target, const char *text, const struct isa_symbol *symbols,
-                      size_t symbol_count, struct arena *arena, struct err *err)
+enum status isa_parse(struct isa *isa, const char *target, const char *text, const struct codeobj_kernel *kernels,
+                      size_t count, struct arena *arena, struct err *err)
 {
     struct isa_listing listing = {0};
-    struct isa found = {.kernel_count = symbol_count};
+    struct isa found = {.kernel_count = count};
     target = arena_strndup(arena, target, strcspn(target, ":")); /* without features */
-    found.kernels = arena_array(arena, symbol_count, sizeof(*found.kernels));
-    for (size_t i = 0; i < symbol_count; i++) {
-        found.kernels[i].symbol = symbols[i];
+    found.kernels = arena_array(arena, count, sizeof(*found.kernels));
+    for (size_t i = 0; i < count; i++) {
+        found.kernels[i].code = kernels[i];
         if (i == 0 || target_is_nvidia(target))
-            isa_listing_read(&listing, symbols[i].name, target, text, arena);
+            isa_listing_read(&listing, kernels[i].name, target, text, arena);
         const enum status status = read_kernel(&found.kernels[i], &listing, target, arena, err);
         if (status)
             return status;
@@ -228,45 +225,230 @@ enum status isa_parse(struct isa *isa, const char *target, const char *text, con
     return STATUS_OK;
 }
 
-enum status isa_read(struct isa *isa, const void *bytes, size_t size, const char *target,
-                     const struct isa_symbol *symbols, size_t symbol_count, struct arena *arena, struct err *err)
+/* ---- the disassembler ---- */
+
+#define LLVM_NEWEST 25u
+#define LLVM_OLDEST 14u
+
+/* A library of ten thousand kernels; more is cut, and the kernels behind the cut are missed by name. */
+#define OUTPUT_LIMIT_BYTES ((size_t)1 << 30)
+#define TOOL_TIMEOUT_MS 600000
+
+#define CUDA_DEFAULT "/usr/local/cuda/bin"
+
+/* Targets that LLVM 14 lacks, and the release that brought them. */
+static const struct {
+    const char *target; /* pattern */
+    unsigned llvm;
+} needs[] = {
+    {"gfx94[012]", 17},    {"gfx950", 20},        {"gfx9-4-generic", 20}, {"gfx9-generic", 19},
+    {"gfx1036", 15},       {"gfx110[0123]", 15},  {"gfx115[01]", 17},     {"gfx1152", 19},
+    {"gfx1153", 20},       {"gfx120[01]", 18},    {"gfx125[01]", 22},     {"gfx10-[13]-generic", 19},
+    {"gfx11-generic", 19}, {"gfx12-generic", 19},
+};
+
+/* What llvm-objdump says of a target that it does not know. */
+static const char *const unknown_target[] = {
+    "is not a recognized processor",
+    "not yet supported for subtarget",
+    "can't find target",
+    "unable to get target",
+};
+
+/* What is to be disassembled, and the programs tried for it. */
+struct job {
+    const char *target;
+    bool is_sass;
+    const char *image; /* path of the code object */
+    uint64_t from, end;
+    unsigned llvm_needed; /* 0: any */
+    const char *asked;    /* what the user named, NULL: nothing */
+    const char *tried;    /* names of those that do not know the target; NULL: none */
+    const char *tool;     /* the last one tried */
+    char *text;           /* what it wrote; NULL: it does not know the target */
+    struct arena *arena;
+};
+
+static unsigned llvm_needed(const char *target, struct arena *arena)
+{
+    const char *name = arena_strndup(arena, target, strcspn(target, ":"));
+    for (size_t i = 0; i < sizeof(needs) / sizeof(*needs); i++)
+        if (text_matches(name, needs[i].target))
+            return needs[i].llvm;
+    return 0;
+}
+
+/* A file in memory: nothing is left behind, however we end. The child reaches it through our /proc entry. */
+static enum status open_image(int *fd, const void *bytes, size_t size, struct err *err)
+{
+    const char *at = bytes;
+    *fd = memfd_create("rooftile-codeobj", MFD_CLOEXEC);
+    while (*fd >= 0 && size > 0) {
+        const ssize_t put = write(*fd, at, size);
+        if (put < 0 && errno == EINTR)
+            continue;
+        if (put <= 0)
+            break;
+        at += put;
+        size -= (size_t)put;
+    }
+    if (*fd < 0 || size > 0)
+        return err_set(err, ERR_IO, "cannot prepare the code object for the disassembler: %s", strerror(errno));
+    return STATUS_OK;
+}
+
+static bool is_unknown_target(const char *words)
+{
+    for (size_t i = 0; i < sizeof(unknown_target) / sizeof(*unknown_target); i++)
+        if (strstr(words, unknown_target[i]))
+            return true;
+    return false;
+}
+
+static enum status run(struct job *job, struct err *err)
+{
+    const bool dumps = text_starts(path_base(job->tool), "cuobjdump");
+    const char *const sass[] = {job->tool, dumps ? "--dump-sass" : "--print-code", job->image, NULL};
+    const char *const amd[] = {job->tool,
+                               "-d",
+                               arena_printf(job->arena, "--start-address=0x%llx", (unsigned long long)job->from),
+                               arena_printf(job->arena, "--stop-address=0x%llx", (unsigned long long)job->end),
+                               job->image,
+                               NULL};
+    struct spawn_result ran = {0};
+    if (spawn_run(&ran, job->is_sass ? sass : amd, NULL, OUTPUT_LIMIT_BYTES, TOOL_TIMEOUT_MS, job->arena, err))
+        return err->status;
+    if (!job->is_sass && is_unknown_target(ran.errors))
+        return STATUS_OK;
+    if (ran.timed_out)
+        return err_set(err, ERR_IO, "%s: gave no answer in %d s", job->tool, TOOL_TIMEOUT_MS / 1000);
+    if (ran.exit_code != 0)
+        return err_set(err, ERR_IO, "%s: exit code %d: %.*s", job->tool, ran.exit_code, (int)strcspn(ran.errors, "\n"),
+                       ran.errors);
+    job->text = ran.output;
+    return STATUS_OK;
+}
+
+/* Tries a program when it is there and none before it knew the target; `llvm` is its version by name, 0 unknown. */
+static enum status try_tool(struct job *job, const char *name, unsigned llvm, struct err *err)
+{
+    const char *path = job->text ? NULL : spawn_which(job->arena, name);
+    enum status status = STATUS_OK;
+    if (!path)
+        return STATUS_OK;
+    job->tool = path;
+    /* An LLVM that does not know the target aborts with a stack dump, which takes a while. */
+    if (!llvm || llvm >= job->llvm_needed)
+        status = run(job, err);
+    if (!status && !job->text)
+        job->tried = job->tried ? arena_printf(job->arena, "%s, %s", job->tried, path_base(path)) : path_base(path);
+    return status;
+}
+
+static enum status try_amd(struct job *job, struct err *err)
+{
+    const char *rocm = getenv("ROCM_PATH");
+    enum status status = STATUS_OK;
+    if (rocm && *rocm)
+        status = try_tool(job, arena_printf(job->arena, "%s/llvm/bin/llvm-objdump", rocm), 0, err);
+    if (!status)
+        status = try_tool(job, "/opt/rocm/llvm/bin/llvm-objdump", 0, err);
+    for (unsigned llvm = LLVM_NEWEST; llvm >= LLVM_OLDEST && !status; llvm--)
+        status = try_tool(job, arena_printf(job->arena, "llvm-objdump-%u", llvm), llvm, err);
+    return status ? status : try_tool(job, "llvm-objdump", 0, err);
+}
+
+static enum status try_nvidia(struct job *job, struct err *err)
+{
+    static const char *const names[] = {"nvdisasm", "cuobjdump"};
+    const char *home = getenv("CUDA_HOME");
+    enum status status = STATUS_OK;
+    for (size_t k = 0; k < 2 && !status; k++) {
+        if (home && *home)
+            status = try_tool(job, arena_printf(job->arena, "%s/bin/%s", home, names[k]), 0, err);
+        if (!status)
+            status = try_tool(job, names[k], 0, err);
+        if (!status)
+            status = try_tool(job, arena_printf(job->arena, CUDA_DEFAULT "/%s", names[k]), 0, err);
+    }
+    return status;
+}
+
+static enum status no_tool(const struct job *job, struct err *err)
+{
+    const char *variable = job->is_sass ? "ROOFTILE_NVDISASM" : "ROOFTILE_OBJDUMP";
+    const char *needed = job->is_sass ? "nvdisasm or cuobjdump" : "llvm-objdump";
+    if (job->llvm_needed)
+        needed = arena_printf(job->arena, "llvm-objdump of LLVM %u or newer", job->llvm_needed);
+    if (job->tried)
+        return err_set(err, ERR_UNSUPPORTED, "%s is unknown to %s: its instructions need %s (%s names one)",
+                       job->target, job->tried, needed, variable);
+    if (job->asked)
+        return err_set(err, ERR_UNSUPPORTED, "%s: no program %s; instructions of %s need %s", variable, job->asked,
+                       job->target, needed);
+    if (job->is_sass)
+        return err_set(err, ERR_UNSUPPORTED,
+                       "no nvdisasm and no cuobjdump in CUDA_HOME, on PATH or in " CUDA_DEFAULT
+                       ": instructions of %s need one (%s names it)",
+                       job->target, variable);
+    return err_set(err, ERR_UNSUPPORTED,
+                   "no llvm-objdump on PATH or in ROCM_PATH: instructions of %s need %s (%s names one)", job->target,
+                   needed, variable);
+}
+
+/* The text of the kernels at [from, end), and the path of the program that wrote it. */
+static enum status disassemble(char **text, const char **tool, const struct codeobj *object, uint64_t from,
+                               uint64_t end, struct arena *arena, struct err *err)
+{
+    const bool is_sass = target_is_nvidia(object->target);
+    const char *asked = getenv(is_sass ? "ROOFTILE_NVDISASM" : "ROOFTILE_OBJDUMP");
+    int fd = -1;
+    struct job job = {.target = object->target,
+                      .is_sass = is_sass,
+                      .from = from,
+                      .end = end,
+                      .llvm_needed = llvm_needed(object->target, arena),
+                      .asked = asked && *asked ? asked : NULL,
+                      .arena = arena};
+    enum status status = open_image(&fd, object->bytes, object->size_bytes, err);
+    job.image = arena_printf(arena, "/proc/%ld/fd/%d", (long)getpid(), fd);
+    if (!status && job.asked)
+        status = try_tool(&job, job.asked, 0, err);
+    else if (!status)
+        status = is_sass ? try_nvidia(&job, err) : try_amd(&job, err);
+    if (!status && !job.text)
+        status = no_tool(&job, err);
+    if (!status) {
+        *text = job.text;
+        *tool = job.tool;
+    }
+    if (fd >= 0)
+        close(fd);
+    return status;
+}
+
+enum status isa_read(struct isa *isa, const struct codeobj *object, const struct codeobj_kernel *kernels, size_t count,
+                     struct arena *arena, struct err *err)
 {
     struct isa found;
     uint64_t from = UINT64_MAX, end = 0;
     char *text = NULL;
     const char *tool = NULL;
-    for (size_t i = 0; i < symbol_count; i++) {
-        from = symbols[i].address < from ? symbols[i].address : from;
-        end = symbols[i].address + symbols[i].size > end ? symbols[i].address + symbols[i].size : end;
+    if (count && kernels[0].is_ptx)
+        return err_set(err, ERR_UNSUPPORTED, "it is PTX, text that the driver makes instructions of");
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t behind = kernels[i].code_address + kernels[i].code_bytes;
+        from = kernels[i].code_address < from ? kernels[i].code_address : from;
+        end = behind > end ? behind : end;
     }
-    if (symbol_count && isa_disassemble(&text, &tool, bytes, size, target, from, end, arena, err))
-        return err->status;
-    const enum status status = isa_parse(&found, target, text, symbols, symbol_count, arena, err);
+    enum status status = STATUS_OK;
+    if (count)
+        status = disassemble(&text, &tool, object, from, end, arena, err);
+    if (!status)
+        status = isa_parse(&found, object->target, text, kernels, count, arena, err);
     if (status)
         return status;
     found.tool = tool;
     *isa = found;
     return STATUS_OK;
-}
-
-enum status isa_read_codeobj(struct isa *isa, const struct codeobj *object, const struct codeobj_kernel *only,
-                             struct arena *arena, struct err *err)
-{
-    const struct codeobj_kernel *kernels = only ? only : object->kernels;
-    const size_t count = only ? 1 : object->kernel_count;
-    if (count && kernels[0].is_ptx)
-        return err_set(err, ERR_UNSUPPORTED, "%s: it is PTX, text that the driver makes instructions of",
-                       kernels[0].name);
-    struct isa_symbol *symbols = arena_array(arena, count, sizeof(*symbols));
-    for (size_t i = 0; i < count; i++)
-        symbols[i] = (struct isa_symbol){
-            .name = kernels[i].name,
-            .address = kernels[i].code_address,
-            .size = kernels[i].code_bytes,
-            .wave = kernels[i].wave,
-            .scratch_bytes = kernels[i].private_segment_bytes,
-            .vgpr_spills = kernels[i].vgpr_spills,
-            .sgpr_spills = kernels[i].sgpr_spills,
-        };
-    return isa_read(isa, object->bytes, object->size_bytes, object->target, symbols, count, arena, err);
 }

@@ -22,7 +22,7 @@
 #define MANY_TRANSCENDENTALS 2u
 #define MANY_COPIES 4u
 
-/* Less issue time than this between two barriers is less than a barrier takes. */
+/* Issue time between two barriers; below this the barrier costs more than the work between them. */
 #define SMALL_STEP_COST 32.0
 
 /* 2^64 as a float, a little smaller: the factor in LLVM's 64-bit division. */
@@ -48,37 +48,31 @@ double isa_issue_cost(const struct isa_instruction *in)
     }
 }
 
-struct isa_finding *isa_report(struct isa_scope *scope, const struct isa_rule *rule, const struct isa_instruction *at,
-                               const char *format, ...)
+struct isa_finding *isa_report(struct isa_scope *scope, const struct isa_instruction *at, const char *format, ...)
 {
     struct isa_kernel *kernel = scope->kernel;
     va_list args;
     va_start(args, format);
     ARENA_PUSH(scope->arena, kernel->findings, kernel->finding_count,
-               (struct isa_finding){.code = rule->code,
-                                    .severity = rule->severity,
-                                    .address = at ? at->address : kernel->symbol.address,
+               (struct isa_finding){.code = scope->rule->code,
+                                    .severity = scope->rule->severity,
+                                    .address = at ? at->address : kernel->code.code_address,
                                     .loop = at ? at->loop : ISA_NO_LOOP,
                                     .what = arena_vprintf(scope->arena, format, args),
-                                    .advice = rule->advice});
+                                    .advice = scope->rule->advice});
     va_end(args);
     return &kernel->findings[kernel->finding_count - 1];
-}
-
-static const char *plural(uint64_t count)
-{
-    return count == 1 ? "" : "s";
 }
 
 /* ---- kernels ---- */
 
 static const char *spills_of(const struct isa_scope *scope)
 {
-    const unsigned spills = scope->kernel->symbol.vgpr_spills;
+    const unsigned spills = scope->kernel->code.vgpr_spills;
     return spills ? arena_printf(scope->arena, "; %u VGPRs are spilled", spills) : "";
 }
 
-static void check_scratch_in_loop(struct isa_scope *scope, const struct isa_rule *rule)
+static void check_scratch_in_loop(struct isa_scope *scope)
 {
     const struct isa_instruction *first = NULL;
     uint64_t count = 0, bytes = 0;
@@ -91,11 +85,11 @@ static void check_scratch_in_loop(struct isa_scope *scope, const struct isa_rule
         count++;
     }
     if (first)
-        isa_report(scope, rule, first, "%llu access%s of scratch in loops, %llu bytes per lane and pass%s",
+        isa_report(scope, first, "%llu access%s of scratch in loops, %llu bytes per lane and pass%s",
                    (unsigned long long)count, count > 1 ? "es" : "", (unsigned long long)bytes, spills_of(scope));
 }
 
-static void check_scratch(struct isa_scope *scope, const struct isa_rule *rule)
+static void check_scratch(struct isa_scope *scope)
 {
     const struct isa_traffic *all = &scope->mix->traffic[ISA_SCRATCH];
     const struct isa_instruction *first = NULL;
@@ -106,34 +100,38 @@ static void check_scratch(struct isa_scope *scope, const struct isa_rule *rule)
         if (first->loop != ISA_NO_LOOP)
             return; /* scratch-in-loop says it */
     }
-    if (first || scope->kernel->symbol.vgpr_spills)
-        isa_report(scope, rule, first, "%llu loads and %llu stores of scratch, none in a loop%s",
+    if (first || scope->kernel->code.vgpr_spills)
+        isa_report(scope, first, "%llu loads and %llu stores of scratch, none in a loop%s",
                    (unsigned long long)all->loads, (unsigned long long)all->stores, spills_of(scope));
 }
 
-static void check_scalar_spills(struct isa_scope *scope, const struct isa_rule *rule)
+static void check_scalar_spills(struct isa_scope *scope)
 {
-    if (scope->kernel->symbol.sgpr_spills)
-        isa_report(scope, rule, NULL, "%u SGPRs are spilled into lanes of VGPRs", scope->kernel->symbol.sgpr_spills);
+    if (scope->kernel->code.sgpr_spills)
+        isa_report(scope, NULL, "%u SGPRs are spilled into lanes of VGPRs", scope->kernel->code.sgpr_spills);
 }
 
-/* How many instructions are of a sort, and the first of them. */
-static unsigned count_of(const struct isa_instruction **first, const struct isa_scope *scope,
-                         bool (*is)(const struct isa_instruction *))
+/* Instructions of a sort. */
+struct tally {
+    const struct isa_instruction *first;
+    unsigned count;
+};
+
+static struct tally tally_of(const struct isa_scope *scope, bool (*is)(const struct isa_instruction *))
 {
-    unsigned count = 0;
+    struct tally tally = {0};
     for (size_t i = 0; i < scope->count; i++)
-        if (is(scope->items[i]) && count++ == 0)
-            *first = scope->items[i];
-    return count;
+        if (is(scope->items[i]) && tally.count++ == 0)
+            tally.first = scope->items[i];
+    return tally;
 }
 
-static void check_calls(struct isa_scope *scope, const struct isa_rule *rule)
+static void check_calls(struct isa_scope *scope)
 {
-    const struct isa_instruction *first = NULL;
-    const unsigned count = count_of(&first, scope, isa_is_call);
-    if (count)
-        isa_report(scope, rule, first, "%u calls of functions, which are not counted here", count);
+    const struct tally calls = tally_of(scope, isa_is_call);
+    if (calls.count)
+        isa_report(scope, calls.first, "%u call%s of functions, which are not counted here", calls.count,
+                   text_s(calls.count));
 }
 
 /* tcgen05's take M, N and K from a descriptor in a register. */
@@ -142,24 +140,24 @@ static bool is_shapeless(const struct isa_instruction *in)
     return in->kind == ISA_MATRIX && !in->matrix_ops;
 }
 
-static void check_shapes(struct isa_scope *scope, const struct isa_rule *rule)
+static void check_shapes(struct isa_scope *scope)
 {
-    const struct isa_instruction *first = NULL;
-    const unsigned count = count_of(&first, scope, is_shapeless);
-    if (count)
-        isa_report(scope, rule, first,
-                   "the shape of %u matrix instruction%s is not in the code: their operations are not counted", count,
-                   plural(count));
+    const struct tally found = tally_of(scope, is_shapeless);
+    if (found.count)
+        isa_report(scope, found.first,
+                   "the shape of %u matrix instruction%s is not in the code: their operations are not counted",
+                   found.count, text_s(found.count));
 }
 
 /* LLVM's integer division estimates the quotient with these two and corrects it. */
-static void check_division(struct isa_scope *scope, const struct isa_rule *rule)
+static void check_division(struct isa_scope *scope)
 {
     const struct isa_instruction *first = NULL;
     unsigned count = 0;
     for (size_t i = 0; i < scope->count; i++) {
         const struct isa_instruction *in = scope->items[i];
-        if (!text_starts(in->mnemonic, "v_rcp_iflag_f32") && !strstr(in->operands, DIVISION_64_LITERAL))
+        if (!text_starts(in->mnemonic, "v_rcp_iflag_f32") && !strstr(in->operands, DIVISION_64_LITERAL) &&
+            !strstr(in->dual_operands, DIVISION_64_LITERAL))
             continue;
         count++;
         if (!first || (first->loop == ISA_NO_LOOP && in->loop != ISA_NO_LOOP))
@@ -168,8 +166,8 @@ static void check_division(struct isa_scope *scope, const struct isa_rule *rule)
     if (!first)
         return;
     const bool inside = first->loop != ISA_NO_LOOP;
-    isa_report(scope, rule, first, "%u integer division%s or remainder%s in software%s, 15 to 100 instructions each",
-               count, plural(count), plural(count), inside ? ", in a loop" : "")
+    isa_report(scope, first, "%u integer division%s or remainder%s in software%s, 15 to 100 instructions each", count,
+               text_s(count), text_s(count), inside ? ", in a loop" : "")
         ->severity = inside ? ISA_HINT : ISA_NOTE;
 }
 
@@ -196,7 +194,7 @@ static bool switches_on(const struct isa_instruction *in)
            (text_starts(in->operands, "exec") && isa_starts(in->mnemonic, "s_or_b s_mov_b"));
 }
 
-static void check_lanes(struct isa_scope *scope, const struct isa_rule *rule)
+static void check_lanes(struct isa_scope *scope)
 {
     const struct isa_instruction *branch = NULL, *first = NULL, *off = NULL;
     unsigned count = 0;
@@ -213,9 +211,9 @@ static void check_lanes(struct isa_scope *scope, const struct isa_rule *rule)
         first = first ? first : in;
     }
     if (first)
-        isa_report(scope, rule, first,
+        isa_report(scope, first,
                    "%u instruction%s of the whole wave (%s first) behind %s at %llx, which may switch lanes off", count,
-                   plural(count), first->mnemonic, off->mnemonic, (unsigned long long)off->address);
+                   text_s(count), first->mnemonic, off->mnemonic, (unsigned long long)off->address);
 }
 
 /* ---- innermost loops ---- */
@@ -236,32 +234,31 @@ static bool is_memory_bound(const struct isa_scope *scope)
     return isa_global_bytes_per_wave(scope->mix, 1) > scope->cost;
 }
 
-static void check_conversions(struct isa_scope *scope, const struct isa_rule *rule)
+static void check_conversions(struct isa_scope *scope)
 {
     const uint64_t count = scope->mix->count[ISA_CONVERSION];
     if (count >= MANY_CONVERSIONS && (double)count * 3 >= scope->cost && !is_memory_bound(scope))
-        isa_report(scope, rule, first_of(scope, ISA_CONVERSION),
+        isa_report(scope, first_of(scope, ISA_CONVERSION),
                    "%llu conversions are %.0f %% of the loop's vector issue time", (unsigned long long)count,
                    100 * (double)count / scope->cost);
 }
 
-static void check_transcendentals(struct isa_scope *scope, const struct isa_rule *rule)
+static void check_transcendentals(struct isa_scope *scope)
 {
     const uint64_t count = scope->mix->count[ISA_TRANSCENDENTAL];
     const double cost = (double)count * TRANSCENDENTAL_COST;
     if (count >= MANY_TRANSCENDENTALS && cost * 2 > scope->cost && !is_memory_bound(scope))
-        isa_report(scope, rule, first_of(scope, ISA_TRANSCENDENTAL),
+        isa_report(scope, first_of(scope, ISA_TRANSCENDENTAL),
                    "%llu transcendentals at a quarter of the rate are %.0f %% of the loop's vector issue time",
                    (unsigned long long)count, 100 * cost / scope->cost);
 }
 
-static void check_barriers(struct isa_scope *scope, const struct isa_rule *rule)
+static void check_barriers(struct isa_scope *scope)
 {
     const uint64_t count = scope->mix->count[ISA_BARRIER];
     const double step = count ? scope->cost / (double)count : SMALL_STEP_COST;
     if (step < SMALL_STEP_COST)
-        isa_report(scope, rule, first_of(scope, ISA_BARRIER), "a barrier every %.0f vector instructions of the loop",
-                   step);
+        isa_report(scope, first_of(scope, ISA_BARRIER), "a barrier every %.0f vector instructions of the loop", step);
 }
 
 static bool is_copy(const struct isa_instruction *in)
@@ -269,20 +266,20 @@ static bool is_copy(const struct isa_instruction *in)
     return text_starts(in->mnemonic, "v_accvgpr_");
 }
 
-static void check_copies(struct isa_scope *scope, const struct isa_rule *rule)
+static void check_copies(struct isa_scope *scope)
 {
     const uint64_t products = scope->mix->count[ISA_MATRIX];
-    const struct isa_instruction *first = NULL;
-    const unsigned copies = count_of(&first, scope, is_copy);
-    if (copies >= MANY_COPIES && copies > products)
-        isa_report(scope, rule, first, "%u copies between VGPRs and AGPRs, for %llu matrix instructions", copies,
+    const struct tally copies = tally_of(scope, is_copy);
+    if (copies.count >= MANY_COPIES && copies.count > products)
+        isa_report(scope, copies.first, "%u copies between VGPRs and AGPRs, for %llu matrix instructions", copies.count,
                    (unsigned long long)products);
 }
 
 /* ---- the rules ---- */
 
-static const char scratch_advice[] = "fewer live registers (smaller tiles, less unrolling), a smaller block or larger "
-                                     "__launch_bounds__; index arrays only by constants so that they stay in registers";
+static const char scratch_advice[] = "fewer live registers (smaller tiles, less unrolling), a smaller block or "
+                                     "larger __launch_bounds__; index arrays only by constants so that they stay in "
+                                     "registers";
 
 static const struct isa_rule rules[] = {
     {"scratch-in-loop", ISA_PROBLEM, false, true, check_scratch_in_loop, scratch_advice},
@@ -302,12 +299,11 @@ static const struct isa_rule rules[] = {
     {"conversions", ISA_HINT, true, false, check_conversions,
      "convert once outside of the loop, use packed conversions, or compute in the format of the data"},
     {"transcendentals", ISA_HINT, true, false, check_transcendentals,
-     "fewer of them (exp2 with the scale folded in, one reciprocal for several divisions), or a polynomial for part of "
-     "them"},
+     "fewer of them (exp2 with the scale folded in, one reciprocal for several divisions), or a polynomial for part "
+     "of them"},
     {"accumulator-copies", ISA_HINT, true, false, check_copies,
      "registers are short, or accumulators are used by vector instructions inside the loop: smaller tiles, or move "
-     "that "
-     "use behind the loop"},
+     "that use behind the loop"},
     {"narrow-loads", ISA_HINT, true, false, isa_check_width,
      "let each lane take neighbouring elements as one aligned vector (float4, 16 bytes)"},
     {"wait-each-load", ISA_HINT, true, false, isa_check_waits,
@@ -351,9 +347,11 @@ static void fill_scope(struct isa_scope *scope, size_t loop)
 static void apply_rules(struct isa_scope *scope, size_t loop)
 {
     fill_scope(scope, loop);
-    for (size_t k = 0; k < sizeof(rules) / sizeof(*rules); k++)
+    for (size_t k = 0; k < sizeof(rules) / sizeof(*rules); k++) {
+        scope->rule = &rules[k];
         if (rules[k].is_of_loops == (loop != ISA_NO_LOOP) && (rules[k].is_sass || !target_is_nvidia(scope->target)))
-            rules[k].check(scope, &rules[k]);
+            rules[k].check(scope);
+    }
 }
 
 void isa_findings_fill(struct isa_kernel *kernel, const char *target, struct arena *arena)

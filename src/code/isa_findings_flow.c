@@ -16,6 +16,43 @@
 /* Values go around a loop at most this often before they are no news; in what compilers make twice or three times. */
 #define MAX_PASSES 16u
 
+/* ---- registers ---- */
+
+/* A number for each register, of what flows through a loop. */
+struct flow {
+    unsigned of[ISA_FILES][ISA_REGISTERS];
+};
+
+static unsigned *flow_of(struct flow *flow, const struct isa_registers *registers)
+{
+    return &flow->of[registers->file == 'a'][registers->first];
+}
+
+static unsigned largest(struct flow *flow, const struct isa_operands *operands)
+{
+    unsigned most = 0;
+    for (unsigned o = operands->reads_destination ? 0 : operands->destinations; o < operands->count; o++)
+        for (unsigned r = 0; r < operands->items[o].count; r++) {
+            const unsigned number = flow_of(flow, &operands->items[o])[r];
+            most = number > most ? number : most;
+        }
+    return most;
+}
+
+/* One instruction further: its result gets `own` and the largest number of its operands, their sum or the larger of
+ * both. Returns that of the operands. Both halves of a VOPD read before either writes. */
+static unsigned flow_step(struct flow *flow, const struct isa_instruction *in, unsigned own, bool sum)
+{
+    struct isa_operands operands[2];
+    unsigned read[2] = {0}, halves = 0;
+    for (; halves < 2 && isa_operands_read(&operands[halves], in, halves); halves++)
+        read[halves] = largest(flow, &operands[halves]);
+    for (unsigned h = 0; h < halves; h++)
+        for (unsigned r = 0; operands[h].destinations && r < operands[h].items[0].count; r++)
+            flow_of(flow, &operands[h].items[0])[r] = sum ? read[h] + own : read[h] > own ? read[h] : own;
+    return read[0] > read[1] ? read[0] : read[1];
+}
+
 /* ---- loads ---- */
 
 /* Which loads take their address from what the loop has loaded (an index list, a pointer chase): around the loop until
@@ -23,14 +60,14 @@
  * as ordinary. */
 static const bool *find_gathers(const struct isa_scope *scope)
 {
-    struct isa_flow *flow = arena_alloc(scope->arena, sizeof(*flow)), before;
+    struct flow *flow = arena_alloc(scope->arena, sizeof(*flow)), before;
     bool *gathers = arena_array(scope->arena, scope->count, sizeof(*gathers));
     for (unsigned pass = 0; pass < MAX_PASSES; pass++) {
         before = *flow;
         for (size_t i = 0; i < scope->count; i++) {
             const enum isa_kind kind = scope->items[i]->kind;
             const bool loads = kind == ISA_LOAD || kind == ISA_ATOMIC || kind == ISA_LDS_READ;
-            const bool hit = isa_flow_step(flow, scope->items[i], loads, false) > 0;
+            const bool hit = flow_step(flow, scope->items[i], loads, false) > 0;
             gathers[i] = gathers[i] || (hit && kind == ISA_LOAD);
         }
         if (memcmp(&before, flow, sizeof(before)) == 0)
@@ -60,7 +97,7 @@ static bool has_wide_loop(const struct isa_kernel *kernel)
     return false;
 }
 
-void isa_check_width(struct isa_scope *scope, const struct isa_rule *rule)
+void isa_check_width(struct isa_scope *scope)
 {
     const struct isa_instruction *first = NULL;
     uint32_t narrowest = FULL_WIDTH, widest = 0;
@@ -79,7 +116,7 @@ void isa_check_width(struct isa_scope *scope, const struct isa_rule *rule)
     }
     const char *from = narrowest < widest ? arena_printf(scope->arena, "%u to ", narrowest) : "";
     if (first)
-        isa_report(scope, rule, first, "%u load%s of the loop take%s %s%u byte%s per lane, could take %u", count,
+        isa_report(scope, first, "%u load%s of the loop take%s %s%u byte%s per lane, could take %u", count,
                    count > 1 ? "s" : "", count > 1 ? "" : "s", from, widest, widest > 1 ? "s" : "", FULL_WIDTH);
 }
 
@@ -96,7 +133,7 @@ static bool waits_for_all(const struct isa_instruction *in)
     return strcmp(in->mnemonic, "s_waitcnt") == 0 && strstr(in->operands, "vmcnt(0)") != NULL;
 }
 
-void isa_check_waits(struct isa_scope *scope, const struct isa_rule *rule)
+void isa_check_waits(struct isa_scope *scope)
 {
     const struct isa_instruction *first = NULL, *open = NULL;
     unsigned loads = 0, waited = 0;
@@ -122,7 +159,7 @@ void isa_check_waits(struct isa_scope *scope, const struct isa_rule *rule)
     const char *which =
         loads == 1 ? "after its only load" : arena_printf(scope->arena, "after each of its %u loads", loads);
     if (waited >= loads)
-        isa_report(scope, rule, first, "the loop waits right %s: one load per wave is on the way", which);
+        isa_report(scope, first, "the loop waits right %s: one load per wave is on the way", which);
 }
 
 /* ---- LDS ---- */
@@ -200,7 +237,7 @@ static unsigned narrow_reads(const struct piece *run, size_t count)
     return reads > 1 ? reads : 0;
 }
 
-void isa_check_lds(struct isa_scope *scope, const struct isa_rule *rule)
+void isa_check_lds(struct isa_scope *scope)
 {
     const struct isa_instruction *first = NULL;
     unsigned narrow = 0;
@@ -216,7 +253,7 @@ void isa_check_lds(struct isa_scope *scope, const struct isa_rule *rule)
         first = reads && (!first || pieces[from].in->address < first->address) ? pieces[from].in : first;
     }
     if (narrow)
-        isa_report(scope, rule, first,
+        isa_report(scope, first,
                    "%u of %llu LDS reads of the loop take 4 or 8 bytes side by side, could be 8 or 16 at once", narrow,
                    (unsigned long long)scope->mix->count[ISA_LDS_READ]);
 }
@@ -243,11 +280,11 @@ static bool is_product(const struct isa_instruction *in)
 }
 
 /* The longest chain after one more pass. */
-static unsigned pass(struct isa_flow *flow, const struct isa_scope *scope, unsigned longest)
+static unsigned pass(struct flow *flow, const struct isa_scope *scope, unsigned longest)
 {
     for (size_t i = 0; i < scope->count; i++) {
         const unsigned own = is_product(scope->items[i]);
-        const unsigned depth = isa_flow_step(flow, scope->items[i], own, true) + own;
+        const unsigned depth = flow_step(flow, scope->items[i], own, true) + own;
         longest = depth > longest ? depth : longest;
     }
     return longest;
@@ -259,10 +296,10 @@ static double latency_of(const struct isa_scope *scope, const struct isa_instruc
     const double passes = in->matrix_cycles / CLOCKS_PER_PASS;
     if (in->kind == ISA_MATRIX)
         return passes > 0 && isa_starts(in->mnemonic, "v_mfma v_smfmac") ? (passes + MATRIX_EXTRA_PASSES) / passes : 1;
-    return text_starts(scope->target, "gfx9") ? 1 : RDNA_LATENCY / (scope->kernel->symbol.wave / 32.0);
+    return text_starts(scope->target, "gfx9") ? 1 : RDNA_LATENCY / (scope->kernel->code.wave / 32.0);
 }
 
-void isa_check_chain(struct isa_scope *scope, const struct isa_rule *rule)
+void isa_check_chain(struct isa_scope *scope)
 {
     const uint64_t *counts = scope->mix->count;
     const struct isa_instruction *first = NULL;
@@ -278,13 +315,13 @@ void isa_check_chain(struct isa_scope *scope, const struct isa_rule *rule)
     }
     if (!first || products < WORK_PER_READ * (counts[ISA_LOAD] + counts[ISA_LDS_READ] + counts[ISA_SCRATCH_LOAD]))
         return;
-    struct isa_flow *flow = arena_alloc(scope->arena, sizeof(*flow));
+    struct flow *flow = arena_alloc(scope->arena, sizeof(*flow));
     const unsigned before = pass(flow, scope, pass(flow, scope, 0));
     const unsigned grown = pass(flow, scope, before) - before;
     const double side_by_side = grown ? (double)products / grown : latency;
     if (!grown || side_by_side >= FEW_CHAINS || latency / side_by_side <= 1)
         return;
-    isa_report(scope, rule, first,
+    isa_report(scope, first,
                "%u of the %u multiplications of a pass wait for each other: by LLVM's latencies one wave alone reaches "
                "about %.0f %% of the rate",
                grown, products, 100 * side_by_side / latency)

@@ -33,6 +33,7 @@ struct found {
     size_t parent;
     unsigned depth;
     bool has_inner;
+    size_t index; /* in the order in which they were found, which is that of parents */
 };
 
 struct graph {
@@ -139,7 +140,8 @@ static void search(struct graph *graph)
 static size_t add_loop(struct graph *graph, size_t first, unsigned depth)
 {
     const size_t parent = graph->kernel->instructions[first].loop;
-    graph->loops[graph->loop_count] = (struct found){.first = first, .header = NONE, .parent = parent, .depth = depth};
+    graph->loops[graph->loop_count] =
+        (struct found){.first = first, .header = NONE, .parent = parent, .depth = depth, .index = graph->loop_count};
     if (parent != ISA_NO_LOOP)
         graph->loops[parent].has_inner = true;
     return graph->loop_count++;
@@ -183,17 +185,12 @@ static void find_level(struct graph *graph, unsigned depth)
 
 /* ---- all ---- */
 
-struct order {
-    struct found loop;
-    size_t index;
-};
-
 static int by_place(const void *a, const void *b)
 {
-    const struct order *x = a, *y = b;
-    if (x->loop.first != y->loop.first)
-        return x->loop.first < y->loop.first ? -1 : 1;
-    return (x->loop.depth > y->loop.depth) - (x->loop.depth < y->loop.depth);
+    const struct found *x = a, *y = b;
+    if (x->first != y->first)
+        return x->first < y->first ? -1 : 1;
+    return (x->depth > y->depth) - (x->depth < y->depth);
 }
 
 /* Into the order of addresses, an outer loop before those inside. */
@@ -202,16 +199,13 @@ static void keep_loops(const struct graph *graph, struct arena *arena)
     struct isa_kernel *kernel = graph->kernel;
     const struct isa_instruction *instructions = kernel->instructions;
     const size_t count = kernel->loop_count = graph->loop_count;
-    struct order *orders = arena_array(arena, count, sizeof(*orders));
     size_t *place = arena_array(arena, count, sizeof(*place));
+    qsort(graph->loops, count, sizeof(*graph->loops), by_place);
     for (size_t i = 0; i < count; i++)
-        orders[i] = (struct order){graph->loops[i], i};
-    qsort(orders, count, sizeof(*orders), by_place);
-    for (size_t i = 0; i < count; i++)
-        place[orders[i].index] = i;
+        place[graph->loops[i].index] = i;
     kernel->loops = arena_array(arena, count, sizeof(*kernel->loops));
     for (size_t i = 0; i < count; i++) {
-        const struct found *loop = &orders[i].loop;
+        const struct found *loop = &graph->loops[i];
         kernel->loops[i] = (struct isa_loop){.header_address = instructions[loop->header].address,
                                              .first_address = instructions[loop->first].address,
                                              .last_address = instructions[loop->last].address,

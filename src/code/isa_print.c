@@ -140,18 +140,15 @@ static void print_loop_ends(struct text *out, const struct isa_kernel *kernel, u
     }
 }
 
-/* VOPD as assemblers write it: name and operands of the one, "::", of the other. */
 static void print_code(struct text *out, const struct isa_instruction *in)
 {
-    static const char between[] = " :: ";
-    const char *name = strstr(in->mnemonic, between), *operands = strstr(in->operands, between);
+    const char *blank = *in->operands ? " " : "";
     if (in->target)
         text_addf(out, "%s -> %llx\n", in->mnemonic, (unsigned long long)in->target);
-    else if (!name || !operands)
-        text_addf(out, "%s%s%s\n", in->mnemonic, *in->operands ? " " : "", in->operands);
+    else if (*in->dual_mnemonic)
+        text_addf(out, "%s %s :: %s %s\n", in->mnemonic, in->operands, in->dual_mnemonic, in->dual_operands);
     else
-        text_addf(out, "%.*s %.*s :: %s %s\n", (int)(name - in->mnemonic), in->mnemonic, (int)(operands - in->operands),
-                  in->operands, name + strlen(between), operands + strlen(between));
+        text_addf(out, "%s%s%s\n", in->mnemonic, blank, in->operands);
 }
 
 static void print_instruction(struct text *out, const struct isa_kernel *kernel, const struct isa_instruction *in)
@@ -168,7 +165,7 @@ static void print_instruction(struct text *out, const struct isa_kernel *kernel,
 
 void isa_print(struct text *out, const struct isa_kernel *kernel)
 {
-    text_addf(out, "%s: ", kernel->symbol.name);
+    text_addf(out, "%s: ", kernel->code.name);
     add_mix(out, &kernel->mix);
     text_add(out, "\n");
     for (size_t i = 0; i < kernel->instruction_count; i++) {
@@ -214,10 +211,10 @@ static uint64_t work_of(const struct isa_mix *mix)
     return work;
 }
 
-/* The same operation has several encodings: v_fma_f32_e64, and either half of "v_dual_fma_f32 :: v_dual_mov_b32". */
+/* The same operation has several encodings: v_fma_f32_e64, and a half of a VOPD, v_dual_fma_f32. */
 static const char *name_of(const char *mnemonic, struct arena *arena)
 {
-    size_t length = strcspn(mnemonic, " ");
+    size_t length = strlen(mnemonic);
     const bool suffixed =
         length > 4 && (!memcmp(mnemonic + length - 4, "_e32", 4) || !memcmp(mnemonic + length - 4, "_e64", 4));
     length -= suffixed ? 4 : 0;
@@ -259,9 +256,8 @@ static struct count most_frequent(const struct isa_kernel *kernel, size_t loop, 
         if (in->loop != loop || !is_work(in->kind))
             continue;
         count_name(counts, &known, in, in->mnemonic, arena);
-        const char *second = in->kind == ISA_DUAL ? strstr(in->mnemonic, ":: ") : NULL;
-        if (second)
-            count_name(counts, &known, in, second + strlen(":: "), arena);
+        if (*in->dual_mnemonic)
+            count_name(counts, &known, in, in->dual_mnemonic, arena);
     }
     for (size_t k = 0; k < known; k++)
         if (is_more(&counts[k], &most))

@@ -16,30 +16,19 @@
 #include "rooftile/hash.h"
 #include "rooftile/targets.h"
 
-/* Different mnemonics of a code object: a few hundred. More than MEMO_LIMIT are classified one by one. */
+/* Different mnemonics of a code object: a few hundred. */
 #define MEMO_SLOTS 4096u
-#define MEMO_LIMIT 3072u
 
 #define MAX_CODE_WORDS 5u /* of AMD's longest instruction */
 #define SASS_BYTES 16u    /* of NVIDIA's, since compute capability 7.0 */
 
+/* What instructions are by their mnemonics, the last of each slot's. */
 struct isa_memo {
-    struct isa_instruction slots[MEMO_SLOTS]; /* mnemonic NULL: free */
-    size_t count;
-};
-
-/* One line in its parts, nothing copied. */
-struct line {
-    const char *text;
-    size_t length; /* of the instruction, without blanks at its ends */
-    uint64_t address;
-    uint32_t first_word; /* AMD: of the encoding */
-    uint32_t size;
+    struct isa_instruction slots[MEMO_SLOTS];
 };
 
 struct label {
     const char *name;
-    size_t length;
     uint64_t address;
 };
 
@@ -54,87 +43,54 @@ struct reader {
     struct arena *arena;
 };
 
-static const char *line_end(const char *line)
+static char *trim(char *line)
 {
-    return line + strcspn(line, "\n");
-}
-
-static const char *next_line(const char *line)
-{
-    const char *end = line_end(line);
-    return *end ? end + 1 : end;
-}
-
-static void trim(const char **from, const char **end)
-{
-    while (*from < *end && isspace((unsigned char)**from))
-        (*from)++;
-    while (*end > *from && isspace((unsigned char)(*end)[-1]))
-        (*end)--;
+    while (isspace((unsigned char)*line))
+        line++;
+    size_t length = strlen(line);
+    while (length && isspace((unsigned char)line[length - 1]))
+        length--;
+    line[length] = '\0';
+    return line;
 }
 
 /* ---- one line ---- */
 
-/* Eight hexadecimal digits and nothing of a longer word. */
-static bool word_at(const char *at, const char *end, uint32_t *word)
+/* Address and size of an instruction of AMD's and the first word of its encoding; its text, NULL when the line has
+ * none. */
+static char *read_amd(struct isa_instruction *in, uint32_t *first_word, char *line)
 {
-    if (end - at < 8 || strspn(at, "0123456789abcdefABCDEF") < 8)
-        return false;
-    if (at + 8 < end && !isspace((unsigned char)at[8]))
-        return false;
-    *word = (uint32_t)strtoul((char[9]){at[0], at[1], at[2], at[3], at[4], at[5], at[6], at[7]}, NULL, 16);
-    return true;
-}
-
-static bool amd_code(struct line *line, const char *at, const char *end)
-{
-    unsigned words = 0;
-    uint32_t word = 0;
-    for (; words < MAX_CODE_WORDS; words++, at += 8) {
+    char *comment = isspace((unsigned char)*line) ? strstr(line, "// ") : NULL, *at = NULL;
+    if (!comment || !isxdigit((unsigned char)comment[3]))
+        return NULL;
+    in->address = strtoull(comment + 3, &at, 16);
+    if (*at++ != ':')
+        return NULL;
+    /* Words of eight digits; what is longer or shorter is none. */
+    for (; in->size < 4 * MAX_CODE_WORDS; in->size += 4, at += 8) {
         at += strspn(at, " ");
-        if (at >= end || !word_at(at, end, &word))
+        if (strspn(at, "0123456789abcdefABCDEF") != 8 || (at[8] && !isspace((unsigned char)at[8])))
             break;
-        if (words == 0)
-            line->first_word = word;
+        if (!in->size)
+            *first_word = (uint32_t)strtoul(at, NULL, 16);
     }
-    line->size = words * 4;
-    return words > 0;
+    *comment = '\0';
+    line = trim(line);
+    return in->size && *line ? line : NULL;
 }
 
-static bool amd_line(struct line *line, const char *from, const char *end)
+static char *read_sass(struct isa_instruction *in, char *line)
 {
-    const char *comment = NULL;
-    char *after = NULL;
-    for (const char *at = from; at + 3 < end && !comment; at++)
-        comment = memcmp(at, "// ", 3) == 0 ? at : NULL;
-    if (from == end || !isspace((unsigned char)*from) || !comment || !isxdigit((unsigned char)comment[3]))
-        return false;
-    line->address = strtoull(comment + 3, &after, 16);
-    if (after >= end || *after != ':' || !amd_code(line, after + 1, end))
-        return false;
-    trim(&from, &comment);
-    line->text = from;
-    line->length = (size_t)(comment - from);
-    return line->length > 0;
-}
-
-static bool sass_line(struct line *line, const char *from, const char *end)
-{
-    char *after = NULL;
-    trim(&from, &end);
-    if (end - from < 5 || from[0] != '/' || from[1] != '*' || !isxdigit((unsigned char)from[2]))
-        return false;
-    line->address = strtoull(from + 2, &after, 16);
-    if (after + 1 >= end || after[0] != '*' || after[1] != '/')
-        return false;
-    from = after + 2;
-    const char *stop = memchr(from, ';', (size_t)(end - from));
-    end = stop ? stop : end;
-    trim(&from, &end);
-    line->text = from;
-    line->length = (size_t)(end - from);
-    line->size = SASS_BYTES;
-    return true;
+    char *at = NULL;
+    line = trim(line);
+    if (!text_starts(line, "/*") || !isxdigit((unsigned char)line[2]))
+        return NULL;
+    in->address = strtoull(line + 2, &at, 16);
+    in->size = SASS_BYTES;
+    if (!text_starts(at, "*/"))
+        return NULL;
+    at[strcspn(at, ";")] = '\0';
+    return trim(at + 2);
 }
 
 /* Cuts the first word off; what follows stays in *at. */
@@ -147,44 +103,132 @@ static char *take_word(char **at)
     return word;
 }
 
-static void split(struct isa_instruction *in, const struct line *line, struct arena *arena)
+static void split(struct isa_instruction *in, char *code)
 {
-    char *rest = arena_strndup(arena, line->text, line->length);
-    in->guard = *rest == '@' ? take_word(&rest) : "";
-    in->mnemonic = take_word(&rest);
-    in->operands = rest;
-    /* "v_dual_a x :: v_dual_b y" is one instruction with both names and both lists. */
-    char *second = text_starts(in->mnemonic, "v_dual_") ? strstr(rest, " :: v_dual_") : NULL;
+    in->guard = *code == '@' ? take_word(&code) : "";
+    in->mnemonic = take_word(&code);
+    in->operands = code;
+    in->dual_mnemonic = in->dual_operands = "";
+    /* "v_dual_a x :: v_dual_b y" is one instruction. */
+    char *second = text_starts(in->mnemonic, "v_dual_") ? strstr(code, " :: v_dual_") : NULL;
     if (!second)
         return;
     *second = '\0';
     second += strlen(" :: ");
-    const char *name = take_word(&second);
-    in->mnemonic = arena_printf(arena, "%s :: %s", in->mnemonic, name);
-    in->operands = arena_printf(arena, "%s :: %s", in->operands, second);
+    in->dual_mnemonic = take_word(&second);
+    in->dual_operands = second;
 }
 
-/* Kind and work of a mnemonic, looked up once. */
+/* Kind and work of a mnemonic are looked up once. */
 static void classify(struct isa_memo *memo, struct isa_instruction *in, const char *target)
 {
-    size_t at = (size_t)(hash_u64(in->mnemonic, strlen(in->mnemonic)) % MEMO_SLOTS);
-    while (memo->slots[at].mnemonic && strcmp(memo->slots[at].mnemonic, in->mnemonic) != 0)
-        at = (at + 1) % MEMO_SLOTS;
-    struct isa_instruction model = memo->slots[at];
-    if (!model.mnemonic) {
-        model = (struct isa_instruction){.mnemonic = in->mnemonic, .operands = "", .loop = ISA_NO_LOOP};
-        isa_classify(&model, target);
-        if (memo->count < MEMO_LIMIT) {
-            memo->slots[at] = model;
-            memo->count++;
-        }
+    const uint64_t hash =
+        hash_u64(in->mnemonic, strlen(in->mnemonic)) + hash_u64(in->dual_mnemonic, strlen(in->dual_mnemonic));
+    struct isa_instruction *known = &memo->slots[hash % MEMO_SLOTS], found;
+    if (!known->mnemonic || strcmp(known->mnemonic, in->mnemonic) != 0 ||
+        strcmp(known->dual_mnemonic, in->dual_mnemonic) != 0) {
+        *known = (struct isa_instruction){.mnemonic = in->mnemonic,
+                                          .dual_mnemonic = in->dual_mnemonic,
+                                          .operands = "",
+                                          .dual_operands = "",
+                                          .loop = ISA_NO_LOOP};
+        isa_classify(known, target);
     }
-    model.guard = in->guard;
-    model.operands = in->operands;
-    model.address = in->address;
-    model.size = in->size;
-    *in = model;
+    found = *known;
+    found.guard = in->guard;
+    found.operands = in->operands;
+    found.dual_operands = in->dual_operands;
+    found.address = in->address;
+    found.size = in->size;
+    *in = found;
     isa_correct(in, target);
+}
+
+/* ---- operands ---- */
+
+/* Names of which the destination is an operand as well. */
+static const char accumulating[] =
+    "v_fmac_ v_mac_ v_pk_fmac_ v_dot2c_ v_dot4c_ v_dot8c_ v_smfmac_ v_swmmac_ v_dual_fmac_ "
+    "v_dual_dot2acc_ v_movreld_";
+
+/* v[4:7], a12, -v3, |v1|, neg(v2); anything else has file 0. */
+static struct isa_registers register_at(const char *at, const char *end)
+{
+    struct isa_registers found = {0};
+    static const char *const wrappers[] = {"neg(", "abs(", "sext("};
+    while (at < end && (isspace((unsigned char)*at) || *at == '-' || *at == '|'))
+        at++;
+    for (size_t i = 0; i < sizeof(wrappers) / sizeof(*wrappers); i++)
+        if (text_starts(at, wrappers[i]))
+            at += strlen(wrappers[i]);
+    if (end - at < 2 || (*at != 'v' && *at != 'a'))
+        return found;
+    if (!isdigit((unsigned char)at[1]) && at[1] != '[')
+        return found;
+    char *after = NULL;
+    const unsigned long first = strtoul(at + 1 + (at[1] == '['), &after, 10);
+    unsigned long last = first;
+    if (at[1] == '[' && *after == ':')
+        last = strtoul(after + 1, NULL, 10);
+    if (first >= ISA_REGISTERS || last >= ISA_REGISTERS || last < first)
+        return found;
+    return (struct isa_registers){*at, (unsigned)first, (unsigned)(last - first + 1)};
+}
+
+/* Up to the next comma that is in no bracket. */
+static const char *operand_end(const char *at, const char *end)
+{
+    int depth = 0;
+    for (; at < end; at++) {
+        depth += *at == '[' || *at == '(';
+        depth -= *at == ']' || *at == ')';
+        if (*at == ',' && depth <= 0)
+            break;
+    }
+    return at;
+}
+
+static bool has_no_destination(const struct isa_instruction *in)
+{
+    switch (in->kind) {
+    case ISA_STORE:
+    case ISA_SCRATCH_STORE:
+    case ISA_LDS_WRITE:
+        return true;
+    case ISA_LOAD:
+        return strstr(in->mnemonic, "_lds") != NULL || strstr(in->operands, " lds") != NULL;
+    case ISA_ATOMIC: /* the old value comes back only on request */
+        return !strstr(in->mnemonic, "_rtn") && !strstr(in->operands, " glc") && !strstr(in->operands, " sc0") &&
+               !strstr(in->operands, "TH_ATOMIC_RETURN");
+    default:
+        return false;
+    }
+}
+
+bool isa_operands_read(struct isa_operands *operands, const struct isa_instruction *in, unsigned half)
+{
+    const char *name = half ? in->dual_mnemonic : in->mnemonic, *at = half ? in->dual_operands : in->operands;
+    const char *end = at + strlen(at);
+    *operands = (struct isa_operands){0};
+    if (!*name)
+        return false;
+    while (at < end && operands->count < ISA_MAX_OPERANDS) {
+        const char *stop = operand_end(at, end);
+        operands->items[operands->count++] = register_at(at, stop);
+        at = stop + 1;
+    }
+    operands->destinations = has_no_destination(in) || operands->count == 0 ? 0 : 1;
+    operands->reads_destination = isa_starts(name, accumulating);
+    return true;
+}
+
+uint64_t isa_modifier(const struct isa_instruction *in, const char *name)
+{
+    const size_t length = strlen(name);
+    for (const char *at = in->operands; (at = strstr(at, name)) != NULL; at += length)
+        if (at[length] == ':' && (at == in->operands || at[-1] == ' '))
+            return strtoull(at + length + 1, NULL, 0);
+    return 0;
 }
 
 /* ---- branches ---- */
@@ -210,7 +254,7 @@ static bool find_target(uint64_t *target, const struct reader *reader, const cha
     name += strlen("`(");
     const size_t length = strcspn(name, ")");
     for (size_t k = 0; k < reader->label_count; k++)
-        if (reader->labels[k].length == length && memcmp(reader->labels[k].name, name, length) == 0) {
+        if (strncmp(reader->labels[k].name, name, length) == 0 && !reader->labels[k].name[length]) {
             *target = reader->labels[k].address;
             return true;
         }
@@ -233,51 +277,33 @@ static void follow_sass(struct isa_instruction *in, const struct reader *reader)
 /* ---- NVIDIA's sections ---- */
 
 /* The name whose code begins behind this line; NULL: it is no such line. */
-static const char *heading(const char *line, size_t *length)
+static const char *heading(char *line)
 {
     static const char function[] = "Function : ", section[] = ".text.";
-    const char *end = line_end(line);
-    trim(&line, &end);
-    if (text_starts(line, function)) {
-        line += sizeof(function) - 1;
-    } else if (text_starts(line, section) && end[-1] == ':') {
-        line += sizeof(section) - 1;
-        end--;
-    } else {
+    line = trim(line);
+    if (text_starts(line, function))
+        return line + sizeof(function) - 1;
+    if (!text_starts(line, section) || !text_ends(line, ":"))
         return NULL;
-    }
-    *length = (size_t)(end - line);
-    return line;
+    line[strlen(line) - 1] = '\0';
+    return line + sizeof(section) - 1;
 }
 
-static const char *find_kernel(const char *text, const char *kernel)
+/* What nvdisasm and cuobjdump write between sections. */
+static bool is_border(const char *line)
 {
-    for (const char *line = text; *line; line = next_line(line)) {
-        size_t length = 0;
-        const char *name = heading(line, &length);
-        if (name && length == strlen(kernel) && memcmp(name, kernel, length) == 0)
-            return next_line(line);
-    }
-    return NULL;
-}
-
-/* Behind a kernel's last line: another heading, or what nvdisasm writes between sections. */
-static const char *find_end(const char *line)
-{
-    size_t length = 0;
-    while (*line && !heading(line, &length) && !text_starts(line, "//---") && !text_starts(line, "Fatbin "))
-        line = next_line(line);
-    return line;
+    return text_starts(line, "//---") || text_starts(line, "Fatbin ");
 }
 
 /* ".L_x_3:" or "$kernel$__internal_division:", at the line's start. */
-static bool read_label(struct label *label, const char *line, const char *end)
+static void add_label(struct reader *reader, char *line)
 {
-    if (isspace((unsigned char)*line) || *line == '/')
-        return false;
-    trim(&line, &end);
-    *label = (struct label){line, (size_t)(end - line) - 1, 0};
-    return end - line >= 2 && end[-1] == ':';
+    if (isspace((unsigned char)*line) || *line == '/' || !text_ends(line = trim(line), ":"))
+        return;
+    line[strlen(line) - 1] = '\0';
+    if (*line)
+        ARENA_PUSH(reader->arena, reader->labels, reader->label_count,
+                   (struct label){.name = arena_strdup(reader->arena, line)});
 }
 
 static void place_labels(struct reader *reader, uint64_t address)
@@ -288,59 +314,65 @@ static void place_labels(struct reader *reader, uint64_t address)
 
 /* ---- all lines ---- */
 
+static void read_line(struct reader *reader, char *line)
+{
+    struct isa_listing *listing = reader->listing;
+    struct isa_instruction in = {.loop = ISA_NO_LOOP};
+    uint32_t first_word = 0;
+    char *code = reader->is_sass ? read_sass(&in, line) : read_amd(&in, &first_word, line);
+    if (!code && reader->is_sass)
+        add_label(reader, line);
+    if (!code)
+        return;
+    split(&in, arena_strdup(reader->arena, code));
+    place_labels(reader, in.address);
+    reader->end = in.address + in.size;
+    if (!isalpha((unsigned char)*in.mnemonic)) { /* ".long 0x...", "<unknown>": data, or newer than the disassembler */
+        ARENA_PUSH(reader->arena, listing->unknown, listing->unknown_count, in.address);
+        return;
+    }
+    classify(listing->memo, &in, reader->target);
+    if (!reader->is_sass)
+        follow_amd(&in, first_word);
+    ARENA_PUSH(reader->arena, listing->items, listing->count, in);
+}
+
 static int by_address(const void *a, const void *b)
 {
     const struct isa_instruction *x = a, *y = b;
     return (x->address > y->address) - (x->address < y->address);
 }
 
-static int by_value(const void *a, const void *b)
+/* Of NVIDIA's those behind the kernel's heading, up to another or to the end of the section. */
+static void read_lines(struct reader *reader, const char *kernel, const char *text)
 {
-    const uint64_t *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
-}
-
-static void add_line(struct reader *reader, const struct line *line)
-{
-    struct isa_listing *listing = reader->listing;
-    struct isa_instruction in = {.address = line->address, .size = line->size, .loop = ISA_NO_LOOP};
-    split(&in, line, reader->arena);
-    place_labels(reader, line->address);
-    reader->end = line->address + line->size;
-    if (!isalpha((unsigned char)*in.mnemonic)) { /* ".long 0x...", "<unknown>": data, or newer than the disassembler */
-        listing->unknown[listing->unknown_count++] = line->address;
-        return;
+    struct text line = {0};
+    bool is_inside = !reader->is_sass;
+    for (size_t length; *text; text += length + (text[length] == '\n')) {
+        length = strcspn(text, "\n");
+        text_clear(&line);
+        text_addn(&line, text, length);
+        const char *name = reader->is_sass ? heading(line.data) : NULL;
+        if (is_inside && reader->is_sass && (name || is_border(line.data)))
+            break;
+        if (name)
+            is_inside = strcmp(name, kernel) == 0;
+        else if (is_inside)
+            read_line(reader, line.data);
     }
-    classify(listing->memo, &in, reader->target);
-    if (!reader->is_sass)
-        follow_amd(&in, line->first_word);
-    listing->items[listing->count++] = in;
+    text_release(&line);
 }
 
 void isa_listing_read(struct isa_listing *listing, const char *kernel, const char *target, const char *text,
                       struct arena *arena)
 {
     struct reader reader = {.listing = listing, .target = target, .is_sass = target_is_nvidia(target), .arena = arena};
-    const char *from = reader.is_sass ? find_kernel(text, kernel) : text;
-    const char *end = !from ? NULL : reader.is_sass ? find_end(from) : from + strlen(from);
-    size_t lines = 1;
-    for (const char *at = from; at < end; at++)
-        lines += *at == '\n';
-    *listing = (struct isa_listing){.items = arena_array(arena, lines, sizeof(*listing->items)),
-                                    .unknown = arena_array(arena, lines, sizeof(*listing->unknown)),
-                                    .memo = listing->memo ? listing->memo : arena_alloc(arena, sizeof(*listing->memo))};
-    reader.labels = reader.is_sass ? arena_array(arena, lines, sizeof(*reader.labels)) : NULL;
-    for (const char *at = from; at < end; at = next_line(at)) {
-        struct line line = {0};
-        if (reader.is_sass ? sass_line(&line, at, line_end(at)) : amd_line(&line, at, line_end(at)))
-            add_line(&reader, &line);
-        else if (reader.is_sass)
-            reader.label_count += read_label(&reader.labels[reader.label_count], at, line_end(at));
-    }
+    *listing = (struct isa_listing){.memo = listing->memo ? listing->memo : arena_alloc(arena, sizeof(*listing->memo))};
+    read_lines(&reader, kernel, text);
     place_labels(&reader, reader.end);
     for (size_t k = 0; k < listing->count && reader.is_sass; k++)
         follow_sass(&listing->items[k], &reader);
     /* Sections need not come in the order of their addresses. */
-    qsort(listing->items, listing->count, sizeof(*listing->items), by_address);
-    qsort(listing->unknown, listing->unknown_count, sizeof(*listing->unknown), by_value);
+    if (listing->count)
+        qsort(listing->items, listing->count, sizeof(*listing->items), by_address);
 }

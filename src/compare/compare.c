@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "compare_internal.h"
 #include "rooftile/text.h"
 
 enum { MAX_CLASSES = 64 };
@@ -23,8 +22,10 @@ const char *compare_state_name(enum compare_state state)
 const char *compare_cause_name(enum compare_cause cause)
 {
     static const char *const names[] = {
-        [CAUSE_NONE] = "",       [CAUSE_CODE] = "code",   [CAUSE_ENVIRONMENT] = "environment",
-        [CAUSE_CLOCK] = "clock", [CAUSE_NOISE] = "noise",
+        [CAUSE_NONE] = "",         [CAUSE_CODE] = "code",
+        [CAUSE_LAUNCH] = "launch", [CAUSE_INPUTS] = "input data",
+        [CAUSE_CLOCK] = "clock",   [CAUSE_ENVIRONMENT] = "environment",
+        [CAUSE_NOISE] = "noise",
     };
     return names[cause];
 }
@@ -52,30 +53,20 @@ static bool is_profile(const struct result *result)
     return false;
 }
 
-static bool differ(const char *a, const char *b)
+static enum status allowed(const struct result *base, const struct result *now, struct arena *arena, struct err *err)
 {
-    return a[0] && b[0] && strcmp(a, b) != 0;
-}
-
-static enum status allowed(const struct result *base, const struct result *now, struct err *err)
-{
-    const struct device_info *a = &base->device, *b = &now->device;
+    struct identity_fact a, b;
     if (base->predicted != now->predicted)
         return err_set(err, ERR_CONFIG, "one of the two is predicted (nothing was executed), the other measured");
     if (is_profile(base) || is_profile(now))
-        return err_set(err, ERR_CONFIG, "the %s was run with --profile: it is no measurement",
+        return err_set(err, ERR_CONFIG, "the %s was run with --profile, which measures nothing",
                        is_profile(base) ? "base" : "new result");
-    if (strcmp(a->backend, b->backend) != 0 || strcmp(a->name, b->name) != 0 || strcmp(a->arch, b->arch) != 0)
-        return err_set(err, ERR_CONFIG, "different devices: %s '%s' (%s) and %s '%s' (%s)", a->backend, a->name,
-                       a->arch, b->backend, b->name, b->arch);
-    if (a->cus != b->cus || a->wave != b->wave)
-        return err_set(err, ERR_CONFIG, "different devices: %u CUs of wave %u, and %u of wave %u", a->cus, a->wave,
-                       b->cus, b->wave);
-    if (differ(a->partition, b->partition))
-        return err_set(err, ERR_CONFIG, "different partition modes: %s and %s", a->partition, b->partition);
-    if (differ(a->uuid, b->uuid) || differ(a->serial_hash, b->serial_hash))
-        return err_set(err, ERR_CONFIG,
-                       "two different cards of one model; cards differ by more than the shifts that are looked for");
+    for (size_t k = 0; result_fact(&a, base, k, arena) && result_fact(&b, now, k, arena); k++)
+        if (a.own && a.value[0] && b.value[0] && strcmp(a.value, b.value) != 0)
+            return err_set(err, ERR_CONFIG,
+                           "different devices: %s '%s' and '%s'; even two of one model differ by more than the shifts "
+                           "that are looked for",
+                           a.name, a.value, b.value);
     return STATUS_OK;
 }
 
@@ -158,29 +149,6 @@ static const char *trouble(const struct result_case *c, struct arena *arena)
                         reason);
 }
 
-static bool same_work(const struct work *a, const struct work *b)
-{
-    const double values[][2] = {
-        {a->read_bytes, b->read_bytes}, {a->write_bytes, b->write_bytes}, {a->flops, b->flops}, {a->items, b->items}};
-    for (size_t k = 0; k < sizeof(values) / sizeof(*values); k++)
-        if (fabs(values[k][0] - values[k][1]) > 1e-9 * fmax(fabs(values[k][0]), fabs(values[k][1])))
-            return false;
-    return true;
-}
-
-/* NULL, or why two measured cases of one id cannot be compared. */
-static const char *incomparable(const struct result_case *a, const struct result_case *b, struct arena *arena)
-{
-    if (a->timer != b->timer)
-        return arena_printf(arena, "timed by '%s' and by '%s': what each leaves out differs", timer_name(a->timer),
-                            timer_name(b->timer));
-    if (a->cache != b->cache)
-        return arena_printf(arena, "cache mode %s and %s", cache_mode_name(a->cache), cache_mode_name(b->cache));
-    if (result_work_known(&a->work) && result_work_known(&b->work) && !same_work(&a->work, &b->work))
-        return "the work of a launch is not the same: the kernel, its manifest or the device's facts changed";
-    return NULL;
-}
-
 static void classify(struct compare_case *c, struct arena *arena)
 {
     const bool had = c->base && result_case_counts(c->base), has = c->now && result_case_counts(c->now);
@@ -191,7 +159,8 @@ static void classify(struct compare_case *c, struct arena *arena)
         c->state = COMPARE_NEW;
         c->reason = has ? "not in the base" : arena_printf(arena, "not in the base; %s", trouble(c->now, arena));
     } else if (had && has) {
-        const char *why = incomparable(c->base, c->now, arena);
+        const char *why =
+            result_case_unlike(c->base, c->now, IDENTITY_BIT(IDENTITY_WORK) | IDENTITY_BIT(IDENTITY_DEVICE), arena);
         c->state = why ? COMPARE_REFUSED : COMPARE_JUDGED;
         c->reason = why ? why : "";
     } else if (had && c->now->status == CASE_SKIPPED) {
@@ -299,13 +268,26 @@ static size_t interference_trials(const struct result_case *c)
     return c->trial_count ? count : (c->flags & noisy) != 0;
 }
 
+/* What was changed, the code before all; the environment is what is left when nothing was. */
+static enum compare_cause cause_of_parts(const struct identity *a, const struct identity *b, bool same_code)
+{
+    const unsigned parts = identity_differs(a, b);
+    return parts & IDENTITY_BIT(IDENTITY_CODE)     ? CAUSE_CODE
+           : parts & IDENTITY_BIT(IDENTITY_LAUNCH) ? CAUSE_LAUNCH
+           : parts & IDENTITY_BIT(IDENTITY_INPUTS) ? CAUSE_INPUTS
+           : same_code                             ? CAUSE_ENVIRONMENT
+                                                   : CAUSE_NONE;
+}
+
 /* A label, not a gate. A clock is believed before a hash: the same code on a slower clock is
  * the clock's doing. */
-static void attribute(struct compare_case *c, double delta)
+static void attribute(struct compare_case *c, double delta, struct arena *arena)
 {
     const double before = c->base->cycles, after = c->now->cycles;
+    const struct identity *a = &c->base->identity, *b = &c->now->identity;
     const enum shift_verdict verdict = c->shift.verdict;
-    c->same_code = c->base->object_sha256[0] && !strcmp(c->base->object_sha256, c->now->object_sha256);
+    c->same_code = a->parts[IDENTITY_CODE][0] && !strcmp(a->parts[IDENTITY_CODE], b->parts[IDENTITY_CODE]);
+    c->changes = result_case_changes(c->base, c->now, arena);
     c->cycles_ratio = before > 0 && after > 0 ? after / before : NAN;
     const bool moved = verdict == SHIFT_SLOWER || verdict == SHIFT_FASTER || verdict == SHIFT_SUSPECT;
     c->interference[0] = interference_trials(c->base);
@@ -318,31 +300,18 @@ static void attribute(struct compare_case *c, double delta)
         c->cause = CAUSE_CLOCK;
     else if (verdict == SHIFT_SUSPECT && (c->interference[0] || c->interference[1]))
         c->cause = CAUSE_NOISE;
-    else if (c->same_code)
-        c->cause = CAUSE_ENVIRONMENT;
     else
-        c->cause = c->base->object_sha256[0] && c->now->object_sha256[0] ? CAUSE_CODE : CAUSE_NONE;
+        c->cause = cause_of_parts(a, b, c->same_code);
 }
 
 static void count_up(struct comparison *out, const struct compare_case *c)
 {
-    size_t *const verdicts[] = {[SHIFT_INCONCLUSIVE] = &out->inconclusive,
-                                [SHIFT_SAME] = &out->same,
-                                [SHIFT_SLOWER] = &out->slower,
-                                [SHIFT_FASTER] = &out->faster,
-                                [SHIFT_SUSPECT] = &out->suspect};
-    if (c->state == COMPARE_JUDGED) {
-        ++*verdicts[c->shift.verdict];
-        if (c->shift.suggested_trials > out->suggested_trials)
-            out->suggested_trials = c->shift.suggested_trials;
-    }
-    out->broken += c->state == COMPARE_BROKEN;
-    out->missing += c->state == COMPARE_MISSING;
-    out->refused += c->state == COMPARE_REFUSED;
-    out->added += c->state == COMPARE_NEW;
-    out->fixed += c->state == COMPARE_FIXED;
-    out->still_broken += c->state == COMPARE_BOTH_BROKEN;
-    out->skipped += c->state == COMPARE_SKIPPED;
+    out->states[c->state]++;
+    if (c->state != COMPARE_JUDGED)
+        return;
+    out->verdicts[c->shift.verdict]++;
+    if (c->shift.suggested_trials > out->suggested_trials)
+        out->suggested_trials = c->shift.suggested_trials;
 }
 
 /* Noise that was learned on another device or in another environment is no noise of this one. */
@@ -350,7 +319,7 @@ static enum status check_noise(const struct noise_file *noise, const struct resu
 {
     if (noise && strcmp(noise->fingerprint, now->fingerprint) != 0)
         return err_set(err, ERR_CONFIG,
-                       "%s: the learned noise is of '%s' in another environment; 'rooftile aa' learns it anew",
+                       "%s: the learned noise is of '%s' in another environment; run 'rooftile aa' again",
                        noise->path ? noise->path : "", noise->device);
     return STATUS_OK;
 }
@@ -360,7 +329,7 @@ enum status compare_results(struct comparison *out, const struct result *base, c
 {
     struct comparing comparing = {.options = options, .arena = arena};
     struct comparison made = {.base = base, .now = now, .options = options->shift, .learned_noise = options->noise};
-    enum status status = allowed(base, now, err);
+    enum status status = allowed(base, now, arena, err);
     if (!status)
         status = check_noise(options->noise, now, err);
     if (!status)
@@ -372,15 +341,13 @@ enum status compare_results(struct comparison *out, const struct result *base, c
         return status;
     for (size_t k = 0; k < comparing.count; k++) {
         if (comparing.cases[k].state == COMPARE_JUDGED)
-            attribute(&comparing.cases[k], options->shift.delta);
+            attribute(&comparing.cases[k], options->shift.delta, arena);
         count_up(&made, &comparing.cases[k]);
     }
     made.cases = comparing.cases;
     made.case_count = comparing.count;
     made.classes = comparing.classes;
     made.class_count = comparing.class_count;
-    for (size_t k = 0; k < comparing.class_count; k++)
-        made.shifted_classes += comparing.classes[k].group.shifted;
     if (!options->filter_count)
         status = compare_kpis(&made, arena, err);
     compare_differences(&made, arena);
@@ -399,9 +366,10 @@ bool compare_class_is_slower(const struct compare_class *class)
 int compare_exit_code(const struct comparison *comparison, bool strict)
 {
     const struct comparison *c = comparison;
-    const size_t judged = c->slower + c->faster + c->same + c->inconclusive + c->suspect;
-    bool finding = c->slower || c->broken || c->missing;
-    bool open = c->inconclusive || c->suspect || c->refused || c->added || c->still_broken;
+    const size_t *states = c->states, *verdicts = c->verdicts;
+    bool finding = verdicts[SHIFT_SLOWER] || states[COMPARE_BROKEN] || states[COMPARE_MISSING];
+    bool open = verdicts[SHIFT_INCONCLUSIVE] || verdicts[SHIFT_SUSPECT] || states[COMPARE_REFUSED] ||
+                states[COMPARE_NEW] || states[COMPARE_BOTH_BROKEN];
     for (size_t k = 0; k < c->class_count; k++)
         finding |= compare_class_is_slower(&c->classes[k]);
     for (size_t k = 0; k < c->kpi_count; k++) {
@@ -412,7 +380,7 @@ int compare_exit_code(const struct comparison *comparison, bool strict)
     }
     if (finding)
         return 1;
-    if (!judged && !c->fixed)
+    if (!states[COMPARE_JUDGED] && !states[COMPARE_FIXED])
         return 2;
     return strict && open ? 4 : 0;
 }
@@ -438,7 +406,7 @@ void compare_advice(const char *advice[static COMPARE_ADVICE + 1], const struct 
                          SHIFT_CONFIRM_TRIALS);
     else if (comparison->suggested_trials)
         advice[count++] = arena_printf(
-            arena, "what is open needs more trials: --trials %u decides all of it, if the noise stays as it is",
+            arena, "inconclusive cases need more trials: --trials %u decides all of them, if the noise stays as it is",
             comparison->suggested_trials);
     if (!comparison->learned_noise)
         advice[count++] = "the noise of this device in this environment was never measured, so 1 % is assumed; "

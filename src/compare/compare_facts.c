@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "compare_internal.h"
+#include "rooftile/compare.h"
 #include "rooftile/units.h"
 
 enum { MOST_DIFFERENCES = 256 };
@@ -43,6 +43,14 @@ static const double *as_times(const struct result_kpi *kpi, size_t *count, struc
     return times;
 }
 
+static const struct result_kpi *kpi_named(const struct result *result, const char *name)
+{
+    for (size_t k = 0; k < result->kpi_count; k++)
+        if (!strcmp(result->kpis[k].name, name))
+            return &result->kpis[k];
+    return NULL;
+}
+
 static const char *valueless(const struct result_kpi *kpi)
 {
     return isfinite(kpi->value) ? "its value is not above 0" : kpi->reason && kpi->reason[0] ? kpi->reason : "no value";
@@ -57,10 +65,12 @@ static enum status judge_kpi(struct compare_kpi *out, const struct result_kpi *b
         return STATUS_OK;
     }
     out->lost = isfinite(base->value) && !isfinite(now->value);
-    if (!(as_time(now->value, now->higher_is_better) > 0) || !(as_time(base->value, base->higher_is_better) > 0)) {
-        const bool now_lacks = !(as_time(now->value, now->higher_is_better) > 0);
-        out->reason = arena_printf(arena, "%s: %s", now_lacks ? "in the new result" : "in the base",
-                                   valueless(now_lacks ? now : base));
+    const struct result_kpi *lacking = !(as_time(now->value, now->higher_is_better) > 0)     ? now
+                                       : !(as_time(base->value, base->higher_is_better) > 0) ? base
+                                                                                             : NULL;
+    if (lacking) {
+        out->reason =
+            arena_printf(arena, "%s: %s", lacking == now ? "in the new result" : "in the base", valueless(lacking));
         return STATUS_OK;
     }
     in.base_ns = as_times(base, &in.base_trials, arena);
@@ -76,9 +86,7 @@ enum status compare_kpis(struct comparison *comparison, struct arena *arena, str
     struct compare_kpi *kpis = arena_array(arena, base->kpi_count + now->kpi_count + 1, sizeof(*kpis));
     size_t count = 0;
     for (size_t k = 0; k < now->kpi_count; k++) {
-        const struct result_kpi *mine = &now->kpis[k], *theirs = NULL;
-        for (size_t n = 0; n < base->kpi_count && !theirs; n++)
-            theirs = strcmp(base->kpis[n].name, mine->name) ? NULL : &base->kpis[n];
+        const struct result_kpi *mine = &now->kpis[k], *theirs = kpi_named(base, mine->name);
         struct compare_kpi *out = &kpis[count++];
         *out = (struct compare_kpi){.name = mine->name,
                                     .unit = mine->unit,
@@ -91,17 +99,15 @@ enum status compare_kpis(struct comparison *comparison, struct arena *arena, str
             return status;
     }
     for (size_t k = 0; k < base->kpi_count; k++) {
-        bool found = false;
-        for (size_t n = 0; n < now->kpi_count && !found; n++)
-            found = !strcmp(now->kpis[n].name, base->kpis[k].name);
-        if (!found)
-            kpis[count++] = (struct compare_kpi){.name = base->kpis[k].name,
-                                                 .unit = base->kpis[k].unit,
-                                                 .higher_is_better = base->kpis[k].higher_is_better,
-                                                 .base = base->kpis[k].value,
+        const struct result_kpi *old = &base->kpis[k];
+        if (!kpi_named(now, old->name))
+            kpis[count++] = (struct compare_kpi){.name = old->name,
+                                                 .unit = old->unit,
+                                                 .higher_is_better = old->higher_is_better,
+                                                 .base = old->value,
                                                  .now = NAN,
                                                  .reason = "not in the new result",
-                                                 .lost = isfinite(base->kpis[k].value)};
+                                                 .lost = isfinite(old->value)};
     }
     comparison->kpis = kpis;
     comparison->kpi_count = count;
@@ -176,20 +182,21 @@ static const char *ceilings_of(const struct machine *machine)
 void compare_differences(struct comparison *comparison, struct arena *arena)
 {
     const struct result *a = comparison->base, *b = comparison->now;
+    struct identity_fact x, y;
     struct differences d = {.list = arena_array(arena, MOST_DIFFERENCES, sizeof(*d.list)), .arena = arena};
     differ(&d, "rooftile", a->tool_version, b->tool_version);
     differ(&d, "rooftile git", a->tool_git, b->tool_git);
     differ(&d, "commit", a->commit, b->commit);
     differ(&d, "suite", a->config_sha256, b->config_sha256);
     differ(&d, "kernel compiler", a->compiler, b->compiler);
-    differ(&d, "driver", a->device.driver, b->device.driver);
+    differ(&d, "seed", arena_printf(arena, "%llu", (unsigned long long)a->seed),
+           arena_printf(arena, "%llu", (unsigned long long)b->seed));
     differ(&d, "host", a->host_id_hash, b->host_id_hash);
     differ(&d, "operating system", a->os, b->os);
-    differ(&d, "kernel", a->kernel_release, b->kernel_release);
     differ(&d, "CPU", a->cpu_name, b->cpu_name);
-    differ(&d, "governor", a->governor, b->governor);
     differ(&d, "container", a->container, b->container);
-    differ(&d, "compiled for", a->device.target, b->device.target);
+    for (size_t k = 0; result_fact(&x, a, k, arena) && result_fact(&y, b, k, arena); k++)
+        differ(&d, x.name, x.value, y.value);
     differ_env(&d, a, b);
     differ(&d, "ceilings", ceilings_of(&a->machine), ceilings_of(&b->machine));
     differ_ceilings(&d, &a->machine, &b->machine);

@@ -7,26 +7,30 @@
 #include "rooftile/file.h"
 #include "rooftile/record.h"
 
-char *noise_file_path(const struct result *result, struct arena *arena)
+enum status noise_file_path(const char **path, const struct result *result, bool make, struct arena *arena,
+                            struct err *err)
 {
-    return arena_printf(arena, "%s/noise/%s-%.16s.json", path_data_dir(arena), result->device.backend,
-                        result->fingerprint);
+    char *folder = NULL;
+    enum status status = path_data_dir(&folder, make, arena, err);
+    if (!status)
+        *path = arena_printf(arena, "%s/noise/%s-%.16s.json", folder, result->device.backend, result->fingerprint);
+    return status;
 }
 
 /* The relative standard deviation of a case or class. */
-static enum status check_sigma(double sigma, const struct json *json, struct err *err)
+static enum status check_sigma(double sigma, const cJSON *json, struct err *err)
 {
     return sigma > 0 && sigma < 10
                ? STATUS_OK
                : json_fail(json_member(json, "sigma"), err, "%g is no relative standard deviation", sigma);
 }
 
-static enum status check_case(void *base, const struct json *json, struct err *err)
+static enum status check_case(void *base, const cJSON *json, struct err *err)
 {
     return check_sigma(((const struct noise_file_case *)base)->sigma, json, err);
 }
 
-static enum status check_class(void *base, const struct json *json, struct err *err)
+static enum status check_class(void *base, const cJSON *json, struct err *err)
 {
     return check_sigma(((const struct noise_file_class *)base)->sigma, json, err);
 }
@@ -68,7 +72,7 @@ static int by_id(const void *a, const void *b)
 
 static enum status read_file(struct noise_file *file, const char *path, struct arena *arena, struct err *err)
 {
-    const struct json *root = NULL;
+    const cJSON *root = NULL;
     const char *schema = NULL;
     enum status status = json_read(&root, path, arena, err);
     if (!status)

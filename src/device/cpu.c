@@ -14,8 +14,6 @@
 
 /* ---- memory ---- */
 
-#define PAGE_BYTES ((uint64_t)4096)
-
 void cpu_share(uint64_t *begin, uint64_t *end, uint64_t count, uint32_t part, uint32_t parts)
 {
     __extension__ typedef unsigned __int128 wide;
@@ -23,56 +21,19 @@ void cpu_share(uint64_t *begin, uint64_t *end, uint64_t count, uint32_t part, ui
     *end = (uint64_t)((wide)count * (part + 1) / parts);
 }
 
-/* `size_bytes` of fresh pages, aligned to `align_bytes` by mapping more and giving the ends back. */
-static void *map_aligned(uint64_t size_bytes, uint64_t align_bytes)
-{
-    const uint64_t slack = align_bytes > PAGE_BYTES ? align_bytes : 0;
-    char *base =
-        mmap(NULL, size_bytes + slack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (base == MAP_FAILED)
-        return NULL;
-    const uint64_t before = slack ? (align_bytes - (uintptr_t)base % align_bytes) % align_bytes : 0;
-    if (before)
-        munmap(base, before);
-    if (slack - before)
-        munmap(base + before + size_bytes, slack - before);
-    return base + before;
-}
-
 static enum status cpu_alloc(void **pointer, struct device *device, uint64_t size_bytes, enum device_space space,
                              struct err *err)
 {
     struct cpu *cpu = (struct cpu *)device;
+    void *memory = NULL;
     if (space == SPACE_PEER)
         return err_set(err, ERR_UNSUPPORTED, "the CPU device has no peer");
-    const uint64_t limit = cpu->memory_limit_bytes, used = cpu->memory_used_bytes;
-    const uint64_t available = limit > used ? limit - used : 0;
-    if (size_bytes > available)
-        return err_set(err, ERR_DEVICE_MEMORY, "%llu bytes asked for, %llu available", (unsigned long long)size_bytes,
-                       (unsigned long long)available);
-    const bool large = size_bytes >= CPU_HUGE_PAGE_BYTES;
-    const uint64_t align_bytes = large ? CPU_HUGE_PAGE_BYTES : PAGE_BYTES;
-    const uint64_t pages_bytes = size_bytes ? (size_bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES : PAGE_BYTES;
-    void *memory = map_aligned(pages_bytes, align_bytes);
-    if (!memory)
-        return err_set(err, ERR_DEVICE_MEMORY, "the operating system refused %llu bytes",
-                       (unsigned long long)size_bytes);
-    if (large && cpu->huge_pages)
-        madvise(memory, pages_bytes, MADV_HUGEPAGE);
-    allocation_add(&cpu->allocations, memory, pages_bytes, space);
-    cpu->memory_used_bytes += pages_bytes;
+    if (host_alloc(&memory, &cpu->host, size_bytes, space, PROT_READ | PROT_WRITE, err))
+        return err->status;
+    if (size_bytes >= HOST_HUGE_PAGE_BYTES && cpu->huge_pages)
+        madvise(memory, size_bytes, MADV_HUGEPAGE);
     *pointer = memory;
     return STATUS_OK;
-}
-
-static void cpu_free(struct device *device, void *pointer)
-{
-    struct cpu *cpu = (struct cpu *)device;
-    struct allocation taken;
-    if (!allocation_take(&taken, &cpu->allocations, pointer))
-        return;
-    munmap(pointer, taken.size_bytes);
-    cpu->memory_used_bytes -= taken.size_bytes;
 }
 
 static enum status cpu_write(struct device *device, void *to, const void *from, uint64_t size_bytes, struct err *err)
@@ -104,24 +65,26 @@ static void transfer_part(void *context, uint32_t part, uint32_t parts)
         memset(transfer->to + begin, transfer->byte, end - begin);
 }
 
+static enum status transfer(struct device *device, struct transfer transfer)
+{
+    pool_run(((struct cpu *)device)->pool, transfer_part, &transfer);
+    return STATUS_OK;
+}
+
 static enum status cpu_copy(struct device *device, void *to, const void *from, uint64_t size_bytes, uint32_t stream,
                             struct err *err)
 {
-    struct transfer transfer = {.to = to, .from = from, .size_bytes = size_bytes};
     (void)stream;
     (void)err;
-    pool_run(((struct cpu *)device)->pool, transfer_part, &transfer);
-    return STATUS_OK;
+    return transfer(device, (struct transfer){.to = to, .from = from, .size_bytes = size_bytes});
 }
 
 static enum status cpu_fill(struct device *device, void *to, uint8_t byte, uint64_t size_bytes, uint32_t stream,
                             struct err *err)
 {
-    struct transfer transfer = {.to = to, .byte = byte, .size_bytes = size_bytes};
     (void)stream;
     (void)err;
-    pool_run(((struct cpu *)device)->pool, transfer_part, &transfer);
-    return STATUS_OK;
+    return transfer(device, (struct transfer){.to = to, .byte = byte, .size_bytes = size_bytes});
 }
 
 #if defined(__x86_64__)
@@ -176,12 +139,6 @@ static enum status cpu_evict(struct device *device, const void *pointer, uint64_
 
 /* ---- the device ---- */
 
-static int cpu_count(struct text *why)
-{
-    (void)why;
-    return 1;
-}
-
 static void cpu_close(struct device *device)
 {
     struct cpu *cpu = (struct cpu *)device;
@@ -192,8 +149,7 @@ static void cpu_close(struct device *device)
         free(cpu->threads[i].lds);
     }
     free(cpu->threads);
-    while (cpu->allocations)
-        cpu_free(device, cpu->allocations->pointer);
+    host_release(&cpu->host);
     cpu_library_close(cpu);
     free(cpu->senses.stream);
     pool_close(cpu->pool);
@@ -215,10 +171,11 @@ static void open_thread(void *context, uint32_t part, uint32_t parts)
 static struct cpu *cpu_new(const struct device_request *request, const struct device_info *info)
 {
     struct cpu *cpu = new_zeroed(1, sizeof(*cpu));
-    cpu->device.ops = &device_cpu;
+    cpu->host.device.ops = &device_cpu;
+    cpu->host.limit_bytes = info->memory_free_bytes;
+    cpu->opened_ns = clock_now_ns();
     cpu->wave = request->wave ? request->wave : 64;
     cpu->huge_pages = request->huge_pages;
-    cpu->memory_limit_bytes = info->memory_free_bytes;
     for (uint32_t i = 0; i < info->cache_count; ++i)
         if (strcmp(info->caches[i].name, "L2") == 0)
             cpu->l2_bytes = info->caches[i].size_bytes;
@@ -237,19 +194,18 @@ static enum status cpu_open(struct device **device, const struct device_request 
     struct cpu *cpu = cpu_new(request, &found);
     const enum status status = pool_open(&cpu->pool, request->threads, err);
     if (status) {
-        cpu_close(&cpu->device);
+        cpu_close(&cpu->host.device);
         return status;
     }
     cpu->threads = new_zeroed(pool_threads(cpu->pool), sizeof(*cpu->threads));
     pool_run(cpu->pool, open_thread, cpu);
     found.wave = cpu->wave;
     found.core_hz = cpu_core_hz();
-    snprintf(found.id, sizeof(found.id), "cpu:0");
-    const size_t noted = strlen(found.note);
+    SET_TEXT(found.id, "cpu:0");
     if (cpu->huge_pages)
-        snprintf(found.note + noted, sizeof(found.note) - noted, ", buffers ask for huge pages");
+        ADD_TEXT(found.note, "buffers ask for huge pages");
     *info = found;
-    *device = &cpu->device;
+    *device = &cpu->host.device;
     return STATUS_OK;
 }
 
@@ -258,26 +214,7 @@ static enum status cpu_event(struct device *device, uint32_t event, uint32_t str
 {
     struct cpu *cpu = (struct cpu *)device;
     (void)stream;
-    if (check_events(event, event, err))
-        return err->status;
-    cpu->events_ns[event] = clock_now_ns();
-    return STATUS_OK;
-}
-
-static enum status cpu_elapsed(double *time_ns, struct device *device, uint32_t from, uint32_t to, struct err *err)
-{
-    const struct cpu *cpu = (const struct cpu *)device;
-    if (check_events(from, to, err))
-        return err->status;
-    *time_ns = (double)(int64_t)(cpu->events_ns[to] - cpu->events_ns[from]);
-    return STATUS_OK;
-}
-
-static enum status cpu_wait(struct device *device, struct err *err)
-{
-    (void)device;
-    (void)err;
-    return STATUS_OK;
+    return host_event(&cpu->host, event, (double)(clock_now_ns() - cpu->opened_ns), err);
 }
 
 static void cpu_parallel(struct device *device, void (*work)(void *context, uint32_t part, uint32_t parts),
@@ -290,11 +227,11 @@ const struct device_ops device_cpu = {
     .name = "cpu",
     .summary = "this machine's cores: kernels compiled by the host compiler, real times of the host",
     .executes = true,
-    .count = cpu_count,
+    .count = host_count,
     .open = cpu_open,
     .close = cpu_close,
     .alloc = cpu_alloc,
-    .free = cpu_free,
+    .free = host_free,
     .write = cpu_write,
     .read = cpu_write, /* both sides are host memory */
     .load = cpu_module_load,
@@ -305,8 +242,8 @@ const struct device_ops device_cpu = {
     .copy = cpu_copy,
     .fill = cpu_fill,
     .event = cpu_event,
-    .elapsed = cpu_elapsed,
-    .wait = cpu_wait,
+    .elapsed = host_elapsed,
+    .wait = host_wait,
 #if defined(__x86_64__)
     .evict = cpu_evict,
 #endif

@@ -1,51 +1,118 @@
 /* SPDX-License-Identifier: MIT
  *
  * The CPU device, shared by its files: cpu.c (the device and its memory), cpu_code.c (modules and launches),
- * cpu_library.c, cpu_info.c, cpu_sense.c, over cpu_pool (threads) and cpu_fiber (lanes).
+ * cpu_library.c, cpu_info.c, cpu_sense.c, over cpu_pool.c (threads) and cpu_fiber.c (lanes), which switches between
+ * stacks by fiber_switch.c.
  */
 #ifndef ROOFTILE_DEVICE_CPU_H
 #define ROOFTILE_DEVICE_CPU_H
 
-#include "cpu_fiber.h"
-#include "cpu_pool.h"
+#include "../../kernels/include/simt_abi.h"
 #include "library.h"
+
+/* ---- cpu_pool.c: threads, pinned, one per allowed core, part 0 being the caller. Starting a round costs well under a
+ * microsecond while the threads are still spinning from the last one; after that they sleep and cost nothing. ---- */
+
+struct pool;
+
+/* `threads` 0: as many as cores are allowed. Pins the calling thread too, until pool_close. ERR_DEVICE. */
+enum status pool_open(struct pool **pool, uint32_t threads, struct err *err);
+void pool_close(struct pool *pool); /* NULL is fine */
+uint32_t pool_threads(const struct pool *pool);
+
+/* work(context, part, parts) once on each thread; returns when all are done and their stores are visible. Not
+ * re-entrant. */
+void pool_run(struct pool *pool, void (*work)(void *context, uint32_t part, uint32_t parts), void *context);
+
+/* What the caller starts meanwhile may run on all of the pool's cores, as threads of a library must. */
+void pool_release_caller(const struct pool *pool);
+bool pool_hold_caller(const struct pool *pool); /* back to its own core */
+
+/* Cores this process may use (its affinity mask). */
+uint32_t pool_allowed_cores(void);
+
+/* ---- fiber_switch.c: switching between stacks of one thread, by fiber_switch.S for x86-64 and AArch64, by ucontext
+ * elsewhere (about a hundred times slower: it makes a system call for the signal mask) ---- */
+
+/* What fiber_switch enters for the first time: `function`, which must not return, with `argument`, on the stack of
+ * `size` bytes that ends at `top`, which is aligned to 16. */
+void *fiber_make(void *top, size_t size, void (*function)(void *argument), void *argument);
+
+/* Goes on with a stack that was made, or that was left by a switch. *from becomes what goes on with this one. */
+void fiber_switch(void **from, void *to);
+
+/* ---- cpu_fiber.c: work-items as fibers: what one pool thread needs to run workgroups whose work-items wait for each
+ * other ----
+ *
+ * Lanes of a wave run one after the other, each until it waits or returns (a pass); a lane jumps straight to the next,
+ * so a wait costs one switch. When a pass ends in a wave operation, the wave starts the next pass; when it ends in a
+ * barrier, the next wave runs; when all waves stand at the barrier, the first goes on. Lanes that returned take part in
+ * nothing more. */
+
+struct fibers;
+
+/* Lanes that wait for each other at different places: without this it would be a hang or, on a GPU, anything. */
+struct fiber_finding {
+    bool found;
+    bool out_of_memory;  /* nothing ran: no stacks for the fibers */
+    bool wave_operation; /* of the two places at least one is a wave operation, else both are barriers */
+    uint32_t group[3];
+    uint32_t line[2]; /* of the two places in the source */
+};
+
+/* What the workgroups of one launch have in common. */
+struct fiber_work {
+    const struct simt_launch *launch;
+    void (*body)(struct simt_lane *lane);
+    enum lane_order order;
+    uint64_t seed;
+    void (*before_group)(void *context); /* NULL, or called before each workgroup: poisons LDS */
+    void *context;
+};
+
+struct fibers *fibers_new(uint32_t wave, uint32_t pool_threads);
+void fibers_free(struct fibers *fibers); /* NULL is fine */
+
+/* Makes room for workgroups of `lanes` work-items; allocates only when that is more than ever before. False: no memory.
+ */
+bool fibers_reserve(struct fibers *fibers, uint32_t lanes);
+
+/* Workgroups [begin, end) in linear order; stops at the first finding. The workgroup's size was reserved. */
+void fibers_run(struct fibers *fibers, const struct fiber_work *work, uint64_t begin, uint64_t end,
+                struct fiber_finding *finding);
+
+/* ---- the device ---- */
 
 /* As on GPUs, so that a suite that fits here fits there. LDS is more: it is ordinary memory of a thread, and what a
  * core blocks its work for is its L2 cache, which has about as much. */
 #define CPU_MAX_BLOCK 1024u
 #define CPU_MAX_GRID 2147483647u
 #define CPU_LDS_BYTES 2097152u
-#define CPU_HUGE_PAGE_BYTES ((uint64_t)2 << 20)
 
 /* What one pool thread has. */
 struct cpu_thread {
     struct fibers *fibers;
     void *lds; /* CPU_LDS_BYTES of dynamic LDS */
     struct fiber_finding finding;
-    bool out_of_memory; /* no stacks for the fibers */
 };
 
 /* Counters of the previous sense, and the arrays of the calibration stream. */
 struct cpu_senses {
-    uint64_t steal_ticks;
-    uint64_t total_ticks;
-    double *stream; /* three arrays per thread; NULL until first used */
-    uint64_t stream_count;
+    uint64_t steal_ticks, total_ticks;
+    double *stream;        /* three arrays per thread; NULL until first used */
+    uint64_t stream_count; /* elements of each */
 };
 
 struct cpu_library; /* cpu_library.c */
 
 struct cpu {
-    struct device device; /* first */
+    struct host host; /* first */
     struct pool *pool;
     struct cpu_thread *threads; /* one per pool thread */
     uint32_t wave;
     bool huge_pages;
-    uint64_t memory_limit_bytes;
-    uint64_t memory_used_bytes;
-    uint64_t l2_bytes;              /* of one core */
-    struct allocation *allocations; /* whole pages */
-    uint64_t events_ns[DEVICE_MAX_EVENTS];
+    uint64_t l2_bytes;  /* of one core */
+    uint64_t opened_ns; /* events count from here: as doubles they are exact for a hundred days */
     struct cpu_senses senses;
     struct cpu_library *library; /* NULL: was not opened */
     bool library_ran;            /* since it last settled */

@@ -118,15 +118,11 @@ void cpu_module_unload(struct device *device, struct device_module *module)
     free(module);
 }
 
-static void describe(struct kernel_info *info, const struct device_kernel *kernel)
+static void describe(struct kernel_info *info, const struct simt_kernel *code)
 {
-    *info = (struct kernel_info){
-        .arg_count = kernel->code->arg_count,
-    };
-    for (uint32_t i = 0; i < info->arg_count; ++i) {
-        info->args[i].size_bytes = kernel->code->args[i].size_bytes;
-        info->args[i].is_pointer = kernel->code->args[i].is_pointer != 0;
-    }
+    *info = (struct kernel_info){.arg_count = code->arg_count};
+    for (uint32_t i = 0; i < code->arg_count; ++i)
+        info->args[i] = (struct kernel_arg){code->args[i].size_bytes, code->args[i].is_pointer != 0};
 }
 
 enum status cpu_module_kernel(const struct device_kernel **kernel, struct kernel_info *info, struct device *device,
@@ -136,12 +132,14 @@ enum status cpu_module_kernel(const struct device_kernel **kernel, struct kernel
     if (module->library)
         return cpu_library_kernel(kernel, info, module, symbol, err);
     for (size_t i = 0; i < module->kernel_count; ++i) {
-        if (strcmp(module->kernels[i].code->name, symbol) != 0)
+        const struct simt_kernel *code = module->kernels[i].code;
+        if (strcmp(code->name, symbol) != 0)
             continue;
-        if (module->kernels[i].code->arg_count > DEVICE_MAX_ARGS)
-            return err_set(err, ERR_DEVICE, "kernel '%s' has %u arguments: at most %d", symbol,
-                           module->kernels[i].code->arg_count, DEVICE_MAX_ARGS);
-        describe(info, &module->kernels[i]);
+        if (code->arg_count > DEVICE_MAX_ARGS)
+            return err_set(err, ERR_DEVICE, "kernel '%s' has %u arguments: at most %d", symbol, code->arg_count,
+                           DEVICE_MAX_ARGS);
+        describe(info, code);
+        info->fibers = module->kernels[i].uses_lanes;
         *kernel = &module->kernels[i];
         return STATUS_OK;
     }
@@ -197,9 +195,9 @@ static void run_lanes(const struct job *job, struct cpu_thread *thread, const st
         .before_group = launch->poison_lds ? poison_lds : NULL,
         .context = lds,
     };
-    thread->finding.found = false;
-    thread->out_of_memory = !fibers_reserve(thread->fibers, shape->block[0] * shape->block[1] * shape->block[2]);
-    if (!thread->out_of_memory)
+    thread->finding.out_of_memory =
+        !fibers_reserve(thread->fibers, shape->block[0] * shape->block[1] * shape->block[2]);
+    if (!thread->finding.out_of_memory)
         fibers_run(thread->fibers, &work, begin, end, &thread->finding);
 }
 
@@ -217,7 +215,8 @@ static void run_part(void *context, uint32_t part, uint32_t parts)
     };
     uint64_t begin, end;
     cpu_share(&begin, &end, job->groups, part, parts);
-    if (begin == end) /* the thread's finding is that of no launch */
+    thread->finding = (struct fiber_finding){0};
+    if (begin == end)
         return;
     struct lds lds = {.dynamic = thread->lds, .dynamic_bytes = launch->lds_bytes};
     if (launch->poison_lds) {
@@ -260,31 +259,19 @@ static enum status check_shape(uint64_t *groups, const struct device_launch *lau
     return STATUS_OK;
 }
 
-static enum status report(const struct fiber_finding *finding, struct err *err)
-{
-    return err_set(err, ERR_DEVICE, "lanes of workgroup (%u,%u,%u) wait at different %s (lines %u and %u)",
-                   finding->group[0], finding->group[1], finding->group[2],
-                   finding->wave_operation ? "wave operations or barriers" : "barriers", finding->line[0],
-                   finding->line[1]);
-}
-
 /* The finding of the first thread that has one, which for a fixed number of threads is always the same. */
 static enum status take_findings(struct cpu *cpu, struct err *err)
 {
     for (uint32_t i = 0; i < pool_threads(cpu->pool); ++i) {
-        struct cpu_thread *thread = &cpu->threads[i];
-        if (thread->out_of_memory) {
-            thread->out_of_memory = false;
+        const struct fiber_finding *finding = &cpu->threads[i].finding;
+        if (finding->out_of_memory)
             return err_set(err, ERR_DEVICE_MEMORY, "no memory for the stacks of the work-items of a workgroup");
-        }
+        if (finding->found)
+            return err_set(err, ERR_DEVICE, "lanes of workgroup (%u,%u,%u) wait at different %s (lines %u and %u)",
+                           finding->group[0], finding->group[1], finding->group[2],
+                           finding->wave_operation ? "wave operations or barriers" : "barriers", finding->line[0],
+                           finding->line[1]);
     }
-    for (uint32_t i = 0; i < pool_threads(cpu->pool); ++i)
-        if (cpu->threads[i].finding.found) {
-            const struct fiber_finding finding = cpu->threads[i].finding;
-            for (uint32_t k = 0; k < pool_threads(cpu->pool); ++k)
-                cpu->threads[k].finding.found = false;
-            return report(&finding, err);
-        }
     return STATUS_OK;
 }
 

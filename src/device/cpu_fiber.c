@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "cpu_fiber.h"
+#include "cpu.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
-#include "device_internal.h"
-#include "fiber_switch.h"
 #include "rooftile/rng.h"
 
 /* ---- stacks: one mapping, pages on first use, guard pages between ---- */
@@ -62,7 +60,7 @@ static void stack_arrive(void *fake)
     __sanitizer_finish_switch_fiber(fake, NULL, NULL);
 }
 
-/* Nothing stands there any more. */
+/* Clears what the address sanitizer still holds poisoned there. */
 static void stack_clear(struct stack stack)
 {
     __asan_unpoison_memory_region(stack.bottom, stack.size);
@@ -170,7 +168,7 @@ struct fibers {
     struct fiber_finding *finding;
 };
 
-/* The address sanitizer wants to know; nobody else asks. */
+/* For the address sanitizer alone. */
 static inline struct stack stack_of(const struct fiber *fiber)
 {
     const struct fibers *all = fiber->all;

@@ -9,11 +9,6 @@
 #include "cpu.h"
 #include "rooftile/cpu_target.h"
 
-static void copy_text(char *to, size_t size, const char *from)
-{
-    snprintf(to, size, "%s", from ? from : "");
-}
-
 /* The first `threads` cores that this process may use: those the pool pins to. */
 static hwloc_bitmap_t used_cores(uint32_t threads)
 {
@@ -34,7 +29,7 @@ static void describe_caches(struct device_info *info, hwloc_topology_t topology,
 {
     static const hwloc_obj_type_t types[] = {HWLOC_OBJ_L1CACHE, HWLOC_OBJ_L2CACHE, HWLOC_OBJ_L3CACHE,
                                              HWLOC_OBJ_L4CACHE};
-    for (unsigned level = 0; level < sizeof(types) / sizeof(types[0]); ++level) {
+    for (unsigned level = 0; level < COUNT_OF(types); ++level) {
         struct device_cache cache = {0};
         hwloc_obj_t object = NULL;
         while ((object = hwloc_get_next_obj_by_type(topology, types[level], object))) {
@@ -44,7 +39,7 @@ static void describe_caches(struct device_info *info, hwloc_topology_t topology,
             cache.line_bytes = object->attr->cache.linesize;
             ++cache.instances;
         }
-        snprintf(cache.name, sizeof(cache.name), "L%u", level + 1);
+        SET_TEXT(cache.name, "L%u", level + 1);
         if (cache.instances && info->cache_count < DEVICE_MAX_CACHES)
             info->caches[info->cache_count++] = cache;
     }
@@ -61,7 +56,7 @@ static void describe_topology(struct device_info *info, uint32_t threads)
         hwloc_bitmap_free(cores);
         hwloc_obj_t package = hwloc_get_obj_by_type(topology, HWLOC_OBJ_PACKAGE, 0);
         if (package)
-            copy_text(info->name, sizeof(info->name), hwloc_obj_get_info_by_name(package, "CPUModel"));
+            SET_TEXT(info->name, "%s", hwloc_obj_get_info_by_name(package, "CPUModel"));
     }
     hwloc_topology_destroy(topology);
 }
@@ -100,27 +95,28 @@ static void describe_peaks(struct device_info *info)
 static void describe_note(struct device_info *info)
 {
     char pages[64] = "";
+    SET_TEXT(info->note, "%u of %u allowed cores", info->cus, pool_allowed_cores());
     if (sysfs_text(pages, sizeof(pages), "/sys/kernel/mm/transparent_hugepage", "enabled")) {
         const char *open = strchr(pages, '[');
         const size_t length = open ? strcspn(open + 1, "]") : 0;
         memmove(pages, open ? open + 1 : "", length);
         pages[length] = '\0';
     }
-    snprintf(info->note, sizeof(info->note), "%u of %u allowed cores%s%s", info->cus, pool_allowed_cores(),
-             *pages ? ", transparent huge pages: " : "", pages);
+    if (*pages)
+        ADD_TEXT(info->note, "transparent huge pages: %s", pages);
 }
 
 void cpu_describe(struct device_info *info, uint32_t threads)
 {
     struct utsname system;
     struct text target = {0};
-    copy_text(info->backend, sizeof(info->backend), "cpu");
-    copy_text(info->arch, sizeof(info->arch), cpu_target_arch());
+    SET_TEXT(info->backend, "%s", "cpu");
+    SET_TEXT(info->arch, "%s", cpu_target_arch());
     cpu_target_detect(&target);
-    copy_text(info->target, sizeof(info->target), target.data);
+    SET_TEXT(info->target, "%s", target.data);
     text_release(&target);
     if (uname(&system) == 0)
-        snprintf(info->driver, sizeof(info->driver), "%.30s %.31s", system.sysname, system.release);
+        SET_TEXT(info->driver, "%.30s %.31s", system.sysname, system.release);
     info->host_memory = true;
     /* They would all be the same memory under other names. */
     info->lacks_spaces = SPACE_BIT(SPACE_PINNED) | SPACE_BIT(SPACE_MANAGED) | SPACE_BIT(SPACE_FINE) |
@@ -137,5 +133,5 @@ void cpu_describe(struct device_info *info, uint32_t threads)
     describe_peaks(info);
     describe_note(info);
     if (!*info->name)
-        copy_text(info->name, sizeof(info->name), "CPU");
+        SET_TEXT(info->name, "%s", "CPU");
 }

@@ -16,7 +16,6 @@ enum { ROW_MAJOR = 101, NO_TRANS = 111, TRANS = 112 }; /* of the CBLAS interface
 
 struct cpu_library {
     struct library_file file;
-    char says[DEVICE_LIBRARY_TEXT];
     void (*set_threads)(int threads);
     char *(*describe)(void);
     void (*sgemm)(int order, int ta, int tb, int m, int n, int k, float alpha, const float *a, int lda, const float *b,
@@ -25,45 +24,35 @@ struct cpu_library {
                   const double *b, int ldb, double beta, double *c, int ldc);
 };
 
-static const struct library_place place = {"openblas", "ROOFTILE_OPENBLAS",
-                                           (const char *const[]){"libopenblas.so.0", "libopenblas.so", NULL}};
-#define SYMBOL(member, name, need)                                                                                     \
-    {                                                                                                                  \
-        name, offsetof(struct cpu_library, member), need                                                               \
-    }
+#define SYMBOL(member, name, need) LIBRARY_SYMBOL(struct cpu_library, member, name, need)
 static const struct library_symbol symbols[] = {
-    SYMBOL(set_threads, "openblas_set_num_threads", SYMBOL_REQUIRED),
-    SYMBOL(describe, "openblas_get_config", SYMBOL_REQUIRED),
-    SYMBOL(sgemm, "cblas_sgemm", SYMBOL_OPTIONAL),
-    SYMBOL(dgemm, "cblas_dgemm", SYMBOL_OPTIONAL),
+    SYMBOL(set_threads, "openblas_set_num_threads", REQUIRED),
+    SYMBOL(describe, "openblas_get_config", REQUIRED),
+    SYMBOL(sgemm, "cblas_sgemm", OPTIONAL),
+    SYMBOL(dgemm, "cblas_dgemm", OPTIONAL),
     {NULL, 0, 0},
+};
+static const struct library_place place = {
+    .name = "openblas",
+    .variable = "ROOFTILE_OPENBLAS",
+    .files = (const char *const[]){"libopenblas.so.0", "libopenblas.so", NULL},
+    .symbols = symbols,
 };
 
 /* ---- opening it, at first use, for as long as the device is ---- */
 
-static enum status prepare(struct cpu_library *library, uint32_t threads, struct err *err)
-{
-    struct text missing = {0};
-    enum status status = library_open(&library->file, &place, err);
-    if (!status && !library_find_symbols(library, library->file.handle, symbols, place.name, &missing))
-        status = library_lacks(&place, missing.data, err);
-    text_release(&missing);
-    if (status)
-        return status;
-    library->set_threads((int)threads);
-    snprintf(library->says, sizeof(library->says), "%s, %u thread%s", library->describe(), threads,
-             threads == 1 ? "" : "s");
-    return STATUS_OK;
-}
-
 /* Threads inherit the caller's cores, and a library counts them when it is loaded. */
 static enum status open_library(struct cpu *cpu, struct err *err)
 {
-    struct cpu_library *library = new_zeroed(1, sizeof(*library));
+    const uint32_t threads = pool_threads(cpu->pool);
+    struct cpu_library *library = cpu->library = new_zeroed(1, sizeof(*library));
     pool_release_caller(cpu->pool);
-    const enum status status = prepare(library, pool_threads(cpu->pool), err);
+    const enum status status = library_open_gemm(&library->file, library, &place, err);
+    if (!status) {
+        library->set_threads((int)threads);
+        SET_TEXT(library->file.says, "%s, %u thread%s", library->describe(), threads, text_s(threads));
+    }
     pool_hold_caller(cpu->pool);
-    cpu->library = library;
     if (status)
         cpu_library_close(cpu);
     return status;
@@ -115,7 +104,7 @@ enum status cpu_library_kernel(const struct device_kernel **kernel, struct kerne
     if (is_f64 ? !library->dgemm : !library->sgemm)
         return err_set(err, ERR_UNSUPPORTED, "the device has no %s: its %s lacks it",
                        is_f64 ? "cblas_dgemm" : "cblas_sgemm", place.name);
-    library_describe_gemm(info, &library->file, library->says);
+    library_describe_gemm(info, &library->file);
     *kernel = &module->kernels[is_f64];
     return STATUS_OK;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cpu_pool.h"
+#include "cpu.h"
 
 #include <linux/futex.h>
 #include <pthread.h>
@@ -11,7 +11,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "device_internal.h"
 #include "rooftile/clock.h"
 
 /* Long enough to span the host work between two launches of a batch, short enough not to interfere with what runs in
@@ -168,15 +167,6 @@ static enum status start_worker(struct pool *pool, struct worker *worker, struct
     return STATUS_OK;
 }
 
-static enum status pin_caller(struct pool *pool, struct err *err)
-{
-    const cpu_set_t core = nth_core(&pool->caller_before, 0);
-    if (sched_setaffinity(0, sizeof(core), &core))
-        return err_set(err, ERR_DEVICE, "cannot pin a thread to its core");
-    pool->pinned = true;
-    return STATUS_OK;
-}
-
 void pool_release_caller(const struct pool *pool)
 {
     cpu_set_t cores;
@@ -188,10 +178,10 @@ void pool_release_caller(const struct pool *pool)
     sched_setaffinity(0, sizeof(cores), &cores);
 }
 
-void pool_hold_caller(const struct pool *pool)
+bool pool_hold_caller(const struct pool *pool)
 {
     const cpu_set_t core = nth_core(&pool->caller_before, 0);
-    sched_setaffinity(0, sizeof(core), &core);
+    return sched_setaffinity(0, sizeof(core), &core) == 0;
 }
 
 static struct pool *pool_new(uint32_t parts)
@@ -213,7 +203,8 @@ enum status pool_open(struct pool **opened, uint32_t threads, struct err *err)
     struct pool *pool = pool_new(threads ? threads : cores);
     if (sched_getaffinity(0, sizeof(pool->caller_before), &pool->caller_before))
         CPU_SET(0, &pool->caller_before);
-    enum status status = pin_caller(pool, err);
+    pool->pinned = pool_hold_caller(pool);
+    enum status status = pool->pinned ? STATUS_OK : err_set(err, ERR_DEVICE, "cannot pin a thread to its core");
     for (uint32_t i = 0; !status && i + 1 < pool->parts; ++i) {
         pool->workers[i] = (struct worker){.pool = pool, .part = i + 1};
         status = start_worker(pool, &pool->workers[i], err);

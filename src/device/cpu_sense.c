@@ -177,60 +177,60 @@ static double steal_fraction(struct cpu_senses *senses)
     return known ? stolen / passed : NAN;
 }
 
-struct stream {
-    double *arrays;
-    uint64_t count;
-};
-
-/* The three arrays of one part, `count` doubles each. */
-static double *stream_of(const struct stream *stream, uint32_t part)
+/* The three arrays of one part. */
+static double *stream_of(const struct cpu_senses *senses, uint32_t part)
 {
-    return stream->arrays + part * STREAM_ARRAYS * stream->count;
+    return senses->stream + part * STREAM_ARRAYS * senses->stream_count;
 }
 
 static void touch_part(void *context, uint32_t part, uint32_t parts)
 {
-    const struct stream *stream = context;
+    const struct cpu_senses *senses = context;
     (void)parts;
-    memset(stream_of(stream, part), 0, STREAM_ARRAYS * stream->count * sizeof(double));
+    memset(stream_of(senses, part), 0, STREAM_ARRAYS * senses->stream_count * sizeof(double));
 }
 
 static void stream_part(void *context, uint32_t part, uint32_t parts)
 {
-    const struct stream *stream = context;
-    double *a = stream_of(stream, part);
+    const struct cpu_senses *senses = context;
+    const uint64_t count = senses->stream_count;
+    double *a = stream_of(senses, part);
     (void)parts;
-    calibration_stream(a, a + stream->count, a + 2 * stream->count, stream->count);
+    calibration_stream(a, a + count, a + 2 * count, count);
 }
 
 /* Arrays beyond L2 of each core, placed by the thread that uses them. */
 static void make_stream(struct cpu *cpu)
 {
-    struct cpu_senses *senses = &cpu->senses;
-    uint64_t bytes = 2 * cpu->l2_bytes / CPU_HUGE_PAGE_BYTES * CPU_HUGE_PAGE_BYTES;
+    uint64_t bytes = 2 * cpu->l2_bytes / HOST_HUGE_PAGE_BYTES * HOST_HUGE_PAGE_BYTES;
     bytes = bytes > STREAM_LEAST_BYTES ? bytes : STREAM_LEAST_BYTES;
     const uint64_t all_bytes = bytes * STREAM_ARRAYS * pool_threads(cpu->pool);
-    senses->stream = aligned_alloc(CPU_HUGE_PAGE_BYTES, all_bytes);
-    if (!senses->stream)
+    cpu->senses.stream = aligned_alloc(HOST_HUGE_PAGE_BYTES, all_bytes);
+    if (!cpu->senses.stream)
         arena_out_of_memory(all_bytes);
-    senses->stream_count = bytes / sizeof(double);
-    struct stream stream = {.arrays = senses->stream, .count = senses->stream_count};
-    pool_run(cpu->pool, touch_part, &stream);
+    cpu->senses.stream_count = bytes / sizeof(double);
+    pool_run(cpu->pool, touch_part, &cpu->senses);
+}
+
+/* The highest of a few rates of work that every thread does; `amount` is what each has done when it is over. */
+static double best_rate(struct cpu *cpu, void (*work)(void *context, uint32_t part, uint32_t parts), void *context,
+                        const double *amount, int tries)
+{
+    double best = 0;
+    for (int i = 0; i < tries; ++i) {
+        const uint64_t begin_ns = clock_now_ns();
+        pool_run(cpu->pool, work, context);
+        best = fmax(best, 1e9 * *amount * pool_threads(cpu->pool) / (double)(clock_now_ns() - begin_ns));
+    }
+    return best;
 }
 
 static double stream_bps(struct cpu *cpu)
 {
     if (!cpu->senses.stream)
         make_stream(cpu);
-    struct stream stream = {.arrays = cpu->senses.stream, .count = cpu->senses.stream_count};
-    const double moved_bytes = (double)(stream.count * sizeof(double)) * STREAM_ARRAYS * pool_threads(cpu->pool);
-    double best = 0;
-    for (int i = 0; i < STREAM_TRIES; ++i) {
-        const uint64_t begin_ns = clock_now_ns();
-        pool_run(cpu->pool, stream_part, &stream);
-        best = fmax(best, 1e9 * moved_bytes / (double)(clock_now_ns() - begin_ns));
-    }
-    return best;
+    const double bytes = (double)(cpu->senses.stream_count * sizeof(double)) * STREAM_ARRAYS;
+    return best_rate(cpu, stream_part, &cpu->senses, &bytes, STREAM_TRIES);
 }
 
 static void fma_part(void *context, uint32_t part, uint32_t parts)
@@ -244,13 +244,8 @@ static void fma_part(void *context, uint32_t part, uint32_t parts)
 
 static double fma_flops(struct cpu *cpu)
 {
-    double flop = 0, best = 0;
-    for (int i = 0; i < FMA_TRIES; ++i) {
-        const uint64_t begin_ns = clock_now_ns();
-        pool_run(cpu->pool, fma_part, &flop);
-        best = fmax(best, 1e9 * flop * pool_threads(cpu->pool) / (double)(clock_now_ns() - begin_ns));
-    }
-    return best;
+    double flop = 0;
+    return best_rate(cpu, fma_part, &flop, &flop, FMA_TRIES);
 }
 
 enum status cpu_sense(struct device *device, struct device_sense *sense, struct err *err)

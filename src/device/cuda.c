@@ -7,63 +7,29 @@
 
 #include <dlfcn.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "rooftile/file.h"
 
-#define CUDA_NAME "libcuda.so.1"
-
-#define CUDA_TRY(gpu, err, function, ...)                                                                              \
-    gpu_check((gpu), calls_of(gpu)->function(__VA_ARGS__), offsetof(struct cuda, calls.function), (err))
-
-static const struct cuda_calls *calls_of(const struct gpu *gpu)
-{
-    return &((const struct cuda *)gpu)->calls;
-}
-
 /* ---- the library ---- */
 
-#define SHARED(member, cuda, hip, need, parameters) {#cuda, offsetof(struct gpu, api.member), need},
-#define OWN(function, need, parameters) {#function, offsetof(struct cuda, calls.function), need},
-static const struct library_symbol symbols[] = {GPU_CALLS(SHARED) CUDA_CALLS(OWN){NULL, 0, 0}};
+#define SHARED(member, cuda, hip, need, parameters) {#cuda, offsetof(struct gpu_calls, member), need},
+#define OWN(function, need, parameters) {#function, offsetof(struct gpu_calls, function), need},
+static const struct library_symbol symbols[] = {GPU_CALLS(SHARED, OWN, GPU_NOTHING){NULL, 0, 0}};
 
 /* First the loader's own folders. The others are where containers and WSL mount the driver; the toolkit's folder
  * "stubs" has a library to link with, which must not be found. */
-static bool search_library(struct gpu_search *search)
-{
-    static const char *const places[] = {CUDA_NAME, "/usr/local/nvidia/lib64/" CUDA_NAME,
-                                         "/usr/lib/wsl/lib/" CUDA_NAME};
-    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); ++i)
-        if (gpu_try_library(search, places[i], false) == GPU_USABLE)
-            return true;
-    return false;
-}
-
-/* Code is loaded with its module, not at a first launch, which would then wait for the whole device: behind a kernel
- * that holds a stream back, that is forever. */
-static void load_eagerly(void)
-{
-    setenv("CUDA_MODULE_LOADING", "EAGER", 0);
-}
-
-static enum status get_handles(struct gpu *gpu, struct err *err)
-{
-    enum status status = STATUS_OK;
-    for (int i = 0; i < gpu->count && !status; ++i)
-        status = CUDA_TRY(gpu, err, cuDeviceGet, &gpu->handles[i], i);
-    return status;
-}
+static const char *const places[] = {"libcuda.so.1", "/usr/local/nvidia/lib64/libcuda.so.1",
+                                     "/usr/lib/wsl/lib/libcuda.so.1", NULL};
 
 /* A driver refuses to name what is newer than itself. */
 static const char *error_name(const char **text, const struct gpu *gpu, gpu_error code)
 {
-    const struct cuda_calls *calls = calls_of(gpu);
     const char *name = NULL, *means = NULL;
-    if (!calls->cuGetErrorName || calls->cuGetErrorName(code, &name) || !name)
+    if (!gpu->api.cuGetErrorName || gpu->api.cuGetErrorName(code, &name) || !name)
         return NULL;
-    if (calls->cuGetErrorString && !calls->cuGetErrorString(code, &means))
+    if (gpu->api.cuGetErrorString && !gpu->api.cuGetErrorString(code, &means))
         *text = means;
     return name;
 }
@@ -72,14 +38,13 @@ static const char *error_name(const char **text, const struct gpu *gpu, gpu_erro
 
 static enum status context_of(struct gpu_context **context, struct gpu *gpu, int index, struct err *err)
 {
-    struct cuda *cuda = (struct cuda *)gpu;
     struct gpu_context *made = NULL;
-    if (!cuda->contexts[index]) {
-        if (CUDA_TRY(gpu, err, cuDevicePrimaryCtxRetain, &made, gpu->handles[index]))
+    if (!gpu->contexts[index]) {
+        if (GPU_TRY(gpu, err, cuDevicePrimaryCtxRetain, &made, gpu->handles[index]))
             return err->status;
-        cuda->contexts[index] = made;
+        gpu->contexts[index] = made;
     }
-    *context = cuda->contexts[index];
+    *context = gpu->contexts[index];
     return STATUS_OK;
 }
 
@@ -87,26 +52,14 @@ static enum status enter(struct gpu *gpu, int index, struct err *err)
 {
     struct gpu_context *context = NULL;
     const enum status status = context_of(&context, gpu, index, err);
-    return status ? status : CUDA_TRY(gpu, err, cuCtxSetCurrent, context);
+    return status ? status : GPU_TRY(gpu, err, cuCtxSetCurrent, context);
 }
 
-static void leave(struct gpu *gpu)
-{
-    struct cuda *cuda = (struct cuda *)gpu;
-    for (int index = 0; index < GPU_MAX_DEVICES; index++)
-        if (cuda->contexts[index])
-            cuda->calls.cuDevicePrimaryCtxRelease_v2(gpu->handles[index]);
-}
-
-static enum status reach(struct gpu *gpu, int to, struct err *err)
+static gpu_error reach(struct gpu *gpu, int to)
 {
     struct gpu_context *peer = NULL;
-    if (context_of(&peer, gpu, to, err))
-        return err->status;
-    const gpu_error code = calls_of(gpu)->cuCtxEnablePeerAccess(peer, 0);
-    return code == GPU_PEER_ACCESS_ALREADY_ENABLED
-               ? STATUS_OK
-               : gpu_check(gpu, code, offsetof(struct cuda, calls.cuCtxEnablePeerAccess), err);
+    struct err ignored = {0};
+    return context_of(&peer, gpu, to, &ignored) ? GPU_INVALID_CONTEXT : gpu->api.cuCtxEnablePeerAccess(peer, 0);
 }
 
 /* A blocking copy from pageable memory may return before it has arrived, and streams of ours do not wait for the null
@@ -116,9 +69,9 @@ static enum status copy(const struct gpu *gpu, void *to, const void *from, uint6
 {
     const gpu_address source = (gpu_address)(uintptr_t)from;
     if (!wait)
-        return CUDA_TRY(gpu, err, cuMemcpyAsync, to, source, size_bytes, stream);
-    const enum status status = CUDA_TRY(gpu, err, cuMemcpy, to, source, size_bytes);
-    return status ? status : CUDA_TRY(gpu, err, cuStreamSynchronize, NULL);
+        return GPU_TRY(gpu, err, cuMemcpyAsync, to, source, size_bytes, stream);
+    const enum status status = GPU_TRY(gpu, err, cuMemcpy, to, source, size_bytes);
+    return status ? status : GPU_TRY(gpu, err, cuStreamSynchronize, NULL);
 }
 
 /* ---- code ---- */
@@ -146,7 +99,7 @@ static enum status load(struct gpu_code **code, const struct gpu *gpu, const cha
     /* PTX ends with the zero that file_read puts behind it; a cubin knows its own length. */
     if (file_read(&image, &length, path, FILE_LIMIT_BYTES, &arena, &reading))
         status = err_set(err, ERR_DEVICE, "%s", reading.text);
-    else if (CUDA_TRY(gpu, err, cuModuleLoadDataEx, &loaded, image, 2, options, values))
+    else if (GPU_TRY(gpu, err, cuModuleLoadDataEx, &loaded, image, 2, options, values))
         status = explain_image(log, path, err);
     if (!status)
         *code = loaded;
@@ -155,12 +108,12 @@ static enum status load(struct gpu_code **code, const struct gpu *gpu, const cha
 }
 
 /* Which of them are pointers, no driver tells. */
-static void read_parameters(struct kernel_info *info, const struct cuda_calls *calls, struct gpu_function *function)
+static void read_parameters(struct kernel_info *info, const struct gpu *gpu, struct gpu_function *function)
 {
     size_t offset, size;
     info->sizes_only = true;
-    while (calls->cuFuncGetParamInfo && info->arg_count < DEVICE_MAX_ARGS &&
-           calls->cuFuncGetParamInfo(function, info->arg_count, &offset, &size) == GPU_SUCCESS)
+    while (gpu->api.cuFuncGetParamInfo && info->arg_count < DEVICE_MAX_ARGS &&
+           gpu->api.cuFuncGetParamInfo(function, info->arg_count, &offset, &size) == GPU_SUCCESS)
         info->args[info->arg_count++].size_bytes = (uint32_t)size;
 }
 
@@ -168,14 +121,14 @@ static enum status prepare(struct kernel_info *info, const struct gpu *gpu, stru
                            struct err *err)
 {
     int lds_bytes = 0;
-    enum status status = CUDA_TRY(gpu, err, cuFuncGetAttribute, &lds_bytes, CUDA_FUNCTION_SHARED_BYTES, function);
+    enum status status = GPU_TRY(gpu, err, cuFuncGetAttribute, &lds_bytes, CUDA_FUNCTION_SHARED_BYTES, function);
     /* Beyond 48 KiB a function must be told; what it then takes is still each launch's own. */
     if (!status && (uint64_t)lds_bytes < gpu->lds_bytes)
-        status = CUDA_TRY(gpu, err, cuFuncSetAttribute, function, CUDA_FUNCTION_MAX_DYNAMIC_SHARED_BYTES,
-                          (int)(gpu->lds_bytes - (uint64_t)lds_bytes));
+        status = GPU_TRY(gpu, err, cuFuncSetAttribute, function, CUDA_FUNCTION_MAX_DYNAMIC_SHARED_BYTES,
+                         (int)(gpu->lds_bytes - (uint64_t)lds_bytes));
     if (status)
         return status;
-    read_parameters(info, calls_of(gpu), function);
+    read_parameters(info, gpu, function);
     return STATUS_OK;
 }
 
@@ -187,8 +140,8 @@ static const double promised_tick_ns = 500;
 /* From Hopper on, a device has instructions of no other (wgmma, tcgen05), which only code for "sm_90a" may use. */
 static void name_arch(struct device_info *info, uint32_t major, uint32_t minor)
 {
-    snprintf(info->arch, sizeof(info->arch), "sm_%u%u%s", major, minor, major >= 9 ? "a" : "");
-    snprintf(info->target, sizeof(info->target), "%s", info->arch);
+    SET_TEXT(info->arch, "sm_%u%u%s", major, minor, major >= 9 ? "a" : "");
+    SET_TEXT(info->target, "%s", info->arch);
 }
 
 /* As nvidia-smi writes it: "GPU-" or, for a part of a card, "MIG-", and 16 bytes in five groups. */
@@ -199,26 +152,18 @@ static void read_uuid(struct device_info *info, const struct gpu *gpu)
     size_t used;
     if (!gpu->api.uuid || GPU_TRY(gpu, &ignored, uuid, (struct gpu_uuid *)bytes, gpu->handles[gpu->index]))
         return;
-    used = (size_t)snprintf(info->uuid, sizeof(info->uuid), "%s", info->partition[0] ? "MIG" : "GPU");
+    used = (size_t)SET_TEXT(info->uuid, "%s", info->partition[0] ? "MIG" : "GPU");
     for (size_t i = 0; i < sizeof(bytes); ++i)
         used += (size_t)snprintf(info->uuid + used, sizeof(info->uuid) - used, "%s%02x",
                                  i == 0 || i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", bytes[i]);
-}
-
-static void read_pci(struct device_info *info, const struct gpu *gpu)
-{
-    struct telemetry telemetry;
-    gpu_read_pci_bdf(info, gpu);
-    telemetry_open(&telemetry, info->pci_bdf);
-    telemetry_pci_id(info, &telemetry, "10de");
 }
 
 static void read_version(struct device_info *info, const struct gpu *gpu)
 {
     int version = 0;
     struct err ignored = {0};
-    if (!CUDA_TRY(gpu, &ignored, cuDriverGetVersion, &version) && version > 0)
-        snprintf(info->driver, sizeof(info->driver), "CUDA %d.%d", version / 1000, version % 1000 / 10);
+    if (!GPU_TRY(gpu, &ignored, cuDriverGetVersion, &version) && version > 0)
+        SET_TEXT(info->driver, "CUDA %d.%d", version / 1000, version % 1000 / 10);
 }
 
 /* "NVIDIA H100 80GB HBM3 MIG 1g.10gb" is a seventh of a card. */
@@ -226,7 +171,7 @@ static void read_partition(struct device_info *info)
 {
     const char *part = strstr(info->name, " MIG ");
     if (part)
-        snprintf(info->partition, sizeof(info->partition), "%.31s", part + 1);
+        SET_TEXT(info->partition, "%.31s", part + 1);
 }
 
 static uint64_t common_divisor(uint64_t a, uint64_t b)
@@ -263,29 +208,16 @@ static double find_tick_ns(struct gpu *gpu)
 static enum status describe(struct device_info *info, struct gpu *gpu, const uint32_t facts[static GPU_FACTS],
                             struct err *err)
 {
-    struct nvml *nvml = &((struct cuda *)gpu)->nvml;
     (void)err;
     name_arch(info, facts[FACT_CAPABILITY_MAJOR], facts[FACT_CAPABILITY_MINOR]);
     info->counter_hz = 1e9; /* %globaltimer is in nanoseconds, whatever its step */
     info->timer_tick_ns = find_tick_ns(gpu);
     read_partition(info);
     read_uuid(info, gpu);
-    read_pci(info, gpu);
     read_version(info, gpu);
-    nvml_open(nvml, info->pci_bdf);
-    nvml_describe(info, nvml);
+    nvml_open(&gpu->nvml, info->pci_bdf);
+    nvml_describe(info, &gpu->nvml);
     return STATUS_OK;
-}
-
-static void sense(struct device_sense *sense, struct gpu *gpu)
-{
-    nvml_sense(sense, &((struct cuda *)gpu)->nvml);
-}
-
-static void close_device(struct gpu *gpu)
-{
-    leave(gpu);
-    nvml_close(&((struct cuda *)gpu)->nvml);
 }
 
 /* ---- the tables ---- */
@@ -312,15 +244,12 @@ static const char *const masks[] = {"CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVI
 #define ATTRIBUTE(fact, cuda, hip, cuda_rule, hip_rule) [FACT_##fact] = {cuda, cuda_rule},
 const struct gpu_vendor cuda_vendor = {
     .ops = &device_cuda,
-    .size_bytes = sizeof(struct cuda),
     .library = "libcuda",
-    .whole = "CUDA's driver",
-    .variable = "ROOFTILE_CUDA_LIBRARY",
-    .absent = "no " CUDA_NAME ", which NVIDIA's driver brings, in the loader's path, /usr/local/nvidia/lib64 or "
-              "/usr/lib/wsl/lib (ROOFTILE_CUDA_LIBRARY names another place)",
-    .open_flags = RTLD_LOCAL,
-    .symbols = symbols,
-    .search = search_library,
+    .place = {"CUDA's driver", "ROOFTILE_CUDA_LIBRARY", places, symbols, RTLD_LOCAL},
+    /* Code is loaded with its module, not at a first launch, which would then wait for the whole device: behind a
+     * kernel that holds a stream back, that is forever. */
+    .setting = {"CUDA_MODULE_LOADING", "EAGER"},
+    .pci_vendor = "10de",
     .hints = hints,
     .files = files,
     .masks = masks,
@@ -328,8 +257,6 @@ const struct gpu_vendor cuda_vendor = {
     /* CUDA has no choice of grain: its own memory is as coarse-grained memory, and the host's as fine-grained. */
     .lacks_spaces = SPACE_BIT(SPACE_FINE) | SPACE_BIT(SPACE_PINNED_COARSE),
     .pinned_flags = CUDA_HOST_PORTABLE | CUDA_HOST_DEVICE_MAP,
-    .prepare_start = load_eagerly,
-    .started = get_handles,
     .error_name = error_name,
     .enter = enter,
     .reach = reach,
@@ -337,8 +264,6 @@ const struct gpu_vendor cuda_vendor = {
     .load = load,
     .prepare = prepare,
     .describe = describe,
-    .sense = sense,
-    .close = close_device,
     .find_ranges = nvtx_find,
     .no_ranges = NVTX_MISSING,
 };

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "device_internal.h"
 
-#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+#include <strings.h>
 
 const struct device_ops *const device_backends[] = {&device_hip, &device_cuda, &device_cpu, &device_sim, NULL};
 
@@ -44,7 +43,7 @@ void device_default(struct device_request *request, struct text *reason)
         const struct device_ops *ops = device_backends[i];
         const bool chosen = ops != &device_sim && ops->count(&why) > 0;
         if (chosen) {
-            snprintf(request->backend, sizeof(request->backend), "%s", ops->name);
+            SET_TEXT(request->backend, "%s", ops->name);
             text_addf(reason, "%s: %s", ops->name, missing.length ? missing.data : ops->summary);
         } else if (ops != &device_sim) {
             text_addf(&missing, "%s%s: %s", missing.length ? ", " : "", ops->name, why.length ? why.data : "none");
@@ -94,17 +93,14 @@ static const struct {
     {"threads", parse_threads, "a number of cores"},
     {"pages", parse_pages, "huge or normal"},
 };
-enum { OPTION_COUNT = sizeof(options) / sizeof(options[0]) };
 
 static enum status unknown_option(const char *name, struct err *err)
 {
-    const char *names[OPTION_COUNT];
-    for (size_t i = 0; i < OPTION_COUNT; ++i)
+    const char *names[COUNT_OF(options)];
+    for (size_t i = 0; i < COUNT_OF(options); ++i)
         names[i] = options[i].name;
-    const char *near = text_nearest(name, names, OPTION_COUNT);
-    if (near)
-        return err_set(err, ERR_USAGE, "unknown device option '%s', did you mean '%s'?", name, near);
-    return err_set(err, ERR_USAGE, "unknown device option '%s': there are wave=, threads= and pages=", name);
+    err_set(err, ERR_USAGE, "unknown device option '%s'", name);
+    return err_nearest(err, name, names, COUNT_OF(options), "there are wave=, threads= and pages=");
 }
 
 static enum status parse_option(struct device_request *request, char *option, struct err *err)
@@ -112,7 +108,7 @@ static enum status parse_option(struct device_request *request, char *option, st
     char *equals = strchr(option, '=');
     if (equals)
         *equals = '\0';
-    for (size_t i = 0; i < OPTION_COUNT; ++i) {
+    for (size_t i = 0; i < COUNT_OF(options); ++i) {
         if (strcmp(options[i].name, option) != 0)
             continue;
         if (equals && options[i].parse(request, equals + 1))
@@ -151,42 +147,72 @@ static enum status parse_model(struct device_request *request, const char *model
         return err_set(err, ERR_USAGE, "sim needs a machine, for example sim:mi300x");
     if (strlen(model) >= sizeof(request->model))
         return err_set(err, ERR_USAGE, "no machine '%.40s...': the name is too long", model);
-    snprintf(request->model, sizeof(request->model), "%s", model);
+    SET_TEXT(request->model, "%s", model);
     return STATUS_OK;
 }
 
 static enum status unknown_backend(const char *name, struct err *err)
 {
-    const char *names[sizeof(device_backends) / sizeof(device_backends[0])];
+    const char *names[COUNT_OF(device_backends)] = {NULL};
     struct text list = {0};
-    size_t count = 0;
-    for (; device_backends[count]; ++count) {
-        names[count] = device_backends[count]->name;
-        text_addf(&list, "%s%s", count ? ", " : "", names[count]);
+    for (size_t i = 0; device_backends[i]; ++i) {
+        names[i] = device_backends[i]->name;
+        text_addf(&list, "%s%s", i ? ", " : "this build has ", names[i]);
     }
-    const char *near = text_nearest(name, names, count);
-    if (near)
-        err_set(err, ERR_USAGE, "unknown device '%s', did you mean '%s'?", name, near);
-    else
-        err_set(err, ERR_USAGE, "unknown device '%s': this build has %s", name, list.data);
+    err_set(err, ERR_USAGE, "unknown device '%s'", name);
+    err_nearest(err, name, names, COUNT_OF(names), list.data);
     text_release(&list);
     return ERR_USAGE;
+}
+
+/* The first backend of a GPU that counts one. */
+static enum status find_gpu(const struct device_ops **gpu, struct err *err)
+{
+    static const struct device_ops *const gpus[] = {&device_hip, &device_cuda};
+    for (size_t i = 0; i < COUNT_OF(gpus) && !*gpu; ++i) {
+        struct text why = {0};
+        if (gpus[i]->count(&why) > 0)
+            *gpu = gpus[i];
+        text_release(&why);
+    }
+    return *gpu ? STATUS_OK
+                : err_set(err, ERR_DEVICE_LOST,
+                          "there is no GPU here ('rooftile devices' says why); --device cpu runs on this machine's "
+                          "cores, --device sim:mi300x predicts");
+}
+
+/* A backend by its name, in any case, or by what people call it; a number alone is a GPU's, as HIP and CUDA count. */
+static enum status find_backend(const struct device_ops **ops, const char *name, struct err *err)
+{
+    static const struct {
+        const char *name;
+        const struct device_ops *ops;
+    } names[] = {{"amd", &device_hip}, {"rocm", &device_hip}, {"nvidia", &device_cuda}, {"host", &device_cpu}};
+    *ops = NULL;
+    for (size_t i = 0; device_backends[i] && !*ops; ++i)
+        *ops = strcasecmp(device_backends[i]->name, name) ? NULL : device_backends[i];
+    for (size_t i = 0; i < COUNT_OF(names) && !*ops; ++i)
+        *ops = strcasecmp(names[i].name, name) ? NULL : names[i].ops;
+    if (*ops)
+        return STATUS_OK;
+    return strcasecmp(name, "gpu") ? unknown_backend(name, err) : find_gpu(ops, err);
 }
 
 enum status device_parse(struct device_request *request, const char *text, struct err *err)
 {
     char copy[256];
+    uint32_t index;
     if (strlen(text) >= sizeof(copy))
         return err_set(err, ERR_USAGE, "unknown device '%.40s...'", text);
-    snprintf(copy, sizeof(copy), "%s", text);
+    SET_TEXT(copy, "%s%s", parse_count(&index, text) ? "gpu:" : "", text);
     char *colon = strchr(copy, ':');
     if (colon)
         *colon = '\0';
-    const struct device_ops *ops = device_backend(copy);
-    if (!ops)
-        return unknown_backend(copy, err);
+    const struct device_ops *ops = NULL;
+    if (find_backend(&ops, copy, err))
+        return err->status;
     struct device_request parsed = *request;
-    snprintf(parsed.backend, sizeof(parsed.backend), "%s", ops->name);
+    SET_TEXT(parsed.backend, "%s", ops->name);
     enum status status = STATUS_OK;
     if (ops == &device_sim)
         status = parse_model(&parsed, colon ? colon + 1 : "", err);
@@ -195,76 +221,4 @@ enum status device_parse(struct device_request *request, const char *text, struc
     if (!status)
         *request = parsed;
     return status;
-}
-
-/* ---- for the backends ---- */
-
-void *new_zeroed(size_t count, size_t size)
-{
-    void *memory = calloc(count, size);
-    if (!memory)
-        arena_out_of_memory(count * size);
-    return memory;
-}
-
-void allocation_add(struct allocation **list, void *pointer, uint64_t size_bytes, enum device_space space)
-{
-    struct allocation *added = new_zeroed(1, sizeof(*added));
-    *added = (struct allocation){.next = *list, .pointer = pointer, .size_bytes = size_bytes, .space = space};
-    *list = added;
-}
-
-bool allocation_take(struct allocation *taken, struct allocation **list, const void *pointer)
-{
-    for (struct allocation **at = list; *at; at = &(*at)->next) {
-        struct allocation *found = *at;
-        if (found->pointer != pointer)
-            continue;
-        *taken = *found;
-        *at = found->next;
-        free(found);
-        return true;
-    }
-    return false;
-}
-
-enum status check_events(uint32_t one, uint32_t other, struct err *err)
-{
-    if (one >= DEVICE_MAX_EVENTS || other >= DEVICE_MAX_EVENTS)
-        return err_set(err, ERR_DEVICE, "event %u: there are %d", one > other ? one : other, DEVICE_MAX_EVENTS);
-    return STATUS_OK;
-}
-
-size_t sysfs_read(void *to, size_t size, const char *folder, const char *name)
-{
-    char path[512];
-    size_t length = 0;
-    if (!folder[0] || snprintf(path, sizeof(path), "%s/%s", folder, name) >= (int)sizeof(path))
-        return 0;
-    const int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (file < 0)
-        return 0;
-    for (ssize_t got = 1; got > 0 && length<size; length += got> 0 ? (size_t)got : 0)
-        got = read(file, (char *)to + length, size - length);
-    close(file);
-    return length;
-}
-
-bool sysfs_text(char *text, size_t size, const char *folder, const char *name)
-{
-    size_t length = sysfs_read(text, size - 1, folder, name);
-    text[length] = '\0';
-    while (length && text[length - 1] == '\n')
-        text[--length] = '\0';
-    return length;
-}
-
-double sysfs_number(const char *folder, const char *name)
-{
-    char text[64];
-    if (!sysfs_text(text, sizeof(text), folder, name))
-        return NAN;
-    char *end = NULL;
-    const double value = strtod(text, &end);
-    return end == text || !isfinite(value) ? NAN : value;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "fiber_switch.h"
+#include "cpu.h"
 
 #include <stdint.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "gpu.h"
-
 #include <stdlib.h>
+
+#include "gpu.h"
 
 /* ---- errors ---- */
 
@@ -21,7 +21,7 @@ static enum status status_of(gpu_error code)
 enum status gpu_check(const struct gpu *gpu, gpu_error code, size_t offset, struct err *err)
 {
     const enum status status = status_of(code);
-    const struct library_symbol *symbol = gpu->vendor->symbols;
+    const struct library_symbol *symbol = gpu->vendor->place.symbols;
     const char *text = NULL;
     if (!status)
         return STATUS_OK;
@@ -51,8 +51,10 @@ static void gpu_close(struct device *device)
             gpu->api.stream_free(gpu->streams[i]);
     if (gpu->capture)
         gpu->api.stream_free(gpu->capture);
-    if (gpu->vendor->close)
-        gpu->vendor->close(gpu);
+    for (int index = 0; index < GPU_MAX_DEVICES; index++)
+        if (gpu->contexts[index])
+            gpu->api.cuDevicePrimaryCtxRelease_v2(gpu->handles[index]);
+    nvml_close(&gpu->nvml);
     free(gpu);
 }
 
@@ -183,7 +185,8 @@ static enum status alloc_in(void **pointer, const struct gpu *gpu, uint64_t size
 {
     const struct gpu_vendor *vendor = gpu->vendor;
     if (vendor->lacks_spaces & SPACE_BIT(space))
-        return err_set(err, ERR_UNSUPPORTED, "%s has no choice between fine- and coarse-grained memory", vendor->whole);
+        return err_set(err, ERR_UNSUPPORTED, "%s has no choice between fine- and coarse-grained memory",
+                       vendor->place.name);
     switch (space) {
     case SPACE_DEVICE:
     case SPACE_PEER:
@@ -195,7 +198,7 @@ static enum status alloc_in(void **pointer, const struct gpu *gpu, uint64_t size
     case SPACE_MANAGED:
         return GPU_TRY(gpu, err, managed_alloc, pointer, size_bytes, GPU_MEM_ATTACH_GLOBAL);
     case SPACE_FINE:
-        return vendor->alloc_fine(pointer, gpu, size_bytes, err);
+        return GPU_TRY(gpu, err, hipExtMallocWithFlags, pointer, size_bytes, HIP_MALLOC_FINE_GRAINED);
     case SPACE_PAGEABLE:
         return alloc_pageable(pointer, size_bytes, err);
     default:
@@ -233,8 +236,11 @@ static bool reach(struct gpu *gpu, int from, int to)
 {
     struct err ignored = {0};
     int can = 0;
-    return !GPU_TRY(gpu, &ignored, can_reach, &can, gpu->handles[from], gpu->handles[to]) && can &&
-           !gpu->vendor->enter(gpu, from, &ignored) && !gpu->vendor->reach(gpu, to, &ignored);
+    if (GPU_TRY(gpu, &ignored, can_reach, &can, gpu->handles[from], gpu->handles[to]) || !can ||
+        gpu->vendor->enter(gpu, from, &ignored))
+        return false;
+    const gpu_error code = gpu->vendor->reach(gpu, to);
+    return code == GPU_SUCCESS || code == GPU_PEER_ACCESS_ALREADY_ENABLED;
 }
 
 /* Copies between two others are made by one of them, or by kernels of this device: all get access that can. */
@@ -297,7 +303,8 @@ static enum status gpu_sense(struct device *device, struct device_sense *sense, 
     double load;
     if (getloadavg(&load, 1) == 1)
         sense->load_1min = load;
-    gpu->vendor->sense(sense, gpu);
+    telemetry_sense(sense, &gpu->telemetry);
+    nvml_sense(sense, &gpu->nvml);
     return STATUS_OK;
 }
 
@@ -320,50 +327,48 @@ static enum status gpu_range(struct device *device, const char *name, struct err
 
 /* ---- the backends ---- */
 
-static int hip_count(struct text *why)
-{
-    return gpu_count(why, &hip_vendor, GPU_COUNT_TIMEOUT_MS);
-}
+#define BACKEND(vendor, words, marked)                                                                                 \
+    static int vendor##_count(struct text *why)                                                                        \
+    {                                                                                                                  \
+        return gpu_count(why, &vendor##_vendor, GPU_COUNT_TIMEOUT_MS);                                                 \
+    }                                                                                                                  \
+    static enum status vendor##_open(struct device **device, const struct device_request *request,                     \
+                                     struct device_info *info, struct err *err)                                        \
+    {                                                                                                                  \
+        return gpu_open(device, &vendor##_vendor, request, info, err);                                                 \
+    }                                                                                                                  \
+    const struct device_ops device_##vendor = {                                                                        \
+        .name = #vendor,                                                                                               \
+        .summary = words ", which is looked for when it is needed",                                                    \
+        .executes = true,                                                                                              \
+        .asynchronous = true,                                                                                          \
+        .has_clock_probe = true,                                                                                       \
+        .count = vendor##_count,                                                                                       \
+        .open = vendor##_open,                                                                                         \
+        .close = gpu_close,                                                                                            \
+        .alloc = gpu_alloc,                                                                                            \
+        .free = gpu_free,                                                                                              \
+        .alloc_peer = gpu_alloc_peer,                                                                                  \
+        .write = gpu_transfer,                                                                                         \
+        .read = gpu_transfer,                                                                                          \
+        .load = gpu_load,                                                                                              \
+        .load_library = gpu_blas_load,                                                                                 \
+        .unload = gpu_unload,                                                                                          \
+        .kernel = gpu_kernel,                                                                                          \
+        .launch = gpu_launch,                                                                                          \
+        .copy = gpu_copy,                                                                                              \
+        .fill = gpu_fill,                                                                                              \
+        .event = gpu_event,                                                                                            \
+        .elapsed = gpu_elapsed,                                                                                        \
+        .wait = gpu_wait,                                                                                              \
+        .wait_event = gpu_wait_event,                                                                                  \
+        .launch_marked = marked,                                                                                       \
+        .graph_make = gpu_graph_make,                                                                                  \
+        .graph_launch = gpu_graph_launch,                                                                              \
+        .graph_free = gpu_graph_free,                                                                                  \
+        .sense = gpu_sense,                                                                                            \
+        .range = gpu_range,                                                                                            \
+    }
 
-static int cuda_count(struct text *why)
-{
-    return gpu_count(why, &cuda_vendor, GPU_COUNT_TIMEOUT_MS);
-}
-
-static enum status hip_open(struct device **device, const struct device_request *request, struct device_info *info,
-                            struct err *err)
-{
-    return gpu_open(device, &hip_vendor, request, info, err);
-}
-
-static enum status cuda_open(struct device **device, const struct device_request *request, struct device_info *info,
-                             struct err *err)
-{
-    return gpu_open(device, &cuda_vendor, request, info, err);
-}
-
-/* The rows that are the same for all vendors. */
-#define OPERATIONS                                                                                                     \
-    .executes = true, .asynchronous = true, .has_clock_probe = true, .close = gpu_close, .alloc = gpu_alloc,           \
-    .free = gpu_free, .alloc_peer = gpu_alloc_peer, .write = gpu_transfer, .read = gpu_transfer, .load = gpu_load,     \
-    .load_library = gpu_blas_load, .unload = gpu_unload, .kernel = gpu_kernel, .launch = gpu_launch, .copy = gpu_copy, \
-    .fill = gpu_fill, .event = gpu_event, .elapsed = gpu_elapsed, .wait = gpu_wait, .wait_event = gpu_wait_event,      \
-    .graph_make = gpu_graph_make, .graph_launch = gpu_graph_launch, .graph_free = gpu_graph_free, .sense = gpu_sense,  \
-    .range = gpu_range
-
-const struct device_ops device_hip = {
-    .name = "hip",
-    .summary = "AMD GPUs through libamdhip64, which is looked for when it is needed",
-    OPERATIONS,
-    .count = hip_count,
-    .open = hip_open,
-    .launch_marked = hip_launch_marked,
-};
-
-const struct device_ops device_cuda = {
-    .name = "cuda",
-    .summary = "NVIDIA GPUs through the driver's libcuda, which is looked for when it is needed",
-    OPERATIONS,
-    .count = cuda_count,
-    .open = cuda_open,
-};
+BACKEND(hip, "AMD GPUs through libamdhip64", hip_launch_marked);
+BACKEND(cuda, "NVIDIA GPUs through the driver's libcuda", NULL);

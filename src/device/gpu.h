@@ -1,22 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the backends over a vendor's library share, which is nearly everything: hip and cuda are two tables for it, one
- * of the symbols of their functions (gpu_calls.h) and one of what differs (struct gpu_vendor). gpu.c has the device,
- * its streams, events and work; gpu_memory.c memory of all kinds; gpu_code.c modules, kernels and graphs of launches;
- * gpu_blas*.c libraries of functions; gpu_runtime.c finding the library, starting it and counting its devices;
- * gpu_properties.c what a device says about itself; gpu_ranges.c the profilers' ranges.
+ * What the backends over a vendor's library share, which is nearly everything: hip and cuda are two columns of one
+ * table of functions (gpu_calls.h), and a table each of what differs (struct gpu_vendor). gpu.c has the device, its
+ * streams, events and memory; gpu_code.c modules, kernels and graphs of launches; gpu_blas*.c libraries of functions;
+ * gpu_runtime.c starting the library, counting its devices, and what a device says about itself; gpu_ranges.c the
+ * profilers' ranges.
  *
- * Stream 0 is the vendor's null stream; the others do not wait for it and are made at their first use. Marks are
- * events, made when the device is opened. One thread uses a device: the one that opened it, whose current device
- * (context) it stays.
+ * Stream 0 is the vendor's null stream; the others do not wait for it and are made at their first use. Events are made
+ * when the device is opened. One thread uses a device: the one that opened it, whose current device (context) it stays.
  */
 #ifndef ROOFTILE_DEVICE_GPU_H
 #define ROOFTILE_DEVICE_GPU_H
 
 #include "gpu_calls.h"
-#include "library.h"
 #include "telemetry.h"
-#include "telemetry_nvml.h"
 
 enum { GPU_MAX_DEVICES = 64 };
 
@@ -63,22 +60,14 @@ struct gpu_ranges {
     int (*pop)(void);
 };
 
-struct gpu_search; /* for the vendor's library, in progress */
-
 /* Everything that differs. Tables end with a zeroed row. Errors have their status and the vendor's own words; outputs
  * are set on success only. */
 struct gpu_vendor {
     const struct device_ops *ops;
-    size_t size_bytes; /* of the structure that begins with struct gpu: offsets in `symbols` are in it */
-
-    const char *library;  /* "libamdhip64", in messages */
-    const char *whole;    /* "HIP": what a library that has nothing of it lacks */
-    const char *variable; /* of the environment: names the library's file */
-    const char *absent;   /* says where it was looked for */
-    int open_flags;       /* of dlopen */
-    const struct library_symbol *symbols;
-    bool (*search)(struct gpu_search *search); /* tries one file after the other until one is usable */
-
+    const char *library;        /* "libamdhip64", in messages */
+    struct library_place place; /* its symbols' offsets are in struct gpu_calls */
+    const char *setting[2];     /* variable and value: of the environment, where the user has not set it; NULL: none */
+    const char *pci_vendor;     /* "10de" */
     const struct gpu_hint *hints;
     const struct gpu_device_file *files;
     const char *const *masks; /* variables of the environment that hide devices; NULL-terminated */
@@ -87,30 +76,23 @@ struct gpu_vendor {
     unsigned lacks_spaces;                      /* SPACE_BIT each: on every device */
     unsigned pinned_flags, pinned_coarse_flags; /* of host_alloc */
 
-    /* Optional: before the library is started, and when it has counted. */
-    void (*prepare_start)(void);
-    enum status (*started)(struct gpu *gpu, struct err *err);
     /* The name of an error code and, optionally, what it means; NULL: the library does not know it. */
     const char *(*error_name)(const char **text, const struct gpu *gpu, gpu_error code);
     /* Makes a device the current one of this thread; what is allocated from now on is its memory. */
     enum status (*enter)(struct gpu *gpu, int index, struct err *err);
-    /* Lets the current device reach the memory of another; success too when it could already. */
-    enum status (*reach)(struct gpu *gpu, int to, struct err *err);
+    gpu_error (*reach)(struct gpu *gpu, int to); /* lets the current device reach the memory of another */
     /* In a stream, or (`wait`) at once and until it is done. */
     enum status (*copy)(const struct gpu *gpu, void *to, const void *from, uint64_t size_bytes,
                         struct gpu_stream *stream, bool wait, struct err *err);
-    enum status (*alloc_fine)(void **pointer, const struct gpu *gpu, uint64_t size_bytes,
-                              struct err *err); /* SPACE_FINE; optional */
     enum status (*load)(struct gpu_code **code, const struct gpu *gpu, const char *path, struct err *err);
     /* Optional: fills what the library tells, and prepares the function for launches with as much LDS as the device
      * gives. */
     enum status (*prepare)(struct kernel_info *info, const struct gpu *gpu, struct gpu_function *function,
                            struct err *err);
-    /* Completes what the facts, name and memory already say: at least arch, target and timer_tick_ns. */
+    /* Completes what the facts, name, memory and address already say: at least arch, target and timer_tick_ns. What the
+     * operating system knows is added to it. */
     enum status (*describe)(struct device_info *info, struct gpu *gpu, const uint32_t facts[static GPU_FACTS],
                             struct err *err);
-    void (*sense)(struct device_sense *sense, struct gpu *gpu); /* from the card's telemetry */
-    void (*close)(struct gpu *gpu);                             /* what `enter` and `describe` opened; optional */
     void (*find_ranges)(struct gpu_ranges *ranges);
     const char *no_ranges; /* says what was looked for */
 };
@@ -123,7 +105,7 @@ struct gpu {
     struct device device; /* first */
     const struct gpu_vendor *vendor;
     struct gpu_calls api;
-    char path[512];               /* of the library's file */
+    struct library_file library;
     int index, count;             /* its number, and how many devices there are */
     int handles[GPU_MAX_DEVICES]; /* what the library calls them */
     uint64_t lds_bytes;           /* that a workgroup can have */
@@ -133,28 +115,32 @@ struct gpu {
     struct gpu_event *events[DEVICE_MAX_EVENTS];
     struct gpu_ranges ranges;
     struct gpu_library *libraries; /* libraries of functions that were opened */
+    struct telemetry telemetry;
+    struct nvml nvml; /* NVIDIA */
+    struct gpu_context
+        *contexts[GPU_MAX_DEVICES]; /* CUDA's: of the device that was opened and of peers that were used */
 };
 
 /* A kernel of a code object, or a function of a library, which passes the arguments on. Lives as long as its module. */
 struct device_kernel {
-    struct device_kernel *next;
     struct gpu_function *function; /* NULL: of the module's library, */
-    const void *target;            /* ... this one (gpu_blas.c) */
+    unsigned in, out;              /* ... the product of these types (enum blas_type) */
     const struct device_module *module;
 };
 
 struct device_module {
     struct gpu_code *code;       /* NULL: a library, ... */
     struct gpu_library *library; /* ... this one */
-    struct device_kernel *kernels;
+    struct arena kernels;
 };
 
-/* The status and text of an error code that the function at `offset` of the vendor's structure returned; STATUS_OK for
+/* The status and text of an error code that the function at `offset` of struct gpu_calls returned; STATUS_OK for
  * GPU_SUCCESS. After some errors nothing works any more in this process; a new one may open the device again:
  * ERR_DEVICE_LOST. */
 enum status gpu_check(const struct gpu *gpu, gpu_error code, size_t offset, struct err *err);
 #define GPU_TRY(gpu, err, member, ...)                                                                                 \
-    gpu_check((gpu), (gpu)->api.member(__VA_ARGS__), offsetof(struct gpu, api.member), (err))
+    gpu_check((gpu), (gpu)->api.member(__VA_ARGS__), offsetof(struct gpu_calls, member), (err))
+#define GPU_CHECK(gpu, err, member, code) gpu_check((gpu), (code), offsetof(struct gpu_calls, member), (err))
 
 /* NULL when the library has all that a feature needs, else the name of the first function missing. */
 const char *gpu_lacks(const struct gpu *gpu, enum gpu_feature feature);
@@ -181,9 +167,6 @@ struct gpu *gpu_new(const struct gpu_vendor *vendor);
 /* Finds and loads the vendor's library and its functions; ERR_DEVICE_LOST says what was searched, or what is wrong with
  * what was found. It is never unloaded: it has threads of its own. */
 enum status gpu_find_library(struct gpu *gpu, struct err *err);
-/* For gpu_vendor.search. A file that is not there is no problem worth telling, unless it was `named`. */
-enum gpu_found { GPU_ABSENT, GPU_USELESS, GPU_USABLE };
-enum gpu_found gpu_try_library(struct gpu_search *search, const char *name, bool named);
 /* Starts the library and counts its devices, at least one; ERR_DEVICE_LOST says why there is none. */
 enum status gpu_start(struct gpu *gpu, struct err *err);
 /* As device_ops.count. The library is loaded in a child process, which gets `timeout_ms`: such a library starts threads
@@ -194,12 +177,8 @@ int gpu_count(struct text *why, const struct gpu_vendor *vendor, int timeout_ms)
  * tell. */
 void gpu_explain_absence(struct text *why, const struct gpu_vendor *vendor, const char *dev);
 
-/* ---- gpu_properties.c ---- */
-
 /* Of the device that was entered. */
 enum status gpu_describe(struct device_info *info, struct gpu *gpu, struct err *err);
-/* The address by which the operating system knows the card; "" unknown. */
-void gpu_read_pci_bdf(struct device_info *info, const struct gpu *gpu);
 
 /* ---- gpu_ranges.c: gpu_vendor.find_ranges ---- */
 
@@ -213,6 +192,29 @@ void nvtx_find(struct gpu_ranges *ranges);
 #define ROCTX_OLD "libroctx64.so"
 #define ROCTX_MISSING "neither " ROCTX_NEW " nor " ROCTX_OLD " can be loaded"
 void roctx_find(struct gpu_ranges *ranges);
+
+/* Since version 3 NVTX is no library: the program itself has a table of functions, empty at first, and a tool (Nsight
+ * Systems, Compute) names a library of its own that fills it. Up to CUDA 12 there was libnvToolsExt, too, which does
+ * the same inside. Numbers and layouts are those of nvtxTypes.h of NVTX 3. */
+enum nvtx_module { NVTX_CORE = 1, NVTX_CUDA, NVTX_OPENCL, NVTX_CUDART, NVTX_CORE2, NVTX_SYNC, NVTX_MODULES };
+enum nvtx_core { NVTX_RANGE_PUSH = 9, NVTX_RANGE_POP = 11, NVTX_CORE_FUNCTIONS = 16 };
+enum nvtx_table { NVTX_CALLBACKS = 1, NVTX_VERSION_INFO = 3 };
+
+typedef void (*nvtx_function)(void);
+struct nvtx_callbacks {
+    size_t size;
+    /* Where the functions of a module are to be put: `count` places, of which the first is nobody's. 1: there are such.
+     */
+    int (*functions_of)(int module, nvtx_function ***places, unsigned *count);
+};
+struct nvtx_version_info {
+    size_t size;
+    uint32_t version, reserved;
+    void (*set_tool_version)(uint32_t version);
+};
+typedef const void *(*nvtx_get_table)(uint32_t table);
+/* What a tool's library exports as InitializeInjectionNvtx2; 0: it failed. */
+typedef int (*nvtx_start_tool)(nvtx_get_table get_table);
 
 /* ---- the operations of device_ops that stand in several files ---- */
 
@@ -235,20 +237,5 @@ void gpu_graph_free(struct device *device, struct device_graph *graph);
 enum status hip_launch_marked(struct device *device, const struct device_launch *launch, uint32_t from, uint32_t to,
                               struct err *err);
 extern const struct gpu_vendor hip_vendor, cuda_vendor;
-
-/* ---- the vendors' devices ---- */
-
-struct hip {
-    struct gpu gpu; /* first */
-    struct hip_calls calls;
-    struct telemetry telemetry;
-};
-
-struct cuda {
-    struct gpu gpu; /* first */
-    struct cuda_calls calls;
-    struct gpu_context *contexts[GPU_MAX_DEVICES]; /* of the device that was opened and of peers that were used */
-    struct nvml nvml;
-};
 
 #endif

@@ -7,45 +7,22 @@
 
 static const struct gpu_blas *const known[] = {&blas_cublas, &blas_cublaslt, &blas_rocblas, &blas_hipblaslt};
 
-static const struct function {
-    const char *symbol;
-    enum blas_type in, out;
-} functions[] = {
-    {"gemm_f64_f64", BLAS_F64, BLAS_F64},
-    {"gemm_f32_f32", BLAS_F32, BLAS_F32},
-    {"gemm_xf32_f32", BLAS_XF32, BLAS_F32},
-    {"gemm_f16_f16", BLAS_F16, BLAS_F16},
-    {"gemm_f16_f32", BLAS_F16, BLAS_F32},
-    {"gemm_bf16_bf16", BLAS_BF16, BLAS_BF16},
-    {"gemm_bf16_f32", BLAS_BF16, BLAS_F32},
-    {"gemm_i8_i32", BLAS_I8, BLAS_I32},
-    {"gemm_e4m3_f16", BLAS_E4M3, BLAS_F16},
-    {"gemm_e4m3_bf16", BLAS_E4M3, BLAS_BF16},
-    {"gemm_e4m3_f32", BLAS_E4M3, BLAS_F32},
-    {"gemm_e5m2_f16", BLAS_E5M2, BLAS_F16},
-    {"gemm_e5m2_bf16", BLAS_E5M2, BLAS_BF16},
-    {"gemm_e5m2_f32", BLAS_E5M2, BLAS_F32},
-    {"gemm_e4m3fnuz_f16", BLAS_E4M3FNUZ, BLAS_F16},
-    {"gemm_e4m3fnuz_bf16", BLAS_E4M3FNUZ, BLAS_BF16},
-    {"gemm_e4m3fnuz_f32", BLAS_E4M3FNUZ, BLAS_F32},
-    {"gemm_e5m2fnuz_f16", BLAS_E5M2FNUZ, BLAS_F16},
-    {"gemm_e5m2fnuz_bf16", BLAS_E5M2FNUZ, BLAS_BF16},
-    {"gemm_e5m2fnuz_f32", BLAS_E5M2FNUZ, BLAS_F32},
-};
-
 /* ---- for the adapters ---- */
 
-const char *const blas_type_names[BLAS_TYPES] = {
-    [BLAS_F64] = "f64",           [BLAS_F32] = "f32",           [BLAS_XF32] = "xf32",
-    [BLAS_F16] = "f16",           [BLAS_BF16] = "bf16",         [BLAS_I8] = "i8",
-    [BLAS_I32] = "i32",           [BLAS_E4M3] = "e4m3",         [BLAS_E5M2] = "e5m2",
-    [BLAS_E4M3FNUZ] = "e4m3fnuz", [BLAS_E5M2FNUZ] = "e5m2fnuz",
+const struct blas_type_row blas_types[BLAS_TYPES] = {
+#define FLOAT8 1, BLAS_F32, {BLAS_F16, BLAS_BF16, BLAS_F32}, 3
+    [BLAS_F64] = {"f64", 8, BLAS_F64, {BLAS_F64}, 1},
+    [BLAS_F32] = {"f32", 4, BLAS_F32, {BLAS_F32}, 1},
+    [BLAS_XF32] = {"xf32", 4, BLAS_F32, {BLAS_F32}, 1},
+    [BLAS_F16] = {"f16", 2, BLAS_F32, {BLAS_F16, BLAS_F32}, 2},
+    [BLAS_BF16] = {"bf16", 2, BLAS_F32, {BLAS_BF16, BLAS_F32}, 2},
+    [BLAS_I8] = {"i8", 1, BLAS_I32, {BLAS_I32}, 1},
+    [BLAS_I32] = {"i32", 4, BLAS_I32, {0}, 0},
+    [BLAS_E4M3] = {"e4m3", FLOAT8},
+    [BLAS_E5M2] = {"e5m2", FLOAT8},
+    [BLAS_E4M3FNUZ] = {"e4m3fnuz", FLOAT8},
+    [BLAS_E5M2FNUZ] = {"e5m2fnuz", FLOAT8},
 };
-
-enum blas_type blas_sum_type(enum blas_type in)
-{
-    return in == BLAS_F64 ? BLAS_F64 : in == BLAS_I8 ? BLAS_I32 : BLAS_F32;
-}
 
 int blas_sum_number(const struct gpu_library *library, enum blas_type in)
 {
@@ -56,9 +33,9 @@ int blas_sum_number(const struct gpu_library *library, enum blas_type in)
                              : numbers->sum_f32;
 }
 
-int blas_operation(const struct gpu_library *library, bool turned)
+int blas_operation(const struct gpu_library *library, bool transposed)
 {
-    return turned ? library->blas->numbers.turned : library->blas->numbers.straight;
+    return transposed ? library->blas->numbers.transposed : library->blas->numbers.plain;
 }
 
 int blas_type_number(const struct gpu_library *library, enum blas_type type)
@@ -74,7 +51,7 @@ bool blas_knows(const struct gpu_blas *blas, enum blas_type type)
 enum status blas_check(const struct gpu_library *library, int code, size_t offset, struct err *err)
 {
     const struct blas_numbers *numbers = &library->blas->numbers;
-    const struct library_symbol *symbol = library->blas->symbols;
+    const struct library_symbol *symbol = library->blas->place.symbols;
     if (!code)
         return STATUS_OK;
     while (symbol->offset != offset)
@@ -82,14 +59,6 @@ enum status blas_check(const struct gpu_library *library, int code, size_t offse
     const bool lacks = code == numbers->unsupported[0] || code == numbers->unsupported[1];
     const char *text = library->text ? library->text(code) : NULL;
     return err_set(err, lacks ? ERR_UNSUPPORTED : ERR_DEVICE, "%s: %s (%d)", symbol->name, text ? text : "error", code);
-}
-
-enum status blas_property_version(int parts[static 3], const struct gpu_library *library, struct err *err)
-{
-    enum status status = STATUS_OK;
-    for (int i = 0; i < 3 && !status; ++i)
-        status = blas_check(library, library->property(i, &parts[i]), offsetof(struct gpu_library, property), err);
-    return status;
 }
 
 /* What the library itself calls unsupported, as a reason to skip a case. */
@@ -106,8 +75,7 @@ static enum status lacks(const char *what, const char *name, struct err *err)
 /* The file stays loaded: its kernels are known to the driver. */
 static void close_library(struct gpu_library *library, struct gpu *gpu)
 {
-    if (library->blas->close)
-        library->blas->close(library);
+    blas_lt_forget(library);
     if (library->handle)
         library->destroy(library->handle);
     gpu_free(&gpu->device, library->workspace);
@@ -133,7 +101,7 @@ static void introduce(struct gpu_library *library, const char *version)
         if (value && *value)
             text_addf(&says, ", %s=%s", *name, value);
     }
-    snprintf(library->says, sizeof(library->says), "%s", says.data);
+    SET_TEXT(library->file.says, "%s", says.data);
     text_release(&says);
 }
 
@@ -150,30 +118,49 @@ static enum status make_handle(struct gpu_library *library, struct err *err)
     return err->status;
 }
 
+/* As text, in one of three ways; and whether it is new enough. */
+static enum status read_version(char *version, size_t size, const struct gpu_library *library, struct err *err)
+{
+    int parts[3] = {0}, packed = 0;
+    if (library->version_text)
+        return BLAS_TRY(library, err, version_text, version, size);
+    if (library->version_number) {
+        if (BLAS_TRY(library, err, version_number, library->handle, &packed))
+            return err->status;
+        parts[0] = packed / 100000;
+        parts[1] = packed / 100 % 1000;
+        parts[2] = packed % 100;
+    } else {
+        for (int i = 0; i < 3; ++i)
+            if (BLAS_TRY(library, err, property, i, &parts[i]))
+                return err->status;
+        packed = parts[0] * 10000 + parts[1] * 100 + parts[2];
+    }
+    snprintf(version, size, "%d.%d.%d", parts[0], parts[1], parts[2]);
+    if (packed < library->blas->numbers.least)
+        return err_set(err, ERR_UNSUPPORTED, "the device has no %s that is new enough: %s is version %s",
+                       library->blas->place.name, library->file.path, version);
+    return STATUS_OK;
+}
+
 static enum status prepare(struct gpu_library *library, struct gpu *gpu, struct err *err)
 {
     const struct gpu_blas *blas = library->blas;
-    struct text missing = {0};
     char version[64] = "";
-    enum status status = library_open(&library->file, &blas->place, err);
-    if (status)
-        return status;
-    if (!library_find_symbols(library, library->file.handle, blas->symbols, blas->place.name, &missing))
-        status = library_lacks(&blas->place, missing.data, err);
-    text_release(&missing);
-    if (!status)
-        status = gpu_alloc(&library->workspace, &gpu->device, blas->workspace_bytes, SPACE_DEVICE, err);
-    if (!status && (make_handle(library, err) || blas->open(library, version, sizeof(version), err)))
-        status = lacks("usable", blas->place.name, err);
-    if (!status)
-        introduce(library, version);
-    return status;
+    if (library_open_gemm(&library->file, library, &blas->place, err) ||
+        gpu_alloc(&library->workspace, &gpu->device, blas->workspace_bytes, SPACE_DEVICE, err))
+        return err->status;
+    if (make_handle(library, err) || read_version(version, sizeof(version), library, err) ||
+        (blas->open && blas->open(library, err)))
+        return lacks("usable", blas->place.name, err);
+    introduce(library, version);
+    return STATUS_OK;
 }
 
 static enum status open_library(struct gpu_library **opened, struct gpu *gpu, const struct gpu_blas *blas,
                                 struct err *err)
 {
-    struct gpu_library *library = new_zeroed(1, blas->size_bytes);
+    struct gpu_library *library = new_zeroed(1, sizeof(*library));
     library->blas = blas;
     const enum status status = prepare(library, gpu, err);
     if (status) {
@@ -197,12 +184,12 @@ static union blas_scalar scalar(double value, enum blas_type sum)
 }
 
 /* BLAS counts down columns: a matrix that lies row by row is its transpose there, and D = A * B is D' = B' * A'. */
-static struct blas_product turn(const struct library_gemm *gemm, const struct function *function)
+static struct blas_product by_columns(const struct library_gemm *gemm, enum blas_type in, enum blas_type out)
 {
-    const enum blas_type sum = blas_sum_type(function->in);
+    const enum blas_type sum = blas_types[in].sum;
     return (struct blas_product){
-        .in = function->in,
-        .out = function->out,
+        .in = in,
+        .out = out,
         .ta = gemm->tb,
         .tb = gemm->ta,
         .m = gemm->n,
@@ -230,29 +217,24 @@ enum status gpu_blas_launch(struct gpu *gpu, const struct device_kernel *kernel,
     struct gpu_library *library = kernel->module->library;
     struct library_gemm gemm;
     library_read_gemm(&gemm, args);
-    const struct blas_product product = turn(&gemm, kernel->target);
+    const struct blas_product product = by_columns(&gemm, kernel->in, kernel->out);
     return library->blas->multiply(library, gpu, &product, stream, err)
                ? lacks("such product of", library->blas->place.name, err)
                : STATUS_OK;
 }
 
-static const struct function *find_function(const char *symbol)
+/* The next function that there is, known to the library or not; first with *in = 0 and *nth = 0. */
+static bool next_function(char symbol[static 32], enum blas_type *in, enum blas_type *out, uint32_t *nth)
 {
-    for (size_t i = 0; i < COUNT_OF(functions); ++i)
-        if (!strcmp(functions[i].symbol, symbol))
-            return &functions[i];
-    return NULL;
-}
-
-static enum status unknown_function(const struct gpu_blas *blas, const char *symbol, struct err *err)
-{
-    struct text names = {0};
-    for (size_t i = 0; i < COUNT_OF(functions); ++i)
-        if (blas_knows(blas, functions[i].in) && blas_knows(blas, functions[i].out))
-            text_addf(&names, "%s%s", names.length ? ", " : "", functions[i].symbol);
-    err_set(err, ERR_DEVICE, "no function '%s' of %s; there are %s", symbol, blas->place.name, names.data);
-    text_release(&names);
-    return ERR_DEVICE;
+    while (*in < BLAS_TYPES && *nth == blas_types[*in].out_count) {
+        ++*in;
+        *nth = 0;
+    }
+    if (*in == BLAS_TYPES)
+        return false;
+    *out = blas_types[*in].outs[(*nth)++];
+    snprintf(symbol, 32, "gemm_%s_%s", blas_types[*in].name, blas_types[*out].name);
+    return true;
 }
 
 enum status gpu_blas_kernel(const struct device_kernel **kernel, struct kernel_info *info, struct device_module *module,
@@ -260,14 +242,23 @@ enum status gpu_blas_kernel(const struct device_kernel **kernel, struct kernel_i
 {
     const struct gpu_library *library = module->library;
     const struct gpu_blas *blas = library->blas;
-    const struct function *function = find_function(symbol);
-    if (!function)
-        return unknown_function(blas, symbol, err);
-    if (!blas_knows(blas, function->in) || !blas_knows(blas, function->out))
+    struct text names = {0};
+    enum blas_type in = 0, out = 0;
+    uint32_t nth = 0;
+    char name[32] = "";
+    while (next_function(name, &in, &out, &nth) && strcmp(name, symbol) != 0)
+        if (blas_knows(blas, in) && blas_knows(blas, out))
+            text_addf(&names, "%s%s", names.length ? ", " : "", name);
+    if (in == BLAS_TYPES)
+        err_set(err, ERR_DEVICE, "no function '%s' of %s; there are %s", symbol, blas->place.name, names.data);
+    text_release(&names);
+    if (in == BLAS_TYPES)
+        return ERR_DEVICE;
+    if (!blas_knows(blas, in) || !blas_knows(blas, out))
         return err_set(err, ERR_UNSUPPORTED, "the device has no %s: %s knows no %s", symbol, blas->place.name,
-                       blas_type_names[blas_knows(blas, function->in) ? function->out : function->in]);
-    library_describe_gemm(info, &library->file, library->says);
-    *kernel = gpu_add_kernel(module, (struct device_kernel){.target = function});
+                       blas_types[blas_knows(blas, in) ? out : in].name);
+    library_describe_gemm(info, &library->file);
+    *kernel = gpu_add_kernel(module, (struct device_kernel){.in = in, .out = out});
     return STATUS_OK;
 }
 

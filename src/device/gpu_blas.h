@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
  * BLAS libraries of the GPUs' vendors behind device_ops.load_library; library.h has what their function takes.
- * gpu_blas.c knows which there are, opens them, and turns a row-by-row product into the column-by-column one that BLAS
- * means; gpu_blas_lt.c calls cuBLASLt and hipBLASLt, whose interfaces are the same but for names and numbers,
- * gpu_blas_ex.c cuBLAS and rocBLAS. Prototypes are our own, in the names of neither library. Enumerations are int in
- * all; all objects are handled by pointer.
+ * gpu_blas.c knows which there are, opens them, and makes of a product of rows the product of columns that BLAS means;
+ * gpu_blas_lt.c calls cuBLASLt and hipBLASLt, whose interfaces are the same but for names and numbers, gpu_blas_ex.c
+ * cuBLAS and rocBLAS. Prototypes are our own, in the names of neither library. Enumerations are int in all; all objects
+ * are handled by pointer.
  *
  * Products of f16, bf16 and 8-bit floats are summed in f32, and partial sums stay f32 where a library would be free to
  * add them up in the type of the result: so they are comparable with our kernels, and within the same bound. f32 is f32
@@ -17,7 +17,7 @@
 
 #include "gpu.h"
 
-/* Element types, with names as in manifests. xf32 is f32 that matrix instructions may cut to 10 bits of mantissa. */
+/* Element types. xf32 is f32 that matrix instructions may cut to 10 bits of mantissa. */
 enum blas_type {
     BLAS_F64,
     BLAS_F32,
@@ -32,12 +32,21 @@ enum blas_type {
     BLAS_E5M2FNUZ,
     BLAS_TYPES
 };
-extern const char *const blas_type_names[BLAS_TYPES];
+
+struct blas_type_row {
+    const char *name; /* as in manifests */
+    uint32_t bytes;
+    enum blas_type sum;     /* of the sums of its products, and so of alpha and beta */
+    enum blas_type outs[3]; /* types of its products, which are gemm_{in}_{out}; `out_count` of them */
+    uint32_t out_count;
+};
+extern const struct blas_type_row blas_types[BLAS_TYPES];
 
 /* Column by column: D (m x n) = alpha * op(A) * op(B) + beta * C, where op transposes when `ta`, `tb` say so. */
 struct blas_product {
+    /* The shape: compared as bytes, so without padding. */
     enum blas_type in, out;
-    bool ta, tb;
+    uint32_t ta, tb;
     int64_t m, n, k, lda, ldb, ldd;        /* C lies as D */
     int64_t next_a, next_b, next_d, batch; /* in elements; of C as of D */
     const void *a, *b, *c;
@@ -48,6 +57,8 @@ struct blas_product {
         int32_t i32;
     } alpha, beta;
 };
+enum { BLAS_SHAPE_BYTES = offsetof(struct blas_product, a) };
+_Static_assert(BLAS_SHAPE_BYTES == 4 * sizeof(uint32_t) + 10 * sizeof(int64_t), "a shape has no padding");
 
 /* ---- a library that is known ---- */
 
@@ -62,16 +73,16 @@ enum { BLAS_OPERANDS = 4 };
 /* Numbers of the library's enumerations. */
 struct blas_numbers {
     int types[BLAS_TYPES]; /* BLAS_TYPE */
-    int straight, turned;  /* operations on a matrix */
+    int plain, transposed; /* operations on a matrix */
     int sum_f32, sum_xf32, sum_f64, sum_i32;
     int not_initialized, unsupported[2]; /* error codes; 0: none */
     int exact, xf32;                     /* ex: modes of mathematics */
-    int turn_a, turn_b;                  /* lt: attributes of an operation, int32_t, */
+    int transpose_a, transpose_b;        /* lt: attributes of an operation, int32_t, */
     int batch_count, batch_stride;       /* ... of a layout, int32_t and int64_t in elements, */
     int workspace;                       /* ... of a preference: bytes, uint64_t, */
     int reductions;                      /* ... mask of schemes, uint32_t; 0: it has none, */
     int alignments[BLAS_OPERANDS];       /* ... of A, B, C and D in bytes, uint32_t; 0: none */
-    int least;                           /* lt: version */
+    int least;                           /* version, as a number of the library's own; 0: any */
 };
 
 /* What NVIDIA's two have alike, and hipBLASLt in part: types are those of cudaDataType. */
@@ -79,7 +90,7 @@ struct blas_numbers {
     [BLAS_F32] = BLAS_TYPE(0), [BLAS_XF32] = BLAS_TYPE(0), [BLAS_F64] = BLAS_TYPE(1), [BLAS_F16] = BLAS_TYPE(2),       \
     [BLAS_I8] = BLAS_TYPE(3), [BLAS_I32] = BLAS_TYPE(10), [BLAS_BF16] = BLAS_TYPE(14)
 #define CUBLAS_NUMBERS                                                                                                 \
-    .straight = 0, .turned = 1, .sum_f32 = 68, .sum_xf32 = 77, .sum_f64 = 70, .sum_i32 = 72, .not_initialized = 1,     \
+    .plain = 0, .transposed = 1, .sum_f32 = 68, .sum_xf32 = 77, .sum_f64 = 70, .sum_i32 = 72, .not_initialized = 1,    \
     .unsupported = {15, 8} /* NOT_SUPPORTED, ARCH_MISMATCH */
 #define CUBLAS_OVERRIDES "NVIDIA_TF32_OVERRIDE", "CUBLAS_EMULATE_SINGLE_PRECISION", "CUBLAS_EMULATE_DOUBLE_PRECISION"
 /* 32 MiB is what NVIDIA recommends for Hopper, the most of all (cuBLAS, "cublasSetWorkspace"); AMD recommends no size.
@@ -88,19 +99,15 @@ struct blas_numbers {
 #define HIP_WORKSPACE_BYTES ((uint64_t)128 << 20)
 
 struct gpu_blas {
-    const char *backend; /* that it is for: "hip" */
-    struct library_place place;
+    const char *backend;        /* that it is for: "hip" */
+    struct library_place place; /* its symbols' offsets are in struct gpu_library */
     uint64_t workspace_bytes;
-    size_t size_bytes; /* of the structure that begins with struct gpu_library: offsets in `symbols` are in it */
-    const struct library_symbol *symbols;
     const char *const *overrides; /* variables that change what it computes; NULL-terminated, told when they are set */
     struct blas_numbers numbers;
-    /* The handle was made on the current device. Writes the version. ERR_UNSUPPORTED: it is too old, or not for this
-     * machine. */
-    enum status (*open)(struct gpu_library *library, char *version, size_t version_bytes, struct err *err);
+    /* Optional: the handle was made on the current device. */
+    enum status (*open)(struct gpu_library *library, struct err *err);
     enum status (*multiply)(struct gpu_library *library, struct gpu *gpu, const struct blas_product *product,
                             struct gpu_stream *stream, struct err *err);
-    void (*close)(struct gpu_library *library); /* what is kept between products; optional */
 };
 
 extern const struct gpu_blas blas_cublas, blas_cublaslt, blas_rocblas, blas_hipblaslt;
@@ -109,53 +116,14 @@ bool blas_knows(const struct gpu_blas *blas, enum blas_type type);
 
 /* ---- a library that is open ---- */
 
-/* Adapters have it first in a structure of theirs. */
-struct gpu_library {
-    struct gpu_library *next;
-    const struct gpu_blas *blas;
-    struct library_file file;
-    char says[DEVICE_LIBRARY_TEXT];
-    void *workspace; /* of the device, blas->workspace_bytes; aligned to 256 bytes */
-    void *handle;
-    int (*create)(void **handle);
-    int (*destroy)(void *handle);
-    int (*property)(int part, int *value); /* NVIDIA's: 0, 1, 2 are major, minor, patch */
-    const char *(*text)(int code);         /* optional */
-};
-
-/* What an error code of the function at `offset` of the adapter's structure says. */
-enum status blas_check(const struct gpu_library *library, int code, size_t offset, struct err *err);
-/* The version's parts, by `property`. */
-enum status blas_property_version(int parts[static 3], const struct gpu_library *library, struct err *err);
-int blas_operation(const struct gpu_library *library, bool turned);
-int blas_type_number(const struct gpu_library *library, enum blas_type type);
-/* Of the sums, and so of alpha and beta: f64 of f64, i32 of i8, else f32; and the sums' number. */
-enum blas_type blas_sum_type(enum blas_type in);
-int blas_sum_number(const struct gpu_library *library, enum blas_type in);
-
-/* ---- gpu_blas_ex.c ---- */
-
-struct blas_ex {
-    struct gpu_library library; /* first */
-    int (*set_stream)(void *handle, void *stream);
-    int (*set_workspace)(void *handle, void *memory, size_t size);
-    int (*set_math)(void *handle, int mode);
-    int (*version)(char *text, size_t text_bytes); /* rocBLAS: "4.2.1.12ab34cd" */
-    int (*cuda_gemm)(void *handle, int ta, int tb, int m, int n, int k, const void *alpha, const void *a, int a_type,
-                     int lda, long long next_a, const void *b, int b_type, int ldb, long long next_b, const void *beta,
-                     void *c, int c_type, int ldc, long long next_c, int batch, int sum_type, int algorithm);
-    int (*hip_gemm)(void *handle, int ta, int tb, int m, int n, int k, const void *alpha, const void *a, int a_type,
-                    int lda, int64_t next_a, const void *b, int b_type, int ldb, int64_t next_b, const void *beta,
-                    const void *c, int c_type, int ldc, int64_t next_c, void *d, int d_type, int ldd, int64_t next_d,
-                    int batch, int sum_type, int algorithm, int32_t solution, uint32_t flags);
+/* gpu_blas_ex.c: the state that its handle is in. */
+struct blas_ex_state {
     bool has_stream; /* that of the last call */
     struct gpu_stream *stream;
     bool xf32; /* its mode of mathematics */
 };
 
-/* ---- gpu_blas_lt.c ---- */
-
-/* For products of one shape. */
+/* gpu_blas_lt.c: for products of one shape. */
 struct blas_lt_plan {
     bool is_chosen;
     struct blas_product shape;
@@ -165,9 +133,34 @@ struct blas_lt_plan {
     uint64_t result[16];
 };
 
-struct blas_lt {
-    struct gpu_library library;                 /* first */
-    int (*version)(void *handle, int *version); /* hipBLASLt: major * 100000 + minor * 100 + patch */
+/* Functions that a library has not are NULL. */
+struct gpu_library {
+    struct gpu_library *next;
+    const struct gpu_blas *blas;
+    struct library_file file;
+    void *workspace; /* of the device, blas->workspace_bytes; aligned to 256 bytes */
+    void *handle;
+    struct blas_ex_state state;
+    struct blas_lt_plan plan;
+
+    int (*create)(void **handle);
+    int (*destroy)(void *handle);
+    int (*property)(int part, int *value);              /* NVIDIA's: 0, 1, 2 are major, minor, patch */
+    int (*version_text)(char *text, size_t text_bytes); /* rocBLAS: "4.2.1.12ab34cd" */
+    int (*version_number)(void *handle, int *version);  /* hipBLASLt: major * 100000 + minor * 100 + patch */
+    const char *(*text)(int code);                      /* optional */
+
+    int (*set_stream)(void *handle, void *stream);
+    int (*set_workspace)(void *handle, void *memory, size_t size);
+    int (*set_math)(void *handle, int mode);
+    int (*cuda_gemm)(void *handle, int ta, int tb, int m, int n, int k, const void *alpha, const void *a, int a_type,
+                     int lda, long long next_a, const void *b, int b_type, int ldb, long long next_b, const void *beta,
+                     void *c, int c_type, int ldc, long long next_c, int batch, int sum_type, int algorithm);
+    int (*hip_gemm)(void *handle, int ta, int tb, int m, int n, int k, const void *alpha, const void *a, int a_type,
+                    int lda, int64_t next_a, const void *b, int b_type, int ldb, int64_t next_b, const void *beta,
+                    const void *c, int c_type, int ldc, int64_t next_c, void *d, int d_type, int ldd, int64_t next_d,
+                    int batch, int sum_type, int algorithm, int32_t solution, uint32_t flags);
+
     int (*desc_create)(void **desc, int sum_type, int scale_type);
     int (*desc_destroy)(void *desc);
     int (*desc_set)(void *desc, int attribute, const void *value, size_t size);
@@ -182,11 +175,19 @@ struct blas_lt {
     int (*matmul)(void *handle, void *desc, const void *alpha, const void *a, void *a_layout, const void *b,
                   void *b_layout, const void *beta, const void *c, void *c_layout, void *d, void *d_layout,
                   const void *algorithm, void *workspace, size_t workspace_bytes, void *stream);
-    struct blas_lt_plan plan;
 };
+#define BLAS_SYMBOL(member, name, need) LIBRARY_SYMBOL(struct gpu_library, member, name, need)
+
+/* What an error code of the function at `offset` of struct gpu_library says. */
+enum status blas_check(const struct gpu_library *library, int code, size_t offset, struct err *err);
+#define BLAS_TRY(library, err, member, ...)                                                                            \
+    blas_check((library), (library)->member(__VA_ARGS__), offsetof(struct gpu_library, member), (err))
+int blas_operation(const struct gpu_library *library, bool transposed);
+int blas_type_number(const struct gpu_library *library, enum blas_type type);
+int blas_sum_number(const struct gpu_library *library, enum blas_type in);
 
 /* Fills the plan but for its algorithm. What was made of it when it fails, blas_lt_forget takes back. */
-enum status blas_lt_describe(struct blas_lt *lt, const struct blas_product *product, struct err *err);
-void blas_lt_forget(struct blas_lt *lt);
+enum status blas_lt_describe(struct gpu_library *library, const struct blas_product *product, struct err *err);
+void blas_lt_forget(struct gpu_library *library);
 
 #endif

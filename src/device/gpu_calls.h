@@ -72,12 +72,13 @@ enum { GPU_STREAM_NON_BLOCKING = 1 };  /* does not wait for the null stream */
 enum { GPU_MEM_ATTACH_GLOBAL = 1 };    /* managed memory that every stream may use */
 enum { GPU_CAPTURE_THREAD_LOCAL = 1 }; /* what other threads call meanwhile is their affair */
 
-/* ---- what both have ---- */
+/* ---- the functions ---- */
 
 /* Parameter lists look like products to it. */
 /* clang-format off */
-/* X(member, CUDA's symbol, HIP's, what needs it (enum gpu_feature), parameters) */
-#define GPU_CALLS(X)                                                                                                   \
+/* What both have: X(member, CUDA's symbol, HIP's, what needs it (enum gpu_feature), parameters). What one has, or has
+ * differently: CUDA(symbol, what needs it, parameters), HIP(the same). */
+#define GPU_CALLS(X, CUDA, HIP)                                                                                        \
     X(init, cuInit, hipInit, GPU_REQUIRED, (unsigned flags))                                                           \
     X(count, cuDeviceGetCount, hipGetDeviceCount, GPU_REQUIRED, (int *count))                                          \
     X(name, cuDeviceGetName, hipDeviceGetName, GPU_REQUIRED, (char *name, int size, int device))                       \
@@ -124,46 +125,48 @@ enum { GPU_CAPTURE_THREAD_LOCAL = 1 }; /* what other threads call meanwhile is t
       (struct gpu_instance **instance, struct gpu_captured *graph, unsigned long long flags))                          \
     X(instance_free, cuGraphExecDestroy, hipGraphExecDestroy, GPU_GRAPHS, (struct gpu_instance *instance))             \
     X(instance_launch, cuGraphLaunch, hipGraphLaunch, GPU_GRAPHS,                                                      \
-      (struct gpu_instance *instance, struct gpu_stream *stream))
-
-/* ---- what one has, or has differently: X(symbol, what needs it, parameters) ---- */
-
-#define CUDA_CALLS(X)                                                                                                  \
-    X(cuDriverGetVersion, GPU_REQUIRED, (int *version))                                                                \
-    X(cuDeviceGet, GPU_REQUIRED, (int *device, int ordinal))                                                           \
-    X(cuDevicePrimaryCtxRetain, GPU_REQUIRED, (struct gpu_context **context, int device))                              \
-    X(cuDevicePrimaryCtxRelease_v2, GPU_REQUIRED, (int device))                                                        \
-    X(cuCtxSetCurrent, GPU_REQUIRED, (struct gpu_context *context))                                                    \
-    X(cuCtxEnablePeerAccess, GPU_PEER, (struct gpu_context *peer, unsigned flags))                                     \
-    X(cuMemcpy, GPU_REQUIRED, (gpu_address to, gpu_address from, size_t size))                                         \
-    X(cuMemcpyAsync, GPU_REQUIRED, (gpu_address to, gpu_address from, size_t size, struct gpu_stream *stream))         \
-    X(cuStreamSynchronize, GPU_REQUIRED, (struct gpu_stream *stream))                                                  \
-    X(cuModuleLoadDataEx, GPU_REQUIRED,                                                                                \
+      (struct gpu_instance *instance, struct gpu_stream *stream))                                                      \
+    CUDA(cuDriverGetVersion, GPU_REQUIRED, (int *version))                                                             \
+    CUDA(cuDeviceGet, GPU_REQUIRED, (int *device, int ordinal))                                                        \
+    CUDA(cuDevicePrimaryCtxRetain, GPU_REQUIRED, (struct gpu_context **context, int device))                           \
+    CUDA(cuDevicePrimaryCtxRelease_v2, GPU_REQUIRED, (int device))                                                     \
+    CUDA(cuCtxSetCurrent, GPU_REQUIRED, (struct gpu_context *context))                                                 \
+    CUDA(cuCtxEnablePeerAccess, GPU_PEER, (struct gpu_context *peer, unsigned flags))                                  \
+    CUDA(cuMemcpy, GPU_REQUIRED, (gpu_address to, gpu_address from, size_t size))                                      \
+    CUDA(cuMemcpyAsync, GPU_REQUIRED, (gpu_address to, gpu_address from, size_t size, struct gpu_stream *stream))      \
+    CUDA(cuStreamSynchronize, GPU_REQUIRED, (struct gpu_stream *stream))                                               \
+    CUDA(cuModuleLoadDataEx, GPU_REQUIRED,                                                                             \
       (struct gpu_code **code, const void *image, unsigned count, unsigned *options, void **values))                   \
-    X(cuFuncGetAttribute, GPU_REQUIRED, (int *value, unsigned attribute, struct gpu_function *function))               \
-    X(cuFuncSetAttribute, GPU_REQUIRED, (struct gpu_function *function, unsigned attribute, int value))                \
-    X(cuFuncGetParamInfo, GPU_OPTIONAL,                                                                                \
+    CUDA(cuFuncGetAttribute, GPU_REQUIRED, (int *value, unsigned attribute, struct gpu_function *function))            \
+    CUDA(cuFuncSetAttribute, GPU_REQUIRED, (struct gpu_function *function, unsigned attribute, int value))             \
+    CUDA(cuFuncGetParamInfo, GPU_OPTIONAL,                                                                             \
       (struct gpu_function *function, size_t index, size_t *offset, size_t *size))                                     \
-    X(cuGetErrorName, GPU_OPTIONAL, (gpu_error code, const char **name))                                               \
-    X(cuGetErrorString, GPU_OPTIONAL, (gpu_error code, const char **text))
-
-/* Besides these hipGetErrorName, which returns no code. */
-#define HIP_CALLS(X)                                                                                                   \
-    X(hipSetDevice, GPU_REQUIRED, (int device))                                                                        \
-    X(hipMemcpy, GPU_REQUIRED, (void *to, const void *from, size_t size, unsigned kind))                               \
-    X(hipMemcpyAsync, GPU_REQUIRED,                                                                                    \
+    CUDA(cuGetErrorName, GPU_OPTIONAL, (gpu_error code, const char **name))                                            \
+    CUDA(cuGetErrorString, GPU_OPTIONAL, (gpu_error code, const char **text))                                          \
+    HIP(hipSetDevice, GPU_REQUIRED, (int device))                                                                      \
+    HIP(hipMemcpy, GPU_REQUIRED, (void *to, const void *from, size_t size, unsigned kind))                             \
+    HIP(hipMemcpyAsync, GPU_REQUIRED,                                                                                  \
       (void *to, const void *from, size_t size, unsigned kind, struct gpu_stream *stream))                             \
-    X(hipModuleLoad, GPU_REQUIRED, (struct gpu_code **code, const char *path))                                         \
-    X(hipGetDevicePropertiesR0600, GPU_OPTIONAL, (void *properties, int device))                                       \
-    X(hipGetDeviceProperties, GPU_OPTIONAL, (void *properties, int device))                                            \
-    X(hipRuntimeGetVersion, GPU_OPTIONAL, (int *version))                                                              \
-    X(hipExtMallocWithFlags, GPU_FINE, (void **pointer, size_t size, unsigned flags))                                  \
-    X(hipDeviceEnablePeerAccess, GPU_PEER, (int peer, unsigned flags))                                                 \
-    X(hipExtModuleLaunchKernel, GPU_OWN_TIMES,                                                                         \
+    HIP(hipModuleLoad, GPU_REQUIRED, (struct gpu_code **code, const char *path))                                       \
+    HIP(hipGetDevicePropertiesR0600, GPU_OPTIONAL, (void *properties, int device))                                     \
+    HIP(hipGetDeviceProperties, GPU_OPTIONAL, (void *properties, int device))                                          \
+    HIP(hipRuntimeGetVersion, GPU_OPTIONAL, (int *version))                                                            \
+    HIP(hipExtMallocWithFlags, GPU_FINE, (void **pointer, size_t size, unsigned flags))                                \
+    HIP(hipDeviceEnablePeerAccess, GPU_PEER, (int peer, unsigned flags))                                               \
+    HIP(hipExtModuleLaunchKernel, GPU_OWN_TIMES,                                                                       \
       (struct gpu_function *function, uint32_t work_x, uint32_t work_y, uint32_t work_z, uint32_t block_x,             \
        uint32_t block_y, uint32_t block_z, size_t lds_bytes, struct gpu_stream *stream, void **args, void **extra,     \
        struct gpu_event *from, struct gpu_event *to, uint32_t flags))
 /* clang-format on */
+
+#define GPU_MEMBER(member, cuda, hip, need, parameters) gpu_error(*member) parameters;
+#define GPU_OWN_MEMBER(symbol, need, parameters) gpu_error(*symbol) parameters;
+#define GPU_NOTHING(symbol, need, parameters)
+/* Of the other vendor's own they are NULL. */
+struct gpu_calls {
+    GPU_CALLS(GPU_MEMBER, GPU_OWN_MEMBER, GPU_OWN_MEMBER)
+    const char *(*hipGetErrorName)(gpu_error code); /* optional; the only one that returns no code */
+};
 
 /* ---- numbers of one ---- */
 
@@ -202,25 +205,6 @@ enum { HIP_MALLOC_FINE_GRAINED = 1 };            /* coherent with the host while
     X(CAPABILITY_MINOR, 76, 0, MAY_BE_0, UNKNOWN_IS_0)
 /* clang-format on */
 #define GPU_FACT(fact, cuda, hip, cuda_rule, hip_rule) FACT_##fact,
-#define GPU_CUDA_FACT(fact, cuda, hip, cuda_rule, hip_rule) CUDA_##fact = (cuda),
-#define GPU_HIP_FACT(fact, cuda, hip, cuda_rule, hip_rule) HIP_##fact = (hip),
 enum gpu_fact { GPU_FACT_TABLE(GPU_FACT) GPU_FACTS };
-enum { GPU_FACT_TABLE(GPU_CUDA_FACT) };
-enum { GPU_FACT_TABLE(GPU_HIP_FACT) };
-
-/* ---- the tables of pointers ---- */
-
-#define GPU_MEMBER(member, cuda, hip, need, parameters) gpu_error(*member) parameters;
-#define GPU_OWN_MEMBER(symbol, need, parameters) gpu_error(*symbol) parameters;
-struct gpu_calls {
-    GPU_CALLS(GPU_MEMBER)
-};
-struct cuda_calls {
-    CUDA_CALLS(GPU_OWN_MEMBER)
-};
-struct hip_calls {
-    HIP_CALLS(GPU_OWN_MEMBER)
-    const char *(*hipGetErrorName)(gpu_error code); /* optional */
-};
 
 #endif

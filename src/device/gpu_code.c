@@ -25,21 +25,14 @@ void gpu_unload(struct device *device, struct device_module *module)
         return;
     if (module->code)
         gpu->api.unload(module->code);
-    while (module->kernels) {
-        struct device_kernel *kernel = module->kernels;
-        module->kernels = kernel->next;
-        free(kernel);
-    }
+    arena_release(&module->kernels);
     free(module);
 }
 
 const struct device_kernel *gpu_add_kernel(struct device_module *module, struct device_kernel kernel)
 {
-    struct device_kernel *added = new_zeroed(1, sizeof(*added));
-    *added = kernel;
+    struct device_kernel *added = arena_copy(&module->kernels, &kernel, sizeof(kernel));
     added->module = module;
-    added->next = module->kernels;
-    module->kernels = added;
     return added;
 }
 
@@ -49,7 +42,7 @@ static enum status find_function(struct gpu_function **function, struct kernel_i
     const gpu_error error = gpu->api.find(function, code, symbol);
     if (error == GPU_NOT_FOUND)
         return err_set(err, ERR_DEVICE, "no kernel '%s' in the module", symbol);
-    enum status status = gpu_check(gpu, error, offsetof(struct gpu, api.find), err);
+    enum status status = GPU_CHECK(gpu, err, find, error);
     if (!status && gpu->vendor->prepare)
         status = gpu->vendor->prepare(info, gpu, *function, err);
     return status ? err_within(err, "kernel '%s'", symbol) : STATUS_OK;
@@ -86,7 +79,7 @@ static enum status launch_together(const struct gpu *gpu, const struct device_la
     if (code == GPU_COOPERATIVE_LAUNCH_TOO_LARGE)
         return err_set(err, ERR_UNSUPPORTED, "%u x %u x %u workgroups cannot run at once on this device", grid[0],
                        grid[1], grid[2]);
-    return gpu_check(gpu, code, offsetof(struct gpu, api.launch_together), err);
+    return GPU_CHECK(gpu, err, launch_together, code);
 }
 
 /* Any launch, cooperative or not, of a kernel or a library's function. */

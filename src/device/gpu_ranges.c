@@ -3,70 +3,34 @@
  * Named ranges of profilers: two functions, begin and end, of whichever library is there.
  */
 #include <dlfcn.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "nvtx.h"
+#include "gpu.h"
 
-static bool use_library(struct gpu_ranges *ranges, const char *path, const char *push_name, const char *pop_name)
+/* Where it fails there are no functions, which gpu_vendor.no_ranges tells. */
+static void use_library(struct gpu_ranges *ranges, const struct library_place *place)
 {
-    void *library = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
-    void (*const push)(void) = library ? library_function(library, push_name) : NULL;
-    void (*const pop)(void) = library ? library_function(library, pop_name) : NULL;
-    if (!push || !pop) {
-        if (library)
-            dlclose(library);
-        return false;
-    }
-    ranges->push = (int (*)(const char *))push;
-    ranges->pop = (int (*)(void))pop;
-    return true;
+    struct library_file file;
+    struct err ignored = {0};
+    library_open(&file, ranges, place, &ignored);
 }
 
-/* A library that is named so is the only one that is tried. */
-static const char *named_library(const char *variable)
-{
-    const char *named = getenv(variable);
-    return named && *named ? named : NULL;
-}
+#define RANGE_SYMBOL(member, name) LIBRARY_SYMBOL(struct gpu_ranges, member, name, REQUIRED)
 
 /* ---- ROCTX ---- */
 
-static bool use_roctx(struct gpu_ranges *ranges, const char *path)
-{
-    return use_library(ranges, path, "roctxRangePushA", "roctxRangePop");
-}
-
-static bool use_below(struct gpu_ranges *ranges, const char *folder, const char *name)
-{
-    static const char *const suffixes[] = {"", ".1", ".4"};
-    char path[512];
-    for (size_t i = 0; i < COUNT_OF(suffixes); ++i)
-        if (snprintf(path, sizeof(path), "%s%s%s", folder, name, suffixes[i]) < (int)sizeof(path) &&
-            use_roctx(ranges, path))
-            return true;
-    return false;
-}
+static const struct library_symbol roctx_symbols[] = {
+    RANGE_SYMBOL(push, "roctxRangePushA"), RANGE_SYMBOL(pop, "roctxRangePop"), {NULL, 0, 0}};
 
 void roctx_find(struct gpu_ranges *ranges)
 {
-    static const char *const names[] = {ROCTX_NEW, ROCTX_OLD};
-    const char *named = named_library("ROOFTILE_ROCTX_LIBRARY"), *rocm = named_library("ROCM_PATH");
-    char folder[400];
-    snprintf(folder, sizeof(folder), "%.380s/lib/", rocm ? rocm : "");
-    const char *const folders[] = {rocm ? folder : "", "", "/opt/rocm/lib/"};
-    if (named)
-        use_roctx(ranges, named);
-    for (size_t i = 0; i < COUNT_OF(names) && !named; ++i)
-        for (size_t k = 0; k < COUNT_OF(folders); ++k)
-            if (use_below(ranges, folders[k], names[i]))
-                return;
+#define ROCM(name, newest) "$ROCM_PATH/lib/" name "*", name, newest, "/opt/rocm/lib/" name "*"
+    static const char *const files[] = {ROCM(ROCTX_NEW, ROCTX_NEW ".1"), ROCM(ROCTX_OLD, ROCTX_OLD ".4"), NULL};
+    static const struct library_place place = {"ROCTX", "ROOFTILE_ROCTX_LIBRARY", files, roctx_symbols, RTLD_GLOBAL};
+    use_library(ranges, &place);
 }
 
 /* ---- NVTX ---- */
-
-#define NVTX_OLD "libnvToolsExt.so.1"
 
 /* The handshake passes no context, so what a tool fills can only be here. It is filled once for the process. */
 static nvtx_function functions[NVTX_MODULES][NVTX_CORE_FUNCTIONS];
@@ -121,16 +85,14 @@ static bool use_tool(struct gpu_ranges *ranges, const char *path)
     return ranges->push;
 }
 
-static bool use_nvtx(struct gpu_ranges *ranges, const char *path)
-{
-    return use_library(ranges, path, "nvtxRangePushA", "nvtxRangePop");
-}
+static const struct library_symbol nvtx_symbols[] = {
+    RANGE_SYMBOL(push, "nvtxRangePushA"), RANGE_SYMBOL(pop, "nvtxRangePop"), {NULL, 0, 0}};
 
 void nvtx_find(struct gpu_ranges *ranges)
 {
-    const char *named = named_library("ROOFTILE_NVTX_LIBRARY"), *tool = named_library("NVTX_INJECTION64_PATH");
-    if (named)
-        use_nvtx(ranges, named);
-    else if (!(tool && use_tool(ranges, tool)) && !use_nvtx(ranges, NVTX_OLD))
-        use_nvtx(ranges, "/usr/local/cuda/lib64/" NVTX_OLD);
+    static const char *const files[] = {"libnvToolsExt.so.1", "/usr/local/cuda/lib64/libnvToolsExt.so.1", NULL};
+    static const struct library_place place = {"NVTX", "ROOFTILE_NVTX_LIBRARY", files, nvtx_symbols, RTLD_GLOBAL};
+    const char *named = getenv(place.variable), *tool = getenv("NVTX_INJECTION64_PATH");
+    if ((named && *named) || !tool || !*tool || !use_tool(ranges, tool))
+        use_library(ranges, &place);
 }

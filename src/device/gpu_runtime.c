@@ -1,90 +1,41 @@
 /* SPDX-License-Identifier: MIT */
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <glob.h>
 #include <grp.h>
-#include <poll.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "gpu.h"
-#include "rooftile/clock.h"
 
 /* ---- finding the library ---- */
 
-/* What was found is in `gpu`; else why each candidate was no good. */
-struct gpu_search {
-    struct gpu *gpu;
-    struct text problems;
-};
-
 struct gpu *gpu_new(const struct gpu_vendor *vendor)
 {
-    struct gpu *gpu = new_zeroed(1, vendor->size_bytes);
+    struct gpu *gpu = new_zeroed(1, sizeof(*gpu));
     gpu->device.ops = vendor->ops;
     gpu->vendor = vendor;
     return gpu;
 }
 
-/* The loader's message begins with the name that it was given; with another one when that was found and lacks
- * something. */
-static bool is_absent(const char *message, const char *name)
-{
-    return text_starts(message, name) && message[strlen(name)] == ':' && strstr(message, "No such file");
-}
-
-enum gpu_found gpu_try_library(struct gpu_search *search, const char *name, bool named)
-{
-    struct gpu *gpu = search->gpu;
-    const char *also = search->problems.length ? "; " : "";
-    void *handle = dlopen(name, RTLD_NOW | gpu->vendor->open_flags);
-    if (!handle) {
-        const char *message = dlerror();
-        const bool absent = is_absent(message, name);
-        if (named || !absent)
-            text_addf(&search->problems, "%s%s", also, message);
-        return absent ? GPU_ABSENT : GPU_USELESS;
-    }
-    struct text missing = {0};
-    const bool usable = library_find_symbols(gpu, handle, gpu->vendor->symbols, gpu->vendor->whole, &missing);
-    if (usable) {
-        Dl_info file = {0};
-        dladdr(dlsym(handle, gpu->vendor->symbols[0].name), &file);
-        snprintf(gpu->path, sizeof(gpu->path), "%s", file.dli_fname ? file.dli_fname : name);
-    } else {
-        text_addf(&search->problems, "%s%s lacks %s", also, name, missing.data);
-        dlclose(handle);
-    }
-    text_release(&missing);
-    return usable ? GPU_USABLE : GPU_USELESS;
-}
-
 enum status gpu_find_library(struct gpu *gpu, struct err *err)
 {
-    struct gpu_search search = {.gpu = gpu};
-    const char *named = getenv(gpu->vendor->variable);
-    enum status status = STATUS_OK;
-    const bool found =
-        named && *named ? gpu_try_library(&search, named, true) == GPU_USABLE : gpu->vendor->search(&search);
-    if (!found)
-        status =
-            err_set(err, ERR_DEVICE_LOST, "%s", search.problems.length ? search.problems.data : gpu->vendor->absent);
-    text_release(&search.problems);
-    return status;
+    if (!library_open(&gpu->library, &gpu->api, &gpu->vendor->place, err))
+        return STATUS_OK;
+    err->status = ERR_DEVICE_LOST;
+    return err->status;
 }
 
 const char *gpu_lacks(const struct gpu *gpu, enum gpu_feature feature)
 {
-    for (const struct library_symbol *row = gpu->vendor->symbols; row->name; ++row) {
+    for (const struct library_symbol *row = gpu->vendor->place.symbols; row->name; ++row) {
         void *function;
-        memcpy(&function, (const char *)gpu + row->offset, sizeof(function));
+        memcpy(&function, (const char *)&gpu->api + row->offset, sizeof(function));
         if (row->need == feature && !function)
             return row->name;
     }
@@ -94,7 +45,7 @@ const char *gpu_lacks(const struct gpu *gpu, enum gpu_feature feature)
 enum status gpu_require(const struct gpu *gpu, enum gpu_feature feature, struct err *err)
 {
     const char *missing = gpu_lacks(gpu, feature);
-    return missing ? err_set(err, ERR_UNSUPPORTED, "%s lacks %s", gpu->path, missing) : STATUS_OK;
+    return missing ? err_set(err, ERR_UNSUPPORTED, "%s lacks %s", gpu->library.path, missing) : STATUS_OK;
 }
 
 /* ---- starting it ---- */
@@ -114,17 +65,14 @@ static bool explain_permission(struct text *why, const char *path)
 /* True when this is why there is none: there is no such file, or this user may not use one. */
 static bool explain_file(struct text *why, const struct gpu_device_file *file, const char *dev)
 {
-    struct text pattern = {0};
-    glob_t nodes = {0};
+    glob_t nodes;
     bool explained = false;
-    text_addf(&pattern, "%s/%s", dev, file->pattern);
-    if (glob(pattern.data, 0, NULL, &nodes) == 0)
+    if (sysfs_find(&nodes, dev, file->pattern))
         for (size_t i = 0; i < nodes.gl_pathc && !explained; ++i)
             explained = explain_permission(why, nodes.gl_pathv[i]);
     else if ((explained = file->means != NULL))
         text_addf(why, ": there is no %s/%s (%s)", dev, file->name, file->means);
     globfree(&nodes);
-    text_release(&pattern);
     return explained;
 }
 
@@ -154,19 +102,22 @@ static void explain_failure(struct text *why, const struct gpu_vendor *vendor, u
 static enum status count_devices(struct gpu *gpu, gpu_error *code, struct err *err)
 {
     int count = 0;
-    if (gpu->vendor->prepare_start)
-        gpu->vendor->prepare_start();
+    if (gpu->vendor->setting[0])
+        setenv(gpu->vendor->setting[0], gpu->vendor->setting[1], 0);
     *code = gpu->api.init(0);
-    if (gpu_check(gpu, *code, offsetof(struct gpu, api.init), err))
+    if (GPU_CHECK(gpu, err, init, *code))
         return err->status;
     *code = gpu->api.count(&count);
-    if (gpu_check(gpu, *code, offsetof(struct gpu, api.count), err))
+    if (GPU_CHECK(gpu, err, count, *code))
         return err->status;
     *code = count > 0 ? GPU_SUCCESS : GPU_NO_DEVICE;
     gpu->count = count < GPU_MAX_DEVICES ? count : GPU_MAX_DEVICES;
-    for (int i = 0; i < gpu->count; ++i)
+    for (int i = 0; i < gpu->count; ++i) {
         gpu->handles[i] = i;
-    return gpu->count > 0 && gpu->vendor->started ? gpu->vendor->started(gpu, err) : STATUS_OK;
+        if (gpu->api.cuDeviceGet && GPU_TRY(gpu, err, cuDeviceGet, &gpu->handles[i], i))
+            return err->status;
+    }
+    return STATUS_OK;
 }
 
 enum status gpu_start(struct gpu *gpu, struct err *err)
@@ -178,7 +129,7 @@ enum status gpu_start(struct gpu *gpu, struct err *err)
     if (!status && gpu->count > 0)
         return STATUS_OK;
     gpu->count = 0;
-    text_addf(&why, "%s finds no GPU%s%s", gpu->path, status ? ", " : "", cause.text);
+    text_addf(&why, "%s finds no GPU%s%s", gpu->library.path, status ? ", " : "", cause.text);
     explain_failure(&why, gpu->vendor, code);
     err_set(err, ERR_DEVICE_LOST, "%s", why.data);
     text_release(&why);
@@ -203,37 +154,27 @@ static int count_here(struct text *why, const struct gpu_vendor *vendor)
     return count;
 }
 
-_Noreturn static void child_main(int answers, const struct gpu_vendor *vendor)
+/* Whatever the library does, this process ends after `timeout_ms`. */
+_Noreturn static void child_main(int answers, const struct gpu_vendor *vendor, int timeout_ms)
 {
+    const struct itimerval timer = {.it_value = {timeout_ms / 1000, timeout_ms % 1000 * 1000}};
     struct answer answer = {0};
     struct text why = {0};
     prctl(PR_SET_PDEATHSIG, SIGKILL);
+    signal(SIGALRM, SIG_DFL);
+    setitimer(ITIMER_REAL, &timer, NULL);
+    dup2(STDERR_FILENO, STDOUT_FILENO); /* a library that greets is no part of the result */
     answer.count = count_here(&why, vendor);
-    snprintf(answer.why, sizeof(answer.why), "%s", why.data ? why.data : "");
+    SET_TEXT(answer.why, "%s", why.data ? why.data : "");
     const ssize_t written = write(answers, &answer, sizeof(answer));
     _exit(written == (ssize_t)sizeof(answer) ? 0 : 1); /* without the destructors of the library */
 }
 
-enum outcome { ANSWERED, DIED, LATE };
-
-/* A pipe takes the answer whole: it is smaller than PIPE_BUF. */
-static enum outcome receive(struct answer *answer, int answers, int timeout_ms)
+static void explain_death(struct text *why, const char *library, int wait_status, int timeout_ms)
 {
-    const uint64_t start_ns = clock_now_ns();
-    struct pollfd watch = {.fd = answers, .events = POLLIN};
-    for (;;) {
-        const int64_t left_ms = timeout_ms - (int64_t)((clock_now_ns() - start_ns) / 1000000);
-        const int ready = poll(&watch, 1, left_ms > 0 ? (int)left_ms : 0);
-        if (ready > 0)
-            return read(answers, answer, sizeof(*answer)) == (ssize_t)sizeof(*answer) ? ANSWERED : DIED;
-        if (ready == 0 || errno != EINTR)
-            return LATE;
-    }
-}
-
-static void explain_death(struct text *why, const char *library, int wait_status)
-{
-    if (WIFSIGNALED(wait_status))
+    if (WIFSIGNALED(wait_status) && WTERMSIG(wait_status) == SIGALRM)
+        text_addf(why, "%s did not count its devices within %.3g s", library, timeout_ms / 1e3);
+    else if (WIFSIGNALED(wait_status))
         text_addf(why, "%s died of SIG%s while counting its devices", library, sigabbrev_np(WTERMSIG(wait_status)));
     else
         text_addf(why, "%s ended the process (exit code %d) while counting its devices", library,
@@ -244,30 +185,123 @@ int gpu_count(struct text *why, const struct gpu_vendor *vendor, int timeout_ms)
 {
     int answers[2], wait_status = 0;
     struct answer answer = {0};
-    if (pipe2(answers, O_CLOEXEC)) {
+    if (pipe2(answers, O_CLOEXEC | O_NONBLOCK)) {
         text_addf(why, "cannot make a pipe: %s", strerror(errno));
         return 0;
     }
     const pid_t child = fork();
     if (child == 0)
-        child_main(answers[1], vendor);
+        child_main(answers[1], vendor, timeout_ms);
     close(answers[1]);
     if (child < 0) {
         text_addf(why, "cannot start a process: %s", strerror(errno));
         close(answers[0]);
         return 0;
     }
-    const enum outcome outcome = receive(&answer, answers[0], timeout_ms);
-    close(answers[0]);
-    if (outcome == LATE)
-        kill(child, SIGKILL);
     while (waitpid(child, &wait_status, 0) < 0 && errno == EINTR)
         ;
-    if (outcome == ANSWERED)
+    /* A pipe takes the answer whole: it is smaller than PIPE_BUF. It is there by now, or never. */
+    const ssize_t got = read(answers[0], &answer, sizeof(answer));
+    close(answers[0]);
+    if (got == (ssize_t)sizeof(answer))
         text_add(why, answer.why);
-    else if (outcome == DIED)
-        explain_death(why, vendor->library, wait_status);
     else
-        text_addf(why, "%s did not count its devices within %.3g s", vendor->library, timeout_ms / 1e3);
+        explain_death(why, vendor->library, wait_status, timeout_ms);
     return answer.count;
+}
+
+/* ---- what a device says about itself ---- */
+
+static enum status read_facts(uint32_t facts[static GPU_FACTS], const struct gpu *gpu, struct err *err)
+{
+    for (size_t i = 0; i < GPU_FACTS; ++i) {
+        const struct gpu_attribute *asked = &gpu->vendor->attributes[i];
+        struct err why = {0};
+        int value = 0;
+        facts[i] = 0;
+        if (!asked->attribute)
+            continue;
+        const enum status status = GPU_TRY(gpu, &why, attribute, &value, asked->attribute, gpu->handles[gpu->index]);
+        if (asked->rule != UNKNOWN_IS_0 && status)
+            return err_set(err, status, "%s of attribute %u", why.text, asked->attribute);
+        if (asked->rule != UNKNOWN_IS_0 && (value < 0 || (!value && asked->rule == MUST_BE_KNOWN)))
+            return err_set(err, ERR_DEVICE, "attribute %u of the device is %d", asked->attribute, value);
+        facts[i] = status || value < 0 ? 0 : (uint32_t)value;
+    }
+    return STATUS_OK;
+}
+
+static void fill_facts(struct device_info *info, const uint32_t facts[static GPU_FACTS])
+{
+    info->wave = facts[FACT_WAVE];
+    info->cus = facts[FACT_PHYSICAL_UNITS] ? facts[FACT_PHYSICAL_UNITS] : facts[FACT_UNITS];
+    info->xccs = facts[FACT_XCCS];
+    info->max_block = facts[FACT_BLOCK];
+    for (int i = 0; i < 3; ++i)
+        info->max_grid[i] = facts[FACT_GRID_X + i] ? facts[FACT_GRID_X + i] : INT32_MAX;
+    info->cooperative = facts[FACT_TOGETHER] != 0;
+    info->lds_bytes = facts[FACT_LDS];
+    info->core_hz = facts[FACT_CORE_KHZ] * 1e3;
+    info->memory_hz = facts[FACT_MEMORY_KHZ] * 1e3;
+    if (facts[FACT_L2])
+        info->caches[info->cache_count++] = (struct device_cache){
+            .name = "L2", .size_bytes = facts[FACT_L2], .instances = facts[FACT_XCCS] ? facts[FACT_XCCS] : 1};
+}
+
+/* What it lacks is known before anything is asked for. */
+static void fill_spaces(struct device_info *info, const struct gpu *gpu, const uint32_t facts[static GPU_FACTS])
+{
+    info->index = (uint32_t)gpu->index;
+    info->peers = (uint32_t)(gpu->count - 1);
+    info->lacks_spaces = gpu->vendor->lacks_spaces;
+    for (enum device_space space = 0; space < DEVICE_SPACES; space++)
+        if (gpu_lacks(gpu, gpu_feature_of(space)))
+            info->lacks_spaces |= SPACE_BIT(space);
+    if (!facts[FACT_MANAGED])
+        info->lacks_spaces |= SPACE_BIT(SPACE_MANAGED);
+    if (gpu->count < 2)
+        info->lacks_spaces |= SPACE_BIT(SPACE_PEER);
+    /* Else the host and the device know pinned memory by different addresses. */
+    if (gpu->vendor->attributes[FACT_UNIFIED].attribute && !facts[FACT_UNIFIED])
+        info->lacks_spaces |= SPACE_BIT(SPACE_PINNED);
+    /* With HMM (on AMD, and XNACK), or where the host's page tables are the device's too, kernels reach what malloc
+     * gives. */
+    if (!facts[FACT_PAGEABLE])
+        info->lacks_kernel_spaces = SPACE_BIT(SPACE_PAGEABLE);
+}
+
+/* The address by which the operating system knows the card; "" unknown. */
+static void read_pci_bdf(struct device_info *info, const struct gpu *gpu)
+{
+    struct err ignored = {0};
+    if (!gpu->api.pci_bus_id ||
+        GPU_TRY(gpu, &ignored, pci_bus_id, info->pci_bdf, (int)sizeof(info->pci_bdf), gpu->handles[gpu->index]))
+        info->pci_bdf[0] = '\0';
+}
+
+enum status gpu_describe(struct device_info *info, struct gpu *gpu, struct err *err)
+{
+    const struct gpu_vendor *vendor = gpu->vendor;
+    struct device_info found = {0};
+    uint32_t facts[GPU_FACTS];
+    size_t free_bytes, total_bytes;
+    if (read_facts(facts, gpu, err) ||
+        GPU_TRY(gpu, err, name, found.name, (int)sizeof(found.name), gpu->handles[gpu->index]) ||
+        GPU_TRY(gpu, err, memory_info, &free_bytes, &total_bytes))
+        return err->status;
+    SET_TEXT(found.backend, "%s", vendor->ops->name);
+    SET_TEXT(found.id, "%s:%d", vendor->ops->name, gpu->index);
+    found.memory_bytes = total_bytes;
+    found.memory_free_bytes = free_bytes;
+    fill_facts(&found, facts);
+    fill_spaces(&found, gpu, facts);
+    read_pci_bdf(&found, gpu);
+    if (vendor->describe(&found, gpu, facts, err))
+        return err->status;
+    telemetry_open(&gpu->telemetry, found.pci_bdf);
+    telemetry_describe(&found, &gpu->telemetry, vendor->pci_vendor);
+    if (!found.name[0]) /* the driver knows no product of this id */
+        SET_TEXT(found.name, "%s", found.arch);
+    *info = found;
+    return STATUS_OK;
 }

@@ -9,68 +9,13 @@
 
 /* ---- finding one ---- */
 
-/* The loader's message begins with the name that it was given; that there is no such file is no news of one that nobody
- * asked for by name. */
-static void add_problem(struct text *problems, const char *message, const char *name, bool asked)
-{
-    const bool absent = !asked && text_starts(message, name) && strstr(message, "No such file");
-    text_addf(problems, "%s%s%s", problems->length ? ", " : "", absent ? "no " : "", absent ? name : message);
-}
-
-static void *open_one(const struct library_place *place, struct err *err)
-{
-    const char *asked = getenv(place->variable);
-    const char *const own[] = {asked, NULL};
-    const bool is_asked = asked && *asked;
-    const char *const *files = is_asked ? own : place->files;
-    struct text problems = {0};
-    void *handle = NULL;
-    for (size_t i = 0; files[i] && !handle; ++i) {
-        handle = dlopen(files[i], RTLD_NOW | RTLD_LOCAL);
-        if (!handle)
-            add_problem(&problems, dlerror(), files[i], is_asked);
-    }
-    if (!handle)
-        err_set(err, ERR_UNSUPPORTED, "the device has no %s (%s%s%s)", place->name, problems.data,
-                is_asked ? "" : "; another place: ", is_asked ? "" : place->variable);
-    text_release(&problems);
-    return handle;
-}
-
-enum status library_open(struct library_file *file, const struct library_place *place, struct err *err)
-{
-    struct library_file opened = {.handle = open_one(place, err)};
-    struct link_map *map = NULL;
-    if (!opened.handle)
-        return err->status;
-    enum status status = STATUS_OK;
-    if (dlinfo(opened.handle, RTLD_DI_LINKMAP, &map))
-        status = err_set(err, ERR_DEVICE, "%s: %s", place->name, dlerror());
-    if (!status)
-        status = hash_sha256_file(opened.sha256, map->l_name, err);
-    if (status) {
-        library_close(&opened);
-        return status;
-    }
-    snprintf(opened.path, sizeof(opened.path), "%s", map->l_name);
-    *file = opened;
-    return STATUS_OK;
-}
-
-void library_close(struct library_file *file)
-{
-    if (file->handle)
-        dlclose(file->handle);
-    file->handle = NULL;
-}
-
-enum status library_lacks(const struct library_place *place, const char *symbol, struct err *err)
-{
-    return err_set(err, ERR_UNSUPPORTED, "the device has no %s: what was opened in its place lacks %s", place->name,
-                   symbol);
-}
-
-/* ---- functions ---- */
+struct search {
+    struct library_file *file;
+    void *functions;
+    const struct library_place *place;
+    bool is_named;        /* by the variable */
+    struct text problems; /* of what was found */
+};
 
 /* ISO C has no conversion from dlsym's pointer to a function's; POSIX has. */
 void (*library_function(void *handle, const char *symbol))(void)
@@ -81,68 +26,186 @@ void (*library_function(void *handle, const char *symbol))(void)
     return function;
 }
 
-bool library_find_symbols(void *to, void *handle, const struct library_symbol *symbols, const char *whole,
-                          struct text *missing)
+static void forget_symbols(void *functions, const struct library_symbol *symbols)
 {
-    size_t required = 0, found = 0;
     for (const struct library_symbol *row = symbols; row->name; ++row)
-        memset((char *)to + row->offset, 0, sizeof(void *));
-    for (const struct library_symbol *row = symbols; row->name; ++row) {
+        memset((char *)functions + row->offset, 0, sizeof(void *));
+}
+
+/* Appends the names of required functions that are missing, or "all functions of ..." where it is quite another one. */
+static void find_symbols(struct text *missing, void *functions, void *handle, const struct library_place *place)
+{
+    bool found = false;
+    forget_symbols(functions, place->symbols);
+    for (const struct library_symbol *row = place->symbols; row->name; ++row) {
         void (*const function)(void) = library_function(handle, row->name);
-        required += row->need == SYMBOL_REQUIRED;
-        found += row->need == SYMBOL_REQUIRED && function;
+        found |= row->need == SYMBOL_REQUIRED && function;
         if (function)
-            memcpy((char *)to + row->offset, &function, sizeof(function));
+            memcpy((char *)functions + row->offset, &function, sizeof(function));
         else if (row->need == SYMBOL_REQUIRED)
             text_addf(missing, "%s%s", missing->length ? ", " : "", row->name);
     }
     if (!found) {
         text_clear(missing);
-        text_addf(missing, "all functions of %s", whole);
+        text_addf(missing, "all functions of %s", place->name);
     }
-    return found == required;
+}
+
+/* The loader's message begins with the name that it was given; with another one when that was found and lacks
+ * something. */
+static bool is_absent(const char *message, const char *name)
+{
+    return text_starts(message, name) && message[strlen(name)] == ':' && strstr(message, "No such file");
+}
+
+/* That there is no such file is no news of one that nobody asked for by name. */
+static bool try_file(struct search *search, const char *name)
+{
+    const char *also = search->problems.length ? "; " : "";
+    struct text missing = {0};
+    struct link_map *map = NULL;
+    void *handle = dlopen(name, RTLD_NOW | search->place->flags);
+    if (!handle) {
+        const char *message = dlerror();
+        if (search->is_named || !is_absent(message, name))
+            text_addf(&search->problems, "%s%s", also, message);
+        return false;
+    }
+    find_symbols(&missing, search->functions, handle, search->place);
+    const bool is_usable = !missing.length;
+    if (is_usable) {
+        search->file->handle = handle;
+        dlinfo(handle, RTLD_DI_LINKMAP, &map);
+        snprintf(search->file->path, sizeof(search->file->path), "%s", map ? map->l_name : name);
+    } else {
+        text_addf(&search->problems, "%s%s lacks %s", also, name, missing.data);
+        forget_symbols(search->functions, search->place->symbols);
+        dlclose(handle);
+    }
+    text_release(&missing);
+    return is_usable;
+}
+
+/* "libx.so" and "libx.so.7.2", but no "libx.so.debug". */
+static bool is_library(const char *path)
+{
+    const char *name = strrchr(path, '/'), *suffix = name ? strstr(name, ".so") : NULL;
+    return suffix && suffix[3 + strspn(suffix + 3, ".0123456789")] == '\0';
+}
+
+/* Numbers compare as numbers: core-10 is above core-7. */
+static bool try_pattern(struct search *search, const char *pattern)
+{
+    glob_t found = {0};
+    const char *best = NULL;
+    if (glob(pattern, 0, NULL, &found) == 0)
+        for (size_t i = 0; i < found.gl_pathc; ++i)
+            if (is_library(found.gl_pathv[i]) && (!best || strverscmp(found.gl_pathv[i], best) > 0))
+                best = found.gl_pathv[i];
+    const bool is_usable = best && try_file(search, best);
+    globfree(&found);
+    return is_usable;
+}
+
+static bool try_folders(struct search *search, const char *file)
+{
+    const size_t length = strcspn(file, "/");
+    char variable[64];
+    snprintf(variable, sizeof(variable), "%.*s", (int)length - 1, file + 1);
+    const char *folders = getenv(variable);
+    bool is_usable = false;
+    while (folders && *folders && !is_usable) {
+        const size_t folder = strcspn(folders, ":");
+        struct text pattern = {0};
+        text_addn(&pattern, folders, folder);
+        text_add(&pattern, file + length);
+        is_usable = folder && try_pattern(search, pattern.data);
+        text_release(&pattern);
+        folders += folder + (folders[folder] == ':');
+    }
+    return is_usable;
+}
+
+static bool try_numbers(struct search *search, const char *file)
+{
+    const int length = (int)strcspn(file, "{");
+    int from = 0, to = 0;
+    bool is_usable = false;
+    sscanf(file + length, "{%d..%d}", &from, &to);
+    for (int number = from; number >= to && !is_usable; --number) {
+        char name[64];
+        snprintf(name, sizeof(name), "%.*s%d", length, file, number);
+        is_usable = try_file(search, name);
+    }
+    return is_usable;
+}
+
+static bool try_any(struct search *search, const char *file)
+{
+    return file[0] == '$'        ? try_folders(search, file)
+           : strchr(file, '{')   ? try_numbers(search, file)
+           : strpbrk(file, "*?") ? try_pattern(search, file)
+                                 : try_file(search, file);
+}
+
+static enum status explain(const struct search *search, struct err *err)
+{
+    const struct library_place *place = search->place;
+    struct text tried = {0};
+    for (const char *const *file = place->files; *file; ++file)
+        text_addf(&tried, "%s%s", tried.length ? ", " : "no ", *file);
+    if (search->is_named)
+        err_set(err, ERR_UNSUPPORTED, "%s", search->problems.data);
+    else
+        err_set(err, ERR_UNSUPPORTED, "%s; another place: %s",
+                search->problems.length ? search->problems.data : tried.data, place->variable);
+    text_release(&tried);
+    return err->status;
+}
+
+enum status library_open(struct library_file *file, void *functions, const struct library_place *place, struct err *err)
+{
+    const char *named = getenv(place->variable);
+    struct search search = {.file = file, .functions = functions, .place = place, .is_named = named && *named};
+    bool is_found = search.is_named && try_file(&search, named);
+    for (const char *const *each = place->files; *each && !is_found && !search.is_named; ++each)
+        is_found = try_any(&search, *each);
+    const enum status status = is_found ? STATUS_OK : explain(&search, err);
+    text_release(&search.problems);
+    return status;
+}
+
+void library_close(struct library_file *file)
+{
+    if (file->handle)
+        dlclose(file->handle);
+    file->handle = NULL;
 }
 
 /* ---- gemm ---- */
 
-enum gemm_member { POINTER, U32, U64, F64, FLAG };
-
-/* One row for each argument, in their order. */
-static const struct {
-    enum gemm_member kind;
-    size_t offset;
-} members[LIBRARY_GEMM_ARGS] = {
-    {POINTER, offsetof(struct library_gemm, d)},  {POINTER, offsetof(struct library_gemm, a)},
-    {POINTER, offsetof(struct library_gemm, b)},  {POINTER, offsetof(struct library_gemm, c)},
-    {U32, offsetof(struct library_gemm, m)},      {U32, offsetof(struct library_gemm, n)},
-    {U32, offsetof(struct library_gemm, k)},      {U32, offsetof(struct library_gemm, lda)},
-    {U32, offsetof(struct library_gemm, ldb)},    {U32, offsetof(struct library_gemm, ldd)},
-    {U64, offsetof(struct library_gemm, next_a)}, {U64, offsetof(struct library_gemm, next_b)},
-    {U64, offsetof(struct library_gemm, next_d)}, {F64, offsetof(struct library_gemm, alpha)},
-    {F64, offsetof(struct library_gemm, beta)},   {FLAG, offsetof(struct library_gemm, ta)},
-    {FLAG, offsetof(struct library_gemm, tb)},    {U32, offsetof(struct library_gemm, batch)},
-};
-static const uint32_t member_bytes[] = {[POINTER] = 8, [U32] = 4, [U64] = 8, [F64] = 8, [FLAG] = 4};
+enum status library_open_gemm(struct library_file *file, void *functions, const struct library_place *place,
+                              struct err *err)
+{
+    if (library_open(file, functions, place, err)) {
+        const struct err cause = *err;
+        return err_set(err, ERR_UNSUPPORTED, "the device has no %s (%s)", place->name, cause.text);
+    }
+    return hash_sha256_file(file->sha256, file->path, err);
+}
 
 void library_read_gemm(struct library_gemm *gemm, void *const *args)
 {
-    for (size_t i = 0; i < LIBRARY_GEMM_ARGS; ++i) {
-        char *const to = (char *)gemm + members[i].offset;
-        uint32_t flag = 0;
-        if (members[i].kind != FLAG) {
-            memcpy(to, args[i], member_bytes[members[i].kind]);
-            continue;
-        }
-        memcpy(&flag, args[i], sizeof(flag));
-        *(bool *)to = flag != 0;
-    }
+#define READ(type, name) memcpy(&gemm->name, *args++, sizeof(type));
+    LIBRARY_GEMM(READ)
 }
 
-void library_describe_gemm(struct kernel_info *info, const struct library_file *file, const char *says)
+void library_describe_gemm(struct kernel_info *info, const struct library_file *file)
 {
+#define DESCRIBE(type, name) {sizeof(type), _Generic((type)0, void * : true, const void * : true, default : false)},
+    static const struct kernel_arg args[LIBRARY_GEMM_ARGS] = {LIBRARY_GEMM(DESCRIBE)};
     *info = (struct kernel_info){.arg_count = LIBRARY_GEMM_ARGS};
-    for (size_t i = 0; i < LIBRARY_GEMM_ARGS; ++i)
-        info->args[i] = (struct kernel_arg){member_bytes[members[i].kind], members[i].kind == POINTER};
-    snprintf(info->library, sizeof(info->library), "%s", says);
+    memcpy(info->args, args, sizeof(args));
+    memcpy(info->library, file->says, sizeof(info->library));
     memcpy(info->library_sha256, file->sha256, sizeof(info->library_sha256));
 }

@@ -16,58 +16,70 @@
 #include "device_internal.h"
 #include "rooftile/hash.h"
 
-/* ---- finding one ---- */
-
-struct library_place {
-    const char *name;         /* as manifests and messages have it */
-    const char *variable;     /* of the environment: a file to be opened in place of these */
-    const char *const *files; /* what to try, in this order; NULL-terminated */
-};
-
-struct library_file {
-    void *handle; /* of dlopen; NULL: not open */
-    char path[512];
-    char sha256[HASH_TEXT];
-};
-
-/* Opens the first file that can be. ERR_UNSUPPORTED says that the device has none, and what was tried. */
-enum status library_open(struct library_file *file, const struct library_place *place, struct err *err);
-void library_close(struct library_file *file);
-/* ERR_UNSUPPORTED: what was opened in the library's place lacks a function without which it is not that library. */
-enum status library_lacks(const struct library_place *place, const char *symbol, struct err *err);
-
-/* ---- functions ---- */
-
-/* A table of them ends with a NULL name. */
+/* A function. A table of them ends with a NULL name. */
 struct library_symbol {
     const char *name;
     size_t offset; /* of the function pointer, in the structure that is filled */
     unsigned need; /* who needs it; what is SYMBOL_FEATURES or more, the table's user knows */
 };
 enum { SYMBOL_REQUIRED, SYMBOL_OPTIONAL, SYMBOL_FEATURES };
+/* clang-format off */
+#define LIBRARY_SYMBOL(type, member, name, need) {name, offsetof(type, member), SYMBOL_##need}
+/* clang-format on */
 
-/* Fills `to` with what `handle` of dlopen has; other pointers of the table become NULL. False when required functions
- * are missing: `missing` gets their names, or "all functions of `whole`" where the library is quite another one. */
-bool library_find_symbols(void *to, void *handle, const struct library_symbol *symbols, const char *whole,
-                          struct text *missing);
+/* Where a library is, and what makes it that library. Each of `files`, which are tried in
+ * this order, is one of
+ *
+ *   libx.so.1          a name that the loader looks for, or a path
+ *   /opt/x?/libx.so*   a pattern of the shell: the highest version of what matches it
+ *   $FOLDERS/libx.so*  the same in each folder of this variable of the environment, one after the other
+ *   libx.so.{9..5}     each of these numbers, one after the other
+ */
+struct library_place {
+    const char *name;         /* as manifests and messages have it */
+    const char *variable;     /* of the environment: names a file that is opened in place of these */
+    const char *const *files; /* NULL-terminated */
+    const struct library_symbol *symbols;
+    int flags; /* of dlopen, besides RTLD_NOW */
+};
+
+struct library_file {
+    void *handle; /* of dlopen; NULL: not open */
+    char path[512];
+    /* Of those with functions for kernels: of its file, and what it says it is. */
+    char sha256[HASH_TEXT], says[DEVICE_LIBRARY_TEXT];
+};
+
+/* Opens the first file that can be and has all required functions, and fills `functions` with what it has; other
+ * pointers of the table become NULL. ERR_UNSUPPORTED says what was tried, or what is wrong with what was found. */
+enum status library_open(struct library_file *file, void *functions, const struct library_place *place,
+                         struct err *err);
+void library_close(struct library_file *file);
 /* NULL: there is none of this name. */
 void (*library_function(void *handle, const char *symbol))(void);
 
 /* ---- gemm ---- */
 
-enum { LIBRARY_GEMM_ARGS = 18 };
-struct library_gemm {
-    void *d;
-    const void *a, *b, *c;
-    uint32_t m, n, k, lda, ldb, ldd;
-    uint64_t next_a, next_b, next_d; /* in elements */
-    double alpha, beta;
-    bool ta, tb;
-    uint32_t batch;
-};
+/* X(type, argument), in their order. */
+/* clang-format off */
+#define LIBRARY_GEMM(X)                                                                                                \
+    X(void *, d) X(const void *, a) X(const void *, b) X(const void *, c)                                              \
+    X(uint32_t, m) X(uint32_t, n) X(uint32_t, k) X(uint32_t, lda) X(uint32_t, ldb) X(uint32_t, ldd)                    \
+    X(uint64_t, next_a) X(uint64_t, next_b) X(uint64_t, next_d) X(double, alpha) X(double, beta)                       \
+    X(uint32_t, ta) X(uint32_t, tb) X(uint32_t, batch)
+/* clang-format on */
 
+#define LIBRARY_GEMM_MEMBER(type, name) type name;
+struct library_gemm {
+    LIBRARY_GEMM(LIBRARY_GEMM_MEMBER)
+};
+enum { LIBRARY_GEMM_ARGS = 18 };
+
+/* As library_open, of one that has it: hashes its file, too. ERR_UNSUPPORTED says that the device has none, and why. */
+enum status library_open_gemm(struct library_file *file, void *functions, const struct library_place *place,
+                              struct err *err);
 void library_read_gemm(struct library_gemm *gemm, void *const *args);
-/* What is known of the function `file` has: its arguments, and what the library `says` it is. */
-void library_describe_gemm(struct kernel_info *info, const struct library_file *file, const char *says);
+/* What is known of the function `file` has. */
+void library_describe_gemm(struct kernel_info *info, const struct library_file *file);
 
 #endif

@@ -20,26 +20,17 @@ struct device_module {
 };
 
 struct sim {
-    struct device device; /* first */
-    uint64_t memory_bytes, used_bytes;
-    struct allocation *allocations;
-    double now_ns, launch_ns, noise;
-    double events_ns[DEVICE_MAX_EVENTS];
+    struct host host; /* first */
+    double now_ns, launch_ns;
     struct rng rng;
 };
-
-static int sim_count(struct text *why)
-{
-    (void)why;
-    return 1;
-}
 
 /* The machine's facts; what it leaves open gets the limits that all GPUs have. */
 static void sim_describe(struct device_info *info, const struct device_request *request)
 {
     *info = *request->sim_info;
-    snprintf(info->backend, sizeof(info->backend), "sim");
-    snprintf(info->id, sizeof(info->id), "sim:%.27s", request->model);
+    SET_TEXT(info->backend, "sim");
+    SET_TEXT(info->id, "sim:%.27s", request->model);
     info->predicted = true;
     info->lacks_spaces = SPACE_BIT(SPACE_PEER);
     info->wave = info->wave ? info->wave : 64;
@@ -58,23 +49,12 @@ static enum status sim_open(struct device **device, const struct device_request 
         return err_set(err, ERR_DEVICE, "sim needs a machine, for example sim:mi300x");
     sim_describe(info, request);
     struct sim *sim = new_zeroed(1, sizeof(*sim));
-    sim->device.ops = &device_sim;
-    sim->memory_bytes = info->memory_bytes;
+    sim->host.device.ops = &device_sim;
+    sim->host.limit_bytes = info->memory_bytes;
     sim->launch_ns = request->sim_launch_ns > 0 ? request->sim_launch_ns : LAUNCH_NS;
-    sim->noise = request->sim_noise != 0 ? fmax(request->sim_noise, 0) : NOISE;
     rng_init(&sim->rng, request->seed);
-    *device = &sim->device;
+    *device = &sim->host.device;
     return STATUS_OK;
-}
-
-static void sim_free(struct device *device, void *pointer)
-{
-    struct sim *sim = (struct sim *)device;
-    struct allocation taken;
-    if (!allocation_take(&taken, &sim->allocations, pointer))
-        return;
-    munmap(pointer, taken.size_bytes);
-    sim->used_bytes -= taken.size_bytes;
 }
 
 static void sim_close(struct device *device)
@@ -82,8 +62,7 @@ static void sim_close(struct device *device)
     struct sim *sim = (struct sim *)device;
     if (!sim)
         return;
-    while (sim->allocations)
-        sim_free(device, sim->allocations->pointer);
+    host_release(&sim->host);
     free(sim);
 }
 
@@ -91,19 +70,7 @@ static void sim_close(struct device *device)
 static enum status sim_alloc(void **pointer, struct device *device, uint64_t size_bytes, enum device_space space,
                              struct err *err)
 {
-    struct sim *sim = (struct sim *)device;
-    const uint64_t available = sim->memory_bytes > sim->used_bytes ? sim->memory_bytes - sim->used_bytes : 0;
-    if (size_bytes > available)
-        return err_set(err, ERR_DEVICE_MEMORY, "%llu bytes asked for, %llu available", (unsigned long long)size_bytes,
-                       (unsigned long long)available);
-    const uint64_t mapped_bytes = size_bytes ? size_bytes : 1;
-    void *memory = mmap(NULL, mapped_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (memory == MAP_FAILED)
-        return err_set(err, ERR_DEVICE_MEMORY, "no %llu free addresses", (unsigned long long)size_bytes);
-    allocation_add(&sim->allocations, memory, mapped_bytes, space);
-    sim->used_bytes += mapped_bytes;
-    *pointer = memory;
-    return STATUS_OK;
+    return host_alloc(pointer, (struct host *)device, size_bytes, space, PROT_NONE, err);
 }
 
 static enum status sim_advance(struct device *device, uint64_t size_bytes)
@@ -179,7 +146,7 @@ static enum status sim_launch(struct device *device, const struct device_launch 
     struct sim *sim = (struct sim *)device;
     (void)err;
     const double predicted_ns = fmax(launch->lower_bound_ns, 0) + sim->launch_ns;
-    sim->now_ns += predicted_ns * exp(sim->noise * rng_normal(&sim->rng));
+    sim->now_ns += predicted_ns * exp(NOISE * rng_normal(&sim->rng));
     return STATUS_OK;
 }
 
@@ -187,36 +154,17 @@ static enum status sim_event(struct device *device, uint32_t event, uint32_t str
 {
     struct sim *sim = (struct sim *)device;
     (void)stream;
-    if (check_events(event, event, err))
-        return err->status;
-    sim->events_ns[event] = sim->now_ns;
-    return STATUS_OK;
-}
-
-static enum status sim_elapsed(double *time_ns, struct device *device, uint32_t from, uint32_t to, struct err *err)
-{
-    const struct sim *sim = (const struct sim *)device;
-    if (check_events(from, to, err))
-        return err->status;
-    *time_ns = sim->events_ns[to] - sim->events_ns[from];
-    return STATUS_OK;
-}
-
-static enum status sim_wait(struct device *device, struct err *err)
-{
-    (void)device;
-    (void)err;
-    return STATUS_OK;
+    return host_event(&sim->host, event, sim->now_ns, err);
 }
 
 const struct device_ops device_sim = {
     .name = "sim",
     .summary = "a GPU from a machine file (sim:mi300x): nothing is executed, every time is predicted",
-    .count = sim_count,
+    .count = host_count,
     .open = sim_open,
     .close = sim_close,
     .alloc = sim_alloc,
-    .free = sim_free,
+    .free = host_free,
     .write = sim_write,
     .read = sim_read,
     .load = sim_load,
@@ -226,6 +174,6 @@ const struct device_ops device_sim = {
     .copy = sim_copy,
     .fill = sim_fill,
     .event = sim_event,
-    .elapsed = sim_elapsed,
-    .wait = sim_wait,
+    .elapsed = host_elapsed,
+    .wait = host_wait,
 };

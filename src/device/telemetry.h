@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the operating system knows about an AMD GPU while it runs: clocks, power, temperature, throttling, memory in use
- * and who else has it open. All of it comes from files of the amdgpu driver below /sys (ROOFTILE_SYSFS names another
- * root), found by PCI address: neither HIP's nor DRM's numbering says which card it is. Nothing here fails: what is
- * absent, unreadable or nonsense is unknown. AMD SMI is not asked: it reads the same files, and its structures change
- * with each release.
+ * What is known about a GPU while it runs: clocks, power, temperature, throttling, memory in use and who else has it
+ * open; and what does not change while a run lasts. Nothing here fails: what is absent, refused, unreadable or nonsense
+ * is unknown. A card is found by its PCI address: neither HIP's nor DRM's nor NVML's numbering says which one it is.
  *
- * telemetry.c finds the card, reads its text files and the list of compute processes, telemetry_metrics.c the driver's
- * binary table.
+ * AMD (telemetry_amd.c): files of the amdgpu driver below /sys; ROOFTILE_SYSFS names another root. AMD SMI is not
+ * asked: it reads the same files, and its structures change with each release. NVIDIA (telemetry_nvml.c): the
+ * management library NVML, part of the driver, in our own prototypes; ROOFTILE_NVML_LIBRARY names another library.
  */
 #ifndef ROOFTILE_DEVICE_TELEMETRY_H
 #define ROOFTILE_DEVICE_TELEMETRY_H
 
-#include "device_internal.h"
+#include "library.h"
+
+/* ---- AMD ---- */
 
 enum { TELEMETRY_PATH = 384, TELEMETRY_MAX_NODES = 8 };
 
@@ -29,12 +30,10 @@ struct telemetry {
  * function 0 has files. */
 void telemetry_open(struct telemetry *telemetry, const char *pci_bdf);
 
-/* PCI id, "10de:2330"; nothing for a card of another vendor ("10de") than expected. */
-void telemetry_pci_id(struct device_info *info, const struct telemetry *telemetry, const char *vendor);
-
-/* What does not change while a run lasts: PCI id, partition mode ("SPX/NPS1"; "" where the card knows none), and uuid
- * and hashed serial number where `info` lacks them. */
-void telemetry_describe(struct device_info *info, const struct telemetry *telemetry);
+/* What does not change while a run lasts: PCI id ("10de:2330"; nothing for a card of another vendor, "10de", than
+ * expected), partition mode ("SPX/NPS1"; as it was where the card knows none), and uuid and hashed serial number where
+ * `info` lacks them. Only the PCI id is known of cards of others than AMD. */
+void telemetry_describe(struct device_info *info, const struct telemetry *telemetry, const char *vendor);
 
 /* Everything that is known now; the rest of *sense stays as it is. Takes about a millisecond, most of it the driver's.
  */
@@ -43,5 +42,78 @@ void telemetry_sense(struct device_sense *sense, const struct telemetry *telemet
 /* Reads a gpu_metrics table of `size` bytes; sets only what it holds. False for a table of unknown revision or wrong
  * size. */
 bool telemetry_metrics(struct device_sense *sense, const void *table, size_t size);
+
+/* How many of the `others` that are listed have the device open besides this process, which the list may have under a
+ * number that it does not know itself by (in a container it is the host's): then one of them is it. */
+double telemetry_other_processes(unsigned others, bool is_listed);
+
+/* ---- NVIDIA ---- */
+
+struct nvmlDevice_st;
+
+struct nvml_memory {
+    unsigned long long total_bytes, free_bytes, used_bytes;
+};
+struct nvml_violation {
+    unsigned long long reference_us, violation_ns;
+};
+struct nvml_process {
+    unsigned pid;
+    unsigned long long memory_bytes; /* all ones: unknown */
+    unsigned gpu_instance, compute_instance;
+};
+struct nvml_pci {
+    char legacy_bus_id[16];
+    unsigned domain, bus, device;
+    unsigned id; /* of the device in the upper half, of the vendor in the lower */
+    unsigned subsystem_id;
+    char bus_id[32];
+};
+
+/* X(symbol, what needs it, parameters). Enumerations are unsigned. */
+/* clang-format off */
+#define NVML_CALLS(X)                                                                                                  \
+    X(nvmlInit_v2, SYMBOL_REQUIRED, (void))                                                                            \
+    X(nvmlDeviceGetHandleByPciBusId_v2, SYMBOL_REQUIRED, (const char *bdf, struct nvmlDevice_st **card))               \
+    X(nvmlShutdown, SYMBOL_OPTIONAL, (void))                                                                           \
+    X(nvmlSystemGetDriverVersion, SYMBOL_OPTIONAL, (char *version, unsigned size))                                     \
+    X(nvmlDeviceGetPciInfo_v3, SYMBOL_OPTIONAL, (struct nvmlDevice_st *card, struct nvml_pci *pci))                    \
+    X(nvmlDeviceGetVbiosVersion, SYMBOL_OPTIONAL, (struct nvmlDevice_st *card, char *version, unsigned size))          \
+    X(nvmlDeviceGetSerial, SYMBOL_OPTIONAL, (struct nvmlDevice_st *card, char *serial, unsigned size))                 \
+    X(nvmlDeviceGetEnforcedPowerLimit, SYMBOL_OPTIONAL, (struct nvmlDevice_st *card, unsigned *limit_mw))              \
+    X(nvmlDeviceGetPowerUsage, SYMBOL_OPTIONAL, (struct nvmlDevice_st *card, unsigned *power_mw))                      \
+    X(nvmlDeviceGetTemperature, SYMBOL_OPTIONAL, (struct nvmlDevice_st *card, unsigned sensor, unsigned *temp_c))      \
+    X(nvmlDeviceGetClockInfo, SYMBOL_OPTIONAL, (struct nvmlDevice_st *card, unsigned which, unsigned *mhz))            \
+    X(nvmlDeviceGetCurrentClocksThrottleReasons, SYMBOL_OPTIONAL,                                                      \
+      (struct nvmlDevice_st *card, unsigned long long *reasons))                                                       \
+    X(nvmlDeviceGetViolationStatus, SYMBOL_OPTIONAL,                                                                   \
+      (struct nvmlDevice_st *card, unsigned policy, struct nvml_violation *status))                                    \
+    X(nvmlDeviceGetMemoryInfo, SYMBOL_OPTIONAL, (struct nvmlDevice_st *card, struct nvml_memory *memory))              \
+    X(nvmlDeviceGetComputeRunningProcesses_v3, SYMBOL_OPTIONAL,                                                        \
+      (struct nvmlDevice_st *card, unsigned *count, struct nvml_process *processes))
+/* clang-format on */
+
+#define NVML_MEMBER(name, need, parameters) unsigned(*name) parameters;
+
+/* A zeroed one knows nothing. */
+struct nvml {
+    struct nvml_calls {
+        NVML_CALLS(NVML_MEMBER)
+    } api;
+    struct library_file library;
+    bool started;
+    struct nvmlDevice_st *card; /* NULL: not found */
+};
+
+/* `pci_bdf` as CUDA writes it, "0000:05:00.0". */
+void nvml_open(struct nvml *nvml, const char *pci_bdf);
+void nvml_close(struct nvml *nvml);
+
+/* What does not change while a run lasts: release of the driver, firmware, power limit, hashed serial number, and PCI
+ * id where `info` lacks it. */
+void nvml_describe(struct device_info *info, const struct nvml *nvml);
+
+/* Everything that is known now; the rest of *sense stays as it is. */
+void nvml_sense(struct device_sense *sense, const struct nvml *nvml);
 
 #endif

@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "telemetry_nvml.h"
+#include "telemetry.h"
 
-#include <dlfcn.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include "library.h"
 
 enum { SUCCESS = 0 };
 enum { SENSOR_GPU = 0 };
@@ -20,30 +15,31 @@ enum { MAX_PROCESSES = 64, VENDOR_NVIDIA = 0x10de };
  * clocks. */
 static const unsigned long long throttling = 0x4 | 0x8 | 0x10 | 0x20 | 0x40 | 0x80;
 
-#define REQUIRED(function, parameters) {#function, offsetof(struct nvml_api, function), SYMBOL_REQUIRED},
-#define OPTIONAL(function, parameters) {#function, offsetof(struct nvml_api, function), SYMBOL_OPTIONAL},
-static const struct library_symbol symbols[] = {NVML_REQUIRED(REQUIRED) NVML_OPTIONAL(OPTIONAL){NULL, 0, 0}};
+#define SYMBOL(function, need, parameters) {#function, offsetof(struct nvml_calls, function), need},
+static const struct library_symbol symbols[] = {NVML_CALLS(SYMBOL){NULL, 0, 0}};
+static const struct library_place place = {
+    .name = "NVML",
+    .variable = "ROOFTILE_NVML_LIBRARY",
+    .files = (const char *const[]){"libnvidia-ml.so.1", NULL},
+    .symbols = symbols,
+};
 
 #define ASK(nvml, function, ...) ((nvml)->api.function && (nvml)->api.function((nvml)->card, __VA_ARGS__) == SUCCESS)
 
 void nvml_open(struct nvml *nvml, const char *pci_bdf)
 {
-    const char *named = getenv("ROOFTILE_NVML_LIBRARY");
-    struct text missing = {0};
-    *nvml = (struct nvml){.library = dlopen(named && *named ? named : "libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL)};
-    if (nvml->library && library_find_symbols(&nvml->api, nvml->library, symbols, "NVML", &missing))
-        nvml->started = nvml->api.nvmlInit_v2() == SUCCESS;
+    struct err ignored = {0};
+    *nvml = (struct nvml){0};
+    nvml->started = !library_open(&nvml->library, &nvml->api, &place, &ignored) && nvml->api.nvmlInit_v2() == SUCCESS;
     if (nvml->started && nvml->api.nvmlDeviceGetHandleByPciBusId_v2(pci_bdf, &nvml->card) != SUCCESS)
         nvml->card = NULL;
-    text_release(&missing);
 }
 
 void nvml_close(struct nvml *nvml)
 {
     if (nvml->started && nvml->api.nvmlShutdown)
         nvml->api.nvmlShutdown();
-    if (nvml->library)
-        dlclose(nvml->library);
+    library_close(&nvml->library);
     *nvml = (struct nvml){0};
 }
 
@@ -51,12 +47,11 @@ void nvml_close(struct nvml *nvml)
 static void describe_driver(struct device_info *info, const struct nvml *nvml)
 {
     char release[80] = "";
-    const size_t used = strlen(info->driver);
     if (!nvml->started || !nvml->api.nvmlSystemGetDriverVersion ||
         nvml->api.nvmlSystemGetDriverVersion(release, sizeof(release)) != SUCCESS)
         sysfs_text(release, sizeof(release), "/sys/module/nvidia", "version");
     if (release[0])
-        snprintf(info->driver + used, sizeof(info->driver) - used, "%sdriver %s", used ? ", " : "", release);
+        ADD_TEXT(info->driver, "driver %s", release);
 }
 
 void nvml_describe(struct device_info *info, const struct nvml *nvml)
@@ -68,16 +63,15 @@ void nvml_describe(struct device_info *info, const struct nvml *nvml)
     if (!nvml->card)
         return;
     if (!info->pci_id[0] && ASK(nvml, nvmlDeviceGetPciInfo_v3, &pci) && (pci.id & 0xffff) == VENDOR_NVIDIA)
-        snprintf(info->pci_id, sizeof(info->pci_id), "%04x:%04x", pci.id & 0xffff, pci.id >> 16);
+        SET_TEXT(info->pci_id, "%04x:%04x", pci.id & 0xffff, pci.id >> 16);
     if (ASK(nvml, nvmlDeviceGetVbiosVersion, text, sizeof(text)))
-        snprintf(info->vbios, sizeof(info->vbios), "%.47s", text);
+        SET_TEXT(info->vbios, "%.47s", text);
     if (ASK(nvml, nvmlDeviceGetSerial, text, sizeof(text)) && text[0])
         hash_sha256(info->serial_hash, text, strlen(text));
     if (ASK(nvml, nvmlDeviceGetEnforcedPowerLimit, &limit_mw))
         info->power_cap_w = limit_mw / 1e3;
 }
 
-/* In a container NVML may count this process under the host's number: then one of those that are not it is. */
 static void sense_processes(struct device_sense *sense, const struct nvml *nvml)
 {
     struct nvml_process processes[MAX_PROCESSES];
@@ -92,7 +86,7 @@ static void sense_processes(struct device_sense *sense, const struct nvml *nvml)
         if (own && processes[i].memory_bytes != ~0ull)
             sense->vram_own_bytes = (double)processes[i].memory_bytes;
     }
-    sense->other_processes = others - (!listed && others);
+    sense->other_processes = telemetry_other_processes(others, listed);
 }
 
 static void sense_throttling(struct device_sense *sense, const struct nvml *nvml)

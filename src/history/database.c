@@ -54,6 +54,10 @@ static const char *const migrations[DATABASE_VERSION] = {
     " s.case_id, s.label, a.shift, a.z, a.baseline, a.sigma, a.cause, a.commits, a.closed, a.closed_by, n.git AS"
     " git_commit FROM alarm a JOIN series s ON s.id = a.series JOIN device d ON d.id = s.device LEFT JOIN run n ON"
     " n.channel = s.channel AND n.device = s.device AND n.started = a.started;",
+    /* 2 -> 3: what a case is, not only its code (identity.h); a hash of the code alone reads as unknown. */
+    "ALTER TABLE object RENAME TO identity;"
+    "ALTER TABLE identity RENAME COLUMN sha256 TO parts;"
+    "ALTER TABLE point RENAME COLUMN object TO identity;",
 };
 
 static enum status fail(const struct database *database, const char *doing, struct err *err)
@@ -201,10 +205,8 @@ enum status database_number(int64_t *value, bool *found, struct database *databa
     va_start(args, format);
     enum status status = start(&rows, database, err, sql, format, &args);
     va_end(args);
-    *found = database_next(&status, rows, database, err);
-    if (*found)
-        *value = sqlite3_column_int64(rows, 0);
-    sqlite3_reset(rows);
+    for (*found = false; database_next(&status, rows, database, err); *found = true)
+        *value = *found ? *value : sqlite3_column_int64(rows, 0);
     return status;
 }
 

@@ -48,22 +48,25 @@ struct confirming {
 static const struct history_row *row_of(const struct confirming *confirming, const struct result_case *c)
 {
     const size_t length = result_id_length(c->id);
+    char line[IDENTITY_LINE];
+    identity_line(line, &c->identity);
     for (size_t k = 0; k < confirming->window->row_count; k++) {
         const struct history_row *row = &confirming->window->rows[k];
         if (!row->is_kpi && !row->is_class && row->points[0].present && strlen(row->case_id) == length &&
             !strncmp(row->case_id, c->id, length) &&
-            (c->timer == TIMED_NONE || !row->timer[0] || !strcmp(row->timer, timer_name(c->timer))))
+            (c->timer == TIMED_NONE || !row->timer[0] || !strcmp(row->timer, timer_name(c->timer))) &&
+            !history_changes(&row->points[0], &(struct history_point){.identity = line}))
             return row;
     }
     return NULL;
 }
 
-/* Behind the trials that this run has, the new ones; returns how many all are. */
-static enum status all_trials(double **times, size_t *count, const struct confirming *confirming,
+/* Behind the trials that this run has, `more` new ones; `count`: how many all are. */
+static enum status all_trials(double **times, size_t *count, size_t *added_count, const struct confirming *confirming,
                               const struct history_row *row, const struct result_case *c, struct err *err)
 {
     double added[SHIFT_MAX_TRIALS];
-    const size_t more = compare_trials(added, c);
+    const size_t more = *added_count = compare_trials(added, c);
     sqlite3_stmt *rows = NULL;
     enum status status =
         database_select(&rows, confirming->db, err, "SELECT trials FROM point WHERE series = ? AND run = ?", "ii",
@@ -86,12 +89,12 @@ static enum status join(struct confirming *confirming, const struct history_row 
 {
     const bool counts = result_case_counts(c);
     double *times = NULL, median = NAN;
-    size_t count = 0;
+    size_t count = 0, more = c->trial_count ? c->trial_count : 1;
     enum status status = STATUS_OK;
     if (strcmp(row->points[0].status, "ok") != 0)
         return STATUS_OK;
     if (counts)
-        status = all_trials(&times, &count, confirming, row, c, err);
+        status = all_trials(&times, &count, &more, confirming, row, c, err);
     if (count)
         median = median_of(arena_copy(confirming->arena, times, count * sizeof(*times)), count);
     return status
@@ -100,8 +103,7 @@ static enum status join(struct confirming *confirming, const struct history_row 
                              "UPDATE point SET value = ?, status = ?, reason = ?, trials = ?, remeasured = remeasured "
                              "+ ? WHERE series = ? AND run = ?",
                              "dssbiii", median, history_status(c), counts ? NULL : c->reason, times,
-                             count * sizeof(*times), (int64_t)(c->trial_count ? c->trial_count : 1), row->id,
-                             confirming->window->runs[0].id);
+                             count * sizeof(*times), (int64_t)more, row->id, confirming->window->runs[0].id);
 }
 
 static enum status join_all(size_t *points, struct confirming *confirming, const struct result *result, struct err *err)
@@ -112,7 +114,8 @@ static enum status join_all(size_t *points, struct confirming *confirming, const
         const struct history_row *row = row_of(confirming, c);
         if (!row) {
             log_warn("W014",
-                     "%s was measured again (timer '%s'), but is not in the newest run like that: nothing changes",
+                     "%s was measured again (timer '%s'), but is not in the newest run like that, or its code is "
+                     "another now: nothing changes",
                      c->id, timer_name(c->timer));
             continue;
         }
@@ -259,7 +262,7 @@ static const char *const tidying[] = {
     "EXISTS (SELECT 1 FROM accepted a WHERE a.series = series.id AND a.started > ifnull(series.seen, 0))",
     "DELETE FROM alarm WHERE closed IS NOT NULL AND tau < (SELECT min(n.started) FROM run n JOIN series s ON "
     "n.channel = s.channel AND n.device = s.device WHERE s.id = alarm.series)",
-    "DELETE FROM object WHERE id NOT IN (SELECT object FROM point WHERE object IS NOT NULL)",
+    "DELETE FROM identity WHERE id NOT IN (SELECT identity FROM point WHERE identity IS NOT NULL)",
 };
 
 /* ?1 channel, ?2 runs to keep of each device. */

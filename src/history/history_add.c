@@ -20,20 +20,21 @@ const char *history_device_key(const struct result *result, struct arena *arena)
 {
     const struct device_info *d = &result->device;
     const char *host = d->uuid[0] || d->serial_hash[0] || !result->host_id_hash ? "" : result->host_id_hash;
-    return arena_printf(arena, "%s|%s|%s|%u|%u|%s|%s|%s|%s", d->backend, d->name, d->arch, d->cus, d->wave,
-                        d->partition, d->uuid, d->serial_hash, host);
+    const char *key = "";
+    struct identity_fact fact;
+    for (size_t k = 0; result_fact(&fact, result, k, arena); k++)
+        key = fact.own ? arena_printf(arena, "%s%s|", key, fact.value) : key;
+    return arena_printf(arena, "%s%s", key, host);
 }
 
-/* The facts behind the fingerprint (result/environment.c), so that a change can be told in words. */
+/* What else its results depend on, so that a change can be told in words. */
 static const char *environment_facts(const struct result *result, struct arena *arena)
 {
-    const struct device_info *d = &result->device;
-    return arena_printf(
-        arena,
-        "driver=%s\nkernel=%s\ngovernor=%s\ncompiled for=%s\npartition=%s\nVBIOS=%s\nfirmware=%s\nperformance "
-        "level=%s\npower cap=%g W",
-        d->driver, result->kernel_release ? result->kernel_release : "", result->governor ? result->governor : "",
-        d->target, d->partition, d->vbios, d->firmware, d->perf_level, d->power_cap_w);
+    const char *lines = "";
+    struct identity_fact fact;
+    for (size_t k = 0; result_fact(&fact, result, k, arena); k++)
+        lines = fact.own ? lines : arena_printf(arena, "%s%s%s=%s", lines, lines[0] ? "\n" : "", fact.name, fact.value);
+    return lines;
 }
 
 /* "+02:00" in seconds; "Z" is 0. */
@@ -97,44 +98,36 @@ struct adding {
     struct arena arena;
 };
 
-/* The id of what has this key, made where it is missing: both statements begin with the key, which takes up to four
- * values. */
-static enum status id_of(int64_t *id, struct database *db, const char *select, const char *insert,
-                         const char *const values[4], struct err *err)
-{
-    bool found = false;
-    enum status status = database_number(id, &found, db, err, select, "s", values[0]);
-    if (status || found)
-        return status;
-    const char *const formats[] = {"s", "ss", "sss", "ssss"};
-    size_t count = 1;
-    while (count < 4 && values[count])
-        count++;
-    status = database_do(db, err, insert, formats[count - 1], values[0], values[1], values[2], values[3]);
-    *id = sqlite3_last_insert_rowid(db->db);
-    return status;
-}
-
+/* The id of what an INSERT makes, or finds: such statements end in "ON CONFLICT ... RETURNING id". */
 static enum status device_id(int64_t *id, struct adding *adding, struct err *err)
 {
     const struct device_info *d = &adding->result->device;
-    const char *const values[4] = {history_device_key(adding->result, &adding->arena), d->backend, d->name, d->arch};
-    return id_of(id, adding->db, "SELECT id FROM device WHERE key = ?",
-                 "INSERT INTO device (key, backend, name, arch) VALUES (?, ?, ?, ?)", values, err);
+    bool found = false;
+    return database_number(id, &found, adding->db, err,
+                           "INSERT INTO device (key, backend, name, arch) VALUES (?, ?, ?, ?) "
+                           "ON CONFLICT (key) DO UPDATE SET key = key RETURNING id",
+                           "ssss", history_device_key(adding->result, &adding->arena), d->backend, d->name, d->arch);
 }
 
 static enum status environment_id(int64_t *id, struct adding *adding, struct err *err)
 {
-    const char *const values[4] = {adding->result->fingerprint, environment_facts(adding->result, &adding->arena)};
-    return id_of(id, adding->db, "SELECT id FROM environment WHERE fingerprint = ?",
-                 "INSERT INTO environment (fingerprint, facts) VALUES (?, ?)", values, err);
+    bool found = false;
+    return database_number(id, &found, adding->db, err,
+                           "INSERT INTO environment (fingerprint, facts) VALUES (?, ?) "
+                           "ON CONFLICT (fingerprint) DO UPDATE SET fingerprint = fingerprint RETURNING id",
+                           "ss", adding->result->fingerprint, environment_facts(adding->result, &adding->arena));
 }
 
-static enum status object_id(int64_t *id, const struct adding *adding, const char *sha256, struct err *err)
+static enum status identity_id(int64_t *id, const struct adding *adding, const struct identity *identity,
+                               struct err *err)
 {
-    const char *const values[4] = {sha256};
-    return id_of(id, adding->db, "SELECT id FROM object WHERE sha256 = ?", "INSERT INTO object (sha256) VALUES (?)",
-                 values, err);
+    char line[IDENTITY_LINE];
+    bool found = false;
+    identity_line(line, identity);
+    return database_number(id, &found, adding->db, err,
+                           "INSERT INTO identity (parts) VALUES (?) "
+                           "ON CONFLICT (parts) DO UPDATE SET parts = parts RETURNING id",
+                           "s", line);
 }
 
 /* ---- may it go in? ---- */
@@ -200,56 +193,46 @@ struct subject {
     const char *kind, *id, *timer, *class, *label, *kernel, *mode, *unit, *better;
 };
 
-/* The series of this timer. A case that did not get as far as a timer belongs to the one it was in last, and one that
- * has only failed so far is adopted by its first timer. */
-static enum status find_series(int64_t *id, bool *found, const struct adding *adding, const struct subject *s,
-                               struct err *err)
-{
-    static const char same[] =
-        "SELECT id FROM series WHERE channel = ? AND device = ? AND kind = ? AND case_id = ? AND timer = ?";
-    static const char last[] =
-        "SELECT id FROM series WHERE channel = ? AND device = ? AND kind = ? AND case_id = ? AND ? "
-        "= '' ORDER BY seen DESC, id DESC LIMIT 1";
-    static const char adopt[] = "UPDATE series SET timer = ?5 WHERE channel = ?1 AND device = ?2 AND kind = ?3 AND "
-                                "case_id = ?4 AND timer = '' RETURNING id";
-    const char *const tries[] = {same, s->timer[0] ? adopt : last};
-    enum status status = STATUS_OK;
-    *found = false;
-    for (int k = 0; k < 2 && !status && !*found; k++)
-        status = database_number(id, found, adding->db, err, tries[k], "sisss", adding->channel, adding->device,
-                                 s->kind, s->id, s->timer);
-    return status;
-}
+/* A case that has only failed so far is adopted by its first timer. */
+static const char adopt_sql[] =
+    "UPDATE OR IGNORE series SET timer = ?5 WHERE channel = ?1 AND device = ?2 AND kind = ?3 AND case_id = ?4 AND "
+    "timer = ''";
 
-/* Also says what the series is called now, and when it was there last. */
+/* The series of this timer; of a case that did not get as far as a timer, the one it was in last. Also says what it is
+ * called now, and when it was there last. */
+static const char series_sql[] =
+    "INSERT INTO series (channel, device, kind, case_id, timer, class, label, kernel, mode, unit, better, seen) "
+    "VALUES (?1, ?2, ?3, ?4, coalesce((SELECT timer FROM series WHERE channel = ?1 AND device = ?2 AND kind = ?3 AND "
+    "case_id = ?4 AND ?5 = '' ORDER BY seen DESC, id DESC LIMIT 1), ?5), ?6, ?7, ?8, ?9, ?10, ?11, ?12) "
+    "ON CONFLICT (channel, device, kind, case_id, timer) DO UPDATE SET seen = max(ifnull(seen, 0), excluded.seen), "
+    "class = excluded.class, label = excluded.label, mode = excluded.mode, unit = excluded.unit, "
+    "better = excluded.better RETURNING id";
+
 static enum status series_id(int64_t *id, const struct adding *adding, const struct subject *s, bool skipped,
                              struct err *err)
 {
     bool found = false;
-    enum status status = find_series(id, &found, adding, s, err);
-    if (!status && !found) {
+    enum status status = STATUS_OK;
+    if (s->timer[0])
         status =
-            database_do(adding->db, err,
-                        "INSERT INTO series (device, channel, case_id, timer, kind, class, label, kernel, mode, unit, "
-                        "better) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'lower')",
-                        "isssssssss", adding->device, adding->channel, s->id, s->timer, s->kind, s->class, s->label,
-                        s->kernel, s->mode, s->unit);
-        *id = sqlite3_last_insert_rowid(adding->db->db);
-        adding->added->new_series++;
-    }
+            database_do(adding->db, err, adopt_sql, "sisss", adding->channel, adding->device, s->kind, s->id, s->timer);
     return status ? status
-                  : database_do(adding->db, err,
-                                "UPDATE series SET seen = max(ifnull(seen, 0), ifnull(?, 0)), class = ?, label = ?, "
-                                "mode = ?, unit = ?, better = ? WHERE id = ?",
-                                "ksssssi", skipped ? 0 : adding->started, s->class, s->label, s->mode, s->unit,
-                                s->better, *id);
+                  : database_number(id, &found, adding->db, err, series_sql, "sisssssssssi", adding->channel,
+                                    adding->device, s->kind, s->id, s->timer, s->class, s->label, s->kernel, s->mode,
+                                    s->unit, s->better, skipped ? (int64_t)0 : adding->started);
+}
+
+static enum status count_series(int64_t *count, const struct adding *adding, struct err *err)
+{
+    bool found = false;
+    return database_number(count, &found, adding->db, err, "SELECT count(*) FROM series", "");
 }
 
 /* What is known of a series in this run. */
 struct fact {
     double value, least, cycles, tick, fraction;
     const char *status, *reason;
-    int64_t flags, object;
+    int64_t flags, identity;
     const double *trials;
     size_t trial_count;
 };
@@ -258,10 +241,10 @@ static enum status add_point(struct adding *adding, int64_t series, const struct
 {
     enum status status =
         database_do(adding->db, err,
-                    "INSERT INTO point (series, run, value, least, cycles, tick, fraction, status, flags, object, "
+                    "INSERT INTO point (series, run, value, least, cycles, tick, fraction, status, flags, identity, "
                     "trials, reason) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                     "iidddddsikbs", series, adding->run, f->value, f->least, f->cycles, f->tick, f->fraction, f->status,
-                    f->flags, f->object, f->trials, f->trial_count * sizeof(*f->trials), f->reason);
+                    f->flags, f->identity, f->trials, f->trial_count * sizeof(*f->trials), f->reason);
     adding->added->points += !status;
     return status;
 }
@@ -301,8 +284,8 @@ static enum status add_case(struct adding *adding, const struct result_case *c, 
                         .trial_count = counts ? compare_trials(times, c) : 0};
     int64_t series = 0;
     enum status status = series_id(&series, adding, &subject, c->status == CASE_SKIPPED, err);
-    if (!status && c->object_sha256[0])
-        status = object_id(&fact.object, adding, c->object_sha256, err);
+    if (!status)
+        status = identity_id(&fact.identity, adding, &c->identity, err);
     return status ? status : add_point(adding, series, &fact, err);
 }
 
@@ -341,11 +324,15 @@ static enum status add_kpi(struct adding *adding, const struct result_kpi *kpi, 
 
 static enum status add_points(struct adding *adding, struct err *err)
 {
-    enum status status = STATUS_OK;
+    int64_t before = 0, after = 0;
+    enum status status = count_series(&before, adding, err);
     for (size_t k = 0; k < adding->result->case_count && !status; k++)
         status = add_case(adding, &adding->result->cases[k], err);
     for (size_t k = 0; k < adding->result->kpi_count && !status; k++)
         status = add_kpi(adding, &adding->result->kpis[k], err);
+    if (!status)
+        status = count_series(&after, adding, err);
+    adding->added->new_series = (size_t)(after - before);
     return status;
 }
 

@@ -13,7 +13,7 @@ const char *history_finding_name(enum history_finding finding)
         [FINDING_NONE] = "",         [FINDING_CONFIRMED] = "confirmed",
         [FINDING_OPEN] = "open",     [FINDING_TENTATIVE] = "tentative",
         [FINDING_BROKEN] = "broken", [FINDING_MISSING] = "missing",
-        [FINDING_TIMER] = "timer",
+        [FINDING_TIMER] = "timer",   [FINDING_CHANGED] = "changed",
     };
     return names[finding];
 }
@@ -122,6 +122,11 @@ static void judge_row(struct history_series *out, const struct history_judging *
     else
         out->finding = FINDING_BROKEN;
     judge_open(out, judging, row);
+    const unsigned changed = row->changed[judging->window.run_count - 1];
+    if (changed && out->finding == FINDING_NONE) {
+        out->finding = FINDING_CHANGED;
+        out->reason = identity_words(changed, judging->arena);
+    }
 }
 
 /* Classes appear when there is something to say. */
@@ -143,22 +148,11 @@ static void judge_classes(struct history_series *out, size_t *count, const struc
 /* The worst first. */
 static int rank_of(const struct history_series *s)
 {
-    switch (s->finding) {
-    case FINDING_CONFIRMED:
-        return s->slower ? 0 : 6;
-    case FINDING_BROKEN:
-        return 1;
-    case FINDING_MISSING:
-        return 2;
-    case FINDING_OPEN:
-        return 3;
-    case FINDING_TENTATIVE:
-        return s->slower ? 4 : 7;
-    case FINDING_TIMER:
-        return 5;
-    default:
-        return 8;
-    }
+    static const int ranks[FINDING_KINDS][2] = {
+        [FINDING_CONFIRMED] = {6, 0}, [FINDING_BROKEN] = {1, 1}, [FINDING_MISSING] = {2, 2}, [FINDING_OPEN] = {3, 3},
+        [FINDING_TENTATIVE] = {7, 4}, [FINDING_TIMER] = {5, 5},  [FINDING_NONE] = {8, 8},    [FINDING_CHANGED] = {5, 5},
+    };
+    return ranks[s->finding][s->slower];
 }
 
 static int by_rank(const void *a, const void *b)
@@ -177,13 +171,9 @@ static int by_rank(const void *a, const void *b)
 
 static void count_up(struct history_gate *out, const struct history_series *s)
 {
-    out->confirmed += s->finding == FINDING_CONFIRMED && s->slower;
-    out->faster += s->finding == FINDING_CONFIRMED && !s->slower;
-    out->open += s->finding == FINDING_OPEN;
-    out->tentative += s->finding == FINDING_TENTATIVE;
-    out->broken += s->finding == FINDING_BROKEN;
-    out->missing += s->finding == FINDING_MISSING;
-    out->retimed += s->finding == FINDING_TIMER;
+    const bool faster = s->finding == FINDING_CONFIRMED && !s->slower;
+    out->faster += faster;
+    out->findings[s->finding] += !faster;
     out->learning += !s->is_class && s->verdict.state == GATE_LEARNING && isfinite(s->this_run);
     out->quiet += !s->is_class && s->verdict.state == GATE_QUIET;
     out->too_noisy += !s->is_class && s->verdict.too_noisy;
@@ -221,9 +211,7 @@ static const char *changed_facts(const struct history_window *w, struct arena *a
         else
             text_addf(&text, "%.*s (was %.*s)", (int)length, value, (int)old_length, old);
     }
-    const char *facts = arena_strdup(arena, text.length ? text.data : "something that has no name here");
-    text_release(&text);
-    return facts;
+    return text.length ? text_take(&text, arena) : "something that has no name here";
 }
 
 static double median_environment_shift(const struct history_judging *judging)
@@ -316,22 +304,36 @@ enum status history_gate(struct history_gate *out, struct history *history, cons
 
 int history_exit_code(const struct history_gate *gate, bool strict)
 {
-    if (gate->confirmed || gate->open || gate->broken || gate->missing)
+    const size_t *findings = gate->findings;
+    if (findings[FINDING_CONFIRMED] || findings[FINDING_OPEN] || findings[FINDING_BROKEN] || findings[FINDING_MISSING])
         return 1;
-    return strict && (gate->tentative || gate->environment_changed || gate->retimed || gate->learning || !gate->quiet)
+    return strict && (findings[FINDING_TENTATIVE] || findings[FINDING_TIMER] || findings[FINDING_CHANGED] ||
+                      gate->environment_changed || gate->learning || !gate->quiet)
                ? 4
                : 0;
+}
+
+/* A case that moved, or one of a class that did as a whole. */
+static bool is_candidate(const struct history_gate *gate, const struct history_series *s)
+{
+    if (s->is_kpi || s->is_class || !isfinite(s->this_run))
+        return false;
+    if (s->verdict.state == GATE_CONFIRMED || s->verdict.state == GATE_TENTATIVE)
+        return true;
+    for (size_t k = 0; k < gate->count; k++)
+        if (gate->series[k].is_class && gate->series[k].verdict.state == GATE_TENTATIVE &&
+            !strcmp(gate->series[k].class, s->class))
+            return true;
+    return false;
 }
 
 size_t history_candidates(const char ***ids, const struct history_gate *gate, struct arena *arena)
 {
     const char **list = arena_array(arena, gate->count + 1, sizeof(*list));
     size_t count = 0;
-    for (size_t k = 0; k < gate->count; k++) {
-        const struct history_series *s = &gate->series[k];
-        if (!s->is_kpi && !s->is_class && (s->verdict.state == GATE_CONFIRMED || s->verdict.state == GATE_TENTATIVE))
-            list[count++] = s->case_id;
-    }
+    for (size_t k = 0; k < gate->count; k++)
+        if (is_candidate(gate, &gate->series[k]))
+            list[count++] = gate->series[k].case_id;
     *ids = list;
     return count;
 }

@@ -20,8 +20,10 @@ struct history_run {
 
 struct history_point {
     double value, cycles, tick; /* NaN: none */
-    const char *status, *object, *reason;
-    bool present; /* the case was in that run at all */
+    double again;               /* median of the trials that were measured again; 0: none were */
+    const char *status, *reason;
+    const char *identity; /* identity_line; "" unknown */
+    bool present;         /* the case was in that run at all */
 };
 
 struct history_alarm {
@@ -38,7 +40,8 @@ struct history_row {
     bool is_kpi, is_class, higher_is_better;
     int64_t seen;                 /* the previous run that did not skip it; 0 never */
     struct history_point *points; /* one per run */
-    bool *breaks;                 /* accepted changes: the series starts anew with this run */
+    bool *breaks;                 /* the series starts anew with this run: the change was accepted, or ... */
+    unsigned *changed;            /* ... these parts of the case's identity are not those of the run before */
     bool retired;                 /* accepted while it was not measured, and not seen since */
     struct history_alarm *alarms; /* oldest first */
     size_t alarm_count;
@@ -58,6 +61,9 @@ enum status history_load(struct history_window *window, struct history *history,
 
 /* The first run that started then or later; run_count: none. */
 size_t history_run_at(const struct history_window *window, int64_t started);
+
+/* The parts of the identity (IDENTITY_BITs) that differ between two points. */
+unsigned history_changes(const struct history_point *a, const struct history_point *b);
 
 /* The series that the case of this one is in this run, under another timer: then this one has ended, and nothing is
  * missing. */

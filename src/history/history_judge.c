@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Run after run to gate.h, and what comes of it: alarms are stored, with them the segments that the next run
- * needs, and open alarms are closed when their change is gone.
+ * Feeds each run to the gate and stores what comes of it: alarms, the segments that the next run needs, and the end of
+ * alarms whose change is gone.
  */
 #include <math.h>
 #include <string.h>
@@ -117,6 +117,7 @@ static void frame(struct history_judging *judging, size_t first, size_t run)
         struct gate_series *series = &judging->series[k];
         series->run_ns = judging->values[k] + first;
         series->breaks = row->breaks + first;
+        series->again_ns = row->points[run].again;
         series->floor = 0;
         for (size_t at = first; at <= run; at++)
             if (isfinite(row->points[at].tick) && row->points[at].value > 0)
@@ -145,16 +146,20 @@ static const char *cause_of_case(const struct history_judging *judging, const st
         return "";
     if (before->cycles > 0 && now->cycles > 0 && fabs(log(now->cycles / before->cycles)) < delta)
         return "clock";
-    if (!before->object[0] || !now->object[0])
+    if (!before->identity[0] || !now->identity[0])
         return "";
-    return strcmp(before->object, now->object) ? "code" : "environment";
+    const unsigned changes = history_changes(before, now);
+    return changes & IDENTITY_BIT(IDENTITY_CODE)     ? "code"
+           : changes & IDENTITY_BIT(IDENTITY_LAUNCH) ? "launch"
+                                                     : "environment";
 }
 
 /* Of a class: what most of its cases say. */
 const char *history_cause(const struct history_judging *judging, const struct history_row *row, size_t tau, size_t run)
 {
-    static const char *const causes[] = {"code", "environment", "clock"};
-    size_t counts[3] = {0}, cases = 0;
+    static const char *const causes[] = {"code", "launch", "environment", "clock"};
+    enum { CAUSES = sizeof(causes) / sizeof(*causes) };
+    size_t counts[CAUSES] = {0}, cases = 0;
     if (row->is_kpi)
         return "";
     if (!row->is_class)
@@ -165,10 +170,10 @@ const char *history_cause(const struct history_judging *judging, const struct hi
             continue;
         const char *cause = cause_of_case(judging, other, tau, run);
         cases++;
-        for (size_t c = 0; c < 3; c++)
+        for (size_t c = 0; c < CAUSES; c++)
             counts[c] += !strcmp(cause, causes[c]);
     }
-    for (size_t c = 0; c < 3; c++)
+    for (size_t c = 0; c < CAUSES; c++)
         if (2 * counts[c] > cases)
             return causes[c];
     return "";
@@ -221,7 +226,7 @@ static enum status close_alarms(struct history_row *row, const struct history_ju
                        judging->window.runs[run].started, row->id);
 }
 
-/* A change for the better that is not one back ends at once: it leaves nothing open. */
+/* An improvement that does not undo an open regression closes at once. */
 static enum status raise_alarm(struct history_judging *judging, struct history_row *row, const struct gate_verdict *v,
                                size_t first, size_t run, struct err *err)
 {
@@ -298,7 +303,7 @@ static bool is_gone(const struct history_judging *judging, const struct history_
 
 /* ---- run after run ---- */
 
-/* What was found in this run before: this run only what people accepted since, which is not raised again. */
+/* Was an alarm raised for this run before? It may have been accepted since, and is not raised again. */
 static bool has_alarm(const struct history_row *row, int64_t started)
 {
     for (size_t k = 0; k < row->alarm_count; k++)

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "history_internal.h"
+#include "rooftile/summary.h"
 #include "rooftile/text.h"
 
 /* ---- which device ---- */
@@ -99,7 +100,7 @@ static const char *same(const char *before, sqlite3_stmt *statement, int k, stru
 }
 
 static const struct history_point nothing = {
-    .value = NAN, .cycles = NAN, .tick = NAN, .status = "", .object = "", .reason = ""};
+    .value = NAN, .cycles = NAN, .tick = NAN, .status = "", .identity = "", .reason = ""};
 
 static const char series_sql[] =
     "SELECT id, case_id, label, class, timer, unit, kind = 'kpi', better = 'higher', kind = 'class', seen FROM series "
@@ -130,6 +131,7 @@ static enum status load_rows(struct history_window *window, struct database *db,
                                     .seen = sqlite3_column_int64(rows, 9)};
         out->points = arena_array(arena, window->run_count + 1, sizeof(*out->points));
         out->breaks = arena_array(arena, window->run_count + 1, sizeof(*out->breaks));
+        out->changed = arena_array(arena, window->run_count + 1, sizeof(*out->changed));
         for (size_t k = 0; k < window->run_count; k++)
             out->points[k] = nothing;
     }
@@ -150,8 +152,22 @@ static double number(sqlite3_stmt *rows, int k)
 }
 
 static const char points_sql[] =
-    "SELECT p.series, p.value, p.cycles, p.tick, p.status, o.sha256, p.reason FROM point p "
-    "LEFT JOIN object o ON o.id = p.object WHERE p.run = ? ORDER BY p.series";
+    "SELECT p.series, p.value, p.cycles, p.tick, p.status, i.parts, p.reason, p.remeasured, CASE WHEN p.remeasured "
+    "THEN p.trials END FROM point p LEFT JOIN identity i ON i.id = p.identity WHERE p.run = ? ORDER BY p.series";
+
+/* They stand behind those of the run itself. */
+static double measured_again(sqlite3_stmt *rows)
+{
+    double times[SHIFT_MAX_TRIALS];
+    const size_t all = (size_t)sqlite3_column_bytes(rows, 8) / sizeof(*times);
+    const int64_t again = sqlite3_column_int64(rows, 7);
+    const size_t count = again > 0 && (size_t)again < all ? (size_t)again : 0;
+    if (!count || count > SHIFT_MAX_TRIALS)
+        return 0;
+    memcpy(times, (const double *)sqlite3_column_blob(rows, 8) + all - count, count * sizeof(*times));
+    const double median = median_of(times, count);
+    return isfinite(median) ? median : 0;
+}
 
 static enum status load_points(struct history_window *window, size_t run, struct database *db, struct arena *arena,
                                struct err *err)
@@ -167,11 +183,39 @@ static enum status load_points(struct history_window *window, size_t run, struct
                                                       .cycles = number(rows, 2),
                                                       .tick = number(rows, 3),
                                                       .status = same(last->status, rows, 4, arena),
-                                                      .object = same(last->object, rows, 5, arena),
+                                                      .identity = same(last->identity, rows, 5, arena),
                                                       .reason = same(last->reason, rows, 6, arena),
+                                                      .again = measured_again(rows),
                                                       .present = true};
     }
     return status;
+}
+
+/* ---- what was measured ---- */
+
+unsigned history_changes(const struct history_point *a, const struct history_point *b)
+{
+    struct identity x, y;
+    if (a->identity == b->identity || !strcmp(a->identity, b->identity))
+        return 0;
+    identity_from_line(&x, a->identity);
+    identity_from_line(&y, b->identity);
+    return identity_differs(&x, &y);
+}
+
+/* Times of other input data, or of other work, are no change of the same thing. */
+static void find_changes(struct history_window *window, struct history_row *row)
+{
+    const unsigned another = IDENTITY_BIT(IDENTITY_INPUTS) | IDENTITY_BIT(IDENTITY_WORK);
+    const struct history_point *before = &nothing;
+    for (size_t run = 0; run < window->run_count; run++) {
+        const struct history_point *point = &row->points[run];
+        if (!isfinite(point->value))
+            continue;
+        row->changed[run] = history_changes(before, point) & another;
+        row->breaks[run] = row->breaks[run] || row->changed[run];
+        before = point;
+    }
 }
 
 /* ---- decisions and alarms ---- */
@@ -266,10 +310,15 @@ enum status history_load(struct history_window *window, struct history *history,
     enum status status = choose_device(&loaded, db, device, arena, err);
     if (!status)
         status = load_runs(&loaded, db, runs, arena, err);
+    if (!status && !loaded.run_count)
+        status = err_set(err, ERR_CONFIG, "%s is damaged: runs of the channel '%s' lack what 'history check' lists",
+                         db->path, loaded.channel);
     if (!status)
         status = load_rows(&loaded, db, arena, err);
     for (size_t run = 0; run < loaded.run_count && !status; run++)
         status = load_points(&loaded, run, db, arena, err);
+    for (size_t k = 0; k < loaded.row_count && !status; k++)
+        find_changes(&loaded, &loaded.rows[k]);
     if (!status)
         status = load_accepted(&loaded, db, err);
     if (!status)

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "history_internal.h"
-#include "rooftile/json_out.h"
+#include "rooftile/json.h"
 #include "rooftile/text.h"
 
 enum { SPARK_RUNS = 30, SHOWN_RUNS = 90 };
@@ -63,7 +63,7 @@ static void add_list(struct document *document, const struct history_window *w, 
     columns[1].title = "timer";
     columns[2] = (struct table_column){.title = "runs", .unit = UNIT_COUNT, .drop = 1};
     columns[3] = (struct table_column){.title = "this run", .unit = UNIT_NUMBER};
-    columns[4].title = arena_printf(arena, "last %zu run%s", runs, runs == 1 ? "" : "s");
+    columns[4].title = arena_printf(arena, "last %zu run%s", runs, text_s(runs));
     columns[5] = (struct table_column){.title = "", .flags = COLUMN_PROSE};
     struct table *table = table_new(arena, columns, 6);
     for (size_t k = 0; k < w->row_count; k++) {
@@ -102,7 +102,9 @@ static const char *remarks(const struct history_window *w, const struct history_
                                 : alarm->accepted ? "accepted"
                                                   : "closed");
     }
-    if (row->breaks[run])
+    if (row->changed[run])
+        said = arena_printf(arena, "%s%s changed: it starts anew; ", said, identity_words(row->changed[run], arena));
+    else if (row->breaks[run])
         said = arena_printf(arena, "%saccepted: a new baseline; ", said);
     return arena_strndup(arena, said, *said ? strlen(said) - strlen("; ") : 0);
 }
@@ -125,7 +127,7 @@ static void add_runs(struct document *document, const struct history_window *w, 
         table_add(table,
                   (struct cell[]){cell_text(arena_printf(arena, "%.19s", run->started_at)),
                                   cell_known(arena_printf(arena, "%.12s", run->git)), cell_quantity(value, row->unit),
-                                  isfinite(moved) ? cell_number(moved) : (struct cell){.kind = CELL_ABSENT},
+                                  isfinite(moved) ? cell_number(moved) : cell_absent(),
                                   cell_text(remarks(w, row, k, arena))});
         before = isfinite(value) ? value : before;
     }
@@ -158,7 +160,7 @@ enum status history_show(struct document *document, struct history *history, con
     if (!count)
         return err_set(err, ERR_CONFIG, "no series matches; 'rooftile history show' lists them");
     document_text(document, 0, TONE_PLAIN, "%s, channel %s: %zu run%s, %.10s to %.10s\n\n", w.device, w.channel,
-                  w.run_count, w.run_count == 1 ? "" : "s", w.runs[0].started_at, w.runs[w.run_count - 1].started_at);
+                  w.run_count, text_s(w.run_count), w.runs[0].started_at, w.runs[w.run_count - 1].started_at);
     if (count == 1)
         add_runs(document, &w, &w.rows[only]);
     else

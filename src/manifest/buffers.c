@@ -79,20 +79,18 @@ enum status generator_dist(enum fill_dist *dist, const struct generator *generat
             return STATUS_OK;
         }
     }
-    struct text known = {0};
+    err_set(err, ERR_CONFIG, "unknown dist '%s'; known are ", name);
     for (size_t k = 0; k < count; k++)
-        text_addf(&known, "%s%s", k ? ", " : "", names[k]);
-    const enum status status = err_set(err, ERR_CONFIG, "unknown dist '%s'; known are %s", name, known.data);
-    text_release(&known);
-    return status;
+        err_set(err, ERR_CONFIG, "%s%s%s", err->text, k ? ", " : "", names[k]);
+    return ERR_CONFIG;
 }
 
 /* ---- fills ---- */
 
-static enum status find_generator(const struct generator **out, const struct json *object, struct err *err)
+static enum status find_generator(const struct generator **out, const cJSON *object, struct err *err)
 {
     const char *names[COUNT_OF(generator_table)];
-    const struct json *at = json_member(object, "gen");
+    const cJSON *at = json_member(object, "gen");
     size_t choice = 0;
     for (size_t i = 0; i < COUNT_OF(names); i++)
         names[i] = generator_table[i].name;
@@ -103,13 +101,13 @@ static enum status find_generator(const struct generator **out, const struct jso
 }
 
 /* Comes before the options: which of them belong depends on it. */
-static enum status into_dist(void *field, const struct json *at, const struct json_key *key, struct json_into *into,
+static enum status into_dist(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
                              struct err *err)
 {
     struct fill_spec *fill = field;
-    const bool *varies = key->more;
-    if (*varies && at->type == JSON_STRING && strchr(at->string, '{'))
-        return into_template(&fill->dist_text, at, key, into, err);
+    const bool *varies = row->more;
+    if (*varies && cJSON_IsString(at) && strchr(at->valuestring, '{'))
+        return into_template(&fill->dist_text, at, row, in, err);
     const char *names[COUNT_OF(dist_names)];
     enum fill_dist dists[COUNT_OF(dist_names)];
     const size_t count = dists_of(names, dists, generator_of(fill->kind));
@@ -120,24 +118,26 @@ static enum status into_dist(void *field, const struct json *at, const struct js
     return status;
 }
 
-static enum status into_path(void *field, const struct json *at, const struct json_key *key, struct json_into *into,
-                             struct err *err)
+enum status into_path(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
+                      struct err *err)
 {
-    const struct manifest_parser *parser = into->context;
-    const char *path = NULL;
-    const enum status status = json_into_text(&path, at, key, into, err);
+    const struct manifest_parser *parser = in->context;
+    const enum status status = json_check_type(at, cJSON_String, err);
+    (void)row;
+    if (!status && !*at->valuestring)
+        return json_fail(at, err, "is empty");
     if (!status)
-        *(const char **)field = path_join(into->arena, parser->manifest->dir, path);
+        *(const char **)field = path_join(in->arena, parser->manifest->dir, at->valuestring);
     return status;
 }
 
-static enum status check_options(const struct fill_spec *fill, const struct json *object, struct err *err)
+static enum status check_options(const struct fill_spec *fill, const cJSON *object, struct err *err)
 {
     const struct generator *generator = generator_of(fill->kind);
     for (size_t i = 0; i < FILL_MAX_OPTIONS && generator->options[i].name; i++) {
         const struct fill_option *option = &generator->options[i];
         const bool belongs = !option->dists || fill->dist_text || option->dists & BIT(fill->dist);
-        const struct json *member = json_member(object, option->name);
+        const cJSON *member = json_member(object, option->name);
         if (member && !belongs)
             return json_fail_key(member, err, "does not belong to dist '%s'", dist_names[fill->dist]);
         if (!member && belongs && option->required)
@@ -146,90 +146,75 @@ static enum status check_options(const struct fill_spec *fill, const struct json
     return STATUS_OK;
 }
 
-#define MAX_FILL_KEYS (FILL_MAX_OPTIONS + 8)
+#define MAX_FILL_ROWS (FILL_MAX_OPTIONS + 8)
+#define RECORD_STRUCT struct fill_spec
 
 /* A generator's keys: its row's options and what its kind takes besides; `tolerances`: those of an expectation too. */
-static enum status generator_parse(struct fill_spec *out, const struct json *object, bool tolerances,
-                                   struct json_into *into, struct err *err)
+static enum status generator_parse(struct fill_spec *out, const cJSON *object, bool tolerances, struct record_in *in,
+                                   struct err *err)
 {
     const bool is_buffer = !tolerances;
     const struct generator *generator = NULL;
     enum status status = find_generator(&generator, object, err);
     if (status)
         return status;
-    struct json_key keys[MAX_FILL_KEYS] = {{"gen", .read = NULL},
-                                           {"seed", json_into_u64, .field = offsetof(struct fill_spec, seed)}};
+    const struct record_field dist = {.key = "dist", .kind = RECORD_HOOK, .get = into_dist, .more = &is_buffer};
+    struct record_field rows[MAX_FILL_ROWS] = {FIELD_COMMENT("gen"), FIELD_U64("seed", seed)};
     size_t count = 2;
     if (generator->dists)
-        keys[count++] = (struct json_key){"dist", into_dist, 0, .more = &is_buffer};
-    for (size_t i = 0; i < FILL_MAX_OPTIONS && generator->options[i].name; i++)
-        keys[count++] = (struct json_key){generator->options[i].name, into_expr,
-                                          .field = offsetof(struct fill_spec, options) + i * sizeof(out->options[0])};
-    if (generator->kind == FILL_VALUES)
-        keys[count++] = (struct json_key){"values", into_range, offsetof(struct fill_spec, values), JSON_REQUIRED,
-                                          .count = offsetof(struct fill_spec, value_count)};
-    if (generator->kind == FILL_FILE)
-        keys[count++] = (struct json_key){"path", into_path, offsetof(struct fill_spec, path), .need = JSON_REQUIRED};
-    if (tolerances) {
-        keys[count++] = (struct json_key){"abs", .read = NULL};
-        keys[count++] = (struct json_key){"rel", .read = NULL};
+        rows[count++] = dist;
+    for (size_t i = 0; i < FILL_MAX_OPTIONS && generator->options[i].name; i++) {
+        rows[count] = (struct record_field)FIELD_READ(generator->options[i].name, options, into_expr);
+        rows[count++].offset += i * sizeof(out->options[0]);
     }
+    if (generator->kind == FILL_VALUES)
+        rows[count++] = (struct record_field)FIELD_LIST("values", values, value_count, record_number,
+                                                        RECORD_REQUIRED | RECORD_FILLED);
+    if (generator->kind == FILL_FILE)
+        rows[count++] = (struct record_field)FIELD_READ("path", path, into_path, RECORD_REQUIRED);
+    if (tolerances) {
+        rows[count++] = (struct record_field)FIELD_COMMENT("abs");
+        rows[count++] = (struct record_field)FIELD_COMMENT("rel");
+    }
+    const struct record record = {.fields = rows, .count = count};
     struct fill_spec fill = {.kind = generator->kind, .dist = generator->dist};
-    status = json_read_table(&fill, object, keys, count, into, err);
+    status = record_parse(&fill, &record, object, in, err);
     if (!status)
         status = check_options(&fill, object, err);
     if (!status)
         *out = fill;
     return status;
 }
+#undef RECORD_STRUCT
 
-enum status into_generator(void *field, const struct json *at, const struct json_key *key, struct json_into *into,
+enum status into_generator(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
                            struct err *err)
 {
-    (void)key;
-    return generator_parse(field, at, true, into, err);
+    (void)row;
+    return generator_parse(field, at, true, in, err);
 }
 
-enum status into_fill(void *field, const struct json *at, const struct json_key *key, struct json_into *into,
+enum status into_fill(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
                       struct err *err)
 {
-    static const struct json_key in_index = {.more = &scope_index};
+    static const struct record_field in_index = {.more = &scope_index};
     struct fill_spec fill = {.kind = FILL_EXPR};
-    (void)key;
-    if (at->type == JSON_OBJECT)
-        return generator_parse(field, at, false, into, err);
-    if (at->type != JSON_STRING && at->type != JSON_NUMBER)
-        return json_fail(at, err, "must be an expression in i or {\"gen\": ...}, not %s", json_type_name(at->type));
-    const enum status status = into_expr(&fill.expr, at, &in_index, into, err);
+    (void)row;
+    if (cJSON_IsObject(at))
+        return generator_parse(field, at, false, in, err);
+    if (!cJSON_IsString(at) && !cJSON_IsNumber(at))
+        return json_fail(at, err, "must be an expression in i or {\"gen\": ...}, not %s", json_type_name(at));
+    const enum status status = into_expr(&fill.expr, at, &in_index, in, err);
     if (!status)
         *(struct fill_spec *)field = fill;
     return status;
 }
 
-enum status into_range(void *field, const struct json *at, const struct json_key *key, struct json_into *into,
-                       struct err *err)
-{
-    if (at->type != JSON_ARRAY)
-        return json_fail(at, err, "must be an array, not %s", json_type_name(at->type));
-    if (at->count == 0)
-        return json_fail(at, err, "the list is empty");
-    double *numbers = arena_array(into->arena, at->count, sizeof(*numbers));
-    size_t filled = 0;
-    for (const struct json *item = at->first; item; item = item->next) {
-        const enum status status = json_into_number(&numbers[filled++], item, key, into, err);
-        if (status)
-            return status;
-    }
-    *(const double **)field = numbers;
-    *(size_t *)((char *)into->object + key->count) = filled;
-    return STATUS_OK;
-}
-
 /* ---- buffers ---- */
 
 static const char *const role_names[] = {
-    [ROLE_IN] = "in", [ROLE_OUT] = "out", [ROLE_INOUT] = "inout", [ROLE_TEMP] = "temp", NULL};
-static const char *const reset_names[] = {[RESET_NONE] = "none", [RESET_ZERO] = "zero", [RESET_FILL] = "fill", NULL};
+    [ROLE_IN] = "in", [ROLE_OUT] = "out", [ROLE_INOUT] = "inout", [ROLE_TEMP] = "temp"};
+static const char *const reset_names[] = {[RESET_NONE] = "none", [RESET_ZERO] = "zero", [RESET_FILL] = "fill"};
 const char *const buffer_space_names[BUFFER_SPACES] = {
     [BUFFER_DEVICE] = "device",
     [BUFFER_PINNED] = "pinned",
@@ -240,25 +225,27 @@ const char *const buffer_space_names[BUFFER_SPACES] = {
     [BUFFER_PINNED_COARSE] = "pinned_coarse",
 };
 
-#define FIELD(name) offsetof(struct manifest_buffer, name)
-static const struct json_key buffer_keys[] = {
-    {"type", into_type, FIELD(type), .need = JSON_REQUIRED},
-    {"count", into_expr, FIELD(count), .need = JSON_REQUIRED},
-    {"role", json_into_choice, FIELD(role), .need = JSON_REQUIRED, .more = role_names},
-    {"reset", json_into_choice, FIELD(reset), .more = reset_names},
-    {"space", into_template, .field = FIELD(space)},
-    {"device", into_expr, .field = FIELD(device)},
-    {"align_offset", into_expr, .field = FIELD(align_offset)},
-    {"fill", into_fill, .field = FIELD(fill)},
+#define RECORD_STRUCT struct manifest_buffer
+static const struct record_field buffer_rows[] = {
+    FIELD_READ("type", type, into_type, RECORD_REQUIRED),
+    FIELD_READ("count", count, into_expr, RECORD_REQUIRED),
+    FIELD_ENUM("role", role, role_names, RECORD_REQUIRED),
+    FIELD_ENUM("reset", reset, reset_names),
+    FIELD_READ("space", space, into_template),
+    FIELD_READ("device", device, into_expr),
+    FIELD_BOOL("varies", varies),
+    FIELD_READ("align_offset", align_offset, into_expr),
+    FIELD_READ("fill", fill, into_fill),
 };
-#undef FIELD
+static const struct record buffer_record = {RECORD_TABLE(buffer_rows)};
+#undef RECORD_STRUCT
 
 /* A word is checked here; what has placeholders, when its case is bound. */
 static enum status check_space(const struct manifest_buffer *buffer, struct err *err)
 {
-    const struct json *at = json_member(buffer->at, "space");
+    const cJSON *at = json_member(buffer->at, "space");
     size_t space = BUFFER_DEVICE;
-    if (at && strchr(at->string, '{'))
+    if (at && strchr(at->valuestring, '{'))
         return STATUS_OK;
     const enum status status =
         at ? json_choose(&space, at, "space", buffer_space_names, BUFFER_SPACES, err) : STATUS_OK;
@@ -268,13 +255,13 @@ static enum status check_space(const struct manifest_buffer *buffer, struct err 
     return status;
 }
 
-static enum status buffer_parse(void *field, const struct json *at, const struct json_key *key, struct json_into *into,
+static enum status buffer_parse(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
                                 struct err *err)
 {
     struct manifest_buffer *buffer = field;
-    (void)key;
-    *buffer = (struct manifest_buffer){.name = at->key, .at = at};
-    enum status status = json_read_table(buffer, at, buffer_keys, JSON_KEYS(buffer_keys), into, err);
+    (void)row;
+    *buffer = (struct manifest_buffer){.name = at->string, .at = at};
+    enum status status = record_parse(buffer, &buffer_record, at, in, err);
     if (!status)
         status = check_space(buffer, err);
     if (!status && buffer->reset == RESET_FILL && !json_member(at, "fill"))
@@ -282,19 +269,24 @@ static enum status buffer_parse(void *field, const struct json *at, const struct
     return status;
 }
 
-enum status buffers_parse(struct manifest_parser *parser, const struct json *root, struct err *err)
+#define RECORD_STRUCT struct manifest
+enum status into_buffers(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
+                         struct err *err)
 {
-    static const struct json_elements elements = {sizeof(struct manifest_buffer), buffer_parse, "buffer"};
-    static const struct json_key key = {"buffers", json_into_members, offsetof(struct manifest, buffers),
-                                        .count = offsetof(struct manifest, buffer_count), .more = &elements};
-    struct manifest *manifest = parser->manifest;
-    const enum status status = read_member(parser, root, &key, err);
-    const char **names = arena_array(parser->arena, manifest->buffer_count, sizeof(*names));
+    static const struct record element = {
+        .size = sizeof(struct manifest_buffer), .get = buffer_parse, .named = "buffer"};
+    static const struct record_field buffers = FIELD_MAP("buffers", buffers, buffer_count, element);
+    struct manifest_parser *parser = in->context;
+    const struct manifest *manifest = field;
+    const enum status status = record_parse_row(field, &buffers, at, in, err);
+    const char **names = arena_array(in->arena, manifest->buffer_count, sizeof(*names));
+    (void)row;
     for (size_t k = 0; k < manifest->buffer_count; k++)
         names[k] = manifest->buffers[k].name;
     parser->buffer_names = names;
     return status;
 }
+#undef RECORD_STRUCT
 
 int find_buffer(const struct manifest *manifest, const char *name)
 {
@@ -304,16 +296,16 @@ int find_buffer(const struct manifest *manifest, const char *name)
     return -1;
 }
 
-enum status into_buffer(void *field, const struct json *at, const struct json_key *key, struct json_into *into,
+enum status into_buffer(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
                         struct err *err)
 {
-    const struct manifest_parser *parser = into->context;
-    (void)key;
-    if (at->type != JSON_STRING)
-        return json_fail(at, err, "must be the name of a buffer, not %s", json_type_name(at->type));
-    const int found = find_buffer(parser->manifest, at->string);
+    const struct manifest_parser *parser = in->context;
+    (void)row;
+    if (!cJSON_IsString(at))
+        return json_fail_type(at, "the name of a buffer", err);
+    const int found = find_buffer(parser->manifest, at->valuestring);
     if (found < 0)
-        return json_fail_unknown(at, err, "unknown buffer", at->string, parser->buffer_names,
+        return json_fail_unknown(at, err, "unknown buffer", at->valuestring, parser->buffer_names,
                                  parser->manifest->buffer_count);
     *(int *)field = found;
     return STATUS_OK;

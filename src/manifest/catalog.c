@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "rooftile/catalog.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,21 +19,70 @@ struct entry {
 
 struct entries {
     struct entry *list; /* in an arena */
-    size_t count, capacity;
+    size_t count;
 };
 
-static void add_entry(struct entries *entries, const struct entry *entry, struct arena *arena)
+/* ---- what a file is ---- */
+
+/* Documents name their schema, ".../schemas/result/2/...". */
+static const char *schema_kind(const cJSON *root, struct arena *arena)
 {
-    if (entries->count == entries->capacity) {
-        const size_t capacity = entries->capacity ? 2 * entries->capacity : 64;
-        struct entry *list = arena_array(arena, capacity, sizeof(*list));
-        if (entries->count)
-            memcpy(list, entries->list, entries->count * sizeof(*list));
-        entries->list = list;
-        entries->capacity = capacity;
-    }
-    entries->list[entries->count++] = *entry;
+    static const char folder[] = "rooftile.dev/schemas/";
+    const cJSON *schema = json_member(root, "schema");
+    const char *at = cJSON_IsString(schema) ? strstr(schema->valuestring, folder) : NULL;
+    return at ? arena_strndup(arena, at + strlen(folder), strcspn(at + strlen(folder), "/")) : NULL;
 }
+
+/* Files that people write are told by their keys. */
+static const char *kind_by_keys(const cJSON *root)
+{
+    static const struct {
+        const char *key, *kind;
+    } keys[] = {{"cases", "suite"},    {"code", "kernel"},  {"launch", "kernel"},  {"extends", "kernel"},
+                {"buffers", "kernel"}, {"steps", "kernel"}, {"levels", "machine"}, {"facts", "machine"}};
+    for (size_t k = 0; k < sizeof(keys) / sizeof(*keys); k++)
+        if (json_member(root, keys[k].key))
+            return keys[k].kind;
+    return NULL;
+}
+
+static bool is_object_file(const char *path)
+{
+    static const char *const starts[] = {"\177ELF", "__CLANG_OFFLOAD_BUNDLE__", "CCOB"};
+    char begin[32] = "";
+    FILE *file = fopen(path, "rb");
+    if (!file)
+        return false;
+    begin[fread(begin, 1, sizeof(begin) - 1, file)] = '\0';
+    fclose(file);
+    for (size_t k = 0; k < sizeof(starts) / sizeof(*starts); k++)
+        if (text_starts(begin, starts[k]))
+            return true;
+    return false;
+}
+
+const char *catalog_file_kind(const char *path, const char **name, struct arena *arena)
+{
+    static const char *const sources[] = {".hip", ".cu", ".cpp", ".cc", ".cl", ".s"};
+    const cJSON *root = NULL;
+    struct err err = {0};
+    if (file_is_dir(path))
+        return "folder";
+    for (size_t k = 0; k < sizeof(sources) / sizeof(*sources); k++)
+        if (text_ends(path, sources[k]) && file_exists(path))
+            return "source";
+    if (is_object_file(path))
+        return "object";
+    if (json_read(&root, path, arena, &err) || !cJSON_IsObject(root))
+        return NULL;
+    const char *kind = schema_kind(root, arena);
+    kind = kind ? kind : kind_by_keys(root);
+    if (name && kind && !strcmp(kind, "kernel") && json_get_string(name, root, "name", JSON_REQUIRED, &err))
+        *name = arena_strndup(arena, path_base(path), strlen(path_base(path)) - strlen(".json"));
+    return kind;
+}
+
+/* ---- entries ---- */
 
 static const char *file_stem(const char *path, struct arena *arena)
 {
@@ -43,7 +93,7 @@ static const char *file_stem(const char *path, struct arena *arena)
 /* The name that a broken manifest would have: what it says if it is JSON at all. */
 static const char *broken_name(const char *path, struct arena *arena)
 {
-    const struct json *root = NULL;
+    const cJSON *root = NULL;
     const char *name = NULL;
     struct err err = {0};
     if (json_read(&root, path, arena, &err) || json_get_string(&name, root, "name", JSON_REQUIRED, &err))
@@ -63,12 +113,47 @@ static void read_entry(struct entry *entry, const char *path, size_t dir, struct
     }
 }
 
-static const struct entry *find_entry(const struct entries *entries, const char *name)
+static struct entry *find_entry(const struct entries *entries, const char *name)
 {
     for (size_t i = 0; i < entries->count; i++)
         if (strcmp(entries->list[i].name, name) == 0)
             return &entries->list[i];
     return NULL;
+}
+
+/* Whatever else lies among manifests is none of ours: results, suites. */
+static bool is_other_kind(const struct entry *entry, struct arena *arena)
+{
+    const char *kind = entry->manifest ? NULL : catalog_file_kind(entry->path, NULL, arena);
+    return kind && strcmp(kind, "kernel") != 0;
+}
+
+static void add_file(struct entries *entries, const char *path, size_t dir, struct arena *arena)
+{
+    struct entry entry;
+    read_entry(&entry, path, dir, arena);
+    struct entry *first = find_entry(entries, entry.name);
+    if ((first && first->dir != dir) || is_other_kind(&entry, arena))
+        return;
+    if (first && entry.manifest) {
+        if (first->manifest)
+            first->problem = arena_printf(arena, "%s: kernel '%s' is also in %s: rename or remove one of them",
+                                          first->path, first->name, path);
+        first->manifest = entry.manifest = NULL;
+        entry.problem = arena_printf(arena, "%s: kernel '%s' is already in %s", path, entry.name, first->path);
+    }
+    ARENA_PUSH(arena, entries->list, entries->count, entry);
+}
+
+static void add_alone(struct entries *entries, const char *path, size_t dir, struct arena *arena)
+{
+    add_file(entries, path, dir, arena);
+    const struct manifest *manifest = entries->count ? entries->list[entries->count - 1].manifest : NULL;
+    const char *reference = manifest ? manifest->check.reference.kernel : NULL;
+    const char *beside =
+        reference ? path_join(arena, path_dir(arena, path), arena_printf(arena, "%s.json", reference)) : NULL;
+    if (beside && file_exists(beside))
+        add_file(entries, beside, dir, arena);
 }
 
 /* False: the folder could not be read, which is a problem of its own. */
@@ -77,26 +162,20 @@ static bool read_dir(struct entries *entries, const char *dir, size_t index, str
     struct err err = {0};
     char **paths = NULL;
     size_t count = 0;
-    const bool present = file_is_dir(dir);
+    const bool present = file_exists(dir), alone = present && !file_is_dir(dir);
+    if (alone) {
+        add_alone(entries, dir, index, arena);
+        return true;
+    }
     if (!present || file_list(&paths, &count, dir, ".json", arena, &err)) {
         const char *problem =
             present ? arena_strdup(arena, err.text) : arena_printf(arena, "%s: there is no such folder", dir);
         const struct entry entry = {.name = dir, .path = dir, .problem = problem, .dir = index};
-        add_entry(entries, &entry, arena);
+        ARENA_PUSH(arena, entries->list, entries->count, entry);
         return false;
     }
-    for (size_t i = 0; i < count; i++) {
-        struct entry entry;
-        read_entry(&entry, paths[i], index, arena);
-        const struct entry *first = find_entry(entries, entry.name);
-        if (first && first->dir != index)
-            continue;
-        if (first && entry.manifest) {
-            entry.manifest = NULL;
-            entry.problem = arena_printf(arena, "%s: kernel '%s' is already in %s", paths[i], entry.name, first->path);
-        }
-        add_entry(entries, &entry, arena);
-    }
+    for (size_t i = 0; i < count; i++)
+        add_file(entries, paths[i], index, arena);
     return true;
 }
 
@@ -144,19 +223,18 @@ enum status catalog_read(struct catalog *catalog, const char *const *dirs, size_
 
 const struct manifest *catalog_find(const struct catalog *catalog, const char *name)
 {
-    size_t low = 0;
-    size_t high = catalog->count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        const int order = strcmp(name, catalog->manifests[middle]->name);
-        if (order == 0)
-            return catalog->manifests[middle];
-        if (order < 0)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return NULL;
+    const struct manifest wanted = {.name = name}, *key = &wanted;
+    const struct manifest *const *found =
+        catalog->count ? bsearch(&key, catalog->manifests, catalog->count, sizeof(key), by_name) : NULL;
+    return found ? *found : NULL;
+}
+
+bool catalog_knows(const struct catalog *catalog, const char *name)
+{
+    bool known = catalog_find(catalog, name) != NULL;
+    for (size_t i = 0; i < catalog->problem_count; i++)
+        known = known || !strcmp(catalog->problems[i].name, name);
+    return known;
 }
 
 enum status catalog_get(const struct manifest **manifest, const struct catalog *catalog, const char *name,
@@ -174,11 +252,9 @@ enum status catalog_get(const struct manifest **manifest, const struct catalog *
     const char **names = arena_array(&arena, catalog->count, sizeof(*names));
     for (size_t i = 0; i < catalog->count; i++)
         names[i] = catalog->manifests[i]->name;
-    const char *near = text_nearest(name, names, catalog->count);
-    if (near)
-        err_set(err, ERR_USAGE, "unknown kernel '%s'; did you mean '%s'?", name, near);
-    else
-        err_set(err, ERR_USAGE, "unknown kernel '%s'; 'rooftile list' shows all %zu", name, catalog->count);
+    err_set(err, ERR_USAGE, "unknown kernel '%s'", name);
+    err_nearest(err, name, names, catalog->count,
+                arena_printf(&arena, "'rooftile list' shows all %zu", catalog->count));
     arena_release(&arena);
     return ERR_USAGE;
 }

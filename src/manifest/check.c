@@ -14,157 +14,145 @@ static bool is_output(const struct manifest_buffer *buffer)
 /* ---- metrics ---- */
 
 static const char *const reductions[] = {
-    [REDUCE_FIRST] = "first", [REDUCE_MIN] = "min",       [REDUCE_MAX] = "max",       [REDUCE_SUM] = "sum",
-    [REDUCE_MEAN] = "mean",   [REDUCE_MEDIAN] = "median", [REDUCE_MEDIAN + 1] = NULL,
+    [REDUCE_FIRST] = "first", [REDUCE_MIN] = "min",   [REDUCE_MAX] = "max",
+    [REDUCE_SUM] = "sum",     [REDUCE_MEAN] = "mean", [REDUCE_MEDIAN] = "median",
 };
 
-#define FIELD(name) offsetof(struct manifest_metric, name)
-static const struct json_key metric_keys[] = {
-    {"buffer", into_buffer, FIELD(buffer), .need = JSON_REQUIRED},
-    {"reduce", json_into_choice, FIELD(reduce), .more = reductions},
-    {"expr", into_expr, FIELD(expr), .more = &scope_metric},
-    {"unit", json_into_string, .field = FIELD(unit)},
-    {"expect", into_expr, .field = FIELD(expect)},
+#define RECORD_STRUCT struct manifest_metric
+static const struct record_field metric_rows[] = {
+    FIELD_READ("buffer", buffer, into_buffer, RECORD_REQUIRED),
+    FIELD_ENUM("reduce", reduce, reductions),
+    FIELD_READ_AS("expr", expr, into_expr, &scope_metric),
+    FIELD_STRING("unit", unit),
+    FIELD_READ("expect", expect, into_expr),
 };
-#undef FIELD
+static const struct record metric_record = {RECORD_TABLE(metric_rows)};
+#undef RECORD_STRUCT
 
-static enum status metric_parse(void *field, const struct json *at, const struct json_key *key, struct json_into *into,
+static enum status metric_parse(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
                                 struct err *err)
 {
-    const struct manifest_parser *parser = into->context;
+    const struct manifest_parser *parser = in->context;
     struct manifest_metric *metric = field;
-    (void)key;
-    *metric = (struct manifest_metric){.name = at->key, .unit = ""};
-    const enum status status = json_read_table(metric, at, metric_keys, JSON_KEYS(metric_keys), into, err);
+    (void)row;
+    *metric = (struct manifest_metric){.name = at->string, .unit = ""};
+    const enum status status = record_parse(metric, &metric_record, at, in, err);
     if (!status && parser->manifest->buffers[metric->buffer].role == ROLE_IN)
         return json_fail(json_member(at, "buffer"), err, "nothing writes this buffer: its role is in");
     return status;
 }
 
-enum status metrics_parse(struct manifest_parser *parser, const struct json *root, struct err *err)
-{
-    static const struct json_elements elements = {sizeof(struct manifest_metric), metric_parse, "metric"};
-    static const struct json_key key = {"metrics", json_into_members, offsetof(struct manifest, metrics),
-                                        .count = offsetof(struct manifest, metric_count), .more = &elements};
-    return read_member(parser, root, &key, err);
-}
+const struct record metric_element = {.size = sizeof(struct manifest_metric), .get = metric_parse, .named = "metric"};
 
 /* ---- expectations ---- */
 
-#define FIELD(name) offsetof(struct expectation, name)
-static const struct json_key tolerance_keys[] = {
-    {"abs", into_expr, .field = FIELD(abs)},
-    {"rel", into_expr, .field = FIELD(rel)},
-    {"expr", into_expr, FIELD(want.expr), .need = JSON_REQUIRED, .more = &scope_index},
+#define RECORD_STRUCT struct expectation
+static const struct record_field tolerance_rows[] = {
+    FIELD_READ("abs", abs, into_expr),
+    FIELD_READ("rel", rel, into_expr),
+    FIELD_READ_AS("expr", want.expr, into_expr, &scope_index, RECORD_REQUIRED),
 };
-#undef FIELD
+static const struct record tolerance_record = {RECORD_TABLE(tolerance_rows)};
+#undef RECORD_STRUCT
 
 /* "expression", { "expr": ..., "abs": ..., "rel": ... } or { "gen": ..., "abs": ..., "rel": ... } */
-static enum status want_parse(struct expectation *expect, const struct json *at, const struct json_key *key,
-                              struct json_into *into, struct err *err)
+static enum status want_parse(struct expectation *expect, const cJSON *at, const struct record_field *row,
+                              struct record_in *in, struct err *err)
 {
-    if (at->type != JSON_OBJECT)
-        return into_fill(&expect->want, at, key, into, err);
+    if (!cJSON_IsObject(at))
+        return into_fill(&expect->want, at, row, in, err);
     if (!json_member(at, "gen")) {
         expect->want.kind = FILL_EXPR;
-        return json_read_table(expect, at, tolerance_keys, JSON_KEYS(tolerance_keys), into, err);
+        return record_parse(expect, &tolerance_record, at, in, err);
     }
-    enum status status = into_generator(&expect->want, at, key, into, err);
-    for (size_t k = 0; k < 2 && !status; k++) {
-        const struct json *member = json_member(at, tolerance_keys[k].key);
-        if (member)
-            status = into_expr((char *)expect + tolerance_keys[k].field, member, &tolerance_keys[k], into, err);
-    }
+    enum status status = into_generator(&expect->want, at, row, in, err);
+    for (size_t k = 0; k < 2 && !status; k++)
+        status = record_parse_row(expect, &tolerance_rows[k], json_member(at, tolerance_rows[k].key), in, err);
     return status;
 }
 
-static enum status expect_parse(void *field, const struct json *at, const struct json_key *key, struct json_into *into,
+static enum status expect_parse(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
                                 struct err *err)
 {
-    const struct manifest_parser *parser = into->context;
+    const struct manifest_parser *parser = in->context;
     const struct manifest *manifest = parser->manifest;
     struct expectation *expect = field;
-    *expect = (struct expectation){.buffer = find_buffer(manifest, at->key)};
+    *expect = (struct expectation){.buffer = find_buffer(manifest, at->string)};
     if (expect->buffer < 0)
         return json_fail_unknown_key(at, err, "unknown buffer", parser->buffer_names, manifest->buffer_count);
     if (!is_output(&manifest->buffers[expect->buffer]))
-        return json_fail_key(at, err, "buffer '%s' is no output: its role is neither out nor inout", at->key);
-    return want_parse(expect, at, key, into, err);
+        return json_fail_key(at, err, "buffer '%s' is not an output: its role must be out or inout", at->string);
+    return want_parse(expect, at, row, in, err);
 }
 
 /* ---- references ---- */
 
-static enum status map_parse(void *field, const struct json *at, const struct json_key *key, struct json_into *into,
+static enum status map_parse(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
                              struct err *err)
 {
     struct reference_map *map = field;
-    map->theirs = at->key;
-    return into_buffer(&map->ours, at, key, into, err);
+    map->theirs = at->string;
+    return into_buffer(&map->ours, at, row, in, err);
 }
 
-static const struct json_elements map_elements = {sizeof(struct reference_map), map_parse, NULL};
-#define FIELD(name) offsetof(struct reference_spec, name)
-static const struct json_key reference_keys[] = {
-    {"kernel", json_into_string, FIELD(kernel), .need = JSON_REQUIRED},
-    {"output", into_buffer, FIELD(output), .need = JSON_REQUIRED},
-    {"samples", json_into_u64, .field = FIELD(samples)},
-    {"abs", into_expr, .field = FIELD(abs)},
-    {"rel", into_expr, .field = FIELD(rel)},
-    {"params", into_foreign, FIELD(params), .count = FIELD(param_count)},
-    {"buffers", json_into_members, FIELD(map), .count = FIELD(map_count), .more = &map_elements},
+static const struct record map_elements = {.size = sizeof(struct reference_map), .get = map_parse};
+#define RECORD_STRUCT struct reference_spec
+static const struct record_field reference_rows[] = {
+    FIELD_STRING("kernel", kernel, RECORD_REQUIRED),
+    FIELD_READ("output", output, into_buffer, RECORD_REQUIRED),
+    FIELD_U64("samples", samples),
+    FIELD_READ("abs", abs, into_expr),
+    FIELD_READ("rel", rel, into_expr),
+    FIELD_MAP("params", params, param_count, foreign_element),
+    FIELD_MAP("buffers", map, map_count, map_elements),
 };
-#undef FIELD
+static const struct record reference_record = {RECORD_TABLE(reference_rows)};
+#undef RECORD_STRUCT
 
 /* Parameters that are templates: their text has a placeholder. */
-static enum status templates_parse(struct reference_spec *reference, struct json_into *into, struct err *err)
+static enum status templates_parse(struct reference_spec *reference, struct record_in *in, struct err *err)
 {
-    const struct text_template **templates = arena_array(into->arena, reference->param_count + 1, sizeof(*templates));
+    const struct text_template **templates = arena_array(in->arena, reference->param_count + 1, sizeof(*templates));
     enum status status = STATUS_OK;
     for (size_t k = 0; k < reference->param_count && !status; k++) {
-        const struct json *at = reference->params[k].at;
-        if (at->type == JSON_STRING && strchr(at->string, '{'))
-            status = into_any_template(&templates[k], at, NULL, into, err);
+        const cJSON *at = reference->params[k].at;
+        if (cJSON_IsString(at) && strchr(at->valuestring, '{'))
+            status = into_any_template(&templates[k], at, NULL, in, err);
     }
     reference->templates = templates;
     return status;
 }
 
-static enum status into_reference(void *field, const struct json *at, const struct json_key *key,
-                                  struct json_into *into, struct err *err)
+static enum status into_reference(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
+                                  struct err *err)
 {
-    const struct manifest_parser *parser = into->context;
+    const struct manifest_parser *parser = in->context;
     struct reference_spec *reference = field;
-    (void)key;
+    (void)row;
     *reference = (struct reference_spec){.samples = 256};
-    const enum status status = json_read_table(reference, at, reference_keys, JSON_KEYS(reference_keys), into, err);
+    const enum status status = record_parse(reference, &reference_record, at, in, err);
     if (status)
         return status;
     if (strcmp(reference->kernel, parser->manifest->name) == 0)
         return json_fail(json_member(at, "kernel"), err, "a kernel cannot be its own reference");
     if (!is_output(&parser->manifest->buffers[reference->output]))
-        return json_fail(json_member(at, "output"), err, "is no output: its role is neither out nor inout");
+        return json_fail(json_member(at, "output"), err, "must name an output, a buffer of role out or inout");
     if (reference->samples == 0)
         return json_fail(json_member(at, "samples"), err, "must be at least 1");
-    return templates_parse(reference, into, err);
+    return templates_parse(reference, in, err);
 }
 
 /* ---- the check ---- */
 
-static const struct json_elements expect_elements = {sizeof(struct expectation), expect_parse, NULL};
-#define FIELD(name) offsetof(struct manifest_check, name)
-static const struct json_key check_keys[] = {
-    {"params", into_overrides, FIELD(params), .count = FIELD(param_count)},
-    {"expect", json_into_members, FIELD(expect), .count = FIELD(expect_count), .more = &expect_elements},
-    {"reference", into_reference, .field = FIELD(reference)},
+static const struct record expect_elements = {.size = sizeof(struct expectation), .get = expect_parse};
+#define RECORD_STRUCT struct manifest_check
+static const struct record_field check_rows[] = {
+    FIELD_MAP("params", params, param_count, override_element),
+    FIELD_MAP("expect", expect, expect_count, expect_elements),
+    FIELD_READ("reference", reference, into_reference),
 };
-#undef FIELD
-
-enum status check_parse(struct manifest_parser *parser, const struct json *root, struct err *err)
-{
-    const struct json *at = json_member(root, "check");
-    return at ? json_read_table(&parser->manifest->check, at, check_keys, JSON_KEYS(check_keys), &parser->into, err)
-              : STATUS_OK;
-}
+const struct record check_record = {RECORD_TABLE(check_rows)};
+#undef RECORD_STRUCT
 
 /* ---- the whole ---- */
 
@@ -204,10 +192,10 @@ static bool needs_code(const struct manifest_step *steps, size_t count)
 }
 
 /* A clock that a metric reads cannot be known beforehand, but some output must be. */
-static enum status check_outputs(const struct manifest *manifest, const struct json *root, struct err *err)
+static enum status check_outputs(const struct manifest *manifest, const cJSON *root, struct err *err)
 {
     const bool none = !manifest->check.expect_count && !manifest->check.reference.kernel;
-    const struct json *check = json_member(root, "check");
+    const cJSON *check = json_member(root, "check");
     for (size_t i = 0; i < manifest->buffer_count; i++) {
         const struct manifest_buffer *buffer = &manifest->buffers[i];
         if (!is_output(buffer))
@@ -225,7 +213,7 @@ static enum status check_outputs(const struct manifest *manifest, const struct j
     return STATUS_OK;
 }
 
-enum status manifest_check_whole(const struct manifest_parser *parser, const struct json *root, struct err *err)
+enum status manifest_check_whole(const struct manifest_parser *parser, const cJSON *root, struct err *err)
 {
     const struct manifest *manifest = parser->manifest;
     if (!manifest->source && !manifest->image && !manifest->library &&

@@ -4,6 +4,7 @@
 #include <float.h>
 #include <math.h>
 #include <string.h>
+#include <strings.h>
 
 /* A floating-point format narrower than f32, as numbers. Codes are without the sign bit. */
 struct float_format {
@@ -264,6 +265,26 @@ enum dtype dtype_from_name(const char *name)
 {
     for (enum dtype dtype = DTYPE_NONE + 1; dtype < DTYPE_COUNT; dtype++)
         if (strcmp(name, rows[dtype].name) == 0)
+            return dtype;
+    return DTYPE_NONE;
+}
+
+enum dtype dtype_by_any_name(const char *name)
+{
+    static const struct {
+        const char *name;
+        enum dtype dtype;
+    } names[] = {{"fp64", DTYPE_F64},      {"float64", DTYPE_F64}, {"double", DTYPE_F64},   {"fp32", DTYPE_F32},
+                 {"float32", DTYPE_F32},   {"float", DTYPE_F32},   {"single", DTYPE_F32},   {"tf32", DTYPE_XF32},
+                 {"fp16", DTYPE_F16},      {"float16", DTYPE_F16}, {"half", DTYPE_F16},     {"bfloat16", DTYPE_BF16},
+                 {"fp8_e4m3", DTYPE_E4M3}, {"int64", DTYPE_I64},   {"int32", DTYPE_I32},    {"int", DTYPE_I32},
+                 {"int16", DTYPE_I16},     {"int8", DTYPE_I8},     {"uint64", DTYPE_U64},   {"uint32", DTYPE_U32},
+                 {"uint16", DTYPE_U16},    {"uint8", DTYPE_U8},    {"fp8_e5m2", DTYPE_E5M2}};
+    for (size_t k = 0; k < sizeof(names) / sizeof(*names); k++)
+        if (strcasecmp(names[k].name, name) == 0)
+            return names[k].dtype;
+    for (enum dtype dtype = DTYPE_NONE + 1; dtype < DTYPE_COUNT; dtype++)
+        if (strcasecmp(name, rows[dtype].name) == 0)
             return dtype;
     return DTYPE_NONE;
 }

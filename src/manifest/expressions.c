@@ -68,7 +68,7 @@ static const char *const taken_names[] = {
 
 static const char *const implied_names[] = {"wave", "cumode"};
 
-enum status check_param_name(const struct json *member, const char *name, struct err *err)
+enum status check_param_name(const cJSON *member, const char *name, struct err *err)
 {
     if (dtype_from_name(name))
         return json_fail_key(member, err, "'%s' is the name of a dtype and cannot be a parameter", name);
@@ -143,7 +143,6 @@ static size_t argument_length(const char *at)
 static char *called(const struct manifest_let *let, const char *const *values, struct arena *arena)
 {
     struct text out = {0};
-    text_add(&out, "");
     for (const char *at = let->text; *at;) {
         const size_t length = word_length(at);
         size_t arg = 0;
@@ -155,9 +154,7 @@ static char *called(const struct manifest_let *let, const char *const *values, s
             text_addn(&out, at, length ? length : 1);
         at += length ? length : 1;
     }
-    char *text = arena_strdup(arena, out.data);
-    text_release(&out);
-    return text;
+    return text_take(&out, arena);
 }
 
 /* The text of a call whose arguments begin at *source, which goes behind them. */
@@ -182,7 +179,7 @@ static enum status call_parse(const char **text, const char **source, const stru
                        let->name);
     if (count != let->arg_count)
         return err_set(err, ERR_CONFIG, "%.*s takes %zu argument%s, not %zu", (int)let->name_length, let->name,
-                       let->arg_count, let->arg_count == 1 ? "" : "s", count);
+                       let->arg_count, text_s(let->arg_count), count);
     *source = at + 1;
     *text = called(let, values, arena);
     return STATUS_OK;
@@ -222,25 +219,22 @@ static enum status lets_expand(const char **expanded, const struct manifest_pars
                                struct err *err)
 {
     struct text out = {0};
-    text_add(&out, "");
     const enum status status = expand(&out, parser, source, 0, err);
-    if (!status)
-        *expanded = arena_strdup(parser->arena, out.data);
-    text_release(&out);
+    *expanded = text_take(&out, parser->arena);
     return status;
 }
 
 /* "tile", or "rounds(size, width)". */
-static enum status let_name_parse(struct manifest_let *let, const struct manifest_parser *parser,
-                                  const struct json *member, struct err *err)
+static enum status let_name_parse(struct manifest_let *let, const struct manifest_parser *parser, const cJSON *member,
+                                  struct err *err)
 {
     static const char problem[] = "the name of a sub-expression has letters, digits and '_' only and starts with no "
                                   "digit; a function is written \"name(a, b)\"";
-    const char *bracket = strchr(member->key, '(');
-    let->name = member->key;
-    let->name_length = bracket ? (size_t)(bracket - member->key) : strlen(member->key);
-    const char *name = arena_strndup(parser->arena, member->key, let->name_length);
-    if (!json_is_identifier(name) || (bracket && !text_ends(member->key, ")")))
+    const char *bracket = strchr(member->string, '(');
+    let->name = member->string;
+    let->name_length = bracket ? (size_t)(bracket - member->string) : strlen(member->string);
+    const char *name = arena_strndup(parser->arena, member->string, let->name_length);
+    if (!json_is_identifier(name) || (bracket && !text_ends(member->string, ")")))
         return json_fail_key(member, err, "%s", problem);
     for (const char *at = bracket; at && *at != ')';) {
         at += 1 + strspn(at + 1, " ");
@@ -259,27 +253,27 @@ static enum status let_name_parse(struct manifest_let *let, const struct manifes
 }
 
 /* Tells errors where the sub-expression stands and not where it is used. */
-static enum status let_check(const struct manifest_let *let, const struct manifest_parser *parser,
-                             const struct json *member, struct err *err)
+static enum status let_check(const struct manifest_let *let, const struct manifest_parser *parser, const cJSON *member,
+                             struct err *err)
 {
     static const char *const ones[MANIFEST_MAX_LET_ARGS] = {"1", "1", "1", "1"};
     const struct expr *unused = NULL;
     struct err cause = {0};
     return names_compile(&unused, parser, called(let, ones, parser->arena), SCOPE_INDEX, &cause)
-               ? json_fail(member, err, "in \"%s\": %s", member->string, cause.text)
+               ? json_fail(member, err, "in \"%s\": %s", member->valuestring, cause.text)
                : STATUS_OK;
 }
 
-static enum status let_parse(void *field, const struct json *at, const struct json_key *key, struct json_into *into,
+static enum status let_parse(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
                              struct err *err)
 {
-    struct manifest_parser *parser = into->context;
+    struct manifest_parser *parser = in->context;
     struct manifest_let *let = field;
-    (void)key;
-    *let = (struct manifest_let){.text = at->string};
+    (void)row;
+    *let = (struct manifest_let){.text = at->valuestring};
     enum status status = let_name_parse(let, parser, at, err);
-    if (!status && at->type != JSON_STRING)
-        status = json_fail(at, err, "must be an expression (a string), not %s", json_type_name(at->type));
+    if (!status && !cJSON_IsString(at))
+        status = json_fail_type(at, "an expression (a string)", err);
     if (status)
         return status;
     if (!parser->manifest->lets)
@@ -288,17 +282,24 @@ static enum status let_parse(void *field, const struct json *at, const struct js
     return STATUS_OK;
 }
 
-enum status lets_parse(struct manifest_parser *parser, const struct json *root, struct err *err)
+#define RECORD_STRUCT struct manifest
+enum status into_lets(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
+                      struct err *err)
 {
-    static const struct json_elements elements = {sizeof(struct manifest_let), let_parse, NULL};
-    static const struct json_key key = {"let", json_into_members, offsetof(struct manifest, lets),
-                                        .count = offsetof(struct manifest, let_count), .more = &elements};
-    enum status status = read_member(parser, root, &key, err);
-    const struct json *member = parser->manifest->let_count ? json_entry(json_member(root, "let")->first) : NULL;
-    for (size_t k = 0; member && !status; member = json_entry(member->next))
-        status = let_check(&parser->manifest->lets[k++], parser, member, err);
+    static const struct record element = {.size = sizeof(struct manifest_let), .get = let_parse};
+    static const struct record_field lets = FIELD_MAP("let", lets, let_count, element);
+    const struct manifest_parser *parser = in->context;
+    struct manifest read = {0}; /* the parser's has those read so far */
+    enum status status = record_parse_row(&read, &lets, at, in, err);
+    size_t k = 0;
+    (void)field;
+    (void)row;
+    for (const cJSON *member = at->child; member && !status; member = member->next)
+        if (!json_is_comment(member))
+            status = let_check(&parser->manifest->lets[k++], parser, member, err);
     return status;
 }
+#undef RECORD_STRUCT
 
 /* ---- slots: the values of the names, in the order of manifest.h ---- */
 
@@ -410,10 +411,10 @@ static void take_layout(struct target_facts *target, const struct device_facts *
     const struct target_facts *matrix = NULL;
     const int param = device->layout_count > 1 ? manifest_param(manifest, "layout") : -1;
     for (size_t k = 1; param >= 0 && k < device->layout_count; k++)
-        if (device->layouts[k].matrix_layout == values[param].number)
+        if (values[param].kind == PARAM_NUMBER && device->layouts[k].matrix_layout == values[param].number)
             matrix = &device->layouts[k];
     if (matrix)
-        memcpy(target, matrix, offsetof(struct target_facts, f16)); /* the matrix instructions come first */
+        memcpy(target, matrix, offsetof(struct target_facts, rate_f32)); /* the matrix instructions come first */
 }
 
 void manifest_slots(double *slots, const struct manifest *manifest, const struct param_value *values,
@@ -468,15 +469,15 @@ enum status names_compile(const struct expr **out, const struct manifest_parser 
 
 const enum expr_scope scope_index = SCOPE_INDEX, scope_metric = SCOPE_METRIC;
 
-enum status into_expr(void *field, const struct json *at, const struct json_key *key, struct json_into *into,
+enum status into_expr(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
                       struct err *err)
 {
-    const enum expr_scope *scope = key->more;
-    if (at->type != JSON_STRING && at->type != JSON_NUMBER)
-        return json_fail(at, err, "must be an expression (a string) or a number, not %s", json_type_name(at->type));
-    const char *source = at->type == JSON_STRING ? at->string : number_text(into->arena, at->number);
+    const enum expr_scope *scope = row->more;
+    if (!cJSON_IsString(at) && !cJSON_IsNumber(at))
+        return json_fail_type(at, "an expression (a string) or a number", err);
+    const char *source = cJSON_IsString(at) ? at->valuestring : number_text(in->arena, at->valuedouble);
     struct err cause = {0};
-    if (names_compile(field, into->context, source, scope ? *scope : SCOPE_PLAIN, &cause))
+    if (names_compile(field, in->context, source, scope ? *scope : SCOPE_PLAIN, &cause))
         return json_fail(at, err, "in \"%s\": %s", source, cause.text);
     return STATUS_OK;
 }

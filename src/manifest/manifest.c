@@ -10,8 +10,10 @@
 #include "rooftile/text.h"
 
 static const char *const class_names[] = {
-    [CLASS_COMPUTE] = "compute", [CLASS_MEMORY] = "memory", [CLASS_LATENCY] = "latency",
-    [CLASS_LAUNCH] = "launch",   [CLASS_LAUNCH + 1] = NULL,
+    [CLASS_COMPUTE] = "compute",
+    [CLASS_MEMORY] = "memory",
+    [CLASS_LATENCY] = "latency",
+    [CLASS_LAUNCH] = "launch",
 };
 
 const char *case_class_name(enum case_class class)
@@ -19,25 +21,20 @@ const char *case_class_name(enum case_class class)
     return class_names[class];
 }
 
-enum status read_member(struct manifest_parser *parser, const struct json *root, const struct json_key *key,
-                        struct err *err)
-{
-    const struct json *at = json_member(root, key->key);
-    parser->into.object = parser->manifest;
-    return at ? key->read((char *)parser->manifest + key->field, at, key, &parser->into, err) : STATUS_OK;
-}
-
-#define FIELD(name) offsetof(struct manifest, name)
+#define RECORD_STRUCT struct manifest
 
 /* ---- the head ---- */
 
 /* Case ids are "name/parameter=value;...", and shells, globs and file names should need no quotes. */
-static enum status into_name(void *field, const struct json *at, const struct json_key *key, struct json_into *into,
+static enum status into_name(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
                              struct err *err)
 {
     static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
-    const enum status status = json_into_string(field, at, key, into, err);
-    const char *name = at->string;
+    const enum status status = json_check_type(at, cJSON_String, err);
+    const char *name = at->valuestring;
+    (void)row;
+    (void)in;
+    *(const char **)field = name;
     if (!status && (!*name || name[strspn(name, allowed)] || *name == '-' || *name == '.'))
         return json_fail(
             at, err,
@@ -45,76 +42,36 @@ static enum status into_name(void *field, const struct json *at, const struct js
     return status;
 }
 
-/* Every key; those without a function are read by the parts below, in an order of their own. */
-static const struct json_key head_keys[] = {
-    {"name", into_name, FIELD(name), .need = JSON_REQUIRED},
-    {"summary", json_into_string, FIELD(summary), .need = JSON_REQUIRED},
-    {"tags", json_into_strings, FIELD(tags), .count = FIELD(tag_count), .more = "each once"},
-    {"extends", .read = NULL},
-    {"class", .read = NULL},
-    {"params", .read = NULL},
-    {"limits", .read = NULL},
-    {"let", .read = NULL},
-    {"code", .read = NULL},
-    {"variants", .read = NULL},
-    {"require", .read = NULL},
-    {"buffers", .read = NULL},
-    {"launch", .read = NULL},
-    {"steps", .read = NULL},
-    {"setup", .read = NULL},
-    {"work", .read = NULL},
-    {"occupancy", .read = NULL},
-    {"metrics", .read = NULL},
-    {"check", .read = NULL},
-};
-
-static enum status head_parse(struct manifest_parser *parser, const struct json *root, struct err *err)
-{
-    return json_read_table(parser->manifest, root, head_keys, JSON_KEYS(head_keys), &parser->into, err);
-}
-
 /* ---- code ---- */
 
-static enum status into_source(void *field, const struct json *at, const struct json_key *key, struct json_into *into,
-                               struct err *err)
-{
-    const struct manifest_parser *parser = into->context;
-    const char *source = NULL;
-    const enum status status = json_into_text(&source, at, key, into, err);
-    if (!status)
-        *(const char **)field = path_join(into->arena, parser->manifest->dir, source);
-    return status;
-}
-
-static enum status llvm_version(unsigned *out, const struct json *at, struct err *err)
+static enum status llvm_version(unsigned *out, const cJSON *at, struct err *err)
 {
     const double max_llvm = 1000;
-    if (at->type != JSON_NUMBER || at->number < 0 || at->number > max_llvm || at->number != floor(at->number))
+    if (!cJSON_IsNumber(at) || at->valuedouble < 0 || at->valuedouble > max_llvm ||
+        at->valuedouble != floor(at->valuedouble))
         return json_fail(at, err, "is not a major version of LLVM");
-    *out = (unsigned)at->number;
+    *out = (unsigned)at->valuedouble;
     return STATUS_OK;
 }
 
-static enum status llvm_need_parse(void *field, const struct json *at, const struct json_key *key,
-                                   struct json_into *into, struct err *err)
+static enum status llvm_need_parse(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
+                                   struct err *err)
 {
     struct llvm_need *need = field;
-    (void)key;
-    (void)into;
-    need->arch = at->key;
+    (void)row;
+    (void)in;
+    need->arch = at->string;
     return llvm_version(&need->llvm, at, err);
 }
 
 /* For all targets, or { "gfx11*": 16 }. */
-static enum status into_min_llvm(void *field, const struct json *at, const struct json_key *key, struct json_into *into,
+static enum status into_min_llvm(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
                                  struct err *err)
 {
-    static const struct json_elements elements = {sizeof(struct llvm_need), llvm_need_parse, NULL};
-    static const struct json_key members = {.count = FIELD(llvm_need_count), .more = &elements};
-    struct manifest *manifest = into->object;
-    (void)key;
-    return at->type == JSON_OBJECT ? json_into_members(&manifest->llvm_needs, at, &members, into, err)
-                                   : llvm_version(field, at, err);
+    static const struct record need = {.size = sizeof(struct llvm_need), .get = llvm_need_parse};
+    static const struct record_field needs = FIELD_MAP("min_llvm", llvm_needs, llvm_need_count, need);
+    (void)row;
+    return cJSON_IsObject(at) ? record_parse_row(in->object, &needs, at, in, err) : llvm_version(field, at, err);
 }
 
 unsigned manifest_min_llvm(const struct manifest *manifest, const char *arch)
@@ -127,17 +84,18 @@ unsigned manifest_min_llvm(const struct manifest *manifest, const char *arch)
 }
 
 #define CODE_SOURCES 3 /* of the keys: one of them says where the code is from */
-static const struct json_key code_keys[] = {
-    {"source", into_source, .field = FIELD(source)},
-    {"image", into_template, .field = FIELD(image)},
-    {"library", into_template, .field = FIELD(library)},
-    {"symbol", .read = NULL}, /* belongs to the launches */
-    {"min_llvm", into_min_llvm, .field = FIELD(min_llvm)},
-    {"flags", json_into_strings, FIELD(flags), .count = FIELD(flag_count), .more = "each once"},
-    {"defines", into_defines, FIELD(defines), .count = FIELD(define_count)},
+static const struct record_field code_rows[] = {
+    FIELD_READ("source", source, into_path),
+    FIELD_READ("image", image, into_template),
+    FIELD_READ("library", library, into_template),
+    FIELD_COMMENT("symbol"), /* belongs to the launches */
+    FIELD_READ("min_llvm", min_llvm, into_min_llvm),
+    FIELD_LIST("flags", flags, flag_count, record_word, RECORD_ONCE),
+    FIELD_MAP("defines", defines, define_count, define_element),
 };
+static const struct record code_record = {RECORD_TABLE(code_rows)};
 
-static enum status check_code(const struct json *code, struct err *err)
+static enum status check_code(const cJSON *code, struct err *err)
 {
     static const char *const source_keys[] = {"min_llvm", "defines", "flags"};
     const bool source = json_member(code, "source"), image = json_member(code, "image");
@@ -154,100 +112,88 @@ static enum status check_code(const struct json *code, struct err *err)
 }
 
 /* Copies and fills need none; manifest_check_whole asks for it. */
-static enum status code_parse(struct manifest_parser *parser, const struct json *root, struct err *err)
+static enum status into_code(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
+                             struct err *err)
 {
-    const struct json *code = json_member(root, "code"), *symbol = json_member(code, "symbol");
-    if (!code)
-        return STATUS_OK;
-    enum status status = json_check_table(code, code_keys, JSON_KEYS(code_keys), err);
-    parser->into.object = parser->manifest;
-    for (size_t k = 0; k < CODE_SOURCES && !status; k++) {
-        const struct json *at = json_member(code, code_keys[k].key);
-        if (at)
-            status =
-                code_keys[k].read((char *)parser->manifest + code_keys[k].field, at, &code_keys[k], &parser->into, err);
-    }
+    struct manifest_parser *parser = in->context;
+    const cJSON *symbol = json_member(at, "symbol");
+    enum status status = record_check_keys(&code_record, at, err);
+    (void)row;
+    for (size_t k = 0; k < CODE_SOURCES && !status; k++)
+        status = record_parse_row(field, &code_rows[k], json_member(at, code_rows[k].key), in, err);
     if (!status)
-        status = check_code(code, err);
+        status = check_code(at, err);
     if (!status)
-        status = json_read_table(parser->manifest, code, code_keys, JSON_KEYS(code_keys), &parser->into, err);
-    if (!status && symbol)
-        status = into_template(&parser->symbol, symbol, NULL, &parser->into, err);
-    return status;
+        status = record_parse(field, &code_record, at, in, err);
+    return status || !symbol ? status : into_template(&parser->symbol, symbol, NULL, in, err);
 }
 
 /* ---- variants and requirements ---- */
 
-static enum status into_wave(void *field, const struct json *at, const struct json_key *key, struct json_into *into,
+static enum status into_wave(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
                              struct err *err)
 {
     uint64_t wave = 0;
-    const enum status status = json_into_u64(&wave, at, key, into, err);
+    const enum status status = json_whole(&wave, at, 1ull << 53, err);
+    (void)row;
+    (void)in;
     if (!status && wave != 32 && wave != 64)
         return json_fail(at, err, "waves have 32 or 64 lanes");
     *(uint32_t *)field = (uint32_t)wave;
     return status;
 }
 
-static const struct json_key variant_keys[] = {
-    {"backend", json_into_string, .field = offsetof(struct manifest_variant, backend)},
-    {"arch", json_into_string, .field = offsetof(struct manifest_variant, arch)},
-    {"wave", into_wave, .field = offsetof(struct manifest_variant, wave)},
-    {"params", into_overrides, offsetof(struct manifest_variant, params),
-     .count = offsetof(struct manifest_variant, param_count)},
+#undef RECORD_STRUCT
+#define RECORD_STRUCT struct manifest_variant
+static const struct record_field variant_rows[] = {
+    FIELD_STRING("backend", backend),
+    FIELD_STRING("arch", arch),
+    FIELD_READ("wave", wave, into_wave),
+    FIELD_MAP("params", params, param_count, override_element),
 };
+static const struct record variant_record = {RECORD_TABLE(variant_rows)};
+#undef RECORD_STRUCT
 
-static enum status variant_parse(void *field, const struct json *at, const struct json_key *key, struct json_into *into,
+static enum status variant_parse(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
                                  struct err *err)
 {
-    struct manifest_variant *variant = field, *last = at->index ? variant - 1 : NULL;
-    (void)key;
+    struct manifest_variant *variant = field, *last = json_index(at) ? variant - 1 : NULL;
+    (void)row;
     if (last && !last->backend && !last->arch && !last->wave)
         return json_fail(at, err, "never matches: the variant before it matches every device");
-    const enum status status = json_read_table(variant, at, variant_keys, JSON_KEYS(variant_keys), into, err);
+    const enum status status = record_parse(variant, &variant_record, at, in, err);
     return !status && variant->param_count == 0 ? json_fail(at, err, "sets no parameter") : status;
 }
 
-static enum status variants_parse(struct manifest_parser *parser, const struct json *root, struct err *err)
-{
-    static const struct json_elements elements = {sizeof(struct manifest_variant), variant_parse, NULL};
-    static const struct json_key key = {"variants", json_into_items, FIELD(variants), .count = FIELD(variant_count),
-                                        .more = &elements};
-    return read_member(parser, root, &key, err);
-}
+static const struct record variant_element = {.size = sizeof(struct manifest_variant), .get = variant_parse};
 
-static const struct json_key require_keys[] = {
-    {"expr", into_expr, offsetof(struct manifest_require, expr), .need = JSON_REQUIRED},
-    {"reason", into_template, offsetof(struct manifest_require, reason), .need = JSON_REQUIRED},
+#define RECORD_STRUCT struct manifest_require
+static const struct record_field require_rows[] = {
+    FIELD_READ("expr", expr, into_expr, RECORD_REQUIRED),
+    FIELD_READ("reason", reason, into_template, RECORD_REQUIRED),
 };
-
-static enum status requirement_parse(void *field, const struct json *at, const struct json_key *key,
-                                     struct json_into *into, struct err *err)
-{
-    (void)key;
-    return json_read_table(field, at, require_keys, JSON_KEYS(require_keys), into, err);
-}
-
-static enum status require_parse(struct manifest_parser *parser, const struct json *root, struct err *err)
-{
-    static const struct json_elements elements = {sizeof(struct manifest_require), requirement_parse, NULL};
-    static const struct json_key key = {"require", json_into_items, FIELD(require), .count = FIELD(require_count),
-                                        .more = &elements};
-    return read_member(parser, root, &key, err);
-}
+static const struct record require_record = {RECORD_TABLE(require_rows)};
+#undef RECORD_STRUCT
 
 /* ---- work ---- */
 
-static const struct json_key work_keys[] = {
-    {"read", into_expr, .field = FIELD(read_bytes)},     {"write", into_expr, .field = FIELD(write_bytes)},
-    {"flops", into_expr, .field = FIELD(flops)},         {"items", into_expr, .field = FIELD(items)},
-    {"footprint", into_expr, .field = FIELD(footprint)}, {"unit", into_template, .field = FIELD(unit)},
-    {"level", json_into_string, .field = FIELD(level)},  {"item", json_into_string, .field = FIELD(item)},
+#define RECORD_STRUCT struct manifest
+static const struct record_field work_rows[] = {
+    FIELD_READ("read", read_bytes, into_expr),
+    FIELD_READ("write", write_bytes, into_expr),
+    FIELD_READ("flops", flops, into_expr),
+    FIELD_READ("transcendentals", transcendentals, into_expr),
+    FIELD_READ("items", items, into_expr),
+    FIELD_READ("footprint", footprint, into_expr),
+    FIELD_READ("unit", unit, into_template),
+    FIELD_STRING("level", level),
+    FIELD_STRING("item", item),
 };
+static const struct record work_record = {RECORD_TABLE(work_rows)};
 
-static enum status check_work(const struct manifest *manifest, const struct json *work, struct err *err)
+static enum status check_work(const struct manifest *manifest, const cJSON *work, struct err *err)
 {
-    const struct json *unit = json_member(work, "unit"), *item = json_member(work, "item");
+    const cJSON *unit = json_member(work, "unit"), *item = json_member(work, "item");
     if (manifest->flops && !unit)
         return json_fail(work, err, "the key 'unit' is missing");
     if (!manifest->flops && unit)
@@ -261,64 +207,200 @@ static enum status check_work(const struct manifest *manifest, const struct json
     return STATUS_OK;
 }
 
-static enum status work_parse(struct manifest_parser *parser, const struct json *root, struct err *err)
+static enum status into_work(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
+                             struct err *err)
 {
-    struct manifest *manifest = parser->manifest;
-    const struct json *work = json_member(root, "work");
-    manifest->unit = template_empty(parser->arena);
-    if (!work)
-        return STATUS_OK;
+    struct manifest *manifest = field;
+    (void)row;
     manifest->level = "";
-    const enum status status = json_read_table(manifest, work, work_keys, JSON_KEYS(work_keys), &parser->into, err);
-    return status ? status : check_work(manifest, work, err);
+    const enum status status = record_parse(manifest, &work_record, at, in, err);
+    return status ? status : check_work(manifest, at, err);
 }
 
-static enum status occupancy_parse(struct manifest_parser *parser, const struct json *root, struct err *err)
+static const struct record_field occupancy_rows[] = {
+    FIELD_READ("exactly", occupancy.waves, into_expr),
+    FIELD_READ("least", occupancy.waves, into_expr),
+};
+static const struct record occupancy_record = {RECORD_TABLE(occupancy_rows)};
+
+static enum status into_occupancy(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
+                                  struct err *err)
 {
-    static const struct json_key keys[] = {
-        {"exactly", into_expr, .field = FIELD(occupancy.waves)},
-        {"least", into_expr, .field = FIELD(occupancy.waves)},
-    };
-    const struct json *object = json_member(root, "occupancy"), *exactly = json_member(object, "exactly");
-    enum status status =
-        object ? json_read_table(parser->manifest, object, keys, JSON_KEYS(keys), &parser->into, err) : STATUS_OK;
-    if (!status && object && !exactly == !json_member(object, "least"))
-        status = json_fail(object, err, "must have one of 'exactly' and 'least'");
-    parser->manifest->occupancy.exactly = exactly != NULL;
-    return status;
+    struct manifest *manifest = field;
+    const enum status status = record_parse(manifest, &occupancy_record, at, in, err);
+    (void)row;
+    manifest->occupancy.exactly = json_member(at, "exactly") != NULL;
+    return !status && manifest->occupancy.exactly == (json_member(at, "least") != NULL)
+               ? json_fail(at, err, "must have one of 'exactly' and 'least'")
+               : status;
 }
 
-static enum status class_parse(struct manifest_parser *parser, const struct json *root, struct err *err)
+/* ---- "extends": a manifest over another one of its folder ----
+ *
+ * The trees are merged before anything is parsed; every value keeps its place in its own file, so messages point there.
+ */
+
+#define MAX_CHAIN 8
+
+/* Of a manifest that extends itself, by way of others too. */
+struct chain {
+    const char *path;
+    const struct chain *below;
+    size_t length;
+};
+
+/* The members of `base` in their order, changed by those of the same key in `over`, then what only `over` has. */
+static enum status merge(const cJSON **merged, const cJSON *base, const cJSON *over, struct arena *arena,
+                         struct err *err)
 {
-    static const struct json_key key = {"class", json_into_choice, FIELD(class), .more = class_names};
-    struct manifest *manifest = parser->manifest;
-    manifest->class = manifest->flops                                 ? CLASS_COMPUTE
-                      : manifest->read_bytes || manifest->write_bytes ? CLASS_MEMORY
-                                                                      : CLASS_LAUNCH;
-    return read_member(parser, root, &key, err);
+    cJSON *made = json_empty(over, arena);
+    for (const cJSON *member = base->child; member; member = member->next) {
+        const cJSON *own = json_member(over, member->string);
+        const bool both = cJSON_IsObject(own) && cJSON_IsObject(member);
+        const enum status status = both ? merge(&own, member, own, arena, err) : STATUS_OK;
+        if (status)
+            return status;
+        if (!cJSON_IsNull(own))
+            json_append(made, own ? own : member, arena);
+    }
+    for (const cJSON *own = over->child; own; own = own->next) {
+        if (json_member(base, own->string))
+            continue;
+        if (cJSON_IsNull(own))
+            return json_fail(own, err, "null takes a key away, but the manifest that is extended has no '%s' here",
+                             own->string);
+        json_append(made, own, arena);
+    }
+    *merged = made;
+    return STATUS_OK;
 }
-#undef FIELD
+
+/* What is taken over from a manifest: all but its name and summary, and "extends", which is done with. */
+static const cJSON *without(const cJSON *root, const char *const *keys, size_t count, struct arena *arena)
+{
+    cJSON *made = json_empty(root, arena);
+    for (const cJSON *member = root->child; member; member = member->next) {
+        bool skipped = false;
+        for (size_t k = 0; k < count; k++)
+            skipped = skipped || strcmp(member->string, keys[k]) == 0;
+        if (!skipped)
+            json_append(made, member, arena);
+    }
+    return made;
+}
+
+static enum status check_chain(const cJSON *at, const char *path, const struct chain *chain, struct err *err)
+{
+    for (const struct chain *below = chain; below; below = below->below)
+        if (strcmp(below->path, path) == 0)
+            return json_fail(at, err, "extends itself: %s", path);
+    return chain && chain->length >= MAX_CHAIN
+               ? json_fail(at, err, "more than %d manifests extend each other", MAX_CHAIN)
+               : STATUS_OK;
+}
+
+static enum status extend(const cJSON **merged, const cJSON *root, const char *dir, const struct chain *chain,
+                          struct arena *arena, struct err *err)
+{
+    const char *name = NULL;
+    enum status status = json_get_string(&name, root, "extends", JSON_OPTIONAL, err);
+    if (status || !name) {
+        *merged = root;
+        return status;
+    }
+    const cJSON *at = json_member(root, "extends");
+    const char *path = path_join(arena, dir, arena_printf(arena, "%s.json", name));
+    const struct chain here = {path, chain, chain ? chain->length + 1 : 1};
+    const cJSON *base = NULL;
+    if (!json_is_identifier(name))
+        return json_fail(at, err, "must be the name of a manifest in the same folder");
+    if (!file_exists(path))
+        return json_fail(at, err, "there is no file %s", path);
+    status = check_chain(at, path, chain, err);
+    if (!status)
+        status = json_read(&base, path, arena, err);
+    if (!status && !cJSON_IsObject(base))
+        status = json_fail_type(base, "an object", err);
+    if (!status)
+        status = extend(&base, base, dir, &here, arena, err);
+    if (status)
+        return status;
+    static const char *const own_keys[] = {"extends", "name", "summary"};
+    return merge(merged, without(base, own_keys, COUNT_OF(own_keys), arena), without(root, own_keys, 1, arena), arena,
+                 err);
+}
+
+static enum status manifest_extend(const cJSON **merged, const cJSON *root, const char *dir, struct arena *arena,
+                                   struct err *err)
+{
+    return cJSON_IsObject(root) ? extend(merged, root, dir, NULL, arena, err) : STATUS_OK;
+}
 
 /* ---- the whole ---- */
 
-enum status manifest_parse(const struct manifest **out, const char *path, const struct json *root, struct arena *arena,
+/* Every key; expressions know the names of those before them. Parameters come first: some stand in no file. */
+static const struct record_field manifest_rows[] = {
+    FIELD_READ("name", name, into_name, RECORD_REQUIRED),
+    FIELD_STRING("summary", summary, RECORD_REQUIRED),
+    FIELD_LIST("tags", tags, tag_count, record_word, RECORD_ONCE),
+    FIELD_COMMENT("extends"),
+    FIELD_COMMENT("params"),
+    FIELD_COMMENT("limits"),
+    FIELD_WHOLE("let", into_lets),
+    FIELD_WHOLE("code", into_code),
+    FIELD_LIST("variants", variants, variant_count, variant_element),
+    FIELD_LIST("require", require, require_count, require_record),
+    FIELD_WHOLE("buffers", into_buffers),
+    FIELD_WHOLE("setup", into_setup),
+    FIELD_WHOLE("launch", into_short_form),
+    FIELD_WHOLE("steps", into_steps),
+    FIELD_WHOLE("work", into_work),
+    FIELD_WHOLE("occupancy", into_occupancy),
+    FIELD_MAP("metrics", metrics, metric_count, metric_element),
+    FIELD_OBJECT("check", check, check_record),
+    FIELD_ENUM("class", class, class_names),
+};
+static const struct record manifest_record = {RECORD_TABLE(manifest_rows)};
+#undef RECORD_STRUCT
+
+/* Of a manifest that does not say it. */
+static enum case_class default_class(const struct manifest *manifest)
+{
+    return manifest->flops                                 ? CLASS_COMPUTE
+           : manifest->read_bytes || manifest->write_bytes ? CLASS_MEMORY
+                                                           : CLASS_LAUNCH;
+}
+
+static enum status parse(struct manifest_parser *parser, const cJSON *root, struct err *err)
+{
+    struct manifest *manifest = parser->manifest;
+    const cJSON *launch = json_member(root, "launch");
+    enum status status = record_check_keys(&manifest_record, root, err);
+    if (!status)
+        status = params_parse(parser, root, err);
+    if (!status && !launch == !json_member(root, "steps"))
+        status =
+            json_fail(root, err, launch ? "has both 'launch' and 'steps'" : "the key 'launch' (or 'steps') is missing");
+    if (!status)
+        status = record_parse(manifest, &manifest_record, root, &parser->in, err);
+    if (!json_member(root, "class"))
+        manifest->class = default_class(manifest);
+    return status ? status : manifest_check_whole(parser, root, err);
+}
+
+enum status manifest_parse(const struct manifest **out, const char *path, const cJSON *root, struct arena *arena,
                            struct err *err)
 {
     struct manifest *manifest = arena_alloc(arena, sizeof(*manifest));
     struct manifest_parser parser = {.manifest = manifest, .arena = arena};
-    parser.into = (struct json_into){.arena = arena, .context = &parser};
+    parser.in = (struct record_in){.arena = arena, .context = &parser};
     manifest->path = arena_strdup(arena, path);
     manifest->dir = path_dir(arena, path);
-    enum status (*const parts[])(struct manifest_parser *, const struct json *, struct err *) = {
-        head_parse,  params_parse, lets_parse,      code_parse,    variants_parse, require_parse, buffers_parse,
-        steps_parse, work_parse,   occupancy_parse, metrics_parse, check_parse,    class_parse,
-    };
+    manifest->unit = template_empty(arena);
     enum status status = manifest_extend(&root, root, manifest->dir, arena, err);
     manifest->at = root;
-    for (size_t i = 0; i < COUNT_OF(parts) && !status; i++)
-        status = parts[i](&parser, root, err);
     if (!status)
-        status = manifest_check_whole(&parser, root, err);
+        status = parse(&parser, root, err);
     if (!status)
         *out = manifest;
     return status;
@@ -342,7 +424,7 @@ static enum status check_files(const struct manifest *manifest, struct err *err)
 
 enum status manifest_read(const struct manifest **out, const char *path, struct arena *arena, struct err *err)
 {
-    const struct json *root;
+    const cJSON *root;
     const struct manifest *manifest;
     enum status status = json_read(&root, path, arena, err);
     if (!status)

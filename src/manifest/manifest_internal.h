@@ -6,28 +6,22 @@
 #ifndef ROOFTILE_MANIFEST_INTERNAL_H
 #define ROOFTILE_MANIFEST_INTERNAL_H
 
-#include "rooftile/json_table.h"
 #include "rooftile/manifest.h"
-
-#define COUNT_OF(array) (sizeof(array) / sizeof(*(array)))
+#include "rooftile/record.h"
 
 struct manifest_parser {
     struct manifest *manifest; /* filled part by part, in the order of manifest_parse */
     struct arena *arena;
-    struct json_into into;                   /* whose context is this parser */
+    struct record_in in;                     /* whose context is this parser */
     struct expr_names names;                 /* complete once the parameters are read */
     const char *const *param_names;          /* for did-you-mean; as many as there are parameters */
     const char *const *buffer_names;         /* likewise */
     const struct text_template *symbol;      /* code.symbol, or NULL */
     const char *events[MANIFEST_MAX_EVENTS]; /* recorded so far, setup first */
     size_t event_count;
-    bool in_setup;            /* the steps that are being read are the setup's */
-    const struct json *steps; /* the array that is being read */
+    bool in_setup;      /* the steps that are being read are the setup's */
+    const cJSON *steps; /* the array that is being read */
 };
-
-/* Reads one key of the manifest itself, if it is there, into the manifest. */
-enum status read_member(struct manifest_parser *parser, const struct json *root, const struct json_key *key,
-                        struct err *err);
 
 /* ---- expressions.c ---- */
 
@@ -35,54 +29,48 @@ enum expr_scope { SCOPE_PLAIN, SCOPE_INDEX, SCOPE_METRIC };
 extern const enum expr_scope scope_index, scope_metric; /* for rows of tables */
 
 /* Fails when a parameter cannot have this name. */
-enum status check_param_name(const struct json *member, const char *name, struct err *err);
+enum status check_param_name(const cJSON *member, const char *name, struct err *err);
 /* Compiles a text that stands inside a value. ERR_CONFIG without a place: the caller adds it. */
 enum status names_compile(const struct expr **out, const struct manifest_parser *parser, const char *source,
                           enum expr_scope scope, struct err *err);
-json_into_fn into_expr; /* const struct expr *, from a string or a number; `more`: another scope than SCOPE_PLAIN */
+record_get_fn into_expr; /* const struct expr *, from a string or a number; `more`: another scope than SCOPE_PLAIN */
 /* Slots of the sum, max and len of a list parameter start here. */
 size_t list_slot(const struct manifest *manifest, size_t param);
-enum status lets_parse(struct manifest_parser *parser, const struct json *root, struct err *err);
-
-/* ---- extends.c ---- */
-
-/* The manifest with those that it extends put below it. */
-enum status manifest_extend(const struct json **merged, const struct json *root, const char *dir, struct arena *arena,
-                            struct err *err);
+record_get_fn into_lets; /* struct manifest */
 
 /* ---- template.c ---- */
 
-json_into_fn into_template;     /* const struct text_template *, not empty */
-json_into_fn into_any_template; /* the same, may be empty */
-json_into_fn into_type;         /* of a dtype's name */
+record_get_fn into_template;     /* const struct text_template *, not empty */
+record_get_fn into_any_template; /* the same, may be empty */
+record_get_fn into_type;         /* of a dtype's name */
 const struct text_template *template_empty(struct arena *arena);
 
 /* ---- param.c ---- */
 
 char *number_text(struct arena *arena, double value); /* shortest text that reads back as the same number */
-enum status params_parse(struct manifest_parser *parser, const struct json *root, struct err *err);
-json_into_fn into_overrides; /* const struct param *, values for our own parameters */
-json_into_fn into_foreign;   /* the same for another kernel's */
+enum status params_parse(struct manifest_parser *parser, const cJSON *root, struct err *err);
+extern const struct record override_element; /* struct param: values for our own parameters */
+extern const struct record foreign_element;  /* the same for another kernel's */
 
 /* ---- buffers.c ---- */
 
-json_into_fn into_fill;      /* struct fill_spec: an expression in i, or a generator */
-json_into_fn into_generator; /* the same, a generator with "abs" and "rel" beside its options */
-json_into_fn into_buffer;    /* int, a buffer's index from its name */
-json_into_fn into_range;     /* const double *, an array of numbers */
-enum status buffers_parse(struct manifest_parser *parser, const struct json *root, struct err *err);
+record_get_fn into_fill;      /* struct fill_spec: an expression in i, or a generator */
+record_get_fn into_generator; /* the same, a generator with "abs" and "rel" beside its options */
+record_get_fn into_buffer;    /* int, a buffer's index from its name */
+record_get_fn into_path;      /* const char *, a file beside the manifest */
+record_get_fn into_buffers;   /* struct manifest */
 int find_buffer(const struct manifest *manifest, const char *name); /* -1: there is none */
 
 /* ---- steps.c ---- */
 
-json_into_fn into_defines; /* const struct define * */
-enum status steps_parse(struct manifest_parser *parser, const struct json *root, struct err *err);
+extern const struct record define_element;
+record_get_fn into_setup, into_steps; /* struct manifest */
+record_get_fn into_short_form;        /* the same: one launch */
 
 /* ---- check.c ---- */
 
-enum status metrics_parse(struct manifest_parser *parser, const struct json *root, struct err *err);
-enum status check_parse(struct manifest_parser *parser, const struct json *root, struct err *err);
+extern const struct record metric_element, check_record;
 /* What only the whole manifest shows: inputs nothing fills, outputs nothing verifies, buffers nothing uses. */
-enum status manifest_check_whole(const struct manifest_parser *parser, const struct json *root, struct err *err);
+enum status manifest_check_whole(const struct manifest_parser *parser, const cJSON *root, struct err *err);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,8 +36,11 @@ bool param_equal(const struct param_value *a, const struct param_value *b)
 char *number_text(struct arena *arena, double value)
 {
     const double whole_limit = 0x1p53;
-    if (value == floor(value) && fabs(value) <= whole_limit)
-        return arena_printf(arena, "%.0f", value + 0.0); /* -0 + 0 is 0 */
+    if (value == floor(value) && fabs(value) <= whole_limit) {
+        char whole[24]; /* many times faster than "%.0f" */
+        snprintf(whole, sizeof(whole), "%lld", (long long)value);
+        return arena_strdup(arena, whole);
+    }
     char *text = arena_printf(arena, "%.15g", value);
     double back;
     for (int digits = 16; digits <= 17 && (!units_parse_number(&back, text) || back != value); digits++)
@@ -57,9 +61,7 @@ char *param_text(struct arena *arena, const struct param_value *value)
     for (size_t i = 0; i < value->count; i++)
         text_addf(&text, "%s%s", i ? "," : "", number_text(arena, value->list[i]));
     text_add(&text, "]");
-    char *result = arena_strdup(arena, text.data);
-    text_release(&text);
-    return result;
+    return text_take(&text, arena);
 }
 
 /* "[1,2,3]" with the numbers of units_parse_number; spaces around them are fine. */
@@ -98,29 +100,30 @@ struct param_value param_from_text(struct arena *arena, const char *text)
     return (struct param_value){.kind = PARAM_STRING, .string = arena_strdup(arena, text)};
 }
 
-enum status param_from_json(struct param_value *value, const struct json *json, struct arena *arena, struct err *err)
+#define RECORD_STRUCT struct param_value
+enum status param_from_json(struct param_value *value, const cJSON *json, struct arena *arena, struct err *err)
 {
     struct param_value parsed = {0};
-    if (json->type == JSON_NUMBER) {
-        parsed.number = json->number;
-    } else if (json->type == JSON_STRING) {
-        if (!*json->string)
+    if (cJSON_IsNumber(json)) {
+        parsed.number = json->valuedouble;
+    } else if (cJSON_IsString(json)) {
+        if (!*json->valuestring)
             return json_fail(json, err, "a parameter cannot be empty text");
-        parsed = param_from_text(arena, json->string);
-    } else if (json->type == JSON_ARRAY) {
-        static const struct json_key list = {.count = offsetof(struct param_value, count)};
+        parsed = param_from_text(arena, json->valuestring);
+    } else if (cJSON_IsArray(json)) {
+        static const struct record_field list = FIELD_LIST("list", list, count, record_number, RECORD_FILLED);
         parsed.kind = PARAM_LIST;
-        const enum status status =
-            into_range(&parsed.list, json, &list, &(struct json_into){.arena = arena, .object = &parsed}, err);
+        const enum status status = record_parse_row(&parsed, &list, json, &(struct record_in){.arena = arena}, err);
         if (status)
             return status;
     } else {
         return json_fail(json, err, "a parameter is a number, a string or a list of numbers, not %s",
-                         json_type_name(json->type));
+                         json_type_name(json));
     }
     *value = parsed;
     return STATUS_OK;
 }
+#undef RECORD_STRUCT
 
 bool param_is_hidden(const struct param *param, const struct param_value *value)
 {
@@ -148,7 +151,14 @@ enum status param_accepts(const struct param *param, const struct param_value *v
     }
     struct arena arena = {0};
     const char *given = param_text(&arena, value);
-    if (value->kind != param->value.kind)
+    if (value->kind == PARAM_STRING && param->value.kind == PARAM_NUMBER && given[0] >= '0' && given[0] <= '9')
+        err_set(err, ERR_CONFIG,
+                "parameter '%s' is a number, and '%s' is none: numbers may end in Ki Mi Gi Ti or k M G T, a range is "
+                "1Mi..64Mi*2",
+                param->name, given);
+    else if (value->kind == PARAM_STRING && param->value.kind == PARAM_DTYPE && param->limit_count)
+        fail_limits(param, given, &arena, err);
+    else if (value->kind != param->value.kind)
         err_set(err, ERR_CONFIG, "parameter '%s' is %s, but '%s' is %s", param->name, kind_names[param->value.kind],
                 given, kind_names[value->kind]);
     else
@@ -157,15 +167,15 @@ enum status param_accepts(const struct param *param, const struct param_value *v
     return ERR_CONFIG;
 }
 
-static enum status limit_parse(struct param *param, const struct json *array, struct arena *arena, struct err *err)
+static enum status limit_parse(struct param *param, const cJSON *array, struct arena *arena, struct err *err)
 {
-    if (array->type != JSON_ARRAY)
-        return json_fail(array, err, "must be an array of allowed values, not %s", json_type_name(array->type));
-    if (array->count == 0)
+    if (!cJSON_IsArray(array))
+        return json_fail_type(array, "an array of allowed values", err);
+    if (json_count(array) == 0)
         return json_fail(array, err, "the list is empty: no value would be allowed");
-    struct param_value *limits = arena_array(arena, array->count, sizeof(*limits));
+    struct param_value *limits = arena_array(arena, json_count(array), sizeof(*limits));
     size_t count = 0;
-    for (const struct json *item = array->first; item; item = item->next, count++) {
+    for (const cJSON *item = array->child; item; item = item->next, count++) {
         const enum status status = param_from_json(&limits[count], item, arena, err);
         if (status)
             return status;
@@ -181,23 +191,21 @@ static enum status limit_parse(struct param *param, const struct json *array, st
     return STATUS_OK;
 }
 
-static enum status limits_parse(struct param *params, const struct manifest_parser *parser, const struct json *root,
+static enum status limits_parse(struct param *params, const struct manifest_parser *parser, const cJSON *root,
                                 struct err *err)
 {
-    const struct json *object = NULL;
-    enum status status = json_get_object(&object, root, "limits", JSON_OPTIONAL, err);
-    if (status || !object)
-        return status;
-    for (const struct json *member = json_entry(object->first); member; member = json_entry(member->next)) {
-        const int at = manifest_param(parser->manifest, member->key);
+    const cJSON *object = json_member(root, "limits");
+    enum status status = object ? json_check_type(object, cJSON_Object, err) : STATUS_OK;
+    for (const cJSON *member = object && !status ? object->child : NULL; member && !status; member = member->next) {
+        if (json_is_comment(member))
+            continue;
+        const int at = manifest_param(parser->manifest, member->string);
         if (at < 0)
             return json_fail_unknown_key(member, err, "unknown parameter", parser->param_names,
                                          parser->manifest->param_count);
         status = limit_parse(&params[at], member, parser->arena, err);
-        if (status)
-            return status;
     }
-    return STATUS_OK;
+    return status;
 }
 
 /* What every kernel that is compiled has; the first value is the default. */
@@ -220,25 +228,25 @@ static void add_implied(struct param *param, size_t which, struct arena *arena)
                             .implied = true};
 }
 
-static enum status param_parse(void *field, const struct json *at, const struct json_key *key, struct json_into *into,
+static enum status param_parse(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
                                struct err *err)
 {
     struct param *param = field;
-    (void)key;
-    *param = (struct param){.name = at->key, .at = at};
-    const enum status status = check_param_name(at, at->key, err);
-    return status ? status : param_from_json(&param->value, at, into->arena, err);
+    (void)row;
+    *param = (struct param){.name = at->string, .at = at};
+    const enum status status = check_param_name(at, at->string, err);
+    return status ? status : param_from_json(&param->value, at, in->arena, err);
 }
 
-enum status params_parse(struct manifest_parser *parser, const struct json *root, struct err *err)
+#define RECORD_STRUCT struct manifest
+enum status params_parse(struct manifest_parser *parser, const cJSON *root, struct err *err)
 {
-    static const struct json_elements elements = {sizeof(struct param), param_parse, "parameter"};
-    static const struct json_key key = {"params", json_into_members, offsetof(struct manifest, params),
-                                        .count = offsetof(struct manifest, param_count), .more = &elements};
+    static const struct record elements = {.size = sizeof(struct param), .get = param_parse, .named = "parameter"};
+    static const struct record_field own = FIELD_MAP("params", params, param_count, elements);
     struct manifest *manifest = parser->manifest;
-    const struct json *code = json_member(root, "code");
+    const cJSON *code = json_member(root, "code");
     const bool is_compiled = code && json_member(code, "source");
-    const enum status status = read_member(parser, root, &key, err);
+    const enum status status = record_parse_row(manifest, &own, json_member(root, "params"), &parser->in, err);
     if (status)
         return status;
     size_t count = manifest->param_count;
@@ -257,27 +265,28 @@ enum status params_parse(struct manifest_parser *parser, const struct json *root
     manifest_expr_names(&parser->names, manifest, parser->arena);
     return limits_parse(params, parser, root, err);
 }
+#undef RECORD_STRUCT
 
 /* ---- values for parameters ---- */
 
-static enum status foreign_parse(void *field, const struct json *at, const struct json_key *key, struct json_into *into,
+static enum status foreign_parse(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
                                  struct err *err)
 {
     struct param *param = field;
-    (void)key;
-    *param = (struct param){.name = at->key, .at = at};
-    return param_from_json(&param->value, at, into->arena, err);
+    (void)row;
+    *param = (struct param){.name = at->string, .at = at};
+    return param_from_json(&param->value, at, in->arena, err);
 }
 
-static enum status override_parse(void *field, const struct json *at, const struct json_key *key,
-                                  struct json_into *into, struct err *err)
+static enum status override_parse(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
+                                  struct err *err)
 {
-    const struct manifest_parser *parser = into->context;
+    const struct manifest_parser *parser = in->context;
     const struct param *param = field;
-    const enum status status = foreign_parse(field, at, key, into, err);
+    const enum status status = foreign_parse(field, at, row, in, err);
     if (status)
         return status;
-    const int own = manifest_param(parser->manifest, at->key);
+    const int own = manifest_param(parser->manifest, at->string);
     if (own < 0)
         return json_fail_unknown_key(at, err, "unknown parameter", parser->param_names, parser->manifest->param_count);
     struct err cause = {0};
@@ -286,18 +295,5 @@ static enum status override_parse(void *field, const struct json *at, const stru
     return STATUS_OK;
 }
 
-enum status into_foreign(void *field, const struct json *at, const struct json_key *key, struct json_into *into,
-                         struct err *err)
-{
-    static const struct json_elements elements = {sizeof(struct param), foreign_parse, NULL};
-    const struct json_key members = {.count = key->count, .more = &elements};
-    return json_into_members(field, at, &members, into, err);
-}
-
-enum status into_overrides(void *field, const struct json *at, const struct json_key *key, struct json_into *into,
-                           struct err *err)
-{
-    static const struct json_elements elements = {sizeof(struct param), override_parse, NULL};
-    const struct json_key members = {.count = key->count, .more = &elements};
-    return json_into_members(field, at, &members, into, err);
-}
+const struct record foreign_element = {.size = sizeof(struct param), .get = foreign_parse};
+const struct record override_element = {.size = sizeof(struct param), .get = override_parse};

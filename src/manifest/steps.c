@@ -8,21 +8,15 @@
 
 /* ---- defines ---- */
 
-static enum status define_parse(void *field, const struct json *at, const struct json_key *key, struct json_into *into,
+static enum status define_parse(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
                                 struct err *err)
 {
     struct define *define = field;
-    *define = (struct define){.name = at->key, .at = at};
-    return into_any_template(&define->value, at, key, into, err);
+    *define = (struct define){.name = at->string, .at = at};
+    return into_any_template(&define->value, at, row, in, err);
 }
 
-enum status into_defines(void *field, const struct json *at, const struct json_key *key, struct json_into *into,
-                         struct err *err)
-{
-    static const struct json_elements elements = {sizeof(struct define), define_parse, "define"};
-    const struct json_key members = {.count = key->count, .more = &elements};
-    return json_into_members(field, at, &members, into, err);
-}
+const struct record define_element = {.size = sizeof(struct define), .get = define_parse, .named = "define"};
 
 static struct define *find_define(struct define *defines, size_t count, const char *name)
 {
@@ -32,20 +26,24 @@ static struct define *find_define(struct define *defines, size_t count, const ch
     return NULL;
 }
 
+#define RECORD_STRUCT struct manifest_launch
+
 /* A launch's own defines over code's. */
-static enum status join_defines(void *field, const struct json *at, const struct json_key *key, struct json_into *into,
+static enum status join_defines(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
                                 struct err *err)
 {
-    struct manifest_parser *parser = into->context;
+    struct manifest_parser *parser = in->context;
     const struct manifest *manifest = parser->manifest;
-    struct manifest_launch *launch = into->object;
-    const enum status status = manifest->source ? into_defines(field, at, key, into, err)
+    static const struct record_field row_of_own = FIELD_MAP("defines", defines, define_count, define_element);
+    struct manifest_launch *launch = field;
+    const enum status status = manifest->source ? record_parse_row(launch, &row_of_own, at, in, err)
                                                 : json_fail_key(at, err, "%s is not compiled: this has no effect",
                                                                 manifest->image ? "an image" : "a library");
+    (void)row;
     if (status)
         return status;
     const struct define *own = launch->defines;
-    struct define *all = arena_array(into->arena, manifest->define_count + launch->define_count, sizeof(*all));
+    struct define *all = arena_array(in->arena, manifest->define_count + launch->define_count, sizeof(*all));
     size_t count = manifest->define_count;
     if (count)
         memcpy(all, manifest->defines, count * sizeof(*all));
@@ -58,84 +56,85 @@ static enum status join_defines(void *field, const struct json *at, const struct
     return STATUS_OK;
 }
 
+#undef RECORD_STRUCT
+
 /* ---- launches ---- */
 
-#define FIELD(name) offsetof(struct manifest_arg, name)
-static const struct json_key value_keys[] = {
-    {"value", into_expr, FIELD(value), .need = JSON_REQUIRED},
-    {"repeat", into_expr, .field = FIELD(repeat)},
-    {"type", into_type, FIELD(type), .need = JSON_REQUIRED},
+#define RECORD_STRUCT struct manifest_arg
+static const struct record_field value_rows[] = {
+    FIELD_READ("value", value, into_expr, RECORD_REQUIRED),
+    FIELD_READ("repeat", repeat, into_expr),
+    FIELD_READ("type", type, into_type, RECORD_REQUIRED),
 };
-static const struct json_key place_keys[] = {
-    {"buffer", into_buffer, FIELD(buffer), .need = JSON_REQUIRED},
-    {"offset", into_expr, .field = FIELD(offset)},
+static const struct record value_record = {RECORD_TABLE(value_rows)};
+static const struct record_field place_rows[] = {
+    FIELD_READ("buffer", buffer, into_buffer, RECORD_REQUIRED),
+    FIELD_READ("offset", offset, into_expr),
 };
-#undef FIELD
+static const struct record place_record = {RECORD_TABLE(place_rows)};
+#undef RECORD_STRUCT
 
-static enum status arg_parse(void *field, const struct json *at, const struct json_key *key, struct json_into *into,
+static enum status arg_parse(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
                              struct err *err)
 {
-    struct manifest_parser *parser = into->context;
+    struct manifest_parser *parser = in->context;
     struct manifest_arg *arg = field;
     *arg = (struct manifest_arg){.buffer = -1, .at = at};
-    if (at->type == JSON_STRING) {
-        if (manifest_param(parser->manifest, at->string) >= 0 && find_buffer(parser->manifest, at->string) < 0)
-            return json_fail(at, err, "'%s' is a parameter: write { \"value\": \"%s\", \"type\": ... }", at->string,
-                             at->string);
-        return into_buffer(&arg->buffer, at, key, into, err);
+    if (cJSON_IsString(at)) {
+        if (manifest_param(parser->manifest, at->valuestring) >= 0 &&
+            find_buffer(parser->manifest, at->valuestring) < 0)
+            return json_fail(at, err, "'%s' is a parameter: write { \"value\": \"%s\", \"type\": ... }",
+                             at->valuestring, at->valuestring);
+        return into_buffer(&arg->buffer, at, row, in, err);
     }
-    if (at->type != JSON_OBJECT)
+    if (!cJSON_IsObject(at))
         return json_fail(at, err, "must be a buffer's name, {\"buffer\": ...} or {\"value\": ...}, not %s",
-                         json_type_name(at->type));
-    return json_member(at, "buffer") ? json_read_table(arg, at, place_keys, JSON_KEYS(place_keys), into, err)
-                                     : json_read_table(arg, at, value_keys, JSON_KEYS(value_keys), into, err);
+                         json_type_name(at));
+    return json_member(at, "buffer") ? record_parse(arg, &place_record, at, in, err)
+                                     : record_parse(arg, &value_record, at, in, err);
 }
 
-static enum status into_args(void *field, const struct json *at, const struct json_key *key, struct json_into *into,
-                             struct err *err)
-{
-    if (at->type == JSON_ARRAY && at->count > MANIFEST_MAX_ARGS)
-        return json_fail(at, err, "%zu arguments, more than the %d a launch can have", at->count, MANIFEST_MAX_ARGS);
-    return json_into_items(field, at, key, into, err);
-}
+static const struct record arg_element = {.size = sizeof(struct manifest_arg), .get = arg_parse};
 
 /* const struct expr *[3] */
-static enum status into_dimensions(void *field, const struct json *at, const struct json_key *key,
-                                   struct json_into *into, struct err *err)
+static enum status into_dimensions(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
+                                   struct err *err)
 {
-    const struct json *array = NULL;
     const struct expr **out = field;
-    enum status status = json_into_array(&array, at, key, into, err);
-    if (!status && (array->count < 1 || array->count > 3))
-        status = json_fail(array, err, "has %zu dimensions, not 1 to 3", array->count);
-    for (const struct json *item = at->first; item && !status; item = item->next)
-        status = into_expr(out++, item, key, into, err);
+    enum status status = json_check_type(at, cJSON_Array, err);
+    if (!status && (json_count(at) < 1 || json_count(at) > 3))
+        status = json_fail(at, err, "has %zu dimensions, not 1 to 3", json_count(at));
+    for (const cJSON *item = at->child; item && !status; item = item->next)
+        status = into_expr(out++, item, row, in, err);
     return status;
 }
 
-#define FIELD(name) offsetof(struct manifest_launch, name)
-static const struct json_elements arg_elements = {sizeof(struct manifest_arg), arg_parse, NULL};
-static const struct json_key launch_keys[] = {
-    {"symbol", into_template, .field = FIELD(symbol)},
-    {"defines", join_defines, FIELD(defines), .count = FIELD(define_count)},
-    {"grid", into_dimensions, FIELD(grid), .need = JSON_REQUIRED},
-    {"block", into_dimensions, FIELD(block), .need = JSON_REQUIRED},
-    {"shared", into_expr, .field = FIELD(shared)},
-    {"cooperative", json_into_bool, .field = FIELD(cooperative)},
-    {"args", into_args, FIELD(args), .count = FIELD(arg_count), .more = &arg_elements},
+#define RECORD_STRUCT struct manifest_launch
+static const struct record_field launch_rows[] = {
+    FIELD_READ("symbol", symbol, into_template),
+    FIELD_WHOLE("defines", join_defines),
+    FIELD_READ("grid", grid, into_dimensions, RECORD_REQUIRED),
+    FIELD_READ("block", block, into_dimensions, RECORD_REQUIRED),
+    FIELD_READ("shared", shared, into_expr),
+    FIELD_BOOL("cooperative", cooperative),
+    FIELD_LIST("args", args, arg_count, arg_element),
 };
-#undef FIELD
+static const struct record launch_record = {RECORD_TABLE(launch_rows)};
+#undef RECORD_STRUCT
 
-static enum status into_launch(void *field, const struct json *at, const struct json_key *key, struct json_into *into,
+static enum status into_launch(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
                                struct err *err)
 {
-    struct manifest_parser *parser = into->context;
+    struct manifest_parser *parser = in->context;
     const struct manifest *manifest = parser->manifest;
     struct manifest_launch *launch = field;
-    (void)key;
+    (void)row;
     *launch = (struct manifest_launch){
         .symbol = parser->symbol, .defines = manifest->defines, .define_count = manifest->define_count};
-    const enum status status = json_read_table(launch, at, launch_keys, JSON_KEYS(launch_keys), into, err);
+    const enum status status = record_parse(launch, &launch_record, at, in, err);
+    if (!status && launch->arg_count > MANIFEST_MAX_ARGS)
+        return json_fail(json_member(at, "args"), err, "%zu arguments, more than the %d a launch can have",
+                         launch->arg_count, MANIFEST_MAX_ARGS);
     if (!status && !launch->symbol)
         return json_fail(at, err, "no symbol: neither here nor in /code");
     return status;
@@ -144,42 +143,46 @@ static enum status into_launch(void *field, const struct json *at, const struct 
 /* ---- steps ---- */
 
 /* A key that says nothing but that it is there. */
-static enum status into_nothing(void *field, const struct json *at, const struct json_key *key, struct json_into *into,
+static enum status into_nothing(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
                                 struct err *err)
 {
     (void)field;
-    (void)key;
-    (void)into;
-    return at->type == JSON_BOOL && at->boolean ? STATUS_OK : json_fail(at, err, "can only be true");
+    (void)row;
+    (void)in;
+    return cJSON_IsTrue(at) ? STATUS_OK : json_fail(at, err, "can only be true");
 }
 
-static enum status into_byte(void *field, const struct json *at, const struct json_key *key, struct json_into *into,
+static enum status into_byte(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
                              struct err *err)
 {
     uint64_t byte = 0;
-    const enum status status = json_into_u64(&byte, at, key, into, err);
+    const enum status status = json_whole(&byte, at, 1ull << 53, err);
+    (void)row;
+    (void)in;
     if (!status && byte > UINT8_MAX)
         return json_fail(at, err, "is not a byte (0 to 255)");
     *(uint8_t *)field = (uint8_t)byte;
     return status;
 }
 
-static enum status into_stream(void *field, const struct json *at, const struct json_key *key, struct json_into *into,
+static enum status into_stream(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
                                struct err *err)
 {
     uint64_t stream = 0;
-    const enum status status = json_into_u64(&stream, at, key, into, err);
+    const enum status status = json_whole(&stream, at, 1ull << 53, err);
+    (void)row;
+    (void)in;
     if (!status && stream >= MANIFEST_MAX_STREAMS)
         return json_fail(at, err, "streams go from 0 to %d", MANIFEST_MAX_STREAMS - 1);
     *(uint32_t *)field = (uint32_t)stream;
     return status;
 }
 
-static enum status check_event_name(const struct json *at, struct err *err)
+static enum status check_event_name(const cJSON *at, struct err *err)
 {
-    if (at->type != JSON_STRING)
-        return json_fail(at, err, "must be the name of an event, not %s", json_type_name(at->type));
-    return *at->string ? STATUS_OK : json_fail(at, err, "is empty");
+    if (!cJSON_IsString(at))
+        return json_fail_type(at, "the name of an event", err);
+    return *at->valuestring ? STATUS_OK : json_fail(at, err, "is empty");
 }
 
 static size_t find_event(const struct manifest_parser *parser, const char *name)
@@ -190,99 +193,96 @@ static size_t find_event(const struct manifest_parser *parser, const char *name)
     return event;
 }
 
-static enum status into_record(void *field, const struct json *at, const struct json_key *key, struct json_into *into,
+static enum status into_record(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
                                struct err *err)
 {
-    struct manifest_parser *parser = into->context;
+    struct manifest_parser *parser = in->context;
     const enum status status = check_event_name(at, err);
-    (void)key;
+    (void)row;
     if (status)
         return status;
-    if (find_event(parser, at->string) < parser->event_count)
-        return json_fail(at, err, "event '%s' is recorded twice", at->string);
+    if (find_event(parser, at->valuestring) < parser->event_count)
+        return json_fail(at, err, "event '%s' is recorded twice", at->valuestring);
     if (parser->event_count == MANIFEST_MAX_EVENTS)
         return json_fail(at, err, "more than %d events", MANIFEST_MAX_EVENTS);
     *(uint32_t *)field = (uint32_t)parser->event_count;
-    parser->events[parser->event_count++] = at->string;
+    parser->events[parser->event_count++] = at->valuestring;
     return STATUS_OK;
 }
 
-static bool is_recorded_later(const struct json *array, const char *name)
+static bool is_recorded_later(const cJSON *array, const char *name)
 {
-    for (const struct json *step = array->first; step; step = step->next) {
-        const struct json *event = json_member(step, "record");
-        if (event && event->type == JSON_STRING && strcmp(event->string, name) == 0)
+    for (const cJSON *step = array->child; step; step = step->next) {
+        const cJSON *event = json_member(step, "record");
+        if (cJSON_IsString(event) && strcmp(event->valuestring, name) == 0)
             return true;
     }
     return false;
 }
 
-static enum status into_wait(void *field, const struct json *at, const struct json_key *key, struct json_into *into,
+static enum status into_wait(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
                              struct err *err)
 {
-    const struct manifest_parser *parser = into->context;
+    const struct manifest_parser *parser = in->context;
     const enum status status = check_event_name(at, err);
-    (void)key;
+    (void)row;
     if (status)
         return status;
-    const size_t event = find_event(parser, at->string);
+    const size_t event = find_event(parser, at->valuestring);
     *(uint32_t *)field = (uint32_t)event;
     if (event < parser->event_count)
         return STATUS_OK;
-    if (is_recorded_later(parser->steps, at->string))
-        return json_fail(at, err, "event '%s' is recorded only after this step", at->string);
-    return json_fail_unknown(at, err, "no step records event", at->string, parser->events, parser->event_count);
+    if (is_recorded_later(parser->steps, at->valuestring))
+        return json_fail(at, err, "event '%s' is recorded only after this step", at->valuestring);
+    return json_fail_unknown(at, err, "no step records event", at->valuestring, parser->events, parser->event_count);
 }
 
-#define FIELD(name) offsetof(struct manifest_step, name)
-static const struct json_key copy_keys[] = {
-    {"to", into_buffer, FIELD(to), .need = JSON_REQUIRED},
-    {"from", into_buffer, FIELD(from), .need = JSON_REQUIRED},
-    {"bytes", into_expr, .field = FIELD(bytes)},
+#define RECORD_STRUCT struct manifest_step
+static const struct record_field copy_rows[] = {
+    FIELD_READ("to", to, into_buffer, RECORD_REQUIRED),
+    FIELD_READ("from", from, into_buffer, RECORD_REQUIRED),
+    FIELD_READ("bytes", bytes, into_expr),
 };
-static const struct json_key fill_keys[] = {
-    {"buffer", into_buffer, FIELD(to), .need = JSON_REQUIRED},
-    {"byte", into_byte, FIELD(byte), .need = JSON_REQUIRED},
-    {"bytes", into_expr, .field = FIELD(bytes)},
+static const struct record copy_record = {RECORD_TABLE(copy_rows)};
+static const struct record_field fill_rows[] = {
+    FIELD_READ("buffer", to, into_buffer, RECORD_REQUIRED),
+    FIELD_READ("byte", byte, into_byte, RECORD_REQUIRED),
+    FIELD_READ("bytes", bytes, into_expr),
 };
+static const struct record fill_record = {RECORD_TABLE(fill_rows)};
 
-static enum status into_copy(void *field, const struct json *at, const struct json_key *key, struct json_into *into,
+static enum status into_copy(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
                              struct err *err)
 {
-    const struct manifest_parser *parser = into->context;
+    const struct manifest_parser *parser = in->context;
     struct manifest_step *step = field;
-    (void)key;
-    const enum status status = json_read_table(step, at, copy_keys, JSON_KEYS(copy_keys), into, err);
+    (void)row;
+    const enum status status = record_parse(step, &copy_record, at, in, err);
     if (!status && step->to == step->from)
         return json_fail(at, err, "copies buffer '%s' onto itself", parser->buffer_names[step->to]);
     return status;
 }
 
-static enum status into_step_fill(void *field, const struct json *at, const struct json_key *key,
-                                  struct json_into *into, struct err *err)
-{
-    (void)key;
-    return json_read_table(field, at, fill_keys, JSON_KEYS(fill_keys), into, err);
-}
-
-static json_into_fn into_graph, into_loop;
+static record_get_fn into_nest;
+static const struct record graph_record, loop_record;
 
 /* Keys of a step: one of the forms, in the order of enum step_kind, and what most forms may carry besides. */
-static const struct json_key step_keys[] = {
-    [STEP_LAUNCH] = {"launch", into_launch, .field = FIELD(launch)},
-    [STEP_COPY] = {"copy", into_copy, .field = 0},
-    [STEP_FILL] = {"fill", into_step_fill, .field = 0},
-    [STEP_SYNC] = {"sync", into_nothing, .field = 0},
-    [STEP_RECORD] = {"record", into_record, .field = FIELD(event)},
-    [STEP_WAIT] = {"wait", into_wait, .field = FIELD(event)},
-    [STEP_LOAD] = {"load", into_nothing, .field = 0},
-    [STEP_GRAPH] = {"graph", into_graph, .field = 0},
-    [STEP_ALLOC] = {"alloc", into_buffer, .field = FIELD(to)},
-    [STEP_LOOP] = {"loop", into_loop, .field = 0},
-    {"stream", into_stream, .field = FIELD(stream)},
-    {"repeat", into_expr, .field = FIELD(repeat)},
-    {"timed", json_into_bool, .field = FIELD(timed)},
+static const struct record_field step_rows[] = {
+    [STEP_LAUNCH] = FIELD_READ("launch", launch, into_launch),
+    [STEP_COPY] = FIELD_WHOLE("copy", into_copy),
+    [STEP_FILL] = FIELD_GROUP("fill", fill_record),
+    [STEP_SYNC] = FIELD_WHOLE("sync", into_nothing),
+    [STEP_RECORD] = FIELD_READ("record", event, into_record),
+    [STEP_WAIT] = FIELD_READ("wait", event, into_wait),
+    [STEP_LOAD] = FIELD_WHOLE("load", into_nothing),
+    [STEP_GRAPH] = {.key = "graph", .kind = RECORD_HOOK, .get = into_nest, .more = &graph_record},
+    [STEP_ALLOC] = FIELD_READ("alloc", to, into_buffer),
+    [STEP_LOOP] = {.key = "loop", .kind = RECORD_HOOK, .get = into_nest, .more = &loop_record},
+    FIELD_READ("stream", stream, into_stream),
+    FIELD_READ("repeat", repeat, into_expr),
+    FIELD_BOOL("timed", timed),
 };
+static const struct record step_record = {RECORD_TABLE(step_rows)};
 #define STEP_FORMS (STEP_LOOP + 1)
 static const struct step_form {
     bool repeats; /* may carry "repeat" */
@@ -296,14 +296,14 @@ static const struct step_form {
 };
 
 /* A step has the key of exactly one form. */
-static enum status find_form(enum step_kind *out, const struct json *object, struct err *err)
+static enum status find_form(enum step_kind *out, const cJSON *object, struct err *err)
 {
     int found = -1;
     for (int k = 0; k < STEP_FORMS; k++) {
-        if (!json_member(object, step_keys[k].key))
+        if (!json_member(object, step_rows[k].key))
             continue;
         if (found >= 0)
-            return json_fail(object, err, "is both a %s and a %s step", step_keys[found].key, step_keys[k].key);
+            return json_fail(object, err, "is both a %s and a %s step", step_rows[found].key, step_rows[k].key);
         found = k;
     }
     if (found < 0)
@@ -314,12 +314,12 @@ static enum status find_form(enum step_kind *out, const struct json *object, str
     return STATUS_OK;
 }
 
-static enum status check_options(enum step_kind kind, const struct json *at, const struct manifest_parser *parser,
+static enum status check_options(enum step_kind kind, const cJSON *at, const struct manifest_parser *parser,
                                  struct err *err)
 {
-    const struct json *repeat = json_member(at, "repeat"), *timed = json_member(at, "timed");
+    const cJSON *repeat = json_member(at, "repeat"), *timed = json_member(at, "timed");
     const bool nests = kind == STEP_GRAPH || kind == STEP_LOOP;
-    const char *name = step_keys[kind].key;
+    const char *name = step_rows[kind].key;
     if (parser->in_setup && timed)
         return json_fail_key(timed, err, "setup steps are never timed");
     if (repeat && !step_forms[kind].repeats)
@@ -328,131 +328,121 @@ static enum status check_options(enum step_kind kind, const struct json *at, con
     return STATUS_OK;
 }
 
-static enum status step_parse(void *field, const struct json *at, const struct json_key *key, struct json_into *into,
+static enum status step_parse(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
                               struct err *err)
 {
-    struct manifest_parser *parser = into->context;
+    struct manifest_parser *parser = in->context;
     struct manifest_step *step = field;
-    (void)key;
+    (void)row;
     *step = (struct manifest_step){.to = -1, .from = -1, .timed = !parser->in_setup, .at = at};
-    enum status status = json_check_table(at, step_keys, JSON_KEYS(step_keys), err);
+    enum status status = record_check_keys(&step_record, at, err);
     if (!status)
         status = find_form(&step->kind, at, err);
     if (!status)
         status = check_options(step->kind, at, parser, err);
-    return status ? status : json_read_table(step, at, step_keys, JSON_KEYS(step_keys), into, err);
+    return status ? status : record_parse(step, &step_record, at, in, err);
 }
 
+static const struct record_field graph_step_rows[] = {
+    FIELD_READ("launch", launch, into_launch, RECORD_REQUIRED),
+    FIELD_READ("repeat", repeat, into_expr),
+};
+static const struct record graph_step_record = {RECORD_TABLE(graph_step_rows)};
+
 /* Of a graph: launches without options. */
-static enum status graph_step_parse(void *field, const struct json *at, const struct json_key *key,
-                                    struct json_into *into, struct err *err)
+static enum status graph_step_parse(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
+                                    struct err *err)
 {
-    static const struct json_key keys[] = {
-        {"launch", into_launch, FIELD(launch), .need = JSON_REQUIRED},
-        {"repeat", into_expr, .field = FIELD(repeat)},
-    };
-    const struct manifest_parser *parser = into->context;
+    const struct manifest_parser *parser = in->context;
     struct manifest_step *step = field;
-    (void)key;
+    (void)row;
     *step = (struct manifest_step){.timed = !parser->in_setup, .to = -1, .from = -1, .at = at};
-    return json_read_table(step, at, keys, JSON_KEYS(keys), into, err);
+    return record_parse(step, &graph_step_record, at, in, err);
 }
 
 /* Of a loop: any steps, but without a say of their own in what is timed. */
-static enum status loop_step_parse(void *field, const struct json *at, const struct json_key *key,
-                                   struct json_into *into, struct err *err)
+static enum status loop_step_parse(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
+                                   struct err *err)
 {
     const struct manifest_step *step = field;
-    const enum status status = step_parse(field, at, key, into, err);
+    const enum status status = step_parse(field, at, row, in, err);
     if (!status && !step_forms[step->kind].loops)
-        return json_fail(at, err, "a step of this kind (%s) cannot stand in a loop", step_keys[step->kind].key);
+        return json_fail(at, err, "a step of this kind (%s) cannot stand in a loop", step_rows[step->kind].key);
     if (!status && json_member(at, "timed"))
         return json_fail_key(json_member(at, "timed"), err, "a loop is timed as a whole, or not");
     return status;
 }
 
-static const struct json_elements graph_steps = {sizeof(struct manifest_step), graph_step_parse, NULL};
-static const struct json_elements loop_steps = {sizeof(struct manifest_step), loop_step_parse, NULL};
-static const struct json_key graph_keys[] = {
-    {"repeat", into_expr, .field = FIELD(repeat)},
-    {"steps", json_into_items, FIELD(steps), JSON_REQUIRED, FIELD(step_count), &graph_steps},
+static const struct record graph_steps = {.size = sizeof(struct manifest_step), .get = graph_step_parse};
+static const struct record loop_steps = {.size = sizeof(struct manifest_step), .get = loop_step_parse};
+static const struct record_field graph_rows[] = {
+    FIELD_READ("repeat", repeat, into_expr),
+    FIELD_LIST("steps", steps, step_count, graph_steps, RECORD_REQUIRED),
 };
-static const struct json_key loop_keys[] = {
-    {"repeat", into_expr, .field = FIELD(repeat)},
-    {"steps", json_into_items, FIELD(steps), JSON_REQUIRED, FIELD(step_count), &loop_steps},
+static const struct record graph_record = {RECORD_TABLE(graph_rows)};
+static const struct record_field loop_rows[] = {
+    FIELD_READ("repeat", repeat, into_expr),
+    FIELD_LIST("steps", steps, step_count, loop_steps, RECORD_REQUIRED),
 };
-#undef FIELD
+static const struct record loop_record = {RECORD_TABLE(loop_rows)};
+#undef RECORD_STRUCT
 
-static enum status nest(struct manifest_step *step, const struct json *at, const struct json_key *keys,
-                        const char *what, struct json_into *into, struct err *err)
-{
-    struct manifest_parser *parser = into->context;
-    const struct json *around = parser->steps;
-    parser->steps = json_member(at, "steps");
-    const enum status status = json_read_table(step, at, keys, 2, into, err);
-    parser->steps = around;
-    return !status && !step->step_count ? json_fail(json_member(at, "steps"), err, "the %s is empty", what) : status;
-}
-
-static enum status into_graph(void *field, const struct json *at, const struct json_key *key, struct json_into *into,
-                              struct err *err)
-{
-    (void)key;
-    return nest(field, at, graph_keys, "graph", into, err);
-}
-
-static enum status into_loop(void *field, const struct json *at, const struct json_key *key, struct json_into *into,
+/* The steps of a graph or a loop: `more` is its record. */
+static enum status into_nest(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
                              struct err *err)
 {
-    (void)key;
-    return nest(field, at, loop_keys, "loop", into, err);
+    struct manifest_parser *parser = in->context;
+    const struct manifest_step *step = field;
+    const cJSON *around = parser->steps;
+    parser->steps = json_member(at, "steps");
+    const enum status status = record_parse(field, row->more, at, in, err);
+    parser->steps = around;
+    return !status && !step->step_count ? json_fail(json_member(at, "steps"), err, "the %s is empty", row->key)
+                                        : status;
 }
 
 /* ---- all of them ---- */
 
-/* An array of steps. Setup steps are none that are timed. */
-static enum status into_steps(void *field, const struct json *at, const struct json_key *key, struct json_into *into,
-                              struct err *err)
+static const struct record step_element = {.size = sizeof(struct manifest_step), .get = step_parse};
+
+#define RECORD_STRUCT struct manifest
+static const struct record_field setup_row = FIELD_LIST("setup", setup, setup_count, step_element);
+static const struct record_field steps_row = FIELD_LIST("steps", steps, step_count, step_element);
+#undef RECORD_STRUCT
+
+enum status into_setup(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
+                       struct err *err)
 {
-    static const struct json_elements elements = {sizeof(struct manifest_step), step_parse, NULL};
-    const struct json_key items = {.count = key->count, .more = &elements};
-    struct manifest_parser *parser = into->context;
-    size_t *count = (size_t *)((char *)into->object + key->count);
-    parser->in_setup = strcmp(key->key, "setup") == 0;
+    struct manifest_parser *parser = in->context;
+    (void)row;
+    parser->in_setup = true;
     parser->steps = at;
-    enum status status = json_into_items(field, at, &items, into, err);
-    const struct manifest_step *steps = *(const struct manifest_step **)field;
-    bool timed = parser->in_setup;
-    for (size_t k = 0; !status && k < *count; k++)
-        timed = timed || (steps[k].timed && step_forms[steps[k].kind].works);
+    return record_parse_row(field, &setup_row, at, in, err);
+}
+
+enum status into_steps(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
+                       struct err *err)
+{
+    struct manifest_parser *parser = in->context;
+    const struct manifest *manifest = field;
+    (void)row;
+    parser->in_setup = false;
+    parser->steps = at;
+    const enum status status = record_parse_row(field, &steps_row, at, in, err);
+    bool timed = false;
+    for (size_t k = 0; !status && k < manifest->step_count; k++)
+        timed = timed || (manifest->steps[k].timed && step_forms[manifest->steps[k].kind].works);
     return !status && !timed ? json_fail(at, err, "no step is timed: there is nothing to measure") : status;
 }
 
 /* "launch" alone is one timed step. */
-static enum status into_short_form(void *field, const struct json *at, const struct json_key *key,
-                                   struct json_into *into, struct err *err)
+enum status into_short_form(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
+                            struct err *err)
 {
-    struct manifest_parser *parser = into->context;
-    struct manifest_step *step = arena_alloc(into->arena, sizeof(*step));
+    struct manifest *manifest = field;
+    struct manifest_step *step = arena_alloc(in->arena, sizeof(*step));
     *step = (struct manifest_step){.kind = STEP_LAUNCH, .timed = true, .to = -1, .from = -1, .at = at};
-    *(const struct manifest_step **)field = step;
-    parser->manifest->step_count = 1;
-    return into_launch(&step->launch, at, key, into, err);
-}
-
-enum status steps_parse(struct manifest_parser *parser, const struct json *root, struct err *err)
-{
-    static const struct json_key keys[] = {
-        {"setup", into_steps, offsetof(struct manifest, setup), .count = offsetof(struct manifest, setup_count)},
-        {"launch", into_short_form, .field = offsetof(struct manifest, steps)},
-        {"steps", into_steps, offsetof(struct manifest, steps), .count = offsetof(struct manifest, step_count)},
-    };
-    const struct json *launch = json_member(root, "launch");
-    if (!launch == !json_member(root, "steps"))
-        return json_fail(root, err,
-                         launch ? "has both 'launch' and 'steps'" : "the key 'launch' (or 'steps') is missing");
-    enum status status = STATUS_OK;
-    for (size_t k = 0; k < COUNT_OF(keys) && !status; k++)
-        status = read_member(parser, root, &keys[k], err);
-    return status;
+    manifest->steps = step;
+    manifest->step_count = 1;
+    return into_launch(&step->launch, at, row, in, err);
 }

@@ -15,7 +15,7 @@ struct template_part {
 
 struct text_template {
     const char *source;
-    const struct json *at;
+    const cJSON *at;
     const struct template_part *parts;
     size_t count;
     const bool *uses; /* by parameter */
@@ -50,7 +50,7 @@ static const char *ctype_argument(const char *text, struct arena *arena)
 }
 
 static enum status ctype_parse(struct template_part *part, const struct manifest_parser *parser, const char *name,
-                               const struct json *at, struct err *err)
+                               const cJSON *at, struct err *err)
 {
     const struct manifest *manifest = parser->manifest;
     const enum dtype dtype = dtype_from_name(name);
@@ -69,7 +69,7 @@ static enum status ctype_parse(struct template_part *part, const struct manifest
 }
 
 static enum status placeholder_parse(struct template_part *part, const struct manifest_parser *parser, const char *text,
-                                     const struct json *at, struct err *err)
+                                     const cJSON *at, struct err *err)
 {
     const int param = manifest_param(parser->manifest, text);
     if (param >= 0) {
@@ -88,7 +88,7 @@ static enum status placeholder_parse(struct template_part *part, const struct ma
 
 /* Reads one part from *source and moves behind it. */
 static enum status part_parse(struct template_part *part, const struct manifest_parser *parser, const char **source,
-                              const struct json *at, struct err *err)
+                              const cJSON *at, struct err *err)
 {
     const char *start = *source;
     const size_t plain = strcspn(start, "{}");
@@ -130,46 +130,46 @@ static const bool *find_uses(const struct text_template *template, const struct 
     return uses;
 }
 
-enum status into_any_template(void *field, const struct json *at, const struct json_key *key, struct json_into *into,
+enum status into_any_template(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
                               struct err *err)
 {
-    const struct manifest_parser *parser = into->context;
-    (void)key;
-    if (at->type != JSON_STRING)
-        return json_fail(at, err, "must be a string, not %s", json_type_name(at->type));
+    const struct manifest_parser *parser = in->context;
+    (void)row;
+    if (!cJSON_IsString(at))
+        return json_fail_type(at, "a string", err);
     /* Every part but the first starts at a brace or ends before one. */
     size_t most = 1;
-    for (const char *p = at->string; *p; p++)
+    for (const char *p = at->valuestring; *p; p++)
         most += *p == '{' || *p == '}' ? 2 : 0;
-    struct template_part *parts = arena_array(into->arena, most, sizeof(*parts));
+    struct template_part *parts = arena_array(in->arena, most, sizeof(*parts));
     size_t count = 0;
-    for (const char *source = at->string; *source;) {
+    for (const char *source = at->valuestring; *source;) {
         const enum status status = part_parse(&parts[count++], parser, &source, at, err);
         if (status)
             return status;
     }
-    struct text_template *template = arena_alloc(into->arena, sizeof(*template));
-    *template = (struct text_template){.source = at->string, .at = at, .parts = parts, .count = count};
+    struct text_template *template = arena_alloc(in->arena, sizeof(*template));
+    *template = (struct text_template){.source = at->valuestring, .at = at, .parts = parts, .count = count};
     template->uses = find_uses(template, parser);
     template->param_count = parser->manifest->param_count;
     *(const struct text_template **)field = template;
     return STATUS_OK;
 }
 
-enum status into_template(void *field, const struct json *at, const struct json_key *key, struct json_into *into,
+enum status into_template(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
                           struct err *err)
 {
-    if (at->type == JSON_STRING && !*at->string)
+    if (cJSON_IsString(at) && !*at->valuestring)
         return json_fail(at, err, "is empty");
-    return into_any_template(field, at, key, into, err);
+    return into_any_template(field, at, row, in, err);
 }
 
-enum status into_type(void *field, const struct json *at, const struct json_key *key, struct json_into *into,
+enum status into_type(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
                       struct err *err)
 {
-    const struct manifest_parser *parser = into->context;
+    const struct manifest_parser *parser = in->context;
     const struct text_template *template = NULL;
-    const enum status status = into_template(&template, at, key, into, err);
+    const enum status status = into_template(&template, at, row, in, err);
     if (status)
         return status;
     const struct template_part *part = template->parts;
@@ -225,15 +225,23 @@ enum status template_render(char **out, const struct text_template *template, co
                             const struct param_value *values, const double *slots, struct arena *arena, struct err *err)
 {
     struct text text = {0};
-    struct err cause = {0};
+    struct err cause;
     enum status status = STATUS_OK;
-    text_add(&text, "");
+    const struct template_part *part = template->parts;
+    if (template->count == 1 && part->kind == PART_TEXT) { /* as most symbols and types are */
+        *out = arena_strdup(arena, part->text);
+        return STATUS_OK;
+    }
+    if (template->count == 1 && part->kind == PART_PARAM && values[part->param].kind != PARAM_LIST) {
+        *out = param_text(arena, &values[part->param]);
+        return STATUS_OK;
+    }
     for (size_t i = 0; i < template->count && !status; i++)
         status = render_part(&text, &template->parts[i], values, slots, arena, &cause);
-    if (status)
-        json_fail(template->at, err, "%s: in \"%s\": %s", manifest->name, template->source, cause.text);
+    if (!status)
+        *out = text_take(&text, arena);
     else
-        *out = arena_strdup(arena, text.data);
+        json_fail(template->at, err, "%s: in \"%s\": %s", manifest->name, template->source, cause.text);
     text_release(&text);
     return status;
 }

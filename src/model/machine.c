@@ -7,12 +7,13 @@
 
 #include "rooftile/file.h"
 #include "rooftile/record.h"
+#include "rooftile/targets.h"
 #include "rooftile/text.h"
 
 enum status machine_read(struct machine *machine, const char *path, struct err *err)
 {
     struct arena arena = {0};
-    const struct json *root;
+    const cJSON *root;
     struct machine read = {0};
     enum status status = json_read(&root, path, &arena, err);
     if (!status)
@@ -21,6 +22,7 @@ enum status machine_read(struct machine *machine, const char *path, struct err *
     if (status)
         return status;
     snprintf(read.path, sizeof(read.path), "%s", path);
+    machine_derive(&read);
     *machine = read;
     return STATUS_OK;
 }
@@ -44,7 +46,66 @@ enum status machine_write(const struct machine *machine, const char *path, struc
 const char *machine_unit_rate(const char *name)
 {
     const char *type = strrchr(name, '_');
+    if (!strcmp(name, TRANSCENDENTAL_UNIT))
+        return "OP/s";
     return type && (type[1] == 'i' || type[1] == 'u') && type[2] >= '0' && type[2] <= '9' ? "OP/s" : "FLOP/s";
+}
+
+bool machine_unit_known(const char *name)
+{
+    static const char types[] = "f64 f32 xf32 f16 bf16 fp8 fp6 fp4 e4m3 e5m2 e4m3fnuz e5m2fnuz i64 u64 i32 u32 i16 u16 "
+                                "i8 u8 i4 u4";
+    const char *type = strchr(name, '_');
+    return !strcmp(name, TRANSCENDENTAL_UNIT) ||
+           (type && (text_starts(name, "vector_") || text_starts(name, "matrix_")) && type[1] &&
+            text_has_word(types, " ", type + 1, strlen(type + 1)));
+}
+
+static const struct machine_unit *unit_of_name(const struct machine *machine, const char *name)
+{
+    for (uint32_t k = 0; k < machine->unit_count; k++)
+        if (strcmp(machine->units[k].name, name) == 0)
+            return &machine->units[k];
+    return NULL;
+}
+
+/* ---- what follows from a target's rates ---- */
+
+static void derive_peak(struct machine_unit *unit, const char *name, double per_clock, double cus, double core_hz)
+{
+    *unit = (struct machine_unit){.peak.vendor = per_clock * cus * core_hz, .clock_hz = core_hz};
+    snprintf(unit->name, sizeof(unit->name), "%s", name);
+    snprintf(unit->peak.vendor_source, sizeof(unit->peak.vendor_source),
+             "derived: %.0f compute units x %.4g per clock x %.3g GHz", cus, per_clock, core_hz / 1e9);
+}
+
+void machine_derive(struct machine *machine)
+{
+    const double per_clock = target_facts(machine->arch)->rate_transcendental;
+    if (per_clock > 0 && machine->cus && machine->core_hz > 0 && machine->unit_count < MACHINE_MAX_UNITS &&
+        !unit_of_name(machine, TRANSCENDENTAL_UNIT))
+        derive_peak(&machine->units[machine->unit_count++], TRANSCENDENTAL_UNIT, per_clock, machine->cus,
+                    machine->core_hz);
+}
+
+void machine_limits(struct machine *limits, const struct target_facts *rates, double cus, double core_hz)
+{
+    /* Of 16 and 8 bits: from the registers' width, two and four times as many. */
+    const struct {
+        const char *name;
+        double per_clock;
+    } units[] = {{"vector_f32", rates->rate_f32},
+                 {"vector_f64", rates->rate_f64},
+                 {"vector_f16", 2 * rates->rate_f32},
+                 {"vector_i8", 4 * rates->rate_f32},
+                 {TRANSCENDENTAL_UNIT, rates->rate_transcendental}};
+    *limits = (struct machine){.level_count = 1, .levels = {{.name = "L1"}}};
+    struct ceiling *bandwidth = &limits->levels[0].bandwidth;
+    bandwidth->vendor = rates->rate_bytes * cus * core_hz;
+    snprintf(bandwidth->vendor_source, sizeof(bandwidth->vendor_source),
+             "derived: %.0f compute units x %.4g B per clock x %.3g GHz", cus, rates->rate_bytes, core_hz / 1e9);
+    for (size_t k = 0; k < sizeof(units) / sizeof(*units); k++)
+        derive_peak(&limits->units[limits->unit_count++], units[k].name, units[k].per_clock, cus, core_hz);
 }
 
 const char *machine_traffic_name(enum machine_traffic traffic)
@@ -74,11 +135,9 @@ static const char *unit_family(const char *name)
 
 const struct machine_unit *machine_unit(const struct machine *machine, const char *name)
 {
-    for (uint32_t k = 0; k < machine->unit_count; k++)
-        if (strcmp(machine->units[k].name, name) == 0)
-            return &machine->units[k];
-    const char *family = unit_family(name);
-    return family ? machine_unit(machine, family) : NULL;
+    const struct machine_unit *own = unit_of_name(machine, name);
+    const char *family = own ? NULL : unit_family(name);
+    return family ? unit_of_name(machine, family) : own;
 }
 
 double ceiling_value(const struct ceiling *ceiling)

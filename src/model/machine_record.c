@@ -34,7 +34,7 @@ static const struct record ceiling_record = {RECORD_TABLE(ceiling_fields), .know
 
 #define RECORD_STRUCT struct machine_level
 /* A capacity without a word about it is a data sheet's. */
-static enum status trust_capacity(void *base, const struct json *json, struct err *err)
+static enum status trust_capacity(void *base, const cJSON *json, struct err *err)
 {
     struct machine_level *level = base;
     (void)err;
@@ -130,7 +130,7 @@ static const struct record_field launch_fields[] = {
 static const struct record launch_record = {RECORD_TABLE(launch_fields)};
 
 static const struct record_field pci_id_fields[] = {
-    {NULL, RECORD_CHARS, RECORD_SPARSE, 0, sizeof(((struct machine *)0)->pci_ids[0]), 0, {NULL}}};
+    {.kind = RECORD_CHARS, .rules = RECORD_SPARSE, .size = sizeof(((struct machine *)0)->pci_ids[0])}};
 static const struct record pci_id_record = {
     .fields = pci_id_fields, .count = 1, .size = sizeof(((struct machine *)0)->pci_ids[0])};
 
@@ -139,7 +139,7 @@ static bool machine_known(const void *base)
     return ((const struct machine *)base)->level_count > 0;
 }
 
-static enum status machine_check(void *base, const struct json *json, struct err *err)
+static enum status machine_check(void *base, const cJSON *json, struct err *err)
 {
     const char *problem = machine_problem(base);
     return problem ? json_fail(json, err, "%s", problem) : STATUS_OK;
@@ -151,7 +151,7 @@ static const struct record_field machine_fields[] = {
     FIELD_CHARS("name", name, RECORD_REQUIRED),
     FIELD_CHARS("title", title, RECORD_SPARSE),
     FIELD_CHARS("arch", arch, RECORD_SPARSE),
-    FIELD_NAMED(RECORD_BOOL, "kind", measured, kinds, RECORD_COUNT(kinds), RECORD_PLAIN),
+    FIELD_NAMED(RECORD_BOOL, "kind", measured, kinds, COUNT_OF(kinds), RECORD_PLAIN),
     FIELD_CHARS("device_id", device_id, RECORD_SPARSE),
     FIELD_CHARS("measured_at", measured_at, RECORD_SPARSE),
     FIELD_COMMENT("notes"),

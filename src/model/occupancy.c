@@ -17,7 +17,7 @@ static uint32_t smaller(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
-/* In waves of 64 a register takes two of the places it takes in waves of 32. */
+/* In waves of 64 a register takes twice the space in the register file that it takes in waves of 32. */
 static uint32_t per_wave(uint32_t registers, const struct occupancy *o)
 {
     return o->wave > o->limits->wave ? registers / 2 : registers;
@@ -46,7 +46,7 @@ static uint32_t workgroups_by_lds(const struct occupancy *o, const struct occupa
     return use->lds_bytes > o->limits->lds_max ? 0 : (uint32_t)(pool / o->lds_allocated);
 }
 
-/* Of AMD's, a lone wave needs no barrier. */
+/* On AMD a workgroup of one wave needs no barrier. */
 static uint32_t workgroups_by_barriers(const struct occupancy *o, const struct occupancy_use *use)
 {
     const uint32_t barriers = o->limits->barriers_cu * (o->wgp_mode ? 2 : 1);
@@ -99,8 +99,8 @@ static uint64_t share(uint64_t pool, uint64_t users, uint64_t granule)
     return pool / users / granule * granule;
 }
 
-/* Uses with one workgroup more in mind; false when no change of resources gives it. */
-static bool lighten(struct occupancy_use *use, const struct occupancy *o)
+/* Reduces what is used until one more workgroup fits; false when no change of resources gives it. */
+static bool fit_one_more(struct occupancy_use *use, const struct occupancy *o)
 {
     const struct occupancy_limits *limits = o->limits;
     const uint32_t wanted = o->workgroups + 1;
@@ -125,7 +125,7 @@ static void find_raise(struct occupancy *o, const struct occupancy_use *use)
 {
     struct occupancy_use lighter = *use;
     struct occupancy then;
-    if (!lighten(&lighter, o))
+    if (!fit_one_more(&lighter, o))
         return;
     compute(&then, o->limits, &lighter);
     o->raise.vgprs = o->limited_by[LIMITER_VGPRS] ? o->vgprs - then.vgprs : 0;
@@ -235,7 +235,7 @@ static void add_part(struct text *text, const char **between, uint64_t amount, c
 {
     if (!amount)
         return;
-    text_addf(text, "%s%llu %s%s%s", *between, (unsigned long long)amount, what, amount == 1 ? "" : "s", behind);
+    text_addf(text, "%s%llu %s%s%s", *between, (unsigned long long)amount, what, text_s(amount), behind);
     *between = " and ";
 }
 
@@ -260,7 +260,7 @@ void occupancy_advice(struct text *text, const struct occupancy *o)
         text_add(text, o->raise.lds_bytes ? " less gives " : " fewer gives ");
         if (lds_only)
             text_addf(text, "%u %s%s per %s instead of %u", o->raise.workgroups, words->group,
-                      o->raise.workgroups == 1 ? "" : "s", o->wgp_mode ? "WGP" : words->unit, o->workgroups);
+                      text_s(o->raise.workgroups), o->wgp_mode ? "WGP" : words->unit, o->workgroups);
         else
             add_waves(text, o, o->raise.waves_per_simd);
         between = "; ";

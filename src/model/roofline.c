@@ -5,9 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "rooftile/text.h"
 #include "rooftile/units.h"
 
-const char *const cache_mode_names[] = {[CACHE_HOT] = "hot", [CACHE_COLD] = "cold", [CACHE_ROTATE] = "rotate"};
+const char *const cache_mode_names[] = {
+    [CACHE_HOT] = "hot", [CACHE_COLD] = "cold", [CACHE_ROTATE] = "rotate", [CACHE_ROTATE + 1] = NULL};
 
 const char *cache_mode_name(enum cache_mode mode)
 {
@@ -77,30 +79,68 @@ static uint32_t slowest_level(double *time_ns, const struct machine *machine, co
     return slowest;
 }
 
+/* What the arithmetic units must do. */
+struct demand {
+    const struct machine_unit *unit; /* NULL: the machine has none of that name */
+    double amount;
+};
+enum { DEMANDS = 2 };
+
+static struct demand demand(const struct machine *machine, const struct work *work, int k)
+{
+    const double amount = k ? work->transcendentals : work->flops;
+    return (struct demand){amount > 0 ? machine_unit(machine, k ? TRANSCENDENTAL_UNIT : work->unit) : NULL, amount};
+}
+
+/* The unit that takes longest; NULL when no peak is known. */
+static const struct machine_unit *slowest_unit(double *time_ns, const struct machine *machine, const struct work *work)
+{
+    const struct machine_unit *slowest = NULL;
+    *time_ns = 0;
+    for (int k = 0; k < DEMANDS; k++) {
+        const struct demand of = demand(machine, work, k);
+        const double peak = of.unit ? ceiling_value(&of.unit->peak) : 0;
+        if (peak <= 0 || of.amount / peak * 1e9 <= *time_ns)
+            continue;
+        *time_ns = of.amount / peak * 1e9;
+        slowest = of.unit;
+    }
+    return slowest;
+}
+
 void lower_bound_compute(struct lower_bound *lower_bound, const struct machine *machine, const struct work *work,
                          enum cache_mode cache)
 {
     const double bytes = total_bytes(work);
-    const struct machine_unit *unit = work->flops > 0 ? machine_unit(machine, work->unit) : NULL;
-    const double peak = unit ? ceiling_value(&unit->peak) : 0;
+    const struct machine_unit *of_flops = demand(machine, work, 0).unit;
+    const double peak = of_flops ? ceiling_value(&of_flops->peak) : 0;
     *lower_bound = (struct lower_bound){.intensity = bytes > 0 ? work->flops / bytes : NAN, .ridge = NAN};
     const uint32_t slowest = slowest_level(&lower_bound->memory_ns, machine, work, cache);
     const struct machine_level *level = slowest < machine->level_count ? &machine->levels[slowest] : NULL;
-    if (peak > 0)
-        lower_bound->compute_ns = work->flops / peak * 1e9;
+    const struct machine_unit *unit = slowest_unit(&lower_bound->compute_ns, machine, work);
     if (peak > 0 && level)
         lower_bound->ridge = peak / ceiling_value(&level->bandwidth);
     lower_bound->time_ns = fmax(lower_bound->memory_ns, lower_bound->compute_ns);
     lower_bound->launch_ns = machine->launch_ns;
     if (level && lower_bound->memory_ns >= lower_bound->compute_ns)
         set_bound(lower_bound, level->name, true, &level->bandwidth);
-    else if (peak > 0)
+    else if (unit)
         set_bound(lower_bound, unit->name, false, &unit->peak);
     snprintf(lower_bound->bound, sizeof(lower_bound->bound), "%s", lower_bound->ceiling_name);
     if (work->level[0]) /* known is which path binds, even where nobody knows how wide it is */
         snprintf(lower_bound->bound, sizeof(lower_bound->bound), "%s", work->level);
     else if (lower_bound->launch_ns > lower_bound->time_ns)
         snprintf(lower_bound->bound, sizeof(lower_bound->bound), "launch");
+}
+
+const char *lower_bound_lacks(const struct machine *machine, const struct work *work)
+{
+    for (int k = 0; k < DEMANDS; k++) {
+        const struct demand of = demand(machine, work, k);
+        if (of.amount > 0 && (!of.unit || ceiling_value(&of.unit->peak) <= 0))
+            return k ? TRANSCENDENTAL_UNIT : work->unit;
+    }
+    return NULL;
 }
 
 double lower_bound_fraction(const struct lower_bound *lower_bound, double time_ns)
@@ -118,6 +158,12 @@ struct limit {
     const char *rate_unit;
 };
 
+/* What a number is worth: of a data sheet, or made of clock, width and count. */
+static const char *vendor_kind(const struct ceiling *ceiling)
+{
+    return text_starts(ceiling->vendor_source, "derived") ? "derived peak of" : "vendor peak of";
+}
+
 static void say(char why[static 256], const struct limit *limit, const char *kind, double rate, double time_ns)
 {
     char took[UNITS_TEXT], least[UNITS_TEXT], allowed[UNITS_TEXT];
@@ -127,14 +173,17 @@ static void say(char why[static 256], const struct limit *limit, const char *kin
              units_time(least, least_ns));
 }
 
+/* A ceiling that was measured beside a neighbour has an interval that would excuse anything: 188 % of one passed so. */
+#define WIDEST_INTERVAL 0.025
+
 /* Raises `worst` where this ceiling says more. */
 static void judge_ceiling(enum plausibility *worst, const struct limit *limit, double time_ns, double tick_ns,
                           char why[static 256])
 {
     const struct ceiling *ceiling = &limit->ceiling;
-    const double longest_ns = time_ns + tick_ns, margin = 1.02 + 2 * ceiling->ci_rel;
+    const double longest_ns = time_ns + tick_ns, margin = 1.02 + 2 * fmin(ceiling->ci_rel, WIDEST_INTERVAL);
     if (*worst < IMPOSSIBLE && ceiling->vendor > 0 && longest_ns * 1.01 < limit->amount / ceiling->vendor * 1e9) {
-        say(why, limit, "vendor peak of", ceiling->vendor, time_ns);
+        say(why, limit, vendor_kind(ceiling), ceiling->vendor, time_ns);
         *worst = IMPOSSIBLE;
     }
     if (*worst < ABOVE_MEASURED_CEILING && ceiling->measured > 0 &&
@@ -148,7 +197,6 @@ enum plausibility lower_bound_judge(const struct machine *machine, const struct 
                                     double time_ns, double tick_ns, char why[static 256])
 {
     enum plausibility worst = PLAUSIBLE;
-    const struct machine_unit *unit = work->flops > 0 ? machine_unit(machine, work->unit) : NULL;
     why[0] = '\0';
     for (uint32_t k = 0; k < machine->level_count; k++) {
         const struct machine_level *level = &machine->levels[k];
@@ -157,9 +205,12 @@ enum plausibility lower_bound_judge(const struct machine *machine, const struct 
             limit.ceiling.measured = 0;
         judge_ceiling(&worst, &limit, time_ns, tick_ns, why);
     }
-    if (unit) {
-        struct limit limit = {unit->name, unit->peak, work->flops, machine_unit_rate(unit->name)};
-        limit.ceiling.vendor = machine_unit_limit(unit);
+    for (int k = 0; k < DEMANDS; k++) {
+        const struct demand of = demand(machine, work, k);
+        if (!of.unit)
+            continue;
+        struct limit limit = {of.unit->name, of.unit->peak, of.amount, machine_unit_rate(of.unit->name)};
+        limit.ceiling.vendor = machine_unit_limit(of.unit);
         judge_ceiling(&worst, &limit, time_ns, tick_ns, why);
     }
     return worst;

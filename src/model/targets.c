@@ -55,6 +55,13 @@ static const struct occupancy_words nvidia = {"SM", "block", "warp", "register",
                   .matrix_k_i4 = 32, .matrix_k_sparse_f16 = 32, .matrix_k_sparse_i8 = 32,                              \
                   .matrix_k_sparse_fp8_ocp = 32, .matrix_k_f16_sums = 16, .matrix_k_bf16_sums = 16
 
+/* Rates. Vector units: AMD's instruction set manuals and white papers (CDNA: 64 lanes, from gfx90a on packed pairs of
+ * f32; RDNA: two SIMDs of 32 lanes, from gfx11 on in pairs), the throughput table of the CUDA C++ Programming Guide.
+ * Transcendental ones: a quarter of the lanes of GCN, CDNA and RDNA (LLVM's SISchedule.td has their rate too), and 16
+ * per SM in the CUDA guide's table. Loads and stores: 64 bytes in each direction (GCN, CDNA), or 128. */
+#define AMD_RATES(f32, f64, bytes)                                                                                     \
+    .rate_f32 = (f32), .rate_f64 = (f64), .rate_transcendental = 16, .rate_bytes = (bytes)
+
 /* Vector units: LLVM's AMDGPU.td (packed f16 since GFX9; v_dot4 in FeatureDot1Insts and FeatureDot8Insts;
  * v_dot2_f32_bf16 in FeatureDot12Insts; atomics by FeatureAtomic... and FeatureFlatAtomic...; v_pk_fma_f32 in
  * FeaturePackedFP32Ops); NVIDIA: PTX's fma.f16x2, dp4a, atom.add. */
@@ -64,12 +71,15 @@ static const struct occupancy_words nvidia = {"SM", "block", "warp", "register",
 #define AMD_DOTS .i8_dot = 1, .f16_dot = 1, .i4_dot = 1
 #define CDNA_ATOMICS                                                                                                   \
     .atomic_add_f16 = 1, .atomic_add_f32 = 1, .atomic_add_f64 = 1, .atomic_add_lds_f64 = 1, .atomic_max_f64 = 1
-#define GFX10_VECTOR AMD_VECTOR, .permlane16 = 1, .atomic_max_f32 = 1, .atomic_max_f64 = 1
-#define GFX11_VECTOR AMD_VECTOR, AMD_DOTS, .bf16_dot = 1, .permlane16 = 1, .atomic_add_f32 = 1, .atomic_max_f32 = 1
-#define GFX12_VECTOR GFX11_VECTOR, .atomic_add_f16 = 1, .atomic_add_lds_f16 = 1
+#define GFX10_VECTOR AMD_VECTOR, .permlane16 = 1, .atomic_max_f32 = 1, .atomic_max_f64 = 1, AMD_RATES(128, 0, 256)
+#define GFX11_UNITS AMD_VECTOR, AMD_DOTS, .bf16_dot = 1, .permlane16 = 1, .atomic_add_f32 = 1, .atomic_max_f32 = 1
+#define GFX11_VECTOR GFX11_UNITS, AMD_RATES(256, 0, 256)
+#define GFX12_UNITS GFX11_UNITS, .atomic_add_f16 = 1, .atomic_add_lds_f16 = 1
+#define GFX12_VECTOR GFX12_UNITS, AMD_RATES(256, 0, 256)
 /* 48 KiB of shared memory is what a source may declare; more comes with the launch. */
-#define NVIDIA_VECTOR                                                                                                  \
-    .f16 = 1, .i8_dot = 1, .atomic_add_f16 = 1, .atomic_add_f32 = 1, .atomic_add_f64 = 1, .lds_declared = 48 * KIB
+#define NVIDIA_VECTOR(transcendental)                                                                                  \
+    .f16 = 1, .i8_dot = 1, .atomic_add_f16 = 1, .atomic_add_f32 = 1, .atomic_add_f64 = 1, .lds_declared = 48 * KIB,    \
+    .rate_f32 = 256, .rate_f64 = 128, .rate_transcendental = (transcendental), .rate_bytes = 256
 /* Beside what the processor's features give (run/facts.c). LDS: what the largest GPU's kernels declare. */
 #define CPU_VECTOR                                                                                                     \
     .cpu = 1, .f16_dot = 1, .i4_dot = 1, .fp8_ocp = 1, .fp8_fnuz = 1, .dpp = 1, .permlane16 = 1,                       \
@@ -80,21 +90,22 @@ static const struct occupancy_words nvidia = {"SM", "block", "warp", "register",
 /* The first row that names a target counts. Rows whose names end in '*' are for targets that have no row of their own,
  * such as gfx11-generic: what they run on is not known, so neither is occupancy. */
 static const struct target_family families[] = {
-    {{"gfx906", GCN_CU(64 * KIB, 512), GCN_VGPRS}, {AMD_VECTOR, AMD_DOTS}},
-    {{"gfx900 gfx902 gfx904 gfx909 gfx90c", GCN_CU(64 * KIB, 512), GCN_VGPRS}, {AMD_VECTOR}},
+    {{"gfx906", GCN_CU(64 * KIB, 512), GCN_VGPRS}, {AMD_VECTOR, AMD_DOTS, AMD_RATES(128, 64, 128)}},
+    {{"gfx900 gfx902 gfx904 gfx909 gfx90c", GCN_CU(64 * KIB, 512), GCN_VGPRS}, {AMD_VECTOR, AMD_RATES(128, 64, 128)}},
     {{"gfx908", GCN_CU(64 * KIB, 512), GCN_VGPRS, .agprs = AGPRS_SEPARATE},
      {MFMA(64), .matrix_k_f32 = 4, .matrix_k_f16 = 16, .matrix_k_bf16 = 8, .matrix_k_i8 = 16, AMD_VECTOR, AMD_DOTS,
-      .atomic_add_f16 = 1, .atomic_add_f32 = 1}},
+      .atomic_add_f16 = 1, .atomic_add_f32 = 1, AMD_RATES(128, 64, 128)}},
     {{"gfx90a", GCN_CU(64 * KIB, 512), UNIFIED_VGPRS},
      {MFMA(64), .matrix_k_f64 = 4, .matrix_k_f32 = 4, .matrix_k_f16 = 16, .matrix_k_bf16 = 16, .matrix_k_i8 = 16,
-      AMD_VECTOR, AMD_DOTS, .packed_f32 = 1, CDNA_ATOMICS}},
+      AMD_VECTOR, AMD_DOTS, .packed_f32 = 1, CDNA_ATOMICS, AMD_RATES(256, 128, 128)}},
     {{"gfx940 gfx941 gfx942", GCN_CU(64 * KIB, 512), UNIFIED_VGPRS},
-     {GFX94_MATRIX, .fp8_fnuz = 1, AMD_VECTOR, AMD_DOTS, .packed_f32 = 1, CDNA_ATOMICS, .atomic_add_lds_f16 = 1}},
+     {GFX94_MATRIX, .fp8_fnuz = 1, AMD_VECTOR, AMD_DOTS, .packed_f32 = 1, CDNA_ATOMICS, .atomic_add_lds_f16 = 1,
+      AMD_RATES(256, 128, 256)}},
     {{"gfx950", GCN_CU(160 * KIB, 1280), UNIFIED_VGPRS},
      {MFMA(64), .matrix_k_f64 = 4, .matrix_k_f32 = 4, .matrix_k_f16 = 32, .matrix_k_bf16 = 32, .matrix_k_i8 = 64,
       .matrix_k_fp8_ocp = 128, .matrix_k_mx = 128, .matrix_k_sparse_f16 = 64, .matrix_k_sparse_i8 = 128,
       .matrix_k_sparse_fp8_ocp = 128, .fp8_ocp = 1, AMD_VECTOR, AMD_DOTS, .bf16_dot = 1, .packed_f32 = 1, CDNA_ATOMICS,
-      .atomic_add_lds_f16 = 1}},
+      .atomic_add_lds_f16 = 1, AMD_RATES(256, 128, 256)}},
     {{"gfx1011", RDNA_CU(1024, 8, 20)}, {GFX10_VECTOR, AMD_DOTS}},
     {{"gfx1010 gfx1012 gfx1013", RDNA_CU(1024, 8, 20)}, {GFX10_VECTOR}},
     {{"gfx1030 gfx1031 gfx1032 gfx1033 gfx1034 gfx1035 gfx1036", RDNA_CU(1024, 16, 16)}, {GFX10_VECTOR, AMD_DOTS}},
@@ -105,24 +116,28 @@ static const struct target_family families[] = {
     {{"gfx1250 gfx1251", .words = &amd, .wave = 32, .simds_cu = 4, .vgpr_file = 1024, .vgpr_granule = 16,
       .vgpr_encoding = 16, .vgprs_max = 1024, .waves = 16, .waves_llvm = 16, .lds_cu = 320 * KIB, .lds_max = 320 * KIB,
       .lds_granule = 2048, .barriers_cu = 16},
-     {GFX12_VECTOR}},
-    {{"sm_80", NVIDIA_SM(16, 164, 32)}, {MMA_SYNC, .matrix_k_i4 = 64, NVIDIA_VECTOR}},
-    {{"sm_86", NVIDIA_SM(12, 100, 16)}, {MMA_SYNC, .matrix_k_i4 = 64, NVIDIA_VECTOR}},
-    {{"sm_87", NVIDIA_SM(12, 164, 16)}, {MMA_SYNC, .matrix_k_i4 = 64, NVIDIA_VECTOR}},
+     {GFX12_UNITS}},
+    {{"sm_80", NVIDIA_SM(16, 164, 32)}, {MMA_SYNC, .matrix_k_i4 = 64, NVIDIA_VECTOR(16)}},
+    {{"sm_86", NVIDIA_SM(12, 100, 16)}, {MMA_SYNC, .matrix_k_i4 = 64, NVIDIA_VECTOR(16)}},
+    {{"sm_87", NVIDIA_SM(12, 164, 16)}, {MMA_SYNC, .matrix_k_i4 = 64, NVIDIA_VECTOR(16)}},
     {{"sm_89", NVIDIA_SM(12, 100, 24)},
-     {MMA_SYNC, .matrix_k_fp8_ocp = 32, .matrix_k_i4 = 64, .fp8_ocp = 1, NVIDIA_VECTOR}},
-    {{"sm_90 sm_90a sm_100 sm_100a sm_100f sm_103 sm_103a sm_103f", NVIDIA_SM(16, 228, 32), .barriers_cu = 64},
-     {MMA_SYNC, .matrix_k_fp8_ocp = 32, .fp8_ocp = 1, NVIDIA_VECTOR}},
+     {MMA_SYNC, .matrix_k_fp8_ocp = 32, .matrix_k_i4 = 64, .fp8_ocp = 1, NVIDIA_VECTOR(16)}},
+    {{"sm_90 sm_90a sm_100 sm_100a sm_100f", NVIDIA_SM(16, 228, 32), .barriers_cu = 64},
+     {MMA_SYNC, .matrix_k_fp8_ocp = 32, .fp8_ocp = 1, NVIDIA_VECTOR(16)}},
+    /* Twice the exponentials of sm_100; of the others nothing is said. */
+    {{"sm_103 sm_103a sm_103f", NVIDIA_SM(16, 228, 32), .barriers_cu = 64},
+     {MMA_SYNC, .matrix_k_fp8_ocp = 32, .fp8_ocp = 1, NVIDIA_VECTOR(0)}},
     {{"sm_120 sm_120a sm_120f sm_121 sm_121a sm_121f", NVIDIA_SM(12, 100, 24), .barriers_cu = 24},
-     {MMA_SYNC, .matrix_k_fp8_ocp = 32, .fp8_ocp = 1, NVIDIA_VECTOR}},
-    {{.targets = "gfx94*"}, {GFX94_MATRIX, .fp8_fnuz = 1, AMD_VECTOR, AMD_DOTS, .packed_f32 = 1, CDNA_ATOMICS}},
+     {MMA_SYNC, .matrix_k_fp8_ocp = 32, .fp8_ocp = 1, NVIDIA_VECTOR(16)}},
+    {{.targets = "gfx94*"},
+     {GFX94_MATRIX, .fp8_fnuz = 1, AMD_VECTOR, AMD_DOTS, .packed_f32 = 1, CDNA_ATOMICS, AMD_RATES(256, 128, 256)}},
     {{.targets = "gfx9*"}, {AMD_VECTOR}},
     {{.targets = "gfx103*"}, {GFX10_VECTOR, AMD_DOTS}},
     {{.targets = "gfx10*"}, {GFX10_VECTOR}},
     {{.targets = "gfx11*"}, {GFX11_MATRIX, GFX11_VECTOR}},
     {{.targets = "gfx120*"}, {GFX12_MATRIX, .fp8_ocp = 1, GFX12_VECTOR}},
-    {{.targets = "gfx12*"}, {GFX12_VECTOR}},
-    {{.targets = "sm_*"}, {MMA_SYNC, .matrix_k_fp8_ocp = 32, .fp8_ocp = 1, NVIDIA_VECTOR}},
+    {{.targets = "gfx12*"}, {GFX12_UNITS}},
+    {{.targets = "sm_*"}, {MMA_SYNC, .matrix_k_fp8_ocp = 32, .fp8_ocp = 1, NVIDIA_VECTOR(0)}},
 };
 
 /* The CPU device runs fragments by loops (kernels/include/simt_tile_cpu.h): in waves of 64 all shapes of MFMA, in waves
@@ -179,7 +194,7 @@ const struct target_facts *target_cpu_facts(uint32_t wave, size_t *layouts)
 
 /* ---- targets by name ---- */
 
-const struct target targets[TARGET_COUNT] = {
+const struct target targets[] = {
     {"gfx906", "Radeon VII, Instinct MI50, MI60", 14, NULL},
     {"gfx908", "Instinct MI100", 14, NULL},
     {"gfx90a", "Instinct MI210, MI250, MI250X", 14, NULL},
@@ -199,6 +214,7 @@ const struct target targets[TARGET_COUNT] = {
     {"sm_100a", "B200, GB200", 20, "12.8"},
     {"sm_120a", "GeForce RTX 5090, RTX PRO 6000 Blackwell", 20, "12.8"},
 };
+const size_t target_count = sizeof(targets) / sizeof(*targets);
 
 bool target_is_nvidia(const char *arch)
 {
@@ -223,7 +239,7 @@ unsigned target_ptx(const char *arch)
 const struct target *target_find(const char *arch)
 {
     const size_t length = strcspn(arch, ":");
-    for (size_t k = 0; k < TARGET_COUNT; k++)
+    for (size_t k = 0; k < target_count; k++)
         if (strlen(targets[k].arch) == length && strncmp(targets[k].arch, arch, length) == 0)
             return &targets[k];
     return NULL;

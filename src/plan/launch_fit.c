@@ -49,10 +49,11 @@ static void describe_passed(struct text *out, const struct fit *fit, size_t inde
         text_add(out, "a pointer to a buffer");
         return;
     }
-    if (template_render(&type, spec->type, resolved->manifest, resolved->values, resolved->slots, &arena, &err))
+    if (template_render(&type, spec->type, resolved->manifest, resolved->values, resolved_slots(resolved, &arena),
+                        &arena, &err))
         type = arena_strdup(&arena, template_source(spec->type));
-    text_addf(out, "%u byte%s (%s)", fit->launch->args[index].size_bytes,
-              fit->launch->args[index].size_bytes == 1 ? "" : "s", type);
+    text_addf(out, "%u byte%s (%s)", fit->launch->args[index].size_bytes, text_s(fit->launch->args[index].size_bytes),
+              type);
     arena_release(&arena);
 }
 
@@ -105,7 +106,7 @@ static void compare_counts(struct fit *fit)
         differ(fit,
                "the manifest passes %zu argument%s, but the code object does not describe those of '%s' "
                "(.args in its metadata)",
-               passed, passed == 1 ? "" : "s", fit->kernel->name);
+               passed, text_s(passed), fit->kernel->name);
         return;
     }
     if (passed > taken)
@@ -114,8 +115,8 @@ static void compare_counts(struct fit *fit)
         text_addf(&which, "argument %zu, ", passed + 1);
     if (passed < taken)
         describe_taken(&which, &fit->kernel->args[passed], true);
-    differ(fit, "the manifest passes %zu argument%s, the kernel takes %zu: %s is %s", passed, passed == 1 ? "" : "s",
-           taken, which.data, passed > taken ? "too many" : "missing");
+    differ(fit, "the manifest passes %zu argument%s, the kernel takes %zu: %s is %s", passed, text_s(passed), taken,
+           which.data, passed > taken ? "too many" : "missing");
     text_release(&which);
 }
 
@@ -201,6 +202,12 @@ const struct resolved_launch *launch_first_timed(const struct resolved *resolved
 {
     const struct resolved_launch *timed = first_launch(resolved->steps, resolved->step_count, true);
     return timed ? timed : first_launch(resolved->steps, resolved->step_count, false);
+}
+
+double launch_workgroups(const struct resolved *resolved)
+{
+    const struct resolved_launch *launch = launch_first_timed(resolved);
+    return launch ? (double)launch->grid[0] * launch->grid[1] * launch->grid[2] : 0;
 }
 
 /* ---- occupancy ---- */

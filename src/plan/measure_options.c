@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "rooftile/json_table.h"
+#include "rooftile/record.h"
 #include "rooftile/suite.h"
 
 /* Samples are kept in memory; ten million take 80 MB. */
@@ -32,65 +32,54 @@ void measure_quick(struct measure_options *options)
     options->precision = 0.01;
 }
 
-static const char *const cache_names[] = {
-    [CACHE_HOT] = "hot", [CACHE_COLD] = "cold", [CACHE_ROTATE] = "rotate", [CACHE_ROTATE + 1] = NULL};
 const char *const timer_choice_names[] = {
     [TIMER_AUTO] = "auto",   [TIMER_DISPATCH] = "dispatch", [TIMER_EVENT] = "event", [TIMER_BATCH] = "batch",
     [TIMER_GRAPH] = "graph", [TIMER_HOST] = "host",         [TIMER_CHOICES] = NULL,
 };
 
-static enum status into_count(void *field, const struct json *at, const struct json_key *key, struct json_into *into,
+static enum status into_count(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
                               struct err *err)
 {
+    (void)in;
     uint64_t value = 0;
-    const enum status status = json_into_u64(&value, at, key, into, err);
+    const enum status status = json_whole(&value, at, 1ull << 53, err);
     if (!status && (value < 1 || value > MAX_SAMPLES))
-        return json_fail(at, err, "%s must be between 1 and %u", key->key, MAX_SAMPLES);
+        return json_fail(at, err, "%s must be between 1 and %u", row->key, MAX_SAMPLES);
     *(uint32_t *)field = (uint32_t)value;
     return status;
 }
 
-#define FIELD(name) offsetof(struct measure_options, name)
-static const struct json_key measure_keys[] = {
-    {"cache", json_into_choice, FIELD(cache), .more = cache_names},
-    {"timer", json_into_choice, FIELD(timer), .more = timer_choice_names},
-    {"warmup", json_into_time_ns, .field = FIELD(warmup_ns)},
-    {"warmup_max", json_into_time_ns, .field = FIELD(warmup_max_ns)},
-    {"min_time", json_into_time_ns, .field = FIELD(min_time_ns)},
-    {"max_time", json_into_time_ns, .field = FIELD(max_time_ns)},
-    {"min_samples", into_count, .field = FIELD(min_samples)},
-    {"max_samples", into_count, .field = FIELD(max_samples)},
-    {"precision", json_into_number, .field = FIELD(precision)},
-    {"timeout", json_into_time_ns, .field = FIELD(timeout_ns)},
+#define RECORD_STRUCT struct measure_options
+static const struct record_field measure_rows[] = {
+    FIELD_NAMED(RECORD_ENUM, "cache", cache, cache_mode_names, CACHE_ROTATE + 1),
+    FIELD_NAMED(RECORD_ENUM, "timer", timer, timer_choice_names, TIMER_CHOICES),
+    FIELD_TIME("warmup", warmup_ns),
+    FIELD_TIME("warmup_max", warmup_max_ns),
+    FIELD_TIME("min_time", min_time_ns),
+    FIELD_TIME("max_time", max_time_ns),
+    FIELD_READ("min_samples", min_samples, into_count),
+    FIELD_READ("max_samples", max_samples, into_count),
+    FIELD_F64("precision", precision, RECORD_SIGNED),
+    FIELD_TIME("timeout", timeout_ns),
 };
-#undef FIELD
+static const struct record measure_record = {RECORD_TABLE(measure_rows)};
+#undef RECORD_STRUCT
 
 /* A lower and an upper bound of one thing. When an object gives both, they must agree; one given alone moves the other
- * along, so that a suite which only says "min_time": "5 s" also works on top of --quick. Which of them moves? */
-enum moves { MOVES_NONE, MOVES_LOW, MOVES_HIGH };
-static enum status agree(enum moves *moves, bool crossed, const struct json *measure, const char *low_key,
-                         const char *high_key, const char *problem, struct err *err)
+ * along, so that a suite which only says "min_time": "5 s" also works on top of --quick. */
+static enum status agree(double *low, double *high, const cJSON *measure, const char *low_key, const char *high_key,
+                         const char *problem, struct err *err)
 {
-    const struct json *high = json_member(measure, high_key);
-    *moves = !crossed ? MOVES_NONE : high ? MOVES_LOW : MOVES_HIGH;
-    return crossed && high && json_member(measure, low_key)
-               ? json_fail(high, err, "%s is %s %s", high_key, problem, low_key)
-               : STATUS_OK;
+    const cJSON *given = json_member(measure, high_key);
+    if (*low <= *high)
+        return STATUS_OK;
+    if (given && json_member(measure, low_key))
+        return json_fail(given, err, "%s is %s %s", high_key, problem, low_key);
+    *(given ? low : high) = *(given ? high : low);
+    return STATUS_OK;
 }
 
-static enum status agree_times(double *low_ns, double *high_ns, const struct json *measure, const char *low_key,
-                               const char *high_key, struct err *err)
-{
-    enum moves moves;
-    const enum status status = agree(&moves, *low_ns > *high_ns, measure, low_key, high_key, "shorter than", err);
-    if (moves == MOVES_LOW)
-        *low_ns = *high_ns;
-    else if (moves == MOVES_HIGH)
-        *high_ns = *low_ns;
-    return status;
-}
-
-static enum status check_limits(const struct measure_options *options, const struct json *measure, struct err *err)
+static enum status check_limits(const struct measure_options *options, const cJSON *measure, struct err *err)
 {
     if (!(options->max_time_ns > 0))
         return json_fail(json_member(measure, "max_time"), err, "a max_time of zero measures nothing");
@@ -101,23 +90,19 @@ static enum status check_limits(const struct measure_options *options, const str
     return STATUS_OK;
 }
 
-enum status measure_from_json(struct measure_options *options, const struct json *measure, struct err *err)
+enum status measure_from_json(struct measure_options *options, const cJSON *measure, struct err *err)
 {
     struct measure_options read = *options;
-    enum moves moves = MOVES_NONE;
-    enum status status =
-        json_read_table(&read, measure, measure_keys, JSON_KEYS(measure_keys), &(struct json_into){0}, err);
+    enum status status = record_parse(&read, &measure_record, measure, &(struct record_in){0}, err);
+    double least = read.min_samples, most = read.max_samples;
     if (!status)
-        status = agree_times(&read.warmup_ns, &read.warmup_max_ns, measure, "warmup", "warmup_max", err);
+        status = agree(&read.warmup_ns, &read.warmup_max_ns, measure, "warmup", "warmup_max", "shorter than", err);
     if (!status)
-        status = agree_times(&read.min_time_ns, &read.max_time_ns, measure, "min_time", "max_time", err);
+        status = agree(&read.min_time_ns, &read.max_time_ns, measure, "min_time", "max_time", "shorter than", err);
     if (!status)
-        status =
-            agree(&moves, read.min_samples > read.max_samples, measure, "min_samples", "max_samples", "below", err);
-    if (moves == MOVES_LOW)
-        read.min_samples = read.max_samples;
-    else if (moves == MOVES_HIGH)
-        read.max_samples = read.min_samples;
+        status = agree(&least, &most, measure, "min_samples", "max_samples", "below", err);
+    read.min_samples = (uint32_t)least;
+    read.max_samples = (uint32_t)most;
     if (!status)
         status = check_limits(&read, measure, err);
     if (!status)

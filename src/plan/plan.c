@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "plan_internal.h"
-#include "rooftile/hash.h"
 #include "rooftile/targets.h"
 #include "rooftile/text.h"
 
@@ -15,29 +14,7 @@
 #define CPU_MAX_BLOCK 1024
 #define CPU_LDS_BYTES 2097152
 
-void *grow(void *items, size_t count, size_t *capacity, size_t size)
-{
-    if (count < *capacity)
-        return items;
-    *capacity = *capacity ? 2 * *capacity : 64;
-    void *larger = reallocarray(items, *capacity, size);
-    if (!larger)
-        arena_out_of_memory(*capacity * size);
-    return larger;
-}
-
 /* ---- one case ---- */
-
-struct id_query {
-    const struct planner *planner;
-    const char *id;
-};
-
-static bool id_equals(const void *context, size_t index)
-{
-    const struct id_query *query = context;
-    return strcmp(query->planner->cases[index].id, query->id) == 0;
-}
 
 static enum status fit_values(struct expansion *expansion, struct arena *arena, struct err *err)
 {
@@ -45,8 +22,7 @@ static enum status fit_values(struct expansion *expansion, struct arena *arena, 
     for (size_t k = 0; k < manifest->param_count; k++) {
         const struct origin *origin = &expansion->origins[k];
         struct err inner;
-        expansion->fitted[k] = expansion->values[k];
-        if (origin->given && value_fit(&expansion->fitted[k], &manifest->params[k], arena, &inner))
+        if (origin->given && value_fit(&expansion->values[k], &manifest->params[k], arena, &inner))
             return origin_fail(origin, err, inner.text);
     }
     return STATUS_OK;
@@ -60,16 +36,12 @@ static void add_shape(struct plan_case *plan_case, const char *shape, struct are
     for (size_t k = 0; k < plan_case->tag_count; k++)
         if (strcmp(plan_case->tags[k], shape) == 0)
             return;
-    const char **tags = arena_array(arena, plan_case->tag_count + 1, sizeof(*tags));
-    for (size_t k = 0; k < plan_case->tag_count; k++)
-        tags[k] = plan_case->tags[k];
-    tags[plan_case->tag_count++] = shape;
-    plan_case->tags = tags;
+    plan_case->tags = joined(arena, plan_case->tags, plan_case->tag_count++, &shape, 1, sizeof(shape));
     plan_case->shape = plan_case->shape ? arena_printf(arena, "%s+%s", plan_case->shape, shape) : shape;
 }
 
 /* Is the current combination a case: neither filtered, there already nor excluded? Its id is in `id` then, its values
- * and slots are in the expansion: combinations that are skipped cost the plan no memory. */
+ * are in the expansion: combinations that are skipped cost the plan no memory. */
 static enum status is_case(bool *wanted, struct planner *planner, struct expansion *expansion, struct text *id,
                            struct err *err)
 {
@@ -80,46 +52,51 @@ static enum status is_case(bool *wanted, struct planner *planner, struct expansi
     const char *const names[] = {id->data, manifest->name, expansion->suite_case->shape};
     if (!text_filtered_any(planner->options->filters, planner->options->filter_count, names, 3))
         return STATUS_OK;
-    expansion->selected = true;
-    const uint64_t hash = hash_u64(id->data, id->length);
-    const size_t met = lookup_find(&planner->ids, hash, id_equals, &(struct id_query){planner, id->data});
-    if (met != LOOKUP_NONE) {
-        planner->duplicates++;
+    expansion->entry->selected = true;
+    const size_t met = index_find(&planner->ids, id->data, id->length);
+    if (met != INDEX_NONE) {
         add_shape(&planner->cases[met], expansion->suite_case->shape, planner->arena);
         return STATUS_OK;
     }
     enum status status = fit_values(expansion, planner->arena, err);
     if (status)
         return status;
-    manifest_slots(expansion->slots, manifest, expansion->fitted, planner->device, 0);
-    status = expansion_excludes(&excluded, expansion, expansion->slots, err);
+    status = expansion_excludes(&excluded, expansion, planner->device, &planner->once, err);
     *wanted = !status && !excluded;
     return status;
 }
 
+struct tags {
+    const char *const *list;
+    size_t count;
+};
+
 /* The case with everything but its evaluation. */
-static struct plan_case *add_case(struct planner *planner, const struct expansion *expansion, const struct text *id)
+static struct plan_case *add_case(struct planner *planner, const struct expansion *expansion, const struct tags *tags,
+                                  const struct text *id)
 {
     const struct manifest *manifest = expansion->manifest;
     struct arena *arena = planner->arena;
-    planner->cases = grow(planner->cases, planner->count, &planner->capacity, sizeof(*planner->cases));
-    struct plan_case *added = &planner->cases[planner->count];
+    const size_t index = planner->ids.count;
+    planner->cases = array_grow(planner->cases, index, sizeof(*planner->cases));
+    struct plan_case *added = &planner->cases[index];
     *added = (struct plan_case){
         .id = arena_strndup(arena, id->data, id->length),
-        .index = planner->count,
-        .tags = expansion->tags,
-        .tag_count = expansion->tag_count,
+        .index = index,
+        .asked = planner->combination,
+        .tags = tags->list,
+        .tag_count = tags->count,
         .shape = expansion->suite_case->shape,
         .measure = expansion->suite_case->measure,
         .resolved =
             {
                 .manifest = manifest,
-                .values = arena_copy(arena, expansion->fitted, manifest->param_count * sizeof(*expansion->fitted)),
-                .slots = arena_copy(arena, expansion->slots, manifest_slot_count(manifest) * sizeof(*expansion->slots)),
+                .values = arena_copy(arena, expansion->values, manifest->param_count * sizeof(*expansion->values)),
+                .device = planner->device,
             },
-        .suite = expansion->suite,
+        .suite = expansion->entry->suite,
     };
-    lookup_add(&planner->ids, hash_u64(id->data, id->length), planner->count++);
+    index_add(&planner->ids, added->id, id->length);
     return added;
 }
 
@@ -173,8 +150,8 @@ static void evaluate_case(struct planner *planner, struct plan_case *plan_case, 
     struct err err;
     enum status status = check_modes(planner, resolved, &err);
     if (!status)
-        status = resolve_slots(resolved, resolved->manifest, resolved->values, resolved->slots, planner->device,
-                               planner->arena, &err);
+        status = resolve_manifest(resolved, resolved->manifest, resolved->values, planner->device, planner->arena,
+                                  &planner->once, &err);
     if (!status)
         status = timing_check(resolved, plan_case->measure.timer, &err);
     if (!status)
@@ -192,31 +169,51 @@ static void evaluate_case(struct planner *planner, struct plan_case *plan_case, 
 
 /* ---- the plan ---- */
 
-static enum status expand_all(struct planner *planner, struct expansion *expansions, size_t count, struct err *err)
+/* All combinations of one entry. */
+static enum status expand(struct planner *planner, struct expansion *expansion, struct text *id, struct arena *scratch,
+                          struct err *err)
+{
+    const struct suite_case *from = expansion->suite_case;
+    const struct manifest *manifest = expansion->manifest;
+    const struct tags tags = {
+        joined(planner->arena, from->tags, from->tag_count, manifest->tags, manifest->tag_count, sizeof(*from->tags)),
+        from->tag_count + manifest->tag_count};
+    enum status status = STATUS_OK;
+    expansion_start(expansion, scratch);
+    do {
+        bool wanted = false;
+        status = is_case(&wanted, planner, expansion, id, err);
+        if (wanted)
+            evaluate_case(planner, add_case(planner, expansion, &tags, id), expansion);
+        arena_reset(&planner->once);
+        planner->combination++;
+    } while (!status && expansion_next(expansion, scratch));
+    return status;
+}
+
+static enum status expand_all(struct planner *planner, struct entry *entries, size_t count, const struct set_list *sets,
+                              struct err *err)
 {
     struct text id = {0};
+    struct arena scratch = {0};
     enum status status = STATUS_OK;
     for (size_t k = 0; k < count && !status; k++) {
-        struct arena scratch = {0};
-        expansions[k].tags =
-            arena_copy(planner->arena, expansions[k].tags, expansions[k].tag_count * sizeof(*expansions[k].tags));
-        do {
-            bool wanted = false;
-            status = is_case(&wanted, planner, &expansions[k], &id, err);
-            if (wanted)
-                evaluate_case(planner, add_case(planner, &expansions[k], &id), &expansions[k]);
-        } while (!status && expansion_next(&expansions[k], &scratch));
-        arena_release(&scratch);
+        struct expansion expansion;
+        status = expansion_init(&expansion, &entries[k], planner, sets, &scratch, err);
+        if (!status)
+            status = expand(planner, &expansion, &id, &scratch, err);
+        arena_reset(&scratch);
     }
+    arena_release(&scratch);
     text_release(&id);
     return status;
 }
 
-static enum status fail_empty(const struct plan_options *options, const struct expansion *expansions, size_t count,
+static enum status fail_empty(const struct plan_options *options, const struct entry *entries, size_t count,
                               struct err *err)
 {
     for (size_t k = 0; k < count; k++)
-        if (expansions[k].selected)
+        if (entries[k].selected)
             return err_set(err, ERR_USAGE, "no case is left: the suite's exclude expressions take all of them out");
     if (!options->filter_count)
         return err_set(err, ERR_USAGE, "no case to plan");
@@ -227,12 +224,11 @@ static enum status fail_empty(const struct plan_options *options, const struct e
 static void sum_up(struct plan *plan, struct planner *planner, const struct suite *const *suites, size_t suite_count)
 {
     struct arena *arena = planner->arena;
-    label_cases(planner->cases, planner->count, arena);
-    plan->cases = arena_copy(arena, planner->cases, planner->count * sizeof(*planner->cases));
-    plan->count = planner->count;
-    plan->duplicate_count = planner->duplicates;
-    plan->codes = arena_copy(arena, planner->codes.requests, planner->codes.count * sizeof(*planner->codes.requests));
-    plan->code_count = planner->codes.count;
+    label_cases(planner);
+    plan->count = planner->ids.count;
+    plan->cases = arena_copy(arena, planner->cases, plan->count * sizeof(*planner->cases));
+    plan->code_count = planner->requested.count;
+    plan->codes = arena_copy(arena, planner->requests, plan->code_count * sizeof(*planner->requests));
     for (size_t k = 0; k < plan->count; k++)
         plan->estimate_ns += plan->cases[k].estimate_ns;
     size_t derive_count = 0;
@@ -246,7 +242,8 @@ static void sum_up(struct plan *plan, struct planner *planner, const struct suit
     plan->machine = planner->machine;
 }
 
-static struct device_facts cpu_facts(const struct device_facts *device, const struct plan_options *options)
+static const struct device_facts *cpu_facts(const struct device_facts *device, const struct plan_options *options,
+                                            struct arena *arena)
 {
     struct device_facts cpu = {
         .cus = 1, .xccs = 1, .max_block = CPU_MAX_BLOCK, .lds_bytes = CPU_LDS_BYTES, .backend = "cpu", .arch = ""};
@@ -256,25 +253,25 @@ static struct device_facts cpu_facts(const struct device_facts *device, const st
     cpu.layouts = target_cpu_facts(options->cpu_wave, &cpu.layout_count);
     if (strcmp(device->backend, "cpu") != 0)
         cpu.target = *cpu.layouts;
-    return cpu;
+    return arena_copy(arena, &cpu, sizeof(cpu));
 }
 
 static enum status build(struct plan *plan, struct planner *planner, const struct suite *const *suites,
-                         size_t suite_count, struct arena *scratch, struct err *err)
+                         size_t suite_count, struct err *err)
 {
     const struct plan_options *options = planner->options;
-    struct expansion *expansions = NULL;
+    struct entry *entries = NULL;
     size_t count = 0;
     struct set_list sets = {0};
     enum status status = set_list_init(&sets, options->sets, options->set_count, planner->arena, err);
     if (!status)
-        status = expansions_make(&expansions, &count, planner, suites, suite_count, &sets, scratch, err);
+        status = entries_make(&entries, &count, planner, suites, suite_count, &sets, err);
     if (!status)
-        status = expand_all(planner, expansions, count, err);
-    if (!status && planner->count == 0)
-        status = fail_empty(options, expansions, count, err);
+        status = expand_all(planner, entries, count, &sets, err);
+    if (!status && planner->ids.count == 0)
+        status = fail_empty(options, entries, count, err);
     if (!status)
-        status = expansions_check_used(expansions, count, suites, suite_count, &sets, err);
+        status = entries_check_used(entries, count, suites, suite_count, &sets, err);
     if (!status)
         sum_up(plan, planner, suites, suite_count);
     return status;
@@ -287,25 +284,26 @@ enum status plan_build(const struct plan **plan, const struct suite *const *suit
     struct planner planner = {
         .catalog = catalog,
         .machine = machine,
-        .device = device,
-        .cpu = cpu_facts(device, options),
+        .device = arena_copy(arena, device, sizeof(*device)),
+        .cpu = cpu_facts(device, options, arena),
         .options = options,
         .arena = arena,
     };
-    struct arena scratch = {0};
     struct plan *made = arena_alloc(arena, sizeof(*made));
     enum status status = STATUS_OK;
     for (size_t s = 0; s < suite_count && !status; s++)
         status = derives_check(suites[s], catalog, err);
     if (!status)
-        status = build(made, &planner, suites, suite_count, &scratch, err);
+        status = build(made, &planner, suites, suite_count, err);
     if (!status)
         *plan = made;
     free(planner.cases);
-    lookup_release(&planner.ids);
-    codes_release(&planner.codes);
-    free(planner.variants.items);
-    lookup_release(&planner.variants.by_values);
-    arena_release(&scratch);
+    text_release(&planner.key);
+    index_release(&planner.ids);
+    index_release(&planner.requested);
+    index_release(&planner.asked);
+    index_release(&planner.variant_keys);
+    arena_release(&planner.scratch);
+    arena_release(&planner.once);
     return status;
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "plan_internal.h"
+#include "rooftile/launch_fit.h"
 
 /* ---- rates ---- */
 
@@ -20,6 +21,12 @@
 /* References are plain code: each operation and byte takes about this, and each item a handful of operations. */
 #define REFERENCE_OPERATION_NS 1.0
 #define REFERENCE_ITEM_NS 15.0
+/* Launches that are verified, and passes over all buffers for it: on a CPU at the rate of fills, on a GPU they are read
+ * back, large ones in places (run/relaunch.c). */
+#define LAUNCHES 4
+#define PASSES 2
+#define READ_BACK_BYTES 0x1p27
+#define READ_BACK_BYTES_PER_NS 8.0
 
 /* A device without a machine file, per thread or compute unit: caches, then memory, in bytes per nanosecond; FLOP. */
 #define UNKNOWN_CACHE_BYTES_PER_NS 50.0
@@ -96,24 +103,11 @@ static double count_launches(const struct resolved_step *steps, size_t count, bo
     return launches;
 }
 
-/* Work-items that one thread of the CPU device goes through in the first timed launch. */
+/* Work-items that one thread of the CPU device goes through in the launch that is timed. */
 static double lanes_of(const struct rates *rates, const struct resolved *resolved)
 {
-    for (size_t k = 0; k < resolved->step_count && rates->cpu; k++) {
-        const struct resolved_launch *launch = &resolved->steps[k].launch;
-        if (resolved->steps[k].kind == STEP_LAUNCH && resolved->steps[k].timed)
-            return (double)launch->block[0] * launch->block[1] * launch->block[2];
-    }
-    return 1;
-}
-
-/* The first timed launch is one workgroup. */
-static bool single_group(const struct resolved *resolved)
-{
-    for (size_t k = 0; k < resolved->step_count; k++)
-        if (resolved->steps[k].kind == STEP_LAUNCH && resolved->steps[k].timed)
-            return resolved->steps[k].launch.grid[0] == 1;
-    return false;
+    const struct resolved_launch *launch = launch_first_timed(resolved);
+    return launch && rates->cpu ? (double)launch->block[0] * launch->block[1] * launch->block[2] : 1;
 }
 
 /* Of a load that depends on the one before, over a footprint. */
@@ -212,15 +206,29 @@ static double reference_ns(const struct rates *rates, const struct plan_referenc
     return time_ns;
 }
 
+/* The first launch and those that are set against it, two before the samples and one after them; between them outputs
+ * are filled and hashed, around them inputs are hashed. */
+static double launches_ns(const struct rates *rates, const struct resolved *resolved, double launch)
+{
+    double bytes = 0;
+    for (size_t k = 0; k < resolved->buffer_count && !rates->cpu; k++)
+        bytes += fmin((double)resolved->buffers[k].size_bytes, READ_BACK_BYTES);
+    const double pass_ns =
+        rates->cpu ? (double)resolved->buffer_bytes / FILL_BYTES_PER_NS / rates->cus : bytes / READ_BACK_BYTES_PER_NS;
+    return LAUNCHES * launch + PASSES * pass_ns;
+}
+
 static double verify_ns(const struct rates *rates, const struct plan_case *plan_case, double launch)
 {
     const struct manifest_check *check = &plan_case->resolved.manifest->check;
     const struct resolved *resolved = plan_case->variant ? plan_case->variant : &plan_case->resolved;
-    double time_ns = launch;
+    double time_ns = launches_ns(rates, &plan_case->resolved, launch);
     if (plan_case->verify == VERIFY_NONE)
         return 0;
     if (plan_case->verify == VERIFY_VARIANT)
-        time_ns = all_buffers_ns(rates, resolved);
+        time_ns += all_buffers_ns(rates, resolved);
+    if (plan_case->spot)
+        time_ns += reference_ns(rates, plan_case->spot, &plan_case->resolved);
     if (plan_case->reference)
         return time_ns + reference_ns(rates, plan_case->reference, resolved);
     for (size_t k = 0; k < check->expect_count; k++)
@@ -266,7 +274,8 @@ static double before_sample_ns(const struct rates *rates, const struct plan_case
 static double samples_for(const struct rates *rates, const struct plan_case *plan_case)
 {
     const struct measure_options *measure = &plan_case->measure;
-    const bool single = lanes_of(rates, &plan_case->resolved) == 1 && single_group(&plan_case->resolved);
+    const struct resolved_launch *launch = launch_first_timed(&plan_case->resolved);
+    const bool single = launch && lanes_of(rates, &plan_case->resolved) == 1 && launch->grid[0] == 1;
     const double alone = rates->cpu ? NOISE : GPU_NOISE;
     const double noise = rates->cpu && goes_far(rates, &plan_case->resolved, single) ? SHARED_NOISE : alone;
     const double interval = MEDIAN_INTERVAL * noise / fmax(measure->precision, 1e-6);

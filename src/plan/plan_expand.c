@@ -19,14 +19,23 @@ static enum status parse_set(struct set_list *sets, const char *text, struct are
     const char *equals = strchr(text, '=');
     if (!equals || equals == text || !equals[1])
         return err_set(err, ERR_USAGE, "--set %s: expected name=value", text);
-    const char *name = arena_strndup(arena, text, (size_t)(equals - text));
+    const char *start = text + strspn(text, " ");
+    size_t length = start < equals ? (size_t)(equals - start) : 0;
+    while (length && start[length - 1] == ' ')
+        length--;
+    const char *name = arena_strndup(arena, start, length);
     for (size_t k = 0; k < sets->count; k++)
         if (strcmp(sets->sweeps[k].param, name) == 0)
             return err_set(err, ERR_USAGE, "--set %s: '%s' is set twice", text, name);
     struct err inner;
     if (sweep_parse(&sets->sweeps[sets->count], name, equals + 1, arena, &inner))
         return err_set(err, ERR_USAGE, "--set %s: %s", text, inner.text);
-    sets->texts[sets->count++] = text;
+    size_t values = 0;
+    for (size_t k = 0; k <= sets->count; k++)
+        values += sets->sweeps[k].count;
+    if (values > SUITE_MAX_CASES)
+        return err_set(err, ERR_USAGE, "--set %s: with it the sweeps have more than %u values", text, SUITE_MAX_CASES);
+    sets->sweeps[sets->count++].set = text;
     return STATUS_OK;
 }
 
@@ -35,7 +44,6 @@ enum status set_list_init(struct set_list *sets, const char *const *texts, size_
 {
     struct set_list parsed = {0};
     parsed.sweeps = arena_array(arena, count, sizeof(*parsed.sweeps));
-    parsed.texts = arena_array(arena, count, sizeof(*parsed.texts));
     for (size_t k = 0; k < count; k++) {
         enum status status = parse_set(&parsed, texts[k], arena, err);
         if (status)
@@ -68,11 +76,8 @@ static enum status take_params(struct expansion *expansion, struct err *err)
 /* `axis` holds the zip group until the axes are numbered; parameters that are swept alone get groups of their own. */
 static size_t group_of(const struct suite_case *suite_case, const char *param, size_t alone)
 {
-    for (size_t group = 0; group < suite_case->zip_count; group++)
-        for (const char *const *name = suite_case->zips[group]; *name; name++)
-            if (strcmp(*name, param) == 0)
-                return group;
-    return suite_case->zip_count + alone;
+    const size_t zip = suite_zip_of(suite_case, param);
+    return zip == SIZE_MAX ? suite_case->zip_count + alone : zip;
 }
 
 static enum status take_sweeps(struct expansion *expansion, struct err *err)
@@ -117,7 +122,7 @@ static enum status take_set(struct expansion *expansion, const struct set_list *
     if (param < 0)
         return STATUS_OK;
     const struct sweep *sweep = &sets->sweeps[which];
-    expansion->origins[param] = (struct origin){.given = true, .set = sets->texts[which]};
+    expansion->origins[param] = (struct origin){.given = true, .set = sweep->set};
     if (sweep->count == 1) {
         fix(expansion, (size_t)param, &sweep->values[0]);
         return STATUS_OK;
@@ -133,7 +138,7 @@ static enum status take_set(struct expansion *expansion, const struct set_list *
         const struct swept *other = &expansion->swept[k];
         if (other != swept && other->axis == swept->axis && other->sweep->count != sweep->count)
             return err_set(err, ERR_USAGE, "--set %s: %zu values, but '%s', which advances with it, takes %zu",
-                           sets->texts[which], sweep->count, other->sweep->param, other->sweep->count);
+                           sweep->set, sweep->count, other->sweep->param, other->sweep->count);
     }
     return STATUS_OK;
 }
@@ -200,9 +205,12 @@ static enum status compile_excludes(struct expansion *expansion, struct arena *a
     return STATUS_OK;
 }
 
-enum status expansion_excludes(bool *excluded, const struct expansion *expansion, const double *slots, struct err *err)
+enum status expansion_excludes(bool *excluded, const struct expansion *expansion, const struct device_facts *device,
+                               struct arena *scratch, struct err *err)
 {
     const struct suite_case *from = expansion->suite_case;
+    const struct resolved values = {.manifest = expansion->manifest, .values = expansion->values, .device = device};
+    const double *slots = from->exclude_count ? resolved_slots(&values, scratch) : NULL;
     bool any = false;
     for (size_t k = 0; k < from->exclude_count && !any; k++) {
         struct err inner;
@@ -218,19 +226,6 @@ enum status expansion_excludes(bool *excluded, const struct expansion *expansion
 
 /* ---- the expansion ---- */
 
-static void join_tags(struct expansion *expansion, struct arena *arena)
-{
-    const struct suite_case *from = expansion->suite_case;
-    const struct manifest *manifest = expansion->manifest;
-    const char **tags = arena_array(arena, from->tag_count + manifest->tag_count, sizeof(*tags));
-    for (size_t k = 0; k < from->tag_count; k++)
-        tags[k] = from->tags[k];
-    for (size_t k = 0; k < manifest->tag_count; k++)
-        tags[from->tag_count + k] = manifest->tags[k];
-    expansion->tags = tags;
-    expansion->tag_count = from->tag_count + manifest->tag_count;
-}
-
 static void take_position(struct expansion *expansion, size_t axis, struct arena *arena)
 {
     for (size_t k = 0; k < expansion->swept_count; k++) {
@@ -242,20 +237,18 @@ static void take_position(struct expansion *expansion, size_t axis, struct arena
     }
 }
 
-enum status expansion_init(struct expansion *expansion, const struct suite *suite, const struct suite_case *suite_case,
-                           const struct manifest *manifest, const struct set_list *sets,
-                           const struct device_facts *device, bool at_check_params, struct arena *arena,
-                           struct err *err)
+enum status expansion_init(struct expansion *expansion, struct entry *entry, const struct planner *planner,
+                           const struct set_list *sets, struct arena *arena, struct err *err)
 {
-    struct expansion made = {.manifest = manifest, .suite = suite, .suite_case = suite_case};
+    const struct manifest *manifest = entry->manifest;
     const size_t params = manifest->param_count;
+    const bool at_check_params = planner->options->at_check_params;
+    struct expansion made = {.manifest = manifest, .suite_case = entry->suite_case, .entry = entry};
     made.values = arena_array(arena, params, sizeof(*made.values));
-    made.fitted = arena_array(arena, params, sizeof(*made.fitted));
-    made.slots = arena_array(arena, manifest_slot_count(manifest), sizeof(*made.slots));
     made.texts = arena_array(arena, params, sizeof(*made.texts));
     made.origins = arena_array(arena, params, sizeof(*made.origins));
-    made.swept = arena_array(arena, suite_case->sweep_count + sets->count, sizeof(*made.swept));
-    values_of_device(made.values, manifest, device);
+    made.swept = arena_array(arena, entry->suite_case->sweep_count + sets->count, sizeof(*made.swept));
+    values_of_device(made.values, manifest, planner->device);
     enum status status = take_params(&made, err);
     if (!status && !at_check_params)
         status = take_sweeps(&made, err);
@@ -267,15 +260,17 @@ enum status expansion_init(struct expansion *expansion, const struct suite *suit
         status = number_axes(&made, arena, err);
     if (!status)
         status = compile_excludes(&made, arena, err);
-    if (status)
-        return status;
-    join_tags(&made, arena);
-    for (size_t k = 0; k < params; k++)
-        made.texts[k] = param_text(arena, &made.values[k]);
-    for (size_t axis = 0; axis < made.axis_count; axis++)
-        take_position(&made, axis, arena);
-    *expansion = made;
-    return STATUS_OK;
+    if (!status)
+        *expansion = made;
+    return status;
+}
+
+void expansion_start(struct expansion *expansion, struct arena *arena)
+{
+    for (size_t k = 0; k < expansion->manifest->param_count; k++)
+        expansion->texts[k] = param_text(arena, &expansion->values[k]);
+    for (size_t axis = 0; axis < expansion->axis_count; axis++)
+        take_position(expansion, axis, arena);
 }
 
 bool expansion_next(struct expansion *expansion, struct arena *arena)
@@ -291,9 +286,6 @@ bool expansion_next(struct expansion *expansion, struct arena *arena)
 
 /* ---- suites and --set against the catalog ---- */
 
-/* Suites and --set against the catalog: which kernels are meant, and whether every name given is known to one of them.
- * */
-
 /* Names among which a did-you-mean looks. */
 #define MAX_NAMES 256
 
@@ -304,68 +296,70 @@ static enum status find_kernel(const struct manifest **manifest, const struct pl
     const enum status status = catalog_get(manifest, planner->catalog, suite_case->kernel, &inner);
     if (!status)
         return STATUS_OK;
-    const struct json *at = json_member(suite_case->at, "kernel");
+    const cJSON *at = json_member(suite_case->at, "kernel");
     return at ? json_fail(at, err, "%s", inner.text) : err_set(err, status, "%s", inner.text);
 }
 
-enum status expansions_make(struct expansion **expansions, size_t *count, const struct planner *planner,
-                            const struct suite *const *suites, size_t suite_count, const struct set_list *sets,
-                            struct arena *scratch, struct err *err)
+static enum status add_entry(size_t *total, struct entry *entry, struct planner *planner, const struct set_list *sets,
+                             struct err *err)
 {
-    size_t case_count = 0;
+    struct expansion expansion = {0};
+    enum status status = find_kernel(&entry->manifest, planner, entry->suite_case, err);
+    if (!status)
+        status = expansion_init(&expansion, entry, planner, sets, &planner->once, err);
+    arena_reset(&planner->once);
+    *total += expansion.combinations;
+    if (!status && *total > SUITE_MAX_CASES)
+        return err_set(err, ERR_USAGE, "the sweeps expand to more than %u cases", SUITE_MAX_CASES);
+    return status;
+}
+
+enum status entries_make(struct entry **entries, size_t *count, struct planner *planner,
+                         const struct suite *const *suites, size_t suite_count, const struct set_list *sets,
+                         struct err *err)
+{
+    size_t room = 0, total = 0, at = 0;
+    enum status status = STATUS_OK;
     for (size_t s = 0; s < suite_count; s++)
-        case_count += suites[s]->case_count;
-    struct expansion *made = arena_array(scratch, case_count, sizeof(*made));
-    size_t total = 0;
-    size_t at = 0;
-    for (size_t s = 0; s < suite_count; s++) {
-        for (size_t c = 0; c < suites[s]->case_count; c++) {
-            const struct suite_case *suite_case = &suites[s]->cases[c];
-            const struct manifest *manifest = NULL;
-            enum status status = find_kernel(&manifest, planner, suite_case, err);
-            if (!status)
-                status = expansion_init(&made[at], suites[s], suite_case, manifest, sets, planner->device,
-                                        planner->options->at_check_params, scratch, err);
-            if (status)
-                return status;
-            total += made[at++].combinations;
-            if (total > SUITE_MAX_CASES)
-                return err_set(err, ERR_USAGE, "the sweeps expand to more than %u cases", SUITE_MAX_CASES);
+        room += suites[s]->case_count;
+    struct entry *made = arena_array(&planner->scratch, room, sizeof(*made));
+    for (size_t s = 0; s < suite_count; s++)
+        for (size_t c = 0; c < suites[s]->case_count && !status; c++) {
+            made[at] = (struct entry){.suite = suites[s], .suite_case = &suites[s]->cases[c]};
+            status = add_entry(&total, &made[at++], planner, sets, err);
         }
-    }
-    *expansions = made;
-    *count = case_count;
-    return STATUS_OK;
+    *entries = made;
+    *count = at;
+    return status;
 }
 
 /* Fails unless a kernel of `suite` (NULL: a selected kernel of any) has the parameter. */
 static enum status check_known(const struct origin *origin, const char *name, const struct suite *suite,
-                               const struct expansion *expansions, size_t count, struct err *err)
+                               const struct entry *entries, size_t count, struct err *err)
 {
     const char *names[MAX_NAMES] = {NULL};
     size_t name_count = 0;
     for (size_t k = 0; k < count; k++) {
-        const struct manifest *manifest = expansions[k].manifest;
-        if (suite ? expansions[k].suite != suite : !expansions[k].selected)
+        const struct manifest *manifest = entries[k].manifest;
+        if (suite ? entries[k].suite != suite : !entries[k].selected)
             continue;
         if (manifest_param(manifest, name) >= 0)
             return STATUS_OK;
         for (size_t p = 0; p < manifest->param_count && name_count < MAX_NAMES; p++)
             names[name_count++] = manifest->params[p].name;
     }
-    const char *near = text_nearest(name, names, name_count);
     struct err inner;
-    err_set(&inner, ERR_CONFIG, "no selected kernel has a parameter '%s'%s%s%s", name, near ? "; did you mean '" : "",
-            near ? near : "", near ? "'?" : "");
+    err_set(&inner, ERR_CONFIG, "no selected kernel has a parameter '%s'", name);
+    err_nearest(&inner, name, names, name_count, NULL);
     return origin_fail(origin, err, inner.text);
 }
 
-enum status expansions_check_used(const struct expansion *expansions, size_t count, const struct suite *const *suites,
-                                  size_t suite_count, const struct set_list *sets, struct err *err)
+enum status entries_check_used(const struct entry *entries, size_t count, const struct suite *const *suites,
+                               size_t suite_count, const struct set_list *sets, struct err *err)
 {
     for (size_t k = 0; k < sets->count; k++) {
-        const struct origin origin = {.set = sets->texts[k]};
-        enum status status = check_known(&origin, sets->sweeps[k].param, NULL, expansions, count, err);
+        const struct origin origin = {.set = sets->sweeps[k].set};
+        enum status status = check_known(&origin, sets->sweeps[k].param, NULL, entries, count, err);
         if (status)
             return status;
     }
@@ -373,81 +367,10 @@ enum status expansions_check_used(const struct expansion *expansions, size_t cou
         const struct suite_case *first = suites[s]->cases; /* the defaults stand at the start of every case */
         for (size_t k = 0; suites[s]->case_count && k < first->default_count; k++) {
             const struct origin origin = {.at = first->params[k].at};
-            enum status status = check_known(&origin, first->params[k].name, suites[s], expansions, count, err);
+            enum status status = check_known(&origin, first->params[k].name, suites[s], entries, count, err);
             if (status)
                 return status;
         }
-    }
-    return STATUS_OK;
-}
-
-/* ---- derived quantities against the catalog ---- */
-
-#define COUNT_OF(array) (sizeof(array) / sizeof(*(array)))
-#define MAX_DERIVE_NAMES 64
-
-/* What every result has, whatever the kernel (suite.h). */
-static const char *const result_values[] = {"time_ns",     "bytes_per_s", "flops_per_s",
-                                            "ns_per_item", "bytes",       "intensity"};
-
-/* The names that x and y may have; only parameters can group. */
-static size_t collect(const char *names[static MAX_DERIVE_NAMES], const struct manifest *manifest, bool params_only)
-{
-    size_t count = 0;
-    for (size_t k = 0; k < manifest->param_count && count < MAX_DERIVE_NAMES; k++)
-        names[count++] = manifest->params[k].name;
-    for (size_t k = 0; !params_only && k < COUNT_OF(result_values) && count < MAX_DERIVE_NAMES; k++)
-        names[count++] = result_values[k];
-    for (size_t k = 0; !params_only && k < manifest->metric_count && count < MAX_DERIVE_NAMES; k++)
-        names[count++] = manifest->metrics[k].name;
-    return count;
-}
-
-static enum status check_name(const struct manifest *manifest, const char *name, bool params_only,
-                              const struct json *at, struct err *err)
-{
-    const char *names[MAX_DERIVE_NAMES] = {NULL};
-    const size_t count = collect(names, manifest, params_only);
-    for (size_t k = 0; k < count; k++)
-        if (strcmp(names[k], name) == 0)
-            return STATUS_OK;
-    const char *near = text_nearest(name, names, count);
-    return json_fail(at, err, "kernel '%s' has no %s '%s'%s%s%s", manifest->name,
-                     params_only ? "parameter" : "parameter or metric", name, near ? "; did you mean '" : "",
-                     near ? near : "", near ? "'?" : "");
-}
-
-static enum status check_derive(const struct suite_derive *derive, const struct catalog *catalog, struct err *err)
-{
-    const struct manifest *manifest = NULL, *to = NULL;
-    struct err inner;
-    if (!derive->kernel) /* shares: of shapes, whatever the kernels */
-        return STATUS_OK;
-    if (catalog_get(&manifest, catalog, derive->kernel, &inner))
-        return json_fail(json_member(derive->at, "kernel"), err, "%s", inner.text);
-    if (derive->to && catalog_get(&to, catalog, derive->to, &inner))
-        return json_fail(json_member(derive->at, "to"), err, "%s", inner.text);
-    enum status status =
-        derive->to ? STATUS_OK : check_name(manifest, derive->x, false, json_member(derive->at, "x"), err);
-    if (!status && derive->to)
-        status = check_name(to, derive->y, false, json_member(derive->at, "y"), err);
-    if (!status)
-        status = check_name(manifest, derive->y, false, json_member(derive->at, "y"), err);
-    if (!status && derive->rows)
-        status = check_name(manifest, derive->x, true, json_member(derive->at, "x"), err);
-    if (!status && derive->rows)
-        status = check_name(manifest, derive->rows, true, json_member(derive->at, "rows"), err);
-    for (size_t k = 0; k < derive->group_count && !status; k++)
-        status = check_name(manifest, derive->group[k], true, json_at(json_member(derive->at, "group"), k), err);
-    return status;
-}
-
-enum status derives_check(const struct suite *suite, const struct catalog *catalog, struct err *err)
-{
-    for (size_t k = 0; k < suite->derive_count; k++) {
-        enum status status = check_derive(&suite->derives[k], catalog, err);
-        if (status)
-            return status;
     }
     return STATUS_OK;
 }

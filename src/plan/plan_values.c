@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Values of parameters: brought to their kind, and the names and keys that are made of them.
+ */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,43 +13,15 @@
 /* Names among which a did-you-mean looks. */
 #define MAX_NAMED 64
 
-uint64_t values_hash(uint64_t hash, const struct param_value *value)
-{
-    struct {
-        uint64_t before, kind, bits;
-    } mixed = {hash, value->kind, 0};
-    switch (value->kind) {
-    case PARAM_NUMBER:
-        memcpy(&mixed.bits, &(double){value->number + 0.0},
-               sizeof(mixed.bits)); /* -0 + 0 is +0: equal values, one hash */
-        break;
-    case PARAM_DTYPE:
-        mixed.bits = value->dtype;
-        break;
-    case PARAM_STRING:
-        mixed.bits = hash_u64(value->string, strlen(value->string));
-        break;
-    case PARAM_LIST:
-        mixed.bits = hash_u64(value->list, value->count * sizeof(*value->list));
-        break;
-    }
-    return hash_u64(&mixed, sizeof(mixed));
-}
-
-bool values_equal(const struct param_value *a, const struct param_value *b, size_t count)
-{
-    for (size_t k = 0; k < count; k++)
-        if (!param_equal(&a[k], &b[k]))
-            return false;
-    return true;
-}
-
 enum status value_fit(struct param_value *value, const struct param *param, struct arena *arena, struct err *err)
 {
     struct param_value fitted = *value;
     /* A word that happens to look like a number or an element type is still a word here. */
     if (param->value.kind == PARAM_STRING && (fitted.kind == PARAM_NUMBER || fitted.kind == PARAM_DTYPE))
         fitted = (struct param_value){.kind = PARAM_STRING, .string = param_text(arena, value)};
+    const enum dtype dtype = fitted.kind == PARAM_STRING ? dtype_by_any_name(fitted.string) : DTYPE_NONE;
+    if (param->value.kind == PARAM_DTYPE && dtype)
+        fitted = (struct param_value){.kind = PARAM_DTYPE, .dtype = dtype};
     enum status status = param_accepts(param, &fitted, err);
     if (!status)
         *value = fitted;
@@ -87,64 +63,209 @@ enum status param_find(size_t *param, const struct manifest *manifest, const cha
     size_t count = 0;
     for (size_t k = 0; k < manifest->param_count && count < MAX_NAMED; k++)
         names[count++] = manifest->params[k].name;
-    const char *near = text_nearest(name, names, count);
-    return err_set(err, ERR_CONFIG, "kernel '%s' has no parameter '%s'%s%s%s", manifest->name, name,
-                   near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+    err_set(err, ERR_CONFIG, "kernel '%s' has no parameter '%s'", manifest->name, name);
+    return err_nearest(err, name, names, count, NULL);
 }
 
-/* ---- things by hash ---- */
+void *joined(struct arena *arena, const void *first, size_t first_count, const void *second, size_t second_count,
+             size_t size)
+{
+    char *both = arena_array(arena, first_count + second_count, size);
+    if (first_count)
+        memcpy(both, first, first_count * size);
+    if (second_count)
+        memcpy(both + first_count * size, second, second_count * size);
+    return both;
+}
+
+/* ---- things by their keys ---- */
+
+void key_add_text(struct text *key, const char *string)
+{
+    text_addn(key, string ? "+" : "-", 1);
+    if (string)
+        text_addn(key, string, strlen(string) + 1);
+}
+
+static void key_add_number(struct text *key, double number)
+{
+    const double plain = number + 0.0; /* -0 + 0 is +0: equal values, one key */
+    text_addn(key, (const char *)&plain, sizeof(plain));
+}
+
+void key_add_value(struct text *key, const struct param_value *value)
+{
+    text_addn(key, &"ndsl"[value->kind], 1);
+    switch (value->kind) {
+    case PARAM_NUMBER:
+        key_add_number(key, value->number);
+        break;
+    case PARAM_DTYPE:
+        key_add_number(key, value->dtype);
+        break;
+    case PARAM_STRING:
+        key_add_text(key, value->string);
+        break;
+    case PARAM_LIST:
+        key_add_number(key, (double)value->count);
+        for (size_t k = 0; k < value->count; k++)
+            key_add_number(key, value->list[k]);
+        break;
+    }
+}
 
 /* Open addressing with linear probing, at most half full; a power of two of slots. */
-struct lookup_slot {
+struct key_slot {
     uint64_t hash;
-    size_t value_plus_one; /* 0: free */
+    const char *key; /* NULL: free */
+    uint32_t length, number;
 };
 
 #define FIRST_CAPACITY 64
 
-size_t lookup_find(const struct lookup *lookup, uint64_t hash, bool (*equal)(const void *context, size_t value),
-                   const void *context)
+/* The slot of the key, or the free one where it belongs. */
+static struct key_slot *slot_of(const struct key_index *index, uint64_t hash, const char *key, size_t length)
 {
-    if (!lookup->capacity)
-        return LOOKUP_NONE;
-    const size_t mask = lookup->capacity - 1;
-    for (size_t at = (size_t)hash & mask; lookup->slots[at].value_plus_one; at = (at + 1) & mask) {
-        const struct lookup_slot *slot = &lookup->slots[at];
-        if (slot->hash == hash && equal(context, slot->value_plus_one - 1))
-            return slot->value_plus_one - 1;
+    size_t at = (size_t)hash & (index->capacity - 1);
+    for (;; at = (at + 1) & (index->capacity - 1)) {
+        struct key_slot *slot = &index->slots[at];
+        if (!slot->key || (slot->hash == hash && slot->length == length && !memcmp(slot->key, key, length)))
+            return slot;
     }
-    return LOOKUP_NONE;
 }
 
-static void insert(struct lookup *lookup, struct lookup_slot slot)
+size_t index_find(const struct key_index *index, const char *key, size_t length)
 {
-    const size_t mask = lookup->capacity - 1;
-    size_t at = (size_t)slot.hash & mask;
-    while (lookup->slots[at].value_plus_one)
-        at = (at + 1) & mask;
-    lookup->slots[at] = slot;
+    if (!index->capacity)
+        return INDEX_NONE;
+    const struct key_slot *slot = slot_of(index, hash_u64(key, length), key, length);
+    return slot->key ? slot->number : INDEX_NONE;
 }
 
-void lookup_add(struct lookup *lookup, uint64_t hash, size_t value)
+static void index_enlarge(struct key_index *index)
 {
-    if (2 * (lookup->count + 1) > lookup->capacity) {
-        struct lookup larger = {.capacity = lookup->capacity ? 2 * lookup->capacity : FIRST_CAPACITY};
-        larger.count = lookup->count;
-        larger.slots = calloc(larger.capacity, sizeof(*larger.slots));
-        if (!larger.slots)
-            arena_out_of_memory(larger.capacity * sizeof(*larger.slots));
-        for (size_t at = 0; at < lookup->capacity; at++)
-            if (lookup->slots[at].value_plus_one)
-                insert(&larger, lookup->slots[at]);
-        free(lookup->slots);
-        *lookup = larger;
+    struct key_index larger = {.count = index->count};
+    larger.capacity = index->capacity ? 2 * index->capacity : FIRST_CAPACITY;
+    larger.slots = calloc(larger.capacity, sizeof(*larger.slots));
+    if (!larger.slots)
+        arena_out_of_memory(larger.capacity * sizeof(*larger.slots));
+    for (size_t k = 0; k < index->capacity; k++) {
+        const struct key_slot *slot = &index->slots[k];
+        if (slot->key)
+            *slot_of(&larger, slot->hash, slot->key, slot->length) = *slot;
     }
-    insert(lookup, (struct lookup_slot){hash, value + 1});
-    lookup->count++;
+    free(index->slots);
+    *index = larger;
 }
 
-void lookup_release(struct lookup *lookup)
+size_t index_add(struct key_index *index, const char *key, size_t length)
 {
-    free(lookup->slots);
-    *lookup = (struct lookup){0};
+    const uint64_t hash = hash_u64(key, length);
+    if (2 * (index->count + 1) > index->capacity)
+        index_enlarge(index);
+    *slot_of(index, hash, key, length) = (struct key_slot){hash, key, (uint32_t)length, (uint32_t)index->count};
+    return index->count++;
+}
+
+void index_release(struct key_index *index)
+{
+    free(index->slots);
+    *index = (struct key_index){0};
+}
+
+struct planned_kernel *kernel_of(struct planner *planner, const struct manifest *manifest)
+{
+    /* Newest first: cases of one kernel follow each other, its reference in between. */
+    for (size_t k = planner->kernel_count; k-- > 0;)
+        if (planner->kernels[k].manifest == manifest)
+            return &planner->kernels[k];
+    ARENA_PUSH(&planner->scratch, planner->kernels, planner->kernel_count,
+               (struct planned_kernel){.manifest = manifest});
+    struct planned_kernel *added = &planner->kernels[planner->kernel_count - 1];
+    added->compiled = arena_array(&planner->scratch, manifest->param_count, sizeof(*added->compiled));
+    added->varies = arena_array(&planner->scratch, manifest->param_count, sizeof(*added->varies));
+    for (size_t k = 0; k < manifest->param_count; k++)
+        added->compiled[k] = manifest_param_is_compiled(manifest, k);
+    return added;
+}
+
+/* ---- ids and labels ---- */
+
+void case_id(struct text *id, const struct manifest *manifest, const char *const *texts, enum cache_mode cache)
+{
+    text_clear(id);
+    text_add(id, manifest->name);
+    text_addn(id, "/", 1);
+    for (size_t k = 0; k < manifest->param_count; k++) {
+        if (manifest->params[k].implied && strcmp(texts[k], "0") == 0)
+            continue;
+        text_add(id, manifest->params[k].name);
+        text_addn(id, "=", 1);
+        text_add(id, texts[k]);
+        text_addn(id, ";", 1);
+    }
+    text_add(id, "mode=");
+    text_add(id, cache_mode_name(cache));
+}
+
+/* "64Ki" for whole multiples, which lose nothing; every other value as in ids. */
+static void add_value(struct text *label, const struct param_value *value, struct arena *arena)
+{
+    static const char *const suffixes[] = {"", "Ki", "Mi", "Gi", "Ti"};
+    double number = value->number;
+    size_t power = 0;
+    if (value->kind == PARAM_NUMBER && number >= 1024)
+        while (power < 4 && number >= 1024 && fmod(number, 1024) == 0) {
+            number /= 1024;
+            power++;
+        }
+    if (power)
+        text_addf(label, "%.0f%s", number, suffixes[power]);
+    else
+        text_add(label, param_text(arena, value));
+}
+
+static void compare(struct planned_kernel *kernel, const struct plan_case *plan_case)
+{
+    const size_t count = kernel->manifest->param_count;
+    if (!kernel->first)
+        kernel->first = plan_case;
+    for (size_t k = 0; k < count; k++)
+        if (!kernel->varies[k])
+            kernel->varies[k] = !param_equal(&kernel->first->resolved.values[k], &plan_case->resolved.values[k]);
+    if (kernel->first->measure.cache != plan_case->measure.cache)
+        kernel->mode_varies = true;
+}
+
+static void add_label(struct plan_case *plan_case, const struct planned_kernel *kernel, struct planner *planner)
+{
+    const struct manifest *manifest = kernel->manifest;
+    struct text *label = &planner->key;
+    text_clear(label);
+    text_add(label, manifest->name);
+    if (plan_case->shape)
+        text_addf(label, " %s", plan_case->shape);
+    for (size_t k = 0; k < manifest->param_count; k++) {
+        if (!kernel->varies[k])
+            continue;
+        text_addn(label, " ", 1);
+        text_add(label, manifest->params[k].name);
+        text_addn(label, "=", 1);
+        add_value(label, &plan_case->resolved.values[k], &planner->once);
+    }
+    if (kernel->mode_varies) {
+        text_addn(label, " ", 1);
+        text_add(label, cache_mode_name(plan_case->measure.cache));
+    }
+    plan_case->label = arena_strndup(planner->arena, label->data, label->length);
+    arena_reset(&planner->once);
+}
+
+void label_cases(struct planner *planner)
+{
+    struct plan_case *cases = planner->cases;
+    for (size_t k = 0; k < planner->ids.count; k++)
+        compare(kernel_of(planner, cases[k].resolved.manifest), &cases[k]);
+    for (size_t k = 0; k < planner->ids.count; k++)
+        add_label(&cases[k], kernel_of(planner, cases[k].resolved.manifest), planner);
 }

@@ -3,10 +3,11 @@
  * Resolves the reference of a case: another kernel, on the CPU device, that computes some or all elements of one output
  * in f64.
  */
+#include <math.h>
 #include <string.h>
 
 #include "plan_internal.h"
-#include "rooftile/hash.h"
+#include "rooftile/launch_fit.h"
 
 /* What every reference's manifest has besides the buffers that take ours (manifest.h). */
 #define INDEX_BUFFER "index"
@@ -23,11 +24,12 @@ static int find_buffer(const struct resolved *resolved, const char *name)
 
 /* Parameters of the same name are passed on, the manifest's own words override, the number of samples is ours. */
 static enum status reference_values(struct param_value **out, struct planner *planner, const struct manifest *reference,
-                                    const struct resolved *ours, uint64_t samples, struct err *err)
+                                    const struct resolved *ours, uint64_t samples, struct arena *arena, struct err *err)
 {
     const struct reference_spec *spec = &ours->manifest->check.reference;
-    struct param_value *values = arena_array(planner->arena, reference->param_count, sizeof(*values));
-    values_of_device(values, reference, &planner->cpu);
+    struct param_value *values = arena_array(arena, reference->param_count, sizeof(*values));
+    const double *slots = resolved_slots(ours, &planner->once);
+    values_of_device(values, reference, planner->cpu);
     for (size_t k = 0; k < reference->param_count; k++) {
         const int same = manifest_param(ours->manifest, reference->params[k].name);
         if (same >= 0 && !reference->params[k].implied) /* how ours is compiled is not how the CPU is */
@@ -40,18 +42,18 @@ static enum status reference_values(struct param_value **out, struct planner *pl
             return status;
         char *text = NULL;
         if (spec->templates[k])
-            status = template_render(&text, spec->templates[k], ours->manifest, ours->values, ours->slots,
-                                     planner->arena, err);
+            status =
+                template_render(&text, spec->templates[k], ours->manifest, ours->values, slots, &planner->once, err);
         if (status)
             return status;
-        values[param] = text ? param_from_text(planner->arena, text) : spec->params[k].value;
+        values[param] = text ? param_from_text(arena, text) : spec->params[k].value;
     }
     const int count = manifest_param(reference, SAMPLES_PARAM);
     if (count < 0)
         return err_set(err, ERR_CONFIG, "it has no parameter '%s'", SAMPLES_PARAM);
     values[count] = (struct param_value){.kind = PARAM_NUMBER, .number = (double)samples};
     for (size_t k = 0; k < reference->param_count; k++) {
-        enum status status = value_fit(&values[k], &reference->params[k], planner->arena, err);
+        enum status status = value_fit(&values[k], &reference->params[k], arena, err);
         if (status)
             return status;
     }
@@ -109,60 +111,70 @@ static enum status map_buffers(struct plan_reference *reference, const struct re
     return STATUS_OK;
 }
 
-static enum status tolerance(double *value, const struct expr *expr, const struct resolved *ours, struct err *err)
+static enum status tolerance(double *value, const struct expr *expr, bool relative, const double *slots,
+                             struct err *err)
 {
     *value = 0;
     if (!expr)
         return STATUS_OK;
-    enum status status = expr_eval(value, expr, ours->slots, err);
+    enum status status = expr_eval(value, expr, slots, err);
     if (status)
         return err_within(err, "tolerance '%s'", expr_source(expr));
     if (*value < 0)
         return err_set(err, ERR_CONFIG, "tolerance '%s' is %g", expr_source(expr), *value);
+    if (relative && *value >= 1)
+        return err_set(err, ERR_CONFIG, "tolerance '%s' is %g, which accepts anything: it must be below 1",
+                       expr_source(expr), *value);
     return STATUS_OK;
 }
 
-static enum status resolve_all(struct plan_reference *reference, struct planner *planner,
-                               const struct manifest *manifest, const struct resolved *ours, const char *id,
-                               struct err *err)
+/* The manifest at these values, with the codes of its launches. */
+static enum status resolve_with_codes(struct resolved *resolved, struct planner *planner,
+                                      const struct manifest *manifest, const struct param_value *values, bool for_cpu,
+                                      const char *id, struct err *err)
+{
+    const struct device_facts *device = for_cpu ? planner->cpu : planner->device;
+    enum status status = resolve_manifest(resolved, manifest, values, device, planner->arena, &planner->once, err);
+    return status ? status : codes_add(planner, resolved, for_cpu, id, err);
+}
+
+static enum status resolve_all(struct plan_reference *reference, struct planner *planner, const struct resolved *ours,
+                               const char *id, struct err *err)
 {
     const struct reference_spec *spec = &ours->manifest->check.reference;
+    const struct manifest *manifest = NULL;
     struct param_value *values = NULL;
-    enum status status = reference_values(&values, planner, manifest, ours, reference->samples, err);
-    if (status)
-        return status;
-    double *slots = arena_array(planner->arena, manifest_slot_count(manifest), sizeof(*slots));
-    manifest_slots(slots, manifest, values, &planner->cpu, 0);
-    status = resolve_slots(&reference->resolved, manifest, values, slots, &planner->cpu, planner->arena, err);
+    const double *slots = resolved_slots(ours, &planner->once);
+    enum status status = catalog_get(&manifest, planner->catalog, spec->kernel, err);
     if (!status)
-        status = codes_add(planner, &reference->resolved, true, id, err);
+        status = reference_values(&values, planner, manifest, ours, reference->samples, planner->arena, err);
+    if (!status)
+        status = resolve_with_codes(&reference->resolved, planner, manifest, values, true, id, err);
     if (!status)
         status = map_buffers(reference, ours, planner->arena, err);
     if (!status)
-        status = tolerance(&reference->abs, spec->abs, ours, err);
+        status = tolerance(&reference->abs, spec->abs, false, slots, err);
     if (!status)
-        status = tolerance(&reference->rel, spec->rel, ours, err);
+        status = tolerance(&reference->rel, spec->rel, true, slots, err);
     return status;
 }
 
-enum status reference_resolve(const struct plan_reference **reference, struct planner *planner,
-                              const struct resolved *ours, bool every, const char *id, struct err *err)
+/* Resolves the manifest's reference for `ours`, for so many elements of the output, or all that it has. */
+static enum status reference_resolve(const struct plan_reference **reference, struct planner *planner,
+                                     const struct resolved *ours, uint64_t samples, const char *id, struct err *err)
 {
     const struct reference_spec *spec = &ours->manifest->check.reference;
     const uint64_t count = ours->buffers[spec->output].count;
-    const struct manifest *manifest = NULL;
     struct plan_reference *made = arena_alloc(planner->arena, sizeof(*made));
     made->output = spec->output;
-    made->every = every || count <= spec->samples;
-    made->samples = made->every ? count : spec->samples;
-    enum status status = catalog_get(&manifest, planner->catalog, spec->kernel, err);
-    if (!status)
-        status = resolve_all(made, planner, manifest, ours, id, err);
+    made->every = count <= samples;
+    made->samples = made->every ? count : samples;
+    enum status status = resolve_all(made, planner, ours, id, err);
     if (!status) {
         *reference = made;
         return STATUS_OK;
     }
-    const struct json *at = json_member(json_member(ours->manifest->at, "check"), "reference");
+    const cJSON *at = json_member(json_member(ours->manifest->at, "check"), "reference");
     struct err inner = *err;
     if (at)
         json_fail(at, err, "reference '%s': %s", spec->kernel, inner.text);
@@ -178,11 +190,38 @@ double reference_cost(const struct plan_reference *reference)
     return work->flops + work->read_bytes + work->write_bytes;
 }
 
+/* That of a reference that is not resolved, which takes memory that is kept; NaN: it has none. */
+static double reference_cost_ahead(struct planner *planner, const struct resolved *ours, uint64_t samples)
+{
+    const uint64_t count = ours->buffers[ours->manifest->check.reference.output].count;
+    const struct manifest *manifest = NULL;
+    struct param_value *values = NULL;
+    struct err err;
+    if (catalog_get(&manifest, planner->catalog, ours->manifest->check.reference.kernel, &err) ||
+        reference_values(&values, planner, manifest, ours, samples < count ? samples : count, &planner->once, &err))
+        return NAN;
+    const struct resolved reference = {.manifest = manifest, .values = values, .device = planner->cpu};
+    const double *slots = resolved_slots(&reference, &planner->once);
+    const struct expr *const parts[] = {manifest->flops, manifest->read_bytes, manifest->write_bytes};
+    double cost = 0, part = 0;
+    for (size_t k = 0; k < sizeof(parts) / sizeof(*parts); k++) {
+        if (parts[k] && expr_eval(&part, parts[k], slots, &err))
+            return NAN;
+        cost += parts[k] ? part : 0;
+    }
+    return cost;
+}
+
 /* ---- how a case is verified ---- */
 
 /* Operations and bytes of a reference at the measured size: about two seconds on one core. Beyond it the same code is
- * verified at check.params instead. */
+ * verified at check.params instead, and at the measured size only in some places. */
 #define SAMPLED_COST_LIMIT 2e9
+/* What more samples than the manifest's may cost, and those places: a tenth of a second. */
+#define MORE_COST_LIMIT 1e8
+/* So many to each workgroup, and none can be missed (choose_elements in run/verify.c). */
+#define SAMPLES_PER_GROUP 4
+#define MOST_SAMPLES (1u << 18)
 
 const char *verify_method_name(enum verify_method method)
 {
@@ -193,105 +232,125 @@ const char *verify_method_name(enum verify_method method)
     return names[method];
 }
 
-struct variant_query {
-    const struct variant_set *variants;
-    const struct manifest *manifest;
-    const struct param_value *values;
-};
-
-static bool variant_equals(const void *context, size_t index)
+/* That of check.params, unless it is compiled into the code: the variant must be the very code that is measured. */
+static const struct param_value *variant_value(struct planner *planner, const struct resolved *measured, size_t param)
 {
-    const struct variant_query *query = context;
-    const struct resolved *resolved = query->variants->items[index].resolved;
-    return resolved->manifest == query->manifest &&
-           values_equal(resolved->values, query->values, query->manifest->param_count);
-}
-
-/* check.params without those that are compiled into the code: the variant must be the very code that is measured. */
-static struct param_value *variant_values(struct planner *planner, const struct resolved *resolved)
-{
-    const struct manifest *manifest = resolved->manifest;
-    const bool *compiled = codes_compiled(planner, manifest);
-    struct param_value *values =
-        arena_copy(planner->arena, resolved->values, manifest->param_count * sizeof(*resolved->values));
-    for (size_t k = 0; k < manifest->check.param_count; k++) {
-        const int param = manifest_param(manifest, manifest->check.params[k].name);
-        if (param >= 0 && !compiled[param])
-            values[param] = manifest->check.params[k].value;
-    }
-    return values;
+    const struct manifest *manifest = measured->manifest;
+    const struct manifest_check *check = &manifest->check;
+    const bool compiled = kernel_of(planner, manifest)->compiled[param];
+    for (size_t k = check->param_count; k-- > 0 && !compiled;)
+        if (!strcmp(check->params[k].name, manifest->params[param].name))
+            return &check->params[k].value;
+    return &measured->values[param];
 }
 
 static enum status make_variant(struct variant *variant, struct planner *planner, const struct resolved *measured,
-                                const struct param_value *values, const char *id, struct err *err)
+                                const char *id, struct err *err)
 {
     const struct manifest *manifest = measured->manifest;
     struct resolved *resolved = arena_alloc(planner->arena, sizeof(*resolved));
-    double *slots = arena_array(planner->arena, manifest_slot_count(manifest), sizeof(*slots));
-    manifest_slots(slots, manifest, values, planner->device, 0);
-    enum status status = resolve_slots(resolved, manifest, values, slots, planner->device, planner->arena, err);
+    struct param_value *values = arena_array(planner->arena, manifest->param_count, sizeof(*values));
+    for (size_t k = 0; k < manifest->param_count; k++)
+        values[k] = *variant_value(planner, measured, k);
+    /* Its codes are the measured ones: no value differs that is compiled. */
+    enum status status = resolve_with_codes(resolved, planner, manifest, values, false, id, err);
     if (status)
         return err_within(err, "at check.params");
-    status = codes_add(planner, resolved, false, id, err); /* the measured ones: no value differs that is compiled */
-    if (!status)
-        status = reference_resolve(&variant->reference, planner, resolved, true, id, err);
-    if (status)
-        return status;
     variant->resolved = resolved;
-    return STATUS_OK;
+    return reference_resolve(&variant->reference, planner, resolved, UINT64_MAX, id, err);
 }
 
 /* Many measured sizes share one variant. */
 static enum status find_variant(const struct variant **found, struct planner *planner, const struct resolved *measured,
                                 const char *id, struct err *err)
 {
-    struct variant_set *variants = &planner->variants;
-    const struct variant_query query = {variants, measured->manifest, variant_values(planner, measured)};
-    uint64_t hash = hash_u64(&query.manifest, sizeof(query.manifest));
-    for (size_t k = 0; k < query.manifest->param_count; k++)
-        hash = values_hash(hash, &query.values[k]);
-    size_t index = lookup_find(&variants->by_values, hash, variant_equals, &query);
-    if (index == LOOKUP_NONE) {
+    struct text *key = &planner->key;
+    text_clear(key);
+    text_addn(key, (const char *)&measured->manifest, sizeof(measured->manifest));
+    for (size_t k = 0; k < measured->manifest->param_count; k++)
+        key_add_value(key, variant_value(planner, measured, k));
+    size_t index = index_find(&planner->variant_keys, key->data, key->length);
+    if (index == INDEX_NONE) {
+        const size_t length = key->length;
+        const char *kept = arena_copy(&planner->scratch, key->data, length);
         struct variant made = {0};
-        enum status status = make_variant(&made, planner, measured, query.values, id, err);
+        enum status status = make_variant(&made, planner, measured, id, err);
         if (status)
             return status;
-        variants->items = grow(variants->items, variants->count, &variants->capacity, sizeof(*variants->items));
-        index = variants->count++;
-        variants->items[index] = made;
-        lookup_add(&variants->by_values, hash, index);
+        index = index_add(&planner->variant_keys, kept, length);
+        planner->variants = arena_grow(&planner->scratch, planner->variants, index, sizeof(*planner->variants));
+        planner->variants[index] = made;
     }
-    *found = &variants->items[index];
+    *found = &planner->variants[index];
     return STATUS_OK;
+}
+
+/* Elements to ask a reference for, and what they cost (NaN: unknown). */
+struct sampling_plan {
+    uint64_t samples;
+    double cost;
+};
+
+/* As many as workgroups make worthwhile where they cost little, else fewer, but never less than the manifest's. */
+static struct sampling_plan plan_samples(struct planner *planner, const struct resolved *ours)
+{
+    const double groups = SAMPLES_PER_GROUP * launch_workgroups(ours);
+    const double wanted = groups < MOST_SAMPLES ? groups : MOST_SAMPLES;
+    const uint64_t least = ours->manifest->check.reference.samples;
+    uint64_t samples = wanted > (double)least ? (uint64_t)wanted : least;
+    double cost = reference_cost_ahead(planner, ours, samples);
+    if (samples > least && cost > MORE_COST_LIMIT) {
+        const double within = (double)samples * MORE_COST_LIMIT / cost;
+        samples = within > (double)least ? (uint64_t)within : least;
+        cost = reference_cost_ahead(planner, ours, samples);
+    }
+    return (struct sampling_plan){samples, cost};
+}
+
+/* Beside a variant: those that the work allows at the measured size; none, where not even one does. */
+static void add_spot(struct planner *planner, struct plan_case *plan_case, struct sampling_plan sampling)
+{
+    const struct resolved *ours = &plan_case->resolved;
+    const double within = (double)sampling.samples * MORE_COST_LIMIT / sampling.cost;
+    struct err err;
+    if (within < 1 || reference_cost_ahead(planner, ours, (uint64_t)within) > 2 * MORE_COST_LIMIT)
+        return;
+    if (reference_resolve(&plan_case->spot, planner, ours, (uint64_t)within, plan_case->id, &err))
+        plan_case->spot_why = arena_strdup(planner->arena, err.text);
 }
 
 static enum status choose_reference(struct planner *planner, struct plan_case *plan_case, struct err *err)
 {
+    const struct resolved *ours = &plan_case->resolved;
     const bool all = planner->options->at_check_params;
-    const struct plan_reference *direct = NULL;
-    struct err inner;
-    const enum status resolved = reference_resolve(&direct, planner, &plan_case->resolved, all, plan_case->id, &inner);
-    if (resolved && all)
-        return err_set(err, resolved, "%s", inner.text);
-    const bool cheap = !resolved && reference_cost(direct) <= SAMPLED_COST_LIMIT;
-    if (!resolved && (direct->every || cheap)) {
-        plan_case->verify = direct->every ? VERIFY_REFERENCE : VERIFY_SAMPLED;
-        plan_case->reference = direct;
-        return STATUS_OK;
-    }
+    const struct sampling_plan sampling = all ? (struct sampling_plan){UINT64_MAX, 0} : plan_samples(planner, ours);
+    const bool every = sampling.samples >= ours->buffers[ours->manifest->check.reference.output].count;
+    const bool costly = !every && sampling.cost > SAMPLED_COST_LIMIT;
     const struct variant *variant = NULL;
-    enum status status = find_variant(&variant, planner, &plan_case->resolved, plan_case->id, err);
+    enum status status = ERR_CONFIG;
+    if (!costly)
+        status = reference_resolve(&plan_case->reference, planner, ours, sampling.samples, plan_case->id, err);
+    if (!status)
+        plan_case->verify = every ? VERIFY_REFERENCE : VERIFY_SAMPLED;
+    if (!status || all)
+        return status;
+    const char *why =
+        costly ? "at the measured size one element costs too much" : arena_strdup(planner->arena, err->text);
+    status = find_variant(&variant, planner, ours, plan_case->id, err);
     if (status)
         return status;
     /* check.params may be compiled in, and the variant then as large as the case: samples are the cheaper proof. */
-    if (!resolved && reference_cost(direct) < reference_cost(variant->reference)) {
+    if (costly && sampling.cost < reference_cost(variant->reference) &&
+        !reference_resolve(&plan_case->reference, planner, ours, sampling.samples, plan_case->id, &(struct err){0})) {
         plan_case->verify = VERIFY_SAMPLED;
-        plan_case->reference = direct;
         return STATUS_OK;
     }
     plan_case->verify = VERIFY_VARIANT;
     plan_case->variant = variant->resolved;
     plan_case->reference = variant->reference;
+    plan_case->spot_why = why;
+    if (costly)
+        add_spot(planner, plan_case, sampling);
     return STATUS_OK;
 }
 

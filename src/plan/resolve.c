@@ -3,19 +3,19 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "resolve_internal.h"
+#include "plan_internal.h"
 #include "rooftile/units.h"
 
 /* ---- values and complaints ---- */
 
-static const struct json *place_json(const struct place *place)
+static const cJSON *place_json(const struct place *place)
 {
-    const struct json *at = place->at;
-    const struct json *member = place->key ? json_member(at, place->key) : NULL;
+    const cJSON *at = place->at;
+    const cJSON *member = place->key ? json_member(at, place->key) : NULL;
     if (!member)
         return at;
-    const struct json *element =
-        place->element >= 0 && member->type == JSON_ARRAY ? json_at(member, (size_t)place->element) : NULL;
+    const cJSON *element =
+        place->element >= 0 && cJSON_IsArray(member) ? json_at(member, (size_t)place->element) : NULL;
     return element ? element : member;
 }
 
@@ -26,7 +26,7 @@ enum status resolve_fail(const struct resolve *resolve, const struct place *plac
     va_start(args, format);
     vsnprintf(text, sizeof(text), format, args);
     va_end(args);
-    const struct json *at = place_json(place);
+    const cJSON *at = place_json(place);
     if (at)
         return json_fail(at, resolve->err, "%s", text);
     return err_set(resolve->err, ERR_CONFIG, "%s: %s", resolve->manifest->name, text);
@@ -40,7 +40,7 @@ enum status resolve_number(double *value, const struct resolve *resolve, const s
         return STATUS_OK;
     }
     struct err inner;
-    if (expr_eval(value, expr, resolve->resolved->slots, &inner))
+    if (expr_eval(value, expr, resolve->slots, &inner))
         return resolve_fail(resolve, place, "'%s': %s", expr_source(expr), inner.text);
     return STATUS_OK;
 }
@@ -64,21 +64,32 @@ enum status resolve_size(uint64_t *value, const struct resolve *resolve, const s
     return STATUS_OK;
 }
 
+static enum status render_text(char **text, const struct resolve *resolve, const struct text_template *template,
+                               const struct place *place, struct arena *arena)
+{
+    struct err inner;
+    if (template_render(text, template, resolve->manifest, resolve->resolved->values, resolve->slots, arena, &inner))
+        return resolve_fail(resolve, place, "'%s': %s", template_source(template), inner.text);
+    return STATUS_OK;
+}
+
 enum status resolve_text(char **text, const struct resolve *resolve, const struct text_template *template,
                          const struct place *place)
 {
-    struct err inner;
-    if (template_render(text, template, resolve->manifest, resolve->resolved->values, resolve->resolved->slots,
-                        resolve->arena, &inner))
-        return resolve_fail(resolve, place, "'%s': %s", template_source(template), inner.text);
-    return STATUS_OK;
+    return render_text(text, resolve, template, place, resolve->arena);
+}
+
+enum status resolve_word(char **word, const struct resolve *resolve, const struct text_template *template,
+                         const struct place *place)
+{
+    return render_text(word, resolve, template, place, resolve->scratch);
 }
 
 enum status resolve_dtype(enum dtype *dtype, const struct resolve *resolve, const struct text_template *template,
                           const struct place *place)
 {
     char *name = NULL;
-    enum status status = resolve_text(&name, resolve, template, place);
+    enum status status = resolve_word(&name, resolve, template, place);
     if (status)
         return status;
     const enum dtype found = dtype_from_name(name);
@@ -117,7 +128,7 @@ static enum status resolve_dist(enum fill_dist *dist, const struct resolve *reso
     *dist = spec->fill.dist;
     if (!spec->fill.dist_text)
         return STATUS_OK;
-    enum status status = resolve_text(&name, resolve, spec->fill.dist_text, &place);
+    enum status status = resolve_word(&name, resolve, spec->fill.dist_text, &place);
     struct err inner = {0};
     if (!status && generator_dist(dist, generator_of(spec->fill.kind), name, &inner))
         status = resolve_fail(resolve, &place, "%s", inner.text);
@@ -147,7 +158,7 @@ static enum status resolve_space(struct resolved_buffer *buffer, const struct re
     if (!spec->space)
         return STATUS_OK;
     const struct place place = {spec->at, "space", -1};
-    enum status status = resolve_text(&name, resolve, spec->space, &place);
+    enum status status = resolve_word(&name, resolve, spec->space, &place);
     if (status)
         return status;
     while (space < BUFFER_SPACES && strcmp(name, buffer_space_names[space]) != 0)
@@ -215,6 +226,72 @@ static enum status resolve_buffers(const struct resolve *resolve)
     return STATUS_OK;
 }
 
+/* How often the timed steps run over the buffers at most, without passes inside a launch. */
+static double count_passes(const struct resolved_step *steps, size_t count, bool all)
+{
+    double passes = 0;
+    for (size_t k = 0; k < count; k++) {
+        const struct resolved_step *step = &steps[k];
+        const double inside = step->steps ? count_passes(step->steps, step->step_count, true) : 1;
+        passes += all || step->timed ? (double)step->repeat * inside : 0;
+    }
+    return passes;
+}
+
+/* Bytes of the buffers but those of one role. */
+static double held_bytes(const struct resolved *resolved, enum buffer_role but)
+{
+    double bytes = 0;
+    for (size_t k = 0; k < resolved->buffer_count; k++)
+        bytes += resolved->buffers[k].spec->role == but ? 0 : (double)resolved->buffers[k].size_bytes;
+    return bytes;
+}
+
+/* A typing error in `work` would be a rate that nothing can have. */
+static enum status check_bytes(const struct resolve *resolve, const cJSON *at)
+{
+    const struct manifest *manifest = resolve->manifest;
+    const struct resolved *resolved = resolve->resolved;
+    const struct work *work = &resolved->work;
+    const double passes = fmax(1, count_passes(resolved->steps, resolved->step_count, false));
+    const struct {
+        const char *key, *words;
+        double bytes, most;
+    } claims[] = {
+        {"footprint", "", work->footprint_bytes, (double)resolved->buffer_bytes},
+        {"read", "that are read ", manifest->footprint ? 0 : work->read_bytes, held_bytes(resolved, ROLE_OUT) * passes},
+        {"write", "that are written ", manifest->footprint ? 0 : work->write_bytes,
+         held_bytes(resolved, ROLE_IN) * passes}};
+    /* Without bytes it is the footprint of something else: of LDS, or of a chase's ring. */
+    for (size_t k = 0; k < COUNT_OF(claims) && work->read_bytes + work->write_bytes > 0; k++) {
+        const struct place place = {at, claims[k].key, -1};
+        char claimed[UNITS_TEXT], most[UNITS_TEXT];
+        if (claims[k].bytes <= claims[k].most * (1 + 1e-9))
+            continue;
+        return resolve_fail(resolve, &place, "%s, but the buffers %shold %s%s", units_bytes(claimed, claims[k].bytes),
+                            claims[k].words, units_bytes(most, claims[k].most),
+                            k ? ": a kernel that passes over them more than once says their \"footprint\"" : "");
+    }
+    return STATUS_OK;
+}
+
+static enum status resolve_unit(const struct resolve *resolve, const cJSON *at)
+{
+    struct work *work = &resolve->resolved->work;
+    const struct place place = {at, "unit", -1};
+    char *unit = NULL;
+    enum status status = resolve_word(&unit, resolve, resolve->manifest->unit, &place);
+    if (status)
+        return status;
+    if (!machine_unit_known(unit))
+        return resolve_fail(resolve, &place,
+                            "there is no unit '%s': known are vector_TYPE, matrix_TYPE (f64, f32, f16, bf16, fp8, i8, "
+                            "...) and " TRANSCENDENTAL_UNIT,
+                            unit);
+    snprintf(work->unit, sizeof(work->unit), "%s", unit);
+    return STATUS_OK;
+}
+
 static enum status resolve_work(const struct resolve *resolve)
 {
     const struct manifest *manifest = resolve->manifest;
@@ -228,11 +305,12 @@ static enum status resolve_work(const struct resolve *resolve)
         {&work->read_bytes, manifest->read_bytes, 0, "read"},
         {&work->write_bytes, manifest->write_bytes, 0, "write"},
         {&work->flops, manifest->flops, 0, "flops"},
+        {&work->transcendentals, manifest->transcendentals, 0, "transcendentals"},
         {&work->items, manifest->items, 0, "items"},
         {&work->footprint_bytes, manifest->footprint, (double)resolve->resolved->buffer_bytes, "footprint"},
     };
-    const struct json *at = json_member(manifest->at, "work");
-    for (size_t k = 0; k < sizeof(parts) / sizeof(*parts); k++) {
+    const cJSON *at = json_member(manifest->at, "work");
+    for (size_t k = 0; k < COUNT_OF(parts); k++) {
         const struct place place = {at ? at : manifest->at, parts[k].key, -1};
         enum status status = resolve_number(parts[k].value, resolve, parts[k].expr, parts[k].absent, &place);
         if (status)
@@ -245,24 +323,14 @@ static enum status resolve_work(const struct resolve *resolve)
         snprintf(work->level, sizeof(work->level), "%s", manifest->level);
     if (manifest->item)
         snprintf(work->item, sizeof(work->item), "%s", manifest->item);
-    if (work->flops == 0 || !manifest->unit)
-        return STATUS_OK;
-    const struct place place = {at ? at : manifest->at, "unit", -1};
-    char *unit = NULL;
-    enum status status = resolve_text(&unit, resolve, manifest->unit, &place);
-    if (status)
-        return status;
-    const size_t length = strlen(unit);
-    if (length >= sizeof(work->unit))
-        return resolve_fail(resolve, &place, "'%s' is longer than a unit's name", unit);
-    memcpy(work->unit, unit, length + 1);
-    return STATUS_OK;
+    const enum status status = check_bytes(resolve, at ? at : manifest->at);
+    return status || work->flops == 0 || !manifest->unit ? status : resolve_unit(resolve, at ? at : manifest->at);
 }
 
 static enum status resolve_occupancy(const struct resolve *resolve)
 {
     const struct manifest_occupancy *occupancy = &resolve->manifest->occupancy;
-    const struct json *at = json_member(resolve->manifest->at, "occupancy");
+    const cJSON *at = json_member(resolve->manifest->at, "occupancy");
     const struct place place = {at ? at : resolve->manifest->at, occupancy->exactly ? "exactly" : "least", -1};
     const enum status status = resolve_number(&resolve->resolved->waves_claimed, resolve, occupancy->waves, 0, &place);
     if (!status && resolve->resolved->waves_claimed < 0)
@@ -271,76 +339,25 @@ static enum status resolve_occupancy(const struct resolve *resolve)
     return status;
 }
 
-/* Waiting and events alone are nothing to measure. */
-static bool has_timed_step(const struct resolved *resolved)
+double *resolved_slots(const struct resolved *resolved, struct arena *arena)
 {
-    static const bool works[] = {
-        [STEP_LAUNCH] = true, [STEP_COPY] = true,    [STEP_FILL] = true,  [STEP_LOAD] = true,  [STEP_GRAPH] = true,
-        [STEP_SYNC] = false,  [STEP_RECORD] = false, [STEP_WAIT] = false, [STEP_ALLOC] = true, [STEP_LOOP] = true,
-    };
-    for (size_t k = 0; k < resolved->step_count; k++)
-        if (resolved->steps[k].timed && works[resolved->steps[k].kind])
-            return true;
-    return false;
+    double *slots = arena_array(arena, manifest_slot_count(resolved->manifest), sizeof(*slots));
+    manifest_slots(slots, resolved->manifest, resolved->values, resolved->device, 0);
+    return slots;
 }
 
-/* One pair of events surrounds what is timed. */
-static bool is_timed_in_one_piece(const struct resolved *resolved)
+enum status resolve_manifest(struct resolved *resolved, const struct manifest *manifest,
+                             const struct param_value *values, const struct device_facts *device, struct arena *arena,
+                             struct arena *scratch, struct err *err)
 {
-    size_t starts = 0;
-    for (size_t k = 0; k < resolved->step_count; k++)
-        starts += resolved->steps[k].timed && (k == 0 || !resolved->steps[k - 1].timed);
-    return starts == 1;
-}
-
-static bool has_kind(const struct resolved *resolved, enum step_kind kind)
-{
-    for (size_t k = 0; k < resolved->step_count; k++)
-        if (resolved->steps[k].kind == kind)
-            return true;
-    for (size_t k = 0; k < resolved->setup_count; k++)
-        if (resolved->setup[k].kind == kind)
-            return true;
-    return false;
-}
-
-static bool launches_before_load(const struct resolved *resolved)
-{
-    bool launched = false;
-    for (size_t k = 0; k < resolved->step_count; k++) {
-        const enum step_kind kind = resolved->steps[k].kind;
-        if (kind == STEP_LOAD && launched)
-            return true;
-        launched = launched || kind == STEP_LAUNCH || kind == STEP_LOOP;
-    }
-    return false;
-}
-
-static enum status check_timed(const struct resolve *resolve)
-{
-    const struct place place = {resolve->manifest->at, "steps", -1};
-    if (!has_timed_step(resolve->resolved))
-        return resolve_fail(resolve, &place, "no timed step is left to run");
-    if (!is_timed_in_one_piece(resolve->resolved))
-        return resolve_fail(resolve, &place,
-                            "an untimed step stands between timed ones (sync, record and wait are timed too "
-                            "unless they say otherwise)");
-    if (has_kind(resolve->resolved, STEP_GRAPH) &&
-        (has_kind(resolve->resolved, STEP_LOAD) || has_kind(resolve->resolved, STEP_ALLOC)))
-        return resolve_fail(resolve, &place,
-                            "a graph keeps the code and the memory that it was made with: load and alloc steps "
-                            "cannot stand beside it");
-    if (launches_before_load(resolve->resolved))
-        return resolve_fail(resolve, &place,
-                            "a launch stands before the load step: the code is unloaded when the steps begin");
-    return STATUS_OK;
-}
-
-enum status resolve_slots(struct resolved *resolved, const struct manifest *manifest, const struct param_value *values,
-                          const double *slots, const struct device_facts *device, struct arena *arena, struct err *err)
-{
-    struct resolved made = {.manifest = manifest, .values = values, .slots = slots};
-    const struct resolve resolve = {&made, manifest, device, arena, err};
+    struct resolved made = {.manifest = manifest, .values = values, .device = device};
+    const struct resolve resolve = {.resolved = &made,
+                                    .manifest = manifest,
+                                    .device = device,
+                                    .slots = resolved_slots(&made, scratch),
+                                    .arena = arena,
+                                    .scratch = scratch,
+                                    .err = err};
     enum status status = check_require(&resolve);
     if (!status)
         status = resolve_buffers(&resolve);
@@ -349,23 +366,12 @@ enum status resolve_slots(struct resolved *resolved, const struct manifest *mani
     if (!status)
         status = resolve_steps(&made.setup, &made.setup_count, &resolve, manifest->setup, manifest->setup_count);
     if (!status)
-        status = check_timed(&resolve);
+        status = timing_of(&made.timing, &resolve);
     if (!status)
         status = resolve_work(&resolve);
     if (!status)
         status = resolve_occupancy(&resolve);
-    made.timing = timing_of(&made);
     if (!status)
         *resolved = made;
     return status;
-}
-
-enum status resolve_manifest(struct resolved *resolved, const struct manifest *manifest,
-                             const struct param_value *values, const struct device_facts *device, struct arena *arena,
-                             struct err *err)
-{
-    double *slots = arena_array(arena, manifest_slot_count(manifest), sizeof(*slots));
-    manifest_slots(slots, manifest, values, device, 0);
-    const struct param_value *own = arena_copy(arena, values, manifest->param_count * sizeof(*values));
-    return resolve_slots(resolved, manifest, own, slots, device, arena, err);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <math.h>
 
-#include "resolve_internal.h"
+#include "plan_internal.h"
 
 /* HIP and CUDA count workgroups with 31 bits in x; nothing we measure needs more in y or z. */
 #define MAX_GRID INT32_MAX
@@ -9,9 +9,9 @@
 static const char axis_names[] = "xyz";
 
 /* The object that holds a launch: the step itself where the manifest has the short form. */
-static const struct json *inside(const struct manifest_step *step, const char *key)
+static const cJSON *inside(const struct manifest_step *step, const char *key)
 {
-    const struct json *member = json_member(step->at, key);
+    const cJSON *member = json_member(step->at, key);
     return member ? member : step->at;
 }
 
@@ -61,7 +61,7 @@ static enum status resolve_arg(struct resolved_arg *arg, const struct resolve *r
 
 /* Each dimension at least 1; *product is of all three, a double because it may exceed 64 bits. */
 static enum status resolve_dimensions(uint32_t out[3], double *product, const struct resolve *resolve,
-                                      const struct expr *const exprs[3], const struct json *at, const char *key)
+                                      const struct expr *const exprs[3], const cJSON *at, const char *key)
 {
     *product = 1;
     for (int axis = 0; axis < 3; axis++) {
@@ -82,7 +82,7 @@ static enum status resolve_dimensions(uint32_t out[3], double *product, const st
 }
 
 static enum status resolve_lds(uint32_t *lds_bytes, const struct resolve *resolve, const struct expr *shared,
-                               const struct json *at)
+                               const cJSON *at)
 {
     const struct place place = {at, "shared", -1};
     uint64_t size = 0;
@@ -137,7 +137,7 @@ static enum status resolve_args(struct resolved_launch *launch, const struct res
 }
 
 static enum status resolve_launch(struct resolved_launch *launch, const struct resolve *resolve,
-                                  const struct manifest_launch *spec, const struct json *at)
+                                  const struct manifest_launch *spec, const cJSON *at)
 {
     double groups = 0, items = 0;
     char *symbol = NULL;
@@ -213,9 +213,9 @@ enum status resolve_steps(struct resolved_step **steps, size_t *count, const str
     struct resolved_step *resolved = arena_array(resolve->arena, source_count, sizeof(*resolved));
     size_t used = 0;
     for (size_t k = 0; k < source_count; k++) {
-        const struct json *at = source[k].kind == STEP_GRAPH  ? inside(&source[k], "graph")
-                                : source[k].kind == STEP_LOOP ? inside(&source[k], "loop")
-                                                              : source[k].at;
+        const cJSON *at = source[k].kind == STEP_GRAPH  ? inside(&source[k], "graph")
+                          : source[k].kind == STEP_LOOP ? inside(&source[k], "loop")
+                                                        : source[k].at;
         uint64_t repeat = 1;
         enum status status = resolve_size(&repeat, resolve, source[k].repeat, 1, &(struct place){at, "repeat", -1});
         if (status)

@@ -4,10 +4,24 @@
  */
 #include <string.h>
 
-#include "rooftile/text.h"
-#include "suite_internal.h"
+#include "plan_internal.h"
 
-#define COUNT_OF(array) (sizeof(array) / sizeof(*(array)))
+/* What every result has, whatever the kernel (suite.h): for key figures its unit and whether more is better, and
+ * whether it can be an axis of a derived quantity. */
+static const struct {
+    const char *name, *unit; /* NULL: of no key figure */
+    bool higher_is_better, axis;
+} quantities[] = {
+    {"time_ns", "ns", false, true},
+    {"bytes_per_s", "B/s", true, true},
+    {"flops_per_s", "FLOP/s", true, true},
+    {"items_per_s", "1/s", true, false},
+    {"ns_per_item", "ns", false, true},
+    {"fraction", "1", true, false},
+    {"bytes", NULL, false, true},
+    {"intensity", NULL, false, true},
+    {"transcendentals_per_s", "OP/s", true, true},
+};
 
 /* ---- derived quantities ---- */
 
@@ -30,10 +44,10 @@ static bool needs(const struct derive_key *key, const char *method)
     return named != key->others;
 }
 
-static enum status check_needs(const struct json *json, const char *method, struct err *err)
+static enum status check_needs(const cJSON *json, const char *method, struct err *err)
 {
     for (size_t k = 0; k < COUNT_OF(derive_needs); k++) {
-        const struct json *member = json_member(json, derive_needs[k].key);
+        const cJSON *member = json_member(json, derive_needs[k].key);
         const bool needed = needs(&derive_needs[k], method);
         if (needed && !member)
             return json_fail(json, err, "the key '%s' is missing: the method '%s' has it", derive_needs[k].key, method);
@@ -43,49 +57,51 @@ static enum status check_needs(const struct json *json, const char *method, stru
     return STATUS_OK;
 }
 
-static enum status part_parse(void *field, const struct json *at, const struct json_key *key, struct json_into *into,
+static enum status part_parse(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
                               struct err *err)
 {
     struct suite_part *part = field;
-    part->name = at->key;
-    const enum status status = json_into_u64(&part->times, at, key, into, err);
+    (void)row;
+    (void)in;
+    part->name = at->string;
+    const enum status status = json_whole(&part->times, at, 1ull << 53, err);
     return !status && !part->times ? json_fail(at, err, "a part that is there 0 times is no part") : status;
 }
 
-static const struct json_elements part_elements = {sizeof(struct suite_part), part_parse, NULL};
-#define FIELD(name) offsetof(struct suite_derive, name)
-static const struct json_key derive_keys[] = {
-    {"name", json_into_string, FIELD(name), .need = JSON_REQUIRED},
-    {"method", json_into_string, FIELD(method), .need = JSON_REQUIRED},
-    {"kernel", json_into_string, .field = FIELD(kernel)},
-    {"x", json_into_string, .field = FIELD(x)},
-    {"y", json_into_string, .field = FIELD(y)},
-    {"rows", json_into_string, .field = FIELD(rows)},
-    {"to", json_into_string, .field = FIELD(to)},
-    {"layers", json_into_string, .field = FIELD(layers)},
-    {"group", json_into_strings, FIELD(group), .count = FIELD(group_count)},
-    {"parts", json_into_members, FIELD(parts), .count = FIELD(part_count), .more = &part_elements},
+static const struct record part_elements = {.size = sizeof(struct suite_part), .get = part_parse};
+#define RECORD_STRUCT struct suite_derive
+static const struct record_field derive_rows[] = {
+    FIELD_STRING("name", name, RECORD_REQUIRED),
+    FIELD_STRING("method", method, RECORD_REQUIRED),
+    FIELD_STRING("kernel", kernel),
+    FIELD_STRING("x", x),
+    FIELD_STRING("y", y),
+    FIELD_STRING("rows", rows),
+    FIELD_STRING("to", to),
+    FIELD_STRING("layers", layers),
+    FIELD_LIST("group", group, group_count, record_word),
+    FIELD_MAP("parts", parts, part_count, part_elements),
 };
-#undef FIELD
+static const struct record derive_record = {RECORD_TABLE(derive_rows)};
+#undef RECORD_STRUCT
 
 /* The name of item `at` of a list of structs that begin with their names must be a new one. */
-static enum status check_unique(const struct json *at, const void *item, size_t size, const char *problem,
-                                struct err *err)
+static enum status check_unique(const cJSON *at, const void *item, size_t size, const char *problem, struct err *err)
 {
     const char *own = *(const char *const *)item;
-    for (size_t k = 1; k <= at->index; k++)
+    for (size_t k = 1; k <= json_index(at); k++)
         if (strcmp(*(const char *const *)((const char *)item - k * size), own) == 0)
             return json_fail(json_member(at, "name"), err, problem, own);
     return STATUS_OK;
 }
 
-static enum status derive_parse(void *field, const struct json *at, const struct json_key *key, struct json_into *into,
+static enum status derive_parse(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
                                 struct err *err)
 {
     struct suite_derive *derive = field;
-    (void)key;
+    (void)row;
     *derive = (struct suite_derive){.at = at, .x = "", .y = "time_ns"};
-    enum status status = json_read_table(derive, at, derive_keys, JSON_KEYS(derive_keys), into, err);
+    enum status status = record_parse(derive, &derive_record, at, in, err);
     if (!status)
         status = check_needs(at, derive->method, err);
     if (!status && derive->layers && derive->group_count)
@@ -94,29 +110,85 @@ static enum status derive_parse(void *field, const struct json *at, const struct
         status = json_fail(json_member(at, "parts"), err, "has no parts");
     return status ? status : check_unique(at, derive, sizeof(*derive), "'%s' is derived twice", err);
 }
-const struct json_elements suite_derives = {sizeof(struct suite_derive), derive_parse, NULL};
+const struct record suite_derives = {.size = sizeof(struct suite_derive), .get = derive_parse};
+
+/* ---- derived quantities against the catalog ---- */
+
+#define MAX_DERIVE_NAMES 64
+
+/* The names that x and y may have; only parameters can group. */
+static size_t collect(const char *names[static MAX_DERIVE_NAMES], const struct manifest *manifest, bool params_only)
+{
+    size_t count = 0;
+    for (size_t k = 0; k < manifest->param_count && count < MAX_DERIVE_NAMES; k++)
+        names[count++] = manifest->params[k].name;
+    for (size_t k = 0; !params_only && k < COUNT_OF(quantities) && count < MAX_DERIVE_NAMES; k++)
+        if (quantities[k].axis)
+            names[count++] = quantities[k].name;
+    for (size_t k = 0; !params_only && k < manifest->metric_count && count < MAX_DERIVE_NAMES; k++)
+        names[count++] = manifest->metrics[k].name;
+    return count;
+}
+
+static enum status check_name(const struct manifest *manifest, const char *name, bool params_only, const cJSON *at,
+                              struct err *err)
+{
+    const char *names[MAX_DERIVE_NAMES] = {NULL};
+    const size_t count = collect(names, manifest, params_only);
+    for (size_t k = 0; k < count; k++)
+        if (strcmp(names[k], name) == 0)
+            return STATUS_OK;
+    json_fail(at, err, "kernel '%s' has no %s '%s'", manifest->name, params_only ? "parameter" : "parameter or metric",
+              name);
+    return err_nearest(err, name, names, count, NULL);
+}
+
+static enum status check_derive(const struct suite_derive *derive, const struct catalog *catalog, struct err *err)
+{
+    const struct manifest *manifest = NULL, *to = NULL;
+    struct err inner;
+    if (!derive->kernel) /* shares: of shapes, whatever the kernels */
+        return STATUS_OK;
+    if (catalog_get(&manifest, catalog, derive->kernel, &inner))
+        return json_fail(json_member(derive->at, "kernel"), err, "%s", inner.text);
+    if (derive->to && catalog_get(&to, catalog, derive->to, &inner))
+        return json_fail(json_member(derive->at, "to"), err, "%s", inner.text);
+    enum status status =
+        derive->to ? STATUS_OK : check_name(manifest, derive->x, false, json_member(derive->at, "x"), err);
+    if (!status && derive->to)
+        status = check_name(to, derive->y, false, json_member(derive->at, "y"), err);
+    if (!status)
+        status = check_name(manifest, derive->y, false, json_member(derive->at, "y"), err);
+    if (!status && derive->rows)
+        status = check_name(manifest, derive->x, true, json_member(derive->at, "x"), err);
+    if (!status && derive->rows)
+        status = check_name(manifest, derive->rows, true, json_member(derive->at, "rows"), err);
+    for (size_t k = 0; k < derive->group_count && !status; k++)
+        status = check_name(manifest, derive->group[k], true, json_at(json_member(derive->at, "group"), k), err);
+    return status;
+}
+
+enum status derives_check(const struct suite *suite, const struct catalog *catalog, struct err *err)
+{
+    for (size_t k = 0; k < suite->derive_count; k++) {
+        enum status status = check_derive(&suite->derives[k], catalog, err);
+        if (status)
+            return status;
+    }
+    return STATUS_OK;
+}
 
 /* ---- key figures ---- */
 
 static const char *const methods[] = {"geomean", "value", "min", "max"};
-
-/* What every result has, with its unit and whether more is better. */
-static const struct {
-    const char *of, *unit;
-    bool higher_is_better;
-} quantities[] = {
-    {"time_ns", "ns", false},     {"bytes_per_s", "B/s", true}, {"flops_per_s", "FLOP/s", true},
-    {"items_per_s", "1/s", true}, {"ns_per_item", "ns", false}, {"fraction", "1", true},
-};
 
 static enum status check_method(const struct suite_kpi *kpi, struct err *err)
 {
     for (size_t k = 0; k < COUNT_OF(methods); k++)
         if (!strcmp(kpi->method, methods[k]))
             return STATUS_OK;
-    const char *near = text_nearest(kpi->method, methods, COUNT_OF(methods));
-    return json_fail(json_member(kpi->at, "method"), err, "'%s' is none of geomean, value, min, max%s%s%s", kpi->method,
-                     near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+    json_fail(json_member(kpi->at, "method"), err, "'%s' is none of geomean, value, min, max", kpi->method);
+    return err_nearest(err, kpi->method, methods, COUNT_OF(methods), NULL);
 }
 
 static enum status read_better(struct suite_kpi *kpi, bool required, struct err *err)
@@ -138,7 +210,7 @@ static enum status read_better(struct suite_kpi *kpi, bool required, struct err 
 static enum status read_quantity(struct suite_kpi *kpi, struct err *err)
 {
     for (size_t k = 0; k < COUNT_OF(quantities); k++)
-        if (!strcmp(kpi->of, quantities[k].of)) {
+        if (quantities[k].unit && !strcmp(kpi->of, quantities[k].name)) {
             if (kpi->unit)
                 return json_fail(json_member(kpi->at, "unit"), err, "'%s' is always in %s", kpi->of,
                                  quantities[k].unit);
@@ -150,24 +222,25 @@ static enum status read_quantity(struct suite_kpi *kpi, struct err *err)
     return read_better(kpi, true, err);
 }
 
-#define FIELD(name) offsetof(struct suite_kpi, name)
-static const struct json_key kpi_keys[] = {
-    {"name", json_into_string, FIELD(name), .need = JSON_REQUIRED},
-    {"method", json_into_string, FIELD(method), .need = JSON_REQUIRED},
-    {"of", json_into_string, FIELD(of), .need = JSON_REQUIRED},
-    {"unit", json_into_string, .field = FIELD(unit)},
-    {"cases", json_into_strings, FIELD(filters), .count = FIELD(filter_count)},
-    {"better", .read = NULL}, /* its default depends on the others */
+#define RECORD_STRUCT struct suite_kpi
+static const struct record_field kpi_rows[] = {
+    FIELD_STRING("name", name, RECORD_REQUIRED),
+    FIELD_STRING("method", method, RECORD_REQUIRED),
+    FIELD_STRING("of", of, RECORD_REQUIRED),
+    FIELD_STRING("unit", unit),
+    FIELD_LIST("cases", filters, filter_count, record_word),
+    FIELD_COMMENT("better"), /* its default depends on the others */
 };
-#undef FIELD
+static const struct record kpi_record = {RECORD_TABLE(kpi_rows)};
+#undef RECORD_STRUCT
 
-static enum status kpi_parse(void *field, const struct json *at, const struct json_key *key, struct json_into *into,
+static enum status kpi_parse(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
                              struct err *err)
 {
     struct suite_kpi *kpi = field;
-    (void)key;
+    (void)row;
     *kpi = (struct suite_kpi){.at = at};
-    enum status status = json_read_table(kpi, at, kpi_keys, JSON_KEYS(kpi_keys), into, err);
+    enum status status = record_parse(kpi, &kpi_record, at, in, err);
     if (!status && !kpi->name[0])
         status = json_fail(json_member(at, "name"), err, "must not be empty");
     if (!status && !kpi->filter_count)
@@ -178,4 +251,4 @@ static enum status kpi_parse(void *field, const struct json *at, const struct js
         status = read_quantity(kpi, err);
     return status ? status : check_unique(at, kpi, sizeof(*kpi), "the key figure '%s' is declared twice", err);
 }
-const struct json_elements suite_kpis = {sizeof(struct suite_kpi), kpi_parse, NULL};
+const struct record suite_kpis = {.size = sizeof(struct suite_kpi), .get = kpi_parse};

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
+#include "plan_internal.h"
 #include "rooftile/file.h"
 #include "rooftile/hash.h"
 #include "rooftile/text.h"
-#include "suite_internal.h"
 
 struct shape_file {
     const char *name, *summary;
@@ -12,37 +12,40 @@ struct shape_file {
     size_t count;
 };
 
-#define FIELD(name) offsetof(struct suite_shape, name)
-static const struct json_key shape_keys[] = {
-    {"name", json_into_string, FIELD(name), .need = JSON_REQUIRED},
-    {"summary", json_into_string, .field = FIELD(summary)},
-    {"params", json_into_members, FIELD(params), JSON_REQUIRED, FIELD(param_count), &suite_params},
+#define RECORD_STRUCT struct suite_shape
+static const struct record_field shape_rows[] = {
+    FIELD_STRING("name", name, RECORD_REQUIRED),
+    FIELD_STRING("summary", summary),
+    FIELD_MAP("params", params, param_count, suite_params, RECORD_REQUIRED),
 };
-#undef FIELD
+static const struct record shape_record = {RECORD_TABLE(shape_rows)};
+#undef RECORD_STRUCT
 
-static enum status shape_parse(void *field, const struct json *at, const struct json_key *key, struct json_into *into,
+static enum status shape_parse(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
                                struct err *err)
 {
     struct suite_shape *shape = field;
-    (void)key;
-    const enum status status = json_read_table(shape, at, shape_keys, JSON_KEYS(shape_keys), into, err);
+    (void)row;
+    const enum status status = record_parse(shape, &shape_record, at, in, err);
     if (status)
         return status;
     if (!*shape->name || strpbrk(shape->name, " *?[]!"))
         return json_fail(json_member(at, "name"), err, "a shape's name has no spaces and no * ? [ ] !");
-    for (size_t k = 1; k <= at->index; k++)
+    for (size_t k = 1; k <= json_index(at); k++)
         if (strcmp((shape - k)->name, shape->name) == 0)
             return json_fail(json_member(at, "name"), err, "a second shape of the name '%s'", shape->name);
     return STATUS_OK;
 }
 
-static const struct json_elements shape_elements = {sizeof(struct suite_shape), shape_parse, NULL};
-static const struct json_key file_keys[] = {
-    {"name", json_into_string, .field = offsetof(struct shape_file, name)},
-    {"summary", json_into_string, .field = offsetof(struct shape_file, summary)},
-    {"shapes", json_into_items, offsetof(struct shape_file, shapes), JSON_REQUIRED, offsetof(struct shape_file, count),
-     &shape_elements},
+static const struct record shape_elements = {.size = sizeof(struct suite_shape), .get = shape_parse};
+#define RECORD_STRUCT struct shape_file
+static const struct record_field file_rows[] = {
+    FIELD_STRING("name", name),
+    FIELD_STRING("summary", summary),
+    FIELD_LIST("shapes", shapes, count, shape_elements, RECORD_REQUIRED),
 };
+static const struct record file_record = {RECORD_TABLE(file_rows)};
+#undef RECORD_STRUCT
 
 /* All shapes of the file, whose content becomes part of the suite's hash. */
 static enum status read_file(struct suite_shape **shapes, size_t *count, const char *path, char sha256[HASH_TEXT],
@@ -50,14 +53,13 @@ static enum status read_file(struct suite_shape **shapes, size_t *count, const c
 {
     char *data = NULL;
     size_t length = 0;
-    const struct json *root = NULL;
+    const cJSON *root = NULL;
     struct shape_file file = {0};
     enum status status = file_read(&data, &length, path, FILE_LIMIT_BYTES, arena, err);
     if (!status)
         status = json_parse(&root, path, data, length, arena, err);
     if (!status)
-        status =
-            json_read_table(&file, root, file_keys, JSON_KEYS(file_keys), &(struct json_into){.arena = arena}, err);
+        status = record_parse(&file, &file_record, root, &(struct record_in){.arena = arena}, err);
     if (status)
         return status;
     const char *joined = arena_printf(arena, "%s%s", sha256, data);
@@ -68,8 +70,8 @@ static enum status read_file(struct suite_shape **shapes, size_t *count, const c
 }
 
 /* Keeps those that a glob names, in the file's order. A glob that names none is a mistake. */
-static enum status choose(struct suite_shape *shapes, size_t *count, const struct json *object,
-                          const char *const *globs, size_t glob_count, struct err *err)
+static enum status choose(struct suite_shape *shapes, size_t *count, const cJSON *object, const char *const *globs,
+                          size_t glob_count, struct err *err)
 {
     for (size_t g = 0; g < glob_count; g++) {
         bool used = false;
@@ -97,21 +99,24 @@ struct choice {
     size_t glob_count;
 };
 
-enum status suite_read_shapes(const struct suite_shape **shapes, size_t *count, const struct json *json,
-                              struct suite *suite, struct arena *arena, struct err *err)
+#define RECORD_STRUCT struct choice
+static const struct record_field choice_rows[] = {
+    FIELD_STRING("file", file, RECORD_REQUIRED),
+    FIELD_LIST("names", globs, glob_count, record_word),
+};
+static const struct record choice_record = {RECORD_TABLE(choice_rows)};
+#undef RECORD_STRUCT
+
+enum status suite_read_shapes(const struct suite_shape **shapes, size_t *count, const cJSON *json, struct suite *suite,
+                              struct arena *arena, struct err *err)
 {
-    static const struct json_key keys[] = {
-        {"file", json_into_string, offsetof(struct choice, file), .need = JSON_REQUIRED},
-        {"names", json_into_strings, offsetof(struct choice, globs), .count = offsetof(struct choice, glob_count)},
-    };
     struct choice chosen = {0};
-    const struct json *object = json_member(json, "shapes");
+    const cJSON *object = json_member(json, "shapes");
     struct suite_shape *read = NULL;
     size_t read_count = 0;
     if (!object)
         return STATUS_OK;
-    enum status status =
-        json_read_table(&chosen, object, keys, JSON_KEYS(keys), &(struct json_into){.arena = arena}, err);
+    enum status status = record_parse(&chosen, &choice_record, object, &(struct record_in){.arena = arena}, err);
     if (status)
         return status;
     const char *path = path_join(arena, path_dir(arena, suite->path), chosen.file);
@@ -143,23 +148,14 @@ enum status suite_apply_shape(struct suite_case *out, const struct suite_case *f
                               struct arena *arena, struct err *err)
 {
     struct suite_case made = *from;
-    struct param *params = arena_array(arena, from->param_count + shape->param_count, sizeof(*params));
-    const char **tags = arena_array(arena, from->tag_count + 1, sizeof(*tags));
-    for (size_t k = 0; k < from->param_count; k++)
-        params[k] = from->params[k];
-    for (size_t k = 0; k < shape->param_count; k++) {
+    for (size_t k = 0; k < shape->param_count; k++)
         if (is_own(from, shape->params[k].name))
             return json_fail(json_member(from->at, "shapes"), err, "the shape '%s' has '%s', which this case sets too",
                              shape->name, shape->params[k].name);
-        params[from->param_count + k] = shape->params[k];
-    }
-    for (size_t k = 0; k < from->tag_count; k++)
-        tags[k] = from->tags[k];
-    tags[from->tag_count] = shape->name;
-    made.params = params;
-    made.param_count = from->param_count + shape->param_count;
-    made.tags = tags;
-    made.tag_count = from->tag_count + 1;
+    made.params =
+        joined(arena, from->params, from->param_count, shape->params, shape->param_count, sizeof(*made.params));
+    made.param_count += shape->param_count;
+    made.tags = joined(arena, from->tags, made.tag_count++, &shape->name, 1, sizeof(*made.tags));
     made.shape = shape->name;
     *out = made;
     return STATUS_OK;

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "plan_internal.h"
 #include "rooftile/units.h"
-#include "suite_internal.h"
 
 /* Longer than any number anyone writes; a longer word is a string. */
 #define NUMBER_TEXT 64
@@ -14,6 +14,12 @@
 #define SLACK 1e-9
 
 /* ---- ranges ---- */
+
+struct sweep_range {
+    double from, to;
+    char op; /* '+' or '*' */
+    double by;
+};
 
 static bool parse_part(double *value, const char *text, size_t length)
 {
@@ -80,7 +86,7 @@ static enum status parse_range(struct sweep_range *range, const char *text, stru
 }
 
 /* How many values, as a double so that absurd counts survive until they are refused. */
-enum status sweep_count_range(double *count, const struct sweep_range *range, const char *text, struct err *err)
+static enum status count_range(double *count, const struct sweep_range *range, const char *text, struct err *err)
 {
     const double from = range->from, to = range->to, by = range->by;
     if (from > to)
@@ -113,21 +119,30 @@ static double tidy(double value)
     return strtod(digits, NULL);
 }
 
-void sweep_expand_range(struct param_value *values, size_t count, const struct sweep_range *range)
+/* `text` stands for the range in messages. ERR_CONFIG when it never ends, or has too many values. */
+static enum status expand_range(struct param_value **out, size_t *count, const struct sweep_range *range,
+                                const char *text, struct arena *arena, struct err *err)
 {
-    double value = range->from;
-    for (size_t k = 0; k < count; k++) {
+    double total = 0, value = range->from;
+    enum status status = count_range(&total, range, text, err);
+    if (status)
+        return status;
+    struct param_value *values = arena_array(arena, (size_t)total, sizeof(*values));
+    for (size_t k = 0; k < (size_t)total; k++) {
         if (range->op == '+')
             value = range->from + (double)k * range->by;
         values[k] = (struct param_value){.kind = PARAM_NUMBER, .number = tidy(fmin(value, range->to))};
         if (range->op == '*')
             value *= range->by;
     }
+    *out = values;
+    *count = (size_t)total;
+    return STATUS_OK;
 }
 
 /* ---- lists and single values ---- */
 
-enum status sweep_parse_value(struct param_value *value, const char *text, struct arena *arena, struct err *err)
+static enum status parse_value(struct param_value *value, const char *text, struct arena *arena, struct err *err)
 {
     if (is_range(text))
         return err_set(err, ERR_CONFIG, "'%s' is a range where one value is meant", text);
@@ -179,7 +194,7 @@ static enum status parse_elements(struct sweep *sweep, const char *text, struct 
             trimmed--;
         if (!trimmed)
             return err_set(err, ERR_CONFIG, "'%s' has an empty value", text);
-        enum status status = sweep_parse_value(&values[k], arena_strndup(arena, first, trimmed), arena, err);
+        enum status status = parse_value(&values[k], arena_strndup(arena, first, trimmed), arena, err);
         if (status)
             return status;
         at += length + 1;
@@ -198,71 +213,64 @@ enum status sweep_parse(struct sweep *sweep, const char *param, const char *text
             return status;
     } else {
         struct sweep_range range = {0};
-        double count = 0;
+        struct param_value *values = NULL;
         enum status status = parse_range(&range, text, err);
         if (!status)
-            status = sweep_count_range(&count, &range, text, err);
+            status = expand_range(&values, &parsed.count, &range, text, arena, err);
         if (status)
             return status;
-        parsed.count = (size_t)count;
-        struct param_value *values = arena_array(arena, parsed.count, sizeof(*values));
-        sweep_expand_range(values, parsed.count, &range);
         parsed.values = values;
     }
     *sweep = parsed;
     return STATUS_OK;
 }
 
-/* ---- sweeps as suites write them ---- */
-
-/* Sweeps as suites write them: a string, a list, {values} or {min, max, step}, the objects with an optional exclude. */
-
-#define COUNT_OF(array) (sizeof(array) / sizeof(*(array)))
+/* ---- sweeps as suites write them: a string, a list, {values} or {min, max, step}, the objects with an optional
+ * exclude ---- */
 
 /* Three numbers of 15 digits. */
 #define RANGE_TEXT 96
 
-enum status sweep_value_from_json(struct param_value *value, const struct json *json, struct arena *arena,
-                                  struct err *err)
+enum status sweep_value_from_json(struct param_value *value, const cJSON *json, struct arena *arena, struct err *err)
 {
-    if (json->type != JSON_STRING)
+    if (!cJSON_IsString(json))
         return param_from_json(value, json, arena, err);
     struct err inner;
-    if (sweep_parse_value(value, json->string, arena, &inner))
+    if (parse_value(value, json->valuestring, arena, &inner))
         return json_fail(json, err, "%s", inner.text);
     return STATUS_OK;
 }
 
-static enum status values_from_array(struct param_value **values, size_t *count, const struct json *array,
+static enum status values_from_array(struct param_value **values, size_t *count, const cJSON *array,
                                      struct arena *arena, struct err *err)
 {
-    if (array->type != JSON_ARRAY)
-        return json_fail(array, err, "expected an array, found %s", json_type_name(array->type));
-    struct param_value *read = arena_array(arena, array->count, sizeof(*read));
+    if (!cJSON_IsArray(array))
+        return json_fail(array, err, "expected an array, found %s", json_type_name(array));
+    struct param_value *read = arena_array(arena, json_count(array), sizeof(*read));
     size_t at = 0;
-    for (const struct json *child = array->first; child; child = child->next) {
+    for (const cJSON *child = array->child; child; child = child->next) {
         enum status status = sweep_value_from_json(&read[at++], child, arena, err);
         if (status)
             return status;
     }
     *values = read;
-    *count = array->count;
+    *count = json_count(array);
     return STATUS_OK;
 }
 
 /* A number, or a string with a suffix such as "16Ki". */
-static enum status get_bound(double *resolved, const struct json *object, const char *key, struct err *err)
+static enum status get_bound(double *resolved, const cJSON *object, const char *key, struct err *err)
 {
-    const struct json *member = json_member(object, key);
-    if (member && member->type == JSON_STRING) {
-        if (!units_parse_number(resolved, member->string))
-            return json_fail(member, err, "'%s' is not a number", member->string);
+    const cJSON *member = json_member(object, key);
+    if (member && cJSON_IsString(member)) {
+        if (!units_parse_number(resolved, member->valuestring))
+            return json_fail(member, err, "'%s' is not a number", member->valuestring);
         return STATUS_OK;
     }
     return json_get_number(resolved, object, key, JSON_OPTIONAL, err);
 }
 
-static enum status values_from_range(struct param_value **values, size_t *count, const struct json *object,
+static enum status values_from_range(struct param_value **values, size_t *count, const cJSON *object,
                                      struct arena *arena, struct err *err)
 {
     static const char *const needed[] = {"min", "max"};
@@ -281,17 +289,12 @@ static enum status values_from_range(struct param_value **values, size_t *count,
     char text[RANGE_TEXT];
     snprintf(text, sizeof(text), "%.15g..%.15g+%.15g", range.from, range.to, range.by);
     struct err inner;
-    double total = 0;
-    if (sweep_count_range(&total, &range, text, &inner))
-        return json_fail(object, err, "%s", inner.text);
-    *count = (size_t)total;
-    *values = arena_array(arena, *count, sizeof(**values));
-    sweep_expand_range(*values, *count, &range);
-    return STATUS_OK;
+    return expand_range(values, count, &range, text, arena, &inner) ? json_fail(object, err, "%s", inner.text)
+                                                                    : STATUS_OK;
 }
 
-static enum status drop_excluded(struct param_value *values, size_t *count, const struct json *exclude,
-                                 struct arena *arena, struct err *err)
+static enum status drop_excluded(struct param_value *values, size_t *count, const cJSON *exclude, struct arena *arena,
+                                 struct err *err)
 {
     struct param_value *dropped = NULL;
     size_t dropped_count = 0;
@@ -310,42 +313,42 @@ static enum status drop_excluded(struct param_value *values, size_t *count, cons
     return STATUS_OK;
 }
 
-static enum status values_from_object(struct param_value **values, size_t *count, const struct json *object,
+static enum status values_from_object(struct param_value **values, size_t *count, const cJSON *object,
                                       struct arena *arena, struct err *err)
 {
     static const char *const keys[] = {"values", "min", "max", "step", "exclude"};
     enum status status = json_check_keys(object, keys, COUNT_OF(keys), err);
     if (status)
         return status;
-    const struct json *listed = json_member(object, "values");
+    const cJSON *listed = json_member(object, "values");
     for (size_t k = 1; listed && k <= 3; k++)
         if (json_member(object, keys[k]))
             return json_fail_key(json_member(object, keys[k]), err, "'%s' does not go with 'values'", keys[k]);
     status = listed ? values_from_array(values, count, listed, arena, err)
                     : values_from_range(values, count, object, arena, err);
-    const struct json *exclude = json_member(object, "exclude");
+    const cJSON *exclude = json_member(object, "exclude");
     if (!status && exclude)
         status = drop_excluded(*values, count, exclude, arena, err);
     return status;
 }
 
-enum status sweep_from_json(struct sweep *sweep, const char *param, const struct json *json, struct arena *arena,
+enum status sweep_from_json(struct sweep *sweep, const char *param, const cJSON *json, struct arena *arena,
                             struct err *err)
 {
     struct sweep parsed = {.param = arena_strdup(arena, param), .at = json};
     struct param_value *values = NULL;
-    if (json->type == JSON_STRING) {
+    if (cJSON_IsString(json)) {
         struct err inner;
-        if (sweep_parse(&parsed, param, json->string, arena, &inner))
+        if (sweep_parse(&parsed, param, json->valuestring, arena, &inner))
             return json_fail(json, err, "%s", inner.text);
         parsed.at = json;
         *sweep = parsed;
         return STATUS_OK;
     }
     enum status status = STATUS_OK;
-    if (json->type == JSON_ARRAY) {
+    if (cJSON_IsArray(json)) {
         status = values_from_array(&values, &parsed.count, json, arena, err);
-    } else if (json->type == JSON_OBJECT) {
+    } else if (cJSON_IsObject(json)) {
         status = values_from_object(&values, &parsed.count, json, arena, err);
     } else {
         values = arena_alloc(arena, sizeof(*values));

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which timers see the timed steps of a case. Marks of the measurement stand on stream 0: what another stream does lies
- * between them only where events of the manifest tie it to stream 0 on both sides.
+ * What is timed of a case's steps, and which timers see it. Events of the measurement stand on stream 0: what another
+ * stream does lies between them only where events of the manifest tie it to stream 0 on both sides.
  */
 #include "plan_internal.h"
-#include "resolve_internal.h"
 
 /* What is known of each stream, going through the timed steps in order. Sets of streams are bits. */
 struct streams {
@@ -70,33 +69,96 @@ static bool is_apart(const struct resolved *resolved)
     return streams.early || (streams.used & ~streams.after[0]);
 }
 
-static bool has_kind(const struct resolved_step *steps, size_t count, enum step_kind kind)
+/* ---- which steps there are ---- */
+
+#define BIT(kind) (1u << (kind))
+
+/* Their kinds, as bits; of timed steps alone, or of all. */
+static unsigned kinds_of(const struct resolved_step *steps, size_t count, bool all)
 {
+    unsigned kinds = 0;
     for (size_t k = 0; k < count; k++)
-        if (steps[k].timed && (steps[k].kind == kind || has_kind(steps[k].steps, steps[k].step_count, kind)))
+        if (all || steps[k].timed)
+            kinds |= BIT(steps[k].kind) | kinds_of(steps[k].steps, steps[k].step_count, all);
+    return kinds;
+}
+
+/* One pair of events surrounds what is timed. */
+static bool is_timed_in_one_piece(const struct resolved *resolved)
+{
+    size_t starts = 0;
+    for (size_t k = 0; k < resolved->step_count; k++)
+        starts += resolved->steps[k].timed && (k == 0 || !resolved->steps[k - 1].timed);
+    return starts == 1;
+}
+
+static bool launches_before_load(const struct resolved *resolved)
+{
+    bool launched = false;
+    for (size_t k = 0; k < resolved->step_count; k++) {
+        const enum step_kind kind = resolved->steps[k].kind;
+        if (kind == STEP_LOAD && launched)
             return true;
+        launched = launched || kind == STEP_LAUNCH || kind == STEP_LOOP;
+    }
     return false;
 }
 
-struct timing timing_of(const struct resolved *resolved)
+static enum status check_steps(const struct resolve *resolve, unsigned timed)
 {
-    struct timing timing = {.apart = is_apart(resolved)};
+    const struct resolved *resolved = resolve->resolved;
+    const struct place place = {resolve->manifest->at, "steps", -1};
+    const unsigned all =
+        kinds_of(resolved->steps, resolved->step_count, true) | kinds_of(resolved->setup, resolved->setup_count, true);
+    /* Waiting and events alone are nothing to measure. */
+    if (!(timed & ~(BIT(STEP_SYNC) | BIT(STEP_RECORD) | BIT(STEP_WAIT))))
+        return resolve_fail(resolve, &place, "no timed step is left to run");
+    if (!is_timed_in_one_piece(resolved))
+        return resolve_fail(resolve, &place,
+                            "an untimed step stands between timed ones (sync, record and wait are timed too "
+                            "unless they say otherwise)");
+    if (all & BIT(STEP_GRAPH) && all & (BIT(STEP_LOAD) | BIT(STEP_ALLOC)))
+        return resolve_fail(resolve, &place,
+                            "a graph keeps the code and the memory that it was made with: load and alloc steps "
+                            "cannot stand beside it");
+    if (launches_before_load(resolved))
+        return resolve_fail(resolve, &place,
+                            "a launch stands before the load step: the code is unloaded when the steps begin");
+    return STATUS_OK;
+}
+
+enum status timing_of(struct timing *timing, const struct resolve *resolve)
+{
+    const struct resolved *resolved = resolve->resolved;
+    const unsigned kinds = kinds_of(resolved->steps, resolved->step_count, false);
     const struct resolved_step *last = NULL;
     size_t timed = 0, plain = 0;
+    uint64_t launches = 0;
+    enum status status = check_steps(resolve, kinds);
+    if (status)
+        return status;
     for (size_t k = 0; k < resolved->step_count; k++) {
         const struct resolved_step *step = &resolved->steps[k];
         if (step->timed)
             last = step;
         timed += step->timed;
+        launches += step->repeat;
         plain += step->timed && step->kind == STEP_LAUNCH && !step->stream;
     }
-    timing.reloads = has_kind(resolved->steps, resolved->step_count, STEP_LOAD) ||
-                     has_kind(resolved->steps, resolved->step_count, STEP_ALLOC);
-    timing.waits = timing.reloads || has_kind(resolved->steps, resolved->step_count, STEP_SYNC);
-    timing.one_launch = timed == 1 && last->kind == STEP_LAUNCH && last->repeat == 1 && !last->launch.spec->cooperative;
-    timing.launches_only = plain == resolved->step_count;
-    return timing;
+    const bool reloads = kinds & (BIT(STEP_LOAD) | BIT(STEP_ALLOC));
+    *timing = (struct timing){
+        .reloads = reloads,
+        .waits = reloads || kinds & BIT(STEP_SYNC),
+        .apart = is_apart(resolved),
+        .one_launch = timed == 1 && last->kind == STEP_LAUNCH && last->repeat == 1 && !last->launch.spec->cooperative,
+        .all_timed = timed == resolved->step_count,
+        .loads = kinds_of(resolved->steps, resolved->step_count, true) & BIT(STEP_LOAD),
+        .stream_launches = plain == resolved->step_count ? launches : 0,
+    };
+    return STATUS_OK;
 }
+
+/* ---- which timers see them ---- */
 
 enum status timing_check(const struct resolved *resolved, enum timer_choice timer, struct err *err)
 {
@@ -118,7 +180,7 @@ enum status timing_check(const struct resolved *resolved, enum timer_choice time
             err, ERR_CONFIG,
             "timer dispatch is a kernel's own time, and what is timed here is more than one plain launch: use "
             "event or batch");
-    if (timer == TIMER_GRAPH && !timing->launches_only)
+    if (timer == TIMER_GRAPH && !timing->stream_launches)
         return err_set(err, ERR_CONFIG, "timer graph: the case is more than timed launches on stream 0");
     return STATUS_OK;
 }

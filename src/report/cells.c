@@ -53,7 +53,7 @@ static const char *quantity(char *out, double value, const char *unit)
     } units[] = {{UNIT_BYTES, units_bytes},   {UNIT_COUNT, count},           {UNIT_SIZE, units_count},
                  {UNIT_INTENSITY, intensity}, {UNIT_PERCENT, units_percent}, {UNIT_SHARE, share},
                  {UNIT_SPREAD, spread},       {UNIT_CHANGE, change}};
-    for (size_t k = 0; k < sizeof(units) / sizeof(*units); k++)
+    for (size_t k = 0; k < COUNT_OF(units); k++)
         if (!strcmp(units[k].unit, unit))
             return units[k].words(out, value);
     return text_ends(unit, "/s") ? units_rate(out, value, unit) : units_quantity(out, value, unit);
@@ -94,6 +94,14 @@ const char *change_words(double value, struct arena *arena)
 {
     char words[UNITS_TEXT];
     return arena_strdup(arena, change(words, value));
+}
+
+struct table *schema_record(struct arena *arena, const char *id, const char *version)
+{
+    struct table *record = table_record(arena);
+    table_member(record, "schema", NULL, cell_text(id));
+    table_member(record, "schema_version", NULL, cell_text(version));
+    return record;
 }
 
 const char *count_members(struct table *summary, const struct count *counts, size_t count)
@@ -185,8 +193,12 @@ render_function *render_find(const char *format)
     static const struct {
         const char *name;
         render_function *render;
-    } formats[] = {{"table", render_text}, {"markdown", render_markdown}, {"html", render_html}, {"json", render_json}};
-    for (size_t k = 0; k < sizeof(formats) / sizeof(*formats); k++)
+    } formats[] = {{"table", render_text},
+                   {"markdown", render_markdown},
+                   {"html", render_html},
+                   {"json", render_json},
+                   {"junit", render_junit}};
+    for (size_t k = 0; k < COUNT_OF(formats); k++)
         if (!strcmp(formats[k].name, format))
             return formats[k].render;
     return NULL;
@@ -194,5 +206,5 @@ render_function *render_find(const char *format)
 
 bool report_has_format(const char *format)
 {
-    return !strcmp(format, "junit") || (render_find(format) && strcmp(format, "html") != 0);
+    return render_find(format) && strcmp(format, "html") != 0;
 }

@@ -71,13 +71,13 @@ static const char *tail_of(const char *path, struct arena *arena)
     return line ? line + 1 : from;
 }
 
-static enum status read_step(struct checkup *checkup, const struct json *step, struct err *err)
+static enum status read_step(struct checkup *checkup, const cJSON *step, struct err *err)
 {
     static const char *const keys[] = {"name", "exit_code", "seconds", "budget_s"};
     const char *name = NULL;
     uint64_t exit_code = 0;
     struct checkup_section section = {.ran = true};
-    enum status status = json_check_keys(step, keys, sizeof(keys) / sizeof(*keys), err);
+    enum status status = json_check_keys(step, keys, COUNT_OF(keys), err);
     if (!status)
         status = json_get_string(&name, step, "name", JSON_REQUIRED, err);
     if (!status)
@@ -97,7 +97,7 @@ static enum status read_step(struct checkup *checkup, const struct json *step, s
 
 static enum status read_steps(struct checkup *checkup, const char *path, struct arena *arena, struct err *err)
 {
-    const struct json *root = NULL, *steps = NULL;
+    const cJSON *root = NULL, *steps = NULL;
     enum status status = json_read(&root, path, arena, err);
     if (!status)
         status = json_get_string(&checkup->started_at, root, "started_at", JSON_REQUIRED, err);
@@ -109,7 +109,7 @@ static enum status read_steps(struct checkup *checkup, const char *path, struct 
         status = json_get_number(&checkup->seconds, root, "seconds", JSON_REQUIRED, err);
     if (!status)
         status = json_get_array(&steps, root, "steps", JSON_REQUIRED, err);
-    for (const struct json *step = status ? NULL : steps->first; step && !status; step = step->next)
+    for (const cJSON *step = status ? NULL : steps->child; step && !status; step = step->next)
         status = read_step(checkup, step, err);
     return status;
 }
@@ -129,42 +129,38 @@ static void read_learned(struct checkup *checkup, const char *folder, struct are
 
 /* ---- judging: cases ---- */
 
-enum { MOST_NAMES = 12 };
-
-/* Cases that were skipped for one reason. */
-struct skip {
-    const char *reason, *names;
-    size_t count;
-    bool late; /* for want of time */
-};
+static const double most_names = 12; /* of the cases that were skipped for one reason */
 
 struct judging {
     struct arena *arena;
     struct checkup_section *section;
-    struct table *findings, *numbers;
-    struct skip *skips;
-    size_t skip_count, verified, measured, late; /* the last three: of its cases */
+    size_t verified, measured;
+    size_t late, unfit, other; /* skipped: for want of time, by a device that lacks something, or else */
 };
 
 static void add_finding(struct judging *j, const char *what, const char *word, const char *why)
 {
-    table_add(j->findings, (struct cell[]){cell_text(what), cell_text(word), cell_text(why ? why : "")});
+    table_add(j->section->findings, (struct cell[]){cell_text(what), cell_text(word), cell_text(why ? why : "")});
 }
 
+enum { SKIP_CASES, SKIP_REASON, SKIP_NAMES };
+
+/* Cases that were skipped for one reason share a row. */
 static void add_skip(struct judging *j, const struct result_case *c)
 {
+    struct table *skipped = j->section->skipped;
     const char *reason = c->reason ? c->reason : "";
+    const bool late = text_starts(reason, RESULT_LATE_REASON);
     size_t at = 0;
-    while (at < j->skip_count && strcmp(j->skips[at].reason, reason) != 0)
+    while (at < skipped->row_count && strcmp(skipped->rows[at].cells[SKIP_REASON].text, reason) != 0)
         at++;
-    struct skip *skip = &j->skips[at];
-    if (at == j->skip_count) {
-        j->skip_count++;
-        *skip = (struct skip){.reason = reason, .names = "", .late = text_starts(reason, RESULT_LATE_REASON)};
-    }
-    if (skip->count++ < MOST_NAMES)
-        skip->names = arena_printf(j->arena, "%s%s%s", skip->names, *skip->names ? ", " : "", case_name(c));
-    j->late += skip->late;
+    if (at == skipped->row_count)
+        table_add(skipped, (struct cell[]){cell_number(0), cell_text(reason), cell_text(""), cell_bool(late)});
+    struct cell *cells = skipped->rows[at].cells;
+    const char *names = cells[SKIP_NAMES].text;
+    if (++cells[SKIP_CASES].value <= most_names)
+        cells[SKIP_NAMES].text = arena_printf(j->arena, "%s%s%s", names, *names ? ", " : "", case_name(c));
+    ++*(late ? &j->late : text_starts(reason, "the device has no ") ? &j->unfit : &j->other);
 }
 
 static void judge_cases(struct judging *j)
@@ -182,24 +178,12 @@ static void judge_cases(struct judging *j)
         j->verified += c->status == CASE_OK && c->verification.verdict == VERIFY_PASS;
         j->measured += result_case_counts(c) && c->sample_count > 0;
     }
-}
-
-static struct table *skipped_of(const struct judging *j)
-{
-    static const struct table_column columns[] = {{.key = "cases", .title = "cases", .unit = UNIT_COUNT},
-                                                  {.key = "reason", .title = "why"},
-                                                  {.key = "names", .title = "which", .flags = COLUMN_PROSE},
-                                                  {.key = "out_of_time"}};
-    struct table *table = TABLE(j->arena, columns);
-    for (size_t k = 0; k < j->skip_count; k++) {
-        const struct skip *skip = &j->skips[k];
-        const char *names = skip->count <= MOST_NAMES
-                                ? skip->names
-                                : arena_printf(j->arena, "%s and %zu more", skip->names, skip->count - MOST_NAMES);
-        table_add(table, (struct cell[]){cell_number((double)skip->count), cell_text(skip->reason), cell_text(names),
-                                         cell_bool(skip->late)});
+    for (size_t k = 0; k < j->section->skipped->row_count; k++) {
+        struct cell *cells = j->section->skipped->rows[k].cells;
+        if (cells[SKIP_CASES].value > most_names)
+            cells[SKIP_NAMES].text = arena_printf(j->arena, "%s and %.0f more", cells[SKIP_NAMES].text,
+                                                  cells[SKIP_CASES].value - most_names);
     }
-    return table;
 }
 
 /* ---- judging: numbers ---- */
@@ -207,7 +191,7 @@ static struct table *skipped_of(const struct judging *j)
 static void add_number(struct judging *j, const char *name, double value, const char *unit)
 {
     if (isfinite(value))
-        table_add(j->numbers,
+        table_add(j->section->numbers,
                   (struct cell[]){cell_text(name), cell_quantity(value, strcmp(unit, "share") ? unit : UNIT_PERCENT),
                                   cell_text(unit)});
 }
@@ -229,9 +213,9 @@ static void machine_numbers(struct judging *j, const struct machine *machine)
                    machine_unit_rate(machine->units[k].name));
 }
 
-static void noise_numbers(struct judging *j, const struct json *noise)
+static void noise_numbers(struct judging *j, const cJSON *noise)
 {
-    const struct json *sigma = json_member(noise, "sigma");
+    const cJSON *sigma = json_member(noise, "sigma");
     add_number(j, "noise of the middle case", member_number(sigma, "median"), "share");
     add_number(j, "noise that 9 of 10 cases stay under", member_number(sigma, "p90"), "share");
     add_number(j, "noise of the worst case", member_number(sigma, "max"), "share");
@@ -269,8 +253,8 @@ static const char *headline(const struct judging *j, enum checkup_step step)
     const struct checkup_section *section = j->section;
     struct text line = {0};
     const size_t cases = section->result ? section->result->case_count : 0;
-    if (j->findings->row_count)
-        text_addf(&line, "%zu finding%s; ", j->findings->row_count, j->findings->row_count == 1 ? "" : "s");
+    if (section->findings->row_count)
+        text_addf(&line, "%zu finding%s; ", section->findings->row_count, text_s(section->findings->row_count));
     if (step == STEP_VERIFICATION)
         text_addf(&line, "%zu of %zu kernels verified", j->verified, cases);
     else if (step == STEP_NOISE)
@@ -278,19 +262,13 @@ static const char *headline(const struct judging *j, enum checkup_step step)
                   section->result->trials, section->result->trials == 1 ? "" : "es");
     else
         text_addf(&line, "%zu of %zu cases measured", j->measured, cases);
-    size_t unfit = 0, other = 0;
-    for (size_t k = 0; k < j->skip_count; k++)
-        *(text_starts(j->skips[k].reason, "the device has no ") ? &unfit : &other) +=
-            j->skips[k].late ? 0 : j->skips[k].count;
-    if (unfit)
-        text_addf(&line, ", %zu do not apply to this device", unfit);
-    if (other)
-        text_addf(&line, ", %zu skipped for the reasons below", other);
+    if (j->unfit)
+        text_addf(&line, ", %zu do not apply to this device", j->unfit);
+    if (j->other)
+        text_addf(&line, ", %zu skipped for the reasons below", j->other);
     if (j->late)
         text_addf(&line, "; TIME RAN OUT before %zu more", j->late);
-    const char *copy = arena_strdup(j->arena, line.data);
-    text_release(&line);
-    return copy;
+    return text_take(&line, j->arena);
 }
 
 static void raise_to(struct checkup_section *section, enum checkup_word word)
@@ -308,9 +286,7 @@ static bool is_empty(const struct judging *j, enum checkup_step step)
 static void judge_result(struct judging *j, const struct checkup *checkup, enum checkup_step step)
 {
     struct checkup_section *section = j->section;
-    j->skips = arena_array(j->arena, section->result->case_count + 1, sizeof(*j->skips));
     judge_cases(j);
-    section->skipped = skipped_of(j);
     if (step == STEP_CHARACTERISATION && checkup->machine)
         machine_numbers(j, checkup->machine);
     else if (step == STEP_NOISE && checkup->noise)
@@ -318,7 +294,7 @@ static void judge_result(struct judging *j, const struct checkup *checkup, enum 
     else if (step == STEP_QUICK)
         kpi_numbers(j);
     section->headline = headline(j, step);
-    if (j->findings->row_count)
+    if (section->findings->row_count)
         raise_to(section, CHECKUP_FINDINGS);
     if (j->late || is_empty(j, step) || strcmp(section->result->status, "complete") != 0)
         raise_to(section, CHECKUP_INCOMPLETE);
@@ -337,13 +313,17 @@ static void judge(struct checkup *checkup, enum checkup_step step, const char *p
                                                    {.key = "why", .title = "why", .flags = COLUMN_PROSE}};
     static const struct table_column numbers[] = {
         {.key = "name", .title = ""}, {.key = "value", .title = "", .unit = UNIT_NUMBER}, {.key = "unit"}};
+    static const struct table_column skipped[] = {
+        [SKIP_CASES] = {.key = "cases", .title = "cases", .unit = UNIT_COUNT},
+        [SKIP_REASON] = {.key = "reason", .title = "why"},
+        [SKIP_NAMES] = {.key = "names", .title = "which", .flags = COLUMN_PROSE},
+        {.key = "out_of_time"}};
     struct checkup_section *section = &checkup->sections[step];
-    struct judging j = {
-        .arena = arena, .section = section, .findings = TABLE(arena, findings), .numbers = TABLE(arena, numbers)};
+    struct judging j = {.arena = arena, .section = section};
     struct err err = {0};
-    section->findings = j.findings;
-    section->numbers = j.numbers;
-    section->skipped = skipped_of(&j);
+    section->findings = TABLE(arena, findings);
+    section->numbers = TABLE(arena, numbers);
+    section->skipped = TABLE(arena, skipped);
     const char *stopped = exit_words(section->exit_code);
     section->word = word_of_exit(section->exit_code);
     section->headline = stopped              ? stopped
@@ -363,6 +343,8 @@ static void judge(struct checkup *checkup, enum checkup_step step, const char *p
         return;
     }
     judge_result(&j, checkup, step);
+    if (section->exit_code == 3 && j.late && !section->findings->row_count)
+        section->word = CHECKUP_INCOMPLETE; /* nothing was measured, for want of time */
     if (stopped)
         section->headline = arena_printf(arena, "%s: %s", stopped, section->headline);
     if (step == STEP_CHARACTERISATION && !checkup->machine) {

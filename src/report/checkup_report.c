@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The checkup as a page, as JSON (configs/schema/checkup.schema.json) and as a few lines.
+ * The checkup as a document: a page, a few lines, and for programs by configs/schema/checkup.schema.json.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -81,41 +81,44 @@ static struct table *steps_of(const struct checkup *checkup, bool notes, struct 
 
 static void add_verification(struct document *document, const struct result *result)
 {
-    static const struct table_column columns[] = {
-        {.title = "kernel"},
-        {.title = "compared by"},
-        {.title = "elements compared", .unit = UNIT_COUNT},
-        {.title = "largest error, in units of the last place", .unit = UNIT_NUMBER}};
+    static const struct table_column columns[] = {{.title = "kernel"},
+                                                  {.title = "compared by"},
+                                                  {.title = "elements compared", .unit = UNIT_COUNT},
+                                                  {.title = "largest error, of what is allowed", .unit = UNIT_SHARE},
+                                                  {.title = "launches", .unit = UNIT_COUNT},
+                                                  {.title = "not checked", .flags = COLUMN_PROSE}};
     struct table *table = TABLE(document->arena, columns);
     for (size_t k = 0; k < result->case_count; k++) {
         const struct result_case *c = &result->cases[k];
-        struct cell error = cell_number(c->verification.max_ulp);
+        struct cell error = cell_number(c->verification.tolerance_used);
         if (c->status != CASE_OK || c->verification.verdict != VERIFY_PASS)
             continue;
         error.text = c->verification.max_abs > 0 ? NULL : "exact";
-        table_add(table, (struct cell[]){cell_text(c->kernel), cell_text(c->verification.method),
-                                         cell_number((double)c->verification.checked), error});
+        table_add(table,
+                  (struct cell[]){cell_text(c->kernel), cell_text(c->verification.method),
+                                  cell_number((double)c->verification.checked), error,
+                                  cell_number(c->verification.launches), cell_text(c->verification.not_checked)});
     }
     document_table(document, NULL, "Every kernel that was verified", table)->folded = true;
 }
 
 static int by_noise(const void *a, const void *b)
 {
-    const double x = member_number(*(const struct json *const *)a, "sigma"),
-                 y = member_number(*(const struct json *const *)b, "sigma");
+    const double x = member_number(*(const cJSON *const *)a, "sigma"),
+                 y = member_number(*(const cJSON *const *)b, "sigma");
     return x == x && y == y ? (x < y) - (x > y) : (x != x) - (y != y);
 }
 
-static void add_noisiest(struct document *document, const struct json *noise)
+static void add_noisiest(struct document *document, const cJSON *noise)
 {
     static const struct table_column columns[] = {{.title = "the noisiest cases"},
                                                   {.title = "noise", .unit = UNIT_PERCENT},
                                                   {.title = "a change shows from", .unit = UNIT_PERCENT}};
-    const struct json *list = json_member(noise, "cases");
-    const struct json **order = arena_array(document->arena, (list ? list->count : 0) + 1, sizeof(*order));
+    const cJSON *list = json_member(noise, "cases");
+    const cJSON **order = arena_array(document->arena, (list ? json_count(list) : 0) + 1, sizeof(*order));
     struct table *table = TABLE(document->arena, columns);
     size_t count = 0;
-    for (const struct json *c = first_of(list); c; c = c->next)
+    for (const cJSON *c = first_of(list); c; c = c->next)
         order[count++] = c;
     qsort(order, count, sizeof(*order), by_noise);
     for (size_t k = 0; k < count && k < NOISIEST; k++)
@@ -127,7 +130,7 @@ static void add_noisiest(struct document *document, const struct json *noise)
 
 static void add_cases(struct document *document, const struct result *result)
 {
-    document_table(document, NULL, "Every case", figures_table(result, false, document->arena))->folded = true;
+    document_table(document, NULL, "Every case", figures_table(result, document->arena))->folded = true;
 }
 
 static void add_tables(struct document *document, const struct checkup *checkup, enum checkup_step step)
@@ -189,59 +192,46 @@ static struct table *facts_of(const struct checkup *checkup, struct arena *arena
                                                                       : result->tool_version},
                  {"When", checkup->started_at},
                  {"Time", arena_printf(arena, "%.0f s of a budget of %.0f s", checkup->seconds, checkup->budget_s)}};
-    for (size_t k = 0; k < sizeof(known) / sizeof(*known); k++)
+    for (size_t k = 0; k < COUNT_OF(known); k++)
         if (known[k].value && *known[k].value)
             table_member(facts, NULL, known[k].name, cell_text(known[k].value));
     return facts;
 }
 
-void checkup_html(struct text *out, const struct checkup *checkup, struct arena *arena)
+static void add_page(struct document *document, const struct checkup *checkup)
 {
-    struct document document = {.arena = arena, .title = device_of(checkup), .mark = verdict(checkup->word)};
-    document_text(&document, 0, TONE_PLAIN, "%s", said[checkup->word]);
-    document_table(&document, NULL, NULL, steps_of(checkup, false, arena));
-    document_table(&document, NULL, NULL, facts_of(checkup, arena));
+    const size_t first = document->count;
+    document_text(document, 0, TONE_PLAIN, "%s", said[checkup->word]);
+    document_table(document, NULL, NULL, steps_of(checkup, false, document->arena));
+    document_table(document, NULL, NULL, facts_of(checkup, document->arena));
     for (size_t k = 0; k < STEP_COUNT; k++)
         if (checkup->sections[k].ran)
-            add_section(&document, checkup, (enum checkup_step)k);
-    document_add(&document, (struct section){.title = "Everything else"});
-    document_text(&document, 0, TONE_PLAIN,
+            add_section(document, checkup, (enum checkup_step)k);
+    document_add(document, (struct section){.title = "Everything else"});
+    document_text(document, 0, TONE_PLAIN,
                   "check.json beside this page has all of it: each result with its samples, the machine file that "
                   "--machine takes, and what was learned about noise.");
-    render_html(out, &document, &(struct report_options){0});
+    for (size_t k = first; k < document->count; k++)
+        document->sections[k].show = SHOW_HTML;
 }
 
-void checkup_text(struct text *out, const struct checkup *checkup)
-{
-    struct arena arena = {0};
-    struct document document = {.arena = &arena};
-    document_text(&document, 0, TONE_PLAIN, "%s: %s, %.0f of %.0f s", checkup_name(checkup->word), device_of(checkup),
-                  checkup->seconds, checkup->budget_s);
-    document_table(&document, NULL, NULL, steps_of(checkup, true, &arena));
-    render_text(out, &document, &(struct report_options){0});
-    arena_release(&arena);
-}
-
-/* ---- JSON ---- */
+/* ---- for programs ---- */
 
 /* A file that was read before and found to be whole, as it is. */
-static enum status put_file(struct text *out, const char *name, const char *path, struct arena *arena, struct err *err)
+static enum status add_file(struct table *documents, const char *name, const char *path, struct err *err)
 {
     char *data = NULL;
     size_t length = 0;
-    enum status status = file_read(&data, &length, path, FILE_LIMIT_BYTES, arena, err);
-    if (status)
-        return status;
-    text_addf(out, "%s\"%s\":", text_ends(out->data, "{\n") ? "" : ",\n", name);
-    text_addn(out, data, length);
-    return STATUS_OK;
+    enum status status = file_read(&data, &length, path, FILE_LIMIT_BYTES, documents->arena, err);
+    if (!status)
+        table_member(documents, name, NULL, cell_json(data));
+    return status;
 }
 
-enum status checkup_json(struct text *out, const struct checkup *checkup, struct arena *arena, struct err *err)
+static enum status add_data(struct document *document, const struct checkup *checkup, struct err *err)
 {
-    struct document document = {.arena = arena};
-    struct table *facts = table_record(arena);
-    struct text summary = {0};
+    struct arena *arena = document->arena;
+    struct table *facts = table_record(arena), *documents = table_record(arena);
     enum status status = STATUS_OK;
     table_member(facts, "schema", NULL, cell_text(CHECKUP_SCHEMA_ID));
     table_member(facts, "verdict", NULL, verdict(checkup->word));
@@ -252,18 +242,25 @@ enum status checkup_json(struct text *out, const struct checkup *checkup, struct
     table_member(facts, "seconds", NULL, cell_number(checkup->seconds));
     table_member(facts, "budget_s", NULL, cell_number(checkup->budget_s));
     table_member(facts, "sections", NULL, cell_table(steps_of(checkup, false, arena)));
-    document_table(&document, NULL, NULL, facts);
-    render_json(&summary, &document, NULL);
-    text_addn(out, summary.data, summary.length - strlen("\n}\n"));
-    text_release(&summary);
-    text_add(out, ",\n\"documents\":{\n");
+    document_table(document, NULL, NULL, facts)->show = SHOW_DATA;
     for (size_t k = 0; k < STEP_COUNT && !status; k++)
         if (checkup->sections[k].result)
-            status = put_file(out, checkup->sections[k].name, checkup->sections[k].result_path, arena, err);
+            status = add_file(documents, checkup->sections[k].name, checkup->sections[k].result_path, err);
     if (!status && checkup->machine)
-        status = put_file(out, "machine", checkup->machine_path, arena, err);
+        status = add_file(documents, "machine", checkup->machine_path, err);
     if (!status && checkup->noise)
-        status = put_file(out, "noise_learned", checkup->noise_path, arena, err);
-    text_add(out, "}}\n");
+        status = add_file(documents, "noise_learned", checkup->noise_path, err);
+    document_table(document, "documents", NULL, documents)->show = SHOW_DATA;
     return status;
+}
+
+enum status checkup_document(struct document *document, const struct checkup *checkup, struct err *err)
+{
+    document->title = device_of(checkup);
+    document->mark = verdict(checkup->word);
+    document_text(document, SHOW_TEXT, TONE_PLAIN, "%s: %s, %.0f of %.0f s", checkup_name(checkup->word),
+                  device_of(checkup), checkup->seconds, checkup->budget_s);
+    document_table(document, NULL, NULL, steps_of(checkup, true, document->arena))->show = SHOW_TEXT;
+    add_page(document, checkup);
+    return add_data(document, checkup, err);
 }

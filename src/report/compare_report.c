@@ -8,28 +8,31 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "junit.h"
+#include "report_internal.h"
 #include "rooftile/compare.h"
 
-enum { MOST_ROWS = 200, UNTOLD = 9 };
+enum { MOST_ROWS = 200, NOT_SHOWN = 9 };
 
 struct verdict_words {
     const char *word;
     enum tone tone;
-    int rank; /* smaller is told earlier; UNTOLD: not at all */
+    int rank; /* smaller is told earlier; NOT_SHOWN: not at all */
 };
 
 static const struct verdict_words of_verdict[] = {
-    [SHIFT_SLOWER] = {"SLOWER", TONE_BAD, 1},     [SHIFT_FASTER] = {"FASTER", TONE_GOOD, 6},
-    [SHIFT_SUSPECT] = {"SUSPECT", TONE_DOUBT, 4}, [SHIFT_INCONCLUSIVE] = {"INCONCLUSIVE", TONE_DOUBT, 7},
-    [SHIFT_SAME] = {"SAME", TONE_PLAIN, UNTOLD},
+    [SHIFT_SLOWER] = {"SLOWER", TONE_BAD, 1},       [SHIFT_FASTER] = {"FASTER", TONE_GOOD, 6},
+    [SHIFT_SUSPECT] = {"SUSPECT", TONE_DOUBT, 4},   [SHIFT_INCONCLUSIVE] = {"INCONCLUSIVE", TONE_DOUBT, 7},
+    [SHIFT_SAME] = {"SAME", TONE_PLAIN, NOT_SHOWN},
 };
 
 static const struct verdict_words of_state[] = {
-    [COMPARE_BROKEN] = {"BROKEN", TONE_BAD, 0},          [COMPARE_MISSING] = {"MISSING", TONE_BAD, 2},
-    [COMPARE_REFUSED] = {"NOT COMPARED", TONE_DOUBT, 3}, [COMPARE_BOTH_BROKEN] = {"STILL BROKEN", TONE_DOUBT, 5},
-    [COMPARE_FIXED] = {"FIXED", TONE_GOOD, 6},           [COMPARE_NEW] = {"NEW", TONE_PLAIN, 8},
-    [COMPARE_SKIPPED] = {"SKIPPED", TONE_DIM, UNTOLD},
+    [COMPARE_BROKEN] = {"BROKEN", TONE_BAD, 0},
+    [COMPARE_MISSING] = {"MISSING", TONE_BAD, 2},
+    [COMPARE_REFUSED] = {"NOT COMPARED", TONE_DOUBT, 3},
+    [COMPARE_BOTH_BROKEN] = {"STILL BROKEN", TONE_DOUBT, 5},
+    [COMPARE_FIXED] = {"FIXED", TONE_GOOD, 6},
+    [COMPARE_NEW] = {"NEW", TONE_PLAIN, 8},
+    [COMPARE_SKIPPED] = {"SKIPPED", TONE_DIM, NOT_SHOWN},
 };
 
 static const struct verdict_words *words_of(const struct compare_case *c)
@@ -70,7 +73,7 @@ enum { LABEL, ID, CLASS, REASON, STATE, BASE, NEW, CHANGE, INTERVAL, VERDICT, WH
 /* From BASE on of cases that were judged. */
 static const struct table_column case_columns[] = {
     [LABEL] = {.title = "case", OF_CASE(label)},
-    [ID] = {.key = "id", OF_CASE(id)},
+    [ID] = {.key = "id", .flags = COLUMN_TEST, OF_CASE(id)},
     [CLASS] = {.key = "class", OF_CASE(class)},
     [REASON] = {.key = "reason", .flags = COLUMN_OPTIONAL, OF_CASE(reason)},
     [STATE] = {.key = "state"},
@@ -78,7 +81,7 @@ static const struct table_column case_columns[] = {
     [NEW] = {.key = "new_ns", .title = "new", .unit = UNIT_TIME, OF_CASE(shift.new_ns)},
     [CHANGE] = {.title = "change", .unit = UNIT_CHANGE},
     [INTERVAL] = {.title = "interval", .unit = UNIT_CHANGE, .drop = 1},
-    [VERDICT] = {.title = "verdict"},
+    [VERDICT] = {.title = "verdict", .flags = COLUMN_VERDICT},
     [WHY] = {.title = "", .flags = COLUMN_PROSE},
     [CAUSE] = {.key = "attribution"},
     SHIFT_COLUMNS(struct compare_case, shift),
@@ -86,16 +89,18 @@ static const struct table_column case_columns[] = {
     {.key = "new_trials", OF_CASE(shift.new_trials)},
     {.key = "cycles_ratio", OF_CASE(cycles_ratio)},
     {.key = "same_code", OF_CASE(same_code)},
+    {.key = "changes", .flags = COLUMN_OPTIONAL, OF_CASE(changes)},
     {.key = "base_interference", OF_CASE(interference[0])},
     {.key = "new_interference", OF_CASE(interference[1])},
 };
-enum { CASE_CELLS = sizeof(case_columns) / sizeof(*case_columns) };
+enum { CASE_CELLS = COUNT_OF(case_columns) };
 
 static const char *why(const struct compare_case *c, struct arena *arena)
 {
     const size_t interference = c->interference[0] + c->interference[1],
                  trials = c->shift.base_trials + c->shift.new_trials;
-    const char *cause = compare_cause_name(c->cause), *text = cause;
+    const bool changed = c->cause == CAUSE_CODE || c->cause == CAUSE_LAUNCH || c->cause == CAUSE_INPUTS;
+    const char *cause = changed ? c->changes : compare_cause_name(c->cause), *text = cause;
     if (c->shift.reason == SHIFT_NOISY)
         text = arena_printf(arena, "noise hides less than %s", change_words(c->shift.mde, arena));
     if (c->shift.reason == SHIFT_UNSUPPORTED)
@@ -158,16 +163,16 @@ static int by_rank(const void *a, const void *b)
 
 enum part { EVERYTHING, FINDINGS, THE_REST };
 
-/* The rows worth telling, or a part of them. */
-static struct table *told(const struct table *all, const struct comparison *comparison, enum part part,
-                          struct arena *arena)
+/* The rows worth showing, or a part of them. */
+static struct table *visible_rows(const struct table *all, const struct comparison *comparison, enum part part,
+                                  struct arena *arena)
 {
     const struct compare_case **order = arena_array(arena, comparison->case_count + 1, sizeof(*order));
     struct table *table = table_new(arena, all->columns, all->column_count);
     for (size_t k = 0; k < comparison->case_count; k++)
         order[k] = &comparison->cases[k];
     qsort(order, comparison->case_count, sizeof(*order), by_rank);
-    for (size_t k = 0; k < comparison->case_count && words_of(order[k])->rank < UNTOLD; k++)
+    for (size_t k = 0; k < comparison->case_count && words_of(order[k])->rank < NOT_SHOWN; k++)
         if (part == EVERYTHING || is_finding(order[k]) == (part == FINDINGS))
             table_add(table, all->rows[order[k] - comparison->cases].cells);
     table->most_rows = MOST_ROWS;
@@ -182,9 +187,12 @@ enum { CLASS_NAME, CLASS_RATIO, CLASS_VERDICT, CLASS_SHIFT };
 static struct table *classes_of(const struct comparison *comparison, struct arena *arena)
 {
     static const struct table_column columns[] = {
-        [CLASS_NAME] = {.key = "class", .title = "suite-wide shift: class", FIELD(struct compare_class, name)},
+        [CLASS_NAME] = {.key = "class",
+                        .title = "suite-wide shift: class",
+                        .flags = COLUMN_TEST,
+                        FIELD(struct compare_class, name)},
         [CLASS_RATIO] = {.key = "class_ratio", .title = "together", .unit = UNIT_CHANGE},
-        [CLASS_VERDICT] = {.title = "verdict"},
+        [CLASS_VERDICT] = {.title = "verdict", .flags = COLUMN_VERDICT},
         SHIFT_COLUMNS(struct compare_class, group.shift),
         {.key = "cases", .title = "cases", .unit = UNIT_COUNT, FIELD(struct compare_class, group.cases)},
         {.key = "share", .title = "the same way", .unit = UNIT_SHARE, FIELD(struct compare_class, group.share)}};
@@ -208,7 +216,7 @@ static struct cell kpi_word(const struct compare_kpi *kpi)
 {
     const enum shift_verdict verdict = kpi->shift.verdict;
     if (!kpi->judged)
-        return cell_toned(kpi->lost ? "LOST" : "", TONE_BAD);
+        return kpi->lost ? cell_toned("LOST", TONE_BAD) : cell_toned("", TONE_DIM);
     return cell_toned(verdict == SHIFT_SLOWER   ? "WORSE"
                       : verdict == SHIFT_FASTER ? "BETTER"
                                                 : of_verdict[verdict].word,
@@ -221,12 +229,12 @@ enum { KPI_NAME, KPI_BETTER, KPI_BASE, KPI_NEW, KPI_CHANGE, KPI_VERDICT, KPI_WHY
 static struct table *kpis_of(const struct comparison *comparison, struct arena *arena)
 {
     static const struct table_column columns[] = {
-        [KPI_NAME] = {.key = "name", .title = "key figure", OF_KPI(name)},
+        [KPI_NAME] = {.key = "name", .title = "key figure", .flags = COLUMN_TEST, OF_KPI(name)},
         [KPI_BETTER] = {.key = "better"},
         [KPI_BASE] = {.key = "base", .title = "base", .unit = UNIT_NUMBER, OF_KPI(base)},
         [KPI_NEW] = {.key = "new", .title = "new", .unit = UNIT_NUMBER, OF_KPI(now)},
         [KPI_CHANGE] = {.title = "change", .unit = UNIT_CHANGE},
-        [KPI_VERDICT] = {.title = "verdict"},
+        [KPI_VERDICT] = {.title = "verdict", .flags = COLUMN_VERDICT},
         [KPI_WHY] = {.key = "reason", .title = "", .flags = COLUMN_PROSE | COLUMN_OPTIONAL, OF_KPI(reason)},
         SHIFT_COLUMNS(struct compare_kpi, shift),
         {.key = "unit", OF_KPI(unit)},
@@ -304,9 +312,8 @@ static const char *side_words(const struct result *result, struct arena *arena)
 
 static void add_facts(struct document *document, const struct comparison *comparison)
 {
-    struct table *facts = table_record(document->arena);
-    table_member(facts, "schema", NULL, cell_text("https://rooftile.dev/schemas/compare/1/compare.schema.json"));
-    table_member(facts, "schema_version", NULL, cell_text("1.0.0"));
+    struct table *facts =
+        schema_record(document->arena, "https://rooftile.dev/schemas/compare/1/compare.schema.json", "1.0.0");
     table_member(facts, "predicted", NULL, cell_bool(comparison->base->predicted));
     table_member(facts, "device", NULL, cell_text(comparison->now->device.name));
     table_member(facts, "base", NULL, cell_table(side_of(comparison->base, document->arena)));
@@ -317,29 +324,34 @@ static void add_facts(struct document *document, const struct comparison *compar
     table_member(facts, "delta", NULL, cell_number(comparison->options.delta));
     table_member(facts, "same_within", NULL, cell_number(comparison->options.same));
     document_table(document, NULL, NULL, facts)->show = SHOW_DATA;
+    struct table *properties = table_record(document->arena);
+    table_member(properties, "kind", NULL,
+                 cell_text(comparison->base->predicted ? "PREDICTED: nothing was executed" : "measured"));
+    table_member(properties, "device", NULL, cell_text(comparison->now->device.name));
+    document_table(document, NULL, NULL, properties)->show = SHOW_TESTS;
 }
 
 static const char *add_counts(struct table *summary, const struct comparison *c)
 {
     const struct count counts[] = {
-        {"slower", "slower", c->slower},
-        {"broken", "broken", c->broken},
-        {"missing", "missing", c->missing},
-        {"still_broken", "still broken", c->still_broken},
-        {"faster", "faster", c->faster},
-        {"fixed", "fixed", c->fixed},
-        {"same", "same", c->same},
-        {"suspect", "suspect", c->suspect},
-        {"refused", "not compared", c->refused},
-        {"inconclusive", "inconclusive", c->inconclusive},
-        {"new", "new", c->added},
-        {"skipped", "skipped", c->skipped},
+        {"slower", "slower", c->verdicts[SHIFT_SLOWER]},
+        {"broken", "broken", c->states[COMPARE_BROKEN]},
+        {"missing", "missing", c->states[COMPARE_MISSING]},
+        {"still_broken", "still broken", c->states[COMPARE_BOTH_BROKEN]},
+        {"faster", "faster", c->verdicts[SHIFT_FASTER]},
+        {"fixed", "fixed", c->states[COMPARE_FIXED]},
+        {"same", "same", c->verdicts[SHIFT_SAME]},
+        {"suspect", "suspect", c->verdicts[SHIFT_SUSPECT]},
+        {"refused", "not compared", c->states[COMPARE_REFUSED]},
+        {"inconclusive", "inconclusive", c->verdicts[SHIFT_INCONCLUSIVE]},
+        {"new", "new", c->states[COMPARE_NEW]},
+        {"skipped", "skipped", c->states[COMPARE_SKIPPED]},
     };
-    const char *line = count_members(summary, counts, sizeof(counts) / sizeof(*counts));
+    const char *line = count_members(summary, counts, COUNT_OF(counts));
     table_member(summary, "cases", NULL, cell_number((double)c->case_count));
     table_member(summary, "exit_code", NULL, cell_number(compare_exit_code(c, false)));
     table_member(summary, "exit_code_strict", NULL, cell_number(compare_exit_code(c, true)));
-    return arena_printf(summary->arena, "%zu case%s: %s", c->case_count, c->case_count == 1 ? "" : "s", line);
+    return arena_printf(summary->arena, "%zu case%s: %s", c->case_count, text_s(c->case_count), line);
 }
 
 static void add_head(struct document *document, const struct comparison *comparison, const char *counts)
@@ -359,7 +371,7 @@ static void add_head(struct document *document, const struct comparison *compari
 
 static struct document document_of(const struct comparison *comparison, struct arena *arena)
 {
-    struct document document = {.arena = arena};
+    struct document document = {.arena = arena, .name = "compare", .date = comparison->now->started_at};
     struct table *summary = table_record(arena), *advice = table_list(arena);
     const struct table *cases = cases_of(comparison, arena), *differences = differences_of(comparison, arena);
     const char *counts = add_counts(summary, comparison), *sentences[COMPARE_ADVICE + 1];
@@ -370,8 +382,8 @@ static struct document document_of(const struct comparison *comparison, struct a
     add_facts(&document, comparison);
     add_head(&document, comparison, counts);
     document_table(&document, "summary", NULL, summary);
-    document_table(&document, NULL, NULL, told(cases, comparison, EVERYTHING, arena))->show = SHOW_TEXT;
-    document_table(&document, NULL, NULL, told(cases, comparison, FINDINGS, arena))->show = SHOW_PAGE;
+    document_table(&document, NULL, NULL, visible_rows(cases, comparison, EVERYTHING, arena))->show = SHOW_TEXT;
+    document_table(&document, NULL, NULL, visible_rows(cases, comparison, FINDINGS, arena))->show = SHOW_PAGE;
     document_table(&document, "suite_shift", NULL, classes_of(comparison, arena));
     document_table(&document, "kpis", NULL, kpis_of(comparison, arena));
     document_table(&document, "differences", NULL, differences)->show = SHOW_TEXT | SHOW_DATA;
@@ -382,51 +394,19 @@ static struct document document_of(const struct comparison *comparison, struct a
     document_add(&document, (struct section){.show = SHOW_PAGE,
                                              .title = "What else moved, or could not be told",
                                              .folded = true,
-                                             .table = told(cases, comparison, THE_REST, arena)});
+                                             .table = visible_rows(cases, comparison, THE_REST, arena)});
     document_add(
         &document,
         (struct section){.show = SHOW_PAGE, .title = "What differs besides", .folded = true, .table = differences});
-    document_table(&document, "cases", NULL, cases)->show = SHOW_DATA;
+    document_table(&document, "cases", NULL, cases)->show = SHOW_DATA | SHOW_TESTS;
     return document;
-}
-
-/* ---- JUnit: a case, a class that moved and a key figure are a test each ---- */
-
-static void write_junit(struct text *out, const struct comparison *comparison, struct arena *arena)
-{
-    const struct {
-        const struct table *table;
-        size_t name, verdict;
-    } parts[] = {{cases_of(comparison, arena), ID, VERDICT},
-                 {classes_of(comparison, arena), CLASS_NAME, CLASS_VERDICT},
-                 {kpis_of(comparison, arena), KPI_NAME, KPI_VERDICT}};
-    struct junit_case *cases = arena_array(
-        arena, comparison->case_count + comparison->class_count + comparison->kpi_count + 1, sizeof(*cases));
-    struct table *properties = table_record(arena);
-    size_t count = 0;
-    for (size_t k = 0; k < sizeof(parts) / sizeof(*parts); k++) {
-        junit_rows(&cases[count], parts[k].table, parts[k].name, parts[k].verdict, "compare", arena);
-        count += parts[k].table->row_count;
-    }
-    table_member(properties, "kind", NULL,
-                 cell_text(comparison->base->predicted ? "PREDICTED: nothing was executed" : "measured"));
-    table_member(properties, "device", NULL, cell_text(comparison->now->device.name));
-    junit_write(out, &(struct junit_suite){.name = "rooftile compare",
-                                           .timestamp = comparison->now->started_at,
-                                           .properties = properties,
-                                           .cases = cases,
-                                           .count = count});
 }
 
 void report_comparison(struct text *out, const char *format, const struct comparison *comparison,
                        const struct report_options *options)
 {
     struct arena arena = {0};
-    if (!strcmp(format, "junit")) {
-        write_junit(out, comparison, &arena);
-    } else {
-        const struct document document = document_of(comparison, &arena);
-        render_find(format)(out, &document, options);
-    }
+    const struct document document = document_of(comparison, &arena);
+    render_find(format)(out, &document, options);
     arena_release(&arena);
 }

@@ -14,21 +14,21 @@
 
 /* ---- members ---- */
 
-double member_number(const struct json *object, const char *key)
+double member_number(const cJSON *object, const char *key)
 {
-    const struct json *number = json_member(object, key);
-    return number && number->type == JSON_NUMBER ? number->number : NAN;
+    const cJSON *number = json_member(object, key);
+    return cJSON_IsNumber(number) ? number->valuedouble : NAN;
 }
 
-const char *member_string(const struct json *object, const char *key)
+const char *member_string(const cJSON *object, const char *key)
 {
-    const struct json *string = json_member(object, key);
-    return string && string->type == JSON_STRING ? string->string : "";
+    const cJSON *string = json_member(object, key);
+    return cJSON_IsString(string) ? string->valuestring : "";
 }
 
-const struct json *first_of(const struct json *array)
+const cJSON *first_of(const cJSON *array)
 {
-    return array && array->type == JSON_ARRAY ? array->first : NULL;
+    return cJSON_IsArray(array) ? array->child : NULL;
 }
 
 /* ---- quantities ---- */
@@ -41,7 +41,7 @@ static const char *unit_of(const struct result *result, const struct result_deri
         {"time_ns", UNIT_TIME},          {"ns_per_item", UNIT_TIME}, {"bytes_per_s", UNIT_BYTE_RATE},
         {"flops_per_s", UNIT_FLOP_RATE}, {"bytes", UNIT_BYTES},      {"footprint", UNIT_BYTES},
     };
-    for (size_t k = 0; k < sizeof(units) / sizeof(*units); k++)
+    for (size_t k = 0; k < COUNT_OF(units); k++)
         if (!strcmp(units[k].name, name))
             return units[k].unit;
     for (size_t k = 0; k < result->case_count; k++)
@@ -54,12 +54,12 @@ static const char *unit_of(const struct result *result, const struct result_deri
 /* A derived value, and the units of its two quantities. */
 struct value {
     const struct result_derived *derived;
-    const struct json *json;
+    const cJSON *json;
     const char *x, *y;
     struct arena *arena;
 };
 
-static const char *words(const struct value *value, const struct json *object, const char *key, const char *unit)
+static const char *words(const struct value *value, const cJSON *object, const char *key, const char *unit)
 {
     const struct cell cell = cell_quantity(member_number(object, key), unit);
     return cell_words(&cell, NULL, value->arena);
@@ -81,10 +81,10 @@ static void say_startup(struct text *out, const struct value *v)
 
 static void say_changes(struct text *out, const struct value *v)
 {
-    const struct json *changes = first_of(json_member(v->json, "changes"));
+    const cJSON *changes = first_of(json_member(v->json, "changes"));
     if (!changes)
         text_add(out, "no change of level");
-    for (const struct json *one = changes; one; one = one->next)
+    for (const cJSON *one = changes; one; one = one->next)
         text_addf(out, "%s between %s %s and %s: %s, then %s (confidence %s)", one == changes ? "changes" : "; then",
                   v->derived->x, words(v, one, "x_low", v->x), words(v, one, "x_high", v->x),
                   words(v, one, "before", v->y), words(v, one, "after", v->y),
@@ -101,18 +101,18 @@ static void say_extreme(struct text *out, const struct value *v)
     text_addf(out, "%s at %s %s", words(v, v->json, "y", v->y), v->derived->x, words(v, v->json, "x", v->x));
 }
 
-static void say_list(struct text *out, const char *intro, const struct json *texts)
+static void say_list(struct text *out, const char *intro, const cJSON *texts)
 {
-    for (const struct json *one = first_of(texts); one; one = one->next)
-        if (one->type == JSON_STRING)
-            text_addf(out, "%s%s", one == texts->first ? intro : "; ", one->string);
+    for (const cJSON *one = first_of(texts); one; one = one->next)
+        if (cJSON_IsString(one))
+            text_addf(out, "%s%s", one == texts->child ? intro : "; ", one->valuestring);
 }
 
 static void say_arms(struct text *out, const struct value *v)
 {
     const char *verdict = member_string(v->json, "verdict"), *before = "; per launch: ";
     text_add(out, *verdict ? verdict : "incomplete");
-    for (const struct json *arm = first_of(json_member(v->json, "arms")); arm; arm = arm->next) {
+    for (const cJSON *arm = first_of(json_member(v->json, "arms")); arm; arm = arm->next) {
         const double host_ns = member_number(arm, "host_ns"), event_ns = member_number(arm, "event_ns");
         char time[UNITS_TEXT];
         text_addf(out, "%s%s %s", before, member_string(arm, "arm"),
@@ -125,10 +125,10 @@ static void say_arms(struct text *out, const struct value *v)
 
 static void say_ratio(struct text *out, const struct value *v)
 {
-    const struct json *first = first_of(json_member(v->json, "points"));
+    const cJSON *first = first_of(json_member(v->json, "points"));
     const double unmatched = member_number(v->json, "unmatched");
     text_addf(out, "%s %s", v->derived->kernel, strcmp(v->derived->y, "time_ns") != 0 ? "reaches" : "takes");
-    for (const struct json *one = first; one; one = one->next) {
+    for (const cJSON *one = first; one; one = one->next) {
         const char *where = member_string(one, "at");
         text_addf(out, "%s %.2f", one == first ? "" : ",", member_number(one, "ratio"));
         if (one == first)
@@ -153,13 +153,12 @@ static const char *line_of(const struct value *v)
     const char *problem = member_string(v->json, "error"), *line = NULL;
     if (*problem)
         return arena_printf(v->arena, "none: %s", problem);
-    for (size_t k = 0; k < sizeof(methods) / sizeof(*methods) && !line; k++) {
+    for (size_t k = 0; k < COUNT_OF(methods) && !line; k++) {
         struct text text = {0};
         if (strcmp(methods[k].method, v->derived->method) != 0)
             continue;
         methods[k].say(&text, v);
-        line = arena_strdup(v->arena, text.data);
-        text_release(&text);
+        line = text_take(&text, v->arena);
     }
     return line;
 }
@@ -167,48 +166,40 @@ static const char *line_of(const struct value *v)
 /* ---- tables ---- */
 
 /* A size reads better as 64Ki than as 65536. */
-static const char *axis_words(const struct value *v, const struct json *axis, size_t place)
+static const char *axis_words(const struct value *v, const cJSON *axis, size_t place)
 {
-    const struct json *value = json_at(axis, place);
+    const cJSON *value = json_at(axis, place);
     double number = 0;
-    if (!value || value->type != JSON_STRING)
+    if (!cJSON_IsString(value))
         return "";
-    const bool is_number = units_parse_number(&number, value->string);
-    const struct cell cell = is_number ? cell_quantity(number, UNIT_SIZE) : cell_text(value->string);
+    const bool is_number = units_parse_number(&number, value->valuestring);
+    const struct cell cell = is_number ? cell_quantity(number, UNIT_SIZE) : cell_text(value->valuestring);
     return cell_words(&cell, NULL, v->arena);
 }
 
-static struct cell matrix_cell(const struct json *line, size_t column, const double *numbers)
+static struct cell matrix_cell(const cJSON *line, size_t column)
 {
-    const struct json *cell = line && !line->packed ? json_at(line, column) : NULL;
-    if (line && line->packed && column < line->count)
-        return cell_number(numbers[column]);
-    return cell_number(cell && cell->type == JSON_NUMBER ? cell->number : NAN);
+    const cJSON *cell = cJSON_IsArray(line) ? json_at(line, column) : NULL;
+    return cell_number(cJSON_IsNumber(cell) ? cell->valuedouble : NAN);
 }
 
 static struct table *matrix(const struct value *v)
 {
-    const struct json *rows = json_member(v->json, "rows"), *columns = json_member(v->json, "columns");
-    const struct json *cells = json_member(v->json, "cells");
-    if (!rows || rows->type != JSON_ARRAY || !columns || columns->type != JSON_ARRAY || !cells ||
-        cells->type != JSON_ARRAY)
+    const cJSON *rows = json_member(v->json, "rows"), *columns = json_member(v->json, "columns");
+    const cJSON *cells = json_member(v->json, "cells");
+    if (!cJSON_IsArray(rows) || !cJSON_IsArray(columns) || !cJSON_IsArray(cells))
         return NULL;
-    struct table_column *heads = arena_array(v->arena, columns->count + 1, sizeof(*heads));
+    struct table_column *heads = arena_array(v->arena, json_count(columns) + 1, sizeof(*heads));
     heads[0].title = v->derived->rows;
-    for (size_t k = 0; k < columns->count; k++)
+    for (size_t k = 0; k < json_count(columns); k++)
         heads[k + 1] = (struct table_column){.title = axis_words(v, columns, k), .unit = v->y};
-    struct table *table = table_new(v->arena, heads, columns->count + 1);
-    for (size_t row = 0; row < rows->count; row++) {
-        const struct json *line = json_at(cells, row);
-        struct err ignored = {0};
-        line = line && line->type == JSON_ARRAY ? line : NULL;
-        double *numbers = arena_array(v->arena, (line ? line->count : 0) + 1, sizeof(*numbers));
-        if (line && line->packed && json_numbers(numbers, line, &ignored))
-            line = NULL;
+    struct table *table = table_new(v->arena, heads, json_count(columns) + 1);
+    for (size_t row = 0; row < json_count(rows); row++) {
+        const cJSON *line = json_at(cells, row);
         struct table_row *added = table_add(table, NULL);
         added->cells[0] = cell_text(axis_words(v, rows, row));
-        for (size_t k = 0; k < columns->count; k++)
-            added->cells[k + 1] = matrix_cell(line, k, numbers);
+        for (size_t k = 0; k < json_count(columns); k++)
+            added->cells[k + 1] = matrix_cell(line, k);
     }
     return table;
 }
@@ -220,11 +211,11 @@ static struct table *shares(const struct value *v)
                                                   {.title = "kernel"},
                                                   {.title = "time", .unit = UNIT_TIME},
                                                   {.title = "share", .unit = UNIT_PERCENT}};
-    const struct json *parts = json_member(v->json, "parts");
-    if (!parts || parts->type != JSON_ARRAY || parts->packed || !isfinite(member_number(v->json, "sum_ns")))
+    const cJSON *parts = json_member(v->json, "parts");
+    if (!cJSON_IsArray(parts) || !isfinite(member_number(v->json, "sum_ns")))
         return NULL;
     struct table *table = TABLE(v->arena, columns);
-    for (const struct json *part = parts->first; part; part = part->next) {
+    for (const cJSON *part = parts->child; part; part = part->next) {
         const double times = member_number(part, "times");
         struct cell time = cell_number(member_number(part, "time_ns"));
         if (times > 1)
@@ -245,7 +236,7 @@ static struct table *ratio(const struct value *v)
     columns[2] = (struct table_column){.title = member_string(v->json, "to"), .unit = v->y};
     columns[3] = (struct table_column){.title = "share", .unit = UNIT_PERCENT};
     struct table *table = table_new(v->arena, columns, 4);
-    for (const struct json *one = first_of(json_member(v->json, "points")); one; one = one->next) {
+    for (const cJSON *one = first_of(json_member(v->json, "points")); one; one = one->next) {
         const char *at = member_string(one, "at");
         table_add(table,
                   (struct cell[]){cell_text(*at ? at : "all"), cell_number(member_number(one, "value")),

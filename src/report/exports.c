@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * JSON for other tools. What no tool of theirs can express stands beside it: where a dashboard shows names and numbers
- * only, predicted results are marked in every name.
+ * Formats of other tools in JSON. What no tool of theirs can express stands beside it: where a dashboard shows names
+ * and numbers only, predicted results are marked in every name.
  */
 #include <math.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "report_internal.h"
@@ -16,7 +16,7 @@ static const char *marked(struct arena *arena, const struct result *result, cons
 
 static struct cell if_positive(double value)
 {
-    return value > 0 ? cell_number(value) : (struct cell){.kind = CELL_ABSENT};
+    return value > 0 ? cell_number(value) : cell_absent();
 }
 
 /* ---- Bencher Metric Format: { benchmark: { measure: { value, lower_value, upper_value } } } ---- */
@@ -79,8 +79,7 @@ static void gha_entry(struct table *table, const char *name, const char *unit, d
 {
     const char *range = arena_printf(table->arena, "\u00b1 %.4g", half_width);
     table_add(table, (struct cell[]){cell_text(name), cell_text(unit), cell_number(value),
-                                     isfinite(half_width) ? cell_text(range) : (struct cell){.kind = CELL_ABSENT},
-                                     cell_text(extra)});
+                                     isfinite(half_width) ? cell_text(range) : cell_absent(), cell_text(extra)});
 }
 
 static const char *gha_extra(struct arena *arena, const struct result *result, const struct result_case *c)
@@ -105,7 +104,7 @@ static void gha_case(struct table *table, const struct result *result, const str
                  {figure_value("flops_per_s", c), machine_unit_rate(c->work.unit)}};
     if (!bigger)
         gha_entry(table, name, "ns", c->stats.median, half_ns, extra);
-    for (size_t k = 0; bigger && k < sizeof(rates) / sizeof(*rates); k++)
+    for (size_t k = 0; bigger && k < COUNT_OF(rates); k++)
         if (isfinite(rates[k].rate))
             gha_entry(table, arena_printf(arena, "%s [%s]", name, rates[k].unit), rates[k].unit, rates[k].rate,
                       rates[k].rate * half_ns / c->stats.median, extra);
@@ -121,7 +120,7 @@ static void gha(struct text *out, const struct result *result, bool bigger)
         const struct result_kpi *kpi = &result->kpis[k];
         if (isfinite(kpi->value) && kpi->higher_is_better == bigger)
             gha_entry(table, marked(&arena, result, "kpi/", kpi->name), kpi->unit, kpi->value, NAN,
-                      arena_printf(&arena, "%s of %u cases", kpi->method, kpi->case_count));
+                      arena_printf(&arena, "%s of %u case%s", kpi->method, kpi->case_count, text_s(kpi->case_count)));
     }
     for (size_t k = 0; k < result->case_count; k++)
         if (result_case_counts(&result->cases[k]))
@@ -218,15 +217,15 @@ static const struct table_column entry_columns[] = {
 
 static void add_repetition(struct table *entries, const struct result_case *c, const struct repetition *rep)
 {
-    const struct cell absent = {.kind = CELL_ABSENT}, id = cell_text(plain_id(entries->arena, c));
+    const struct cell id = cell_text(plain_id(entries->arena, c));
     const double scale = rep->error ? 0 : c->stats.median / rep->time_ns;
-    table_add(entries,
-              (struct cell[]){id, cell_number((double)rep->family), cell_number(0), id, cell_text("iteration"),
-                              cell_number(rep->count), cell_number(rep->index), cell_number(1),
-                              rep->error ? cell_bool(true) : absent, rep->error ? cell_text(rep->error) : absent,
-                              cell_number(rep->iterations), cell_number(rep->time_ns), cell_number(rep->time_ns),
-                              cell_text("ns"), if_positive(c->bytes_per_s * scale), if_positive(c->items_per_s * scale),
-                              if_positive(c->flops_per_s * scale), if_positive(c->fraction * scale)});
+    table_add(entries, (struct cell[]){id, cell_number((double)rep->family), cell_number(0), id, cell_text("iteration"),
+                                       cell_number(rep->count), cell_number(rep->index), cell_number(1),
+                                       rep->error ? cell_bool(true) : cell_absent(),
+                                       rep->error ? cell_text(rep->error) : cell_absent(), cell_number(rep->iterations),
+                                       cell_number(rep->time_ns), cell_number(rep->time_ns), cell_text("ns"),
+                                       if_positive(c->bytes_per_s * scale), if_positive(c->items_per_s * scale),
+                                       if_positive(c->flops_per_s * scale), if_positive(c->fraction * scale)});
 }
 
 static bool is_measured(const struct result_trial *trial)

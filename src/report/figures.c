@@ -8,9 +8,9 @@
 #include "report_internal.h"
 
 struct reading {
-    const struct result *result; /* NULL: only the case is known */
     const struct result_case *c;
     struct arena *arena;
+    bool arithmetic; /* the kernel's rate is one of arithmetic */
 };
 
 const struct flag_words flag_words[] = {
@@ -21,7 +21,12 @@ const struct flag_words flag_words[] = {
      "the machine's calibration rates moved over 5 % meanwhile (a neighbour, or a clock)"},
     {FLAG_THROTTLED, "throttled", "the clock fell meanwhile, held back by a power or temperature limit"},
     {FLAG_LAUNCH_BOUND, "launch_bound", "an empty launch alone takes over 5 % of the time"},
+    {FLAG_NO_CEILING, "no_ceiling",
+     "the machine file has no peak of an arithmetic unit that it uses: % of ceiling leaves that out"},
     {FLAG_PROFILED, "profiled", "one launch marked for a profiler: not a measurement"},
+    {FLAG_FIBERS, "fibers",
+     "a kernel that waits (barriers, wave operations) runs its work-items as fibers here: right, but its time says "
+     "little about it"},
     {0, NULL, NULL},
 };
 
@@ -69,21 +74,41 @@ static struct cell each(const struct reading *r)
     return cell_text(arena_printf(r->arena, "%s each", cell_words(&time, NULL, r->arena)));
 }
 
-/* The rate that its bound is about: arithmetic where that bounds it, else bytes, else time per item. */
+/* A kernel's rate is one of arithmetic where that bounds some case of a compute kernel, or all of another. */
+static bool is_arithmetic(const struct result_case *cases, size_t count, const char *kernel)
+{
+    size_t of_kernel = 0, arithmetic = 0;
+    bool compute = false;
+    for (size_t k = 0; k < count; k++) {
+        const struct result_case *c = &cases[k];
+        if (!c->sample_count || strcmp(c->kernel, kernel) != 0)
+            continue;
+        compute = !strcmp(c->class, "compute");
+        of_kernel++;
+        arithmetic += c->lower_bound.bound[0] ? !c->lower_bound.bound_is_memory : compute;
+    }
+    return arithmetic && (compute || arithmetic == of_kernel);
+}
+
+/* Arithmetic or bytes, the same in all rows of a kernel; else time per item. */
 static struct cell rate(const struct reading *r)
 {
     const struct result_case *c = r->c;
-    const bool compute = c->lower_bound.bound[0] ? !c->lower_bound.bound_is_memory : !strcmp(c->class, "compute");
     const bool bytes = c->bytes_per_s > 0 && isfinite(c->bytes_per_s), flops = c->flops_per_s > 0;
+    if (!c->sample_count)
+        return cell_unknown(NULL);
     if (c->work.item[0] && c->work.items > 0)
         return cell_quantity(c->items_per_s, arena_printf(r->arena, "%s/s", c->work.item));
     if (!strcmp(c->class, "latency") && c->work.items > 1)
         return each(r);
-    if (flops && (compute || !bytes))
+    if (!strcmp(c->lower_bound.bound, TRANSCENDENTAL_UNIT) && c->work.transcendentals > 0)
+        return cell_quantity(result_at_time(c, "transcendentals_per_s", c->stats.median),
+                             machine_unit_rate(TRANSCENDENTAL_UNIT));
+    if (flops && (r->arithmetic || !bytes))
         return cell_quantity(c->flops_per_s, machine_unit_rate(c->work.unit));
     if (bytes)
         return cell_quantity(c->bytes_per_s, UNIT_BYTE_RATE);
-    return c->work.items > 1 ? each(r) : (struct cell){.kind = CELL_ABSENT};
+    return c->work.items > 1 ? each(r) : cell_absent();
 }
 
 static struct cell intensity(const struct reading *r)
@@ -119,6 +144,11 @@ static struct cell verification(const struct reading *r)
     return cell_text(verdict_name(r->c->verification.verdict));
 }
 
+static struct cell tolerance_used(const struct reading *r)
+{
+    return cell_number(r->c->verification.verdict == VERIFY_PASS ? r->c->verification.tolerance_used : NAN);
+}
+
 /* What its hot loop mostly holds, "v_fma_f32 97%". */
 static struct cell hot_loop(const struct reading *r)
 {
@@ -137,16 +167,6 @@ static struct cell flags(const struct reading *r)
     return cell_toned(words, r->c->flags & FLAG_IMPOSSIBLE ? TONE_BAD : TONE_DOUBT);
 }
 
-static struct cell kind(const struct reading *r)
-{
-    return r->result ? cell_text(r->result->predicted ? "predicted" : "measured") : cell_unknown(NULL);
-}
-
-static struct cell device(const struct reading *r)
-{
-    return r->result ? cell_text(r->result->device.name) : cell_unknown(NULL);
-}
-
 /* Members of the case; KNOWN: unless it is 0 or "". */
 #define OF_CASE(member) FIELD(struct result_case, member)
 #define KNOWN(member) .flags = COLUMN_OPTIONAL, OF_CASE(member)
@@ -154,7 +174,6 @@ static struct cell device(const struct reading *r)
 static const struct figure {
     struct table_column column;
     struct cell (*read)(const struct reading *r); /* NULL: the column is a field */
-    bool measured;                                /* says something only of a case that was measured */
 } figures[] = {
     {.column = {.title = "case", .flags = COLUMN_GROUP}, .read = label},
     {.column = {.key = "id", OF_CASE(id)}},
@@ -162,14 +181,14 @@ static const struct figure {
     {.column = {.key = "timer"}, .read = timer},
     {.column = {.key = "status"}, .read = status},
     {.column = {.key = "batch", OF_CASE(batch)}},
-    {.column = {.key = "median_ns", .title = "time", .unit = UNIT_TIME, KNOWN(stats.median)}, .measured = true},
-    {.column = {.title = "\u00b195%", .unit = UNIT_SPREAD, .drop = 3}, .read = spread, .measured = true},
+    {.column = {.key = "median_ns", .title = "time", .unit = UNIT_TIME, KNOWN(stats.median)}},
+    {.column = {.title = "\u00b195%", .unit = UNIT_SPREAD, .drop = 3}, .read = spread},
     {.column = {.key = "n", .title = "samples", .unit = UNIT_COUNT, .flags = COLUMN_VERBOSE, OF_CASE(sample_count)}},
-    {.column = {.key = "ci95_low_ns", KNOWN(stats.ci95[0])}, .measured = true},
-    {.column = {.key = "ci95_high_ns", KNOWN(stats.ci95[1])}, .measured = true},
-    {.column = {.key = "min_ns", KNOWN(stats.min)}, .measured = true},
-    {.column = {.key = "max_ns", KNOWN(stats.max)}, .measured = true},
-    {.column = {.title = "rate", .unit = UNIT_NUMBER}, .read = rate, .measured = true},
+    {.column = {.key = "ci95_low_ns", KNOWN(stats.ci95[0])}},
+    {.column = {.key = "ci95_high_ns", KNOWN(stats.ci95[1])}},
+    {.column = {.key = "min_ns", KNOWN(stats.min)}},
+    {.column = {.key = "max_ns", KNOWN(stats.max)}},
+    {.column = {.title = "rate", .unit = UNIT_NUMBER}, .read = rate},
     {.column = {.key = "bytes_per_s", KNOWN(bytes_per_s)}},
     {.column = {.key = "flops_per_s", KNOWN(flops_per_s)}},
     {.column = {.key = "items_per_s", KNOWN(items_per_s)}},
@@ -187,42 +206,75 @@ static const struct figure {
     {.column = {.title = "verified"}, .read = verified},
     {.column = {.key = "verification"}, .read = verification},
     {.column = {.key = "method", OF_CASE(verification.method)}},
+    {.column = {.key = "tolerance_used", .title = "tolerance used", .unit = UNIT_SHARE, .flags = COLUMN_VERBOSE},
+     .read = tolerance_used},
+    {.column = {.key = "not_checked", OF_CASE(verification.not_checked)}},
     {.column = {.title = "hot loop", .flags = COLUMN_VERBOSE}, .read = hot_loop},
     {.column = {.key = "flags", .title = "", .flags = COLUMN_INITIALS, .drop = 1}, .read = flags},
-    {.column = {.key = "kind"}, .read = kind},
-    {.column = {.key = "device"}, .read = device},
+    {.column = {.key = "kind"}},
+    {.column = {.key = "device"}},
     {.column = {.key = "reason", OF_CASE(reason)}},
 };
-enum { FIGURES = sizeof(figures) / sizeof(*figures), PARAMS_AT = 3 };
+enum { FIGURES = COUNT_OF(figures), PARAMS_AT = 3 };
 
 static struct cell read_figure(const struct figure *figure, const struct reading *r)
 {
-    if (figure->measured && !r->c->sample_count)
-        return cell_unknown(NULL);
     return figure->read ? figure->read(r) : column_cell(&figure->column, r->c);
 }
 
-static const struct figure *figure_named(const char *name)
+static const struct figure *figure_find(const char *name)
 {
     for (size_t k = 0; k < FIGURES; k++) {
         const struct table_column *column = &figures[k].column;
         if ((column->key && !strcmp(column->key, name)) || (column->title && !strcmp(column->title, name)))
             return &figures[k];
     }
-    return &figures[0];
+    return NULL;
+}
+
+static const struct figure *figure_named(const char *name)
+{
+    const struct figure *figure = figure_find(name);
+    return figure ? figure : &figures[0];
+}
+
+bool figure_known(const char *name)
+{
+    return figure_find(name) != NULL;
+}
+
+size_t figure_names(const char ***names, struct arena *arena)
+{
+    size_t count = 0;
+    *names = NULL;
+    for (size_t k = 0; k < FIGURES; k++) {
+        if (figures[k].column.title && *figures[k].column.title)
+            ARENA_PUSH(arena, *names, count, figures[k].column.title);
+        if (figures[k].column.key)
+            ARENA_PUSH(arena, *names, count, figures[k].column.key);
+    }
+    return count;
+}
+
+/* Rates, and shares of a ceiling. */
+bool figure_more_is_better(const char *name)
+{
+    const struct figure *figure = figure_find(name);
+    return figure && (text_ends(name, "per_s") || figure->read == rate || figure->read == fraction);
 }
 
 const char *figure_words(const char *name, const struct result_case *c, struct arena *arena)
 {
     const struct figure *figure = figure_named(name);
-    const struct cell cell = read_figure(figure, &(struct reading){.c = c, .arena = arena});
+    const struct cell cell = read_figure(figure, &(struct reading){c, arena, is_arithmetic(c, 1, c->kernel)});
     return cell_words(&cell, &figure->column, arena);
 }
 
 double figure_value(const char *name, const struct result_case *c)
 {
     struct arena arena = {0};
-    const struct cell cell = read_figure(figure_named(name), &(struct reading){.c = c, .arena = &arena});
+    const struct cell cell =
+        read_figure(figure_named(name), &(struct reading){c, &arena, is_arithmetic(c, 1, c->kernel)});
     arena_release(&arena);
     return cell.kind == CELL_NUMBER ? cell.value : NAN;
 }
@@ -252,7 +304,7 @@ static struct cell param_cell(const struct result_case *c, const char *name, str
     for (size_t p = 0; p < c->param_count; p++)
         if (!strcmp(c->params[p].name, name))
             return cell_text(param_text(arena, &c->params[p].value));
-    return (struct cell){.kind = CELL_ABSENT};
+    return cell_absent();
 }
 
 static void set(struct table_row *row, const struct table *table, const char *key, struct cell cell)
@@ -262,20 +314,12 @@ static void set(struct table_row *row, const struct table *table, const char *ke
             row->cells[k] = cell;
 }
 
-/* A key figure has a value and a unit, and none of what a case has. */
-static void add_kpis(struct table *table, const struct result *result, struct arena *arena)
+static struct table_row *add_row(struct table *table, const struct result *result, const struct cell *cells)
 {
-    for (size_t k = 0; k < result->kpi_count; k++) {
-        const struct result_kpi *kpi = &result->kpis[k];
-        struct table_row *row = table_add(table, NULL);
-        set(row, table, "id", cell_text(arena_printf(arena, "kpi/%s", kpi->name)));
-        set(row, table, "status", cell_text(isfinite(kpi->value) ? "ok" : "none"));
-        set(row, table, "kind", cell_text(result->predicted ? "predicted" : "measured"));
-        set(row, table, "device", cell_text(result->device.name));
-        set(row, table, "reason", cell_text(kpi->reason));
-        set(row, table, "value", cell_number(kpi->value));
-        set(row, table, "unit", cell_text(kpi->unit));
-    }
+    struct table_row *row = table_add(table, cells);
+    set(row, table, "kind", cell_text(result->predicted ? "predicted" : "measured"));
+    set(row, table, "device", cell_text(result->device.name));
+    return row;
 }
 
 /* Why a row has no figures, or impossible ones; what was said of the row above it is not said again. */
@@ -297,30 +341,58 @@ static struct cell instead(const struct result_case *c, struct arena *arena)
     return cell_toned(*flags ? arena_printf(arena, "%s  %s", words, flags) : words, harmless ? TONE_DIM : TONE_BAD);
 }
 
-struct table *figures_table(const struct result *result, bool kpis, struct arena *arena)
+static struct table *empty_table(const char *const *params, size_t param_count, struct arena *arena)
 {
-    const char **params = NULL;
-    const size_t param_count = param_names(&params, result, arena), count = FIGURES + param_count + 2;
-    struct table_column *columns = arena_array(arena, count, sizeof(*columns));
+    struct table_column *columns = arena_array(arena, FIGURES + param_count, sizeof(*columns));
     for (size_t k = 0; k < FIGURES; k++)
         columns[k < PARAMS_AT ? k : k + param_count] = figures[k].column;
     for (size_t k = 0; k < param_count; k++)
         columns[PARAMS_AT + k].key = arena_printf(arena, "param_%s", params[k]);
-    columns[count - 2].key = "value";
-    columns[count - 1].key = "unit";
-    struct table *table = table_new(arena, columns, count);
+    return table_new(arena, columns, FIGURES + param_count);
+}
+
+/* Of each kernel once, however the cases are sorted. */
+struct rates {
+    struct kernel_rate {
+        const char *kernel;
+        bool arithmetic;
+    } * items;
+    size_t count, last;
+};
+
+static bool rate_of_kernel(struct rates *rates, const struct result *result, const char *kernel, struct arena *arena)
+{
+    size_t at = rates->last;
+    if (rates->count && !strcmp(rates->items[at].kernel, kernel))
+        return rates->items[at].arithmetic;
+    for (at = 0; at < rates->count && strcmp(rates->items[at].kernel, kernel) != 0;)
+        at++;
+    if (at == rates->count)
+        ARENA_PUSH(arena, rates->items, rates->count,
+                   (struct kernel_rate){kernel, is_arithmetic(result->cases, result->case_count, kernel)});
+    rates->last = at;
+    return rates->items[at].arithmetic;
+}
+
+struct table *figures_table(const struct result *result, struct arena *arena)
+{
+    const char **params = NULL;
+    const size_t param_count = param_names(&params, result, arena);
+    struct table *table = empty_table(params, param_count, arena);
+    struct cell *cells = arena_array(arena, table->column_count, sizeof(*cells));
+    struct rates rates = {0};
     for (size_t k = 0; k < result->case_count; k++) {
-        const struct reading r = {result, &result->cases[k], arena};
-        struct table_row *row = table_add(table, NULL);
+        const struct result_case *c = &result->cases[k];
+        const bool arithmetic = rate_of_kernel(&rates, result, c->kernel, arena);
         for (size_t f = 0; f < FIGURES; f++)
-            row->cells[f < PARAMS_AT ? f : f + param_count] = read_figure(&figures[f], &r);
+            cells[f < PARAMS_AT ? f : f + param_count] =
+                read_figure(&figures[f], &(struct reading){c, arena, arithmetic});
         for (size_t p = 0; p < param_count; p++)
-            row->cells[PARAMS_AT + p] = param_cell(r.c, params[p], arena);
+            cells[PARAMS_AT + p] = param_cell(c, params[p], arena);
+        struct table_row *row = add_row(table, result, cells);
         row->note = note(result, k, arena);
-        if (r.c->status != CASE_OK || !r.c->sample_count)
-            row->instead = instead(r.c, arena);
+        if (c->status != CASE_OK || !c->sample_count)
+            row->instead = instead(c, arena);
     }
-    if (kpis)
-        add_kpis(table, result, arena);
     return table;
 }

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "junit.h"
+#include "report_internal.h"
 #include "rooftile/history.h"
 
 enum { MOST_ROWS = 100 };
@@ -41,7 +41,9 @@ static const char *story(const struct history_series *s, struct arena *arena)
     case FINDING_BROKEN:
         return arena_printf(arena, "%s%s%.200s", s->status, s->reason[0] ? ": " : "", s->reason);
     case FINDING_MISSING:
-        return s->status[0] ? arena_printf(arena, "%s: %.200s", s->status, s->reason) : "not in this run's run";
+        return s->status[0] ? arena_printf(arena, "%s: %.200s", s->status, s->reason) : "not in this run";
+    case FINDING_CHANGED:
+        return arena_printf(arena, "%s changed: it starts anew", s->reason);
     case FINDING_TIMER:
         return arena_printf(arena, "%s: another series goes on", s->reason);
     default:
@@ -53,14 +55,15 @@ static struct cell word(const struct history_series *s)
 {
     static const char *const words[] = {
         [FINDING_CONFIRMED] = "SLOWER", [FINDING_OPEN] = "STILL SLOWER", [FINDING_TENTATIVE] = "TENTATIVE",
-        [FINDING_BROKEN] = "BROKEN",    [FINDING_MISSING] = "MISSING",   [FINDING_TIMER] = "TIMER"};
+        [FINDING_BROKEN] = "BROKEN",    [FINDING_MISSING] = "MISSING",   [FINDING_TIMER] = "TIMER",
+        [FINDING_CHANGED] = "CHANGED"};
     const bool confirmed = s->finding == FINDING_CONFIRMED;
     if (confirmed && !s->slower)
         return cell_toned(s->is_kpi ? "BETTER" : "FASTER", TONE_GOOD);
     if (s->is_kpi && (confirmed || s->finding == FINDING_OPEN))
         return cell_toned(confirmed ? "WORSE" : "STILL WORSE", TONE_BAD);
     return cell_toned(words[s->finding],
-                      s->finding == FINDING_TENTATIVE || s->finding == FINDING_TIMER ? TONE_DOUBT : TONE_BAD);
+                      s->finding == FINDING_TENTATIVE || s->finding >= FINDING_CHANGED ? TONE_DOUBT : TONE_BAD);
 }
 
 static const char *headline(const struct history_gate *gate)
@@ -77,7 +80,7 @@ static const char *headline(const struct history_gate *gate)
 enum {
     SERIES_WORD,
     SERIES_CASE,
-    SERIES_TORUN,
+    SERIES_THIS_RUN,
     SERIES_STORY,
     SERIES_ID,
     SERIES_KIND,
@@ -93,11 +96,11 @@ enum {
 static const struct table_column series_columns[] = {
     [SERIES_WORD] = {.title = ""},
     [SERIES_CASE] = {.key = "label", .title = "case", OF_SERIES(label)},
-    [SERIES_TORUN] = {.key = "this run", .title = "this run", .unit = UNIT_NUMBER, OF_SERIES(this_run)},
+    [SERIES_THIS_RUN] = {.key = "this_run", .title = "this run", .unit = UNIT_NUMBER, OF_SERIES(this_run)},
     [SERIES_STORY] = {.title = "what happened", .flags = COLUMN_PROSE},
-    [SERIES_ID] = {.key = "id", OF_SERIES(case_id)},
+    [SERIES_ID] = {.key = "id", .flags = COLUMN_TEST, OF_SERIES(case_id)},
     [SERIES_KIND] = {.key = "kind"},
-    [SERIES_FINDING] = {.key = "finding"},
+    [SERIES_FINDING] = {.key = "finding", .flags = COLUMN_VERDICT},
     [SERIES_STATE] = {.key = "state"},
     [SERIES_STATUS] = {.key = "status"},
     {.key = "timer", KNOWN(timer)},
@@ -128,7 +131,7 @@ static struct table *series_of(const struct history_gate *gate, struct arena *ar
         cells[SERIES_KIND] = cell_text(s->is_class ? "class" : s->is_kpi ? "kpi" : "case");
         cells[SERIES_STATE] = cell_text(gate_state_name(s->verdict.state));
         cells[SERIES_STATUS] = cell_text(s->status[0] ? s->status : isfinite(s->this_run) ? "ok" : NULL);
-        cells[SERIES_TORUN].unit = s->unit;
+        cells[SERIES_THIS_RUN].unit = s->unit;
         cells[SERIES_FINDING] = cell_known(history_finding_name(s->finding));
         if (!s->finding)
             continue;
@@ -153,13 +156,17 @@ static struct table *findings_of(const struct table *series, const struct histor
 
 static const char *add_counts(struct table *summary, const struct history_gate *gate)
 {
-    const struct count counts[] = {
-        {"slower", "slower", gate->confirmed},        {"broken", "broken", gate->broken},
-        {"missing", "missing", gate->missing},        {"still_slower", "still slower", gate->open},
-        {"faster", "faster", gate->faster},           {"tentative", "tentative", gate->tentative},
-        {"timer", "of another timer", gate->retimed}, {"quiet", "quiet", gate->quiet},
-        {"learning", "learning", gate->learning}};
-    const char *line = count_members(summary, counts, sizeof(counts) / sizeof(*counts));
+    const struct count counts[] = {{"slower", "slower", gate->findings[FINDING_CONFIRMED]},
+                                   {"broken", "broken", gate->findings[FINDING_BROKEN]},
+                                   {"missing", "missing", gate->findings[FINDING_MISSING]},
+                                   {"still_slower", "still slower", gate->findings[FINDING_OPEN]},
+                                   {"faster", "faster", gate->faster},
+                                   {"tentative", "tentative", gate->findings[FINDING_TENTATIVE]},
+                                   {"changed", "changed", gate->findings[FINDING_CHANGED]},
+                                   {"timer", "of another timer", gate->findings[FINDING_TIMER]},
+                                   {"quiet", "quiet", gate->quiet},
+                                   {"learning", "learning", gate->learning}};
+    const char *line = count_members(summary, counts, COUNT_OF(counts));
     table_member(summary, "too_noisy", NULL, cell_number((double)gate->too_noisy));
     table_member(summary, "exit_code", NULL, cell_number(history_exit_code(gate, false)));
     table_member(summary, "exit_code_strict", NULL, cell_number(history_exit_code(gate, true)));
@@ -168,9 +175,8 @@ static const char *add_counts(struct table *summary, const struct history_gate *
 
 static void add_facts(struct document *document, const struct history_gate *gate, const struct table *summary)
 {
-    struct table *facts = table_record(document->arena);
-    table_member(facts, "schema", NULL, cell_text("https://rooftile.dev/schemas/gate/1/gate.schema.json"));
-    table_member(facts, "schema_version", NULL, cell_text("1.0.0"));
+    struct table *facts =
+        schema_record(document->arena, "https://rooftile.dev/schemas/gate/1/gate.schema.json", "1.0.0");
     table_member(facts, "device", NULL, cell_text(gate->device));
     table_member(facts, "channel", NULL, cell_text(gate->channel));
     table_member(facts, "run", NULL, cell_text(gate->run));
@@ -182,6 +188,9 @@ static void add_facts(struct document *document, const struct history_gate *gate
     table_member(facts, "environment_shift", NULL, cell_number(gate->environment_shift));
     table_member(facts, "summary", NULL, cell_table(summary));
     document_table(document, NULL, NULL, facts)->show = SHOW_DATA;
+    struct table *properties = table_record(document->arena);
+    table_member(properties, "device", NULL, cell_text(gate->device));
+    document_table(document, NULL, NULL, properties)->show = SHOW_TESTS;
 }
 
 /* What to do about it, with the worst as the example. A label with a glob's characters would not match itself. */
@@ -194,7 +203,7 @@ static void add_advice(struct document *document, const struct history_gate *gat
         if (s->finding != FINDING_BROKEN)
             document_text(document, SHOW_TEXT, TONE_PLAIN,
                           "or, when it is meant to be so: rooftile history accept '%s' --reason '...'", name);
-    } else if (gate->tentative) {
+    } else if (gate->findings[FINDING_TENTATIVE]) {
         document_text(document, SHOW_TEXT, TONE_PLAIN,
                       "next: measure the tentative ones again with --confirm SUITE, or wait for the next run");
     }
@@ -204,22 +213,22 @@ static void add_advice(struct document *document, const struct history_gate *gat
 
 static struct document document_of(const struct history_gate *gate, struct arena *arena)
 {
-    struct document document = {.arena = arena, .title = headline(gate)};
+    struct document document = {.arena = arena, .title = headline(gate), .name = "gate", .date = gate->run};
     struct table *summary = table_record(arena);
     const struct table *series = series_of(gate, arena);
     const char *counts = add_counts(summary, gate);
     add_facts(&document, gate, summary);
     document_text(&document, 0, TONE_PLAIN, "%s, channel %s, run of %.19s%s%.12s; %zu run%s looked at", gate->device,
                   gate->channel, gate->run, gate->commit[0] ? ", commit " : "", gate->commit, gate->runs,
-                  gate->runs == 1 ? "" : "s");
+                  text_s(gate->runs));
     document_text(&document, SHOW_PAGE, TONE_PLAIN, "%s", counts);
     if (gate->environment_changed)
         document_text(&document, 0, TONE_DOUBT, "the environment changed, so every series starts anew: %s%s%s",
                       gate->environment, isfinite(gate->environment_shift) ? "; the median case took " : "",
                       isfinite(gate->environment_shift) ? change_words(gate->environment_shift, arena) : "");
     document_text(&document, SHOW_TEXT, TONE_PLAIN, "\n");
-    document_table(&document, NULL, NULL, findings_of(series, gate, arena));
-    document_table(&document, "series", NULL, series)->show = SHOW_DATA;
+    document_table(&document, NULL, NULL, findings_of(series, gate, arena))->show = SHOW_PEOPLE;
+    document_table(&document, "series", NULL, series)->show = SHOW_DATA | SHOW_TESTS;
     document_text(&document, SHOW_TEXT, TONE_PLAIN, "%s: %s", headline(gate), counts);
     if (gate->too_noisy)
         document_text(&document, 0, TONE_PLAIN,
@@ -229,29 +238,15 @@ static struct document document_of(const struct history_gate *gate, struct arena
     return document;
 }
 
-static void write_junit(struct text *out, const struct history_gate *gate, struct arena *arena)
-{
-    struct junit_case *cases = arena_array(arena, gate->count + 1, sizeof(*cases));
-    struct table *properties = table_record(arena);
-    const struct table *series = series_of(gate, arena);
-    table_member(properties, "device", NULL, cell_text(gate->device));
-    junit_rows(cases, series, SERIES_ID, SERIES_FINDING, "gate", arena);
-    junit_write(out, &(struct junit_suite){.name = "rooftile gate",
-                                           .timestamp = gate->run,
-                                           .properties = properties,
-                                           .cases = cases,
-                                           .count = gate->count});
-}
-
 void report_gate(struct text *out, const char *format, const struct history_gate *gate,
                  const struct report_options *options)
 {
     struct arena arena = {0};
-    if (!strcmp(format, "junit")) {
-        write_junit(out, gate, &arena);
-    } else {
-        const struct document document = document_of(gate, &arena);
-        render_find(format)(out, &document, options);
+    if (!strcmp(format, "openmetrics")) {
+        report_gate_openmetrics(out, gate);
+        return;
     }
+    const struct document document = document_of(gate, &arena);
+    render_find(format)(out, &document, options);
     arena_release(&arena);
 }

@@ -4,7 +4,8 @@
  */
 #include <string.h>
 
-#include "inspect_parts.h"
+#include "report_internal.h"
+#include "rooftile/inspection.h"
 #include "rooftile/report.h"
 #include "rooftile/targets.h"
 
@@ -13,9 +14,6 @@ enum {
     OTHER_IDS = 4,    /* of a bundle's entries that are no GPU code */
     ROW_LONGEST = 48, /* of a kernel in a table */
 };
-
-#define SCHEMA "https://rooftile.dev/schemas/inspect/1/inspect.schema.json"
-#define SCHEMA_VERSION "1.0.0"
 
 struct view {
     struct document *document;
@@ -29,7 +27,7 @@ static void add_object(struct text *text, const struct inspect_object *object)
 {
     const struct codeobj *code = object->code;
     text_addf(text, "  %s%s%s: %zu kernel%s", code->target, code->features[0] ? ":" : "", code->features,
-              code->kernel_count, code->kernel_count == 1 ? "" : "s");
+              code->kernel_count, text_s(code->kernel_count));
     if (object->hidden_count)
         text_addf(text, ", %zu not shown", object->hidden_count);
     if (code->abi)
@@ -57,9 +55,7 @@ static void head(const struct view *view, const struct inspection *inspection)
         inspection->label
             ? arena_printf(view->arena, "%s for %s", inspection->label, file->objects[0].target)
             : arena_printf(view->arena, "%s: %s", inspection->path, codeobj_container_name(file->container));
-    document_add(
-        view->document,
-        (struct section){.show = SHOW_PEOPLE, .title = title, .verbatim = true, .text = text_take(&text, view->arena)});
+    document_verbatim(view->document, 0, title, text_take(&text, view->arena));
 }
 
 static void details(const struct view *view, const struct inspection *inspection)
@@ -70,8 +66,7 @@ static void details(const struct view *view, const struct inspection *inspection
             inspect_kernel(view->document, &inspection->objects[o].kernels[k], inspection->objects[o].code,
                            inspection->object_count > 1 ? inspection->objects[o].code->target : NULL, view->look->isa);
     if (inspection->ir)
-        document_add(view->document,
-                     (struct section){.show = SHOW_PEOPLE, .title = "", .verbatim = true, .text = inspection->ir});
+        document_verbatim(view->document, 0, "", inspection->ir);
 }
 
 /* ---- one line per kernel ---- */
@@ -89,73 +84,72 @@ static struct cell name_cell(const struct inspection *inspection, const struct i
     return cell_text(length > ROW_LONGEST ? arena_printf(arena, "..%s", name + length - (ROW_LONGEST - 2)) : name);
 }
 
+enum { NAME, VGPRS, AGPRS, SGPRS, LDS, SCRATCH, SPILLS, BLOCK, WAVES, FINDINGS, LIMITS };
 static const struct table_column amd_columns[] = {
-    {.title = "kernel"},
-    {.title = "VGPRs", .unit = UNIT_COUNT},
-    {.title = "AGPRs", .unit = UNIT_COUNT},
-    {.title = "SGPRs", .unit = UNIT_COUNT},
-    {.title = "LDS B", .unit = UNIT_COUNT},
-    {.title = "scratch", .unit = UNIT_COUNT},
-    {.title = "spills", .unit = UNIT_COUNT},
-    {.title = "block", .unit = UNIT_COUNT},
-    {.title = "waves", .unit = UNIT_INTENSITY},
-    {.title = "findings", .unit = UNIT_COUNT},
-    {.title = "limited by"},
+    [NAME] = {.title = "kernel"},
+    [VGPRS] = {.title = "VGPRs", .unit = UNIT_COUNT},
+    [AGPRS] = {.title = "AGPRs", .unit = UNIT_COUNT},
+    [SGPRS] = {.title = "SGPRs", .unit = UNIT_COUNT},
+    [LDS] = {.title = "LDS B", .unit = UNIT_COUNT},
+    [SCRATCH] = {.title = "scratch", .unit = UNIT_COUNT},
+    [SPILLS] = {.title = "spills", .unit = UNIT_COUNT},
+    [BLOCK] = {.title = "block", .unit = UNIT_COUNT},
+    [WAVES] = {.title = "waves", .unit = UNIT_INTENSITY},
+    [FINDINGS] = {.title = "findings", .unit = UNIT_COUNT},
+    [LIMITS] = {.title = "limited by"},
 };
 
-static const struct table_column nvidia_columns[] = {
-    {.title = "kernel"},
-    {.title = "registers", .unit = UNIT_COUNT},
-    {.title = "shared B", .unit = UNIT_COUNT},
-    {.title = "stack B", .unit = UNIT_COUNT},
-    {.title = "spill B", .unit = UNIT_COUNT},
-    {.title = "block", .unit = UNIT_COUNT},
-    {.title = "warps", .unit = UNIT_INTENSITY},
-    {.title = "findings", .unit = UNIT_COUNT},
-    {.title = "limited by"},
-};
-
-static size_t add_resources(struct cell *cells, const struct inspect_kernel *kernel, bool is_nvidia)
+/* NVIDIA's names of the same; AGPRs and SGPRs there are none. */
+static struct table *table_for(const char *target, struct arena *arena)
 {
-    const struct codeobj_kernel *code = kernel->code;
-    const bool spills_known = code->spill_bytes_known || !code->private_segment_bytes;
-    const struct cell lds = cell_number(code->group_segment_bytes + kernel->dynamic_lds_bytes);
-    size_t n = 0;
-    if (!is_nvidia) {
-        cells[n++] = cell_number(code->vgpr_count);
-        cells[n++] = cell_number(code->agpr_count);
-        cells[n++] = cell_number(code->sgpr_count);
-        cells[n++] = lds;
-        cells[n++] = cell_number(code->private_segment_bytes);
-        cells[n++] = cell_number(code->vgpr_spills + code->sgpr_spills);
-    } else {
-        cells[n++] = code->is_ptx ? cell_text("driver") : cell_number(code->vgpr_count);
-        cells[n++] = lds;
-        cells[n++] = code->is_ptx ? cell_unknown(NULL) : cell_number(code->private_segment_bytes);
-        cells[n++] = code->is_ptx || !spills_known
-                         ? cell_unknown(NULL)
-                         : cell_number((double)(code->spill_store_bytes + code->spill_load_bytes));
+    struct table_column *columns = arena_copy(arena, amd_columns, sizeof(amd_columns));
+    if (target_is_nvidia(target)) {
+        columns[VGPRS].title = "registers";
+        columns[LDS].title = "shared B";
+        columns[SCRATCH].title = "stack B";
+        columns[SPILLS].title = "spill B";
+        columns[WAVES].title = "warps";
     }
-    cells[n++] = cell_number(kernel->block);
-    return n;
+    struct table *table = table_new(arena, columns, COUNT_OF(amd_columns));
+    table->indent = 2;
+    return table;
+}
+
+static void put_registers(struct cell *cells, const struct codeobj_kernel *code, bool is_nvidia)
+{
+    const bool spills_known = code->spill_bytes_known || !code->private_segment_bytes;
+    cells[VGPRS] = code->is_ptx ? cell_text("driver") : cell_number(code->vgpr_count);
+    cells[SCRATCH] = code->is_ptx ? cell_unknown(NULL) : cell_number(code->private_segment_bytes);
+    if (is_nvidia) {
+        const uint64_t spilled = code->spill_store_bytes + code->spill_load_bytes;
+        cells[SPILLS] = code->is_ptx || !spills_known ? cell_unknown(NULL) : cell_number((double)spilled);
+        return;
+    }
+    cells[AGPRS] = cell_number(code->agpr_count);
+    cells[SGPRS] = cell_number(code->sgpr_count);
+    cells[SPILLS] = cell_number(code->vgpr_spills + code->sgpr_spills);
 }
 
 static void add_row(struct table *table, struct cell name, const struct inspect_kernel *kernel, bool is_nvidia,
                     struct arena *arena)
 {
-    struct cell cells[sizeof(amd_columns) / sizeof(*amd_columns)] = {name};
+    const struct occupancy *occupancy = &kernel->occupancy;
+    const bool is_known = !kernel->occupancy_problem;
+    struct cell *cells = table_add(table, NULL)->cells;
     struct text limiters = {0};
-    size_t n = 1 + add_resources(cells + 1, kernel, is_nvidia), findings = 0;
+    size_t findings = 0;
     for (size_t k = 0; k < kernel->finding_count; k++)
         findings += kernel->findings[k].severity != ISA_NOTE;
-    if (!kernel->occupancy_problem)
-        occupancy_limiters(&limiters, &kernel->occupancy);
-    cells[n++] = kernel->occupancy_problem
-                     ? cell_unknown(kernel->occupancy_problem)
-                     : cell_number(occupancy_waves(&kernel->occupancy, kernel->occupancy.waves_per_simd));
-    cells[n++] = cell_number((double)findings);
-    cells[n++] = kernel->occupancy_problem ? cell_unknown(NULL) : cell_text(text_take(&limiters, arena));
-    table_add(table, cells);
+    if (is_known)
+        occupancy_limiters(&limiters, occupancy);
+    put_registers(cells, kernel->code, is_nvidia);
+    cells[NAME] = name;
+    cells[LDS] = cell_number(kernel->code->group_segment_bytes + kernel->dynamic_lds_bytes);
+    cells[BLOCK] = cell_number(kernel->block);
+    cells[WAVES] = is_known ? cell_number(occupancy_waves(occupancy, occupancy->waves_per_simd))
+                            : cell_unknown(kernel->occupancy_problem);
+    cells[FINDINGS] = cell_number((double)findings);
+    cells[LIMITS] = is_known ? cell_text(text_take(&limiters, arena)) : cell_unknown(NULL);
 }
 
 static void add_rows(struct table *table, const struct inspection *inspection, struct arena *arena)
@@ -184,9 +178,7 @@ static size_t table_length(const struct inspection *list, size_t count)
 static void one_table(const struct view *view, const struct inspection *list, size_t count)
 {
     const struct inspect_object *first = &list[0].objects[0];
-    struct table *table =
-        target_is_nvidia(first->code->target) ? TABLE(view->arena, nvidia_columns) : TABLE(view->arena, amd_columns);
-    table->indent = 2;
+    struct table *table = table_for(first->code->target, view->arena);
     const char *title = NULL, *text = NULL;
     if (list[0].label) {
         title = arena_printf(view->arena, "kernels for %s", first->code->target);
@@ -196,7 +188,7 @@ static void one_table(const struct view *view, const struct inspection *list, si
     }
     for (size_t k = 0; k < count; k++)
         add_rows(table, &list[k], view->arena);
-    document_add(view->document, (struct section){.show = SHOW_PEOPLE, .title = title, .text = text, .table = table});
+    document_table(view->document, NULL, title, table)->text = text;
 }
 
 /* ---- files ---- */
@@ -204,8 +196,15 @@ static void one_table(const struct view *view, const struct inspection *list, si
 static struct cell objects_cell(const struct inspection *inspection, struct arena *arena)
 {
     static const struct table_column columns[] = {
-        {.key = "target"},     {.key = "features"},     {.key = "bundle_id"},           {.key = "code_object_version"},
-        {.key = "size_bytes"}, {.key = "disassembler"}, {.key = "disassembly_problem"}, {.key = "kernels_skipped"},
+        {.key = "target"},
+        {.key = "features"},
+        {.key = "bundle_id"},
+        {.key = "entries"},
+        {.key = "code_object_version"},
+        {.key = "size_bytes"},
+        {.key = "disassembler"},
+        {.key = "disassembly_problem"},
+        {.key = "kernels_skipped"},
         {.key = "kernels"},
     };
     struct table *table = TABLE(arena, columns);
@@ -217,10 +216,10 @@ static struct cell objects_cell(const struct inspection *inspection, struct aren
             table_add(kernels, &kernel);
         }
         table_add(table, (struct cell[]){cell_text(object->code->target), cell_text(object->code->features),
-                                         cell_known(object->code->id), cell_number(object->code->abi),
-                                         cell_number((double)object->code->size_bytes), cell_text(object->tool),
-                                         cell_text(object->isa_problem), cell_number((double)object->hidden_count),
-                                         cell_table(kernels)});
+                                         cell_known(object->code->id), cell_number((double)object->entries),
+                                         cell_number(object->code->abi), cell_number((double)object->code->size_bytes),
+                                         cell_text(object->tool), cell_text(object->isa_problem),
+                                         cell_number((double)object->hidden_count), cell_table(kernels)});
     }
     return cell_table(table);
 }
@@ -255,12 +254,10 @@ void inspect_document(struct document *document, const struct inspection *list, 
         for (size_t o = 0; o < list[i].object_count; o++)
             kernels += list[i].objects[o].kernel_count;
     if (look->data) {
-        struct table *schema = table_record(view.arena);
-        table_member(schema, "schema", NULL, cell_text(SCHEMA));
-        table_member(schema, "schema_version", NULL, cell_text(SCHEMA_VERSION));
-        document_add(document, (struct section){.show = SHOW_DATA, .table = schema});
-        document_add(document,
-                     (struct section){.show = SHOW_DATA, .key = "files", .table = files_of(list, count, view.arena)});
+        const struct table *schema =
+            schema_record(view.arena, "https://rooftile.dev/schemas/inspect/1/inspect.schema.json", "1.0.0");
+        document_table(document, NULL, NULL, schema);
+        document_table(document, "files", NULL, files_of(list, count, view.arena));
         return;
     }
     if (kernels > DETAILS_FEW && !look->details) {

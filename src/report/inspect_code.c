@@ -2,39 +2,31 @@
  *
  * The instructions of an inspected kernel: counts, accesses, work and loops, as tables.
  */
-#include <math.h>
-
-#include "inspect_parts.h"
+#include "report_internal.h"
+#include "rooftile/inspection.h"
 
 enum { MOST_LOOPS = 6 }; /* columns beside the whole kernel's */
 
-/* Plain members of struct isa_mix: what programs and people call them. */
-static const struct {
-    const char *key, *label; /* label NULL: not shown */
-    size_t offset;
-} mix_fields[] = {
-    {"instructions", NULL, offsetof(struct isa_mix, instructions)},
-    {"operations", NULL, offsetof(struct isa_mix, operations)},
-    {"code_bytes", NULL, offsetof(struct isa_mix, code_bytes)},
-    {"flops_per_lane", "FLOPs per lane, vector", offsetof(struct isa_mix, flops)},
-    {"ops_per_lane", "integer operations per lane", offsetof(struct isa_mix, ops)},
-    {"matrix_flops_per_wave", "FLOPs per wave, matrix", offsetof(struct isa_mix, matrix_flops)},
-    {"matrix_ops_per_wave", "integer op. per wave, matrix", offsetof(struct isa_mix, matrix_ops)},
-    {"matrix_cycles", "matrix unit busy, clocks", offsetof(struct isa_mix, matrix_cycles)},
-    {"matrix_unknown", "matrix instr. of unknown time", offsetof(struct isa_mix, matrix_unknown)},
-    {NULL, "global bytes loaded per lane", offsetof(struct isa_mix, traffic[ISA_GLOBAL].load_bytes)},
-    {NULL, "global bytes stored per lane", offsetof(struct isa_mix, traffic[ISA_GLOBAL].store_bytes)},
-    {NULL, "LDS bytes read per lane", offsetof(struct isa_mix, traffic[ISA_LDS].load_bytes)},
-    {NULL, "LDS bytes written per lane", offsetof(struct isa_mix, traffic[ISA_LDS].store_bytes)},
-    {NULL, "scratch bytes loaded per lane", offsetof(struct isa_mix, traffic[ISA_SCRATCH].load_bytes)},
-    {NULL, "scratch bytes stored per lane", offsetof(struct isa_mix, traffic[ISA_SCRATCH].store_bytes)},
-};
-enum { MIX_FIELDS = sizeof(mix_fields) / sizeof(*mix_fields) };
+#define OF_MIX(member) FIELD(struct isa_mix, member)
 
-static double field_of(const struct isa_mix *mix, size_t offset)
-{
-    return (double)*(const uint64_t *)(const void *)((const char *)mix + offset);
-}
+/* Counters of a mix: what programs (key) and people (title) call them. */
+static const struct table_column mix_columns[] = {
+    {.key = "instructions", OF_MIX(instructions)},
+    {.key = "operations", OF_MIX(operations)},
+    {.key = "code_bytes", OF_MIX(code_bytes)},
+    {.key = "flops_per_lane", .title = "FLOPs per lane, vector", OF_MIX(flops)},
+    {.key = "ops_per_lane", .title = "integer operations per lane", OF_MIX(ops)},
+    {.key = "matrix_flops_per_wave", .title = "FLOPs per wave, matrix", OF_MIX(matrix_flops)},
+    {.key = "matrix_ops_per_wave", .title = "integer op. per wave, matrix", OF_MIX(matrix_ops)},
+    {.key = "matrix_cycles", .title = "matrix unit busy, clocks", OF_MIX(matrix_cycles)},
+    {.key = "matrix_unknown", .title = "matrix instr. of unknown time", OF_MIX(matrix_unknown)},
+    {.title = "global bytes loaded per lane", OF_MIX(traffic[ISA_GLOBAL].load_bytes)},
+    {.title = "global bytes stored per lane", OF_MIX(traffic[ISA_GLOBAL].store_bytes)},
+    {.title = "LDS bytes read per lane", OF_MIX(traffic[ISA_LDS].load_bytes)},
+    {.title = "LDS bytes written per lane", OF_MIX(traffic[ISA_LDS].store_bytes)},
+    {.title = "scratch bytes loaded per lane", OF_MIX(traffic[ISA_SCRATCH].load_bytes)},
+    {.title = "scratch bytes stored per lane", OF_MIX(traffic[ISA_SCRATCH].store_bytes)},
+};
 
 /* ---- for programs ---- */
 
@@ -60,19 +52,21 @@ static struct cell widths_cell(const uint64_t *counts, struct arena *arena)
 
 static struct cell traffic_cell(const struct isa_mix *mix, struct arena *arena)
 {
+#define OF_TRAFFIC(member) FIELD(struct isa_traffic, member)
     static const struct table_column columns[] = {
-        {.key = "loads"},       {.key = "stores"},       {.key = "atomics"},        {.key = "load_bytes"},
-        {.key = "store_bytes"}, {.key = "atomic_bytes"}, {.key = "loads_by_bytes"}, {.key = "stores_by_bytes"},
+        {.key = "loads", OF_TRAFFIC(loads)},
+        {.key = "stores", OF_TRAFFIC(stores)},
+        {.key = "atomics", OF_TRAFFIC(atomics)},
+        {.key = "load_bytes", OF_TRAFFIC(load_bytes)},
+        {.key = "store_bytes", OF_TRAFFIC(store_bytes)},
+        {.key = "atomic_bytes", OF_TRAFFIC(atomic_bytes)},
     };
     struct table *spaces = table_record(arena);
     for (int space = ISA_GLOBAL; space < ISA_SPACES; space++) {
         const struct isa_traffic *t = &mix->traffic[space];
-        struct table *one = TABLE(arena, columns);
-        one->record = true;
-        table_add(one, (struct cell[]){cell_number((double)t->loads), cell_number((double)t->stores),
-                                       cell_number((double)t->atomics), cell_number((double)t->load_bytes),
-                                       cell_number((double)t->store_bytes), cell_number((double)t->atomic_bytes),
-                                       widths_cell(t->loads_by_width, arena), widths_cell(t->stores_by_width, arena)});
+        struct table *one = RECORD_OF(arena, columns, t);
+        table_member(one, "loads_by_bytes", NULL, widths_cell(t->loads_by_width, arena));
+        table_member(one, "stores_by_bytes", NULL, widths_cell(t->stores_by_width, arena));
         table_member(spaces, isa_space_name((enum isa_space)space), NULL, cell_table(one));
     }
     return cell_table(spaces);
@@ -80,10 +74,7 @@ static struct cell traffic_cell(const struct isa_mix *mix, struct arena *arena)
 
 static struct cell mix_cell(const struct isa_mix *mix, unsigned wave, struct arena *arena)
 {
-    struct table *record = table_record(arena), *counts = table_record(arena);
-    for (size_t k = 0; k < MIX_FIELDS; k++)
-        if (mix_fields[k].key)
-            table_member(record, mix_fields[k].key, NULL, cell_number(field_of(mix, mix_fields[k].offset)));
+    struct table *record = RECORD_OF(arena, mix_columns, mix), *counts = table_record(arena);
     for (int kind = 0; kind < ISA_KINDS; kind++)
         table_member(counts, isa_kind_name((enum isa_kind)kind), NULL, cell_number((double)mix->count[kind]));
     table_member(record, "counts", NULL, cell_table(counts));
@@ -108,8 +99,8 @@ static struct cell loops_cell(const struct isa_kernel *isa, struct arena *arena)
                                          inspect_address(loop->first_address, arena),
                                          inspect_address(loop->last_address, arena), inspect_loop(loop->parent),
                                          cell_number(loop->depth), cell_bool(loop->is_innermost),
-                                         mix_cell(&loop->own, isa->symbol.wave, arena),
-                                         mix_cell(&loop->inclusive, isa->symbol.wave, arena)});
+                                         mix_cell(&loop->own, isa->code.wave, arena),
+                                         mix_cell(&loop->inclusive, isa->code.wave, arena)});
     }
     return cell_table(loops);
 }
@@ -134,7 +125,7 @@ struct cell inspect_code_cell(const struct isa_kernel *isa, struct arena *arena)
     struct table *record = table_record(arena);
     table_member(record, "calls", NULL, cell_number(isa->calls));
     table_member(record, "unknown_words", NULL, cell_number(isa->unknown));
-    table_member(record, "mix", NULL, mix_cell(&isa->mix, isa->symbol.wave, arena));
+    table_member(record, "mix", NULL, mix_cell(&isa->mix, isa->code.wave, arena));
     table_member(record, "loops", NULL, loops_cell(isa, arena));
     table_member(record, "hot_loop", NULL, hot_cell(isa, arena));
     return cell_table(record);
@@ -152,13 +143,14 @@ struct code_table {
 };
 
 /* A row of one number each, unless all are zero. */
-static void add_row(struct code_table *code, const char *label, const char *unit, const double *values)
+static void add_row(struct code_table *code, const char *label, const char *unit, const struct cell *values)
 {
     struct cell cells[2 + MOST_LOOPS] = {cell_text(arena_printf(code->arena, "  %s", label))};
     bool any = false;
     for (size_t k = 0; k < code->count; k++) {
-        any = any || (values[k] != 0 && !isnan(values[k]));
-        cells[1 + k] = cell_quantity(values[k], unit);
+        any |= values[k].kind == CELL_NUMBER && values[k].value != 0;
+        cells[1 + k] = values[k];
+        cells[1 + k].unit = unit;
     }
     if (!any)
         return;
@@ -166,54 +158,57 @@ static void add_row(struct code_table *code, const char *label, const char *unit
     code->heading = NULL;
 }
 
+/* `offset`: of a uint64_t in struct isa_mix. */
+static void add_counter(struct code_table *code, const char *label, size_t offset)
+{
+    const struct table_column counter = {.field = FIELD_SIZE, .offset = offset};
+    struct cell values[1 + MOST_LOOPS];
+    for (size_t k = 0; k < code->count; k++)
+        values[k] = column_cell(&counter, code->mixes[k]);
+    add_row(code, label, UNIT_COUNT, values);
+}
+
 static void add_kinds(struct code_table *code)
 {
-    double values[1 + MOST_LOOPS];
-    for (int kind = 0; kind < ISA_KINDS; kind++) {
-        for (size_t k = 0; k < code->count; k++)
-            values[k] = (double)code->mixes[k]->count[kind];
-        add_row(code, isa_kind_label((enum isa_kind)kind), UNIT_COUNT, values);
-    }
-    for (size_t k = 0; k < code->count; k++)
-        values[k] = (double)code->mixes[k]->instructions;
-    add_row(code, "all", UNIT_COUNT, values);
-    for (size_t k = 0; k < code->count; k++)
-        values[k] = (double)code->mixes[k]->code_bytes;
-    add_row(code, "bytes of code", UNIT_COUNT, values);
+    for (size_t kind = 0; kind < ISA_KINDS; kind++)
+        add_counter(code, isa_kind_label((enum isa_kind)kind),
+                    offsetof(struct isa_mix, count) + kind * sizeof(uint64_t));
+    add_counter(code, "all", offsetof(struct isa_mix, instructions));
+    add_counter(code, "bytes of code", offsetof(struct isa_mix, code_bytes));
 }
 
 static void add_accesses(struct code_table *code)
 {
-    static const enum isa_space spaces[] = {ISA_GLOBAL, ISA_LDS, ISA_SCRATCH};
-    double values[1 + MOST_LOOPS];
+    static const struct {
+        const char *label;
+        size_t counters; /* by width, in struct isa_mix */
+    } accesses[] = {
+        {"global loads", offsetof(struct isa_mix, traffic[ISA_GLOBAL].loads_by_width)},
+        {"global stores", offsetof(struct isa_mix, traffic[ISA_GLOBAL].stores_by_width)},
+        {"LDS loads", offsetof(struct isa_mix, traffic[ISA_LDS].loads_by_width)},
+        {"LDS stores", offsetof(struct isa_mix, traffic[ISA_LDS].stores_by_width)},
+        {"scratch loads", offsetof(struct isa_mix, traffic[ISA_SCRATCH].loads_by_width)},
+        {"scratch stores", offsetof(struct isa_mix, traffic[ISA_SCRATCH].stores_by_width)},
+    };
     code->heading = "  accesses";
-    for (size_t k = 0; k < 2 * sizeof(spaces) / sizeof(*spaces); k++)
-        for (int width = ISA_WIDTHS; width-- > 0;) {
-            const enum isa_space space = spaces[k / 2];
-            for (size_t n = 0; n < code->count; n++) {
-                const struct isa_traffic *traffic = &code->mixes[n]->traffic[space];
-                values[n] = (double)(k % 2 ? traffic->stores_by_width : traffic->loads_by_width)[width];
-            }
-            add_row(code,
-                    arena_printf(code->arena, "%s %s, %u B per lane", space == ISA_LDS ? "LDS" : isa_space_name(space),
-                                 k % 2 ? "stores" : "loads", isa_width_bytes((enum isa_width)width)),
-                    UNIT_COUNT, values);
-        }
+    for (size_t k = 0; k < COUNT_OF(accesses); k++)
+        for (size_t width = ISA_WIDTHS; width-- > 0;)
+            add_counter(code,
+                        arena_printf(code->arena, "%s, %u B per lane", accesses[k].label,
+                                     isa_width_bytes((enum isa_width)width)),
+                        accesses[k].counters + width * sizeof(uint64_t));
 }
 
 static void add_work(struct code_table *code, unsigned wave)
 {
-    double values[1 + MOST_LOOPS];
+    struct cell intensities[1 + MOST_LOOPS];
     code->heading = "  work of one pass, each instruction once";
-    for (size_t field = 0; field < MIX_FIELDS; field++) {
-        for (size_t k = 0; k < code->count; k++)
-            values[k] = field_of(code->mixes[k], mix_fields[field].offset);
-        if (mix_fields[field].label)
-            add_row(code, mix_fields[field].label, UNIT_COUNT, values);
-    }
+    for (size_t k = 0; k < COUNT_OF(mix_columns); k++)
+        if (mix_columns[k].title)
+            add_counter(code, mix_columns[k].title, mix_columns[k].offset);
     for (size_t k = 0; k < code->count; k++)
-        values[k] = isa_intensity(code->mixes[k], wave);
-    add_row(code, "FLOPs per global byte", UNIT_INTENSITY, values);
+        intensities[k] = cell_number(isa_intensity(code->mixes[k], wave));
+    add_row(code, "FLOPs per global byte", UNIT_INTENSITY, intensities);
 }
 
 /* With many loops only the innermost ones: that is where time goes. */
@@ -247,14 +242,11 @@ static void add_loops(struct document *document, const struct code_table *code, 
                   "  hot loop (a guess): loop %zu, %.0f %% of its %llu vector, matrix, LDS and memory operations %s\n",
                   hot.loop + 1, hot.share * 100, (unsigned long long)hot.work, hot.instruction);
     if (isa->calls)
-        text_addf(&lines, "  %u calls of functions whose instructions are not counted\n", isa->calls);
+        text_addf(&lines, "  %u call%s of functions whose instructions are not counted\n", isa->calls,
+                  text_s(isa->calls));
     if (isa->unknown)
-        text_addf(&lines, "  %u words that the disassembler does not know\n", isa->unknown);
-    if (lines.length)
-        document_add(
-            document,
-            (struct section){.show = SHOW_PEOPLE, .verbatim = true, .text = arena_strdup(code->arena, lines.data)});
-    text_release(&lines);
+        text_addf(&lines, "  %u word%s that the disassembler does not know\n", isa->unknown, text_s(isa->unknown));
+    document_verbatim(document, 0, NULL, text_take(&lines, code->arena));
 }
 
 void inspect_code(struct document *document, const struct isa_kernel *isa, struct arena *arena)
@@ -270,7 +262,7 @@ void inspect_code(struct document *document, const struct isa_kernel *isa, struc
     code.table->indent = 2;
     add_kinds(&code);
     add_accesses(&code);
-    add_work(&code, isa->symbol.wave);
-    document_add(document, (struct section){.show = SHOW_PEOPLE, .table = code.table});
+    add_work(&code, isa->code.wave);
+    document_table(document, NULL, NULL, code.table);
     add_loops(document, &code, isa);
 }

@@ -4,7 +4,8 @@
  */
 #include <string.h>
 
-#include "inspect_parts.h"
+#include "report_internal.h"
+#include "rooftile/inspection.h"
 #include "rooftile/targets.h"
 
 enum {
@@ -110,8 +111,8 @@ static void occupancy_lines(struct table *record, const struct inspect_kernel *k
         text_add(&text, ", limited by ");
         occupancy_limiters(&text, o);
     }
-    text_addf(&text, "; %u %s%s of %u %s%s on a%s %s", o->workgroups, words->group, o->workgroups == 1 ? "" : "s",
-              o->waves_per_workgroup, words->wave, o->waves_per_workgroup == 1 ? "" : "s", words->per_unit ? "n" : "",
+    text_addf(&text, "; %u %s%s of %u %s%s on a%s %s", o->workgroups, words->group, text_s(o->workgroups),
+              o->waves_per_workgroup, words->wave, text_s(o->waves_per_workgroup), words->per_unit ? "n" : "",
               o->wgp_mode ? "WGP" : words->unit);
     if (!words->per_unit)
         text_addf(&text, " (%u SIMDs)", o->simds);
@@ -137,7 +138,7 @@ static const char *argument_words(const struct inspect_kernel *kernel, size_t in
     const char *const words[] = {arg->address_space, arg->access, arg->type, argument_name(kernel, index, arena)};
     struct text text = {0};
     text_add(&text, arg->value_kind);
-    for (size_t w = 0; w < sizeof(words) / sizeof(*words); w++)
+    for (size_t w = 0; w < COUNT_OF(words); w++)
         if (words[w][0] && !(w == 0 && arg->is_pointer && !strcmp(words[w], "global")))
             text_addf(&text, " %s", words[w]);
     return text_take(&text, arena);
@@ -230,7 +231,7 @@ static struct cell registers_cell(const struct codeobj_kernel *code, struct aren
         {"vgprs_allocated", code->allocated_vgprs, code->has_descriptor && code->allocated_vgprs},
     };
     struct table *record = table_record(arena);
-    for (size_t k = 0; k < sizeof(members) / sizeof(*members); k++)
+    for (size_t k = 0; k < COUNT_OF(members); k++)
         table_member(record, members[k].key, NULL,
                      members[k].known ? cell_number(members[k].count) : cell_unknown(NULL));
     return cell_table(record);
@@ -255,17 +256,16 @@ static void add_limiters(struct table *record, const struct occupancy *o, struct
     table_member(record, "limited_by", NULL, cell_table(limited));
 }
 
+#define OF_OCCUPANCY(member) FIELD(struct occupancy, member)
+
 static struct cell raise_cell(const struct occupancy *o, struct arena *arena)
 {
-    struct table *record = table_record(arena);
-    if (o->raise.workgroups <= o->workgroups)
-        return cell_unknown(NULL);
-    table_member(record, "vgprs_fewer", NULL, cell_number(o->raise.vgprs));
-    table_member(record, "sgprs_fewer", NULL, cell_number(o->raise.sgprs));
-    table_member(record, "lds_bytes_less", NULL, cell_number((double)o->raise.lds_bytes));
-    table_member(record, "workgroups", NULL, cell_number(o->raise.workgroups));
-    table_member(record, "waves_per_simd", NULL, cell_number(o->raise.waves_per_simd));
-    return cell_table(record);
+    static const struct table_column columns[] = {{.key = "vgprs_fewer", OF_OCCUPANCY(raise.vgprs)},
+                                                  {.key = "sgprs_fewer", OF_OCCUPANCY(raise.sgprs)},
+                                                  {.key = "lds_bytes_less", OF_OCCUPANCY(raise.lds_bytes)},
+                                                  {.key = "workgroups", OF_OCCUPANCY(raise.workgroups)},
+                                                  {.key = "waves_per_simd", OF_OCCUPANCY(raise.waves_per_simd)}};
+    return o->raise.workgroups > o->workgroups ? cell_table(RECORD_OF(arena, columns, o)) : cell_unknown(NULL);
 }
 
 static struct cell occupancy_cell(const struct inspect_kernel *kernel, struct arena *arena)
@@ -273,32 +273,27 @@ static struct cell occupancy_cell(const struct inspect_kernel *kernel, struct ar
     const struct occupancy *o = &kernel->occupancy;
     if (kernel->occupancy_problem)
         return cell_unknown(NULL);
-    const struct {
-        const char *key;
-        double value;
-    } numbers[] = {
-        {"block", kernel->block},
-        {"dynamic_lds_bytes", kernel->dynamic_lds_bytes},
-        {"simds", o->simds},
-        {"waves_per_simd_max", o->waves_max},
-        {"vgprs", o->vgprs},
-        {"vgprs_allocated", o->vgprs_allocated},
-        {"lds_bytes_allocated", (double)o->lds_allocated},
-        {"waves_by_vgprs", o->waves_by_vgprs},
-        {"waves_by_sgprs", o->waves_by_sgprs},
-        {"waves_per_workgroup", o->waves_per_workgroup},
-        {"workgroups", o->workgroups},
-        {"waves", o->waves},
-        {"waves_per_simd", o->waves_per_simd},
+    static const struct table_column columns[] = {
+        {.key = "simds", OF_OCCUPANCY(simds)},
+        {.key = "waves_per_simd_max", OF_OCCUPANCY(waves_max)},
+        {.key = "vgprs", OF_OCCUPANCY(vgprs)},
+        {.key = "vgprs_allocated", OF_OCCUPANCY(vgprs_allocated)},
+        {.key = "lds_bytes_allocated", OF_OCCUPANCY(lds_allocated)},
+        {.key = "waves_by_vgprs", OF_OCCUPANCY(waves_by_vgprs)},
+        {.key = "waves_by_sgprs", OF_OCCUPANCY(waves_by_sgprs)},
+        {.key = "waves_per_workgroup", OF_OCCUPANCY(waves_per_workgroup)},
+        {.key = "workgroups", OF_OCCUPANCY(workgroups)},
+        {.key = "waves", OF_OCCUPANCY(waves)},
+        {.key = "waves_per_simd", OF_OCCUPANCY(waves_per_simd)},
+        {.key = "better_block", .flags = COLUMN_OPTIONAL, OF_OCCUPANCY(better_block)},
     };
-    struct table *record = table_record(arena);
+    struct table *record = RECORD_OF(arena, columns, o);
     table_member(record, "unit", NULL, cell_text(o->wgp_mode ? "WGP" : o->limits->words->unit));
+    table_member(record, "block", NULL, cell_number(kernel->block));
     table_member(record, "block_source", NULL, cell_text(kernel->block_source));
-    for (size_t k = 0; k < sizeof(numbers) / sizeof(*numbers); k++)
-        table_member(record, numbers[k].key, NULL, cell_number(numbers[k].value));
+    table_member(record, "dynamic_lds_bytes", NULL, cell_number(kernel->dynamic_lds_bytes));
     add_limiters(record, o, arena);
     table_member(record, "raise", NULL, raise_cell(o, arena));
-    table_member(record, "better_block", NULL, cell_positive(o->better_block));
     return cell_table(record);
 }
 
@@ -340,7 +335,7 @@ struct cell inspect_kernel_cell(const struct inspect_kernel *kernel, struct aren
         {"code", inspect_code_cell(kernel->isa, arena)},
         {"findings", cell_table(findings_of(kernel, arena))},
     };
-    for (size_t k = 0; k < sizeof(members) / sizeof(*members); k++)
+    for (size_t k = 0; k < COUNT_OF(members); k++)
         table_member(record, members[k].key, NULL, members[k].cell);
     return cell_table(record);
 }
@@ -360,23 +355,20 @@ void inspect_kernel(struct document *document, const struct inspect_kernel *kern
     line(facts, "memory", memory_of(kernel, is_nvidia, arena));
     occupancy_lines(facts, kernel, arena);
     line(facts, "arguments", arena_printf(arena, "%zu, %u bytes", code->explicit_count, code->kernarg_bytes));
-    document_add(document, (struct section){.show = SHOW_PEOPLE,
-                                            .title = arena_printf(arena, "kernel %s%s%s", code->name,
-                                                                  target ? " for " : "", target ? target : ""),
-                                            .table = facts});
+    document_table(document, NULL,
+                   arena_printf(arena, "kernel %s%s%s", code->name, target ? " for " : "", target ? target : ""),
+                   facts);
     if (code->explicit_count)
-        document_add(document, (struct section){.show = SHOW_PEOPLE, .table = arguments_of(kernel, arena)});
+        document_table(document, NULL, NULL, arguments_of(kernel, arena));
     if (kernel->isa)
         inspect_code(document, kernel->isa, arena);
     if (kernel->isa && is_nvidia)
         document_text(document, SHOW_PEOPLE, TONE_DIM,
                       "here a warp is a wave, shared memory LDS, local memory scratch, the uniform datapath scalar");
-    document_add(document, (struct section){.show = SHOW_PEOPLE, .table = findings_of(kernel, arena)});
+    document_table(document, NULL, NULL, findings_of(kernel, arena));
     if (isa && kernel->isa) {
         struct text text = {0};
         isa_print(&text, kernel->isa);
-        document_add(
-            document,
-            (struct section){.show = SHOW_PEOPLE, .title = "", .verbatim = true, .text = text_take(&text, arena)});
+        document_verbatim(document, 0, "", text_take(&text, arena));
     }
 }

@@ -1,9 +1,31 @@
-/* SPDX-License-Identifier: MIT */
-#include "junit.h"
-
-#include <ctype.h>
+/* SPDX-License-Identifier: MIT
+ *
+ * JUnit XML, the part that Apache Ant's schema and Jenkins' xUnit schema both allow: their element order, no attribute
+ * that one of them lacks, at most one of skipped, error and failure in a test case, and a timestamp without zone.
+ */
 #include <math.h>
 #include <string.h>
+
+#include "report_internal.h"
+
+enum junit_outcome { JUNIT_PASSED, JUNIT_FAILURE, JUNIT_ERROR, JUNIT_SKIPPED };
+
+struct junit_case {
+    const char *name, *class_name; /* behind "rooftile." */
+    double time_s;                 /* that the test took, not what it measured */
+    enum junit_outcome outcome;
+    const char *type, *message, *body; /* of all but a test that passed */
+};
+
+struct junit_suite {
+    const char *name;               /* "rooftile gate" */
+    const char *timestamp;          /* RFC 3339; NULL or no time: 1970 */
+    const char *host;               /* NULL or "": localhost */
+    const struct table *properties; /* a record; empty ones are skipped */
+    struct junit_case *cases;
+    size_t count;
+    const char *output; /* NULL: none */
+};
 
 /* ---- the writer ---- */
 
@@ -44,19 +66,15 @@ static void add_case(struct text *out, const struct junit_case *c)
     if (!c->outcome)
         return;
     text_addf(out, "      <%s", elements[c->outcome]);
-    if (c->outcome == JUNIT_SKIPPED) { /* Ant's has no attributes */
-        text_add(out, "/>\n");
-    } else {
-        attribute(out, "message", c->message);
-        attribute(out, "type", c->type);
-        text_add(out, ">");
-        text_add_xml(out, c->body);
-        text_addf(out, "</%s>\n", elements[c->outcome]);
-    }
+    attribute(out, "message", c->message);
+    attribute(out, "type", c->type);
+    text_add(out, ">");
+    text_add_xml(out, c->body);
+    text_addf(out, "</%s>\n", elements[c->outcome]);
     text_add(out, "    </testcase>\n");
 }
 
-void junit_write(struct text *out, const struct junit_suite *suite)
+static void write_suite(struct text *out, const struct junit_suite *suite)
 {
     size_t of_outcome[JUNIT_SKIPPED + 1] = {0};
     double time_s = 0;
@@ -85,6 +103,8 @@ void junit_write(struct text *out, const struct junit_suite *suite)
     text_add(out, "</system-out>\n    <system-err></system-err>\n  </testsuite>\n</testsuites>\n");
 }
 
+/* ---- a document: rows of its tables are tests ---- */
+
 /* "base 1.00 us, new 1.05 us, change +5.0 %, verdict SLOWER" */
 static const char *row_words(const struct table *table, size_t row, struct arena *arena)
 {
@@ -99,27 +119,56 @@ static const char *row_words(const struct table *table, size_t row, struct arena
     return line;
 }
 
-static const char *lower(const char *words, struct arena *arena)
+/* The cell of the column with this flag; NULL: there is none. */
+static const struct cell *flagged(const struct table *table, size_t row, unsigned flag)
 {
-    char *copy = arena_strdup(arena, words ? words : "");
-    for (char *c = copy; *c; c++)
-        *c = (char)tolower((unsigned char)*c);
-    return copy;
+    for (size_t k = 0; k < table->column_count; k++)
+        if (table->columns[k].flags & flag)
+            return &table->rows[row].cells[k];
+    return NULL;
 }
 
-void junit_rows(struct junit_case *cases, const struct table *table, size_t name, size_t verdict,
-                const char *class_name, struct arena *arena)
+static void add_tests(struct junit_suite *suite, const struct table *table, const char *class_name, struct arena *arena)
 {
-    for (size_t k = 0; k < table->row_count; k++) {
-        const struct cell *cells = table->rows[k].cells;
-        cases[k] = (struct junit_case){.name = cells[name].text,
-                                       .class_name = class_name,
-                                       .outcome = cells[verdict].tone == TONE_BAD   ? JUNIT_FAILURE
-                                                  : cells[verdict].tone == TONE_DIM ? JUNIT_SKIPPED
-                                                                                    : JUNIT_PASSED,
-                                       .type = lower(cells[verdict].text, arena),
-                                       .message = row_words(table, k, arena)};
+    for (size_t row = 0; row < table->row_count; row++) {
+        const struct cell *name = flagged(table, row, COLUMN_TEST), *verdict = flagged(table, row, COLUMN_VERDICT);
+        if (name && verdict)
+            suite->cases[suite->count++] =
+                (struct junit_case){.name = name->text,
+                                    .class_name = class_name,
+                                    .outcome = verdict->tone == TONE_BAD   ? JUNIT_FAILURE
+                                               : verdict->tone == TONE_DIM ? JUNIT_SKIPPED
+                                                                           : JUNIT_PASSED,
+                                    .type = text_lower(verdict->text ? verdict->text : "", arena),
+                                    .message = row_words(table, row, arena)};
     }
+}
+
+static const struct table *tests_of(const struct section *section)
+{
+    return section->table && (!section->show || section->show & SHOW_TESTS) ? section->table : NULL;
+}
+
+void render_junit(struct text *out, const struct document *document, const struct report_options *options)
+{
+    struct arena arena = {0};
+    struct junit_suite suite = {.name = arena_printf(&arena, "rooftile %s", document->name),
+                                .timestamp = document->date,
+                                .properties = table_record(&arena)};
+    size_t rows = 0;
+    (void)options;
+    for (size_t k = 0; k < document->count; k++)
+        rows += tests_of(&document->sections[k]) ? document->sections[k].table->row_count : 0;
+    suite.cases = arena_array(&arena, rows + 1, sizeof(*suite.cases));
+    for (size_t k = 0; k < document->count; k++) {
+        const struct table *table = tests_of(&document->sections[k]);
+        if (table && table->record && document->sections[k].show == SHOW_TESTS)
+            suite.properties = table;
+        else if (table)
+            add_tests(&suite, table, document->name, &arena);
+    }
+    write_suite(out, &suite);
+    arena_release(&arena);
 }
 
 /* ---- a result: a case is a test, a finding is a failure ---- */
@@ -137,7 +186,7 @@ static struct table *properties_of(const struct result *result, struct arena *ar
                  {"status", result->status},
                  {"rooftile", result->tool_version}};
     struct table *properties = table_record(arena);
-    for (size_t k = 0; k < sizeof(facts) / sizeof(*facts); k++)
+    for (size_t k = 0; k < COUNT_OF(facts); k++)
         table_member(properties, facts[k].name, NULL, cell_text(facts[k].value));
     for (size_t k = 0; k < result->kpi_count; k++) {
         const struct result_kpi *kpi = &result->kpis[k];
@@ -176,7 +225,7 @@ void report_junit(struct text *out, const struct result *result)
                       figure_words("\u00b195%", c, &arena), figure_words("rate", c, &arena),
                       figure_words("% of ceiling", c, &arena));
     }
-    junit_write(out, &(struct junit_suite){.name = "rooftile",
+    write_suite(out, &(struct junit_suite){.name = "rooftile",
                                            .timestamp = result->started_at,
                                            .host = result->host_id_hash,
                                            .properties = properties_of(result, &arena),

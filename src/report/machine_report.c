@@ -35,7 +35,7 @@ static struct cell kernel_of(const char *id, struct arena *arena)
 
 static struct cell spread(double ci_rel)
 {
-    return ci_rel > 0 ? cell_number(ci_rel) : (struct cell){.kind = CELL_ABSENT};
+    return ci_rel > 0 ? cell_number(ci_rel) : cell_absent();
 }
 
 /* ---- tables ---- */
@@ -182,12 +182,13 @@ static void add_disagreements(struct document *document, const struct machine *m
 static void add_method(struct document *document, const struct machine *machine)
 {
     const char *unsure = "";
-    document_text(document, 0, TONE_PLAIN,
-                  "capacity: where bandwidth over footprint, all %ss together, steps down (change points); it lies in "
-                  "the range. chase: the same for dependent loads of one %s. sure: that there is a capacity boundary. "
-                  "\u00b195%%: "
-                  "half of the median's 95 %% interval. vendor: the measured clock and the widest vector instructions",
-                  cores_of(machine), cores_of(machine));
+    document_text(
+        document, 0, TONE_PLAIN,
+        "capacity: where bandwidth over footprint, all %ss together, steps down (change points); it lies in "
+        "the range. chase: the same for dependent loads of one %s. confidence: that there is a capacity boundary. "
+        "\u00b195%%: half of the median's 95 %% interval. vendor: the measured clock and the widest vector "
+        "instructions",
+        cores_of(machine), cores_of(machine));
     for (uint32_t k = 0; k + 1 < machine->level_count; k++)
         if (machine->levels[k].capacity_confidence > 0 && machine->levels[k].capacity_confidence < sure)
             unsure = arena_printf(document->arena, "%s%s %s (%.0f %%)", unsure, *unsure ? "," : "",

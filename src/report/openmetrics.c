@@ -1,26 +1,70 @@
 /* SPDX-License-Identifier: MIT
  *
- * Metrics for Prometheus: valid as OpenMetrics and as the older text format that node_exporter's textfile collector
- * reads, so without timestamps, and with nothing after "# EOF". Predictions have families of their own.
+ * Metrics for Prometheus: valid as OpenMetrics 1.0 and as the older text format that node_exporter's textfile collector
+ * reads, so without timestamps, and with nothing after "# EOF". A family has one unit; predictions have families of
+ * their own. Labels of a case are its kernel, its parameters (param_n="4096"), device and mode, and its plan id.
  */
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "report_internal.h"
+#include "rooftile/history.h"
 
-static void label(struct text *out, const char *name, const char *value, bool first)
-{
-    text_addf(out, "%s%s=\"", first ? "" : ",", name);
-    text_add_escaped(out, ESCAPE_C, value);
-    text_add(out, "\"");
-}
+/* One output; a family's head is written before its first sample. */
+struct metrics {
+    struct text *out;
+    const char *prefix; /* of all names: "rooftile_" */
+    struct arena arena;
+};
 
 struct family {
-    const char *name; /* behind "rooftile_" or "rooftile_predicted_" */
+    const char *name; /* behind the prefix */
     const char *unit; /* OpenMetrics: the end of the name; NULL: none */
     const char *help;
+};
+
+static void add_head(struct metrics *m, const struct family *family)
+{
+    text_addf(m->out, "# HELP %s%s %s\n# TYPE %s%s gauge\n", m->prefix, family->name, family->help, m->prefix,
+              family->name);
+    if (family->unit)
+        text_addf(m->out, "# UNIT %s%s %s\n", m->prefix, family->name, family->unit);
+}
+
+/* `labels` end with a key of NULL. */
+static void add_sample(struct metrics *m, const char *name, double value, const struct result_label *labels)
+{
+    text_addf(m->out, "%s%s", m->prefix, name);
+    for (size_t k = 0; labels[k].key; k++) {
+        text_addf(m->out, "%c%s=\"", k ? ',' : '{', labels[k].key);
+        text_add_escaped(m->out, ESCAPE_C, labels[k].value);
+        text_add(m->out, "\"");
+    }
+    text_addf(m->out, "} %.*g\n", fabs(value) >= 1e9 && value == floor(value) ? 15 : 9, value);
+}
+
+static void add_single(struct metrics *m, const struct family *family, double value, const struct result_label *labels)
+{
+    if (!isfinite(value))
+        return;
+    add_head(m, family);
+    add_sample(m, family->name, value, labels);
+}
+
+/* RFC 3339 as Unix time; NaN: it is none. */
+static double unix_time(const char *text)
+{
+    struct tm tm = {0};
+    return text && strptime(text, "%Y-%m-%dT%H:%M:%S", &tm) ? (double)timegm(&tm) : NAN;
+}
+
+/* ---- cases ---- */
+
+struct case_family {
+    struct family family;
     const char *figure; /* of a case that counts; NULL: `value` */
     double scale;
     double (*value)(const struct result_case *c); /* NaN: no sample */
@@ -36,99 +80,227 @@ static double wrong(const struct result_case *c)
     return c->verification.verdict == VERIFY_PASS ? 0 : c->verification.verdict == VERIFY_FAIL ? 1 : NAN;
 }
 
-static const struct family families[] = {
-    {"case_time_seconds", "seconds", "Median time of one launch.", "median_ns", 1e-9, NULL},
-    {"case_time_interval_ratio", "ratio", "Half of the median's 95 % interval, relative to it.", "\u00b195%", 1, NULL},
-    {"case_bytes_per_second", NULL, "Bytes of the algorithm's minimum traffic per second.", "bytes_per_s", 1, NULL},
-    {"case_flops_per_second", NULL, "Floating-point operations per second; integer ones of units for whole numbers.",
-     "flops_per_s", 1, NULL},
-    {"case_ceiling_ratio", "ratio", "Fraction of the roofline's ceiling that was reached.", "fraction_of_ceiling", 1,
+static bool is_whole(const struct result_case *c)
+{
+    return !strcmp(machine_unit_rate(c->work.unit), "OP/s");
+}
+
+static double flops(const struct result_case *c)
+{
+    return result_case_counts(c) && !is_whole(c) ? figure_value("flops_per_s", c) : NAN;
+}
+
+static double ops(const struct result_case *c)
+{
+    return result_case_counts(c) && is_whole(c) ? figure_value("flops_per_s", c) : NAN;
+}
+
+static const struct case_family case_families[] = {
+    {{"case_time_seconds", "seconds", "Median time of one launch."}, "median_ns", 1e-9, NULL},
+    {{"case_time_interval_ratio", "ratio", "Half of the median's 95 % interval, relative to it."},
+     "\u00b195%",
+     1,
      NULL},
-    {"case_ok", NULL, "1: measured, nothing wrong with it; 0: failed, crashed, timed out, wrong or impossible.", NULL,
-     1, ok},
-    {"case_wrong", NULL, "1: the kernel's result is wrong; 0: it was verified.", NULL, 1, wrong},
+    {{"case_bytes_per_second", "bytes_per_second", "Bytes of the algorithm's minimum traffic per second."},
+     "bytes_per_s",
+     1,
+     NULL},
+    {{"case_flops_per_second", "flops_per_second", "Floating-point operations per second."}, NULL, 1, flops},
+    {{"case_ops_per_second", "ops_per_second", "Operations on whole numbers per second."}, NULL, 1, ops},
+    {{"case_ceiling_ratio", "ratio", "Fraction of the roofline's ceiling that was reached."},
+     "fraction_of_ceiling",
+     1,
+     NULL},
+    {{"case_ok", NULL, "1: measured, nothing wrong with it; 0: failed, crashed, timed out, wrong or impossible."},
+     NULL,
+     1,
+     ok},
+    {{"case_wrong", NULL, "1: the kernel's result is wrong; 0: it was verified."}, NULL, 1, wrong},
 };
 
-static double value_of(const struct family *family, const struct result_case *c)
+static bool is_label(const char *name)
+{
+    size_t length = 0;
+    while (isalnum((unsigned char)name[length]) || name[length] == '_')
+        length++;
+    return length && !name[length];
+}
+
+static const struct result_label *case_labels(const struct result *result, const struct result_case *c,
+                                              struct arena *arena)
+{
+    const struct result_label fixed[] = {{"case", plain_id(arena, c)},
+                                         {"kernel", c->kernel},
+                                         {"gpu", result->device.name},
+                                         {"arch", result->device.arch},
+                                         {"mode", cache_mode_name(c->cache)}};
+    struct result_label *labels = arena_array(arena, COUNT_OF(fixed) + c->param_count + 1, sizeof(*labels));
+    size_t count = COUNT_OF(fixed);
+    memcpy(labels, fixed, sizeof(fixed));
+    for (size_t k = 0; k < c->param_count; k++)
+        if (is_label(c->params[k].name)) /* any other stands in the id alone */
+            labels[count++] = (struct result_label){arena_printf(arena, "param_%s", c->params[k].name),
+                                                    param_text(arena, &c->params[k].value)};
+    return labels;
+}
+
+static double value_of(const struct case_family *family, const struct result_case *c)
 {
     if (!family->figure)
         return family->value(c);
     return result_case_counts(c) ? figure_value(family->figure, c) * family->scale : NAN;
 }
 
-static void head(struct text *out, const char *prefix, const char *name, const char *unit, const char *help)
+static void write_cases(struct metrics *m, const struct result *result)
 {
-    text_addf(out, "# HELP %s%s %s\n# TYPE %s%s gauge\n", prefix, name, help, prefix, name);
-    if (unit)
-        text_addf(out, "# UNIT %s%s %s\n", prefix, name, unit);
-}
-
-static void write_family(struct text *out, const char *prefix, const struct family *family, const struct result *result,
-                         struct arena *arena)
-{
-    bool some = false;
-    for (size_t k = 0; k < result->case_count; k++) {
-        const struct result_case *c = &result->cases[k];
-        const double value = value_of(family, c);
-        if (!isfinite(value))
-            continue;
-        if (!some)
-            head(out, prefix, family->name, family->unit, family->help);
-        some = true;
-        text_addf(out, "%s%s{", prefix, family->name);
-        label(out, "case", plain_id(arena, c), true);
-        label(out, "gpu", result->device.name, false);
-        label(out, "arch", result->device.arch, false);
-        label(out, "mode", cache_mode_name(c->cache), false);
-        text_addf(out, "} %.9g\n", value);
+    for (size_t f = 0; f < COUNT_OF(case_families); f++) {
+        const struct case_family *family = &case_families[f];
+        bool some = false;
+        for (size_t k = 0; k < result->case_count; k++) {
+            const double value = value_of(family, &result->cases[k]);
+            if (!isfinite(value))
+                continue;
+            if (!some)
+                add_head(m, &family->family);
+            some = true;
+            add_sample(m, family->family.name, value, case_labels(result, &result->cases[k], &m->arena));
+        }
     }
 }
 
-static void write_kpis(struct text *out, const char *prefix, const struct result *result)
+/* ---- key figures: a family for each unit ---- */
+
+static const struct kpi_unit {
+    const char *unit, *name; /* NULL: any other, by its letters */
+    double scale;
+} kpi_units[] = {{"ns", "seconds", 1e-9},
+                 {"B/s", "bytes_per_second", 1},
+                 {"FLOP/s", "flops_per_second", 1},
+                 {"OP/s", "ops_per_second", 1},
+                 {"1/s", "per_second", 1},
+                 {"Hz", "hertz", 1},
+                 {"1", "ratio", 1},
+                 {NULL, NULL, 1}};
+
+static const struct kpi_unit *kpi_unit(const struct result_kpi *kpi)
 {
-    bool some = false;
-    for (size_t k = 0; k < result->kpi_count; k++) {
-        const struct result_kpi *kpi = &result->kpis[k];
-        if (!isfinite(kpi->value))
+    const struct kpi_unit *unit = kpi_units;
+    while (unit->unit && strcmp(unit->unit, kpi->unit) != 0)
+        unit++;
+    return unit;
+}
+
+static struct family kpi_family(const struct result_kpi *kpi, struct arena *arena)
+{
+    const struct kpi_unit *known = kpi_unit(kpi);
+    char *unit = arena_strdup(arena, known->unit ? known->name : *kpi->unit ? kpi->unit : "value");
+    for (char *c = unit; *c; c++)
+        *c = isalnum((unsigned char)*c) ? *c : '_';
+    return (struct family){arena_printf(arena, "kpi_%s", unit), unit, "Key figures that the suite declares."};
+}
+
+static void write_kpis(struct metrics *m, const struct result *result)
+{
+    struct family *families = arena_array(&m->arena, result->kpi_count + 1, sizeof(*families));
+    for (size_t k = 0; k < result->kpi_count; k++)
+        families[k] = kpi_family(&result->kpis[k], &m->arena);
+    for (size_t first = 0; first < result->kpi_count; first++) {
+        bool seen = !isfinite(result->kpis[first].value);
+        for (size_t k = 0; k < first && !seen; k++)
+            seen = isfinite(result->kpis[k].value) && !strcmp(families[k].name, families[first].name);
+        if (seen)
             continue;
-        if (!some)
-            head(out, prefix, "kpi", NULL, "Key figures that the suite declares, in the unit that the label names.");
-        some = true;
-        text_addf(out, "%skpi{", prefix);
-        label(out, "kpi", kpi->name, true);
-        label(out, "unit", kpi->unit, false);
-        label(out, "better", kpi->higher_is_better ? "higher" : "lower", false);
-        label(out, "gpu", result->device.name, false);
-        label(out, "arch", result->device.arch, false);
-        text_addf(out, "} %.9g\n", kpi->value);
+        add_head(m, &families[first]);
+        for (size_t k = first; k < result->kpi_count; k++) {
+            const struct result_kpi *kpi = &result->kpis[k];
+            if (isfinite(kpi->value) && !strcmp(families[k].name, families[first].name))
+                add_sample(m, families[k].name, kpi->value * kpi_unit(kpi)->scale,
+                           (struct result_label[]){{"kpi", kpi->name},
+                                                   {"better", kpi->higher_is_better ? "higher" : "lower"},
+                                                   {"gpu", result->device.name},
+                                                   {"arch", result->device.arch},
+                                                   {NULL, NULL}});
+        }
     }
 }
 
-static void write_run(struct text *out, const char *prefix, const struct result *result)
-{
-    struct tm tm = {0};
-    head(out, prefix, "run_complete", NULL, "1: every planned case was run; 0: the run was interrupted.");
-    text_addf(out, "%srun_complete{", prefix);
-    label(out, "gpu", result->device.name, true);
-    label(out, "arch", result->device.arch, false);
-    text_addf(out, "} %d\n", !result->status || !strcmp(result->status, "complete"));
-    if (!result->finished_at || !strptime(result->finished_at, "%Y-%m-%dT%H:%M:%S", &tm))
-        return;
-    head(out, prefix, "run_timestamp_seconds", "seconds", "When the run ended, in Unix time: alert when it gets old.");
-    text_addf(out, "%srun_timestamp_seconds{", prefix);
-    label(out, "gpu", result->device.name, true);
-    label(out, "arch", result->device.arch, false);
-    text_addf(out, "} %lld\n", (long long)timegm(&tm));
-}
+/* ---- a result ---- */
 
 void report_openmetrics(struct text *out, const struct result *result)
 {
-    const char *prefix = result->predicted ? "rooftile_predicted_" : "rooftile_";
-    struct arena arena = {0};
-    for (size_t k = 0; k < sizeof(families) / sizeof(*families); k++)
-        write_family(out, prefix, &families[k], result, &arena);
-    write_kpis(out, prefix, result);
-    write_run(out, prefix, result);
+    static const struct family complete = {"run_complete", NULL,
+                                           "1: every planned case was run; 0: the run was interrupted."};
+    static const struct family ended = {"run_timestamp_seconds", "seconds",
+                                        "When the run ended, in Unix time: alert when it gets old."};
+    struct metrics m = {.out = out, .prefix = result->predicted ? "rooftile_predicted_" : "rooftile_"};
+    const struct result_label labels[] = {{"gpu", result->device.name}, {"arch", result->device.arch}, {NULL, NULL}};
+    write_cases(&m, result);
+    write_kpis(&m, result);
+    add_single(&m, &complete, !result->status || !strcmp(result->status, "complete"), labels);
+    add_single(&m, &ended, unix_time(result->finished_at), labels);
     text_add(out, "# EOF\n");
-    arena_release(&arena);
+    arena_release(&m.arena);
+}
+
+/* ---- the gate ---- */
+
+static void write_changes(struct metrics *m, const struct history_gate *gate)
+{
+    static const struct family change = {"gate_change_ratio", "ratio",
+                                         "New level / old level - 1 of what is confirmed, open or tentative."};
+    bool some = false;
+    for (size_t k = 0; k < gate->count; k++) {
+        const struct history_series *s = &gate->series[k];
+        const double value = s->finding == FINDING_OPEN ? s->level : s->shift;
+        if (s->finding < FINDING_CONFIRMED || s->finding > FINDING_TENTATIVE || !isfinite(value))
+            continue;
+        if (!some)
+            add_head(m, &change);
+        some = true;
+        add_sample(m, change.name, value,
+                   (struct result_label[]){{"case", s->case_id},
+                                           {"timer", s->timer},
+                                           {"kind", s->is_kpi     ? "kpi"
+                                                    : s->is_class ? "class"
+                                                                  : "case"},
+                                           {"finding", history_finding_name(s->finding)},
+                                           {"worse", s->slower ? "1" : "0"},
+                                           {"channel", gate->channel},
+                                           {"gpu", gate->device},
+                                           {NULL, NULL}});
+    }
+}
+
+void report_gate_openmetrics(struct text *out, const struct history_gate *gate)
+{
+    static const struct family verdict = {"gate_regression", NULL,
+                                          "1: something is slower for good, broken or missing; 0: nothing is."};
+    static const struct family series = {"gate_series", NULL, "How many series the gate says this of."};
+    static const struct family judged = {"gate_run_timestamp_seconds", "seconds",
+                                         "When the run that was judged started, in Unix time."};
+    const struct {
+        const char *word;
+        size_t count;
+    } counts[] = {{"confirmed", gate->findings[FINDING_CONFIRMED]},
+                  {"open", gate->findings[FINDING_OPEN]},
+                  {"tentative", gate->findings[FINDING_TENTATIVE]},
+                  {"broken", gate->findings[FINDING_BROKEN]},
+                  {"missing", gate->findings[FINDING_MISSING]},
+                  {"changed", gate->findings[FINDING_CHANGED]},
+                  {"timer", gate->findings[FINDING_TIMER]},
+                  {"learning", gate->learning},
+                  {"quiet", gate->quiet},
+                  {"faster", gate->faster},
+                  {"too_noisy", gate->too_noisy}};
+    struct metrics m = {.out = out, .prefix = "rooftile_"};
+    const struct result_label labels[] = {{"channel", gate->channel}, {"gpu", gate->device}, {NULL, NULL}};
+    add_single(&m, &verdict, history_exit_code(gate, false) == 1, labels);
+    add_head(&m, &series);
+    for (size_t k = 0; k < COUNT_OF(counts); k++)
+        add_sample(&m, series.name, (double)counts[k].count,
+                   (struct result_label[]){{"state", counts[k].word}, labels[0], labels[1], labels[2]});
+    write_changes(&m, gate);
+    add_single(&m, &judged, unix_time(gate->run), labels);
+    text_add(out, "# EOF\n");
+    arena_release(&m.arena);
 }

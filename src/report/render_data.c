@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "report_internal.h"
-#include "rooftile/json_out.h"
+#include "rooftile/json.h"
 
 /* ---- CSV ---- */
 
@@ -76,6 +76,9 @@ static void json_cell(struct json_out *out, const char *key, const struct cell *
     case CELL_RANGE:
         json_out_numbers(out, key, (const double[]){cell->value, cell->high}, 2);
         break;
+    case CELL_JSON:
+        json_out_raw(out, key, cell->text);
+        break;
     case CELL_TABLE:
         json_table(out, key, cell->table);
         break;
@@ -121,13 +124,28 @@ static void json_table(struct json_out *out, const char *key, const struct table
     json_out_end(out);
 }
 
-void render_json_table(struct text *out, const struct table *table)
+static void finish(struct json_out *json, struct text *out, bool pretty)
+{
+    json_out_finish(json, out, pretty);
+    text_add(out, "\n");
+    json_out_free(json);
+}
+
+static void put_alone(struct text *out, const struct table *table, bool pretty)
 {
     struct json_out *json = table->record ? json_out_new() : json_out_new_array();
     json_rows(json, table);
-    json_out_finish(json, out, true);
-    text_add(out, "\n");
-    json_out_free(json);
+    finish(json, out, pretty);
+}
+
+void render_json_table(struct text *out, const struct table *table)
+{
+    put_alone(out, table, true);
+}
+
+void render_json_line(struct text *out, const struct table *table)
+{
+    put_alone(out, table, false);
 }
 
 void render_json(struct text *out, const struct document *document, const struct report_options *options)
@@ -143,7 +161,5 @@ void render_json(struct text *out, const struct document *document, const struct
         else if (section->table->record)
             json_members(json, section->table, 0);
     }
-    json_out_finish(json, out, true);
-    text_add(out, "\n");
-    json_out_free(json);
+    finish(json, out, true);
 }

@@ -3,11 +3,97 @@
  * Documents for a terminal. Of a table every cell becomes text first, then come the widths, then as many columns as
  * there is room for.
  */
+#include <stdint.h>
 #include <string.h>
 
 #include "report_internal.h"
 
-enum { GAP = 2, NOTE_INDENT = 4, LEAST_LABEL = 12, LEAST_PROSE = 28, USUAL_COLUMNS = 100 };
+enum { GAP = 2, NOTE_INDENT = 4, LEAST_LABEL = 12, LEAST_PROSE = 28, USUAL_COLUMNS = 100, MAX_WORDS = 32 };
+
+/* ---- labels ----
+ * They say every parameter that varies anywhere in the plan. Neighbouring cases of one kernel share most of them, so
+ * what a run of rows has in common becomes its heading and the rows keep what differs. */
+
+struct row_label {
+    const char *heading; /* a line above this row; NULL: none */
+    const char *text;    /* of the row, indented below a heading */
+};
+
+struct words {
+    const char *word[MAX_WORDS];
+    size_t count;
+};
+
+/* The last word takes the rest. */
+static void split(struct words *words, const char *label, struct arena *arena)
+{
+    words->count = 0;
+    for (char *p = arena_strdup(arena, label); p && words->count < MAX_WORDS;) {
+        char *end = words->count + 1 < MAX_WORDS ? strchr(p, ' ') : NULL;
+        words->word[words->count++] = p;
+        if (end)
+            *end = '\0';
+        p = end ? end + 1 : NULL;
+    }
+}
+
+static const char *join(const struct words *words, uint32_t which, const char *before, struct arena *arena)
+{
+    struct text text = {0};
+    for (size_t k = 0; k < words->count; k++)
+        if (which & 1u << k)
+            text_addf(&text, "%s%s", text.length ? " " : before, words->word[k]);
+    return text_take(&text, arena);
+}
+
+static uint32_t difference(const struct words *a, const struct words *b)
+{
+    uint32_t which = 0;
+    for (size_t k = 0; k < a->count; k++)
+        if (strcmp(a->word[k], b->word[k]) != 0)
+            which |= 1u << k;
+    return which;
+}
+
+/* How many rows from `first` on stand under one heading, and the words that vary among them. Two rows may differ in
+ * anything; a further one joins when no other word begins to vary. */
+static size_t run_length(uint32_t *varies, const struct words *first, size_t count)
+{
+    size_t length = 1;
+    *varies = 0;
+    while (length < count && first[length].count == first->count && !strcmp(first[length].word[0], first->word[0])) {
+        const uint32_t now = *varies | difference(first, &first[length]);
+        if (length >= 2 && now != *varies)
+            break;
+        *varies = now;
+        length++;
+    }
+    return length;
+}
+
+static struct row_label *group_labels(const char *const *labels, size_t count, struct arena *arena)
+{
+    struct arena scratch = {0};
+    struct words *words = arena_array(&scratch, count + 1, sizeof(*words));
+    struct row_label *grouped = arena_array(arena, count + 1, sizeof(*grouped));
+    for (size_t k = 0; k < count; k++) {
+        grouped[k].text = labels[k];
+        split(&words[k], labels[k], &scratch);
+    }
+    for (size_t k = 0, length; k < count; k += length) {
+        uint32_t varies;
+        length = run_length(&varies, &words[k], count - k);
+        if (length == 1 || !varies)
+            continue;
+        grouped[k].heading = join(&words[k], ~varies, "", arena);
+        for (size_t row = k; row < k + length; row++)
+            grouped[row].text = join(&words[row], varies, "  ", arena);
+    }
+    arena_release(&scratch);
+    return grouped;
+}
+
+/* ---- lines ---- */
 
 /* A table being laid out. */
 struct layout {
@@ -31,11 +117,14 @@ struct line {
 
 const char *printable(struct arena *arena, const char *string)
 {
+    const char *p = string;
+    while (*p >= ' ' && *p <= '~')
+        p++;
+    if (!*p)
+        return string;
     struct text text = {0};
     text_add_printable(&text, string);
-    const char *copy = arena_strdup(arena, text.data ? text.data : "");
-    text_release(&text);
-    return copy;
+    return text_take(&text, arena);
 }
 
 static void add(struct line *line, const char *words, enum tone tone)
@@ -310,7 +399,7 @@ static void add_title(struct text *out, const struct section *section, const str
     toned(out, options, TONE_BOLD, printable(&arena, section->title));
     if (section->mark.kind) {
         text_add(out, "  ");
-        toned(out, options, section->mark.tone, cell_words(&section->mark, NULL, &arena));
+        toned(out, options, section->mark.tone, printable(&arena, cell_words(&section->mark, NULL, &arena)));
     }
     text_add(out, "\n");
     arena_release(&arena);

@@ -39,20 +39,19 @@ bool column_shown(const struct table *table, size_t column, const struct report_
 /* Some column that is shown has a head. */
 bool has_head(const struct table *table);
 
-struct row_label {
-    const char *heading; /* a line above this row; NULL: none */
-    const char *text;    /* of the row, indented below a heading */
-};
-/* What neighbouring labels share becomes their heading. */
-struct row_label *group_labels(const char *const *labels, size_t count, struct arena *arena);
-
 /* ---- figures of a case (figures.c) ---- */
 
-/* A row per case with every figure, and where `kpis` one per key figure, which only CSV wants. */
-struct table *figures_table(const struct result *result, bool kpis, struct arena *arena);
+/* A row per case with every figure. */
+struct table *figures_table(const struct result *result, struct arena *arena);
 /* One figure, by its key or title; in words, and as a number (NaN: unknown). */
 const char *figure_words(const char *name, const struct result_case *c, struct arena *arena);
 double figure_value(const char *name, const struct result_case *c);
+/* There is one of that key or title; all of them; and of two cases the one with more of it is the better one. */
+bool figure_known(const char *name);
+size_t figure_names(const char ***names, struct arena *arena);
+bool figure_more_is_better(const char *name);
+/* The same table for people: neighbours that were skipped for one reason are one row. */
+struct table *figures_for_people(const struct result *result, struct arena *arena);
 
 struct flag_words {
     uint32_t flag;
@@ -69,6 +68,7 @@ const char *case_name(const struct result_case *c);
 
 void report_junit(struct text *out, const struct result *result);
 void report_openmetrics(struct text *out, const struct result *result);
+void report_gate_openmetrics(struct text *out, const struct history_gate *gate);
 void report_google_benchmark(struct text *out, const struct result *result);
 void report_bmf(struct text *out, const struct result *result);
 void report_gha_smaller(struct text *out, const struct result *result);
@@ -76,17 +76,45 @@ void report_gha_bigger(struct text *out, const struct result *result);
 
 /* ---- parts of several documents ---- */
 
+/* What a document for programs begins with: a record that names its schema. */
+struct table *schema_record(struct arena *arena, const char *id, const char *version);
+
 /* What a suite derives from its cases: lines, and a table for each matrix, sum and, with `ratios`, comparison. */
 void derived_sections(struct document *document, const struct result *result, bool ratios);
 /* Levels, latencies, arithmetic units, other figures: those that are known. */
 void machine_tables(struct document *document, const struct machine *machine);
+/* Parameters that all cases share, in one line; and which way of doing the same work is the fastest. */
+void shared_params(struct document *document, const struct result *result);
+void sweep_answers(struct document *document, const struct result *result);
 /* Which library the cases of one kernel called, once. */
 void library_lines(struct document *document, const struct result *result);
 
+/* ---- parts of an inspection ---- */
+
+struct inspect_kernel; /* rooftile/inspection.h */
+struct isa_kernel;
+struct codeobj;
+
+struct cell inspect_address(uint64_t address, struct arena *arena); /* "0x1900" */
+struct cell inspect_loop(size_t loop);                              /* counted from 1; ISA_NO_LOOP is unknown */
+struct cell inspect_code_cell(const struct isa_kernel *isa, struct arena *arena); /* all of it; NULL is unknown */
+
+/* All of a kernel for programs. */
+struct cell inspect_kernel_cell(const struct inspect_kernel *kernel, struct arena *arena);
+
+/* Adds the sections that people see of a kernel. `target` is said where a file has code for several; `isa`: the
+ * disassembly too. */
+void inspect_kernel(struct document *document, const struct inspect_kernel *kernel, const struct codeobj *object,
+                    const char *target, bool isa);
+/* Those of its instructions. */
+void inspect_code(struct document *document, const struct isa_kernel *isa, struct arena *arena);
+
+/* ---- JSON from files ---- */
+
 /* Members of a JSON object that comes from a file: NaN and "" for what is not there or of another type. */
-double member_number(const struct json *object, const char *key);
-const char *member_string(const struct json *object, const char *key);
+double member_number(const cJSON *object, const char *key);
+const char *member_string(const cJSON *object, const char *key);
 /* An array's first element; NULL of anything else. */
-const struct json *first_of(const struct json *array);
+const cJSON *first_of(const cJSON *array);
 
 #endif

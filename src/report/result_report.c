@@ -24,7 +24,7 @@ static const char *counts_of(const struct result *result, struct arena *arena)
         impossible += (c->flags & FLAG_IMPOSSIBLE) != 0;
     }
     const char *line =
-        arena_printf(arena, "%zu case%s: %zu %s, %zu verified", result->case_count, result->case_count == 1 ? "" : "s",
+        arena_printf(arena, "%zu case%s: %zu %s, %zu verified", result->case_count, text_s(result->case_count),
                      of_status[CASE_OK], result->predicted ? "predicted" : "measured", verified);
     for (int status = CASE_FAILED; status <= CASE_ERROR; status++)
         if (of_status[status])
@@ -67,12 +67,12 @@ static void add_kpis(struct document *document, const struct result *result)
         const struct result_kpi *kpi = &result->kpis[k];
         const bool single = !strcmp(kpi->method, "value");
         struct table_row *row = table_add(
-            table,
-            (struct cell[]){
-                cell_text(kpi->name), cell_quantity(kpi->value, strcmp(kpi->of, "fraction") ? kpi->unit : UNIT_PERCENT),
-                cell_text(kpi->higher_is_better ? "higher" : "lower"),
-                cell_text(single ? ""
-                                 : arena_printf(document->arena, "%s of %u cases", kpi->method, kpi->case_count))});
+            table, (struct cell[]){cell_text(kpi->name),
+                                   cell_quantity(kpi->value, strcmp(kpi->of, "fraction") ? kpi->unit : UNIT_PERCENT),
+                                   cell_text(kpi->higher_is_better ? "higher" : "lower"),
+                                   cell_text(single ? ""
+                                                    : arena_printf(document->arena, "%s of %u case%s", kpi->method,
+                                                                   kpi->case_count, text_s(kpi->case_count)))});
         if (!isfinite(kpi->value))
             row->instead = cell_text(arena_printf(document->arena, "none: %s", kpi->reason));
     }
@@ -92,6 +92,21 @@ static void add_flag_legend(struct document *document, const struct result *resu
     }
 }
 
+/* What verification left out, and of how many cases; the result file has the words of each. */
+static void add_unchecked(struct document *document, const struct result *result)
+{
+    const struct result_case *first = NULL;
+    size_t count = 0;
+    for (size_t k = 0; k < result->case_count; k++) {
+        const struct result_case *c = &result->cases[k];
+        first = !first && c->verification.not_checked[0] ? c : first;
+        count += c->verification.not_checked[0] != 0;
+    }
+    if (first)
+        document_text(document, SHOW_TEXT, TONE_PLAIN, "verified in part (%zu): %s: %s", count, case_name(first),
+                      first->verification.not_checked);
+}
+
 void library_lines(struct document *document, const struct result *result)
 {
     const struct result_case *last = NULL;
@@ -108,15 +123,13 @@ static void add_roofline(struct document *document, const struct result *result,
 {
     struct text text = {0};
     report_roofline_text(&text, result, options);
-    document_add(document, (struct section){
-                               .show = SHOW_TEXT, .text = arena_strdup(document->arena, text.data), .verbatim = true});
-    text_release(&text);
+    document_verbatim(document, SHOW_TEXT, NULL, text_take(&text, document->arena));
 }
 
 static struct document document_of(const struct result *result, const struct report_options *options,
                                    struct arena *arena)
 {
-    const struct table *cases = figures_table(result, false, arena);
+    const struct table *cases = figures_for_people(result, arena);
     const char *counts = counts_of(result, arena);
     struct document document = {.arena = arena};
     document.title =
@@ -127,12 +140,14 @@ static struct document document_of(const struct result *result, const struct rep
     document_text(&document, SHOW_PAGE, TONE_PLAIN, "%s", counts);
     add_findings(&document, result);
     document_table(&document, NULL, NULL, cases)->show = SHOW_TEXT;
+    shared_params(&document, result);
     add_kpis(&document, result);
     derived_sections(&document, result, false);
     document_text(&document, SHOW_TEXT, TONE_PLAIN, "%s", counts);
     if (result->status && !strcmp(result->status, "interrupted"))
         document_text(&document, 0, TONE_DOUBT, "interrupted: this is a partial result");
     add_flag_legend(&document, result);
+    add_unchecked(&document, result);
     document_text(&document, SHOW_TEXT, TONE_PLAIN, "on %s, %u %s, wave %u; seed %llu", result->device.name,
                   result->device.cus, !strcmp(result->device.backend, "cpu") ? "threads" : "CUs", result->device.wave,
                   (unsigned long long)result->seed);
@@ -141,6 +156,7 @@ static struct document document_of(const struct result *result, const struct rep
     all->rest = "all are in the result file";
     document_add(&document, (struct section){.show = SHOW_PAGE, .title = "All cases", .folded = true, .table = all});
     add_roofline(&document, result, options);
+    sweep_answers(&document, result);
     if (result->predicted)
         document_text(&document, SHOW_TEXT, TONE_BOLD, banner);
     return document;
@@ -175,43 +191,70 @@ void report_case_line(struct text *out, const struct result_case *c, size_t done
 static void report_csv(struct text *out, const struct result *result)
 {
     struct arena arena = {0};
-    render_csv(out, figures_table(result, true, &arena));
+    render_csv(out, figures_table(result, &arena));
+    arena_release(&arena);
+}
+
+static struct table *event(const char *name, struct arena *arena)
+{
+    struct table *record = table_record(arena);
+    table_member(record, "event", NULL, cell_text(name));
+    return record;
+}
+
+/* What holds one case or key figure, which is JSON already. */
+static void add_event(struct text *out, const char *name, struct text *json)
+{
+    struct arena arena = {0};
+    struct table *record = event(name, &arena);
+    table_member(record, name, NULL, cell_json(text_take(json, &arena)));
+    render_json_line(out, record);
     arena_release(&arena);
 }
 
 static void report_jsonl(struct text *out, const struct result *result)
 {
-    text_addf(out, "{\"event\":\"start\",\"predicted\":%s,\"cases\":%zu}\n", result->predicted ? "true" : "false",
-              result->case_count);
+    struct arena arena = {0};
+    struct text json = {0};
+    struct table *start = event("start", &arena), *end = event("end", &arena);
+    table_member(start, "predicted", NULL, cell_bool(result->predicted));
+    table_member(start, "cases", NULL, cell_number((double)result->case_count));
+    table_member(end, "status", NULL, cell_text(result->status ? result->status : "complete"));
+    table_member(end, "cases", NULL, cell_number((double)result->case_count));
+    render_json_line(out, start);
     for (size_t k = 0; k < result->case_count; k++) {
-        text_add(out, "{\"event\":\"case\",\"case\":");
-        result_case_json(out, &result->cases[k]);
-        text_add(out, "}\n");
+        result_case_json(&json, &result->cases[k]);
+        add_event(out, "case", &json);
     }
     for (size_t k = 0; k < result->kpi_count; k++) {
-        text_add(out, "{\"event\":\"kpi\",\"kpi\":");
-        result_kpi_json(out, &result->kpis[k]);
-        text_add(out, "}\n");
+        result_kpi_json(&json, &result->kpis[k]);
+        add_event(out, "kpi", &json);
     }
-    text_addf(out, "{\"event\":\"end\",\"status\":\"%s\",\"cases\":%zu}\n",
-              result->status ? result->status : "complete", result->case_count);
+    render_json_line(out, end);
+    arena_release(&arena);
 }
 
-const struct report_format report_formats[] = {
-    {"table", "for people: one row per case, then the roofline", NULL},
-    {"csv", "one row per case, base units, RFC 4180", report_csv},
-    {"json", "the result itself, as `run --out` writes it", result_document},
-    {"jsonl", "one event per line", report_jsonl},
-    {"markdown", "a summary that fits a pull request's comment", NULL},
-    {"junit", "JUnit XML: a case is a test, a finding is a failure", report_junit},
-    {"openmetrics", "for Prometheus' textfile collector", report_openmetrics},
-    {"google-benchmark", "google/benchmark's JSON: a trial is a repetition", report_google_benchmark},
-    {"bmf", "Bencher Metric Format", report_bmf},
-    {"github-action-benchmark", "customSmallerIsBetter: times, and key figures that should fall", report_gha_smaller},
-    {"github-action-benchmark-bigger", "customBiggerIsBetter: rates, and key figures that should rise",
-     report_gha_bigger},
-    {NULL, NULL, NULL},
-};
+/* clang-format off */
+#define FORMATS(FORMAT)                                                                                                \
+    FORMAT("table", "for people: one row per case, then the roofline", NULL)                                           \
+    FORMAT("csv", "one row per case, base units, RFC 4180", report_csv)                                                \
+    FORMAT("json", "the result itself, as --out writes it", result_document)                                           \
+    FORMAT("jsonl", "one event per line; of a run as it happens", report_jsonl)                                        \
+    FORMAT("markdown", "a summary that fits a pull request's comment", NULL)                                           \
+    FORMAT("junit", "a case is a test, a finding a failure", report_junit)                                             \
+    FORMAT("openmetrics", "for Prometheus' textfile collector", report_openmetrics)                                    \
+    FORMAT("google-benchmark", "google/benchmark's JSON: a trial is a repetition", report_google_benchmark)            \
+    FORMAT("bmf", "Bencher Metric Format", report_bmf)                                                                 \
+    FORMAT("github-action-benchmark", "customSmallerIsBetter", report_gha_smaller)                                     \
+    FORMAT("github-action-benchmark-bigger", "customBiggerIsBetter", report_gha_bigger)
+/* clang-format on */
+#define ROW(name, summary, write) {name, write},
+#define NAME(name, summary, write) name,
+#define HELP(name, summary, write) name " (" summary "), "
+
+const struct report_format report_formats[] = {FORMATS(ROW){NULL, NULL}};
+const char *const report_format_names[] = {FORMATS(NAME) NULL};
+const char report_format_help[] = "how to show it: " FORMATS(HELP) "default: table";
 
 const struct report_format *report_format_find(const char *name)
 {

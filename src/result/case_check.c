@@ -18,7 +18,7 @@ static bool agrees(double stated, double found, double largest)
     return fabs(stated - found) <= 1e-6 * fabs(stated) + rounding;
 }
 
-static enum status check_samples(const struct result_case *c, const struct json *stats, struct err *err)
+static enum status check_samples(const struct result_case *c, const cJSON *stats, struct err *err)
 {
     const size_t count = c->sample_count;
     double *values = malloc(count * sizeof(*values));
@@ -43,7 +43,7 @@ static enum status check_samples(const struct result_case *c, const struct json 
         {"max_ns", c->stats.max, max},
         {"mean_ns", c->stats.mean, sum / (double)count},
     };
-    for (size_t k = 0; k < RECORD_COUNT(facts); k++)
+    for (size_t k = 0; k < COUNT_OF(facts); k++)
         if (isfinite(facts[k].stated) && !agrees(facts[k].stated, facts[k].found, max))
             return json_fail(json_member(stats, facts[k].name), err,
                              "stands for %.9g, but that of the samples is %.9g" EDITED, facts[k].stated,
@@ -51,7 +51,7 @@ static enum status check_samples(const struct result_case *c, const struct json 
     return STATUS_OK;
 }
 
-static enum status check_order_of_trials(const struct result_case *c, const struct json *trials, struct err *err)
+static enum status check_order_of_trials(const struct result_case *c, const cJSON *trials, struct err *err)
 {
     for (size_t k = 1; k < c->trial_count; k++)
         if (c->trials[k].index <= c->trials[k - 1].index)
@@ -59,7 +59,7 @@ static enum status check_order_of_trials(const struct result_case *c, const stru
     return STATUS_OK;
 }
 
-static enum status check_trials(const struct result_case *c, const struct json *stats, struct err *err)
+static enum status check_trials(const struct result_case *c, const cJSON *stats, struct err *err)
 {
     size_t count = 0;
     uint64_t samples = 0;
@@ -83,7 +83,7 @@ static enum status check_trials(const struct result_case *c, const struct json *
     return STATUS_OK;
 }
 
-static enum status check_rate(const struct json *throughput, const char *key, double rate, const struct result_case *c,
+static enum status check_rate(const cJSON *throughput, const char *key, double rate, const struct result_case *c,
                               struct err *err)
 {
     const double expected = result_at_time(c, key, c->stats.median);
@@ -102,11 +102,10 @@ static bool in_order(const double *values, size_t count)
     return true;
 }
 
-static enum status check_stats(const struct result_case *c, const struct json *json, const struct json *stats,
-                               struct err *err)
+static enum status check_stats(const struct result_case *c, const cJSON *json, const cJSON *stats, struct err *err)
 {
     const struct summary *s = &c->stats;
-    if (!stats || stats->type != JSON_OBJECT)
+    if (!cJSON_IsObject(stats))
         return json_fail(stats ? stats : json, err, "%zu samples were measured, so 'stats' must be an object",
                          c->sample_count);
     /* Of several trials the median is that of their medians, which need not lie between the quartiles of all samples.
@@ -121,9 +120,9 @@ static enum status check_stats(const struct result_case *c, const struct json *j
     return STATUS_OK;
 }
 
-enum status case_check(const struct result_case *c, const struct json *json, struct err *err)
+enum status case_check(const struct result_case *c, const cJSON *json, struct err *err)
 {
-    const struct json *stats = json_member(json, "stats"), *throughput = json_member(json, "throughput");
+    const cJSON *stats = json_member(json, "stats"), *throughput = json_member(json, "throughput");
     enum status status = check_order_of_trials(c, json_member(json, "trials"), err);
     if (status || !c->sample_count)
         return status;

@@ -161,9 +161,7 @@ static const char *value_of(const struct derive *d)
         json_out_string(out, "error", arena_printf(d->arena, "there is no method '%s'", d->spec->method));
     json_out_finish(out, &text, false);
     json_out_free(out);
-    const char *json = arena_strdup(d->arena, text.data);
-    text_release(&text);
-    return json;
+    return text_take(&text, d->arena);
 }
 
 /* ---- groups ---- */
@@ -222,11 +220,8 @@ static void add_case(struct groups *groups, const struct derive *model, const st
     if (model->spec->layers || (model->spec->kernel && strcmp(c->kernel, model->spec->kernel)))
         return;
     struct derive *group = group_named(groups, model, group_of(c, model));
-    if (!group)
-        return;
-    if (!group->cases)
-        group->cases = arena_array(model->arena, model->result->case_count, sizeof(*group->cases));
-    group->cases[group->count++] = c;
+    if (group)
+        ARENA_PUSH(model->arena, group->cases, group->count, c);
 }
 
 void result_derive(struct result *result, const struct plan *plan, uint64_t seed, struct arena *arena)
@@ -239,19 +234,16 @@ void result_derive(struct result *result, const struct plan *plan, uint64_t seed
         struct groups groups = {.list = arena_array(arena, MAX_GROUPS, sizeof(*groups.list))};
         for (size_t k = 0; k < result->case_count; k++)
             add_case(&groups, &model, &result->cases[k]);
-        struct result_derived *more = arena_array(arena, count + groups.count + 1, sizeof(*more));
-        if (count)
-            memcpy(more, derived, count * sizeof(*more));
-        derived = more;
         for (size_t g = 0; g < groups.count; g++)
-            derived[count++] = (struct result_derived){.name = spec->name,
-                                                       .method = spec->method,
-                                                       .kernel = spec->kernel ? spec->kernel : "",
-                                                       .group = groups.list[g].group,
-                                                       .x = spec->x,
-                                                       .y = spec->y,
-                                                       .rows = spec->rows ? spec->rows : "",
-                                                       .json = value_of(&groups.list[g])};
+            ARENA_PUSH(arena, derived, count,
+                       (struct result_derived){.name = spec->name,
+                                               .method = spec->method,
+                                               .kernel = spec->kernel ? spec->kernel : "",
+                                               .group = groups.list[g].group,
+                                               .x = spec->x,
+                                               .y = spec->y,
+                                               .rows = spec->rows ? spec->rows : "",
+                                               .json = value_of(&groups.list[g])});
     }
     result->derived = derived;
     result->derived_count = count;

@@ -6,7 +6,7 @@
 #ifndef ROOFTILE_DERIVE_INTERNAL_H
 #define ROOFTILE_DERIVE_INTERNAL_H
 
-#include "rooftile/json_out.h"
+#include "rooftile/json.h"
 #include "rooftile/result.h"
 
 struct derive {

@@ -78,20 +78,19 @@ static int by_key(const void *a, const void *b)
 static void describe_variables(struct result *result, struct arena *arena)
 {
     static const char *const prefixes[] = {"HSA_", "HIP_", "ROC", "GPU_", "AMD_", "CUDA_", "OMP_"};
-    size_t most = 0;
-    while (environ && environ[most])
-        most++;
-    struct result_label *env = arena_array(arena, most + 1, sizeof(*env));
-    for (size_t k = 0; k < most; k++)
+    struct result_label *env = NULL;
+    for (size_t k = 0; environ && environ[k]; k++)
         for (size_t p = 0; p < sizeof(prefixes) / sizeof(*prefixes); p++) {
             const char *equals = strchr(environ[k], '=');
             if (!equals || !text_starts(environ[k], prefixes[p]))
                 continue;
-            env[result->env_count++] = (struct result_label){
-                arena_strndup(arena, environ[k], (size_t)(equals - environ[k])), arena_strdup(arena, equals + 1)};
+            ARENA_PUSH(arena, env, result->env_count,
+                       (struct result_label){arena_strndup(arena, environ[k], (size_t)(equals - environ[k])),
+                                             arena_strdup(arena, equals + 1)});
             break;
         }
-    qsort(env, result->env_count, sizeof(*env), by_key); /* the order in memory is chance */
+    if (env)
+        qsort(env, result->env_count, sizeof(*env), by_key); /* the order in memory is chance */
     result->env = env;
 }
 

@@ -78,30 +78,34 @@ static void find_slots(struct merging *m)
         }
     }
     qsort(m->slots, m->slot_count, sizeof(*m->slots), by_time);
-    for (size_t k = 0; k < m->slot_count; k++)
-        m->new_index[m->slots[k].from][m->slots[k].trial] = (uint32_t)k;
+    size_t count = 0;
+    for (size_t k = 0; k < m->slot_count; k++) {
+        const struct slot slot = m->slots[k];
+        if (!count || by_time(&m->slots[count - 1], &slot)) /* else the rest of one that began in another part */
+            m->slots[count++] = slot;
+        m->new_index[slot.from][slot.trial] = (uint32_t)(count - 1);
+    }
+    m->slot_count = count;
 }
 
 /* ---- what must be the same ---- */
 
-#define STRING(member) offsetof(struct result, member), false
-#define CHARS(member) offsetof(struct result, member), true
-static const struct {
-    const char *what;
-    size_t offset;
-    bool is_array;
-} alike[] = {
-    {"the device", CHARS(device.name)},   {"the backend", CHARS(device.backend)},
-    {"the GPU", CHARS(device.uuid)},      {"the target", CHARS(device.target)},
-    {"the host", STRING(host_id_hash)},   {"the fingerprint of the environment", CHARS(fingerprint)},
-    {"the compiler", STRING(compiler)},   {"the commit", STRING(commit)},
-    {"the suite", STRING(config_sha256)}, {"the version of rooftile", STRING(tool_version)},
-};
-
-static const char *fact(const struct result *result, size_t which)
+/* Beyond where it was measured, and what each case is. */
+static enum status check_run(const struct result *a, const struct result *b, const char *const names[2],
+                             struct err *err)
 {
-    const char *at = (const char *)result + alike[which].offset;
-    return text_or_empty(alike[which].is_array ? at : *(const char *const *)(const void *)at);
+    if (result_same_place(a, b, names, err))
+        return err->status;
+    const struct {
+        const char *what, *a, *b;
+    } rows[] = {{"commit", a->commit, b->commit},
+                {"suite", a->config_sha256, b->config_sha256},
+                {"version of rooftile", a->tool_version, b->tool_version}};
+    for (size_t k = 0; k < sizeof(rows) / sizeof(*rows); k++)
+        if (strcmp(text_or_empty(rows[k].a), text_or_empty(rows[k].b)) != 0)
+            return err_set(err, ERR_CONFIG, "%s and %s are not of one run: %s '%s' and '%s'", names[0], names[1],
+                           rows[k].what, text_or_empty(rows[k].a), text_or_empty(rows[k].b));
+    return STATUS_OK;
 }
 
 static enum status check_alike(const struct merging *m, struct err *err)
@@ -109,15 +113,9 @@ static enum status check_alike(const struct merging *m, struct err *err)
     const size_t first = m->slots[0].from;
     for (size_t k = 0; k < m->count; k++) {
         const struct result *r = m->parts[k];
-        for (size_t which = 0; which < sizeof(alike) / sizeof(alike[0]); which++) {
-            const char *a = fact(m->parts[first], which), *b = fact(r, which);
-            if (strcmp(a, b) != 0)
-                return err_set(err, ERR_CONFIG, "%s and %s are not trials of one run: %s differs ('%s' and '%s')",
-                               m->names[first], m->names[k], alike[which].what, a, b);
-        }
-        if (r->predicted != m->parts[first]->predicted)
-            return err_set(err, ERR_CONFIG, "%s and %s are not trials of one run: one is predicted, the other measured",
-                           m->names[first], m->names[k]);
+        const char *const names[] = {m->names[first], m->names[k]};
+        if (check_run(m->parts[first], r, names, err))
+            return err->status;
         for (size_t n = 0; n < r->case_count; n++) {
             const struct result_case *c = &r->cases[n];
             if (c->trial_count && c->trials[c->trial_count - 1].index >= trials_of(r))
@@ -232,15 +230,13 @@ static bool has_warning(const char *const *list, size_t count, const char *warni
 
 static void join_warnings(struct result *out, const struct merging *m)
 {
-    size_t total = 0, count = 0;
-    for (size_t k = 0; k < m->count; k++)
-        total += m->parts[k]->warning_count;
-    const char **list = arena_array(m->arena, total + 1, sizeof(*list));
+    const char **list = NULL;
+    size_t count = 0;
     for (size_t k = 0; k < m->slot_count; k++) {
         const struct result *r = m->parts[m->slots[k].from];
         for (size_t n = 0; n < r->warning_count; n++)
             if (!has_warning(list, count, r->warnings[n]))
-                list[count++] = r->warnings[n];
+                ARENA_PUSH(m->arena, list, count, r->warnings[n]);
     }
     out->warnings = list;
     out->warning_count = count;

@@ -5,33 +5,22 @@
 
 #include "merge_internal.h"
 
+#define ONLY_IN "only in "
+
 /* From harmless to grave: the worst trial speaks for the case. */
 static const int gravity[] = {
     [CASE_OK] = 0,      [CASE_SKIPPED] = 1, [CASE_NONE] = 2,   [CASE_ERROR] = 3,
     [CASE_TIMEOUT] = 4, [CASE_CRASHED] = 5, [CASE_FAILED] = 6,
 };
 
-static enum status refuse(const struct merge_entry *a, const struct merge_entry *b, const char *what, const char *of_a,
-                          const char *of_b, struct err *err)
+static enum status check_alike(const struct merge_entry *a, const struct merge_entry *b, struct arena *arena,
+                               struct err *err)
 {
-    return err_set(err, ERR_CONFIG, "%s and %s are not trials of one run: %.*s has %s %s in one and %s in the other",
-                   a->name, b->name, (int)result_id_length(a->c->id), a->c->id, what, of_a, of_b);
-}
-
-static enum status check_alike(const struct merge_entry *a, const struct merge_entry *b, struct err *err)
-{
-    const struct result_case *x = a->c, *y = b->c;
-    if (x->object_sha256[0] && y->object_sha256[0] && strcmp(x->object_sha256, y->object_sha256) != 0)
-        return refuse(a, b, "code object", x->object_sha256, y->object_sha256, err);
-    if (x->timer == TIMED_NONE || y->timer == TIMED_NONE)
+    const char *why = result_case_unlike(a->c, b->c, IDENTITY_ALL, arena);
+    if (!why)
         return STATUS_OK;
-    if (x->timer != y->timer) {
-        refuse(a, b, "the timer", timer_name(x->timer), timer_name(y->timer), err);
-        return err_set(err, ERR_CONFIG, "%s; 'rooftile run --timer %s' keeps to one", err->text, timer_name(x->timer));
-    }
-    if (x->cache != y->cache)
-        return refuse(a, b, "the cache mode", cache_mode_name(x->cache), cache_mode_name(y->cache), err);
-    return STATUS_OK;
+    return err_set(err, ERR_CONFIG, "%s and %s are not trials of one run: %.*s: %s", a->name, b->name,
+                   (int)result_id_length(a->c->id), a->c->id, why);
 }
 
 /* ---- trials ---- */
@@ -39,6 +28,7 @@ static enum status check_alike(const struct merge_entry *a, const struct merge_e
 /* One trial and its samples, where its part has them. */
 struct piece {
     struct result_trial trial;
+    const char *name; /* of its part */
     const double *samples_ns;
     const float *sample_hz;
 };
@@ -65,6 +55,7 @@ static size_t cut(struct piece *pieces, const struct merge_entry *entry)
     size_t offset = 0;
     for (size_t k = 0; k < count; offset += trials[k].n, k++) {
         pieces[k] = (struct piece){.trial = trials[k],
+                                   .name = entry->name,
                                    .samples_ns = c->samples_ns ? c->samples_ns + offset : NULL,
                                    .sample_hz = c->sample_hz ? c->sample_hz + offset : NULL};
         pieces[k].trial.index = entry->new_index[trials[k].index];
@@ -78,8 +69,8 @@ static int by_index(const void *a, const void *b)
     return (x->index > y->index) - (x->index < y->index);
 }
 
-static struct piece *take_trials(struct result_case *out, const struct merge_entry *entries, size_t count,
-                                 struct arena *arena)
+static enum status take_trials(struct result_case *out, struct piece **all, const struct merge_entry *entries,
+                               size_t count, struct arena *arena, struct err *err)
 {
     size_t total = 0;
     for (size_t k = 0; k < count; k++)
@@ -90,11 +81,16 @@ static struct piece *take_trials(struct result_case *out, const struct merge_ent
     for (size_t k = 0; k < count; k++)
         total += cut(pieces + total, &entries[k]);
     qsort(pieces, total, sizeof(*pieces), by_index);
-    for (size_t k = 0; k < total; k++)
+    for (size_t k = 0; k < total; k++) {
         trials[k] = pieces[k].trial;
+        if (k && trials[k].index == trials[k - 1].index)
+            return err_set(err, ERR_CONFIG, "%s and %s have the same trial of %s", pieces[k - 1].name, pieces[k].name,
+                           entries[0].c->id);
+    }
     out->trials = trials;
     out->trial_count = total;
-    return pieces;
+    *all = pieces;
+    return STATUS_OK;
 }
 
 /* Of a double in the trials that measured. */
@@ -230,9 +226,17 @@ static const struct merge_entry *worst_of(const struct merge_entry *entries, siz
 static const struct merge_entry *flagged_in(const struct merge_entry *entries, size_t count)
 {
     for (size_t k = 0; k < count; k++)
-        if (entries[k].c->flags)
+        if (entries[k].c->flags && entries[k].c->reason && *entries[k].c->reason)
             return &entries[k];
     return NULL;
+}
+
+/* What a part said of the trials that it lacks is not so any more. */
+static const char *without_lack(const char *reason, struct arena *arena)
+{
+    const char *at = strstr(reason, ONLY_IN);
+    const size_t length = at ? (size_t)(at - reason) : 0;
+    return at ? arena_strndup(arena, reason, length > 2 ? length - 2 : 0) : reason;
 }
 
 /* "trial 2 of 3: ..." unless all say the same, or the part had several trials and says it already. */
@@ -264,9 +268,9 @@ static void take_outcome(struct result_case *out, const struct merge_entry *entr
         }
     }
     const struct merge_entry *speaker = worst->c->status != CASE_OK ? worst : flagged ? flagged : worst;
-    out->reason = reason_of(speaker, entries, count, trials, arena);
+    out->reason = without_lack(reason_of(speaker, entries, count, trials, arena), arena);
     if (out->trial_count < trials)
-        out->reason = arena_printf(arena, "%s%sonly in %zu of %u trials", out->reason, out->reason[0] ? "; " : "",
+        out->reason = arena_printf(arena, "%s%s" ONLY_IN "%zu of %u trials", out->reason, out->reason[0] ? "; " : "",
                                    out->trial_count, trials);
 }
 
@@ -296,12 +300,14 @@ enum status merge_case(struct result_case *out, const struct merge_entry *entrie
     if (base == count)
         base = 0;
     for (size_t k = 0; k < count; k++) {
-        const enum status status = check_alike(&entries[base], &entries[k], err);
+        const enum status status = check_alike(&entries[base], &entries[k], arena, err);
         if (status)
             return status;
     }
+    struct piece *pieces = NULL;
     *out = *entries[base].c;
-    const struct piece *pieces = take_trials(out, entries, count, arena);
+    if (take_trials(out, &pieces, entries, count, arena, err))
+        return err->status;
     add_up(out, entries, count, base);
     take_numbers(out, entries, count, pieces, arena);
     take_metrics(out, entries, count, arena);

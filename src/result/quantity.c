@@ -1,8 +1,12 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The quantities of a case by their names, and the key figures that a suite makes of them.
+ */
 #include <math.h>
 #include <string.h>
 
 #include "rooftile/result.h"
+#include "rooftile/text.h"
 
 struct figure {
     const char *name;
@@ -29,6 +33,7 @@ double result_at_time(const struct result_case *c, const char *name, double time
         {"time_ns", time_ns},
         {"bytes_per_s", per_second(work->read_bytes + work->write_bytes, time_ns)},
         {"flops_per_s", per_second(work->flops, time_ns)},
+        {"transcendentals_per_s", per_second(work->transcendentals, time_ns)},
         {"items_per_s", per_second(work->items, time_ns)},
         {"ns_per_item", work->items > 0 ? time_ns / work->items : NAN},
         {"fraction", lower_bound_fraction(&c->lower_bound, time_ns)},
@@ -76,4 +81,139 @@ void result_take_median(struct result_case *c, double median_ns)
     c->bytes_per_s = per_second(c->work.read_bytes + c->work.write_bytes, median_ns);
     c->items_per_s = per_second(c->work.items, median_ns);
     c->fraction = lower_bound_fraction(&c->lower_bound, median_ns);
+}
+
+/* ---- key figures ---- */
+
+#define WHOLE_RUN UINT32_MAX
+
+/* Median time in a trial; NaN: there is none. */
+static double time_in(const struct result_case *c, uint32_t trial)
+{
+    if (!c->trial_count && trial == 0)
+        return c->stats.median;
+    for (size_t k = 0; k < c->trial_count; k++)
+        if (c->trials[k].index == trial)
+            return c->trials[k].status == CASE_OK ? c->trials[k].median_ns : NAN;
+    return NAN;
+}
+
+/* The quantity of a case that counts; NaN for others. Metrics are known of the whole run only. */
+static double quantity(const struct result_case *c, const char *of, uint32_t trial)
+{
+    if (!result_case_counts(c))
+        return NAN;
+    return trial == WHOLE_RUN ? result_quantity(c, of) : result_at_time(c, of, time_in(c, trial));
+}
+
+/* The cases that a figure is made from. What the device cannot run is no part of it; case_count shows a change. */
+static size_t find_cases(const struct result_case **found, const struct result *result, const struct result_kpi *kpi)
+{
+    struct text id = {0};
+    size_t count = 0;
+    for (size_t k = 0; k < result->case_count; k++) {
+        const struct result_case *c = &result->cases[k];
+        text_clear(&id);
+        text_addn(&id, c->id, result_id_length(c->id));
+        if (c->status != CASE_SKIPPED && text_filtered(kpi->filters, kpi->filter_count, id.data, c->kernel))
+            found[count++] = c;
+    }
+    text_release(&id);
+    return count;
+}
+
+struct sum {
+    double log_sum, least, most, last;
+    uint32_t count;
+    const struct result_case *bad; /* the first that has no value */
+    uint32_t bad_count;
+};
+
+static struct sum add_up(const struct result_case *const *cases, size_t count, const char *of, uint32_t trial)
+{
+    struct sum sum = {.least = INFINITY, .most = -INFINITY, .last = NAN, .count = (uint32_t)count};
+    for (size_t k = 0; k < count; k++) {
+        const double value = quantity(cases[k], of, trial);
+        if (!isfinite(value) || value <= 0) {
+            sum.bad = sum.bad ? sum.bad : cases[k];
+            sum.bad_count++;
+            continue;
+        }
+        sum.log_sum += log(value);
+        sum.least = fmin(sum.least, value);
+        sum.most = fmax(sum.most, value);
+        sum.last = value;
+    }
+    return sum;
+}
+
+static double value_of(const struct result_kpi *kpi, const struct sum *sum)
+{
+    if (sum->bad || !sum->count || (!strcmp(kpi->method, "value") && sum->count != 1))
+        return NAN;
+    if (!strcmp(kpi->method, "min"))
+        return sum->least;
+    if (!strcmp(kpi->method, "max"))
+        return sum->most;
+    if (!strcmp(kpi->method, "value"))
+        return sum->last;
+    return exp(sum->log_sum / sum->count);
+}
+
+static const char *trouble_of(const struct result_case *c)
+{
+    const char *finding = result_case_finding(c);
+    return finding[0] ? finding : case_status_name(c->status);
+}
+
+static const char *reason_of(const struct result_kpi *kpi, const struct sum *sum, struct arena *arena)
+{
+    if (!sum->count)
+        return "no case matches";
+    if (sum->bad && !result_case_counts(sum->bad))
+        return arena_printf(arena, "%u of %u cases have no value; the first, %s: %s", sum->bad_count, sum->count,
+                            sum->bad->id, trouble_of(sum->bad));
+    if (sum->bad)
+        return arena_printf(arena, "%u of %u cases have no %s; the first is %s", sum->bad_count, sum->count, kpi->of,
+                            sum->bad->id);
+    if (!strcmp(kpi->method, "value") && sum->count != 1)
+        return arena_printf(arena, "%u cases match, where one was meant", sum->count);
+    return "";
+}
+
+/* A rate of whole numbers is no FLOP/s; a mixture stays what the suite says. */
+static const char *unit_of(const struct result_kpi *kpi, const struct result_case *const *cases, size_t count)
+{
+    bool whole = count > 0 && !strcmp(kpi->of, "flops_per_s");
+    for (size_t k = 0; k < count && whole; k++)
+        whole = !strcmp(machine_unit_rate(cases[k]->work.unit), "OP/s");
+    return whole ? "OP/s" : kpi->unit;
+}
+
+void result_kpis_evaluate(struct result *result, struct arena *arena)
+{
+    struct result_kpi *kpis = arena_array(arena, result->kpi_count + 1, sizeof(*kpis));
+    const uint32_t trials = result->trials > 1 ? result->trials : 0;
+    struct arena scratch = {0};
+    const struct result_case **cases =
+        arena_array(&scratch, result->case_count + 1, sizeof(const struct result_case *));
+    for (size_t k = 0; k < result->kpi_count; k++) {
+        struct result_kpi *kpi = &kpis[k];
+        *kpi = result->kpis[k];
+        const size_t count = find_cases(cases, result, kpi);
+        const struct sum sum = add_up(cases, count, kpi->of, WHOLE_RUN);
+        kpi->value = value_of(kpi, &sum);
+        kpi->case_count = sum.count;
+        kpi->unit = unit_of(kpi, cases, count);
+        kpi->reason = reason_of(kpi, &sum, arena);
+        double *values = arena_array(arena, trials + 1u, sizeof(*values));
+        for (uint32_t trial = 0; trial < trials; trial++) {
+            const struct sum part = add_up(cases, count, kpi->of, trial);
+            values[trial] = value_of(kpi, &part);
+        }
+        kpi->trial_values = values;
+        kpi->trial_count = trials;
+    }
+    arena_release(&scratch);
+    result->kpis = kpis;
 }

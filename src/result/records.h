@@ -11,7 +11,7 @@
 
 /* Of struct result without its cases, derived values and key figures; and of those. Keys are those of
  * configs/schema/result.schema.json. */
-extern const struct record result_record, case_record, derived_record, kpi_record;
+extern const struct record result_record, derived_record, kpi_record;
 
 /* Where the samples of a case go. */
 struct sidecar {
@@ -22,13 +22,16 @@ struct sidecar {
 
 #define SAMPLES_INLINE 512
 
+/* What stands before "cases", without the end of the object where that goes on. */
+void result_head_json(struct text *out, const struct result *result, bool goes_on);
+
 void case_json(struct json_out *out, const struct result_case *result_case, struct sidecar *sidecar);
 /* With a `passing` arena the samples go there, are only looked at and forgotten, and the clocks are not read. */
-enum status case_from_json(struct result_case *out, const struct json *json, struct arena *arena, struct arena *passing,
+enum status case_from_json(struct result_case *out, const cJSON *json, struct arena *arena, struct arena *passing,
                            struct err *err);
 
 /* ERR_CONFIG when parts of a case contradict each other. */
-enum status case_check(const struct result_case *c, const struct json *json, struct err *err);
+enum status case_check(const struct result_case *c, const cJSON *json, struct err *err);
 
 /* The sidecar of a result that is read: opened once for all cases, and each case reads its own parts. */
 struct samples_file {
@@ -41,8 +44,8 @@ void samples_file_release(struct samples_file *file);
 
 /* Reads and checks the samples and clocks that `json`, the case, says are beside it. A file that does not exist is no
  * error: results travel without their samples. */
-enum status samples_file_read(struct samples_file *file, struct result_case *c, const struct json *json,
-                              struct arena *arena, struct err *err);
+enum status samples_file_read(struct samples_file *file, struct result_case *c, const cJSON *json, struct arena *arena,
+                              struct err *err);
 /* Appends samples and clocks to the sidecar and says in the case where they stand. */
 void samples_file_add(struct sidecar *sidecar, const struct result_case *c, struct json_out *out);
 

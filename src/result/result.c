@@ -183,17 +183,26 @@ const char *result_case_finding(const struct result_case *c)
     }
 }
 
-int result_exit_code(const struct result *result)
+int result_exit_code(const struct result *result, bool strict)
 {
     size_t errors = 0, measured = 0;
+    bool doubt = result->status && strcmp(result->status, "complete") != 0;
     for (size_t k = 0; k < result->case_count; k++) {
         const struct result_case *c = &result->cases[k];
         if (result_case_finding(c)[0])
             return 1;
         errors += c->status == CASE_ERROR || c->status == CASE_NONE;
         measured += c->status == CASE_OK;
+        doubt = doubt || (c->flags & (FLAG_INTERFERENCE | FLAG_THROTTLED));
     }
-    if (!errors)
-        return 0;
-    return measured ? 1 : 3;
+    if (!measured)
+        return 3;
+    return errors ? 1 : strict && doubt ? 4 : 0;
+}
+
+const char *result_unmeasured(const struct result *result)
+{
+    if (result_exit_code(result, false) != 3)
+        return NULL;
+    return result->case_count ? result->cases[0].reason : "there is no case";
 }

@@ -7,21 +7,22 @@
 
 #include "records.h"
 #include "rooftile/file.h"
+#include "rooftile/journal.h"
 
 #define SCHEMA_MAJOR 2L                           /* of RESULT_SCHEMA_VERSION */
 #define RESULT_LIMIT_BYTES (500u * 1000u * 1000u) /* 10,000 cases with 512 samples and clocks each are 150 MB */
 
 /* ---- out ---- */
 
-static void add_head(struct text *text, const struct result *result)
+void result_head_json(struct text *text, const struct result *result, bool goes_on)
 {
     struct json_out *out = json_out_new();
     json_out_string(out, "schema", RESULT_SCHEMA_ID);
     json_out_string(out, "schema_version", RESULT_SCHEMA_VERSION);
     record_put(out, &result_record, result);
-    json_out_finish(out, text, true);
+    json_out_finish(out, text, goes_on);
     json_out_free(out);
-    text->length -= strlen("\n}"); /* goes on with the lists */
+    text->length -= goes_on ? strlen("\n}") : 0;
 }
 
 static void add_line(struct text *text, struct json_out *out, bool first)
@@ -45,7 +46,7 @@ static void add_records(struct text *text, const char *key, const struct record 
 
 static void add_document(struct text *text, const struct result *result, struct sidecar *sidecar)
 {
-    add_head(text, result);
+    result_head_json(text, result, true);
     text_add(text, ",\n  \"cases\": [");
     for (size_t k = 0; k < result->case_count; k++) {
         struct json_out *out = json_out_new();
@@ -105,7 +106,7 @@ enum status result_write(const struct result *result, const char *path, struct e
 /* ---- in ---- */
 
 /* "2.4.1" is read, "3.0.0" is not: only the major version may break readers. */
-static enum status check_version(const struct json *root, struct err *err)
+static enum status check_version(const cJSON *root, struct err *err)
 {
     const char *version = "";
     const enum status status = json_get_string(&version, root, "schema_version", JSON_REQUIRED, err);
@@ -124,7 +125,7 @@ static enum status check_version(const struct json *root, struct err *err)
     return STATUS_OK;
 }
 
-static enum status get_head(struct result *result, const struct json *root, struct arena *arena, struct err *err)
+static enum status get_head(struct result *result, const cJSON *root, struct arena *arena, struct err *err)
 {
     enum status status = check_version(root, err);
     if (!status)
@@ -144,11 +145,11 @@ struct reading {
     struct samples_file samples;
 };
 
-static enum status get_sidecar(struct reading *reading, struct result *result, struct result_case *c,
-                               const struct json *json, struct err *err)
+static enum status get_sidecar(struct reading *reading, struct result *result, struct result_case *c, const cJSON *json,
+                               struct err *err)
 {
-    const struct json *file = json_member(json, "samples_file");
-    if (!file || file->type != JSON_OBJECT)
+    const cJSON *file = json_member(json, "samples_file");
+    if (!cJSON_IsObject(file))
         return STATUS_OK;
     result->raw_samples = true;
     if (!reading->path || !reading->keep_samples)
@@ -157,15 +158,15 @@ static enum status get_sidecar(struct reading *reading, struct result *result, s
     return status ? status : case_check(c, json, err);
 }
 
-static enum status get_cases(struct result *result, const struct json *root, struct json_long *document,
+static enum status get_cases(struct result *result, const cJSON *root, struct json_long *document,
                              struct reading *reading, struct err *err)
 {
     const size_t scratch_bytes = 1 << 20; /* small enough for the cache, large enough for a few hundred cases */
-    const struct json *array = NULL, *item = NULL;
+    const cJSON *array = NULL, *item = NULL;
     enum status status = json_get_array(&array, root, "cases", JSON_REQUIRED, err);
     if (status)
         return status;
-    struct result_case *cases = arena_array(reading->arena, array->count + 1, sizeof(*cases));
+    struct result_case *cases = arena_array(reading->arena, json_count(array) + 1, sizeof(*cases));
     while (!(status = json_long_next(&item, document, &reading->scratch, err)) && item) {
         struct result_case *c = &cases[result->case_count];
         status = case_from_json(c, item, reading->arena, reading->keep_samples ? NULL : &reading->scratch, err);
@@ -186,13 +187,13 @@ static enum status get_cases(struct result *result, const struct json *root, str
 
 #define RECORD_STRUCT struct result
 static const struct record_field tail_fields[] = {
-    FIELD_LIST("derived", derived, derived_count, derived_record, RECORD_PLAIN),
-    FIELD_LIST("kpis", kpis, kpi_count, kpi_record, RECORD_PLAIN),
+    FIELD_LIST("derived", derived, derived_count, derived_record),
+    FIELD_LIST("kpis", kpis, kpi_count, kpi_record),
 };
 static const struct record tail_record = {RECORD_TABLE(tail_fields)};
 #undef RECORD_STRUCT
 
-static enum status get_all(const struct result **result, const struct json *root, struct json_long *document,
+static enum status get_all(const struct result **result, const cJSON *root, struct json_long *document,
                            struct reading *reading, struct err *err)
 {
     struct result *read = arena_alloc(reading->arena, sizeof(*read));
@@ -208,15 +209,35 @@ static enum status get_all(const struct result **result, const struct json *root
 
 static const char *const packed[] = {"samples_ns", "samples_hz", NULL};
 
+static enum status open_journal(struct json_long **document, const cJSON **root, const char *path, struct err *err)
+{
+    struct text text = {0};
+    enum status status = journal_read(&text, path, RESULT_LIMIT_BYTES, err);
+    if (!status)
+        status = json_long_parse(document, root, path, text.data, text.length, "cases", packed, err);
+    text_release(&text);
+    return status;
+}
+
+/* Of a run that was killed there is only the journal. */
+static const char *path_or_journal(const char *path, struct arena *arena)
+{
+    const char *journal = journal_of(path, arena);
+    return !file_exists(path) && file_exists(journal) ? journal : path;
+}
+
 static enum status read_file(const struct result **result, const char *path, bool keep_samples, struct arena *arena,
                              struct err *err)
 {
-    struct reading reading = {.path = path, .keep_samples = keep_samples, .arena = arena};
     struct arena folder = {0};
+    path = path_or_journal(path, &folder);
+    struct reading reading = {.path = path, .keep_samples = keep_samples, .arena = arena};
     struct json_long *document = NULL;
-    const struct json *root;
+    const cJSON *root;
     reading.samples.folder = path_dir(&folder, path);
-    enum status status = json_long_open(&document, &root, path, RESULT_LIMIT_BYTES, "cases", packed, err);
+    enum status status = text_ends(path, JOURNAL_SUFFIX)
+                             ? open_journal(&document, &root, path, err)
+                             : json_long_open(&document, &root, path, RESULT_LIMIT_BYTES, "cases", packed, err);
     if (!status)
         status = get_all(result, root, document, &reading, err);
     samples_file_release(&reading.samples);
@@ -241,7 +262,7 @@ enum status result_parse(const struct result **result, const char *name, const c
 {
     struct reading reading = {.keep_samples = true, .arena = arena};
     struct json_long *document = NULL;
-    const struct json *root;
+    const cJSON *root;
     enum status status = json_long_parse(&document, &root, name, text, length, "cases", packed, err);
     if (!status)
         status = get_all(result, root, document, &reading, err);

@@ -25,7 +25,7 @@ void samples_file_release(struct samples_file *file)
 }
 
 /* O_NONBLOCK: somebody's named pipe must not hang a reader. */
-static enum status open_file(struct samples_file *file, const char *name, const struct json *json, struct err *err)
+static enum status open_file(struct samples_file *file, const char *name, const cJSON *json, struct err *err)
 {
     struct arena scratch = {0};
     struct stat facts;
@@ -73,8 +73,8 @@ struct part {
 
 #define RECORD_STRUCT struct part
 static const struct record_field part_fields[] = {
-    FIELD_STRING("path", path, RECORD_REQUIRED),           FIELD_STRING("dtype", dtype, RECORD_REQUIRED),
-    FIELD_U64("offset_bytes", offset_bytes, RECORD_PLAIN), FIELD_U64("count", count, RECORD_REQUIRED),
+    FIELD_STRING("path", path, RECORD_REQUIRED),     FIELD_STRING("dtype", dtype, RECORD_REQUIRED),
+    FIELD_U64("offset_bytes", offset_bytes),         FIELD_U64("count", count, RECORD_REQUIRED),
     FIELD_STRING("sha256", sha256, RECORD_REQUIRED),
 };
 static const struct record part_record = {RECORD_TABLE(part_fields)};
@@ -110,7 +110,7 @@ void samples_file_add(struct sidecar *sidecar, const struct result_case *c, stru
 /* ---- in ---- */
 
 static enum status read_values(void *values, const struct samples_file *file, size_t size_bytes, uint64_t offset,
-                               const char *sha256, const struct json *json, struct err *err)
+                               const char *sha256, const cJSON *json, struct err *err)
 {
     char hex[HASH_TEXT];
     if (!read_at(file->fd, values, size_bytes, offset))
@@ -123,10 +123,10 @@ static enum status read_values(void *values, const struct samples_file *file, si
 
 /* *values stays NULL when there is no such member or no file. */
 static enum status read_part(void **values, struct samples_file *file, const struct result_case *c, struct part part,
-                             const struct json *parent, struct arena *arena, struct err *err)
+                             const cJSON *parent, struct arena *arena, struct err *err)
 {
-    const struct json *json = json_member(parent, part.key);
-    if (!json || json->type != JSON_OBJECT)
+    const cJSON *json = json_member(parent, part.key);
+    if (!cJSON_IsObject(json))
         return STATUS_OK;
     enum status status = record_get(&part, &part_record, json, false, arena, err);
     if (status)
@@ -148,8 +148,8 @@ static enum status read_part(void **values, struct samples_file *file, const str
     return status;
 }
 
-enum status samples_file_read(struct samples_file *file, struct result_case *c, const struct json *json,
-                              struct arena *arena, struct err *err)
+enum status samples_file_read(struct samples_file *file, struct result_case *c, const cJSON *json, struct arena *arena,
+                              struct err *err)
 {
     void *samples = NULL, *hz = NULL;
     enum status status = read_part(&samples, file, c, times, json, arena, err);

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
-#include "sampling.h"
+#include "run_internal.h"
 
 /* How often an empty kernel is launched to learn what a launch costs. A device with a queue has more timers to ask. */
-enum { NULL_LAUNCHES = 301, NULL_BATCH = 1000, NULL_BATCHES = 11 };
+enum { NULL_LAUNCHES = SAMPLING_MEDIAN_MOST, NULL_BATCH = 1000, NULL_BATCHES = 11 };
 enum { QUEUED_LAUNCHES = 51, QUEUED_BATCH = 200, QUEUED_BATCHES = 5 };
 
 /* Median time of one launch; NaN with *err when it cannot be timed so. */
@@ -14,24 +13,16 @@ static double null_time(struct worker *worker, struct ready *ready, enum timer t
                         struct err *err)
 {
     struct sampling sampling;
-    struct sample sample;
-    double *times = calloc(repeat, sizeof(*times)), median = NAN;
-    if (!times)
-        arena_out_of_memory(repeat * sizeof(*times));
+    double median = NAN;
     enum status status = sampling_init(&sampling, worker, ready, CACHE_HOT, err);
     sampling.probe = false;
     if (!status)
         status = sampling_set_timer(&sampling, timer, batch, err);
-    for (uint32_t k = 0; k < repeat && !status; k++) {
-        status = sampling_take(&sampling, &sample, err);
-        times[k] = sample.time_ns;
-    }
     if (!status)
-        median = median_of(times, repeat);
-    else if (worker->device->ops->asynchronous)
+        status = sampling_median(&median, &sampling, 0, repeat, err);
+    if (status && worker->device->ops->asynchronous)
         (void)worker->device->ops->wait(worker->device, &(struct err){0});
     sampling_release(&sampling);
-    free(times);
     return median;
 }
 

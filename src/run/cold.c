@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "rooftile/units.h"
-#include "sampling.h"
+#include "run_internal.h"
 
 enum { FLUSH_FACTOR = 2, UNNAMED_FACTOR = 4, REREADS = 5 };
 static const uint64_t mebibyte = 1u << 20;
@@ -118,21 +118,13 @@ const char *cold_method(const struct sampling *sampling)
 static double reread_ns(struct worker *worker, struct ready *reread, enum cache_mode cache)
 {
     struct sampling sampling;
-    struct sample sample;
     struct err err = {0};
-    double times[REREADS], median = NAN;
-    if (sampling_init(&sampling, worker, reread, cache, &err))
-        goto out;
+    double median = NAN;
+    enum status status = sampling_init(&sampling, worker, reread, cache, &err);
     sampling.probe = false;
     sampling.timer = TIMED_EVENT;
-    for (int k = -1; k < REREADS; k++) { /* the first one loads the code, and the cache */
-        if (sampling_take(&sampling, &sample, &err))
-            goto out;
-        if (k >= 0)
-            times[k] = sample.time_ns;
-    }
-    median = median_of(times, REREADS);
-out:
+    if (!status) /* the first one loads the code, and the cache */
+        (void)sampling_median(&median, &sampling, 1, REREADS, &err);
     sampling_release(&sampling);
     return median;
 }

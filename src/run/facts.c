@@ -43,6 +43,17 @@ static struct device_unit unit_facts(const struct device_info *info, const struc
                                 .unit_groups = limits->groups_cu ? limits->groups_cu : limits->barriers_cu};
 }
 
+/* Never more than two loads and two stores of the widest registers, or three and two where these have 256 bits at
+ * most. How wide SVE is, its name does not say. */
+static double cpu_bytes_per_clock(const struct device_info *info)
+{
+    if (strcmp(info->arch, "x86-64") != 0)
+        return strcmp(info->arch, "aarch64") || cpu_target_has(info->target, "sve") ? 0 : 5 * 16;
+    if (cpu_target_has(info->target, "avx512f"))
+        return 4 * 64;
+    return 5 * (cpu_target_has(info->target, "avx") ? 32 : 16);
+}
+
 /* A processor's units are known by the features of its target: AVX512-FP16, AVX512-BF16 and AVX-512 VNNI. */
 static struct target_facts facts_of_target(const struct device_info *info, const struct target_facts **layouts,
                                            size_t *layout_count)
@@ -56,6 +67,9 @@ static struct target_facts facts_of_target(const struct device_info *info, const
         facts.f16 = cpu_target_has(info->target, "avx512fp16");
         facts.bf16_dot = cpu_target_has(info->target, "avx512bf16");
         facts.i8_dot = cpu_target_has(info->target, "avx512vnni");
+        facts.rate_f32 = info->flops_per_clock_f32;
+        facts.rate_f64 = info->flops_per_clock_f64;
+        facts.rate_bytes = cpu_bytes_per_clock(info);
     }
     if (facts.lds_declared == 0)
         facts.lds_declared = (double)info->lds_bytes;

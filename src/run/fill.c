@@ -1,56 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-#include "rooftile/fill.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "rooftile/file.h"
 #include "rooftile/rng.h"
+#include "run_internal.h"
 
 enum {
     CHUNK = 1024,               /* elements evaluated at a time: doubles of one chunk stay in L1 */
     PERIOD_LIMIT = 1 << 21,     /* elements; longer periods are computed like any other expression */
     PERIOD_MIN_ELEMENTS = 4096, /* short periods are repeated to this, so that copies are long */
 };
-
-/* Values that an expression gives for a run of elements, stored in the buffer's type. */
-static enum status store_expr(const struct fill *fill, uint8_t *out, uint64_t first, uint64_t count, struct err *err)
-{
-    const size_t bytes = dtype_bytes(fill->dtype);
-    double values[CHUNK];
-    for (uint64_t done = 0; done < count;) {
-        const size_t part = count - done < CHUNK ? (size_t)(count - done) : CHUNK;
-        enum status status = expr_values(values, fill->expr, fill->slots, first + done, part, err);
-        if (status)
-            return status;
-        bool exact = true;
-        dtype_store(out + done * bytes, fill->dtype, values, part, &exact);
-        if (!exact)
-            return err_set(err, ERR_CONFIG, "'%s' gives values that do not fit %s near i = %llu",
-                           expr_source(fill->expr), dtype_name(fill->dtype), (unsigned long long)(first + done));
-        done += part;
-    }
-    return STATUS_OK;
-}
-
-static enum status init_expr(struct fill *fill, struct arena *arena, struct err *err)
-{
-    const uint64_t period = expr_period(fill->expr, fill->slots, PERIOD_LIMIT);
-    if (!period || fill->count < PERIOD_MIN_ELEMENTS || fill->count < 2 * period)
-        return STATUS_OK;
-    const uint64_t repeat = (PERIOD_MIN_ELEMENTS + period - 1) / period;
-    const size_t bytes = dtype_bytes(fill->dtype);
-    uint8_t *table = arena_array(arena, (size_t)(period * repeat), bytes);
-    enum status status = store_expr(fill, table, 0, period, err);
-    if (status)
-        return status;
-    for (uint64_t k = 1; k < repeat; k++)
-        memcpy(table + k * period * bytes, table, (size_t)period * bytes);
-    fill->period = table;
-    fill->period_elements = period * repeat;
-    return STATUS_OK;
-}
 
 /* One random cycle through all slots: next[s] after s. Sattolo 1986: j < i strictly, so no slot maps to itself. */
 static enum status init_cycle(struct fill *fill, uint64_t slots, bool one_cycle, struct arena *arena, struct err *err)
@@ -147,43 +108,6 @@ static enum status init_index(struct fill *fill, struct arena *arena, struct err
     return STATUS_OK;
 }
 
-enum status fill_init(struct fill *fill, const struct fill_spec *spec, enum dtype dtype, uint64_t count,
-                      const double *slots, uint64_t seed, struct arena *arena, struct err *err)
-{
-    const struct generator *generator = generator_of(spec->kind);
-    *fill = (struct fill){.kind = spec->kind, .dtype = dtype, .count = count, .slots = slots, .dist = spec->dist};
-    fill->seed = spec->seed ? spec->seed : seed;
-    fill->expr = spec->expr;
-    fill->values = spec->values;
-    fill->value_count = spec->value_count;
-    for (size_t k = 0; k < FILL_MAX_OPTIONS; k++) {
-        fill->options[k] = generator ? generator->options[k].fallback : 0;
-        if (spec->options[k]) {
-            enum status status = expr_eval(&fill->options[k], spec->options[k], slots, err);
-            if (status)
-                return status;
-        }
-    }
-    switch (spec->kind) {
-    case FILL_EXPR:
-        return init_expr(fill, arena, err);
-    case FILL_RING:
-        return init_ring(fill, arena, err);
-    case FILL_PERMUTATION:
-        return init_cycle(fill, count, false, arena, err);
-    case FILL_OFFSETS:
-        return init_offsets(fill, arena, err);
-    case FILL_INDEX:
-        return init_index(fill, arena, err);
-    case FILL_FILE:
-        return init_file(fill, spec->path, arena, err);
-    case FILL_VALUES:
-        return spec->value_count ? STATUS_OK : err_set(err, ERR_CONFIG, "values: the list is empty");
-    default:
-        return STATUS_OK;
-    }
-}
-
 /* Indices below a bound. Zipf by the inverse of the continuous distribution function x^-s on [1, bound + 1). */
 static double index_value(const struct fill *fill, uint64_t i)
 {
@@ -242,6 +166,89 @@ static double element_value(const struct fill *fill, uint64_t i)
     }
 }
 
+static enum status compute(const struct fill *fill, uint8_t *out, uint64_t first, uint64_t count, struct err *err)
+{
+    const size_t bytes = dtype_bytes(fill->dtype);
+    double values[CHUNK];
+    for (uint64_t done = 0; done < count;) {
+        const size_t part = count - done < CHUNK ? (size_t)(count - done) : CHUNK;
+        if (fill->expr) {
+            enum status status = expr_values(values, fill->expr, fill->slots, first + done, part, err);
+            if (status)
+                return status;
+        } else {
+            for (size_t k = 0; k < part; k++)
+                values[k] = element_value(fill, first + done + k);
+        }
+        bool exact = true;
+        dtype_store(out + done * bytes, fill->dtype, values, part, &exact);
+        if (!exact) {
+            const char *quote = fill->expr ? "'" : "", *source = fill->expr ? expr_source(fill->expr) : "the fill";
+            return err_set(err, ERR_CONFIG, "%s%s%s gives values that do not fit %s near i = %llu", quote, source,
+                           quote, dtype_name(fill->dtype), (unsigned long long)(first + done));
+        }
+        done += part;
+    }
+    return STATUS_OK;
+}
+
+/* Values that repeat are computed once. */
+static enum status init_period(struct fill *fill, uint64_t period, struct arena *arena, struct err *err)
+{
+    if (!period || fill->count < PERIOD_MIN_ELEMENTS || fill->count < 2 * period)
+        return STATUS_OK;
+    const uint64_t repeat = (PERIOD_MIN_ELEMENTS + period - 1) / period;
+    const size_t bytes = dtype_bytes(fill->dtype);
+    uint8_t *table = arena_array(arena, (size_t)(period * repeat), bytes);
+    enum status status = compute(fill, table, 0, period, err);
+    if (status)
+        return status;
+    for (uint64_t k = 1; k < repeat; k++)
+        memcpy(table + k * period * bytes, table, (size_t)period * bytes);
+    fill->period = table;
+    fill->period_elements = period * repeat;
+    return STATUS_OK;
+}
+
+enum status fill_init(struct fill *fill, const struct fill_spec *spec, enum dtype dtype, uint64_t count,
+                      const double *slots, uint64_t seed, struct arena *arena, struct err *err)
+{
+    const struct generator *generator = generator_of(spec->kind);
+    *fill = (struct fill){
+        .kind = spec->kind, .dtype = dtype, .count = count, .slots = slots, .dist = spec->dist, .poison = FILL_POISON};
+    fill->seed = spec->seed ? spec->seed : seed;
+    fill->expr = spec->expr;
+    fill->values = spec->values;
+    fill->value_count = spec->value_count;
+    for (size_t k = 0; k < FILL_MAX_OPTIONS; k++) {
+        fill->options[k] = generator ? generator->options[k].fallback : 0;
+        if (spec->options[k]) {
+            enum status status = expr_eval(&fill->options[k], spec->options[k], slots, err);
+            if (status)
+                return status;
+        }
+    }
+    switch (spec->kind) {
+    case FILL_EXPR:
+        return init_period(fill, expr_period(fill->expr, slots, PERIOD_LIMIT), arena, err);
+    case FILL_RING:
+        return init_ring(fill, arena, err);
+    case FILL_PERMUTATION:
+        return init_cycle(fill, count, false, arena, err);
+    case FILL_OFFSETS:
+        return init_offsets(fill, arena, err);
+    case FILL_INDEX:
+        return init_index(fill, arena, err);
+    case FILL_FILE:
+        return init_file(fill, spec->path, arena, err);
+    case FILL_VALUES:
+        return spec->value_count ? init_period(fill, spec->value_count, arena, err)
+                                 : err_set(err, ERR_CONFIG, "values: the list is empty");
+    default:
+        return STATUS_OK;
+    }
+}
+
 static void copy_period(const struct fill *fill, uint8_t *out, uint64_t first, uint64_t count)
 {
     const size_t bytes = dtype_bytes(fill->dtype);
@@ -259,7 +266,7 @@ enum status fill_range(const struct fill *fill, void *out, uint64_t first, uint6
     const size_t bytes = dtype_bytes(fill->dtype);
     uint8_t *to = out;
     if (fill->kind == FILL_NONE || fill->kind == FILL_ZEROS) {
-        memset(to, fill->kind == FILL_NONE ? 0xcd : 0, (size_t)count * bytes);
+        memset(to, fill->kind == FILL_NONE ? fill->poison : 0, (size_t)count * bytes);
         return STATUS_OK;
     }
     if (fill->kind == FILL_FILE) {
@@ -270,19 +277,5 @@ enum status fill_range(const struct fill *fill, void *out, uint64_t first, uint6
         copy_period(fill, to, first, count);
         return STATUS_OK;
     }
-    if (fill->kind == FILL_EXPR)
-        return store_expr(fill, to, first, count, err);
-    double values[CHUNK];
-    for (uint64_t done = 0; done < count;) {
-        const size_t part = count - done < CHUNK ? (size_t)(count - done) : CHUNK;
-        for (size_t k = 0; k < part; k++)
-            values[k] = element_value(fill, first + done + k);
-        bool exact = true;
-        dtype_store(to + done * bytes, fill->dtype, values, part, &exact);
-        if (!exact)
-            return err_set(err, ERR_CONFIG, "the fill gives values that do not fit %s near i = %llu",
-                           dtype_name(fill->dtype), (unsigned long long)(first + done));
-        done += part;
-    }
-    return STATUS_OK;
+    return compute(fill, to, first, count, err);
 }

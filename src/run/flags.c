@@ -3,7 +3,6 @@
  * What speaks against a measurement: the machine saw interference, the clock fell, or it is faster than it can be.
  */
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,17 +11,7 @@
 
 static const double interference_above = 0.05; /* move of a calibration rate across the case */
 
-__attribute__((format(printf, 2, 3))) static void add_reason(struct measurement *out, const char *format, ...)
-{
-    size_t length = strlen(out->flag_reason);
-    va_list args;
-    va_start(args, format);
-    if (length)
-        length += (size_t)snprintf(out->flag_reason + length, sizeof(out->flag_reason) - length, "; ");
-    if (length < sizeof(out->flag_reason))
-        vsnprintf(out->flag_reason + length, sizeof(out->flag_reason) - length, format, args);
-    va_end(args);
-}
+#define ADD_REASON(out, ...) text_append((out)->flag_reason, sizeof((out)->flag_reason), "; ", __VA_ARGS__)
 
 /* ---- interference ---- */
 
@@ -58,11 +47,12 @@ void flag_slow_clock(struct measurement *out)
     if (slow <= MAX_REJECTED * all)
         return;
     out->flags |= FLAG_THROTTLED;
-    add_reason(out, "the clock fell below %.0f %% of where the case began in %u of %u samples, which do not count",
+    ADD_REASON(out, "the clock fell below %.0f %% of where the case began in %u of %u samples, which do not count",
                SLOW_BELOW * 100, slow, all);
 }
 
-/* Of 6544 pairs of neighbouring samples of a steady MI355X the clock of 99 % differed by less (median 0.11 %). */
+/* In clock traces that others recorded on a steady MI355X, 99 % of 6544 pairs of neighbouring samples differed by less
+ * (median 0.11 %). */
 static const double clock_drop_above = 0.0078;
 enum { CLOCK_PARTS = 4 }; /* the first and the last of so many parts of the samples are compared */
 
@@ -125,7 +115,7 @@ void flag_throttling(struct measurement *out)
     if (!cause || drop <= clock_drop_above)
         return;
     out->flags |= FLAG_THROTTLED;
-    add_reason(out, "the clock fell from %.0f to %.0f MHz (-%.1f %%) while %s held it back", from_hz / 1e6, to_hz / 1e6,
+    ADD_REASON(out, "the clock fell from %.0f to %.0f MHz (-%.1f %%) while %s held it back", from_hz / 1e6, to_hz / 1e6,
                drop * 100, cause);
 }
 
@@ -133,11 +123,19 @@ void flag_throttling(struct measurement *out)
 
 enum { MAX_CEILINGS_RAISED = 3 };
 
+static double sorted[MEASUREMENT_MAX_SAMPLES];
+
 double measurement_median(const struct measurement *measured)
 {
-    static double sorted[MEASUREMENT_MAX_SAMPLES];
     memcpy(sorted, measured->samples_ns, measured->sample_count * sizeof(*sorted));
     return median_of(sorted, measured->sample_count);
+}
+
+/* The fastest twentieth: neighbours only ever slow some samples down. */
+static double fast_sample(const struct measurement *measured)
+{
+    (void)measurement_median(measured);
+    return sorted[measured->sample_count / 20];
 }
 
 static struct ceiling *ceiling_of(struct machine *machine, const struct run_ceiling *ceiling)
@@ -167,7 +165,7 @@ static bool raise_ceiling(struct worker *worker, const struct run_ceiling *known
         !ready_setup(&ready, &err) && !measure_samples(worker, &ready, probe, scratch, &err)) {
         const struct work *work = &probe->resolved.work;
         const double amount = known->is_level ? work->read_bytes + work->write_bytes : work->flops;
-        const double rate = amount / measurement_median(scratch) * 1e9;
+        const double rate = amount / fast_sample(scratch) * 1e9;
         if (rate > ceiling->measured) {
             ceiling->measured = rate;
             ceiling->raised = raised = true;
@@ -187,56 +185,110 @@ static const struct run_ceiling *binding_ceiling(const struct worker *worker, co
     return NULL;
 }
 
-static enum plausibility judge(const struct worker *worker, const struct plan_case *plan_case, struct measurement *out,
-                               char why[static 256])
+/* What the device's own clock, width and count allow. */
+static void device_limits(struct machine *limits, const struct worker *worker, const struct measurement *out)
 {
-    return lower_bound_judge(&worker->shared->machine, &plan_case->resolved.work, plan_case->measure.cache,
-                             measurement_median(out), worker->info.timer_tick_ns, why);
+    const struct device_facts facts = run_device_facts(&worker->info);
+    const double seen_hz = fmax(fmax(out->before.core_hz, out->after.core_hz), worker->shared->machine.core_hz);
+    /* A driver may count two compute units as one. */
+    machine_limits(limits, &facts.target, facts.cus * (facts.unit_pairs ? 2 : 1), fmax(worker->info.core_hz, seen_hz));
 }
 
-void flag_implausible(struct measurement *out, enum plausibility verdict, bool measured_again, const char *why)
+/* `slower`: as if it had taken so many times as long. */
+static enum plausibility judge(const struct worker *worker, const struct plan_case *plan_case, struct measurement *out,
+                               double slower, char why[static 256])
 {
-    if (verdict == ABOVE_MEASURED_CEILING && measured_again && out->flags & FLAG_INTERFERENCE) {
-        add_reason(out, "a ceiling measured meanwhile proves nothing: %s", why);
-    } else if (verdict == IMPOSSIBLE || verdict == ABOVE_MEASURED_CEILING) {
+    static struct machine limits;
+    const struct work *work = &plan_case->resolved.work;
+    const enum cache_mode cache = plan_case->measure.cache;
+    const double time_ns = slower * measurement_median(out), tick_ns = worker->info.timer_tick_ns;
+    device_limits(&limits, worker, out);
+    const enum plausibility physics = lower_bound_judge(&limits, work, cache, time_ns, tick_ns, why);
+    return physics ? physics : lower_bound_judge(&worker->shared->machine, work, cache, time_ns, tick_ns, why);
+}
+
+/* Of the highest rate to the lowest; 1 where one is not known. */
+static double span_of(double quiet, double before, double after)
+{
+    const double low = fmin(fmin(quiet, before), after), high = fmax(fmax(quiet, before), after);
+    return low > 0 && isfinite(high) ? high / low : 1;
+}
+
+double interference_seen(const struct measurement *out, const struct device_sense *quiet)
+{
+    const double stream = span_of(quiet->stream_bps, out->before.stream_bps, out->after.stream_bps);
+    const double fma = span_of(quiet->fma_flops, out->before.fma_flops, out->after.fma_flops);
+    const double seen = fmax(stream, fma);
+    return seen > 1 + interference_above ? seen : 1;
+}
+
+void flag_implausible(struct measurement *out, const struct implausible *what)
+{
+    if (what->verdict == ABOVE_MEASURED_CEILING && what->measured_again && what->explained) {
+        out->flags |= FLAG_INTERFERENCE;
+        ADD_REASON(
+            out, "the ceiling was measured while the machine's rates stood %.2g times apart, so this is not judged: %s",
+            what->interference, what->why);
+    } else if (what->verdict == IMPOSSIBLE || what->verdict == ABOVE_MEASURED_CEILING) {
         out->flags |= FLAG_IMPOSSIBLE;
-        snprintf(out->flag_reason, sizeof(out->flag_reason), "%s%s", why,
-                 measured_again ? ""
-                                : "; no case is known that could measure this ceiling again: run rooftile roofline");
+        snprintf(out->flag_reason, sizeof(out->flag_reason), "%s%s", what->why,
+                 what->measured_again
+                     ? ""
+                     : "; no case is known that could measure this ceiling again: run rooftile roofline");
     } else if (out->flags & FLAG_CEILING_RAISED) {
         snprintf(out->flag_reason, sizeof(out->flag_reason),
                  "beat a measured ceiling, which was measured again and raised");
     }
 }
 
+/* Where a machine is known, a unit that it has no peak of bounds nothing. */
+static void flag_no_ceiling(struct measurement *out, const struct machine *machine, const struct work *work)
+{
+    const char *unit = lower_bound_lacks(machine, work);
+    if (!machine->level_count || !unit)
+        return;
+    out->flags |= FLAG_NO_CEILING;
+    ADD_REASON(out, "the machine file has no peak of %s: the share of the ceiling leaves it out", unit);
+}
+
+/* The ceiling and the case once more. */
+static enum status measure_again(struct worker *worker, struct ready *ready, const struct plan_case *plan_case,
+                                 const struct run_ceiling *ceiling, struct measurement *out, struct err *err)
+{
+    struct measurement *scratch = calloc(1, sizeof(*scratch));
+    if (!scratch)
+        arena_out_of_memory(sizeof(*scratch));
+    if (raise_ceiling(worker, ceiling, scratch))
+        out->flags |= FLAG_CEILING_RAISED;
+    free(scratch);
+    memset(out->discarded, 0, sizeof(out->discarded));
+    const enum status status = measure_samples(worker, ready, plan_case, out, err);
+    out->remeasured++;
+    if (!status)
+        sense_after(worker, out);
+    return status;
+}
+
 enum status check_plausible(struct worker *worker, struct ready *ready, const struct plan_case *plan_case,
                             struct measurement *out, struct err *err)
 {
-    char why[256] = "";
-    enum plausibility verdict = judge(worker, plan_case, out, why);
-    struct measurement *scratch = NULL;
-    bool again = true;
-    for (int round = 0; verdict == ABOVE_MEASURED_CEILING && round < MAX_CEILINGS_RAISED; round++) {
+    const struct device_sense *quiet = &worker->shared->calibration.quiet_rates;
+    struct implausible what = {.measured_again = true, .interference = interference_seen(out, quiet)};
+    char ignored[256];
+    what.verdict = judge(worker, plan_case, out, 1, what.why);
+    for (int round = 0; what.verdict == ABOVE_MEASURED_CEILING && round < MAX_CEILINGS_RAISED; round++) {
         const struct run_ceiling *ceiling = binding_ceiling(worker, plan_case);
-        again = ceiling != NULL;
-        if (!again)
+        what.measured_again = ceiling != NULL;
+        if (!ceiling)
             break;
-        if (!scratch && !(scratch = calloc(1, sizeof(*scratch))))
-            arena_out_of_memory(sizeof(*scratch));
-        if (raise_ceiling(worker, ceiling, scratch))
-            out->flags |= FLAG_CEILING_RAISED;
-        memset(out->discarded, 0, sizeof(out->discarded));
-        enum status status = measure_samples(worker, ready, plan_case, out, err);
-        out->remeasured++;
-        if (status) {
-            free(scratch);
+        const enum status status = measure_again(worker, ready, plan_case, ceiling, out, err);
+        if (status)
             return status;
-        }
-        verdict = judge(worker, plan_case, out, why);
+        what.interference = fmax(what.interference, interference_seen(out, quiet));
+        what.verdict = judge(worker, plan_case, out, 1, what.why);
     }
-    free(scratch);
-    if (out->remeasured)
-        sense_after(worker, out);
-    flag_implausible(out, verdict, again, why);
+    what.explained = what.verdict && !judge(worker, plan_case, out, what.interference, ignored);
+    flag_implausible(out, &what);
+    flag_no_ceiling(out, &worker->shared->machine, &plan_case->resolved.work);
     return STATUS_OK;
 }

@@ -6,24 +6,25 @@
 #include <time.h>
 
 #include "rooftile/clock.h"
-#include "sampling.h"
+#include "run_internal.h"
 
 static const double launch_bound_above = 0.05;
-/* Clock before and after one sample. 99 % of neighbouring readings of a steady MI350X differ by less. */
+/* Clock before and after one sample. In clock traces that others recorded, 99 % of neighbouring readings of a steady
+ * MI350X differ by less. */
 static const double unsteady_above = 0.0078;
 enum { RECOVER_NS = 50000000 };
 
-static void enter(struct worker *worker, enum run_phase phase)
-{
-    atomic_store(&worker->shared->phase, (int)phase);
-}
+_Static_assert(PHASE_MEASURING - PHASE_FILLING == (int)SPENT_MEASURING && (int)SPENT_COUNT == SPENT_MEASURING + 1,
+               "one order");
 
-/* Adds the time since *since_ns to a phase, which ends now. */
-static void spent(struct measurement *out, enum case_phase phase, uint64_t *since_ns)
+/* Begins a phase; the time since the one before began is added to that one. */
+static void enter(struct worker *worker, enum run_phase phase, struct measurement *out)
 {
     const uint64_t now_ns = clock_now_ns();
-    out->spent_ns[phase] += (double)(now_ns - *since_ns);
-    *since_ns = now_ns;
+    const int ended = atomic_exchange(&worker->shared->phase, (int)phase);
+    if (ended >= PHASE_FILLING)
+        out->spent_ns[ended - PHASE_FILLING] += (double)(now_ns - worker->phase_since_ns);
+    worker->phase_since_ns = now_ns;
 }
 
 /* ---- the sampling loop ---- */
@@ -103,7 +104,6 @@ static enum status sample_until_stop(struct worker *worker, struct sampling *sam
         atomic_store_explicit(&worker->shared->samples, out->sample_count, memory_order_relaxed);
         out->stop = stop_check(&rule, (double)(clock_now_ns() - start_ns));
     }
-    out->measure_wall_ns = (double)(clock_now_ns() - start_ns);
     return judge_rejected(out, rejected, err);
 }
 
@@ -142,26 +142,24 @@ enum status measure_samples(struct worker *worker, struct ready *ready, const st
 {
     const struct measure_options *options = &plan_case->measure;
     struct sampling sampling;
-    uint64_t since_ns = clock_now_ns();
     out->sample_count = 0;
     out->stop = STOP_NONE;
     out->warmup_ns = 0;
+    enter(worker, PHASE_WARMING, out);
     enum status status = sampling_init(&sampling, worker, ready, options->cache, err);
     if (status)
         goto out;
-    enter(worker, PHASE_WARMING);
     status = sampling_warm_up(&sampling, options, out, err);
     if (status)
         goto out;
-    spent(out, SPENT_WARMING, &since_ns);
     note_sampling(out, &sampling, ready);
-    enter(worker, PHASE_MEASURING);
+    enter(worker, PHASE_MEASURING, out);
     status = sample_until_stop(worker, &sampling, options, out, err);
     note_services(out, &sampling);
     if (!status)
         status = sampling_cross(&sampling, out, err);
-    spent(out, SPENT_MEASURING, &since_ns);
 out:
+    enter(worker, PHASE_JUDGING, out);
     sampling_release(&sampling);
     return status;
 }
@@ -170,12 +168,12 @@ out:
 
 static void sense(struct worker *worker, struct device_sense *sensed, struct measurement *out)
 {
-    uint64_t since_ns = clock_now_ns();
     struct err ignored = {0};
+    enter(worker, PHASE_SENSING, out);
     *sensed = device_sense_unknown;
     if (worker->device->ops->sense)
         (void)worker->device->ops->sense(worker->device, sensed, &ignored);
-    spent(out, SPENT_SENSING, &since_ns);
+    enter(worker, PHASE_JUDGING, out);
 }
 
 void sense_after(struct worker *worker, struct measurement *out)
@@ -285,13 +283,12 @@ static enum status profile_case(struct worker *worker, struct ready *ready, cons
 /* ---- the whole case ---- */
 
 static enum status time_case(struct worker *worker, struct ready *ready, const struct plan_case *plan_case,
-                             struct measurement *out, struct err *err)
+                             const struct build_result *builds, struct measurement *out, struct err *err)
 {
-    uint64_t since_ns = clock_now_ns();
+    enter(worker, PHASE_FILLING, out);
     enum status status = ready_restore(ready, err);
     if (!status)
         status = ready_setup(ready, err);
-    spent(out, SPENT_FILLING, &since_ns);
     if (status)
         return status;
     sense(worker, &out->before, out);
@@ -310,9 +307,14 @@ static enum status time_case(struct worker *worker, struct ready *ready, const s
     status = worker->device->ops->executes ? check_plausible(worker, ready, plan_case, out, err) : STATUS_OK;
     out->overhead_ns = overhead_of(worker, out->timer, out->batch);
     out->timer_tick_ns = worker->info.timer_tick_ns;
+    if (ready->fibers)
+        out->flags |= FLAG_FIBERS;
     if (!status && out->sample_count && out->overhead_ns > launch_bound_above * measurement_median(out))
         out->flags |= FLAG_LAUNCH_BOUND;
-    return status;
+    if (status)
+        return status;
+    enter(worker, PHASE_VERIFYING, out);
+    return verify_again(worker, ready, plan_case, builds, &out->verification, err);
 }
 
 /* Only sim looks at it: the forecast of a case, shared by its timed launches. */
@@ -333,8 +335,7 @@ static enum status run_stages(struct worker *worker, const struct plan_case *pla
 {
     struct ready ready = {0};
     uint32_t rotations = 1;
-    uint64_t since_ns = clock_now_ns();
-    enter(worker, PHASE_FILLING);
+    enter(worker, PHASE_FILLING, out);
     const bool profile = worker->options->profile;
     enum status status = verify_only || profile ? STATUS_OK : choose_rotations(&rotations, worker, plan_case, err);
     if (!status)
@@ -342,29 +343,27 @@ static enum status run_stages(struct worker *worker, const struct plan_case *pla
             ready_init(&ready, worker->device, &plan_case->resolved, builds, rotations, worker->options->seed, err);
     if (!status)
         status = ready_setup(&ready, err);
-    spent(out, SPENT_FILLING, &since_ns);
     if (!status) {
         share_lower_bound(&ready, plan_case);
-        enter(worker, profile ? PHASE_MEASURING : PHASE_VERIFYING);
+        enter(worker, profile ? PHASE_MEASURING : PHASE_VERIFYING, out);
         status = profile ? profile_case(worker, &ready, plan_case, out, err)
                          : verify_case(worker, &ready, plan_case, builds, &out->verification, err);
-        spent(out, SPENT_VERIFYING, &since_ns);
     }
+    if (!status && out->verification.verdict != VERIFY_FAIL && !verify_only && !profile)
+        status = time_case(worker, &ready, plan_case, builds, out, err);
+    if (!status)
+        out->status = CASE_OK;
     if (!status && out->verification.verdict == VERIFY_FAIL) {
         out->status = CASE_FAILED;
+        out->sample_count = 0; /* the time of a wrong result is none */
         snprintf(out->reason, sizeof(out->reason), "wrong result: %s", out->verification.reason);
-    } else if (!status) {
-        if (!verify_only && !profile)
-            status = time_case(worker, &ready, plan_case, out, err);
-        if (!status)
-            out->status = CASE_OK;
     }
-    since_ns = clock_now_ns();
+    enter(worker, PHASE_FILLING, out);
     _Static_assert(sizeof(out->library) == sizeof(ready.library), "what a library says");
     memcpy(out->library, ready.library, sizeof(out->library));
     memcpy(out->library_sha256, ready.library_sha256, sizeof(out->library_sha256));
     ready_release(&ready);
-    spent(out, SPENT_FILLING, &since_ns);
+    enter(worker, PHASE_IDLE, out);
     return status;
 }
 
@@ -373,11 +372,8 @@ void measure_case(struct worker *worker, const struct plan_case *plan_case, cons
 {
     struct measurement *out = &worker->shared->measured;
     const uint64_t start_ns = clock_now_ns();
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
     struct err err = {0};
     out->cache = plan_case->measure.cache;
-    out->started_unix_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
     enum status status = run_stages(worker, plan_case, builds, verify_only, out, &err);
     if (status) {
         if (out->status != CASE_FAILED)

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The metrics of a manifest: what output buffers say besides being right.
+ */
 #include <math.h>
 
 #include "run_internal.h"
@@ -33,13 +36,13 @@ static double metric_value(struct ready *ready, const struct manifest_metric *me
     struct err err = {0};
     const void *data = NULL;
     double value = NAN;
-    if (!buffer->count || ready_read(&data, ready, (size_t)metric->buffer, &arena, &err))
+    if (!buffer->count || ready_read(&data, ready, (size_t)metric->buffer, 0, &arena, &err))
         goto out;
     double *x = arena_array(&arena, (size_t)buffer->count, sizeof(*x));
     dtype_load(x, buffer->dtype, data, (size_t)buffer->count);
     value = reduce(x, (size_t)buffer->count, metric->reduce);
     if (metric->expr) {
-        double *slots = arena_copy(&arena, ready->resolved->slots, slot_count * sizeof(*slots));
+        double *slots = arena_copy(&arena, ready->slots, slot_count * sizeof(*slots));
         double *own = slots + ready->resolved->manifest->param_count + MANIFEST_DEVICE_NAMES; /* "x" and "runs" */
         own[0] = value;
         own[1] = (double)ready->runs;
@@ -55,7 +58,7 @@ static enum status check_metric(const struct manifest_metric *metric, double val
                                 struct measurement *out, struct err *err)
 {
     double want = 0;
-    enum status status = metric->expect ? expr_eval(&want, metric->expect, ready->resolved->slots, err) : STATUS_OK;
+    enum status status = metric->expect ? expr_eval(&want, metric->expect, ready->slots, err) : STATUS_OK;
     if (status)
         return err_within(err, "metric '%s'", metric->name);
     if (!metric->expect || isnan(value) || value == want)

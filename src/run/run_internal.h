@@ -7,10 +7,54 @@
 
 #include <stdatomic.h>
 
-#include "rooftile/fill.h"
 #include "rooftile/run.h"
 
 #define RUN_MAX_ROTATIONS 4096
+
+/* ---- fills (fill.c): the contents of a buffer before a launch ----
+ *
+ * The same for the same seed on every device, machine and thread count. Element k never depends on how the buffer is
+ * cut into parts, so parts are filled in parallel and single elements can be computed alone for verification. */
+
+#define FILL_POISON 0xcd
+
+/* A fill spec with its options evaluated, ready to produce elements. */
+struct fill {
+    enum fill_kind kind;
+    enum dtype dtype;
+    uint8_t poison; /* FILL_NONE: every byte */
+    uint64_t count;
+    uint64_t seed;
+    double options[FILL_MAX_OPTIONS];
+    enum fill_dist dist;
+    const struct expr *expr;
+    const double *slots;
+    const double *values;
+    uint64_t value_count;
+    const uint8_t *period;    /* FILL_EXPR that repeats: one period, repeated to a few KiB, in the buffer's type */
+    uint64_t period_elements; /* 0: not periodic */
+    const uint8_t *whole;     /* kinds that are one sequential construction (ring, permutation, offsets, file) */
+};
+
+/* `spec` with FILL_NONE fills bytes of FILL_POISON. Errors: options out of range, expressions that fail,
+ * values that do not fit the type, a file of the wrong size. Memory for sequential kinds comes from `arena`. */
+enum status fill_init(struct fill *fill, const struct fill_spec *spec, enum dtype dtype, uint64_t count,
+                      const double *slots, uint64_t seed, struct arena *arena, struct err *err);
+
+/* Writes elements [first, first + count) to `out`. Safe from several threads at once. */
+enum status fill_range(const struct fill *fill, void *out, uint64_t first, uint64_t count, struct err *err);
+
+/* ---- a case made ready: its buffers (buffers.c), its code and steps (steps.c) ---- */
+
+/* A buffer, with one copy of it for each rotation. */
+struct ready_buffer {
+    const struct resolved_buffer *resolved;
+    struct fill fill; /* what it holds before the first launch */
+    void **memory;    /* allocations, one per rotation */
+    bool unguarded;   /* an alloc step gave it other memory, whose guards nobody wrote */
+    uint64_t *kept;   /* hashes of its pieces as they must stay, or come out again (relaunch.c); NULL: none */
+    uint64_t kept_count;
+};
 
 /* One step with everything resolved: pointers, kernels, argument arrays. */
 struct ready_step {
@@ -27,20 +71,18 @@ struct ready_step {
 /* A bound case on an open device: loaded code, filled buffers, ready steps. */
 struct ready {
     const struct resolved *resolved;
+    const double *slots; /* of the manifest's expressions */
     struct device *device;
     struct device_module **modules;    /* per code of the bound */
-    bool reloads;                      /* the steps load the code: it is unloaded before they run */
     const struct build_result *builds; /* of the plan that the bound is part of */
-    void **memory;                     /* allocations, per rotation and buffer: [rotation * buffer_count + buffer] */
-    struct fill *fills;                /* per buffer */
+    struct ready_buffer *buffers;      /* as many as the case has */
     struct ready_step *steps;          /* per rotation: [rotation * step_count + step] */
     struct ready_step *setup;          /* likewise */
     uint32_t rotations;                /* copies of all buffers, at least 1 */
+    bool fibers;                       /* of some kernel that is launched (struct kernel_info) */
     bool needs_reset;                  /* some buffer is reset before each launch */
-    bool all_timed;                    /* every step is timed: launches may be batched */
     double host_ns;                    /* of the last run under EVENTS_HOST */
     uint64_t runs;                     /* of the steps of rotation 0 since buffers were last filled or reset */
-    uint64_t stream_launches;          /* launches of one pass, when it is nothing but launches on stream 0; else 0 */
     char library[DEVICE_LIBRARY_TEXT]; /* what runs in place of code of ours (struct kernel_info); "" */
     char library_sha256[65];
     struct arena arena;
@@ -59,8 +101,15 @@ enum status make_graph(struct device_graph **graph, struct ready *ready, const s
 enum status ready_setup(struct ready *ready, struct err *err);
 /* Pointer to the buffer's first element (behind its alignment offset). */
 void *ready_buffer(const struct ready *ready, size_t buffer, uint32_t rotation);
-/* Fills one buffer as its manifest says; ROLE_OUT without a fill gets poison. */
+/* Fills one buffer as its manifest says; without a fill it gets poison. */
 enum status ready_fill(struct ready *ready, size_t buffer, uint32_t rotation, struct err *err);
+/* Before another launch of which the outputs are looked at: outputs hold `poison`, what is updated in place its fill;
+ * all else stays as launches left it, as it does between those that are timed. */
+enum status ready_poison(struct ready *ready, uint32_t rotation, uint8_t poison, struct err *err);
+/* Each buffer stands between two guards of fixed contents, which no launch may change. "" when all are as they were,
+ * else where something was written: "bytes 0 to 3 behind the end of 'c'". */
+#define READY_WHERE 128
+enum status ready_check_guards(char where[static READY_WHERE], struct ready *ready, struct err *err);
 /* Points all steps to the kernels and buffers as they are now. */
 enum status ready_resolve(struct ready *ready, struct err *err);
 /* Other memory for a buffer, of undefined content. */
@@ -69,8 +118,6 @@ enum status ready_realloc(struct ready *ready, size_t buffer, uint32_t rotation,
 enum status ready_load(struct ready *ready, struct err *err);
 void ready_unload(struct ready *ready);
 void ready_free_graphs(struct ready *ready);
-/* Sets what is known of the steps before they run. */
-void ready_describe(struct ready *ready);
 /* Resets what the manifest wants reset before each launch. */
 enum status ready_reset(struct ready *ready, uint32_t rotation, struct err *err);
 /* Restores every buffer that a launch may have changed. */
@@ -87,25 +134,26 @@ enum run_events {
 /* Runs all steps once. */
 enum status ready_run(struct ready *ready, uint32_t rotation, enum run_events events, struct err *err);
 /* Host copy of a buffer: the memory itself where the host sees it, else read into `arena`. */
-enum status ready_read(const void **data, struct ready *ready, size_t buffer, struct arena *arena, struct err *err);
+enum status ready_read(const void **data, struct ready *ready, size_t buffer, uint32_t rotation, struct arena *arena,
+                       struct err *err);
 
-/* work(context, part, parts) on every core of a device that has them, else once. Part k of `count` things begins at
- * part_begin. */
-void run_in_parts(struct device *device, void (*work)(void *context, uint32_t part, uint32_t parts), void *context);
-static inline uint64_t part_begin(uint64_t count, uint32_t part, uint32_t parts)
-{
-    return (uint64_t)((__uint128_t)count * part / parts);
-}
+/* work(context, first, count) on parts of `count` things, on every core of a device that has them, else all at once;
+ * the error of the first part that failed. */
+enum status run_in_parts(struct device *device, uint64_t count,
+                         enum status (*work)(void *context, uint64_t first, uint64_t count, struct err *err),
+                         void *context, struct err *err);
 
 /* ---- shared memory and the worker ---- */
 
+/* From PHASE_FILLING on: of a case, in the order of enum case_phase. */
 enum run_phase {
     PHASE_IDLE,
     PHASE_OPENING,
     PHASE_CALIBRATING,
-    PHASE_LOADING,
+    PHASE_JUDGING,
     PHASE_FILLING,
     PHASE_VERIFYING,
+    PHASE_SENSING,
     PHASE_WARMING,
     PHASE_MEASURING
 };
@@ -132,6 +180,7 @@ struct worker {
     struct device_info info;
     struct device *reference_device; /* a CPU device; the same as `device` where that is one */
     struct services *services;       /* service.c; made at first use */
+    uint64_t phase_since_ns;         /* the phase of the case began */
 };
 
 /* Measures or verifies one case into shared->measured; never fails itself. */
@@ -148,13 +197,24 @@ double measurement_median(const struct measurement *measured);
 /* The manifest's metrics, reduced from output buffers as the last launch left them. ERR_DEVICE and status failed when
  * one is not what it must be. */
 enum status take_metrics(struct ready *ready, struct measurement *out, struct err *err);
-/* Sets what was measured against physics. A case that beats a measured ceiling is measured again beside the ceiling's
- * own kernel; the ceiling becomes the maximum (shared->machine), and what still beats it is flagged impossible, unless
- * the machine saw interference meanwhile. */
+/* Sets what was measured against physics: the device's own limits, and the ceilings. A case that beats a measured
+ * ceiling is measured again beside the ceiling's own kernel; the ceiling becomes the maximum (shared->machine), and
+ * what still beats it is flagged impossible, unless it does so by no more than the interference that was seen
+ * meanwhile. A unit without a ceiling is flagged too. */
 enum status check_plausible(struct worker *worker, struct ready *ready, const struct plan_case *plan_case,
                             struct measurement *out, struct err *err);
-/* What follows from the last verdict, `why` its words; measured_again: the ceiling could be. */
-void flag_implausible(struct measurement *out, enum plausibility verdict, bool measured_again, const char *why);
+/* What follows from the last verdict. */
+struct implausible {
+    enum plausibility verdict;
+    bool measured_again; /* the ceiling could be */
+    double interference; /* the most that was seen, see below */
+    bool explained;      /* that much slower it would be plausible */
+    char why[256];
+};
+void flag_implausible(struct measurement *out, const struct implausible *what);
+/* How many times apart the calibration rates stood that were seen around the case and when the machine was quiet; 1
+ * where that is too little to be a neighbour's, or not known. */
+double interference_seen(const struct measurement *out, const struct device_sense *quiet);
 
 /* Of all samples; above it the case has failed. */
 #define MAX_REJECTED 0.05
@@ -170,8 +230,158 @@ void flag_interference(struct measurement *out);
 void flag_throttling(struct measurement *out);
 /* ... and where many samples did not count for their clock. */
 void flag_slow_clock(struct measurement *out);
-/* Launches once and compares; the verdict and its numbers go to *out. An error means that it could not be verified. */
+
+/* ---- verification (verify.c): one launch whose outputs are compared with what they should be ---- */
+
+struct checking {
+    struct worker *worker;
+    struct ready *ready;
+    const struct plan_reference *reference; /* NULL: closed forms only */
+    const struct build_result *builds;
+    uint32_t rotation; /* whose buffers are launched on and looked at */
+    struct verification *out;
+};
+/* Launches and compares; the verdict and its numbers go to *out. An error means that it could not be verified. */
 enum status verify_case(struct worker *worker, struct ready *ready, const struct plan_case *plan_case,
                         const struct build_result *builds, struct verification *out, struct err *err);
+/* After the last sample of a case that was verified, on the same memory, by the same code: is it still right? */
+enum status verify_again(struct worker *worker, struct ready *ready, const struct plan_case *plan_case,
+                         const struct build_result *builds, struct verification *out, struct err *err);
+/* All outputs, as they are now. */
+enum status compare_outputs(const struct checking *checking, struct verification *out, struct err *err);
+/* Launches over outputs that hold `poison`. */
+enum status launch_again(const struct checking *checking, uint8_t poison, struct err *err);
+/* Adds to out->not_checked. */
+#define NOTE_UNCHECKED(out, ...) text_append((out)->not_checked, sizeof((out)->not_checked), "; ", __VA_ARGS__)
+
+/* ---- what one launch cannot show (relaunch.c) ----
+ *
+ * Inputs that are overwritten, writes outside of buffers, elements that no launch writes, launches that differ. Buffers
+ * are compared by hashes of their pieces; a device's that the host does not see are read back, large ones in places. */
+
+/* Keeps the hashes of inputs as they are before the first launch, or of the outputs of a launch that was right. */
+enum status keep_inputs(const struct checking *checking, struct err *err);
+enum status keep_outputs(const struct checking *checking, struct err *err);
+/* Are the guards as they were; and the inputs, too? `when` goes before the reason: "after the samples: ". */
+enum status check_guards(const struct checking *checking, const char *when, struct err *err);
+enum status check_surroundings(const struct checking *checking, const char *when, struct err *err);
+/* More launches, each over other poison, until one is wrong or differs from the one whose outputs were kept. */
+enum status check_relaunches(const struct checking *checking, bool after_samples, struct err *err);
+
+/* ---- elements and what they should be (comparison.c) ----
+ *
+ * |got - want| <= abs + rel * |want|, NaN and infinities always wrong. */
+
+struct comparison {
+    double abs, rel; /* tolerances */
+    uint64_t checked, wrong;
+    uint64_t index; /* of the first wrong element */
+    double got, want;
+    double max_abs, max_rel;
+    double used;      /* largest error as a share of what is allowed there */
+    double low, high; /* of what was expected, once it is `ranged` */
+    bool ranged;
+};
+
+/* Element k stands at index[k], or at first + k without an index. */
+void comparison_add(struct comparison *comparison, const double *got, const double *want, const uint64_t *index,
+                    uint64_t first, size_t count);
+void comparison_merge(struct comparison *into, const struct comparison *part);
+/* Adds one buffer's comparison to the case's verdict. */
+void comparison_report(struct verification *out, const struct comparison *comparison, const char *buffer);
+/* ERR_CONFIG: its tolerance is no number, or accepts anything. */
+enum status comparison_refuse(const struct comparison *comparison, struct err *err);
+
+/* ---- kernels of rooftile's own beside the case (service.c) ----
+ *
+ * A held back start, the clock probe, the flush. Each is opened and tried at its first use and stays for the life of
+ * the worker. None of them can fail a case: what does not work says why, and is not used. */
+
+#define SERVICE_WHY 96
+
+/* NULL with `why` when the service is not to be had on this device. Where the device does not tell the rate of its
+ * constant counter, trying the clock's finds it from a probe's own duration and makes it the worker's timer_tick_ns. */
+struct ready *service_ready(struct worker *worker, enum run_service which, char why[static SERVICE_WHY]);
+
+/* So many launches may stand behind a held back start. ROCm's queue has room for 16,384 packets, but its host side puts
+ * a barrier of its own between every 1,000 commands (DEBUG_CLR_MAX_BATCH_SIZE), which would count as the batch's time.
+ */
+enum { BLOCKING_MAX_LAUNCHES = 900 };
+
+/* With SERVICE_BLOCKING ready: nothing queued on stream 0 runs until blocking_release. False with `why`: it could not
+ * be launched. */
+bool blocking_begin(struct worker *worker, char why[static SERVICE_WHY]);
+/* Does nothing when nothing is held. */
+void blocking_release(struct worker *worker);
+/* After a wait: whether the stream was held until blocking_release. If not, the kernel gave up first. */
+bool blocking_was_released(struct worker *worker, char why[static SERVICE_WHY]);
+
+enum { PROBE_BEFORE, PROBE_AFTER, PROBE_COUNT };
+
+/* Rate of the constant counter; 0 = unknown. */
+double probe_counter_hz(const struct worker *worker);
+/* With SERVICE_CLOCK ready: puts a probe into stream 0; what went wrong with it, probe_read says. */
+void probe_queue(struct worker *worker, unsigned which);
+/* After a wait: the core clock, or NaN with `why`. */
+double probe_read(struct worker *worker, unsigned which, char why[static SERVICE_WHY]);
+
+/* ---- sampling: the policy of one case's timing ----
+ *
+ * Which timer, batch size and warm-up, and one sample (sampling.c), and what the caches go through before it (cold.c);
+ * the stop rule is stats'. */
+
+struct sampling {
+    struct worker *worker;
+    struct ready *ready;
+    enum cache_mode cache;
+    enum timer timer;
+    uint32_t batch;    /* launches per sample */
+    uint32_t rotation; /* buffers the next launch uses */
+    uint64_t taken;
+    bool no_dispatch;               /* the case's launch cannot be timed by itself */
+    bool probe;                     /* the clock is asked for before and after */
+    bool blocking;                  /* samples are queued behind a held back start */
+    char blocking_why[SERVICE_WHY]; /* why not */
+    char probe_why[SERVICE_WHY];    /* what the last probe that failed, or all of them, had */
+    struct device_graph *graph;     /* of TIMED_GRAPH: `batch` launches */
+    struct ready *flusher;          /* cold: the kernel that flushes */
+    void *flush; /* cold, without one, where the device cannot evict ranges: memory larger than its caches */
+    uint64_t flush_bytes;
+    double settled_core_hz; /* the clock at the end of the warm-up; 0 = unknown */
+};
+
+struct sample {
+    double time_ns; /* of one launch; may be <= 0: the caller rejects it */
+    double hz_before, hz_after;
+    double hz; /* mean of the two; NaN where a probe failed */
+};
+
+enum status sampling_init(struct sampling *sampling, struct worker *worker, struct ready *ready, enum cache_mode cache,
+                          struct err *err);
+void sampling_release(struct sampling *sampling);
+enum status sampling_take(struct sampling *sampling, struct sample *sample, struct err *err);
+enum status sampling_warm_up(struct sampling *sampling, const struct measure_options *options, struct measurement *out,
+                             struct err *err);
+/* Median time of one launch over `count` samples, at most SAMPLING_MEDIAN_MOST, after `skip` that do not count. */
+enum { SAMPLING_MEDIAN_MOST = 301 };
+enum status sampling_median(double *time_ns, struct sampling *sampling, uint32_t skip, uint32_t count, struct err *err);
+/* Some launches under a second timer, to cross-check: out->cross_timer and cross_ns. Only hot, and where there is a
+ * second timer. */
+enum status sampling_cross(struct sampling *sampling, struct measurement *out, struct err *err);
+/* Sets the timer and its batch, and makes the graph that it may need. */
+enum status sampling_set_timer(struct sampling *sampling, enum timer timer, uint32_t batch, struct err *err);
+/* Between the events of the measurement: those of the kernel's own times, or those around it. */
+enum status elapsed_of(double *time_ns, struct device *device, bool own, struct err *err);
+
+/* ---- caches (cold.c) ---- */
+
+/* What a flush or a set of rotating copies must exceed on the worker's device. */
+uint64_t flush_size(const struct worker *worker);
+enum status cold_init(struct sampling *sampling, struct err *err);
+/* Makes the caches cold if the mode is cold. */
+enum status cold_make(struct sampling *sampling, struct err *err);
+const char *cold_method(const struct sampling *sampling); /* "evict" "kernel" "fill"; "" when not cold */
+/* Times a small working set again, hot and after a flush: calibration.flush_*. */
+void cold_self_test(struct worker *worker, struct calibration *out);
 
 #endif

@@ -2,6 +2,7 @@
 #include "rooftile/run.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <poll.h>
 #include <signal.h>
@@ -42,14 +43,9 @@ struct supervisor {
 static const char *phase_now(struct run_shared *shared)
 {
     static const char *const names[] = {
-        [PHASE_IDLE] = "idle",
-        [PHASE_OPENING] = "opening the device",
-        [PHASE_CALIBRATING] = "calibrating",
-        [PHASE_LOADING] = "loading",
-        [PHASE_FILLING] = "filling",
-        [PHASE_VERIFYING] = "verifying",
-        [PHASE_WARMING] = "warming up",
-        [PHASE_MEASURING] = "measuring",
+        [PHASE_IDLE] = "idle",          [PHASE_OPENING] = "opening the device", [PHASE_CALIBRATING] = "calibrating",
+        [PHASE_FILLING] = "filling",    [PHASE_VERIFYING] = "verifying",        [PHASE_SENSING] = "sensing",
+        [PHASE_WARMING] = "warming up", [PHASE_MEASURING] = "measuring",
     };
     return names[atomic_load(&shared->phase)];
 }
@@ -81,8 +77,10 @@ static enum status open_devices(struct worker *worker, bool calibrated, struct e
         atomic_store(&worker->shared->phase, PHASE_CALIBRATING);
         status = calibrate(worker, err);
     }
-    if (!status)
+    if (!status) {
         worker->shared->info = worker->info;
+        atomic_store(&worker->shared->phase, PHASE_IDLE);
+    }
     return status;
 }
 
@@ -99,13 +97,31 @@ static bool read_all(int fd, void *data, size_t size)
     return true;
 }
 
+/* A kernel is somebody's code: it finds none of our files open, reads nothing, and what it says is chatter, on standard
+ * error, because standard output is the result's. A profiler's library may have files of its own open. */
+static void seal(int *commands, int *answers, bool profile)
+{
+    const int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    dup2(nothing, STDIN_FILENO);
+    dup2(STDERR_FILENO, STDOUT_FILENO);
+    if (profile)
+        return;
+    const int from[] = {fcntl(*commands, F_DUPFD, 5), fcntl(*answers, F_DUPFD, 5)};
+    *commands = dup3(from[0], 3, O_CLOEXEC);
+    *answers = dup3(from[1], 4, O_CLOEXEC);
+    closefrom(5);
+}
+
 /* Opens the device, answers with one byte ('o' or 'x' with shared->err), then runs the cases whose plan indices come
  * through `commands`, answering each with one byte. Never returns. */
 _Noreturn static void worker_main(struct worker *worker, int commands, int answers, bool calibrated)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    signal(SIGINT, SIG_IGN); /* the parent decides what Ctrl-C means */
-    signal(SIGTERM, SIG_DFL);
+    /* The parent decides what they mean: all of them may reach the whole process group. */
+    signal(SIGINT, SIG_IGN);
+    signal(SIGTERM, SIG_IGN);
+    signal(SIGHUP, SIG_IGN);
+    seal(&commands, &answers, worker->options->profile);
     struct err err = {0};
     char answer = 'o';
     if (open_devices(worker, calibrated, &err)) {
@@ -116,7 +132,6 @@ _Noreturn static void worker_main(struct worker *worker, int commands, int answe
     while (write(answers, &answer, 1) == 1 && answer == 'o' && read_all(commands, &command, sizeof(command))) {
         worker->shared->measured.order_index = command.order_index;
         measure_case(worker, &worker->plan->cases[command.plan_index], worker->builds, worker->options->verify_only);
-        atomic_store(&worker->shared->phase, PHASE_IDLE);
     }
     _exit(0); /* no atexit work of the parent's, and no destructor of a vendor library */
 }
@@ -142,9 +157,9 @@ static int child_close(struct child *child, bool kill_it)
 static enum status child_start(struct supervisor *supervisor, struct err *err)
 {
     int commands[2], answers[2];
-    if (pipe(commands))
+    if (pipe2(commands, O_CLOEXEC))
         return err_set(err, ERR_IO, "cannot make a pipe: %s", strerror(errno));
-    const bool piped = pipe(answers) == 0;
+    const bool piped = pipe2(answers, O_CLOEXEC) == 0;
     fflush(NULL);
     const pid_t pid = piped ? fork() : -1;
     const int cause = errno;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "sampling.h"
+#include "run_internal.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -95,7 +95,8 @@ static enum status run_timed(double *host_ns, struct sampling *sampling, struct 
         return run_next(sampling, EVENTS_KERNEL, err);
     if (sampling->timer == TIMED_GRAPH)
         return run_graph(sampling, err);
-    return sampling->ready->all_timed ? run_batch(sampling, err) : run_next(sampling, EVENTS_AROUND, err);
+    return sampling->ready->resolved->timing.all_timed ? run_batch(sampling, err)
+                                                       : run_next(sampling, EVENTS_AROUND, err);
 }
 
 /* Everything of a sample stands in the stream before the first of it runs, where a start can be held back: then neither
@@ -155,13 +156,28 @@ enum status sampling_take(struct sampling *sampling, struct sample *sample, stru
     return status;
 }
 
+enum status sampling_median(double *time_ns, struct sampling *sampling, uint32_t skip, uint32_t count, struct err *err)
+{
+    double times[SAMPLING_MEDIAN_MOST];
+    struct sample sample;
+    for (uint32_t k = 0; k < skip + count; k++) {
+        enum status status = sampling_take(sampling, &sample, err);
+        if (status)
+            return status;
+        if (k >= skip)
+            times[k - skip] = sample.time_ns;
+    }
+    *time_ns = median_of(times, count);
+    return STATUS_OK;
+}
+
 /* ---- which timer ---- */
 
 /* Whether launches may follow each other at once. */
 static bool sampling_may_batch(const struct sampling *sampling)
 {
-    return sampling->ready->all_timed && !sampling->ready->needs_reset && !sampling->ready->resolved->timing.reloads &&
-           sampling->cache != CACHE_COLD;
+    return sampling->ready->resolved->timing.all_timed && !sampling->ready->needs_reset &&
+           !sampling->ready->resolved->timing.reloads && sampling->cache != CACHE_COLD;
 }
 
 static enum status fill_graph(struct sampling *sampling, struct err *err)
@@ -171,7 +187,7 @@ static enum status fill_graph(struct sampling *sampling, struct err *err)
     const uint32_t rounds = sampling->batch / ready->rotations;
     if (!ready->device->ops->graph_make)
         return err_set(err, ERR_UNSUPPORTED, "timer graph: the %s device has no graphs", ready->device->ops->name);
-    if (!ready->all_timed || !ready->stream_launches)
+    if (!ready->resolved->timing.all_timed || !ready->resolved->timing.stream_launches)
         return err_set(err, ERR_UNSUPPORTED, "timer graph: the case is more than launches on one stream");
     /* All copies of the buffers must have their turn. */
     sampling->batch = (rounds ? rounds : 1) * ready->rotations;
@@ -192,7 +208,7 @@ static void choose_blocking(struct sampling *sampling)
 {
     const bool wanted =
         sampling->timer == TIMED_BATCH || sampling->timer == TIMED_EVENT || sampling->timer == TIMED_GRAPH;
-    const uint64_t launches = sampling->ready->stream_launches * sampling->batch;
+    const uint64_t launches = sampling->ready->resolved->timing.stream_launches * sampling->batch;
     sampling->blocking = false;
     sampling->blocking_why[0] = '\0';
     if (!wanted)
@@ -218,7 +234,7 @@ enum status sampling_set_timer(struct sampling *sampling, enum timer timer, uint
 
 static uint32_t batch_of(const struct sampling *sampling, double estimate_ns)
 {
-    const uint64_t each = sampling->ready->stream_launches;
+    const uint64_t each = sampling->ready->resolved->timing.stream_launches;
     double most = MAX_BATCH;
     char why[SERVICE_WHY];
     if (sampling->ready->device->ops->asynchronous && each && each * 2 <= BLOCKING_MAX_LAUNCHES &&
@@ -339,7 +355,7 @@ static bool windows_agree(const struct warm_up *warm)
 }
 
 /* Samples are held against the clock that this very case settled at, not against a data sheet's: matrix kernels on
- * MI350X run at 62 % of it for their power alone, and all of them would be thrown away. */
+ * an MI350X were seen (by others) to run at 62 % of it for their power alone: all their samples would be rejected. */
 static double settled_hz(const struct warm_up *warm)
 {
     double known[WARM_WINDOW];
@@ -427,8 +443,6 @@ enum status sampling_cross(struct sampling *sampling, struct measurement *out, s
 {
     const bool many = sampling->timer == TIMED_BATCH || sampling->timer == TIMED_GRAPH;
     const double launch_ns = measurement_median(out);
-    double times[CROSS_MOST];
-    struct sample sample;
     if (!sampling->ready->device->ops->asynchronous || sampling->cache != CACHE_HOT ||
         !has_second_timer(sampling, many, launch_ns))
         return STATUS_OK;
@@ -436,15 +450,10 @@ enum status sampling_cross(struct sampling *sampling, struct measurement *out, s
     enum status status =
         sampling_set_timer(sampling, timer, timer == TIMED_BATCH ? batch_of(sampling, launch_ns) : 1, err);
     const double fit = cross_target_ns / (launch_ns * sampling->batch);
-    const int count = (int)fmin(fmax(fit, CROSS_LEAST), CROSS_MOST);
-    for (int k = -1; k < count && !status; k++) { /* the first one after a change of timers does not count */
-        status = sampling_take(sampling, &sample, err);
-        if (k >= 0)
-            times[k] = sample.time_ns;
-    }
-    if (status)
-        return status;
-    out->cross_timer = timer;
-    out->cross_ns = median_of(times, (size_t)count);
-    return STATUS_OK;
+    const uint32_t count = (uint32_t)fmin(fmax(fit, CROSS_LEAST), CROSS_MOST);
+    if (!status) /* the first one after a change of timers does not count */
+        status = sampling_median(&out->cross_ns, sampling, 1, count, err);
+    if (!status)
+        out->cross_timer = timer;
+    return status;
 }

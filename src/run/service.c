@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sampling.h"
+#include "run_internal.h"
 
 struct service {
     bool tried, works;

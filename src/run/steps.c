@@ -115,6 +115,7 @@ static enum status point_launch(struct ready_step *step, struct ready *ready, ui
         status = check_args(&info, resolved, err);
     if (status)
         return status;
+    ready->fibers |= info.fibers && step->resolved->timed;
     if (info.library[0]) {
         memcpy(ready->library, info.library, sizeof(ready->library));
         memcpy(ready->library_sha256, info.library_sha256, sizeof(ready->library_sha256));
@@ -214,20 +215,6 @@ enum status ready_resolve(struct ready *ready, struct err *err)
                                  resolved->setup_count, rotation, err);
     }
     return status;
-}
-
-void ready_describe(struct ready *ready)
-{
-    const struct resolved *resolved = ready->resolved;
-    size_t timed = 0;
-    uint64_t launches = 0;
-    for (size_t k = 0; k < resolved->step_count; k++) {
-        timed += resolved->steps[k].timed;
-        ready->reloads = ready->reloads || resolved->steps[k].kind == STEP_LOAD;
-        launches += resolved->steps[k].repeat;
-    }
-    ready->all_timed = timed == resolved->step_count;
-    ready->stream_launches = resolved->timing.launches_only ? launches : 0;
 }
 
 static void free_graphs(const struct ready *ready, const struct ready_step *steps, size_t count)
@@ -353,7 +340,7 @@ enum status ready_run(struct ready *ready, uint32_t rotation, enum run_events ev
     const size_t count = ready->resolved->step_count;
     struct ready_step *steps = ready->steps + rotation * count;
     bool inside = false;
-    enum status status = ready->reloads ? unload(ready, err) : STATUS_OK;
+    enum status status = ready->resolved->timing.loads ? unload(ready, err) : STATUS_OK;
     ready->runs += rotation == 0;
     if (status || events == EVENTS_KERNEL)
         return status ? status : run_marked(ready, rotation, err);

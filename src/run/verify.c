@@ -1,9 +1,12 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Whether outputs are right, by closed forms or by references.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "compare_elements.h"
+#include "rooftile/launch_fit.h"
 #include "rooftile/rng.h"
 #include "run_internal.h"
 
@@ -13,7 +16,7 @@ enum { CHUNK = 1024 };
 
 static uint64_t pick_element(const struct ready *ready, size_t buffer, uint64_t seed)
 {
-    const struct fill *fill = &ready->fills[buffer];
+    const struct fill *fill = &ready->buffers[buffer].fill;
     uint64_t index = rng_at(seed, buffer) % fill->count;
     if (fill->kind == FILL_RING) /* only the heads of slots mean anything */
         index -= index % ((uint64_t)fill->options[FILL_STRIDE] / dtype_bytes(fill->dtype));
@@ -22,7 +25,7 @@ static uint64_t pick_element(const struct ready *ready, size_t buffer, uint64_t 
 
 static enum status change_element(struct ready *ready, size_t buffer, uint64_t index, struct err *err)
 {
-    const struct fill *fill = &ready->fills[buffer];
+    const struct fill *fill = &ready->buffers[buffer].fill;
     const struct device_ops *ops = ready->device->ops;
     const size_t bytes = dtype_bytes(fill->dtype);
     uint8_t *at = (uint8_t *)ready_buffer(ready, buffer, 0) + index * bytes;
@@ -56,18 +59,10 @@ struct expect_job {
     const struct fill *want;
     const uint8_t *got;
     struct comparison total;
-    struct err *err;
-    enum status status;
-    atomic_flag lock;
+    atomic_flag lock; /* of `total` */
 };
 
-static void take(atomic_flag *lock)
-{
-    while (atomic_flag_test_and_set(lock))
-        ;
-}
-
-static enum status compare_range(const struct expect_job *job, struct comparison *part, uint64_t first, uint64_t last,
+static enum status compare_range(struct comparison *part, const struct expect_job *job, uint64_t first, uint64_t last,
                                  struct err *err)
 {
     const size_t bytes = dtype_bytes(job->want->dtype);
@@ -78,7 +73,7 @@ static enum status compare_range(const struct expect_job *job, struct comparison
         enum status status = fill_range(job->want, raw, at, count, err);
         if (status)
             return status;
-        if (!memcmp(raw, job->got + at * bytes, count * bytes)) {
+        if (part->abs == 0 && !memcmp(raw, job->got + at * bytes, count * bytes)) {
             part->checked += count; /* bit for bit what was expected: the fast path */
             continue;
         }
@@ -89,26 +84,16 @@ static enum status compare_range(const struct expect_job *job, struct comparison
     return STATUS_OK;
 }
 
-static void expect_part(void *context, uint32_t part, uint32_t parts)
+static enum status expect_part(void *context, uint64_t first, uint64_t count, struct err *err)
 {
     struct expect_job *job = context;
-    struct comparison mine = {.abs = job->total.abs, .rel = job->total.rel, .epsilon = job->total.epsilon};
-    const uint64_t count = job->want->count;
-    struct err err = {0};
-    enum status status =
-        compare_range(job, &mine, part_begin(count, part, parts), part_begin(count, part + 1, parts), &err);
-    take(&job->lock);
-    if (status) {
-        job->status = status;
-        *job->err = err;
-    }
+    struct comparison mine = {.abs = job->total.abs, .rel = job->total.rel};
+    const enum status status = compare_range(&mine, job, first, first + count, err);
+    while (atomic_flag_test_and_set(&job->lock))
+        ;
     comparison_merge(&job->total, &mine);
     atomic_flag_clear(&job->lock);
-}
-
-static double type_epsilon(enum dtype dtype)
-{
-    return dtype_is_float(dtype) ? dtype_epsilon(dtype) : 1;
+    return status;
 }
 
 static enum status tolerance(double *out, const struct expr *expr, const double *slots, struct err *err)
@@ -117,28 +102,29 @@ static enum status tolerance(double *out, const struct expr *expr, const double 
     return expr ? expr_eval(out, expr, slots, err) : STATUS_OK;
 }
 
-static enum status check_expectation(struct ready *ready, const struct expectation *expect, uint64_t seed,
+static enum status check_expectation(const struct checking *checking, const struct expectation *expect,
                                      struct verification *out, struct err *err)
 {
+    struct ready *ready = checking->ready;
     const struct resolved_buffer *buffer = &ready->resolved->buffers[expect->buffer];
     struct arena arena = {0};
     struct fill want = {0};
     const void *got = NULL;
-    struct expect_job job = {.want = &want, .err = err, .lock = ATOMIC_FLAG_INIT};
-    enum status status = fill_init(&want, &expect->want, buffer->dtype, buffer->count, ready->resolved->slots,
-                                   rng_derive(seed, buffer->spec->name), &arena, err);
+    struct expect_job job = {.want = &want, .lock = ATOMIC_FLAG_INIT};
+    enum status status = fill_init(&want, &expect->want, buffer->dtype, buffer->count, ready->slots,
+                                   rng_derive(checking->worker->options->seed, buffer->spec->name), &arena, err);
     if (!status)
-        status = tolerance(&job.total.abs, expect->abs, ready->resolved->slots, err);
+        status = tolerance(&job.total.abs, expect->abs, ready->slots, err);
     if (!status)
-        status = tolerance(&job.total.rel, expect->rel, ready->resolved->slots, err);
+        status = tolerance(&job.total.rel, expect->rel, ready->slots, err);
     if (!status)
-        status = ready_read(&got, ready, (size_t)expect->buffer, &arena, err);
+        status = ready_read(&got, ready, (size_t)expect->buffer, checking->rotation, &arena, err);
     if (status)
         goto out;
     job.got = got;
-    job.total.epsilon = type_epsilon(buffer->dtype);
-    run_in_parts(ready->device, expect_part, &job);
-    status = job.status;
+    status = run_in_parts(ready->device, want.count, expect_part, &job, err);
+    if (!status)
+        status = comparison_refuse(&job.total, err);
     if (!status)
         comparison_report(out, &job.total, buffer->spec->name);
 out:
@@ -148,13 +134,19 @@ out:
 
 /* ---- references ---- */
 
+/* One in each of equal parts of the output, at places within them that the golden ratio spreads: Kronecker's lattice,
+ * whose holes are so small that a few samples to a workgroup miss none, rows or tiles. Where it begins is drawn. */
 static void choose_elements(uint64_t *index, const struct plan_reference *reference, uint64_t count, uint64_t seed)
 {
-    for (uint64_t k = 0; k < reference->samples; k++)
-        index[k] = reference->every ? k : rng_at(seed, k) % count;
+    static const double golden = 0.6180339887498949;
+    const double begin = rng_uniform_at(seed, 0), part = (double)count / (double)reference->samples;
+    for (uint64_t k = 0; k < reference->samples; k++) {
+        const uint64_t at = (uint64_t)(((double)k + fmod(begin + (double)k * golden, 1)) * part);
+        index[k] = reference->every ? k : at < count ? at : count - 1;
+    }
     if (!reference->every && reference->samples >= 2) { /* the corners are where tiles go wrong */
         index[0] = 0;
-        index[1] = count - 1;
+        index[reference->samples - 1] = count - 1;
     }
 }
 
@@ -170,7 +162,7 @@ static enum status reference_inputs(struct ready *theirs, const struct ready *ou
             return err_set(err, ERR_CONFIG, "buffer '%s' has %llu x %s, the kernel's '%s' %llu x %s", other->spec->name,
                            (unsigned long long)other->count, dtype_name(other->dtype), own->spec->name,
                            (unsigned long long)own->count, dtype_name(own->dtype));
-        theirs->fills[k] = ours->fills[source];
+        theirs->buffers[k].fill = ours->buffers[source].fill;
         enum status status = ready_fill(theirs, k, 0, err);
         if (status)
             return status;
@@ -178,18 +170,18 @@ static enum status reference_inputs(struct ready *theirs, const struct ready *ou
     return STATUS_OK;
 }
 
-static enum status compare_reference(struct ready *ours, struct ready *theirs, const struct plan_reference *reference,
-                                     struct verification *out, struct err *err)
+static enum status compare_reference(const struct checking *checking, struct ready *theirs, struct verification *out,
+                                     struct err *err)
 {
-    const struct resolved_buffer *buffer = &ours->resolved->buffers[reference->output];
+    const struct plan_reference *reference = checking->reference;
+    const struct resolved_buffer *buffer = &checking->ready->resolved->buffers[reference->output];
     const uint64_t *index = ready_buffer(theirs, (size_t)reference->index_buffer, 0);
     const double *want = ready_buffer(theirs, (size_t)reference->result_buffer, 0);
     const size_t bytes = dtype_bytes(buffer->dtype);
-    struct comparison comparison = {
-        .abs = reference->abs, .rel = reference->rel, .epsilon = type_epsilon(buffer->dtype)};
+    struct comparison comparison = {.abs = reference->abs, .rel = reference->rel};
     struct arena arena = {0};
     const void *data = NULL;
-    enum status status = ready_read(&data, ours, (size_t)reference->output, &arena, err);
+    enum status status = ready_read(&data, checking->ready, (size_t)reference->output, checking->rotation, &arena, err);
     if (status)
         goto out;
     for (uint64_t at = 0; at < reference->samples; at += CHUNK) {
@@ -199,93 +191,185 @@ static enum status compare_reference(struct ready *ours, struct ready *theirs, c
             dtype_load(&got[k], buffer->dtype, (const uint8_t *)data + index[at + k] * bytes, 1);
         comparison_add(&comparison, got, want + at, index + at, 0, count);
     }
-    comparison_report(out, &comparison, buffer->spec->name);
+    status = comparison_refuse(&comparison, err);
+    if (!status)
+        comparison_report(out, &comparison, buffer->spec->name);
 out:
     arena_release(&arena);
     return status;
 }
 
-static enum status check_reference(struct worker *worker, struct ready *ready, const struct plan_reference *reference,
-                                   const struct build_result *builds, struct verification *out, struct err *err)
+static enum status check_reference(const struct checking *checking, struct verification *out, struct err *err)
 {
-    const struct build_result *unbuilt = unbuilt_code(&reference->resolved, builds);
+    struct worker *worker = checking->worker;
+    const struct plan_reference *reference = checking->reference;
+    const struct build_result *unbuilt = unbuilt_code(&reference->resolved, checking->builds);
     struct ready theirs = {0};
     if (unbuilt)
         return err_set(err, ERR_BUILD, "reference '%s' was not built: %s", reference->resolved.manifest->name,
                        unbuilt->message);
-    enum status status =
-        ready_init(&theirs, worker->reference_device, &reference->resolved, builds, 1, worker->options->seed, err);
+    enum status status = ready_init(&theirs, worker->reference_device, &reference->resolved, checking->builds, 1,
+                                    worker->options->seed, err);
     if (!status)
-        status = reference_inputs(&theirs, ready, reference, err);
+        status = reference_inputs(&theirs, checking->ready, reference, err);
     if (!status)
         status = ready_setup(&theirs, err);
     if (status)
         goto out;
     choose_elements(ready_buffer(&theirs, (size_t)reference->index_buffer, 0), reference,
-                    ready->resolved->buffers[reference->output].count, worker->options->seed);
+                    checking->ready->resolved->buffers[reference->output].count, worker->options->sample_seed);
     status = ready_run(&theirs, 0, EVENTS_NONE, err);
     if (!status)
         status = worker->reference_device->ops->wait(worker->reference_device, err);
     if (!status)
-        status = compare_reference(ready, &theirs, reference, out, err);
+        status = compare_reference(checking, &theirs, out, err);
 out:
     ready_release(&theirs);
     return status ? err_within(err, "reference '%s'", reference->resolved.manifest->name) : STATUS_OK;
 }
 
-/* ---- one verification launch ---- */
+enum status compare_outputs(const struct checking *checking, struct verification *out, struct err *err)
+{
+    const struct manifest_check *check = &checking->ready->resolved->manifest->check;
+    enum status status = STATUS_OK;
+    for (size_t k = 0; k < check->expect_count && !status; k++)
+        status = check_expectation(checking, &check->expect[k], out, err);
+    if (!status && checking->reference)
+        status = check_reference(checking, out, err);
+    return status;
+}
 
-static void prepare_launches(struct ready_step *steps, size_t count, const struct run_options *options, bool verifying)
+/* ---- launches ---- */
+
+static void prepare_launches(struct ready_step *steps, size_t count, const struct run_options *options, bool poison_lds,
+                             enum lane_order lane_order)
 {
     for (size_t k = 0; k < count; k++) {
-        steps[k].launch.poison_lds = verifying;
-        steps[k].launch.lane_order = verifying ? options->lane_order : LANES_FORWARD;
+        steps[k].launch.poison_lds = poison_lds;
+        steps[k].launch.lane_order = lane_order;
         steps[k].launch.seed = options->seed;
         if (steps[k].inside)
-            prepare_launches(steps[k].inside, steps[k].resolved->step_count, options, verifying);
+            prepare_launches(steps[k].inside, steps[k].resolved->step_count, options, poison_lds, lane_order);
     }
 }
 
-static enum status launch_once(struct worker *worker, struct ready *ready, int output, struct err *err)
+/* What is timed has neither poisoned LDS nor another order. */
+static enum status launch(const struct checking *checking, bool poison_lds, struct err *err)
 {
-    const enum run_inject inject = worker->options->inject;
+    struct ready *ready = checking->ready;
+    const struct run_options *options = checking->worker->options;
     const size_t count = ready->resolved->step_count;
+    struct ready_step *steps = ready->steps + checking->rotation * count;
+    prepare_launches(steps, count, options, poison_lds, options->lane_order);
+    enum status status = ready_run(ready, checking->rotation, EVENTS_NONE, err);
+    prepare_launches(steps, count, options, false, LANES_FORWARD);
+    return status;
+}
+
+enum status launch_again(const struct checking *checking, uint8_t poison, struct err *err)
+{
+    struct ready *ready = checking->ready;
+    const struct device_ops *ops = ready->device->ops;
+    enum status status = ready_poison(ready, checking->rotation, poison, err);
+    if (!status)
+        status = ready_setup(ready, err);
+    if (!status)
+        status = ready_reset(ready, checking->rotation, err);
+    if (!status)
+        status = ops->wait(ready->device, err);
+    if (!status)
+        status = launch(checking, false, err);
+    return status ? status : ops->wait(ready->device, err);
+}
+
+static enum status first_launch(const struct checking *checking, struct err *err)
+{
+    struct ready *ready = checking->ready;
+    const struct manifest_check *check = &ready->resolved->manifest->check;
+    const struct run_options *options = checking->worker->options;
+    const int output = checking->reference   ? checking->reference->output
+                       : check->expect_count ? check->expect[0].buffer
+                                             : -1;
     enum status status = ready_reset(ready, 0, err);
     if (!status)
         status = ready->device->ops->wait(ready->device, err);
-    if (!status && inject == INJECT_PERTURB_INPUT)
-        status = perturb_input(ready, worker->options->seed, err);
-    if (!status && inject != INJECT_SKIP_LAUNCH) {
-        prepare_launches(ready->steps, count, worker->options, true);
-        status = ready_run(ready, 0, EVENTS_NONE, err);
-        prepare_launches(ready->steps, count, worker->options, false);
-    }
+    if (!status && options->inject == INJECT_PERTURB_INPUT)
+        status = perturb_input(ready, options->seed, err);
+    if (!status)
+        status = keep_inputs(checking, err);
+    if (!status && options->inject != INJECT_SKIP_LAUNCH)
+        status = launch(checking, true, err);
     if (!status)
         status = ready->device->ops->wait(ready->device, err);
-    if (!status && inject == INJECT_FLIP_OUTPUT && output >= 0)
+    if (!status && options->inject == INJECT_FLIP_OUTPUT && output >= 0)
         status = change_element(ready, (size_t)output,
-                                rng_at(worker->options->seed, 0) % ready->resolved->buffers[output].count, err);
+                                rng_at(options->seed, 0) % ready->resolved->buffers[output].count, err);
     return status;
 }
 
-static enum status verify_launch(struct worker *worker, struct ready *ready, const struct plan_reference *reference,
-                                 const struct build_result *builds, struct verification *out, struct err *err)
+/* A fault that was injected must be seen in the outputs themselves. `last`: nothing is launched afterwards. */
+static enum status verify_ready(const struct checking *checking, bool last, struct err *err)
 {
-    const struct manifest_check *check = &ready->resolved->manifest->check;
-    const int output = reference ? reference->output : check->expect_count ? check->expect[0].buffer : -1;
-    enum status status = launch_once(worker, ready, output, err);
-    if (status)
+    struct verification *out = checking->out;
+    const bool injected = checking->worker->options->inject != INJECT_NONE;
+    enum status status = first_launch(checking, err);
+    out->launches++;
+    if (!status && !injected)
+        status = check_guards(checking, "", err);
+    if (!status && out->verdict != VERIFY_FAIL)
+        status = compare_outputs(checking, out, err);
+    if (status || injected || out->verdict == VERIFY_FAIL)
         return status;
-    for (size_t k = 0; k < check->expect_count && !status; k++)
-        status = check_expectation(ready, &check->expect[k], worker->options->seed, out, err);
-    if (!status && reference)
-        status = check_reference(worker, ready, reference, builds, out, err);
-    return status;
+    status = keep_outputs(checking, err);
+    if (!status)
+        status = check_relaunches(checking, false, err);
+    return status || !last || out->verdict == VERIFY_FAIL ? status : check_surroundings(checking, "", err);
+}
+
+/* ---- the case ---- */
+
+/* The same code at check.params, every element. */
+static enum status verify_variant(struct worker *worker, const struct plan_case *plan_case,
+                                  const struct build_result *builds, struct verification *out, struct err *err)
+{
+    struct ready small = {0};
+    const struct checking checking = {
+        .worker = worker, .ready = &small, .reference = plan_case->reference, .builds = builds, .out = out};
+    enum status status = ready_init(&small, worker->device, plan_case->variant, builds, 1, worker->options->seed, err);
+    if (!status)
+        status = ready_setup(&small, err);
+    if (!status)
+        status = verify_ready(&checking, true, err);
+    ready_release(&small);
+    if (!plan_case->spot)
+        NOTE_UNCHECKED(out, "values only at check.params: %s", plan_case->spot_why);
+    return status ? err_within(err, "at check.params") : STATUS_OK;
+}
+
+static void note_samples(struct verification *out, const struct worker *worker, const struct plan_reference *reference,
+                         const struct resolved *resolved)
+{
+    const double groups = launch_workgroups(resolved);
+    out->sample_seed = worker->options->sample_seed;
+    if ((double)reference->samples < groups)
+        NOTE_UNCHECKED(out, "values in %llu places, for %.0f workgroups", (unsigned long long)reference->samples,
+                       groups);
+}
+
+static struct checking checking_of(struct worker *worker, struct ready *ready, const struct plan_case *plan_case,
+                                   const struct build_result *builds, struct verification *out)
+{
+    return (struct checking){.worker = worker,
+                             .ready = ready,
+                             .reference = plan_case->variant ? plan_case->spot : plan_case->reference,
+                             .builds = builds,
+                             .out = out};
 }
 
 enum status verify_case(struct worker *worker, struct ready *ready, const struct plan_case *plan_case,
                         const struct build_result *builds, struct verification *out, struct err *err)
 {
+    const struct checking checking = checking_of(worker, ready, plan_case, builds, out);
     snprintf(out->method, sizeof(out->method), "%s",
              plan_case->verify == VERIFY_NONE ? "" : verify_method_name(plan_case->verify));
     if (!worker->device->ops->executes || plan_case->verify == VERIFY_NONE) {
@@ -294,14 +378,20 @@ enum status verify_case(struct worker *worker, struct ready *ready, const struct
                  worker->device->ops->executes ? "the manifest has nothing to check" : "sim executes nothing");
         return STATUS_OK;
     }
-    if (plan_case->verify != VERIFY_VARIANT)
-        return verify_launch(worker, ready, plan_case->reference, builds, out, err);
-    struct ready small = {0};
-    enum status status = ready_init(&small, worker->device, plan_case->variant, builds, 1, worker->options->seed, err);
-    if (!status)
-        status = ready_setup(&small, err);
-    if (!status)
-        status = verify_launch(worker, &small, plan_case->reference, builds, out, err);
-    ready_release(&small);
-    return status ? err_within(err, "at check.params") : STATUS_OK;
+    if (checking.reference && !checking.reference->every)
+        note_samples(out, worker, checking.reference, &plan_case->resolved);
+    enum status status =
+        plan_case->verify == VERIFY_VARIANT ? verify_variant(worker, plan_case, builds, out, err) : STATUS_OK;
+    return status || out->verdict == VERIFY_FAIL ? status : verify_ready(&checking, worker->options->verify_only, err);
+}
+
+enum status verify_again(struct worker *worker, struct ready *ready, const struct plan_case *plan_case,
+                         const struct build_result *builds, struct verification *out, struct err *err)
+{
+    struct checking checking = checking_of(worker, ready, plan_case, builds, out);
+    checking.rotation = ready->rotations - 1;
+    if (out->verdict != VERIFY_PASS)
+        return STATUS_OK;
+    enum status status = check_surroundings(&checking, "after the samples: ", err);
+    return status || out->verdict == VERIFY_FAIL ? status : check_relaunches(&checking, true, err);
 }

@@ -25,18 +25,13 @@ struct gate_options gate_defaults(void)
     return (struct gate_options){.threshold = 5, .delta = 0.01};
 }
 
-static bool in_range(double value)
-{
-    return isnan(value) || (value >= 0 && isfinite(value));
-}
-
 static enum status check_series(const struct gate_set *set, size_t k, struct err *err)
 {
     const struct gate_series *series = &set->series[k];
     if (series->class_index >= set->class_count)
         return err_set(err, ERR_CONFIG, "series %zu: class %u of %zu", k, (unsigned)series->class_index,
                        set->class_count);
-    if (!in_range(series->floor))
+    if (!is_sigma(series->floor))
         return err_set(err, ERR_CONFIG, "series %zu: floor is %g", k, series->floor);
     for (size_t run = 0; run < set->runs; run++) {
         const double ns = series->run_ns[run];
@@ -50,7 +45,7 @@ static enum status check_segments(const struct gate_segment *segments, size_t co
                                   struct err *err)
 {
     for (size_t k = 0; segments && k < count; k++)
-        if (segments[k].start >= set->runs || !in_range(segments[k].sigma))
+        if (segments[k].start >= set->runs || !is_sigma(segments[k].sigma))
             return err_set(err, ERR_CONFIG, "segment %zu: starts at run %u of %zu with sigma %g", k,
                            (unsigned)segments[k].start, set->runs, segments[k].sigma);
     return STATUS_OK;
@@ -64,7 +59,7 @@ static enum status check(const struct gate_set *set, const struct gate_options *
         return err_set(err, ERR_CONFIG, "threshold is %g and delta is %g, expected positive numbers",
                        options->threshold, options->delta);
     for (size_t index = 0; set->class_sigma && index < set->class_count; index++)
-        if (!in_range(set->class_sigma[index]))
+        if (!is_sigma(set->class_sigma[index]))
             return err_set(err, ERR_CONFIG, "class %zu: sigma is %g", index, set->class_sigma[index]);
     for (size_t k = 0; k < set->series_count; k++) {
         const enum status status = check_series(set, k, err);
@@ -75,19 +70,6 @@ static enum status check(const struct gate_set *set, const struct gate_options *
 }
 
 /* ---- what runs share ---- */
-
-static void common_init(struct gate_common *common, const struct gate_set *set, struct arena *arena)
-{
-    *common = (struct gate_common){
-        .set = set,
-        .adjusted = arena_array(arena, set->series_count * set->runs + 1, sizeof(double)),
-        .measured = arena_array(arena, set->class_count * set->runs + 1, sizeof(double)),
-        .used = arena_array(arena, set->class_count + 1, sizeof(double)),
-        .series_break = arena_array(arena, set->series_count + 1, sizeof(uint32_t)),
-        .windows = arena_array(arena, set->series_count + 1, sizeof(struct gate_window)),
-        .residuals = arena_array(arena, set->series_count + 1, sizeof(double)),
-    };
-}
 
 static void window_add(struct gate_window *window, double value)
 {
@@ -103,67 +85,75 @@ static void window_add(struct gate_window *window, double value)
     window->recent[window->count++] = value;
 }
 
-static void take_breaks(struct gate_common *common)
+static void take_breaks(struct gate_pass *pass)
 {
-    const struct gate_set *set = common->set;
-    const size_t run = common->run;
+    const struct gate_set *set = pass->set;
+    const size_t run = pass->run;
     const bool all = set->breaks && set->breaks[run];
     if (all) {
-        common->class_break = (uint32_t)run;
-        memset(common->used, 0, set->class_count * sizeof(*common->used));
+        pass->class_break = (uint32_t)run;
+        memset(pass->used, 0, set->class_count * sizeof(*pass->used));
     }
     for (size_t k = 0; k < set->series_count; k++) {
         const bool *own = set->series[k].breaks;
         if (!all && !(own && own[run]))
             continue;
-        common->series_break[k] = (uint32_t)run;
-        common->windows[k].count = 0;
+        pass->series_break[k] = (uint32_t)run;
+        pass->windows[k].count = 0;
     }
 }
 
 /* A run with too few cases has no common mode of its own, but the class's level has not gone back to its first
  * run's: the median of the last three that were measured. */
-static double carried(const struct gate_common *common, const double *measured)
+static double carried(const struct gate_pass *pass, const double *measured)
 {
     double last[3];
     size_t count = 0;
-    for (size_t run = common->run; run-- > common->class_break && count < 3;)
+    for (size_t run = pass->run; run-- > pass->class_break && count < 3;)
         if (!isnan(measured[run]))
             last[count++] = measured[run];
     return count ? median_of(last, count) : 0;
 }
 
-static void measure_class(struct gate_common *common, size_t class)
+/* NaN when it needs more cases. */
+static double common_of(const struct gate_pass *pass, size_t class, bool again, size_t *count)
 {
-    const struct gate_set *set = common->set;
-    double *measured = &common->measured[class * set->runs];
-    size_t count = 0;
+    const struct gate_set *set = pass->set;
+    *count = 0;
     for (size_t k = 0; k < set->series_count; k++) {
-        const struct gate_window *window = &common->windows[k];
-        const double ns = set->series[k].run_ns[common->run];
-        if (set->series[k].class_index == class && window->count && !isnan(ns))
-            common->residuals[count++] = log(ns) - median_sorted(window->sorted, window->count);
+        const struct gate_window *window = &pass->windows[k];
+        const double ns = again ? set->series[k].again_ns : set->series[k].run_ns[pass->run];
+        if (set->series[k].class_index == class && window->count && ns > 0)
+            pass->residuals[(*count)++] = log(ns) - median_sorted(window->sorted, window->count);
     }
-    const bool enough = count >= GATE_CLASS_CASES;
-    measured[common->run] = enough ? median_of(common->residuals, count) : NAN;
-    common->used[class] = enough ? measured[common->run] : carried(common, measured);
+    return *count >= GATE_CLASS_CASES ? median_of(pass->residuals, *count) : NAN;
 }
 
-/* Takes in the next run. */
-static void common_step(struct gate_common *common)
+static void measure_class(struct gate_pass *pass, size_t class)
 {
-    const struct gate_set *set = common->set;
-    take_breaks(common);
+    double *measured = &pass->measured[class * pass->set->runs];
+    size_t count = 0, again = 0;
+    measured[pass->run] = common_of(pass, class, false, &count);
+    pass->used[class] = isnan(measured[pass->run]) ? carried(pass, measured) : measured[pass->run];
+    pass->again[class] = common_of(pass, class, true, &again);
+    if (again < count)
+        pass->again[class] = NAN;
+}
+
+void gate_pass_step(struct gate_pass *pass)
+{
+    const struct gate_set *set = pass->set;
+    take_breaks(pass);
     for (size_t index = 0; index < set->class_count; index++)
-        measure_class(common, index);
+        measure_class(pass, index);
     for (size_t k = 0; k < set->series_count; k++) {
-        const double ns = set->series[k].run_ns[common->run];
-        double *adjusted = &common->adjusted[k * set->runs + common->run];
-        *adjusted = isnan(ns) ? NAN : log(ns) - common->used[set->series[k].class_index];
+        const double ns = set->series[k].run_ns[pass->run];
+        double *adjusted = &pass->adjusted[k * set->runs + pass->run];
+        *adjusted = isnan(ns) ? NAN : log(ns) - pass->used[set->series[k].class_index];
         if (!isnan(ns))
-            window_add(&common->windows[k], *adjusted);
+            window_add(&pass->windows[k], *adjusted);
     }
-    common->run++;
+    pass->run++;
 }
 
 /* ---- one pass over the runs ---- */
@@ -179,14 +169,21 @@ static struct gate_segment *segments_copied(const struct gate_segment *segments,
 void gate_pass_init(struct gate_pass *pass, const struct gate_set *set, const struct gate_segment *segments,
                     const struct gate_segment *class_segments, const struct gate_options *options, struct arena *arena)
 {
+    const size_t series = set->series_count, classes = set->class_count;
     *pass = (struct gate_pass){
         .set = set,
         .options = options,
-        .segments = segments_copied(segments, set->series_count, arena),
-        .class_segments = segments_copied(class_segments, set->class_count, arena),
-        .expected = arena_array(arena, set->class_count + 1, sizeof(double)),
+        .adjusted = arena_array(arena, series * set->runs + 1, sizeof(*pass->adjusted)),
+        .measured = arena_array(arena, classes * set->runs + 1, sizeof(*pass->measured)),
+        .used = arena_array(arena, classes + 1, sizeof(*pass->used)),
+        .again = arena_array(arena, classes + 1, sizeof(*pass->again)),
+        .series_break = arena_array(arena, series + 1, sizeof(*pass->series_break)),
+        .windows = arena_array(arena, series + 1, sizeof(*pass->windows)),
+        .residuals = arena_array(arena, series + 1, sizeof(*pass->residuals)),
+        .expected = arena_array(arena, classes + 1, sizeof(*pass->expected)),
+        .segments = segments_copied(segments, series, arena),
+        .class_segments = segments_copied(class_segments, classes, arena),
     };
-    common_init(&pass->common, set, arena);
 }
 
 static struct gate_segment after_break(struct gate_segment segment, uint32_t latest)
@@ -196,12 +193,13 @@ static struct gate_segment after_break(struct gate_segment segment, uint32_t lat
 
 static struct gate_view view_of(const struct gate_pass *pass, size_t k)
 {
-    const double floor = pass->set->series[k].floor;
+    const double floor = pass->set->series[k].floor, again = pass->set->series[k].again_ns;
     return (struct gate_view){
-        .values = &pass->common.adjusted[k * pass->set->runs],
-        .this_run = pass->common.run - 1,
-        .segment = after_break(pass->segments[k], pass->common.series_break[k]),
+        .values = &pass->adjusted[k * pass->set->runs],
+        .this_run = pass->run - 1,
+        .segment = after_break(pass->segments[k], pass->series_break[k]),
         .floor = floor > 0 ? floor : 0,
+        .again = again > 0 ? log(again) - pass->used[pass->set->series[k].class_index] : NAN,
     };
 }
 
@@ -212,7 +210,7 @@ static double expected_of(const struct gate_pass *pass, size_t class)
 {
     const double *given = pass->set->class_sigma;
     const double known = given && given[class] > 0 ? given[class] : GATE_CASE_SIGMA;
-    double *spreads = pass->common.residuals, weight = 0;
+    double *spreads = pass->residuals, weight = 0;
     size_t count = 0;
     for (size_t k = 0; k < pass->set->series_count; k++) {
         const struct gate_view view = view_of(pass, k);
@@ -230,23 +228,18 @@ static double expected_of(const struct gate_pass *pass, size_t class)
     return sqrt((EXPECTED_WEIGHT * known * known + weight * typical * typical) / (EXPECTED_WEIGHT + weight));
 }
 
-void gate_pass_step(struct gate_pass *pass)
-{
-    common_step(&pass->common);
-}
-
 void gate_pass_judge(struct gate_pass *pass, struct gate_verdict *out, struct gate_verdict *classes)
 {
     const struct gate_set *set = pass->set;
-    const struct gate_common *common = &pass->common;
     for (size_t index = 0; index < set->class_count; index++) {
         const struct gate_view view = {
-            .values = &common->measured[index * set->runs],
-            .this_run = common->run - 1,
-            .segment = after_break(pass->class_segments[index], common->class_break),
+            .values = &pass->measured[index * set->runs],
+            .this_run = pass->run - 1,
+            .segment = after_break(pass->class_segments[index], pass->class_break),
+            .again = pass->again[index],
         };
         gate_judge(&classes[index], &view, GATE_CLASS_SIGMA, pass->options);
-        classes[index].common = common->used[index];
+        classes[index].common = pass->used[index];
         pass->class_segments[index] = classes[index].segment;
         pass->expected[index] = expected_of(pass, index);
     }
@@ -254,8 +247,8 @@ void gate_pass_judge(struct gate_pass *pass, struct gate_verdict *out, struct ga
         const uint32_t class = set->series[k].class_index;
         const struct gate_view view = view_of(pass, k);
         gate_judge(&out[k], &view, pass->expected[class], pass->options);
-        out[k].common = common->used[class];
-        out[k].baseline_ns *= exp(common->used[class]);
+        out[k].common = pass->used[class];
+        out[k].baseline_ns *= exp(pass->used[class]);
         pass->segments[k] = out[k].segment;
     }
 }
@@ -274,7 +267,7 @@ enum status gate_run(struct gate_verdict *out, struct gate_verdict *classes, con
     if (status)
         return status;
     gate_pass_init(&pass, set, segments, class_segments, options, &arena);
-    while (pass.common.run < set->runs)
+    while (pass.run < set->runs)
         gate_pass_step(&pass);
     gate_pass_judge(&pass, out, classes);
     arena_release(&arena);

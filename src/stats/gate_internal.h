@@ -15,23 +15,19 @@ struct gate_window {
     uint32_t count;
 };
 
-struct gate_common {
-    const struct gate_set *set;
-    size_t run;             /* the next one to take in */
-    double *adjusted;       /* series by runs: z; NaN = missing */
-    double *measured;       /* classes by runs: g where it was measured; NaN = too few cases */
-    double *used;           /* classes: what was taken out of the latest run */
-    uint32_t *series_break; /* series: the latest run that started anew */
-    uint32_t class_break;   /* the latest run at which everything did */
-    struct gate_window *windows;
-    double *residuals; /* room for one value per series */
-};
-
 /* One pass over the runs: step as many times as there are runs to take in, judge the latest. */
 struct gate_pass {
     const struct gate_set *set;
     const struct gate_options *options;
-    struct gate_common common;
+    size_t run;             /* the next one to take in */
+    double *adjusted;       /* series by runs: z; NaN = missing */
+    double *measured;       /* classes by runs: g where it was measured; NaN = too few cases */
+    double *used;           /* classes: what was taken out of the latest run */
+    double *again;          /* classes: g of what was measured again of the last run; NaN = not of all its cases */
+    uint32_t *series_break; /* series: the latest run that started anew */
+    uint32_t class_break;   /* the latest run at which everything did */
+    struct gate_window *windows;
+    double *residuals;                              /* room for one value per series */
     struct gate_segment *segments, *class_segments; /* as the next run finds them */
     double *expected;                               /* s0 of each class this run */
 };
@@ -45,7 +41,7 @@ struct gate_view {
     const double *values; /* run by run, ln, NaN = missing */
     size_t this_run;      /* index of the run judged */
     struct gate_segment segment;
-    double floor;
+    double floor, again; /* again: of this run, measured again, ln; NaN = it was not */
 };
 
 /* The values of a view's segment that matter: the last ones, this run's included. */

@@ -162,6 +162,16 @@ static bool search(struct finding *found, const struct gate_points *points, cons
     return candidate;
 }
 
+/* Do the trials that were measured again say the same by themselves? */
+static bool stands_again(const struct finding *found, const struct gate_points *points, const struct gate_view *view,
+                         double s0, const struct gate_options *options)
+{
+    struct gate_points again = *points;
+    struct finding one;
+    again.value[points->count - 1] = view->again;
+    return !isnan(view->again) && stands(&one, &again, 0, view, s0, options) && one.shift * found->shift > 0;
+}
+
 static double deviations(const double *values, size_t count, double median)
 {
     double sum = 0;
@@ -176,6 +186,8 @@ static size_t split_of(const struct gate_points *points, const struct finding *f
 {
     const size_t n = points->count, farthest = GATE_LONGEST + 3;
     size_t best = n - found->k;
+    if (found->k == 1)
+        return best;
     double least = INFINITY;
     for (size_t at = n > farthest + GATE_LEAST_BASELINE ? n - farthest : GATE_LEAST_BASELINE; at + 2 <= n; at++) {
         const double before = median_copied(points->value, at), after = median_copied(points->value + at, n - at);
@@ -210,7 +222,6 @@ void gate_judge(struct gate_verdict *out, const struct gate_view *view, double s
         .segment = view->segment,
         .z = NAN,
         .sigma = NAN,
-        .rho = NAN,
         .baseline_ns = NAN,
         .shift = NAN,
         .mde_run = NAN,
@@ -233,11 +244,10 @@ void gate_judge(struct gate_verdict *out, const struct gate_view *view, double s
     out->baseline_ns = exp(found.baseline.median);
     out->baseline_n = (uint32_t)found.baseline.count;
     out->sigma = found.baseline.sigma;
-    out->rho = found.baseline.rho;
     out->mde_run = gate_mde(out->sigma, 1, options->delta);
     out->mde_week = gate_mde(out->sigma, GATE_LONGEST, options->delta);
     out->too_noisy = out->mde_week > GATE_TOO_NOISY;
-    if (candidate && found.k > 1)
+    if (candidate && (found.k > 1 || stands_again(&found, &points, view, s0, options)))
         raise_confirmed(out, &points, &found);
 }
 

@@ -2,7 +2,6 @@
 #include "rooftile/shift.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "rooftile/arena.h"
@@ -52,11 +51,6 @@ static enum status check_trials(const double *trial_ns, size_t count, const char
         if (!(trial_ns[k] > 0 && isfinite(trial_ns[k])))
             return err_set(err, ERR_CONFIG, "trial %zu of the %s run has the time %g ns", k, side, trial_ns[k]);
     return STATUS_OK;
-}
-
-static bool is_sigma(double sigma)
-{
-    return isnan(sigma) || (sigma >= 0 && isfinite(sigma));
 }
 
 enum status shift_check_options(const struct shift_options *options, struct err *err)
@@ -262,39 +256,6 @@ enum status shift_compare(struct shift *out, const struct shift_case *inputs, co
 
 /* ---- all cases of two runs ---- */
 
-/* p values with their places, ascending by value; equal ones by place. */
-struct ranked {
-    double p;
-    size_t place;
-};
-
-static int compare_ranked(const void *a, const void *b)
-{
-    const struct ranked *x = a, *y = b;
-    const int by_p = (x->p > y->p) - (x->p < y->p);
-    return by_p ? by_p : (x->place > y->place) - (x->place < y->place);
-}
-
-void shift_q_values(double *q, const double *p, size_t count)
-{
-    struct arena arena = {0};
-    struct ranked *ranked = arena_array(&arena, count + 1, sizeof(*ranked));
-    size_t known = 0;
-    for (size_t k = 0; k < count; k++) {
-        q[k] = NAN;
-        if (!isnan(p[k]))
-            ranked[known++] = (struct ranked){p[k], k};
-    }
-    if (known)
-        qsort(ranked, known, sizeof(*ranked), compare_ranked);
-    double least = 1;
-    for (size_t k = known; k-- > 0;) {
-        least = fmin(least, ranked[k].p * (double)known / (double)(k + 1));
-        q[ranked[k].place] = least;
-    }
-    arena_release(&arena);
-}
-
 /* The members of one group, and room for a value of each. */
 struct members {
     const struct shift_case *cases;
@@ -403,7 +364,7 @@ enum status shift_compare_all(struct shift *out, struct shift_group *groups, siz
     double *p = arena_array(&arena, case_count + 1, sizeof(*p)), *q = arena_array(&arena, case_count + 1, sizeof(*q));
     for (size_t k = 0; k < case_count; k++)
         p[k] = out[k].p;
-    shift_q_values(q, p, case_count);
+    q_values(q, p, case_count);
     for (size_t k = 0; k < case_count; k++)
         out[k].q = q[k];
     arena_release(&arena);

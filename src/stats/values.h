@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Order statistics and moments of plain arrays, for all of stats; median_of, median_unsorted and robust_sd are public
- * (summary.h).
+ * Order statistics, moments and significance of plain arrays, for all of stats. Public among them (summary.h) are
+ * median_of, median_unsorted and robust_sd.
  */
 #ifndef ROOFTILE_STATS_VALUES_H
 #define ROOFTILE_STATS_VALUES_H
@@ -35,5 +35,20 @@ double sd_of(const double *values, size_t count);              /* n - 1; NaN bel
 /* The noise from value to value: 1.4826 median |difference of neighbours| / sqrt 2, blind to levels that shift now and
  * then. `scratch` has room for count values. NaN below 2. */
 double successive_sd(const double *values, size_t count, double *scratch);
+
+/* May it be the sd of something: not known (NaN), or finite and not below 0? */
+bool is_sigma(double sigma);
+
+/* ---- significance ---- */
+
+/* Benjamini and Hochberg 1995: q[i] = least false discovery rate at which p[i] is found. NaNs stay NaN and do not
+ * count. */
+void q_values(double *q, const double *p, size_t count);
+
+/* Student's t with `freedom` > 0 (any real): P(|T| > |t|), and the t at which that is p (0 < p < 1). To 1e-11 relative
+ * up to 1e6 degrees of freedom. Incomplete beta by Lentz's continued fraction (Press et al., Numerical Recipes, 6.4).
+ */
+double student_two_sided(double t, double freedom);
+double student_quantile(double p_two_sided, double freedom);
 
 #endif

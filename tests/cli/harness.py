@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import re
 import shutil
 import struct
 import subprocess
@@ -52,6 +53,33 @@ def scratch():
 def run(*args, home, cwd=None, **extra):
     return subprocess.run([str(PROGRAM), *map(str, args)], env=environment(pathlib.Path(home), **extra),
                           cwd=cwd or home, capture_output=True, text=True, timeout=PATIENCE_S)
+
+
+def metric_families(text):
+    """{family: [(labels, value)]} of OpenMetrics 1.0, read strictly: each family once and in one piece, its head before its samples, its
+    unit the end of its name, no series twice."""
+    families, units, name = {}, {}, None
+    lines = text.split("\n")
+    check(lines[-2:] == ["# EOF", ""] and "# EOF" not in lines[:-2], "OpenMetrics ends with one EOF")
+    for line in lines[:-2]:
+        word, family, rest = (line.split(" ", 3) + [""])[1:4] if line.startswith("# ") else (None, None, None)
+        if word == "HELP":
+            name = family
+            check(name not in families and rest, f"{name} begins once, with help")
+            families[name] = []
+        elif word:
+            check(family == name and not families[name] and word in ("TYPE", "UNIT"), f"{line}: in its family's head")
+            check(word == "UNIT" or rest == "gauge", line)
+            check(word == "TYPE" or name.endswith("_" + rest), f"{line}: the unit ends the name")
+            units.setdefault(word, {})[name] = rest
+        else:
+            sample = re.fullmatch(r'(\w+)\{((?:[a-zA-Z_]\w*="(?:[^"\\\n]|\\[\\n"])*",?)+)\} ([-+0-9.e]+)', line)
+            check(sample and sample[1] == name, f"{line!r}: a sample of {name}")
+            labels = re.findall(r'(\w+)="((?:[^"\\]|\\.)*)"', sample[2])
+            check(len(dict(labels)) == len(labels) and dict(labels) not in [known for known, _ in families[name]], f"{line}: twice")
+            families[name].append((dict(labels), float(sample[3])))
+    check(set(units.get("TYPE", ())) == set(families) and all(families.values()), "each family has a type and a sample")
+    return families
 
 
 def over(base, own):

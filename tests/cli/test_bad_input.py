@@ -19,7 +19,7 @@ MANIFEST = """{ "name": "probe", "summary": "b = 2a",
   "check":   { "params": { "n": 1000 }, "expect": { "b": "2 * (i % 7)" } } }
 """
 SOURCE = """#include "portable.h"
-KERNEL void probe(T *b, const T *a, uint64_t n)
+extern "C" __global__ void probe(T *b, const T *a, uint64_t n)
 {
     const uint64_t i = blockIdx.x * (uint64_t)blockDim.x + threadIdx.x;
     if (i < n)
@@ -79,11 +79,11 @@ SUITES = {
     "step lost in rounding": (suite('"sweep": { "n": @"1..1e300+1" }'), "/cases/0/sweep/n", "never ends: its step is lost"),
     "backward": (suite('"sweep": { "n": @"64..16*2" }'), "/cases/0/sweep/n", "starts above its end"),
     "geometric from zero": (suite('"sweep": { "n": @"0..16*2" }'), "/cases/0/sweep/n", "must start above 0"),
-    "too many values": (suite('"sweep": { "n": @"1..100000000" }'), "/cases/0/sweep/n", "values, more than 10000000"),
+    "too many values": (suite('"sweep": { "n": @"1..100000000" }'), "/cases/0/sweep/n", "values, more than 1000000"),
     "too many cases": ('{ "name": "s", "cases": [ @{ "kernel": "probe", "sweep": { "n": "1..4000", "block": "1..4000" } } ] }',
-                       "/cases/0", "more than 10000000"),
-    "too many cases in the sum": ('{ "name": "s", "cases": [ { "kernel": "probe", "sweep": { "n": "1..9000000" } },\n @{ "kernel": "probe", '
-                                  '"sweep": { "n": "1..9000000" } } ] }', "/cases/1", "more than 10000000"),
+                       "/cases/0", "more than 1000000"),
+    "too many cases in the sum": ('{ "name": "s", "cases": [ { "kernel": "probe", "sweep": { "n": "1..900000" } },\n @{ "kernel": "probe", '
+                                  '"sweep": { "n": "1..900000" } } ] }', "/cases/1", "more than 1000000"),
     "empty sweep": (suite('"sweep": { "n": @[] }'), "/cases/0/sweep/n", "at least one value"),
     "min without max": (suite('"sweep": { "n": @{ "min": 1 } }'), "/cases/0/sweep/n", "'max' is missing"),
     "swept and fixed": (suite('"params": { "n": 1 }, "sweep": { @"n": [1, 2] }'), "/cases/0/sweep/n", "stands in params too"),
@@ -122,18 +122,24 @@ MANIFESTS = {
     "list as a number": ('"fill": "i % 7"', '"fill": @"i % lens"', "/buffers/a/fill", "is a list; use sum, max or len"),
     "unknown generator": ('"fill": "i % 7"', '"fill": { "gen": @"unifrom" }', "/buffers/a/fill/gen", "did you mean 'uniform'?"),
     "unknown buffer": ('"args": ["b", "a",', '"args": ["b", @"c",', "/launch/args/1", "unknown"),
-    "expectation of an input": ('"expect": { "b"', '"expect": { @"a"', "/check/expect/a", "is no output"),
+    "expectation of an input": ('"expect": { "b"', '"expect": { @"a"', "/check/expect/a", "is not an output"),
     "no source": ('"source": "probe.hip"', '"source": @"nothing.hip"', "/code/source", "there is no file"),
     "no verification": ('"expect": { "b": "2 * (i % 7)" }', '"expect": { }', None, "b"),
     "duplicate key": ('"block": 256,', '"block": 256, @"block": 128,', "/params/block", None),
     "division by zero": ('"ceil_div(n, block) * groups"', '@"n / zero"', "/launch/grid/0", "division by zero"),
+    # work that nothing can do
+    "unknown unit": ('"write": "n * bytes(dtype)"', '"flops": "n", "unit": @"vector_fp32"', "/work/unit", "there is no unit 'vector_fp32'"),
+    "more bytes than there are": ('"read": "n * bytes(dtype)"', '"read": @"30 * n * bytes(dtype)"', "/work/read",
+                                  "but the buffers that are read hold"),
+    "more written than there is": ('"write": "n * bytes(dtype)"', '"write": @"2 * n * bytes(dtype)"', "/work/write", "the buffers that are written hold"),
+    "a footprint of more": ('"write": "n * bytes(dtype)"', '"write": "n * bytes(dtype)", "footprint": @"3 * n * bytes(dtype)"', "/work/footprint", "but the buffers hold"),
 }
 
 # Command lines, parts of the message.
 COMMANDS = {
     "unknown command": (["rnu"], "unknown command 'rnu'; did you mean 'run'?"),
     "unknown command, nothing near": (["frobnicate"], "unknown command 'frobnicate'; try 'rooftile --help'"),
-    "no argument": (["run"], "'rooftile run' needs SUITE|KERNEL..."),
+    "no argument": (["run"], "'rooftile run' expects at least 1 argument (SUITE|KERNEL...), got 0"),
     "unknown option": (["run", "probe", "--devcie", "cpu"], "unknown option '--devcie'; did you mean '--device'?"),
     "unknown short option": (["run", "probe", "-Z"], "unknown option '-Z'"),
     "option of another command": (["devices", "--set", "n=1"], "unknown option '--set'"),
@@ -155,22 +161,22 @@ COMMANDS = {
     "set to NaN": (["run", "probe", *DEVICE, "--set", "n=nan"], "nan"),
     "set to infinity": (["run", "probe", *DEVICE, "--set", "n=inf"], "inf"),
     "set to a type outside its limits": (["run", "probe", *DEVICE, "--set", "dtype=f16"], "f16"),
-    "too many values": (["run", "probe", *DEVICE, "--set", "n=1..20000000"], "more than 10000000"),
-    "unknown kernel": (["run", "stream_triat", *DEVICE], "unknown kernel 'stream_triat'; did you mean 'stream_triad'?"),
-    "unknown backend": (["run", "probe", "--device", "gpu"], "gpu"),
+    "too many values": (["run", "probe", *DEVICE, "--set", "n=1..20000000"], "more than 1000000"),
+    "unknown kernel": (["run", "stream_triat", *DEVICE], "unknown kernel or suite 'stream_triat'; did you mean 'stream_triad'?"),
+    "unknown backend": (["run", "probe", "--device", "gqu"], "unknown device 'gqu'"),
     "backend nearly right": (["run", "probe", "--device", "cpuu"], "cpu"),
     "unknown machine of sim": (["run", "probe", "--device", "sim:mi300y"], "there is no machine 'mi300y'; known: a100, b200, h100, h200, mi210, mi300a, mi300x, rtx4090, rx7900xtx"),
     "wave of 48": (["run", "probe", "--device", "cpu:wave=48"], "48"),
     "nothing left by the filter": (["run", "probe", *DEVICE, "--filter", "zzz*"], "no case matches the filter 'zzz*'"),
-    "missing suite": (["run", "nowhere.json", *DEVICE], "nowhere.json: No such file or directory"),
+    "missing suite": (["run", "nowhere.json", *DEVICE], "there is no file 'nowhere.json'"),
     "missing machine": (["run", "probe", *DEVICE, "--machine", "nowhere.json"], "nowhere.json"),
     "missing kernel folder": (["run", "probe", *DEVICE, "--kernels", "nowhere"], "nowhere"),
-    "missing result": (["report", "nowhere.json"], "nowhere.json: No such file or directory"),
-    "missing resume": (["run", "probe", *DEVICE, "--resume", "nowhere.json"], "nowhere.json: No such file or directory"),
-    "folder as suite": (["run", "./k", *DEVICE], "is a folder, not a file"),
+    "missing result": (["report", "nowhere.json"], "there is no file 'nowhere.json', where a result is wanted"),
+    "missing resume": (["run", "probe", *DEVICE, "--resume", "nowhere.json"], "there is no file 'nowhere.json', where a result is wanted"),
+    "folder as suite": (["run", "./k", *DEVICE], "./k is a folder"),
     "unknown schema": (["schema", "suiet"], "did you mean 'suite'?"),
     "unknown shell": (["completion", "bsh"], "bash"),
-    "too many arguments": (["report", "a.json", "b.json"], "unexpected argument 'b.json'"),
+    "too many arguments": (["report", "a.json", "b.json"], "expects 1 argument (RESULT), got 2, from 'b.json' on"),
     "result that is a suite": (["report", "good.json"], "good.json"),
 }
 

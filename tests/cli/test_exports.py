@@ -11,11 +11,11 @@ import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
 
-from harness import ROOT, check, check_run, failures, load, main, run
+from harness import ROOT, check, check_run, failures, load, main, metric_families, run
 
 SOURCE = """#include "portable.h"
 
-KERNEL void twice(uint32_t *out, uint32_t n, uint32_t wrong)
+extern "C" __global__ void twice(uint32_t *out, uint32_t n, uint32_t wrong)
 {
     const uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n)
@@ -93,6 +93,8 @@ def junit(home):
     check(len(failures) == 1 and failures[0][1].get("type") == "verification" and "out[17] is 35, expected 34" in failures[0][1].get("message"),
           "the wrong result is a failure with its element")
     check(any(p.get("value") == HOSTILE for p in suite.iter("property")), "hostile text survives XML")
+    skipped = [case.find("skipped") for case in suite.iter("testcase") if case.find("skipped") is not None]
+    check(len(skipped) == 1 and 'too large <for> "this" & that' in skipped[0].get("message"), "a skipped test says why")
     (home / "junit.xml").write_text(text)
     if not shutil.which("xmllint"):
         return print("SKIPPED: xmllint (libxml2-utils) is not installed")
@@ -112,14 +114,18 @@ def promtool():
 
 def openmetrics(home):
     text = export(home, "openmetrics")
-    check(text.endswith("# EOF\n"), "OpenMetrics ends with EOF")
-    names = re.findall(r"^# TYPE (\S+)", text, re.M)
-    check(len(names) == len(set(names)) and all(name.startswith("rooftile_") for name in names), "each family once")
-    samples = [line for line in text.splitlines() if not line.startswith("#")]
-    check(all(re.fullmatch(r'rooftile_\w+\{(\w+="(?:[^"\\\n]|\\.)*",?)+\} [-+0-9.e]+', line) for line in samples), "every sample parses")
-    check(sum(line.startswith("rooftile_case_ok{") for line in samples) == 3, "a case that failed is there as 0, a skipped one is not")
-    check(not any("wrong=1" in line for line in samples if line.startswith("rooftile_case_time")), "a wrong result has no time")
-    check("rooftile_case_time" not in export(home, "openmetrics", "p.json"), "predictions have families of their own")
+    families = metric_families(text)
+    check(all(name.startswith("rooftile_") for name in families), "each name is ours")
+    case_ok = families["rooftile_case_ok"]
+    check(len(case_ok) == 3, "a case that failed is there as 0, a skipped one is not")
+    check({labels["kernel"] for labels, _ in case_ok} == {"twice"}, "samples name their kernel")
+    check(sorted(labels["param_n"] for labels, _ in case_ok) == ["4096", "65536", "8192"], "and its parameters")
+    check(all(labels["param_wrong"] == "0" for labels, _ in families["rooftile_case_time_seconds"]), "a wrong result has no time")
+    rate, slowest = (families[f"rooftile_kpi_{unit}"][0] for unit in ("bytes_per_second", "seconds"))
+    kpis = {kpi["name"]: kpi["value"] for kpi in load(home / "r.json")["kpis"]}
+    check(rate[0]["kpi"] == "good <rate>" and abs(rate[1] / kpis["good <rate>"] - 1) < 1e-8, f"a key figure in its unit: {rate}")
+    check(slowest[0]["kpi"] == "slowest" and abs(slowest[1] * 1e9 / kpis["slowest"] - 1) < 1e-8, f"another unit is another family: {slowest}")
+    check("rooftile_case_time_seconds" not in metric_families(export(home, "openmetrics", "p.json")), "predictions have families of their own")
     tool = promtool()
     if not tool:
         return print("SKIPPED: there is no promtool; scripts/test fetches it")
@@ -181,11 +187,10 @@ def dashboards(home, cases):
 
 
 def key_figures_everywhere(home):
-    """Every format carries the figures, with their units."""
+    """Every format that can carry the figures does, with their units; a row of CSV is a case."""
     table = list(csv.DictReader(io.StringIO(export(home, "csv"))))
-    figures = {row["id"]: row for row in table if row["id"].startswith("kpi/")}
-    check(len(figures) == 3 and float(figures["kpi/good <rate>"]["value"]) > 0 and figures["kpi/good <rate>"]["unit"] == "B/s", f"csv: {figures}")
-    check(figures["kpi/with the wrong one"]["value"] == "" and "1 of 3" in figures["kpi/with the wrong one"]["reason"], "csv: no value, and why")
+    check([row["id"].split(";timer")[0] for row in table] == [case["id"].split(";timer")[0] for case in load(home / "r.json")["cases"]],
+          "csv: a row is a case")
     events = [json.loads(line) for line in export(home, "jsonl").splitlines()]
     check([event["kpi"]["name"] for event in events if event["event"] == "kpi"] == [kpi["name"] for kpi in SUITE["kpis"]], "jsonl")
     context = json.loads(export(home, "google-benchmark"))["context"]
@@ -211,6 +216,34 @@ def markdown(home):
     check(len(text) < 65536 and " more; all are in the result file" in text, f"a comment of {len(text)} characters")
 
 
+def documented(home):
+    """Each line of docs/dashboard.md runs and has something to say of a measured result or of a predicted one."""
+    shell, python = re.findall(r"```\w+\n(.*?)```", (ROOT / "docs/dashboard.md").read_text(), re.S)
+    lines = [line for line in shell.splitlines() if not line.startswith("#")]
+    (home / "dashboard").mkdir()
+    said = {line: [] for line in lines}
+    for source in ("r.json", "p.json"):
+        for name in ("result.json", "old.json"):
+            shutil.copy(home / source, home / "dashboard" / name)
+        for line in lines if shutil.which("jq") else ():
+            done = subprocess.run(line, shell=True, cwd=home / "dashboard", capture_output=True, text=True)
+            check(done.returncode == 0 and not done.stderr, f"{line}: {done.stderr}")
+            said[line].append(done.stdout)
+    if not shutil.which("jq"):
+        return print("SKIPPED: docs/dashboard.md (jq is not installed)")
+    check(len(lines) == 10 and all(any(texts) for texts in said.values()), f"each says something: {[k for k, v in said.items() if not any(v)]}")
+    check(json.loads(said[lines[1]][0]) == {"ok": 2, "skipped": 1, load(home / "r.json")["cases"][3]["status"]: 1}, f"counts: {said[lines[1]]}")
+    check(all(line.endswith("\t1") for line in said[lines[9]][1].splitlines()), "a result beside itself")
+    try:
+        import pandas  # noqa: F401
+    except ImportError:
+        return print("SKIPPED: pandas in docs/dashboard.md (python3-pandas is not installed)")
+    shutil.copy(home / "r.json", home / "dashboard/result.json")
+    done = subprocess.run([sys.executable, "-c", python], cwd=home / "dashboard", capture_output=True, text=True)
+    check(done.returncode == 0, f"pandas: {done.stderr}")
+    check("twice" in done.stdout and (home / "dashboard/cases.csv").read_text().count("\n") == 3, f"pandas: {done.stdout}")
+
+
 def everything(home):
     cases = make_results(home)
     key_figures(home, cases)
@@ -220,6 +253,7 @@ def everything(home):
     dashboards(home, cases)
     markdown(home)
     key_figures_everywhere(home)
+    documented(home)
 
 
 if __name__ == "__main__":

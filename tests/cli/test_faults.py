@@ -10,7 +10,7 @@ from harness import PATIENCE_S, PROGRAM, check, check_run, environment, load, ma
 
 SOURCE = """#include "portable.h"
 
-KERNEL void good(uint32_t *out, uint32_t n)
+extern "C" __global__ void good(uint32_t *out, uint32_t n)
 {
     const uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n)
@@ -18,7 +18,7 @@ KERNEL void good(uint32_t *out, uint32_t n)
 }
 KERNEL_EXPORT(good)
 
-KERNEL void wrong(uint32_t *out, uint32_t n)
+extern "C" __global__ void wrong(uint32_t *out, uint32_t n)
 {
     const uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n)
@@ -26,19 +26,19 @@ KERNEL void wrong(uint32_t *out, uint32_t n)
 }
 KERNEL_EXPORT(wrong)
 
-KERNEL void null_pointer(uint32_t *out, uint64_t address)
+extern "C" __global__ void null_pointer(uint32_t *out, uint64_t address)
 {
     out[0] = *reinterpret_cast<volatile uint32_t *>(address);
 }
 KERNEL_EXPORT(null_pointer)
 
-KERNEL void division(uint32_t *out, uint32_t divisor)
+extern "C" __global__ void division(uint32_t *out, uint32_t divisor)
 {
     out[0] = opaque(7u) / opaque(divisor);
 }
 KERNEL_EXPORT(division)
 
-KERNEL void endless(uint32_t *out, uint32_t stop)
+extern "C" __global__ void endless(uint32_t *out, uint32_t stop)
 {
     volatile uint32_t *flag = out;
     while (flag[0] != stop)
@@ -46,7 +46,7 @@ KERNEL void endless(uint32_t *out, uint32_t stop)
 }
 KERNEL_EXPORT(endless)
 
-KERNEL void divergent(uint32_t *out, uint32_t odd)
+extern "C" __global__ void divergent(uint32_t *out, uint32_t odd)
 {
     if (threadIdx.x == odd) {
         __syncthreads();
@@ -58,7 +58,7 @@ KERNEL void divergent(uint32_t *out, uint32_t odd)
 }
 KERNEL_EXPORT(divergent)
 
-KERNEL void lists(uint32_t *out, uint32_t n)
+extern "C" __global__ void lists(uint32_t *out, uint32_t n)
 {
     if (threadIdx.x < n)
         out[threadIdx.x] = 10 + threadIdx.x;
@@ -197,7 +197,7 @@ def interrupt_and_resume(home):
     check(not set(measured) & set(kept), "what was measured is not measured again")
     check(all(c["stats"] == kept[c["id"]]["stats"] for c in whole["cases"] if c["id"] in kept), "kept cases are unchanged")
     other = run(*arguments[:4], "--device", "sim:mi300x", "--resume", "part.json", home=home)
-    check_run(other, 2, "resume on another device", stderr="not the same run")
+    check_run(other, 2, "resume on another device", stderr="are not of one run")
 
 
 def write_old(home, where):

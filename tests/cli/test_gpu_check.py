@@ -194,14 +194,14 @@ def the_budget(home):
     suite = home / "configs/quick.json"
     done = run("run", suite, "--device", "cpu", "--budget", "1us", "-o", "cut.json", home=home)
     result = load(home / "cut.json")
-    check(done.returncode == 0 and "W015" in done.stderr, f"--budget 1us: exit {done.returncode} {done.stderr}")
+    check(done.returncode == 3 and "W015" in done.stderr, f"--budget 1us: exit {done.returncode} {done.stderr}")
     check(result["run"]["status"] == "interrupted", f"--budget 1us: {result['run']['status']}")
     check(all(c["status"] == "skipped" and "the time budget of 1us ran out" in c["status_reason"] for c in result["cases"]), "--budget 1us: the reasons")
     done = run("run", suite, "--device", "cpu", "--budget", "60min", "--resume", "cut.json", "-o", "whole.json", home=home)
     result = load(home / "whole.json")
     check(done.returncode == 0 and result["run"]["status"] == "complete" and {c["status"] for c in result["cases"]} == {"ok"}, f"--resume: {done.stderr}")
     done = run("roofline", "--device", "cpu", "--budget", "1us", "-o", "ceilings.json", home=home)
-    check(done.returncode == 2 or not (home / "ceilings.json").exists(), f"ceilings of nothing: exit {done.returncode} {done.stderr}")
+    check(done.returncode == 3 and not (home / "ceilings.json").exists(), f"ceilings of nothing: exit {done.returncode} {done.stderr}")
     done = run("run", suite, "--device", "cpu", "--budget", "soon", home=home)
     check(done.returncode == 2 and "--budget soon: not a duration" in done.stderr, f"--budget soon: {done.stderr}")
 

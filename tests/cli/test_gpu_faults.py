@@ -66,7 +66,7 @@ VENDORS = {"hip": HIP, "cuda": CUDA}
 SIZES = [64, 80, 96]
 SOURCE = """#include "portable.h"
 
-KERNEL void store(uint32_t *to, uint32_t value)
+extern "C" __global__ void store(uint32_t *to, uint32_t value)
 {
     to[blockIdx.x * blockDim.x + threadIdx.x] = value;
 }
@@ -87,8 +87,7 @@ def required_functions(vendor):
     text = (ROOT / "src/device/gpu_calls.h").read_text()
     column = 2 if vendor.backend == "hip" else 1
     shared = [row[column] for row in re.findall(r"\bX\((\w+), (\w+), (\w+),\s*\\?\s*GPU_REQUIRED\b", text)]
-    own = text[text.index(f"#define {vendor.backend.upper()}_CALLS(X)"):]
-    return shared + re.findall(r"\bX\((\w+), GPU_REQUIRED\b", own[:own.index("\n\n")])
+    return shared + re.findall(rf"\b{vendor.backend.upper()}\((\w+), GPU_REQUIRED\b", text)
 
 
 def write_kernels(home):

@@ -10,7 +10,7 @@ from harness import CLANG, DOUBLES, QUICK, check, check_run, load, main, run
 CARD = "sys/bus/pci/devices/ffff:00:00.0"
 SOURCE = """#include "portable.h"
 
-KERNEL void store(uint32_t *to, uint32_t value)
+extern "C" __global__ void store(uint32_t *to, uint32_t value)
 {
     to[blockIdx.x * blockDim.x + threadIdx.x] = value;
 }

@@ -99,7 +99,7 @@ def chosen_by_length(home):
     if IS_HIP:
         rows += [(9990, [], "batch", 200), (9990, cold, "dispatch", 1), (1000, rotate, None, None)]
     for length, arguments, timer, count in rows:
-        case, _, _ = measure(home, *arguments, KERNEL_NS=length)
+        case, _, _ = measure(home, *arguments, code=0 if timer else 3, KERNEL_NS=length)
         if timer is None:
             check(case["status"] == "skipped" and "use cache mode cold" in case["status_reason"], f"rotate: {case['status_reason']}")
             continue
@@ -113,7 +113,7 @@ def what_is_missing(home):
     expect(case, "a bare library", "event", LAUNCH + EVENT, 1, False)
     check(case["measurement"]["cycles"] is None and "no pinned memory" in case["measurement"]["cycles_reason"], f"a bare library: {case['measurement']}")
     check("no pinned memory" in case["measurement"]["blocking_start_reason"], f"a bare library: {case['measurement']}")
-    case, _, _ = measure(home, "--timer", "graph", kind="_bare")
+    case, _, _ = measure(home, "--timer", "graph", kind="_bare", code=3)
     check(case["status"] == "skipped" and f"lacks {VENDOR.capture}" in case["status_reason"], f"no graphs: {case['status_reason']}")
     case, _, _ = measure(home, "--timer", "event", SYNC=1)
     check("only after it has run" in case["measurement"]["blocking_start_reason"], f"no queue: {case['measurement']}")
@@ -220,7 +220,7 @@ def telemetry(home):
 def arguments(home):
     """CUDA tells the sizes of arguments: a wrong one is refused before it is launched."""
     (home / "k").mkdir()
-    (home / "k/store.hip").write_text('#include "portable.h"\n\nKERNEL void store(uint32_t *to, uint32_t value)\n{\n    to[blockIdx.x * blockDim.x + threadIdx.x] = value;\n}\nKERNEL_EXPORT(store)\n')
+    (home / "k/store.hip").write_text('#include "portable.h"\n\nextern "C" __global__ void store(uint32_t *to, uint32_t value)\n{\n    to[blockIdx.x * blockDim.x + threadIdx.x] = value;\n}\nKERNEL_EXPORT(store)\n')
     (home / "k/store.json").write_text(json.dumps({
         "name": "store", "summary": "to = 42", "params": {"n": 64}, "code": {"source": "store.hip", "symbol": "store"},
         "buffers": {"to": {"type": "u32", "count": "n", "role": "out"}},

@@ -9,7 +9,7 @@ import sqlite3
 import subprocess
 
 import runs
-from harness import PATIENCE_S, PROGRAM, ROOT, check, check_run, environment, load, main, run
+from harness import PATIENCE_S, PROGRAM, ROOT, check, check_run, environment, load, main, metric_families, run
 
 try:
     import jsonschema
@@ -96,6 +96,10 @@ def one_step(bench):
           and worst["attribution"] == "environment" and abs(worst["baseline"] / 1e6 - 1) < 0.01, f"a step: {worst}")
     check(gate["summary"]["exit_code"] == 1, "exit_code in the JSON")
     bench.add_all([12, 13], ratios={1024: 1.05})
+    metrics = metric_families(bench.gate(1, "metrics", None, "--format", "openmetrics").stdout)
+    check([value for _, value in metrics["rooftile_gate_regression"]] == [1], "metrics: the verdict")
+    (labels, change), = metrics["rooftile_gate_change_ratio"]
+    check(0.04 < change < 0.06 and labels["worse"] == "1" and "n=1024" in labels["case"], f"metrics: what changed, and how much: {labels}")
     bench.gate(1, "four runs of +5 %", ["STILL SLOWER  stream_copy n=1Ki", "since 2026-03-11", "1 still slower"])
     shown = bench.history("show")
     check_run(shown, 0, "show", stdout=["case ", "last 14 runs", "open: +5."])
@@ -143,7 +147,7 @@ def skip(result):
 def missing_and_broken(bench):
     bench.fresh().add_all(range(8))
     bench.add_all([8], change=without(4096))
-    bench.gate(1, "a missing case", ["MISSING  stream_copy n=4Ki", "not in this run's run", "1 missing"])
+    bench.gate(1, "a missing case", ["MISSING  stream_copy n=4Ki", "not in this run", "1 missing"])
     check_run(bench.history("accept", "stream_copy n=4Ki", "--reason", "retired"), 0, "accept a missing case")
     bench.gate(0, "a missing case, accepted", "NO REGRESSION: 11 quiet")
     check_run(bench.history("show"), 0, "show of a retired case", stdout="accepted as gone")
@@ -159,6 +163,9 @@ def missing_and_broken(bench):
     import xml.etree.ElementTree
     tree = xml.etree.ElementTree.fromstring(junit.stdout)
     check(len(list(tree.iter("testcase"))) == 12 and len(list(tree.iter("failure"))) == 1, "junit counts")
+    families = metric_families(bench.gate(1, "openmetrics", None, "--format", "openmetrics").stdout)
+    check({labels["state"]: value for labels, value in families["rooftile_gate_series"]}["broken"] == 1, "metrics: how many findings")
+    check("rooftile_gate_change_ratio" not in families, "metrics: what is broken has not changed by a number")
     validated(bench, bench.history("gate", "--format", "json"), "gate with a failure")
 
 
@@ -209,6 +216,44 @@ def confirmation(bench):
     bench.fresh().add_all(range(8))
     bench.add_all([8], ratios={1024: 1.2})
     check_run(bench.history("gate", "--confirm", "no-such-suite"), 2, "an unknown suite", stderr="no-such-suite")
+
+
+def confirmed_at_once(bench):
+    """What is as slow when it is measured again is red in its first run: the history has a tenth of the real times."""
+    real = {c["params"]["n"]: c["stats"]["median_ns"] for c in load(bench.home / "base.json")["cases"]}
+    fast = Bench(bench.home, copy.deepcopy(bench.base))
+    for case in fast.base["cases"]:
+        runs.set_time(case, real[case["params"]["n"]] * 0.1, [1, 1, 1])
+    fast.fresh().add_all(range(8))
+    fast.add_all([8], ratios={1024: 10})
+    fast.gate(0, "ten times as slow, once", "TENTATIVE  stream_copy n=1Ki")
+    check_run(fast.history("gate", "--confirm", "again.json", "--trials", "3", "--device", "cpu"), 1, "and when it is measured again",
+              stdout=["SLOWER  stream_copy n=1Ki", "REGRESSION"], stderr="measuring 1 case again")
+    fast.gate(1, "and the next gate says the same", "SLOWER  stream_copy n=1Ki")
+    fast.fresh().add_all(range(8))
+    fast.add_all([8], ratios={1024: 10}, change=other_code)
+    done = fast.history("gate", "--confirm", "again.json", "--trials", "1", "--device", "cpu")
+    check_run(done, 2, "the kernel that was measured is not there any more", stderr=["W014", "nothing that was measured again"])
+    (bench.home / "none.json").write_text(json.dumps({"name": "none", "cases": [{"kernel": "stream_copy", "params": {"n": 1024}, "measure": {"timer": "batch"}}]}))
+    check_run(fast.history("gate", "--confirm", "none.json", "--device", "cpu", ROOFTILE_KERNEL_COMPILER="/nowhere", ROOFTILE_CACHE=str(bench.home / "no")), 3,
+              "nothing can be measured again", stderr="nothing could be measured again")
+
+
+def other_code(result):
+    for case in result["cases"]:
+        case["identity"]["code"] = "0123456789abcdef"
+
+
+def changed_inputs(bench):
+    def change(result):
+        case = next(c for c in result["cases"] if c["params"]["n"] == 2048)
+        case["identity"]["inputs"] = "0123456789abcdef"
+    bench.fresh().add_all(range(8))
+    bench.add_all([8], ratios={2048: 1.5}, change=change)
+    bench.gate(0, "other input data", ["CHANGED  stream_copy n=2Ki", "input data changed: it starts anew", "1 changed"])
+    bench.gate(4, "other input data, strictly", None, "--strict")
+    validated(bench, bench.history("gate", "--format", "json"), "gate of other input data")
+    check_run(bench.history("show", "stream_copy n=2Ki"), 0, "show of other input data", stdout="input data changed: it starts anew")
 
 
 def exports(bench):
@@ -339,7 +384,7 @@ def full_disk(bench):
 
 def every_part(home):
     bench = Bench(home, runs.measure(home))
-    for part in (quiet_runs, one_step, suite_step, missing_and_broken, environment_change, other_timer, confirmation, exports, bad_runs,
+    for part in (quiet_runs, one_step, suite_step, missing_and_broken, environment_change, other_timer, changed_inputs, confirmation, confirmed_at_once, exports, bad_runs,
                  bad_files, locked, full_disk):
         part(bench)
 

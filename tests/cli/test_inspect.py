@@ -12,12 +12,12 @@ from harness import CLANG, ROOT, check, check_run, closed, finish, load, run, sc
 
 KERNELS = """
 #include "portable.h"
-KERNEL void scale(float *a, const float *b, float s, int n)
+extern "C" __global__ void scale(float *a, const float *b, float s, int n)
 {
     for (int i = 0; i < n; i++)
         a[threadIdx.x + i * 64] = s * b[threadIdx.x + i * 64];
 }
-KERNEL void tile(float *a)
+extern "C" __global__ void tile(float *a)
 {
     __shared__ float t[5632];
     t[threadIdx.x] = a[threadIdx.x];

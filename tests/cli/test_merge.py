@@ -53,7 +53,7 @@ def refused(home):
     for what, arguments, messages in (
             ("one file twice", ["t1.json", "t2.json", "t1.json"], ["t1.json and t1.json have the same trial"]),
             ("a run and its trial", ["run.json", "t2.json"], ["have the same trial"]),
-            ("two devices", ["t1.json", "other.json"], ["are not trials of one run", "device"]),
+            ("two devices", ["t1.json", "other.json"], ["are not of one run", "device"]),
             ("no such file", ["t1.json", "nowhere.json"], ["nowhere.json"]),
             ("half a file", ["cut.json", "t2.json"], ["cut.json:"]),
             ("a better median", ["better.json", "t2.json"], ["better.json:", "/cases/0/throughput", "edited or is corrupt"])):

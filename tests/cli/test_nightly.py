@@ -14,7 +14,7 @@ from harness import PATIENCE_S, PROGRAM, ROOT, check, check_run, environment, ma
 
 SOURCE = """#include "portable.h"
 
-KERNEL void twice(uint32_t *out, uint32_t n)
+extern "C" __global__ void twice(uint32_t *out, uint32_t n)
 {
     const uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n)

@@ -72,5 +72,56 @@ def ceilings(home):
         check(peaks(result, "vector_f32") == [1e6], f"a ceiling by '{by}' stays: {peaks(result, 'vector_f32')}")
 
 
+LIAR = {
+    "name": "liar", "summary": "reads its buffer once and claims that it did so a hundred thousand times", "params": {"n": 4096, "passes": 100000},
+    "code": {"source": "liar.hip", "symbol": "liar"},
+    "buffers": {"b": {"type": "f32", "count": "n", "role": "out"}, "a": {"type": "f32", "count": "n", "role": "in", "fill": "i % 7"}},
+    "launch": {"grid": [1], "block": [1], "args": ["b", "a", {"value": "n", "type": "u32"}]},
+    "work": {"read": "4 * n * passes", "footprint": "8 * n"}, "check": {"expect": {"b": "i % 7 + 1"}}}
+LIAR_SOURCE = """#include "portable.h"
+extern "C" __global__ void liar(float *b, const float *a, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; ++i)
+        b[i] = a[i] + 1;
+}
+KERNEL_EXPORT(liar)
+"""
+
+
+def physics(home):
+    """What no core can load, add or take the power of is impossible without any machine file, and with one that allows it; a kernel that
+    does what it says is not."""
+    folder = home / "k"
+    folder.mkdir()
+    (folder / "liar.hip").write_text(LIAR_SOURCE)
+    (folder / "liar.json").write_text(json.dumps(LIAR))
+    run_liar = ["run", "liar", "--kernels", folder, *FAST]
+    for options in ([], machine(home)):
+        done = run(*run_liar, *options, home=home)
+        check_run(done, 1, f"more bytes than a core can load: {options}")
+        case = load(home / "r.json")["cases"][0]
+        check(case["flags"].count("impossible") == 1 and "L1's derived peak" in case["status_reason"], f"{options}: {case['flags']} {case['status_reason']}")
+    done = run(*run_liar, "--set", "passes=1", home=home)
+    check_run(done, 0, "an honest kernel without a machine file")
+    (folder / "liar.json").write_text(json.dumps({**LIAR, "work": {"read": "4 * n", "flops": "n * passes", "unit": "vector_f32"}}))
+    done = run(*run_liar, home=home)
+    result = load(home / "r.json")
+    known = result["environment"]["device"]["flops_per_clock_f32"] > 0
+    check(done.returncode == known and ("impossible" in result["cases"][0]["flags"]) == known, f"more FLOPs than a core can do: {result['cases'][0]['flags']}")
+
+
+def no_peak(home):
+    """A unit that the machine file has no peak of is said, on the row and in the result."""
+    described = json.loads((home / "machine.json").read_text())
+    described["units"] = [{"name": "vector_f64", "peak": HUGE}]
+    (home / "machine.json").write_text(json.dumps(described))
+    done = run("run", *FMA, *FAST, "--machine", "machine.json", home=home)
+    check_run(done, 0, "a machine file without the unit", stdout=["no_ceiling"])
+    case = load(home / "r.json")["cases"][0]
+    check("no_ceiling" in case["flags"] and "no peak of vector_f32" in case["status_reason"], f"{case['flags']} {case['status_reason']}")
+    case = json.loads(run("run", "fma_peak", "--set", "dtype=f64", *FAST[:-2], "-o", "-", "--machine", "machine.json", home=home).stdout)["cases"][0]
+    check("no_ceiling" not in case["flags"], f"a unit that it has: {case['flags']}")
+
+
 if __name__ == "__main__":
-    main(ceilings)
+    main(ceilings, physics, no_peak)

@@ -9,7 +9,7 @@ from harness import check, check_run, load, main, run
 SOURCE = """#include "portable.h"
 
 #if PART == 1
-KERNEL void scale(uint32_t *mid, const uint32_t *in, uint32_t n)
+extern "C" __global__ void scale(uint32_t *mid, const uint32_t *in, uint32_t n)
 {
     const uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n)
@@ -17,7 +17,7 @@ KERNEL void scale(uint32_t *mid, const uint32_t *in, uint32_t n)
 }
 KERNEL_EXPORT(scale)
 #elif PART == 2
-KERNEL void shift(uint32_t *out, const uint32_t *mid, const uint32_t *table, uint32_t n)
+extern "C" __global__ void shift(uint32_t *out, const uint32_t *mid, const uint32_t *table, uint32_t n)
 {
     const uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n)
@@ -25,7 +25,7 @@ KERNEL void shift(uint32_t *out, const uint32_t *mid, const uint32_t *table, uin
 }
 KERNEL_EXPORT(shift)
 #elif PART == 3
-KERNEL void bump(uint32_t *counter, uint32_t n)
+extern "C" __global__ void bump(uint32_t *counter, uint32_t n)
 {
     const uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n)

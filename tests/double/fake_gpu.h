@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A libamdhip64 and a libcuda of host memory, for tests: fake_hip.c and fake_cuda.c over fake_gpu_body.h. Their kernels
+ * A libamdhip64 and a libcuda of host memory, for tests: fake_gpu.c with two skins. Their kernels
  * are "store" (void *to, uint32_t value), which writes its value to every work-item's place, "launch_empty", and as far
  * as a run needs them the services (kernels/service) and "pointer_chase". Launches run at once, except that
  * service_blocking looks at its control only when the device is waited for. Time is virtual: a launch takes a fixed
@@ -19,11 +19,11 @@
  *   FAKE_X_CLOCK=mhz[,from,mhz,n] core clock, 2100 by default; another one for n probes from the given one on
  *   FAKE_X_CLOCK=stuck | wrap     the constant counter stands still; a 20-bit cycle counter and a step of 1 ms
  *   FAKE_X_LOSE=n                 each n-th launch of launch_count has no effect
+ *   FAKE_X_NAME=text              name of the device
  *   FAKE_X_FLUSH=0                flushing has no effect: pointer_chase takes 100 us always, else 200 us after a flush
  *
  *   FAKE_HIP_NO_RATE=1            the rate of the constant counter (100 MHz, 25 in the old library) is not told
  *   FAKE_HIP_NO_DISPATCH=1        hipExtModuleLaunchKernel is there, and not supported
- *   FAKE_CUDA_NAME=text           name of the device
  *   FAKE_CUDA_CAPABILITY=n        90 by default
  *   FAKE_CUDA_SECOND_ARGUMENT=n   bytes of the second argument of store, 4 by default
  *

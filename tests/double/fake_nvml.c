@@ -9,11 +9,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../../src/device/telemetry_nvml.h"
+#include "../../src/device/telemetry.h"
 
-#define DECLARE(name, parameters) unsigned name parameters;
-NVML_REQUIRED(DECLARE)
-NVML_OPTIONAL(DECLARE)
+#define DECLARE(name, need, parameters) unsigned name parameters;
+NVML_CALLS(DECLARE)
 
 enum { SUCCESS = 0, NOT_SUPPORTED = 3, NOT_FOUND = 6, INSUFFICIENT_SIZE = 7 };
 

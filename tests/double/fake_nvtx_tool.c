@@ -4,7 +4,7 @@
  * place of every module that it is offered, as tools do. FAKE_NVTX_TOOL=fails: it does not start; =deaf: it takes no
  * ranges.
  */
-#include "../../src/device/nvtx.h"
+#include "../../src/device/gpu.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,8 +3,8 @@
 that ROOFTILE_TEST_CACHE names), each is compiled once, and every test of code reads it there.
 
 A plain run compiles a sample, always the same one: by the number of its source in the list, each kernel for one target with waves of
-64 only and for two others with waves of 32 and 64, each of its types for one target, those of matrix kernels and of 8 bits for
-those that differ in them. ROOFTILE_TEST_ALL=1 (scripts/test --all) compiles every type for every target, and every mode."""
+64 only and for another with waves of 32 (and for a third with waves of 64 what asks for the wave, and some others), each of its
+types for one target, those of 8 bits for two that have them, those of matrix kernels for one with MFMA and one with WMMA. ROOFTILE_TEST_ALL=1 (scripts/test --all) compiles every type for every target, and every mode."""
 import dataclasses
 import json
 import os
@@ -17,7 +17,7 @@ sys.path.insert(0, str(FOLDER.parent / "cli"))
 import harness  # noqa: E402
 
 EVERYTHING = bool(os.environ.get("ROOFTILE_TEST_ALL"))
-MATRIX_TARGETS = ["gfx90a", "gfx942", "gfx1100", "gfx1201"]
+MATRIX_TARGETS = [["gfx90a", "gfx942"], ["gfx1100", "gfx1201"]]
 FP8_TARGETS = ["gfx942", "gfx1201"]
 ASKS_FOR_WAVE = re.compile(r"tile\.h|__shfl|wave_size|wave_\w+\(|__ballot")
 MODES = [(32, 0), (64, 0), (32, 1)]  # of RDNA: wave, CU mode; the first is the default
@@ -126,12 +126,13 @@ def sample(kernels, rows):
     for kernel in kernels:
         add(cdna, kernel.number, kernel, {})
         add(rdna, kernel.number, kernel, {}, mode=0 if kernel.number % 3 else 2)
-        add(rdna, kernel.number + 3, kernel, {}, mode=1)
+        if kernel.asks_for_wave or kernel.number % 3 == 0:
+            add(rdna, kernel.number + 3, kernel, {}, mode=1)
         for number, params in enumerate(variants(kernel)[1:]):
-            add(names, kernel.number + 1 + number, kernel, params)
             is_fp8 = re.match(r"e\dm\d", params["dtype"])
-            for target in MATRIX_TARGETS if kernel.is_matrix else FP8_TARGETS if is_fp8 else []:
-                add([name for name in names if name == target], 0, kernel, params)
+            choices = [[target] for target in FP8_TARGETS] if is_fp8 else MATRIX_TARGETS if kernel.is_matrix else [names]
+            for choice in choices:
+                add([name for name in names if name in choice], kernel.number + 1 + number, kernel, params)
     return orders
 
 

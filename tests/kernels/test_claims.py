@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What manifests claim of occupancy is what the code objects say (`rooftile check`): kernels that limit themselves to so many waves
 per SIMD by LDS, VGPRs or AGPRs, on targets of each kind of register file and in both modes of RDNA. Claims that are off by one
-must be found. Needs no GPU."""
+must be found. And what they claim of the work is what the instructions can do. Needs no GPU."""
 import json
 import pathlib
 import re
@@ -61,6 +61,53 @@ def check_wrong(home, claim, settings, sentence):
     harness.check(not sentence or f"differs  claims: {sentence}" in done.stdout, f"{claim} {settings}: {done.stdout}")
 
 
+# What `work` claims and the code cannot do: what of the work is another, and the sentence.
+NSTREAM = {
+    "name": "nstream", "summary": "a += b + 3 c", "params": {"n": 16384},
+    "code": {"source": "nstream.hip", "symbol": "nstream"},
+    "buffers": {"a": {"type": "f32", "count": "n", "role": "inout", "fill": "i % 11"}, "b": {"type": "f32", "count": "n", "role": "in", "fill": "i % 7"}},
+    "launch": {"grid": ["n / 256"], "block": [256], "args": ["a", "b"]},
+    "work": {"read": "8 * n", "write": "4 * n", "flops": "2 * n", "unit": "vector_f32"}, "check": {"params": {"n": 4096}, "expect": {"a": "i % 11 + 3 * (i % 7)"}}}
+NSTREAM_SOURCE = """#include "portable.h"
+extern "C" __global__ void nstream(float *a, const float *b)
+{
+    const uint64_t i = blockIdx.x * (uint64_t)blockDim.x + threadIdx.x;
+    a[i] += 3 * b[i];
+}
+KERNEL_EXPORT(nstream)
+"""
+WORKS = [
+    ({}, None),
+    ({"flops": "30 * n"}, "the manifest claims 1.229e+05 operations, the instructions of the launch can do"),
+    ({"read": "40 * n", "footprint": "8 * n"}, "the manifest claims 1.638e+05 bytes read, the instructions of the launch can do 3.4"),
+    ({"transcendentals": "n"}, "the manifest claims 4096 transcendental operations, the instructions of the launch can do 0"),
+]
+
+
+def check_work(home, work, sentence):
+    folder = pathlib.Path(home) / "work"
+    folder.mkdir(exist_ok=True)
+    (folder / "nstream.hip").write_text(NSTREAM_SOURCE, encoding="utf-8")
+    (folder / "nstream.json").write_text(json.dumps({**NSTREAM, "work": {**NSTREAM["work"], **work}}), encoding="utf-8")
+    done = harness.run("check", "nstream", "--arch", "gfx942", "--kernels", folder, home=home, **harness.CLANG)
+    harness.check(done.returncode == (2 if sentence else 0), f"{work}: exit {done.returncode}: {done.stdout}{done.stderr}")
+    harness.check(not sentence or sentence in done.stdout, f"{work}: {done.stdout}")
+
+
+def check_uncounted(home):
+    """Exponentials in a loop that nobody counted."""
+    folder = pathlib.Path(home) / "uncounted"
+    shutil.copytree(harness.ROOT / "kernels/norm", folder)
+    manifest = json.loads((folder / "softmax_row.json").read_text(encoding="utf-8"))
+    manifest.update(name="uncounted", work={key: value for key, value in manifest["work"].items() if "transcendentals" not in key})
+    (folder / "softmax_row.json").write_text(json.dumps(manifest), encoding="utf-8")
+    done = harness.run("check", "uncounted", "--arch", "gfx942,gfx1100", "--kernels", folder, home=home, **harness.CLANG)
+    harness.check(done.returncode == 2 and done.stdout.count('counts no "transcendentals"') == 2, f"exponentials that are not counted: {done.stdout}")
+    done = harness.run("check", "softmax_row", "softmax_long", "silu_mul", "rmsnorm", "moe_gate", "transcendental_peak", "stream_triad",
+                       "--arch", "gfx942,gfx1100", home=home, **harness.CLANG)
+    harness.check_run(done, 0, "the work of kernels with exponentials and roots")
+
+
 def everything(home):
     if not shutil.which("clang++-19"):
         harness.skip("there is no clang++-19")
@@ -68,6 +115,9 @@ def everything(home):
         check_right(home, *row)
     for row in WRONG:
         check_wrong(home, *row)
+    for row in WORKS:
+        check_work(home, *row)
+    check_uncounted(home)
 
 
 if __name__ == "__main__":

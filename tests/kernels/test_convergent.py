@@ -12,7 +12,7 @@ from objects import harness
 SOURCE = """
 #include "portable.h"
 #include "tile.h"
-KERNEL void late_use(float *__restrict out, const uint16_t *__restrict in, uint32_t n)
+extern "C" __global__ void late_use(float *__restrict out, const uint16_t *__restrict in, uint32_t n)
 {
 #if MATRIX
     using fragment = tile<16, 16, 16, tile_f16, float>;

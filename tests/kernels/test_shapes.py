@@ -2,8 +2,8 @@
 """The kernels' results in the shapes that check.params leaves out (shapes/FAMILY.json, suites): GPU work-groups on the CPU
 device, tails, slices that are empty, other dtypes; those that know the wavefront at both of its sizes. A case may be skipped
 only for what its manifest requires, and each kernel must be verified by some case, unless it needs instructions that not
-every processor has. Of a sample at most two of a kernel's code objects are compiled, for one size of the wave, and do all that they
-can; with ROOFTILE_TEST_ALL=1 all are, for both."""
+every processor has. Of a sample one of a kernel's code objects is compiled, or one for each size of the wave where it asks for that,
+and does all that it can; with ROOFTILE_TEST_ALL=1 all are, for both."""
 import json
 import pathlib
 import re
@@ -13,7 +13,6 @@ from objects import harness
 
 SUITES = sorted((pathlib.Path(__file__).resolve().parent / "shapes").glob("*.json"))
 LEAST_CASES = 400
-MOST_CODES = 2  # of a kernel that a sample compiles: the CPU's compiler takes seconds for one
 FEATURES = re.compile(r"device\.(f16|bf16_dot|i8_dot)\b")
 
 
@@ -35,10 +34,10 @@ def plan(suite, wave, kernels, home):
     return found
 
 
-def in_sample(codes):
-    """A few of what can run, at even distances."""
+def in_sample(codes, most):
+    """So many of what can run, at even distances: the CPU's compiler takes seconds for one."""
     able = [code for code, cases in codes.items() if any(runs for _, runs in cases)]
-    return set(able[::-(-len(able) // MOST_CODES) or 1])
+    return set(able[::-(-len(able) // most) or 1])
 
 
 def choose(suite, wave, kernels, home):
@@ -47,7 +46,7 @@ def choose(suite, wave, kernels, home):
     for name, codes in plan(suite, wave, kernels, home).items():
         if wave != 64 and not kernels[name].asks_for_wave:
             continue
-        kept = in_sample(codes)
+        kept = in_sample(codes, 2 if kernels[name].asks_for_wave else 1)
         turns = sorted(kept)
         for code, cases in codes.items():
             mine = code not in kept or not kernels[name].asks_for_wave or len(turns) < 2 or turns.index(code) % 2 == (wave == 32)

@@ -11,10 +11,10 @@ import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "cli"))
-from harness import PROGRAM, check, finish, run, scratch  # noqa: E402
+from harness import PROGRAM, ROOT, check, finish, run, scratch  # noqa: E402
 
 SOURCE = """#include "portable.h"
-KERNEL void axpy(T *a, const T *b, const T *c, T s, uint64_t n)
+extern "C" __global__ void axpy(T *a, const T *b, const T *c, T s, uint64_t n)
 {
     const uint64_t i = blockIdx.x * (uint64_t)blockDim.x + threadIdx.x;
     if (i < n)
@@ -141,7 +141,12 @@ def main():
             look_at(home, tool, "stream_triad", {"dtype": dtype, "nt_from": 1}, 8)
             look_at(home, tool, "stream_triad", {"dtype": dtype, "WIDTH": size, "DEPTH": 1}, 1)
             look_at(home, tool, "axpy", {"dtype": dtype}, 1)
-        # Smaller registers are fewer too: the packs of these kernels are sized for AVX-512.
+        # Smaller registers are fewer too: the packs of these kernels are sized for AVX-512. What characterize measures beside them is for AVX2.
+        entries = json.loads((ROOT / "configs/characterize.json").read_text(encoding="utf-8"))["cases"]
+        small = [entry["params"] for entry in entries if entry["kernel"] == "fma_peak" and "params" in entry]
+        check(len(small) == 1, f"characterize has {len(small)} peaks for the registers of AVX2")
+        for dtype in ("f32", "f64") if "avx2" in FLAGS and "avx512f" not in FLAGS else ():
+            look_at(home, tool, "fma_peak", {"dtype": dtype, **small[0]}, 12, on_registers=True)
         for kernel, dtype, depth, feature in (("fma_peak", "f32", 24, "avx512f"), ("fma_peak", "f64", 24, "avx512f"),
                                               ("fma_peak", "f16", 24, "avx512_fp16"), ("dot_peak", "i8", 48, "avx512_vnni"),
                                               ("dot_peak", "bf16", 48, "avx512_bf16")):

@@ -15,8 +15,6 @@
 
 #include "rooftile/file.h"
 
-#define COUNT_OF(array) (sizeof(array) / sizeof(*(array)))
-
 /* Each test has an empty folder of its own as working folder. */
 struct place {
     char dir[64];
@@ -325,9 +323,56 @@ static void user_folders(void **state)
         set_environment("XDG_CACHE_HOME", cases[i].xdg);
         set_environment("XDG_DATA_HOME", cases[i].xdg);
         set_environment("HOME", cases[i].home);
-        assert_string_equal(path_cache_dir(&place->arena), cases[i].cache);
-        assert_string_equal(path_data_dir(&place->arena), cases[i].data);
+        char *cache = NULL, *data = NULL;
+        assert_int_equal(path_cache_dir(&cache, false, &place->arena, &place->err), STATUS_OK);
+        assert_int_equal(path_data_dir(&data, false, &place->arena, &place->err), STATUS_OK);
+        assert_string_equal(cache, cases[i].cache);
+        assert_string_equal(data, cases[i].data);
     }
+}
+
+static mode_t mode_of(const char *path)
+{
+    struct stat info;
+    assert_int_equal(lstat(path, &info), 0);
+    return info.st_mode & 07777;
+}
+
+/* Code that lies in these folders is executed. */
+static void own_folders(void **state)
+{
+    struct place *place = *state;
+    assert_int_equal(file_make_own_dir("a/b", &place->err), STATUS_OK);
+    assert_int_equal(mode_of("a/b"), 0700);
+    assert_int_equal(chmod("a/b", 0755), 0); /* others could read it, no more */
+    assert_int_equal(file_make_own_dir("a/b", &place->err), STATUS_OK);
+    assert_int_equal(mode_of("a/b"), 0700);
+    assert_int_equal(chmod("a/b", 0720), 0);
+    assert_int_equal(file_make_own_dir("a/b", &place->err), ERR_IO);
+    assert_string_equal(place->err.text,
+                        "a/b is not taken for a folder of yours alone: others may write into it (mode 0720)");
+    assert_int_equal(chmod("a/b", 0700), 0);
+    assert_int_equal(symlink("b", "a/loop"), 0);
+    assert_int_equal(file_make_own_dir("a/loop", &place->err), ERR_IO);
+    assert_non_null(strstr(place->err.text, "it is a link or a file, no folder"));
+    if (geteuid() || chown("a/b", 12345, 12345))
+        return;
+    assert_int_equal(file_make_own_dir("a/b", &place->err), ERR_IO);
+    assert_non_null(strstr(place->err.text, "it belongs to user 12345, and you are user 0"));
+    assert_int_equal(chown("a/b", 0, 0), 0);
+    assert_int_equal(chown("a", 12345, 12345), 0);
+    assert_int_equal(file_make_own_dir("a/b", &place->err), ERR_IO);
+    assert_non_null(strstr(place->err.text, "it stands in a folder of user 12345"));
+}
+
+static void new_names(void **state)
+{
+    struct place *place = *state;
+    const char *one = path_new(&place->arena, "x-", ".json"), *other = path_new(&place->arena, "x-", ".json");
+    assert_int_equal(strlen(one), 2 + 32 + 5);
+    assert_memory_equal(one, "x-", 2);
+    assert_string_equal(one + 34, ".json");
+    assert_string_not_equal(one, other);
 }
 
 #define IN_OWN_FOLDER(test) cmocka_unit_test_setup_teardown(test, enter, leave)
@@ -347,6 +392,8 @@ int main(void)
         IN_OWN_FOLDER(lists_sorted),
         IN_OWN_FOLDER(takes_paths_apart),
         IN_OWN_FOLDER(user_folders),
+        IN_OWN_FOLDER(own_folders),
+        IN_OWN_FOLDER(new_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

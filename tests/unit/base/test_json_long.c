@@ -20,7 +20,7 @@ static const char sample[] = "{ \"version\": 1, \"times\": [7],\n"
                              "    5\n"
                              "  ], \"end\": {\"list\": [1]} }";
 
-static struct json_long *open_text(const struct json **root, const char *text)
+static struct json_long *open_text(const cJSON **root, const char *text)
 {
     struct json_long *document = NULL;
     struct err err = {0};
@@ -34,17 +34,18 @@ static void reads_one_element_after_the_other(void **state)
     (void)state;
     struct arena arena = {0};
     struct err err = {0};
-    const struct json *root, *item;
+    const cJSON *root, *item;
     struct json_long *document = open_text(&root, sample);
     double values[4];
-    assert_int_equal(root->count, 4);
-    assert_int_equal(json_member(root, "list")->count, 3);
-    assert_null(json_member(root, "list")->first);
-    assert_int_equal(json_member(json_member(root, "end"), "list")->first->number, 1); /* only the one at the top */
+    assert_int_equal(json_count(root), 4);
+    assert_int_equal(json_count(json_member(root, "list")), 3);
+    assert_null(json_member(root, "list")->child);
+    assert_int_equal(json_member(json_member(root, "end"), "list")->child->valuedouble,
+                     1); /* only the one at the top */
     assert_int_equal(json_long_next(&item, document, &arena, &err), STATUS_OK);
-    assert_string_equal(json_member(item, "id")->string, "a");
-    const struct json *times = json_member(item, "times");
-    assert_true(times->packed && times->count == 4 && !times->first);
+    assert_string_equal(json_member(item, "id")->valuestring, "a");
+    const cJSON *times = json_member(item, "times");
+    assert_true(json_is_packed(times) && json_count(times) == 4 && !times->child);
     assert_int_equal(json_numbers(values, times, &err), STATUS_OK);
     assert_near(values[0] + values[1] + values[2] + values[3], 299.5, 0);
     json_fail(json_member(json_at(json_member(item, "x"), 1), "y"), &err, "here");
@@ -53,14 +54,14 @@ static void reads_one_element_after_the_other(void **state)
     assert_string_equal(err.text, "d:3:34: /list/0/times/2: here");
     arena_release(&arena);
     assert_int_equal(json_long_next(&item, document, &arena, &err), STATUS_OK);
-    assert_int_equal(json_member(item, "times")->count, 0);
-    const struct json *clocks = json_member(item, "clocks"); /* not all are numbers: as any other array */
-    assert_true(!clocks->packed && clocks->count == 2);
+    assert_int_equal(json_count(json_member(item, "times")), 0);
+    const cJSON *clocks = json_member(item, "clocks"); /* not all are numbers: as any other array */
+    assert_true(!json_is_packed(clocks) && json_count(clocks) == 2);
     assert_int_equal(json_numbers(values, clocks, &err), ERR_CONFIG);
     assert_string_equal(err.text, "d:4:44: /list/1/clocks/1: must be a number, not null");
     assert_int_equal(json_long_next(&item, document, &arena, &err), STATUS_OK);
-    assert_near(item->number, 5, 0);
-    assert_int_equal(item->index, 2);
+    assert_near(item->valuedouble, 5, 0);
+    assert_int_equal(json_index(item), 2);
     assert_int_equal(json_long_next(&item, document, &arena, &err), STATUS_OK);
     assert_null(item);
     json_long_free(document);
@@ -76,7 +77,7 @@ static void other_shapes(void **state)
     for (size_t k = 0; k < sizeof(texts) / sizeof(texts[0]); k++) {
         struct arena arena = {0};
         struct err err = {0};
-        const struct json *root, *item;
+        const cJSON *root, *item;
         struct json_long *document = open_text(&root, texts[k]);
         assert_int_equal(json_long_next(&item, document, &arena, &err), STATUS_OK);
         assert_null(item);
@@ -103,7 +104,7 @@ static void refuses(void **state)
     (void)state;
     for (size_t k = 0; k < sizeof(refused) / sizeof(refused[0]); k++) {
         struct json_long *document = NULL;
-        const struct json *root = NULL;
+        const cJSON *root = NULL;
         struct err err = {0};
         const char *text = refused[k].text;
         assert_int_equal(json_long_parse(&document, &root, "d", text, strlen(text), "list", packed, &err), ERR_CONFIG);
@@ -119,7 +120,7 @@ static void refuses_elements(void **state)
     (void)state;
     struct arena arena = {0};
     struct err err = {0};
-    const struct json *root, *item;
+    const cJSON *root, *item;
     double value;
     struct json_long *document = open_text(&root, "{\"list\": [{\"times\": [1e400]}, {\"a\": 1, \"a\": 2}]}");
     assert_int_equal(json_long_next(&item, document, &arena, &err), STATUS_OK);

@@ -10,9 +10,8 @@
 
 #include <cmocka.h>
 
+#include "rooftile/arena.h"
 #include "rooftile/log.h"
-
-#define COUNT_OF(array) (sizeof(array) / sizeof(*(array)))
 
 static char captured[4096];
 

@@ -15,7 +15,6 @@
 #include "rooftile/spawn.h"
 #include "rooftile/text.h"
 
-#define COUNT_OF(array) (sizeof(array) / sizeof(*(array)))
 #define LIMIT 100000
 
 struct fixture {

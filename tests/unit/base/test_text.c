@@ -8,9 +8,8 @@
 
 #include <cmocka.h>
 
+#include "rooftile/arena.h"
 #include "rooftile/text.h"
-
-#define COUNT_OF(array) (sizeof(array) / sizeof(*(array)))
 
 static void grows(void **state)
 {
@@ -171,6 +170,18 @@ static void nearest_tie_by_order(void **state)
     assert_ptr_equal(text_nearest("carx", names, 2), names[0]);
 }
 
+static void appends_within_its_room(void **state)
+{
+    (void)state;
+    char to[10] = "";
+    text_append(to, sizeof(to), "; ", "%s", "abc");
+    assert_string_equal(to, "abc"); /* nothing stands before the first */
+    text_append(to, sizeof(to), "; ", "%d", 123456);
+    assert_string_equal(to, "abc; 1234");
+    text_append(to, sizeof(to), "; ", "more");
+    assert_string_equal(to, "abc; 1234");
+}
+
 /* Skipped where no locale with a decimal comma is installed. */
 static void ignores_locale(void **state)
 {
@@ -198,6 +209,7 @@ int main(void)
         cmocka_unit_test(matches),
         cmocka_unit_test(nearest),
         cmocka_unit_test(nearest_tie_by_order),
+        cmocka_unit_test(appends_within_its_room),
         cmocka_unit_test(ignores_locale),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

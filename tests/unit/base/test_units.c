@@ -9,9 +9,9 @@
 
 #include <cmocka.h>
 
+#include "rooftile/arena.h"
 #include "rooftile/units.h"
 
-#define COUNT_OF(array) (sizeof(array) / sizeof(*(array)))
 #define REFUSED NAN
 
 struct reading {

@@ -273,10 +273,32 @@ static void test_remembers(void **state)
     assert_int_equal(fixture_count(fixture, "probe"), 2);
     assert_int_equal(third.llvm, 20);
     assert_string_not_equal(first.identity, third.identity);
-    /* A no is not remembered. */
-    assert_int_equal(find(&third, fixture, gfx950, &err), ERR_UNSUPPORTED);
-    assert_int_equal(find(&third, fixture, gfx950, &err), ERR_UNSUPPORTED);
-    assert_int_equal(fixture_count(fixture, "gfx950"), 2);
+}
+
+/* A compiler that refuses is asked once for each target in the life of the process, and says the same again. */
+static void test_remembers_refusals(void **state)
+{
+    static const char *const words[] = {UNKNOWN, "error: no room"};
+    struct fixture *fixture = *state;
+    use_path(fixture);
+    for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
+        struct compiler compiler = {0};
+        struct err first, second;
+        const char *name = arena_printf(&fixture->arena, "path/hipcc%zu", i);
+        add_compiler(fixture, name, 15, words[i]);
+        setenv("ROOFTILE_KERNEL_COMPILER", fixture_path(fixture, name), 1);
+        const enum status status = find(&compiler, fixture, gfx950, &first);
+        assert_int_equal(status, i ? ERR_BUILD : ERR_UNSUPPORTED);
+        assert_int_equal(find(&compiler, fixture, gfx950, &second), status);
+        assert_string_equal(first.text, second.text);
+        assert_int_equal(fixture_count(fixture, "gfx950"), 1);
+        /* Another target is another question, and a compiler that was replaced is asked again. */
+        assert_int_equal(find(&compiler, fixture, gfx942, &first), STATUS_OK);
+        add_compiler(fixture, name, 16, "error: still no room");
+        assert_int_equal(find(&compiler, fixture, gfx950, &first), ERR_BUILD);
+        assert_non_null(strstr(first.text, "still no room"));
+        unlink(fixture->log);
+    }
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
@@ -284,9 +306,10 @@ static void test_remembers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_newest_wins), TEST(test_own_compiler_wins), TEST(test_amd_compilers), TEST(test_older_one_knows_it),
-        TEST(test_none_found),  TEST(test_min_llvm),          TEST(test_refusals),      TEST(test_wave_sizes),
-        TEST(test_remembers),   TEST(test_nvidia_compilers),
+        TEST(test_newest_wins),        TEST(test_own_compiler_wins), TEST(test_amd_compilers),
+        TEST(test_older_one_knows_it), TEST(test_none_found),        TEST(test_min_llvm),
+        TEST(test_refusals),           TEST(test_wave_sizes),        TEST(test_remembers),
+        TEST(test_remembers_refusals), TEST(test_nvidia_compilers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "../../../src/cli/pages.h"
+#include "../../../src/cli/cli.h"
 
 #define MOST_WORDS 32
 
@@ -34,11 +34,11 @@ static void help_fits_and_starts_with_examples(void **state)
         help_command(&text, command, false);
         assert_true(text_starts(text.data, "Examples:\n  "));
         assert_fits(command->name, text.data);
-        enum option_id ids[OPT_COUNT];
-        const size_t count = options_of(ids, command);
+        const struct option_row *rows[MOST_OPTIONS];
+        const size_t count = options_of(rows, command);
         for (size_t k = 0; k < count; k++) {
             char option[64];
-            snprintf(option, sizeof(option), "--%s", option_rows[ids[k]].name);
+            snprintf(option, sizeof(option), "--%s", rows[k]->name);
             assert_non_null(strstr(text.data, option));
         }
         text_release(&text);
@@ -104,9 +104,9 @@ static void generated_texts_are_complete(void **state)
     assert_true(text_starts(page.data, ".\\\" SPDX"));
     for (const struct command *command = commands; command->name; command++)
         assert_non_null(strstr(page.data, command->name));
-    for (size_t id = OPT_END + 1; id < OPT_COUNT; id++) {
+    for (const struct option_row *row = option_rows; row->name; row++) {
         char first[32] = {0};
-        snprintf(first, sizeof(first), "%.*s", (int)strcspn(option_rows[id].name, "-"), option_rows[id].name);
+        snprintf(first, sizeof(first), "%.*s", (int)strcspn(row->name, "-"), row->name);
         char macro[64];
         snprintf(macro, sizeof(macro), "Fl \\-%s", first);
         assert_non_null(strstr(page.data, macro));
@@ -115,8 +115,8 @@ static void generated_texts_are_complete(void **state)
     for (const struct completion_shell *shell = completion_shells; shell->name; shell++) {
         struct text script = {0};
         shell->write(&script);
-        for (size_t id = OPT_END + 1; id < OPT_COUNT; id++)
-            assert_non_null(strstr(script.data, option_rows[id].name));
+        for (const struct option_row *row = option_rows; row->name; row++)
+            assert_non_null(strstr(script.data, row->name));
         for (const struct command *command = commands; command->name; command++)
             assert_non_null(strstr(script.data, command->name));
         assert_non_null(strstr(script.data, "rooftile list --names"));

@@ -9,19 +9,17 @@
 
 #include <cmocka.h>
 
-#include "../../../src/cli/options.h"
+#include "../../../src/cli/cli.h"
 
-#define COUNT_OF(array) (sizeof(array) / sizeof(*(array)))
 #define MOST_WORDS 16
 
-static const enum option_id ids[] = {OPT_DEVICE, OPT_SET,  OPT_SEED,       OPT_QUICK, OPT_OUT,   OPT_JSON,
-                                     OPT_ARCH,   OPT_JOBS, OPT_CACHE_MODE, OPT_LABEL, OPT_NAMES, OPT_END};
-static const struct command command = {.name = "try",
-                                       .args = "THING...",
-                                       .examples = "  rooftile try it   and see\n",
-                                       .options = ids,
-                                       .min_args = 1,
-                                       .max_args = 3};
+static const struct command command = {
+    .name = "try",
+    .args = "THING...",
+    .examples = "  rooftile try it   and see\n",
+    .options = "device set seed quick out json arch jobs cache-mode budget alpha label names",
+    .min_args = 1,
+    .max_args = 3};
 
 struct parsed {
     struct cli_options options;
@@ -59,7 +57,8 @@ static void wrong_lines_say_what_is_wrong(void **state)
         {"x --devise cpu", "unknown option '--devise'; did you mean '--device'?"},
         {"x --dev cpu", "unknown option '--dev'; did you mean '--device'?"},
         {"x --devise=cpu", "unknown option '--devise'; did you mean '--device'?"},
-        {"x --zzzzzz", "unknown option '--zzzzzz'; try 'rooftile try --help'"},
+        {"x --zzzzzz",
+         "unknown option '--zzzzzz'; try 'rooftile try --help', or --set zzzzzz=VALUE for a kernel's parameter"},
         {"x --strict", "unknown option '--strict'; try 'rooftile try --help'"},
         {"x -device cpu", "unknown option '-device'; did you mean '--device'?"},
         {"x -vx", "unknown option '-x'; try 'rooftile try --help'"},
@@ -86,8 +85,10 @@ static void wrong_lines_say_what_is_wrong(void **state)
         {"x --label a", "--label a: expected KEY=VALUE"},
         {"x --arch a,,b", "--arch a,,b: an element is empty"},
         {"x --arch a,", "--arch a,: an element is empty"},
-        {"", "'rooftile try' needs THING..., as in 'rooftile try it'; try 'rooftile try --help'"},
-        {"a b c d", "unexpected argument 'd'; try 'rooftile try --help'"},
+        {"", "'rooftile try' expects at least 1 argument (THING...), got 0, as in 'rooftile try it'; try 'rooftile try "
+             "--help'"},
+        {"a b c d",
+         "'rooftile try' expects at most 3 arguments (THING...), got 4, from 'd' on; try 'rooftile try --help'"},
     };
     for (size_t k = 0; k < COUNT_OF(cases); k++) {
         struct parsed parsed;
@@ -253,20 +254,58 @@ static void the_command_is_found_behind_common_options(void **state)
 static void rows_are_complete(void **state)
 {
     (void)state;
-    for (size_t id = OPT_END + 1; id < OPT_COUNT; id++) {
-        const struct option_row *row = &option_rows[id];
-        assert_non_null(row->name);
+    for (const struct option_row *row = option_rows; row->name; row++) {
         assert_non_null(row->help);
         assert_int_equal(row->kind == OPTION_FLAG || row->kind == OPTION_COUNT_UP, row->argument == NULL);
         const bool is_list = row->kind == OPTION_LIST || row->kind == OPTION_PAIRS || row->kind == OPTION_SPLIT;
         assert_int_equal(is_list, row->count_offset != 0);
         if (row->kind == OPTION_WORD || row->kind == OPTION_CHOICE)
             assert_non_null(row->choices);
-        for (size_t other = OPT_END + 1; other < id; other++) {
-            assert_string_not_equal(row->name, option_rows[other].name);
-            assert_true(!row->key || row->key != option_rows[other].key);
-            assert_true(row->offset != option_rows[other].offset);
+        for (const struct option_row *other = option_rows; other < row; other++) {
+            assert_string_not_equal(row->name, other->name);
+            assert_true(!row->key || row->key != other->key);
+            assert_true(row->offset != other->offset);
         }
+    }
+}
+
+/* What a command takes is a list of names, and each of them is a row. */
+static void commands_take_options_that_are_there(void **state)
+{
+    (void)state;
+    for (const struct command *one = commands; one->name; one++) {
+        const struct option_row *rows[MOST_OPTIONS];
+        const size_t count = options_of(rows, one);
+        assert_true(count > COMMON_COUNT && count <= MOST_OPTIONS);
+        for (size_t k = 0; k < count; k++)
+            if (!rows[k])
+                fail_msg("%s: option %zu of '%s' is none", one->name, k, one->options);
+        assert_string_equal(rows[count - COMMON_COUNT]->name, "color");
+        assert_string_equal(rows[count - 1]->name, "help");
+    }
+}
+
+/* Times, fractions and choices are values when the command gets them. */
+static void values_are_read_once(void **state)
+{
+    static const char *const wrong[] = {"x --budget 5", "x --budget -1s", "x --alpha 0", "x --alpha 1.5",
+                                        "x --alpha 1%%"};
+    (void)state;
+    struct parsed parsed;
+    parse(&parsed, "x");
+    assert_null(parsed.options.budget.text);
+    assert_int_equal(parsed.options.cache_mode, -1);
+    arena_release(&parsed.arena);
+    parse(&parsed, "x --cache-mode rotate --budget 2min --alpha 1%");
+    assert_string_equal(parsed.err.text, "");
+    assert_int_equal(parsed.options.cache_mode, 2);
+    assert_string_equal(parsed.options.budget.text, "2min");
+    assert_true(parsed.options.budget.ns == 120e9 && parsed.options.alpha == 0.01);
+    arena_release(&parsed.arena);
+    for (size_t k = 0; k < COUNT_OF(wrong); k++) {
+        parse(&parsed, wrong[k]);
+        assert_int_equal(parsed.status, ERR_USAGE);
+        arena_release(&parsed.arena);
     }
 }
 
@@ -283,6 +322,8 @@ int main(void)
         cmocka_unit_test(failure_leaves_the_output_alone),
         cmocka_unit_test(the_command_is_found_behind_common_options),
         cmocka_unit_test(rows_are_complete),
+        cmocka_unit_test(commands_take_options_that_are_there),
+        cmocka_unit_test(values_are_read_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

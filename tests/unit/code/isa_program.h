@@ -42,16 +42,16 @@ static inline uint64_t program_line(unsigned line)
 }
 
 /* The whole source as one kernel; `known` may say more of it (wave, spills). */
-static inline const struct isa_kernel *program_kernel(const char *target, const char *source, struct isa_symbol known,
-                                                      struct arena *arena)
+static inline const struct isa_kernel *program_kernel(const char *target, const char *source,
+                                                      struct codeobj_kernel known, struct arena *arena)
 {
     struct isa isa = {0};
     struct text text = {0};
     struct err err = {0};
     program_text(&text, source);
     known.name = "k";
-    known.address = PROGRAM_ADDRESS;
-    known.size = 1u << 20;
+    known.code_address = PROGRAM_ADDRESS;
+    known.code_bytes = 1u << 20;
     const enum status status = isa_parse(&isa, target, text.data, &known, 1, arena, &err);
     text_release(&text);
     assert_string_equal(err.text, "");

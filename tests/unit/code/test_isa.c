@@ -18,8 +18,9 @@ static void read_kernel(struct isa *isa, const struct counted_kernel *expected, 
     const char *path =
         arena_printf(arena, "%s/tests/data/isa/%s_%s.txt", ROOFTILE_SOURCE_DIR, expected->target, expected->name);
     assert_int_equal(file_read(&text, &length, path, FILE_LIMIT_BYTES, arena, &err), STATUS_OK);
-    struct isa_symbol symbol = {.name = expected->name, .address = expected->address, .size = expected->size};
-    symbol.scratch_bytes = expected->whole.scratch.in;
+    struct codeobj_kernel symbol = {
+        .name = expected->name, .code_address = expected->address, .code_bytes = expected->size};
+    symbol.private_segment_bytes = (uint32_t)expected->whole.scratch.in;
     assert_int_equal(isa_parse(isa, expected->target, text, &symbol, 1, arena, &err), STATUS_OK);
 }
 
@@ -51,7 +52,7 @@ static void test_counted(void **state)
         read_kernel(&isa, expected, &arena);
         const struct isa_kernel *kernel = &isa.kernels[0];
         printf("%s %s\n", expected->target, expected->name);
-        assert_int_equal(kernel->symbol.wave, expected->wave);
+        assert_int_equal(kernel->code.wave, expected->wave);
         assert_mix(&kernel->mix, &expected->whole);
         assert_int_equal(kernel->loop_count, expected->loop_count);
         for (size_t l = 0; l < expected->loop_count; l++) {
@@ -103,15 +104,15 @@ static void test_intensity(void **state)
                                                      "v_mfma_i32_16x16x32_i8 v[0:3], v[4:5], v[6:7], v[0:3]\n"
                                                      "global_atomic_add_f32 v0, v1, s[0:1]\n"
                                                      "s_endpgm",
-                                                     (struct isa_symbol){0}, &arena);
+                                                     (struct codeobj_kernel){0}, &arena);
     assert_true(isa_flops_per_wave(&kernel->mix, 64) == 2 * 64 + 8192);
     assert_true(isa_ops_per_wave(&kernel->mix, 64) == 64 + 16384);
     assert_true(isa_global_bytes_per_wave(&kernel->mix, 64) == 20 * 64);
     assert_true(isa_intensity(&kernel->mix, 64) == (2 * 64 + 8192) / (20 * 64.0));
     assert_int_equal(kernel->mix.matrix_cycles, 32);
-    kernel = program_kernel("gfx942", "v_fma_f32 v0, v1, v2, v3\ns_endpgm", (struct isa_symbol){0}, &arena);
+    kernel = program_kernel("gfx942", "v_fma_f32 v0, v1, v2, v3\ns_endpgm", (struct codeobj_kernel){0}, &arena);
     assert_true(isinf(isa_intensity(&kernel->mix, 64)));
-    kernel = program_kernel("gfx942", "s_endpgm", (struct isa_symbol){0}, &arena);
+    kernel = program_kernel("gfx942", "s_endpgm", (struct codeobj_kernel){0}, &arena);
     assert_true(isnan(isa_intensity(&kernel->mix, 64)));
     arena_release(&arena);
 }
@@ -134,19 +135,22 @@ static void test_text(void **state)
     struct arena arena = {0};
     struct isa isa = {0};
     struct err err = {0};
-    const struct isa_symbol symbols[] = {{.name = "k", .address = 0x1000, .size = 0x20},
-                                         {.name = "same", .address = 0x1000, .size = 0x20}};
+    const struct codeobj_kernel symbols[] = {{.name = "k", .code_address = 0x1000, .code_bytes = 0x20},
+                                             {.name = "same", .code_address = 0x1000, .code_bytes = 0x20}};
     assert_int_equal(isa_parse(&isa, "gfx1100:sramecc+", text, symbols, 2, &arena, &err), STATUS_OK);
     const struct isa_kernel *kernel = &isa.kernels[0];
     assert_int_equal(kernel->instruction_count, 4);
     assert_int_equal(isa.kernels[1].instruction_count, 4);
     assert_int_equal(kernel->unknown, 1);
     assert_int_equal(kernel->mix.code_bytes, 4 + 4 + 8 + 4);
-    assert_string_equal(kernel->instructions[2].mnemonic, "v_dual_mov_b32 :: v_dual_fmac_f32");
-    assert_string_equal(kernel->instructions[2].operands, "v5, v3 :: v4, s8, v2");
+    assert_string_equal(kernel->instructions[2].mnemonic, "v_dual_mov_b32");
+    assert_string_equal(kernel->instructions[2].operands, "v5, v3");
+    assert_string_equal(kernel->instructions[2].dual_mnemonic, "v_dual_fmac_f32");
+    assert_string_equal(kernel->instructions[2].dual_operands, "v4, s8, v2");
+    assert_string_equal(kernel->instructions[1].dual_mnemonic, "");
     assert_int_equal(kernel->instructions[2].flops, 2);
 
-    const struct isa_symbol missing = {.name = "gone", .address = 0x2000, .size = 0x20};
+    const struct codeobj_kernel missing = {.name = "gone", .code_address = 0x2000, .code_bytes = 0x20};
     assert_int_equal(isa_parse(&isa, "gfx1100", text, &missing, 1, &arena, &err), ERR_CONFIG);
     assert_string_equal(err.text, "gone: the disassembly has no instruction at 0x2000");
     arena_release(&arena);
@@ -163,7 +167,7 @@ static void test_print(void **state)
                                                      "v_dual_fmac_f32 v0, v1, v2 :: v_dual_mov_b32 v3, v4\n"
                                                      "s_cbranch_scc1 @1\n"
                                                      "s_endpgm",
-                                                     (struct isa_symbol){0}, &arena);
+                                                     (struct codeobj_kernel){0}, &arena);
     isa_print(&out, kernel);
     assert_string_equal(
         out.data,
@@ -180,11 +184,43 @@ static void test_print(void **state)
     arena_release(&arena);
 }
 
+static void test_operands(void **state)
+{
+    static const char source[] = "v_dual_fmac_f32 v0, v1, v2 :: v_dual_mov_b32 v3, v4\n"
+                                 "global_store_dwordx4 v[4:5], a[8:11], s[2:3] offset:16\n"
+                                 "s_mov_b32 s0, s1\ns_endpgm";
+    (void)state;
+    struct arena arena = {0};
+    struct isa_operands operands;
+    const struct isa_instruction *in =
+        program_kernel("gfx1100", source, (struct codeobj_kernel){0}, &arena)->instructions;
+    assert_true(isa_operands_read(&operands, &in[0], 0));
+    assert_int_equal(operands.count, 3);
+    assert_int_equal(operands.destinations, 1);
+    assert_true(operands.reads_destination);
+    assert_true(isa_operands_read(&operands, &in[0], 1));
+    assert_int_equal(operands.items[0].first, 3);
+    assert_int_equal(operands.items[1].first, 4);
+    assert_false(operands.reads_destination);
+    assert_false(isa_operands_read(&operands, &in[1], 1));
+    assert_true(isa_operands_read(&operands, &in[1], 0));
+    assert_int_equal(operands.destinations, 0);
+    assert_int_equal(operands.items[1].file, 'a');
+    assert_int_equal(operands.items[1].first, 8);
+    assert_int_equal(operands.items[1].count, 4);
+    assert_int_equal(operands.items[2].file, 0);
+    assert_int_equal(isa_modifier(&in[1], "offset"), 16);
+    assert_int_equal(isa_modifier(&in[1], "off"), 0);
+    assert_true(isa_operands_read(&operands, &in[2], 0));
+    assert_int_equal(operands.items[0].file, 0);
+    arena_release(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_counted), cmocka_unit_test(test_sums),  cmocka_unit_test(test_intensity),
-        cmocka_unit_test(test_text),    cmocka_unit_test(test_print),
+        cmocka_unit_test(test_text),    cmocka_unit_test(test_print), cmocka_unit_test(test_operands),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -148,7 +148,7 @@ static void test_cases(void **state)
         struct arena arena = {0};
         const char *source = arena_printf(&arena, "%s\ns_endpgm", cases[i].line);
         const struct isa_instruction *in =
-            program_kernel("gfx942", source, (struct isa_symbol){0}, &arena)->instructions;
+            program_kernel("gfx942", source, (struct codeobj_kernel){0}, &arena)->instructions;
         if (in->kind != cases[i].kind || in->space != cases[i].space || in->bytes != cases[i].bytes ||
             in->flops != cases[i].flops || in->ops != cases[i].ops)
             fail_msg("%s: %s, %s, %u bytes, %u flops, %u ops", cases[i].line, isa_kind_name(in->kind),
@@ -181,11 +181,11 @@ static void test_scratch_descriptor(void **state)
                                  "s_endpgm";
     struct arena arena = {0};
     const struct isa_kernel *kernel =
-        program_kernel("gfx90a", source, (struct isa_symbol){.scratch_bytes = 16}, &arena);
+        program_kernel("gfx90a", source, (struct codeobj_kernel){.private_segment_bytes = 16}, &arena);
     assert_int_equal(kernel->mix.count[ISA_SCRATCH_LOAD], 1);
     assert_int_equal(kernel->mix.count[ISA_SCRATCH_STORE], 1);
     assert_int_equal(kernel->mix.count[ISA_LOAD], 1);
-    kernel = program_kernel("gfx90a", source, (struct isa_symbol){0}, &arena);
+    kernel = program_kernel("gfx90a", source, (struct codeobj_kernel){0}, &arena);
     assert_int_equal(kernel->mix.count[ISA_LOAD], 2);
     assert_int_equal(kernel->mix.traffic[ISA_SCRATCH].loads, 0);
     arena_release(&arena);
@@ -204,7 +204,7 @@ static void test_traffic(void **state)
                                                      "s_load_dwordx8 s[0:7], s[8:9], 0x0\n"
                                                      "ds_read2_b32 v[0:1], v2 offset1:1\n"
                                                      "s_endpgm",
-                                                     (struct isa_symbol){0}, &arena);
+                                                     (struct codeobj_kernel){0}, &arena);
     const struct isa_traffic *global = &kernel->mix.traffic[ISA_GLOBAL];
     assert_int_equal(global->loads, 3);
     assert_int_equal(global->load_bytes, 21);

@@ -11,7 +11,7 @@
 static const struct {
     const char *what;
     const char *target;
-    struct isa_symbol known;
+    struct codeobj_kernel known;
     const char *source;
     const char *codes;
 } cases[] = {
@@ -28,7 +28,7 @@ static const struct {
      "scratch_store_dword off, v0, off\ns_nop 0\ns_cbranch_scc1 @1\ns_endpgm",
      "scratch"},
     {"spilled to AGPRs", "gfx90a", {.vgpr_spills = 2}, "v_accvgpr_write_b32 a0, v0\ns_endpgm", "scratch"},
-    {"scratch reserved and not used", "gfx942", {.scratch_bytes = 64}, "v_mov_b32_e32 v0, 0\ns_endpgm", ""},
+    {"scratch reserved and not used", "gfx942", {.private_segment_bytes = 64}, "v_mov_b32_e32 v0, 0\ns_endpgm", ""},
     {"scalar spills", "gfx942", {.sgpr_spills = 2}, "v_writelane_b32 v0, s0, 1\ns_endpgm", "scalar-spills"},
     {"calls", "gfx942", {0}, "s_swappc_b64 s[30:31], s[4:5]\ns_endpgm", "calls"},
     {"a return is no call", "gfx942", {0}, "s_setpc_b64 s[30:31]\ns_endpgm", ""},
@@ -300,7 +300,7 @@ static void test_words(void **state)
         "gfx942",
         "global_load_dword v0, v[4:5], off\nglobal_load_dwordx2 v[2:3], v[6:7], off\ns_waitcnt vmcnt(0)\n"
         "scratch_load_dwordx4 v[8:11], off, off\n" LOOP_END,
-        (struct isa_symbol){.vgpr_spills = 4}, &arena);
+        (struct codeobj_kernel){.vgpr_spills = 4}, &arena);
     assert_int_equal(kernel->finding_count, 2);
     assert_int_equal(kernel->findings[0].severity, ISA_PROBLEM);
     assert_int_equal(kernel->findings[0].address, program_line(3));

@@ -57,7 +57,7 @@ static void test_cases(void **state)
         struct arena arena = {0};
         struct isa_hot hot = {.loop = 99};
         const struct isa_kernel *kernel =
-            program_kernel(cases[i].target, cases[i].source, (struct isa_symbol){0}, &arena);
+            program_kernel(cases[i].target, cases[i].source, (struct codeobj_kernel){0}, &arena);
         const bool found = isa_hot_find(&hot, kernel, &arena);
         if (found != (cases[i].instruction != NULL))
             fail_msg("%s: %sfound", cases[i].what, found ? "" : "not ");

@@ -62,7 +62,7 @@ static void test_cases(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         struct arena arena = {0};
-        const struct isa_kernel *kernel = program_kernel("gfx942", cases[i].source, (struct isa_symbol){0}, &arena);
+        const struct isa_kernel *kernel = program_kernel("gfx942", cases[i].source, (struct codeobj_kernel){0}, &arena);
         if (kernel->loop_count != cases[i].count)
             fail_msg("%s: %zu loops", cases[i].what, kernel->loop_count);
         for (size_t l = 0; l < cases[i].count; l++) {
@@ -92,7 +92,7 @@ static void test_parents(void **state)
                                                      "s_cbranch_scc1 @0\n"
                                                      "s_nop 3\n"
                                                      "s_cbranch_scc1 @7\ns_endpgm",
-                                                     (struct isa_symbol){0}, &arena);
+                                                     (struct codeobj_kernel){0}, &arena);
     assert_int_equal(kernel->loop_count, 4);
     assert_true(kernel->loops[0].parent == ISA_NO_LOOP);
     assert_int_equal(kernel->loops[1].parent, 0);
@@ -117,13 +117,13 @@ static void test_large(void **state)
     for (unsigned i = 200; i-- > 0;)
         text_addf(&source, "s_cbranch_scc1 @%u\n", i);
     text_add(&source, "s_endpgm");
-    const struct isa_kernel *kernel = program_kernel("gfx942", source.data, (struct isa_symbol){0}, &arena);
+    const struct isa_kernel *kernel = program_kernel("gfx942", source.data, (struct codeobj_kernel){0}, &arena);
     assert_int_equal(kernel->loop_count, 64);
     text_clear(&source);
     for (unsigned i = 0; i < 20000; i++)
         text_addf(&source, "s_cbranch_scc1 @%u\n", i + 1);
     text_add(&source, "s_cbranch_scc1 @19000\ns_endpgm");
-    kernel = program_kernel("gfx942", source.data, (struct isa_symbol){0}, &arena);
+    kernel = program_kernel("gfx942", source.data, (struct codeobj_kernel){0}, &arena);
     assert_int_equal(kernel->loop_count, 1);
     assert_int_equal(kernel->loops[0].own.instructions, 1001);
     text_release(&source);

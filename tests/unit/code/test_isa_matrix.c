@@ -18,21 +18,21 @@ static const struct {
 static struct isa_instruction instruction(const char *target, const char *line, struct arena *arena)
 {
     const char *source = arena_printf(arena, "%s\ns_endpgm", line);
-    return program_kernel(target, source, (struct isa_symbol){0}, arena)->instructions[0];
+    return program_kernel(target, source, (struct codeobj_kernel){0}, arena)->instructions[0];
 }
 
-static const char *text_of(const struct json *row, const char *key)
+static const char *text_of(const cJSON *row, const char *key)
 {
-    const struct json *value = json_member(row, key);
+    const cJSON *value = json_member(row, key);
     assert_non_null(value);
-    return value->string;
+    return value->valuestring;
 }
 
-static uint64_t number_of(const struct json *row, const char *key)
+static uint64_t number_of(const cJSON *row, const char *key)
 {
-    const struct json *value = json_member(row, key);
+    const cJSON *value = json_member(row, key);
     assert_non_null(value);
-    return (uint64_t)value->number;
+    return (uint64_t)value->valuedouble;
 }
 
 /* "v_mfma_f32_16x16x128_f8f6f4 (A and B fp4/fp6)" as a line: the formats are modifiers. */
@@ -48,11 +48,11 @@ static void test_table(void **state)
     (void)state;
     struct arena arena = {0};
     struct err err = {0};
-    const struct json *root = NULL;
+    const cJSON *root = NULL;
     const char *path = ROOFTILE_SOURCE_DIR "/tests/data/isa/matrix_instructions.json";
     assert_int_equal(json_read(&root, path, &arena, &err), STATUS_OK);
-    assert_int_equal(root->count, ROWS);
-    for (const struct json *row = root->first; row; row = row->next) {
+    assert_int_equal(json_count(root), ROWS);
+    for (const cJSON *row = root->child; row; row = row->next) {
         const char *name = text_of(row, "inst"), *target = NULL;
         for (size_t i = 0; i < sizeof(targets) / sizeof(*targets); i++)
             if (strcmp(targets[i].arch, text_of(row, "arch")) == 0)
@@ -107,7 +107,7 @@ static void test_others(void **state)
             fail_msg("%s %s: %u operations, %u cycles", others[i].target, others[i].line, in.matrix_ops,
                      in.matrix_cycles);
         const struct isa_kernel *kernel = program_kernel(
-            others[i].target, arena_printf(&arena, "%s\ns_endpgm", others[i].line), (struct isa_symbol){0}, &arena);
+            others[i].target, arena_printf(&arena, "%s\ns_endpgm", others[i].line), (struct codeobj_kernel){0}, &arena);
         assert_int_equal(kernel->mix.matrix_unknown, others[i].cycles == 0);
         arena_release(&arena);
     }

@@ -115,7 +115,7 @@ static void reads_instructions(void **state)
         struct arena arena = {0};
         struct err err = {0};
         struct isa isa;
-        const struct isa_symbol symbol = {.name = "k", .size = 4096};
+        const struct codeobj_kernel symbol = {.name = "k", .code_bytes = 4096};
         const char *text = arena_printf(&arena, ".text.k:\n        /*0000*/    %s ;\n        /*0010*/    EXIT ;\n",
                                         instructions[k].text);
         assert_int_equal(isa_parse(&isa, instructions[k].target, text, &symbol, 1, &arena, &err), STATUS_OK);
@@ -208,12 +208,12 @@ static void check_sum(const char *text)
     struct err err = {0};
     struct isa isa;
     struct isa_hot hot;
-    const struct isa_symbol symbols[] = {{.name = "sum", .size = 4096}, {.name = "sum2", .size = 4096}};
+    const struct codeobj_kernel symbols[] = {{.name = "sum", .code_bytes = 4096}, {.name = "sum2", .code_bytes = 4096}};
     assert_int_equal(isa_parse(&isa, "sm_90a", text, symbols, 2, &arena, &err), STATUS_OK);
     const struct isa_kernel *kernel = &isa.kernels[0];
     assert_int_equal(isa.kernels[1].instruction_count, 2);
     assert_int_equal(isa.kernels[1].loop_count, 0);
-    assert_int_equal(kernel->symbol.wave, 32);
+    assert_int_equal(kernel->code.wave, 32);
     assert_int_equal(kernel->instruction_count, 14); /* the branch to itself and what fills the section are none */
     assert_int_equal(kernel->mix.code_bytes, 14 * 16);
     assert_string_equal(kernel->instructions[8].guard, "@!P1");
@@ -250,7 +250,7 @@ static void says_what_is_not_there(void **state)
     struct arena arena = {0};
     struct err err = {0};
     struct isa isa;
-    const struct isa_symbol symbol = {.name = "su", .size = 64};
+    const struct codeobj_kernel symbol = {.name = "su", .code_bytes = 64};
     assert_int_equal(isa_parse(&isa, "sm_90a", nvdisasm, &symbol, 1, &arena, &err), ERR_CONFIG);
     assert_string_equal(err.text, "su: the disassembly has no instruction at 0x0");
     arena_release(&arena);
@@ -277,7 +277,7 @@ static void finds(void **state)
         struct arena arena = {0};
         struct err err = {0};
         struct isa isa;
-        const struct isa_symbol symbol = {.name = "k", .size = 4096, .scratch_bytes = 8};
+        const struct codeobj_kernel symbol = {.name = "k", .code_bytes = 4096, .private_segment_bytes = 8};
         const char *text = arena_printf(&arena,
                                         ".text.k:\n        /*0000*/    S2R R0, SR_TID.X ;\n.L_x_0:\n"
                                         "        /*0010*/    %s ;\n        /*0020*/    @P0 BRA `(.L_x_0) ;\n"

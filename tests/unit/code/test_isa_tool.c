@@ -134,8 +134,9 @@ static const char *use_tool(struct fixture *fixture, const char *script)
 static enum status read_bytes(struct fixture *fixture, const char *target, struct err *err)
 {
     struct isa isa = {0};
-    const struct isa_symbol symbol = {.name = "k", .address = 0x1000, .size = 8};
-    return isa_read(&isa, "ELF", 3, target, &symbol, 1, &fixture->arena, err);
+    const struct codeobj_kernel kernel = {.name = "k", .code_address = 0x1000, .code_bytes = 8};
+    const struct codeobj object = {.bytes = (const unsigned char *)"ELF", .size_bytes = 3, .target = target};
+    return isa_read(&isa, &object, &kernel, 1, &fixture->arena, err);
 }
 
 static void test_all_kernels(void **state)
@@ -145,16 +146,17 @@ static void test_all_kernels(void **state)
     struct isa isa = {0};
     if (!fixture->object || !fixture->objdump)
         skip();
-    const enum status status = isa_read_codeobj(&isa, fixture->object, NULL, &fixture->arena, &err);
+    const enum status status =
+        isa_read(&isa, fixture->object, fixture->object->kernels, fixture->object->kernel_count, &fixture->arena, &err);
     assert_string_equal(err.text, "");
     assert_int_equal(status, STATUS_OK);
     assert_int_equal(isa.kernel_count, KERNELS);
     assert_non_null(isa.tool);
     for (unsigned i = 0; i < KERNELS; i++) {
         const struct isa_kernel *kernel = &isa.kernels[i];
-        const unsigned number = (unsigned)strtoul(kernel->symbol.name + 1, NULL, 10);
+        const unsigned number = (unsigned)strtoul(kernel->code.name + 1, NULL, 10);
         assert_int_equal(kernel->mix.traffic[ISA_GLOBAL].stores, number % 7 + 1);
-        assert_int_equal(kernel->symbol.wave, 64);
+        assert_int_equal(kernel->code.wave, 64);
         assert_string_equal(kernel->instructions[kernel->instruction_count - 1].mnemonic, "s_endpgm");
         assert_int_equal(kernel->unknown, 0);
     }
@@ -173,14 +175,16 @@ static void test_one_child(void **state)
     const char *counter = path_join(&fixture->arena, fixture->dir, "count");
     use_tool(fixture,
              arena_printf(&fixture->arena, "#!/bin/sh\necho run >>%s\nexec %s \"$@\"\n", counter, fixture->objdump));
-    assert_int_equal(isa_read_codeobj(&isa, fixture->object, NULL, &fixture->arena, &err), STATUS_OK);
+    assert_int_equal(
+        isa_read(&isa, fixture->object, fixture->object->kernels, fixture->object->kernel_count, &fixture->arena, &err),
+        STATUS_OK);
     assert_int_equal(isa.kernel_count, KERNELS);
     assert_int_equal(file_read(&count, &length, counter, 1024, &fixture->arena, &err), STATUS_OK);
     assert_string_equal(count, "run\n");
     const struct codeobj_kernel *only = &fixture->object->kernels[5];
-    assert_int_equal(isa_read_codeobj(&isa, fixture->object, only, &fixture->arena, &err), STATUS_OK);
+    assert_int_equal(isa_read(&isa, fixture->object, only, 1, &fixture->arena, &err), STATUS_OK);
     assert_int_equal(isa.kernel_count, 1);
-    assert_string_equal(isa.kernels[0].symbol.name, only->name);
+    assert_string_equal(isa.kernels[0].code.name, only->name);
 }
 
 static void test_unknown_target(void **state)

@@ -109,6 +109,7 @@ static void other_cache(struct run *run)
 static void other_work(struct run *run)
 {
     run->cases[0].work.read_bytes *= 2;
+    run->cases[0].identity.parts[IDENTITY_WORK][0] = 'f';
 }
 static void crashed(struct run *run)
 {
@@ -158,7 +159,7 @@ static void states(void **state)
         {as_it_is, faster, COMPARE_JUDGED, "", 0, 0},
         {as_it_is, other_timer, COMPARE_REFUSED, "timed by 'batch' and by 'event'", 0, 4},
         {as_it_is, other_cache, COMPARE_REFUSED, "cache mode hot and cold", 0, 4},
-        {as_it_is, other_work, COMPARE_REFUSED, "the work of a launch", 0, 4},
+        {as_it_is, other_work, COMPARE_REFUSED, "not the same work (bytes read 64000 to 128000)", 0, 4},
         {as_it_is, crashed, COMPARE_BROKEN, "crashed: SIGSEGV", 1, 1},
         {as_it_is, wrong, COMPARE_BROKEN, "verification: c[3] is 1", 1, 1},
         {as_it_is, impossible, COMPARE_BROKEN, "impossible", 1, 1},
@@ -253,29 +254,47 @@ static void most_trials(void **state)
     done(pair);
 }
 
+static void set_parts(struct run *run, const char *letters)
+{
+    for (size_t k = 0; letters[k]; k++)
+        snprintf(run->cases[0].identity.parts[k], IDENTITY_TEXT, "%.1s", letters[k] == '-' ? "" : letters + k);
+}
+
 static void attribution(void **state)
 {
     static const struct {
-        const char *base_sha, *new_sha;
-        double cycles; /* of the new one, 1000 in the base; NaN: unknown */
+        const char *base, *now; /* code, launch, input data, verification; '-' unknown */
+        double cycles;          /* of the new one, 1000 in the base; NaN: unknown */
         enum compare_cause cause;
+        const char *changes;
     } rows[] = {
-        {"a", "b", 1100, CAUSE_CODE},       {"a", "b", NAN, CAUSE_CODE},   {"a", "a", 1100, CAUSE_ENVIRONMENT},
-        {"a", "a", NAN, CAUSE_ENVIRONMENT}, {"a", "a", 1001, CAUSE_CLOCK}, {"a", "b", 1001, CAUSE_CLOCK},
-        {"", "", NAN, CAUSE_NONE},          {"a", "", NAN, CAUSE_NONE},
+        {"aaaa", "baaa", 1100, CAUSE_CODE, "code (a to b)"},
+        {"aaaa", "baaa", NAN, CAUSE_CODE, "code (a to b)"},
+        {"aaaa", "aaaa", 1100, CAUSE_ENVIRONMENT, ""},
+        {"aaaa", "aaaa", NAN, CAUSE_ENVIRONMENT, ""},
+        {"aaaa", "aaaa", 1001, CAUSE_CLOCK, ""},
+        {"aaaa", "baaa", 1001, CAUSE_CLOCK, "code (a to b)"},
+        {"aaaa", "abaa", NAN, CAUSE_LAUNCH, "launch (grid 16 to 16 x 4)"},
+        {"aaaa", "aaba", NAN, CAUSE_INPUTS, "input data"},
+        {"aaaa", "bbba", NAN, CAUSE_CODE, "code (a to b), launch (grid 16 to 16 x 4), input data"},
+        {"aaaa", "aaab", NAN, CAUSE_ENVIRONMENT, "verification"},
+        {"----", "----", NAN, CAUSE_NONE, ""},
+        {"aaaa", "-aaa", NAN, CAUSE_NONE, ""},
     };
     (void)state;
     for (size_t k = 0; k < sizeof(rows) / sizeof(*rows); k++) {
         struct pair *pair = pair_of(1);
         slower(&pair->now);
-        snprintf(pair->base.cases[0].object_sha256, 65, "%s", rows[k].base_sha);
-        snprintf(pair->now.cases[0].object_sha256, 65, "%s", rows[k].new_sha);
+        set_parts(&pair->base, rows[k].base);
+        set_parts(&pair->now, rows[k].now);
+        pair->now.cases[0].grid[1] = 4;
         pair->base.cases[0].cycles = 1000;
         pair->now.cases[0].cycles = rows[k].cycles;
         assert_int_equal(judge(pair), STATUS_OK);
         assert_int_equal(first(pair)->shift.verdict, SHIFT_SLOWER);
         assert_int_equal(first(pair)->cause, rows[k].cause);
-        assert_int_equal(first(pair)->same_code, rows[k].base_sha[0] && !strcmp(rows[k].base_sha, rows[k].new_sha));
+        assert_int_equal(first(pair)->same_code, rows[k].base[0] != '-' && rows[k].base[0] == rows[k].now[0]);
+        assert_string_equal(first(pair)->changes, rows[k].changes);
         done(pair);
     }
 }
@@ -308,16 +327,19 @@ static void whole_class(void **state)
     pair->base.cases[12].class = pair->now.cases[12].class = "compute";
     pair->base.cases[13].class = pair->now.cases[13].class = NULL;
     assert_int_equal(judge(pair), STATUS_OK);
-    assert_int_equal(pair->comparison.shifted_classes, 1);
-    assert_int_equal(pair->comparison.slower, 1); /* the rest is what is left */
+    size_t shifted = 0;
+    for (size_t k = 0; k < pair->comparison.class_count; k++)
+        shifted += pair->comparison.classes[k].group.shifted;
+    assert_int_equal(shifted, 1);
+    assert_int_equal(pair->comparison.verdicts[SHIFT_SLOWER], 1); /* the rest is what is left */
     assert_string_equal(pair->comparison.cases[3].id, "copy/n=3;mode=hot");
     assert_int_equal(pair->comparison.cases[3].shift.verdict, SHIFT_SLOWER);
     assert_near(pair->comparison.cases[3].shift.ratio, 1300.0 / 1050, 1e-3);
-    assert_int_equal(pair->comparison.same, 13);
+    assert_int_equal(pair->comparison.verdicts[SHIFT_SAME], 13);
     set_times(&pair->now, 3, 1050);
     arena_release(&pair->arena);
     assert_int_equal(judge(pair), STATUS_OK);
-    assert_int_equal(pair->comparison.slower, 0);
+    assert_int_equal(pair->comparison.verdicts[SHIFT_SLOWER], 0);
     assert_int_equal(compare_exit_code(&pair->comparison, false), 1); /* the class itself is slower */
     done(pair);
 }
@@ -333,7 +355,7 @@ static void more_classes_than_room(void **state)
     }
     assert_int_equal(judge(pair), STATUS_OK);
     assert_int_equal(pair->comparison.class_count, 64);
-    assert_int_equal(pair->comparison.same, MOST);
+    assert_int_equal(pair->comparison.verdicts[SHIFT_SAME], MOST);
     done(pair);
 }
 
@@ -394,9 +416,9 @@ static void refusals(void **state)
         {users_label, NULL},
         {other_backend, "different devices"},
         {other_name, "different devices"},
-        {other_cus, "2 CUs of wave 64, and 3"},
-        {other_card, "two different cards"},
-        {other_partition, "partition modes: SPX and CPX"},
+        {other_cus, "different devices: compute units or threads '2' and '3'"},
+        {other_card, "different devices: card 'GPU-1' and 'GPU-2'"},
+        {other_partition, "different devices: partition 'SPX' and 'CPX'"},
         {predicted, "one of the two is predicted"},
         {profile_label, "the new result was run with --profile"},
         {profile_flag, "--profile"},
@@ -533,6 +555,10 @@ static void key_figures_that_differ(void **state)
     assert_true(pair->comparison.kpis[2].lost);
     assert_false(pair->comparison.kpis[3].lost);
     assert_int_equal(compare_exit_code(&pair->comparison, false), 1);
+    struct text junit = {0}; /* what is lost has failed; what could not be judged was skipped */
+    report_comparison(&junit, "junit", &pair->comparison, &(struct report_options){0});
+    assert_non_null(strstr(junit.data, "failures=\"1\" errors=\"0\" skipped=\"3\""));
+    text_release(&junit);
     const char *const only[] = {"copy"};
     pair->options.filters = only;
     pair->options.filter_count = 1;

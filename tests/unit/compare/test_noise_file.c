@@ -152,7 +152,9 @@ static void paths(void **state)
     setenv("ROOFTILE_DATA", folder, 1);
     memcpy(result.device.backend, "hip", sizeof("hip"));
     memset(result.fingerprint, 'f', 64);
-    assert_string_equal(noise_file_path(&result, &arena), in_folder("noise/hip-ffffffffffffffff.json"));
+    const char *path = NULL;
+    assert_int_equal(noise_file_path(&path, &result, false, &arena, &err), STATUS_OK);
+    assert_string_equal(path, in_folder("noise/hip-ffffffffffffffff.json"));
 }
 
 static int prepare(void **state)

@@ -85,14 +85,6 @@ static inline struct device *open_blas(const struct blas_rig *rig, const char *f
 
 /* ---- elements: whole numbers from -3 to 3, and what products of them are ---- */
 
-static inline size_t element_bytes(enum blas_type type)
-{
-    return type == BLAS_F64                                            ? 8
-           : type == BLAS_F32 || type == BLAS_XF32 || type == BLAS_I32 ? 4
-           : type == BLAS_F16 || type == BLAS_BF16                     ? 2
-                                                                       : 1;
-}
-
 static inline void put(void *array, enum blas_type type, size_t i, int value)
 {
     static const uint8_t small[BLAS_TYPES][4] = {
@@ -186,7 +178,7 @@ static inline enum status load_gemm(struct loaded *to, struct device *device, co
                                     enum blas_type in, enum blas_type out, struct err *err)
 {
     char symbol[64];
-    snprintf(symbol, sizeof(symbol), "gemm_%s_%s", blas_type_names[in], blas_type_names[out]);
+    snprintf(symbol, sizeof(symbol), "gemm_%s_%s", blas_types[in].name, blas_types[out].name);
     *to = (struct loaded){.launch = {.grid = {1, 1, 1}, .block = {1, 1, 1}}};
     enum status status = device->ops->load_library(&to->module, device, rig->blas->place.name, err);
     if (!status)

@@ -22,8 +22,6 @@
 #include "../../double/fake_gpu.h"
 #include "rooftile/file.h"
 
-#define COUNT_OF(array) (sizeof(array) / sizeof(*(array)))
-
 /* A test of one vendor, and of both. */
 #define ON(vendor, test)                                                                                               \
     {                                                                                                                  \
@@ -107,7 +105,7 @@ static inline void clear_environment(void)
     for (size_t i = 0; i < COUNT_OF(names); ++i)
         unsetenv(names[i]);
     for (size_t i = 0; i < COUNT_OF(rigs); ++i) {
-        unsetenv(rigs[i]->vendor->variable);
+        unsetenv(rigs[i]->vendor->place.variable);
         for (const char *const *mask = rigs[i]->vendor->masks; *mask; ++mask)
             unsetenv(*mask);
         for (size_t k = 0; k < COUNT_OF(told); ++k) {
@@ -121,10 +119,10 @@ static inline void clear_environment(void)
 static inline void use_fake(const struct gpu_rig *rig, const char *name)
 {
     clear_environment();
-    setenv(hip_rig.vendor->variable, "/nonexistent/hip.so", 1);
-    setenv(cuda_rig.vendor->variable, "/nonexistent/cuda.so", 1);
+    setenv(hip_rig.vendor->place.variable, "/nonexistent/hip.so", 1);
+    setenv(cuda_rig.vendor->place.variable, "/nonexistent/cuda.so", 1);
     setenv("ROOFTILE_NVML_LIBRARY", "/nonexistent.so", 1);
-    setenv(rig->vendor->variable, fake_path(name), 1);
+    setenv(rig->vendor->place.variable, fake_path(name), 1);
 }
 
 /* The inside of a stand-in that the backend has loaded, or will. */

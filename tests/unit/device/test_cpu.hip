@@ -6,7 +6,7 @@
 
 static constexpr unsigned LANES = 256;
 
-KERNEL void scale(float *__restrict a, const float *__restrict b, const float *__restrict c, float s, uint64_t n)
+extern "C" __global__ void scale(float *__restrict a, const float *__restrict b, const float *__restrict c, float s, uint64_t n)
 {
     const uint64_t i = blockIdx.x * uint64_t(blockDim.x) + threadIdx.x;
     if (i < n)
@@ -14,14 +14,14 @@ KERNEL void scale(float *__restrict a, const float *__restrict b, const float *_
 }
 KERNEL_EXPORT(scale)
 
-KERNEL void arguments(uint8_t small, double *pointer, uint32_t word, uint64_t wide, float number,
+extern "C" __global__ void arguments(uint8_t small, double *pointer, uint32_t word, uint64_t wide, float number,
                       vec<float, 4>::type *vectors)
 {
     pointer[0] = small + word + double(wide) + number + vectors[0][3];
 }
 KERNEL_EXPORT(arguments)
 
-KERNEL void grid(uint32_t *seen)
+extern "C" __global__ void grid(uint32_t *seen)
 {
     const uint64_t block = (uint64_t(blockIdx.z) * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x;
     const uint64_t items = uint64_t(blockDim.x) * blockDim.y * blockDim.z;
@@ -29,7 +29,7 @@ KERNEL void grid(uint32_t *seen)
 }
 KERNEL_EXPORT(grid)
 
-KERNEL void reverse(uint32_t *a, const uint32_t *b)
+extern "C" __global__ void reverse(uint32_t *a, const uint32_t *b)
 {
     __shared__ uint32_t t[LANES];
     const unsigned at = blockIdx.x * blockDim.x;
@@ -39,7 +39,7 @@ KERNEL void reverse(uint32_t *a, const uint32_t *b)
 }
 KERNEL_EXPORT(reverse)
 
-KERNEL void reverse_without_barrier(uint32_t *a, const uint32_t *b)
+extern "C" __global__ void reverse_without_barrier(uint32_t *a, const uint32_t *b)
 {
     __shared__ uint32_t t[LANES];
     t[threadIdx.x] = b[threadIdx.x];
@@ -48,7 +48,7 @@ KERNEL void reverse_without_barrier(uint32_t *a, const uint32_t *b)
 KERNEL_EXPORT(reverse_without_barrier)
 
 /* Hillis-Steele: a barrier in a loop that the compiler unrolls, so one barrier of the source becomes many of the code. */
-KERNEL void scan(uint32_t *a)
+extern "C" __global__ void scan(uint32_t *a)
 {
     DYNAMIC_SHARED(uint32_t, t);
     t[threadIdx.x] = a[threadIdx.x];
@@ -64,7 +64,7 @@ KERNEL void scan(uint32_t *a)
 KERNEL_EXPORT(scan)
 
 /* Lanes that return leave the barriers to the others, some between two of them. */
-KERNEL void early_return(uint32_t *a, uint32_t *b, uint32_t first, uint32_t second)
+extern "C" __global__ void early_return(uint32_t *a, uint32_t *b, uint32_t first, uint32_t second)
 {
     __shared__ uint32_t t[LANES];
     t[threadIdx.x] = threadIdx.x;
@@ -79,7 +79,7 @@ KERNEL void early_return(uint32_t *a, uint32_t *b, uint32_t first, uint32_t seco
 }
 KERNEL_EXPORT(early_return)
 
-KERNEL void different_barriers(uint32_t *a)
+extern "C" __global__ void different_barriers(uint32_t *a)
 {
     if (blockIdx.x == 1 && threadIdx.x == 70) {
         __syncthreads();
@@ -92,7 +92,7 @@ KERNEL void different_barriers(uint32_t *a)
 KERNEL_EXPORT(different_barriers)
 
 /* Each wave agrees, the workgroup does not. */
-KERNEL void different_waves(uint32_t *a)
+extern "C" __global__ void different_waves(uint32_t *a)
 {
     if (wave_id() == 1) {
         __syncthreads();
@@ -104,7 +104,7 @@ KERNEL void different_waves(uint32_t *a)
 }
 KERNEL_EXPORT(different_waves)
 
-KERNEL void different_waits(uint32_t *a)
+extern "C" __global__ void different_waits(uint32_t *a)
 {
     if (lane_id() < 5)
         a[lane_id()] = __shfl(threadIdx.x, 0);
@@ -112,7 +112,7 @@ KERNEL void different_waits(uint32_t *a)
 }
 KERNEL_EXPORT(different_waits)
 
-KERNEL void shuffles(uint32_t *a, double *d, uint64_t *m)
+extern "C" __global__ void shuffles(uint32_t *a, double *d, uint64_t *m)
 {
     const unsigned i = thread_id();
     a[i * 4 + 0] = __shfl(i * 10, i + 3);
@@ -129,7 +129,7 @@ KERNEL void shuffles(uint32_t *a, double *d, uint64_t *m)
 KERNEL_EXPORT(shuffles)
 
 /* Only lanes 0 .. 7 of each wave are left when these operations come. */
-KERNEL void inactive(uint32_t *a, uint64_t *m)
+extern "C" __global__ void inactive(uint32_t *a, uint64_t *m)
 {
     const unsigned i = thread_id();
     if (lane_id() >= 8)
@@ -142,7 +142,7 @@ KERNEL void inactive(uint32_t *a, uint64_t *m)
 KERNEL_EXPORT(inactive)
 
 /* A wave operation is none of the other waves' business. */
-KERNEL void one_wave(uint32_t *a)
+extern "C" __global__ void one_wave(uint32_t *a)
 {
     __shared__ uint32_t sum;
     if (wave_id() == 1) {
@@ -155,7 +155,7 @@ KERNEL void one_wave(uint32_t *a)
 }
 KERNEL_EXPORT(one_wave)
 
-KERNEL void unwritten(uint32_t *a)
+extern "C" __global__ void unwritten(uint32_t *a)
 {
     __shared__ uint32_t t[LANES];
     DYNAMIC_SHARED(uint32_t, more);
@@ -166,7 +166,7 @@ KERNEL void unwritten(uint32_t *a)
 }
 KERNEL_EXPORT(unwritten)
 
-KERNEL void functions(float *y, const float *x, uint32_t n)
+extern "C" __global__ void functions(float *y, const float *x, uint32_t n)
 {
     const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n)
@@ -180,7 +180,7 @@ KERNEL void functions(float *y, const float *x, uint32_t n)
 }
 KERNEL_EXPORT(functions)
 
-KERNEL void atomics(uint32_t *counts, float *sum, double *wide, uint64_t *most)
+extern "C" __global__ void atomics(uint32_t *counts, float *sum, double *wide, uint64_t *most)
 {
     const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
     atomicAdd(&counts[i % 2], 1u);
@@ -193,7 +193,7 @@ KERNEL void atomics(uint32_t *counts, float *sum, double *wide, uint64_t *most)
 KERNEL_EXPORT(atomics)
 
 /* Values through every way that hides them from the optimiser. */
-KERNEL void hidden(float *a, const float *b)
+extern "C" __global__ void hidden(float *a, const float *b)
 {
     typedef vec<float, 4>::type quad;
     const unsigned i = 4 * (blockIdx.x * blockDim.x + threadIdx.x);
@@ -206,7 +206,7 @@ KERNEL void hidden(float *a, const float *b)
 }
 KERNEL_EXPORT(hidden)
 
-KERNEL void nothing()
+extern "C" __global__ void nothing()
 {
 }
 KERNEL_EXPORT(nothing)

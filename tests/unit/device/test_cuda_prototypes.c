@@ -27,6 +27,9 @@
 #define gpu_context CUctx_st
 #include "../../../src/device/gpu_calls.h"
 
+#define FACT(fact, cuda, hip, cuda_rule, hip_rule) CUDA_##fact = (cuda),
+enum { GPU_FACT_TABLE(FACT) };
+
 /* The header calls the newest revision by the bare name; this one is the first. */
 #undef cuEventElapsedTime
 CUresult cuEventElapsedTime(float *, CUevent, CUevent);
@@ -38,9 +41,8 @@ CUresult cuFuncGetParamInfo(CUfunction, size_t, size_t *, size_t *);
     _Static_assert(__builtin_types_compatible_p(__typeof__(theirs), __typeof__(*(ours))), #theirs);
 #define SAME_SHARED(member, cuda_name, hip_name, need, parameters) SAME(cuda_name, ((struct gpu_calls *)0)->member)
 /* A function's members would become its macros' names: all ours have the symbol's. */
-#define SAME_OWN(name, need, parameters) SAME(name, ((struct cuda_calls *)0)->name)
-GPU_CALLS(SAME_SHARED)
-CUDA_CALLS(SAME_OWN)
+#define SAME_OWN(name, need, parameters) SAME(name, ((struct gpu_calls *)0)->name)
+GPU_CALLS(SAME_SHARED, SAME_OWN, GPU_NOTHING)
 
 #define EQUAL(ours, theirs) _Static_assert((int)(ours) == (int)(theirs), #theirs);
 EQUAL(GPU_SUCCESS, CUDA_SUCCESS)

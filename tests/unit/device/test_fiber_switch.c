@@ -20,8 +20,8 @@
 #include "../../../src/device/fiber_switch.c"
 #undef fiber_make
 #undef fiber_switch
-#undef ROOFTILE_DEVICE_FIBER_SWITCH_H
-#include "../../../src/device/fiber_switch.h"
+void *fiber_make(void *top, size_t size, void (*function)(void *argument), void *argument);
+void fiber_switch(void **from, void *to);
 
 #if defined(__SANITIZE_ADDRESS__)
 #define ASAN

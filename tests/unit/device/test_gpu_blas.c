@@ -23,16 +23,16 @@ static void check_product(struct loaded *loaded, struct device *device, size_t w
 {
     const struct launch_args *args = &loaded->args;
     const enum blas_type out = types[which].out;
-    const size_t bytes = element_bytes(out);
+    const size_t bytes = blas_types[out].bytes;
     struct err err = {0};
     set_launch(loaded, types[which].in, out, shape & 1, shape & 2, shape & 4 ? -2 : 1, shape & 4 ? 1 : 0);
     if (device->ops->launch(device, &loaded->launch, &err))
-        fail_msg("%s, shape %u: %s", blas_type_names[types[which].in], shape, err.text);
+        fail_msg("%s, shape %u: %s", blas_types[types[which].in].name, shape, err.text);
     for (size_t i = 0; i < (size_t)BATCH * M * N; i++) {
         const double got = get(loaded->memory[0], out, i), want = expected(args, i / (M * N), i / N % M, i % N);
         if (got != want)
-            fail_msg("%s to %s, shape %u, element %zu: %g, expected %g", blas_type_names[types[which].in],
-                     blas_type_names[out], shape, i, got, want);
+            fail_msg("%s to %s, shape %u, element %zu: %g, expected %g", blas_types[types[which].in].name,
+                     blas_types[out].name, shape, i, got, want);
     }
     assert_int_equal(((const uint8_t *)loaded->memory[0])[(size_t)BATCH * M * N * bytes], 0x5a);
 }
@@ -104,7 +104,7 @@ static void refuses(void **state)
         const char *file, *name, *says;
     } cases[] = {
         {"/nowhere/blas.so", rig->blas->place.name, " (/nowhere/blas.so: "},
-        {"libm.so.6", rig->blas->place.name, "what was opened in its place lacks all functions of "},
+        {"libm.so.6", rig->blas->place.name, " (libm.so.6 lacks all functions of "},
         {rig->fake, "blass", "the device has no library 'blass'; it may have "},
         {rig->fake, "openblas", "the device has no library 'openblas'; it may have "},
     };
@@ -314,7 +314,7 @@ static void knows_what_old_ones_lack(void **state)
     const enum status status = load_gemm(&loaded, device, rig, BLAS_XF32, BLAS_F32, &err);
     if (cuda) {
         assert_int_equal(status, ERR_UNSUPPORTED);
-        assert_says(err.text, "what was opened in its place lacks cublasSetMathMode");
+        assert_says(err.text, "libfake_cublas_old.so lacks cublasSetMathMode)");
     } else {
         assert_int_equal(status, STATUS_OK);
         set_launch(&loaded, BLAS_XF32, BLAS_F32, false, false, 1, 0);

@@ -112,10 +112,10 @@ static void cublas_agrees(void **state)
     const struct blas_numbers *ex = &blas_cublas.numbers;
     const struct blas_numbers *lt = &blas_cublaslt.numbers;
     const struct number numbers[] = {
-        {"CUBLAS_OP_N", ex->straight},
-        {"CUBLAS_OP_T", ex->turned},
-        {"CUBLAS_OP_N", lt->straight},
-        {"CUBLAS_OP_T", lt->turned},
+        {"CUBLAS_OP_N", ex->plain},
+        {"CUBLAS_OP_T", ex->transposed},
+        {"CUBLAS_OP_N", lt->plain},
+        {"CUBLAS_OP_T", lt->transposed},
         {"CUBLAS_COMPUTE_32F", ex->sum_f32},
         {"CUBLAS_COMPUTE_32F", lt->sum_f32},
         {"CUBLAS_COMPUTE_32F_FAST_TF32", ex->sum_xf32},
@@ -152,8 +152,8 @@ static void cublaslt_agrees(void **state)
 {
     const struct blas_numbers *lt = &blas_cublaslt.numbers;
     const struct number numbers[] = {
-        {"CUBLASLT_MATMUL_DESC_TRANSA", lt->turn_a},
-        {"CUBLASLT_MATMUL_DESC_TRANSB", lt->turn_b},
+        {"CUBLASLT_MATMUL_DESC_TRANSA", lt->transpose_a},
+        {"CUBLASLT_MATMUL_DESC_TRANSB", lt->transpose_b},
         {"CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT", lt->batch_count},
         {"CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET", lt->batch_stride},
         {"CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES", lt->workspace},
@@ -183,8 +183,8 @@ static void rocblas_agrees(void **state)
 {
     const struct blas_numbers *ex = &blas_rocblas.numbers;
     const struct number numbers[] = {
-        {"rocblas_operation_none", ex->straight},
-        {"rocblas_operation_transpose", ex->turned},
+        {"rocblas_operation_none", ex->plain},
+        {"rocblas_operation_transpose", ex->transposed},
         {"rocblas_datatype_f16_r", TYPE(ex, BLAS_F16)},
         {"rocblas_datatype_f32_r", TYPE(ex, BLAS_F32)},
         {"rocblas_datatype_f32_r", TYPE(ex, BLAS_XF32)},
@@ -206,8 +206,8 @@ static void hipblas_agrees(void **state)
 {
     const struct blas_numbers *lt = &blas_hipblaslt.numbers;
     const struct number numbers[] = {
-        {"HIPBLAS_OP_N", lt->straight},
-        {"HIPBLAS_OP_T", lt->turned},
+        {"HIPBLAS_OP_N", lt->plain},
+        {"HIPBLAS_OP_T", lt->transposed},
         {"HIPBLAS_COMPUTE_32F", lt->sum_f32},
         {"HIPBLAS_COMPUTE_32F_FAST_TF32", lt->sum_xf32},
         {"HIPBLAS_COMPUTE_64F", lt->sum_f64},
@@ -224,8 +224,8 @@ static void hipblaslt_agrees(void **state)
 {
     const struct blas_numbers *lt = &blas_hipblaslt.numbers;
     const struct number numbers[] = {
-        {"HIPBLASLT_MATMUL_DESC_TRANSA", lt->turn_a},
-        {"HIPBLASLT_MATMUL_DESC_TRANSB", lt->turn_b},
+        {"HIPBLASLT_MATMUL_DESC_TRANSA", lt->transpose_a},
+        {"HIPBLASLT_MATMUL_DESC_TRANSB", lt->transpose_b},
         {"HIPBLASLT_MATRIX_LAYOUT_BATCH_COUNT", lt->batch_count},
         {"HIPBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET", lt->batch_stride},
         {"HIPBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES", lt->workspace},
@@ -239,25 +239,24 @@ static void hipblaslt_agrees(void **state)
 /* What is installed where a run would find it, with its functions; its handle is needed for nothing here. */
 static void open_installed(struct gpu_library *library, const struct gpu_blas *blas)
 {
-    struct text missing = {0};
+    struct err err = {0};
     library->blas = blas;
-    for (const char *const *file = blas->place.files; *file && !library->file.handle; file++)
-        library->file.handle = dlopen(*file, RTLD_NOW | RTLD_LOCAL);
-    if (!library->file.handle)
-        skip();
-    if (!library_find_symbols(library, library->file.handle, blas->symbols, blas->place.name, &missing))
-        fail_msg("%s lacks %s", blas->place.name, missing.data);
+    if (!library_open(&library->file, library, &blas->place, &err))
+        return;
+    if (strstr(err.text, " lacks "))
+        fail_msg("%s", err.text);
+    skip();
 }
 
 static void cublas_has_all(void **state)
 {
-    struct blas_ex ex = {0};
+    struct gpu_library ex = {0};
     int major = 0;
     (void)state;
-    open_installed(&ex.library, &blas_cublas);
-    assert_int_equal(ex.library.property(0, &major), 0);
+    open_installed(&ex, &blas_cublas);
+    assert_int_equal(ex.property(0, &major), 0);
     assert_in_range(major, 11, 99);
-    assert_non_null(ex.library.text(15));
+    assert_non_null(ex.text(15));
 }
 
 /* Descriptions need no GPU: attributes that cuBLASLt does not know, or of another size, it refuses. */
@@ -267,12 +266,12 @@ static void cublaslt_takes_descriptions(void **state)
         enum blas_type in, out;
     } types[] = {{BLAS_F64, BLAS_F64}, {BLAS_F32, BLAS_F32}, {BLAS_XF32, BLAS_F32},
                  {BLAS_F16, BLAS_F16}, {BLAS_I8, BLAS_I32},  {BLAS_E4M3, BLAS_BF16}};
-    struct blas_lt lt = {0};
+    struct gpu_library lt = {0};
     struct err err = {0};
     int major = 0;
     (void)state;
-    open_installed(&lt.library, &blas_cublaslt);
-    assert_int_equal(lt.library.property(0, &major), 0);
+    open_installed(&lt, &blas_cublaslt);
+    assert_int_equal(lt.property(0, &major), 0);
     assert_in_range(major, 11, 99);
     for (size_t i = 0; i < COUNT_OF(types); i++) {
         const struct blas_product product = {.in = types[i].in,
@@ -289,7 +288,7 @@ static void cublaslt_takes_descriptions(void **state)
                                              .next_d = 3072,
                                              .batch = 2};
         if (blas_lt_describe(&lt, &product, &err))
-            fail_msg("%s: %s", blas_type_names[types[i].in], err.text);
+            fail_msg("%s: %s", blas_types[types[i].in].name, err.text);
         blas_lt_forget(&lt);
     }
 }

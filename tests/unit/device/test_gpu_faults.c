@@ -135,7 +135,7 @@ static void survives_any_failing_call(void **state)
 {
     const struct suite *suite = *state;
     use_fake(suite->rig, suite->rig->full);
-    for (const struct library_symbol *row = suite->rig->vendor->symbols; row->name; ++row)
+    for (const struct library_symbol *row = suite->rig->vendor->place.symbols; row->name; ++row)
         for (size_t k = 0; k < suite->fault_count && row->need == GPU_REQUIRED; ++k) {
             unsigned nth = 1;
             while (survives_failure(suite, row->name, nth, &suite->faults[k]))
@@ -237,7 +237,7 @@ static void classifies_codes(void **state)
             char text[128];
             use_fake(rig, bare ? rig->bare : rig->full);
             assert_int_equal(gpu_find_library(gpu, &err), STATUS_OK);
-            assert_int_equal(gpu_check(gpu, cases[i].code, offsetof(struct gpu, api.init), &err), cases[i].status);
+            assert_int_equal(gpu_check(gpu, cases[i].code, offsetof(struct gpu_calls, init), &err), cases[i].status);
             if (cases[i].text && !bare)
                 snprintf(text, sizeof(text), "%s: %s", rig->init, cases[i].text);
             else

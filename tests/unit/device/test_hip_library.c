@@ -9,7 +9,7 @@
 #define BROKEN "fake_hip_broken"
 
 /* What was found where, or why nothing was. */
-static enum status search(struct hip *found, struct err *err)
+static enum status search(struct gpu *found, struct err *err)
 {
     struct gpu *gpu = gpu_new(&hip_vendor);
     const enum status status = gpu_find_library(gpu, err);
@@ -71,21 +71,21 @@ static void uninstall(const struct install *made)
 
 static void takes_the_highest_version_of_rocm_path(void **state)
 {
-    struct hip library;
+    struct gpu library;
     struct err err = {0};
     (void)state;
     const struct install made = install();
     clear_environment();
     setenv("ROCM_PATH", made.root, 1);
     assert_int_equal(search(&library, &err), STATUS_OK);
-    assert_true(text_starts(library.gpu.path, made.lib));
-    assert_true(text_ends(library.gpu.path, "/libamdhip64.so.10.1"));
+    assert_true(text_starts(library.library.path, made.lib));
+    assert_true(text_ends(library.library.path, "/libamdhip64.so.10.1"));
     uninstall(&made);
 }
 
 static void searches_the_loaders_folders(void **state)
 {
-    struct hip library;
+    struct gpu library;
     struct err err = {0};
     char path[128];
     (void)state;
@@ -96,13 +96,13 @@ static void searches_the_loaders_folders(void **state)
     snprintf(path, sizeof(path), ":/nonexistent:%s:", made.lib);
     setenv("LD_LIBRARY_PATH", path, 1);
     assert_int_equal(search(&library, &err), STATUS_OK);
-    assert_true(text_starts(library.gpu.path, made.lib));
+    assert_true(text_starts(library.library.path, made.lib));
     uninstall(&made);
 }
 
 static void names_what_is_missing(void **state)
 {
-    struct hip library;
+    struct gpu library;
     struct err err = {0};
     (void)state;
     use_fake(&hip_rig, BROKEN);
@@ -122,14 +122,17 @@ static void names_what_is_missing(void **state)
 /* Only where the machine has no library of its own. */
 static void lists_where_it_searched(void **state)
 {
-    struct hip library;
+    struct gpu library;
     struct err err = {0};
     (void)state;
     clear_environment();
     if (search(&library, &err) == STATUS_OK)
         skip();
-    assert_says(err.text,
-                "no libamdhip64.so in $ROCM_PATH/lib, /opt/rocm/lib, /opt/rocm/core*/lib or the loader's path");
+    assert_says(
+        err.text,
+        "no $ROCM_PATH/lib/libamdhip64.so*, /opt/rocm/lib/libamdhip64.so*, /opt/rocm/core*/lib/libamdhip64.so*, "
+        "$LD_LIBRARY_PATH/libamdhip64.so*, libamdhip64.so.{30..5}, libamdhip64.so; another place: "
+        "ROOFTILE_HIP_LIBRARY");
 }
 
 static void knows_both_names_of_a_function(void **state)
@@ -140,12 +143,12 @@ static void knows_both_names_of_a_function(void **state)
     } cases[] = {{FULL, true, true}, {OLD, true, false}, {BARE, false, false}};
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); ++i) {
-        struct hip library;
+        struct gpu library;
         struct err err = {0};
         use_fake(&hip_rig, cases[i].library);
         assert_int_equal(search(&library, &err), STATUS_OK);
-        assert_int_equal(library.calls.hipExtModuleLaunchKernel != NULL, cases[i].extended);
-        assert_int_equal(library.calls.hipGetDevicePropertiesR0600 != NULL, cases[i].renewed);
+        assert_int_equal(library.api.hipExtModuleLaunchKernel != NULL, cases[i].extended);
+        assert_int_equal(library.api.hipGetDevicePropertiesR0600 != NULL, cases[i].renewed);
     }
 }
 

@@ -21,15 +21,18 @@
 #define gpu_uuid hipUUID_t
 #include "../../../src/device/gpu_calls.h"
 
+#define FACT(fact, cuda, hip, cuda_rule, hip_rule) HIP_##fact = (hip),
+enum { GPU_FACT_TABLE(FACT) };
+
 #define SAME(theirs, ours)                                                                                             \
     _Static_assert(__builtin_types_compatible_p(__typeof__(theirs), __typeof__(*(ours))), #theirs);
 #define SAME_SHARED(member, cuda_name, hip_name, need, parameters) SAME(hip_name, ((struct gpu_calls *)0)->member)
-#define SAME_OWN(name) SAME(name, ((struct hip_calls *)0)->name)
+#define SAME_OWN(name) SAME(name, ((struct gpu_calls *)0)->name)
 #if HIP_VERSION_MAJOR < 6 /* whose header lacks it */
 hipError_t hipModuleLaunchCooperativeKernel(hipFunction_t, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
                                             unsigned, hipStream_t, void **);
 #endif
-GPU_CALLS(SAME_SHARED)
+GPU_CALLS(SAME_SHARED, GPU_NOTHING, GPU_NOTHING)
 SAME_OWN(hipSetDevice)
 SAME_OWN(hipMemcpy)
 SAME_OWN(hipMemcpyAsync)

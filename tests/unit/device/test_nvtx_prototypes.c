@@ -21,7 +21,7 @@
 #pragma GCC diagnostic pop
 
 #ifdef NVTX_VERSION
-#include "../../../src/device/nvtx.h"
+#include "../../../src/device/gpu.h"
 
 #define EQUAL(ours, theirs) _Static_assert((int)(ours) == (int)(theirs), #theirs);
 EQUAL(NVTX_CORE, NVTX_CB_MODULE_CORE)

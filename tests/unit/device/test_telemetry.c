@@ -106,7 +106,7 @@ static struct device_info info_of(const char *bdf)
     struct device_info info = {0};
     struct telemetry telemetry;
     telemetry_open(&telemetry, bdf);
-    telemetry_describe(&info, &telemetry);
+    telemetry_describe(&info, &telemetry, "1002");
     return info;
 }
 

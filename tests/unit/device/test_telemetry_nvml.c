@@ -3,8 +3,6 @@
 
 #include <math.h>
 
-#include "../../../src/device/telemetry_nvml.h"
-
 static void use_nvml(const char *path)
 {
     setenv("ROOFTILE_NVML_LIBRARY", path, 1);

@@ -189,7 +189,8 @@ static void confirmation_decides_this_run(void **state)
     assert_int_equal(points, 1);
     keep_case(&n, 3, 4200);
     assert_int_equal(confirm(&n, &points), STATUS_OK);
-    assert_string_equal(gate(&n), "tentative copy/n=4 +5; = 0 4");
+    assert_string_equal(gate(&n), "confirmed copy/n=4 +5; = 1 1"); /* red in the first run */
+    assert_string_equal(gate(&n), "confirmed copy/n=4 +5; = 1 1");
     assert_int_equal(count_of(&n, "SELECT count(*) FROM point WHERE length(trials) = 72 AND remeasured = 6"), 2);
     keep_case(&n, 3, 4200);
     ((struct result_case *)n.result.cases)[0].verification.verdict = VERIFY_FAIL;
@@ -201,6 +202,102 @@ static void confirmation_decides_this_run(void **state)
     close_history(&n);
 }
 
+/* Slow when it was measured, and fast whenever it is measured again: the median of all trials may still be slow. */
+static void what_was_measured_again_must_show_it_too(void **state)
+{
+    struct runs n;
+    size_t points = 0;
+    (void)state;
+    open_history(&n, 23);
+    add_runs(&n, 10);
+    n.ratio[3] = 1.05;
+    add_runs(&n, 1);
+    n.ratio[3] = 1;
+    keep_case(&n, 3, 4000);
+    for (size_t trial = 0; trial < 2; trial++) /* two slow ones of six: five of all nine */
+        n.trials[3][trial].median_ns = 4200;
+    assert_int_equal(confirm(&n, &points), STATUS_OK);
+    assert_string_equal(gate(&n), "tentative copy/n=4 +4; = 0 4");
+    n.ratio[3] = 1.05;
+    add_runs(&n, 1); /* confirmed by the next run, as ever */
+    assert_string_equal(gate(&n), "confirmed copy/n=4 +4; = 1 1");
+    close_history(&n);
+}
+
+/* All cases of a class moved: its cases are measured again, and together they say so. */
+static void a_class_is_confirmed_in_its_first_run(void **state)
+{
+    struct runs n;
+    size_t points = 0;
+    (void)state;
+    open_history(&n, 24);
+    add_runs(&n, 10);
+    for (size_t k = 0; k < LONE; k++)
+        n.ratio[k] = 1.05;
+    add_runs(&n, 1);
+    assert_string_equal(gate(&n), "tentative suite:memory +5; = 0 4");
+    make_run(&n);
+    n.run--;
+    n.result.case_count = LONE;
+    assert_int_equal(confirm(&n, &points), STATUS_OK);
+    assert_int_equal(points, LONE);
+    assert_string_equal(gate(&n), "confirmed suite:memory +5; = 1 1");
+    close_history(&n);
+}
+
+/* ---- identity ---- */
+
+static void other_data_is_another_series(void **state)
+{
+    struct runs n;
+    (void)state;
+    open_history(&n, 25);
+    add_runs(&n, 10);
+    n.ratio[1] = n.ratio[2] = n.ratio[3] = 1.2;
+    for (int run = 0; run < 2; run++) {
+        make_run(&n);
+        n.cases[1].identity.parts[IDENTITY_INPUTS][0] = 'f';
+        n.cases[2].identity.parts[IDENTITY_WORK][0] = 'f';
+        n.cases[3].identity.parts[IDENTITY_LAUNCH][0] = 'f';
+        add_it(&n);
+        assert_string_equal(gate(&n), run ? "confirmed copy/n=4 +20; = 1 1"
+                                          : "tentative copy/n=4 +20; changed copy/n=2; changed copy/n=3; = 0 4");
+    }
+    close_history(&n);
+}
+
+static void the_cause_is_what_changed(void **state)
+{
+    static const struct {
+        enum identity_part part;
+        const char *cause;
+    } rows[] = {{IDENTITY_CODE, "code"}, {IDENTITY_LAUNCH, "launch"}, {IDENTITY_CHECK, "environment"}};
+    (void)state;
+    for (size_t k = 0; k < sizeof(rows) / sizeof(*rows); k++) {
+        struct runs n;
+        struct arena arena = {0};
+        struct history_gate out;
+        const struct gate_options options = gate_defaults();
+        open_history(&n, 26);
+        add_runs(&n, 10);
+        n.ratio[1] = 1.2;
+        for (int run = 0; run < 2; run++) {
+            make_run(&n);
+            n.cases[1].identity.parts[rows[k].part][0] = 'f';
+            add_it(&n);
+        }
+        assert_int_equal(history_gate(&out, n.history, NULL, NULL, &options, &arena, &n.err), STATUS_OK);
+        assert_int_equal(out.series[0].finding, FINDING_CONFIRMED);
+        assert_string_equal(out.series[0].cause, rows[k].cause);
+        arena_release(&arena);
+        close_history(&n);
+    }
+}
+
+static void build_anew(struct runs *n)
+{
+    ((struct result_case *)n->result.cases)[0].identity.parts[IDENTITY_CODE][0] = 'f';
+}
 static void rename_case(struct runs *n)
 {
     ((struct result_case *)n->result.cases)[0].id = "copy/n=77;timer=batch";
@@ -230,6 +327,7 @@ static void what_does_not_belong_confirms_nothing(void **state)
     } cases[] = {
         {rename_case, "nothing that was measured again is in the newest run"},
         {time_otherwise, "nothing that was measured again is in the newest run"},
+        {build_anew, "nothing that was measured again is in the newest run"},
         {change_device, "has no run in the channel"},
         {change_environment, "the environment is not that of the newest run"},
         {predict_it, "a prediction"},
@@ -430,6 +528,10 @@ int main(void)
         cmocka_unit_test(older_runs_go_where_they_belong),
         cmocka_unit_test(failures_find_their_series),
         cmocka_unit_test(confirmation_decides_this_run),
+        cmocka_unit_test(what_was_measured_again_must_show_it_too),
+        cmocka_unit_test(a_class_is_confirmed_in_its_first_run),
+        cmocka_unit_test(other_data_is_another_series),
+        cmocka_unit_test(the_cause_is_what_changed),
         cmocka_unit_test(what_does_not_belong_confirms_nothing),
         cmocka_unit_test(devices_and_channels_do_not_mix),
         cmocka_unit_test(dropped_runs_take_no_finding_with_them),

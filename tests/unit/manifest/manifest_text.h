@@ -15,7 +15,7 @@ static inline enum status parse_text(const struct manifest **manifest, const cha
     char *json = arena_strdup(arena, text);
     for (char *p = json; *p; p++)
         *p = *p == '\'' ? '"' : *p;
-    const struct json *root = NULL;
+    const cJSON *root = NULL;
     const enum status status = json_parse(&root, "dir/m.json", json, strlen(json), arena, err);
     return status ? status : manifest_parse(manifest, "dir/m.json", root, arena, err);
 }

@@ -98,25 +98,33 @@ static void keeps_going_after_problems(void **state)
     put_kernel(f, "k/twice.json", "good", "s");
     put(f, "k/broken.json", "{ \"name\": \"wrecked\", \"summry\": \"s\" }");
     put(f, "k/cut.json", "{ \"name\": ");
+    put_kernel(f, "k/other.json", "other", "s");
+    put(f, "k/r.json", "{ \"schema\": \"https://rooftile.dev/schemas/result/2/result.schema.json\", \"cases\": [] }");
+    put(f, "k/suite.json", "{ \"name\": \"s\", \"cases\": [] }");
     const char *const dirs[] = {at(f, "k"), at(f, "missing")};
     struct catalog catalog;
     struct err err = {0};
     assert_int_equal(catalog_read(&catalog, dirs, 2, &f->arena, &err), STATUS_OK);
     assert_int_equal(catalog.count, 1);
     assert_int_equal(catalog.dir_count, 1);
-    assert_int_equal(catalog.problem_count, 4);
+    assert_int_equal(catalog.problem_count, 5); /* neither the result nor the suite */
     assert_string_equal(catalog.problems[0].name, "wrecked");
     assert_string_equal(catalog.problems[1].name, "cut");
-    assert_string_equal(catalog.problems[2].text, arena_printf(&f->arena, "%s: kernel 'good' is already in %s",
+    assert_string_equal(catalog.problems[2].text,
+                        arena_printf(&f->arena, "%s: kernel 'good' is also in %s: rename or remove one of them",
+                                     at(f, "k/good.json"), at(f, "k/twice.json")));
+    assert_string_equal(catalog.problems[3].text, arena_printf(&f->arena, "%s: kernel 'good' is already in %s",
                                                                at(f, "k/twice.json"), at(f, "k/good.json")));
-    assert_string_equal(catalog.problems[3].text,
+    assert_string_equal(catalog.problems[4].text,
                         arena_printf(&f->arena, "%s: there is no such folder", at(f, "missing")));
     const struct manifest *manifest = NULL;
     assert_int_equal(catalog_get(&manifest, &catalog, "wrecked", &err), ERR_CONFIG);
     assert_true(text_starts(err.text, at(f, "k/broken.json")));
     assert_true(text_ends(err.text, "/summry: unknown key; did you mean 'summary'?"));
     assert_int_equal(catalog_get(&manifest, &catalog, "cut", &err), ERR_CONFIG);
-    assert_int_equal(catalog_get(&manifest, &catalog, "good", &err), STATUS_OK);
+    assert_int_equal(catalog_get(&manifest, &catalog, "other", &err), STATUS_OK);
+    assert_int_equal(catalog_get(&manifest, &catalog, "good", &err), ERR_CONFIG); /* which of the two? */
+    assert_true(text_starts(err.text, at(f, "k/good.json")));
     assert_int_equal(catalog_read(&catalog, dirs + 1, 1, &f->arena, &err), ERR_IO);
 }
 

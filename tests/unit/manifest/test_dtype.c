@@ -10,9 +10,8 @@
 
 #include <cmocka.h>
 
+#include "rooftile/arena.h"
 #include "rooftile/dtype.h"
-
-#define COUNT_OF(array) (sizeof(array) / sizeof(*(array)))
 
 static double load_one(enum dtype dtype, uint64_t code)
 {

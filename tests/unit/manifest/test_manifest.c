@@ -11,8 +11,6 @@
 #include "manifest_examples.h"
 #include "manifest_text.h"
 
-#define COUNT_OF(array) (sizeof(array) / sizeof(*(array)))
-
 static const char full[] =
     "{ '//': 'everything at once', '$schema': 'x', 'name': 'full', 'summary': 'all keys', 'tags': ['memory', 'new'], "
     "'class': 'latency',\n"
@@ -646,7 +644,7 @@ static void buffer_mistakes(void **state)
          "/check: nothing verifies this kernel: output 'a' needs an expect or a reference in /check"},
         {"'expect': { 'a':", "'expect': { 'A':", "/check/expect/A: unknown buffer 'A'; did you mean 'a'?"},
         {"'expect': { 'a':", "'expect': { 'b':",
-         "/check/expect/b: buffer 'b' is no output: its role is neither out nor inout"},
+         "/check/expect/b: buffer 'b' is not an output: its role must be out or inout"},
         {"'a': 'i % 7 + 3 * (i % 5)'", "'a': { 'expr': 'i', 'relative': '1' }",
          "/check/expect/a/relative: unknown key"},
         {"'a': 'i % 7 + 3 * (i % 5)'", "'a': { 'rel': '1' }", "/check/expect/a: the key 'expr' is missing"},
@@ -711,7 +709,8 @@ static void step_mistakes(void **state)
          "/metrics/cycles_per_step/reduce: unknown reduce 'medain'; did you mean 'median'?"},
         {"'expr': 'x / n'", "'expr': 'y / n'",
          "/metrics/cycles_per_step/expr: in \"y / n\": unknown name 'y' at column 1; did you mean 'n'?"},
-        {"'output': 'c'", "'output': 'b'", "/check/reference/output: is no output: its role is neither out nor inout"},
+        {"'output': 'c'", "'output': 'b'",
+         "/check/reference/output: must name an output, a buffer of role out or inout"},
         {"'kernel': 'gemm_reference'", "'kernel': 'full'",
          "/check/reference/kernel: a kernel cannot be its own reference"},
         {"'samples': 100", "'samples': 0", "/check/reference/samples: must be at least 1"},

@@ -12,8 +12,6 @@
 #include "manifest_text.h"
 #include "rooftile/file.h"
 
-#define COUNT_OF(array) (sizeof(array) / sizeof(*(array)))
-
 static char folder[] = "/tmp/rooftile-extends-XXXXXX";
 
 static const char base[] =

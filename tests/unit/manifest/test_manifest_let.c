@@ -9,8 +9,6 @@
 
 #include "manifest_text.h"
 
-#define COUNT_OF(array) (sizeof(array) / sizeof(*(array)))
-
 /* clang-format off */
 static const char tiled[] =
     "{ 'name': 'tiled', 'summary': 'let', 'params': { 'n': 1000, 'dtype': 'f32', 'VEC': 4, 'block': 64, 'unused': 1 "

@@ -11,8 +11,6 @@
 #include "manifest_examples.h"
 #include "manifest_text.h"
 
-#define COUNT_OF(array) (sizeof(array) / sizeof(*(array)))
-
 /* As many arguments and events as allowed, and one more. */
 static void limits(void **state)
 {

@@ -9,8 +9,6 @@
 
 #include "rooftile/manifest.h"
 
-#define COUNT_OF(array) (sizeof(array) / sizeof(*(array)))
-
 static void texts(void **state)
 {
     (void)state;
@@ -89,7 +87,7 @@ static void json_values(void **state)
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct arena arena = {0};
         struct err err = {0};
-        const struct json *json = NULL;
+        const cJSON *json = NULL;
         assert_int_equal(json_parse(&json, "p", cases[i].json, strlen(cases[i].json), &arena, &err), STATUS_OK);
         struct param_value value;
         const enum status status = param_from_json(&value, json, &arena, &err);

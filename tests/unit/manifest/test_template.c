@@ -8,8 +8,6 @@
 
 #include "manifest_text.h"
 
-#define COUNT_OF(array) (sizeof(array) / sizeof(*(array)))
-
 /* A manifest with the template under test as its only define. */
 static const char with_define[] = "{ 'name': 'k', 'summary': 's', 'params': { 'n': 4096, 'half': 0.5, 'dtype': 'f16', "
                                   "'layout': 'nt', 'lens': [1, 2.5, 3] },\n"

@@ -97,7 +97,7 @@ static const struct {
     {"matrix_f16", 2048, 512, 4096, 8192}, {"matrix_bf16", 2048, 512, 4096, 8192},
     {"matrix_fp8", 0, 1024, 8192, 16384},  {"matrix_i8", 4096, 2048, 8192, 16384},
     {"matrix_i4", 8192, 4096, 0, 0},       {"matrix_fp6", 0, 0, 0, 16384},
-    {"matrix_fp4", 0, 0, 0, 32768},
+    {"matrix_fp4", 0, 0, 0, 32768},        {"transcendental", 16, 16, 16, 16},
 };
 
 static double sm_rate(const char *arch, const char *unit)
@@ -140,18 +140,76 @@ static void test_nvidia_peaks(void **state)
                          unit->clock_hz, expected);
         }
     }
-    assert_int_equal(seen, 52);
+    assert_int_equal(seen, 57);
+}
+
+/* A data sheet has no peak of exponentials: its target's rate, units and clock make one, which says so. */
+static void test_derived_peaks(void **state)
+{
+    static const struct {
+        const char *file;
+        double per_clock, peak;
+    } cases[] = {{"mi300x.json", 16, 16 * 304 * 2.1e9},
+                 {"mi210.json", 16, 16 * 104 * 1.7e9},
+                 {"h100.json", 16, 16 * 132 * 1.98e9}};
+    (void)state;
+    for (size_t k = 0; k < sizeof(cases) / sizeof(cases[0]); k++) {
+        struct machine machine;
+        struct err err = {0};
+        char path[512];
+        snprintf(path, sizeof(path), MACHINES "%s", cases[k].file);
+        assert_int_equal(machine_read(&machine, path, &err), STATUS_OK);
+        const struct machine_unit *unit = machine_unit(&machine, TRANSCENDENTAL_UNIT);
+        assert_non_null(unit);
+        assert_near(unit->peak.vendor, cases[k].peak, 1e6);
+        assert_memory_equal(unit->peak.vendor_source, "derived: ", 9);
+        const uint32_t before = machine.unit_count;
+        machine_derive(&machine); /* what it has stays */
+        assert_int_equal(machine.unit_count, before);
+    }
+    struct machine nobody = {.arch = "gfx9999", .cus = 4, .core_hz = 1e9};
+    machine_derive(&nobody);
+    assert_int_equal(nobody.unit_count, 0);
+}
+
+static void test_limits(void **state)
+{
+    static const struct target_facts rates = {.rate_f32 = 64, .rate_bytes = 256};
+    struct machine limits;
+    (void)state;
+    machine_limits(&limits, &rates, 2, 4e9);
+    assert_near(limits.levels[0].bandwidth.vendor, 2048e9, 1);
+    assert_near(machine_unit(&limits, "vector_f32")->peak.vendor, 512e9, 1);
+    assert_near(machine_unit(&limits, "vector_f16")->peak.vendor, 1024e9, 1);
+    assert_true(machine_unit(&limits, "vector_f64")->peak.vendor == 0); /* not known: no limit */
+    assert_null(machine_unit(&limits, "vector_i32"));
+}
+
+static void test_unit_names(void **state)
+{
+    static const char *const known[] = {"vector_f32",      "vector_i32", "matrix_xf32",
+                                        "matrix_e4m3fnuz", "matrix_fp6", "transcendental"};
+    static const char *const unknown[] = {"vector_fp32", "vector_",  "vector",         "f32",
+                                          "tensor_f16",  "matrix_f", "vector_f32 f64", ""};
+    (void)state;
+    for (size_t k = 0; k < sizeof(known) / sizeof(*known); k++)
+        if (!machine_unit_known(known[k]))
+            fail_msg("%s", known[k]);
+    for (size_t k = 0; k < sizeof(unknown) / sizeof(*unknown); k++)
+        if (machine_unit_known(unknown[k]))
+            fail_msg("'%s' is a unit", unknown[k]);
+    assert_string_equal(machine_unit_rate("transcendental"), "OP/s");
 }
 
 /* A shipped number without a source would be a guess. */
-static void check_sources(const struct json *json, const char *file)
+static void check_sources(const cJSON *json, const char *file)
 {
-    if (json->type == JSON_NUMBER && json->key && strcmp(json->key, "value") == 0) {
-        const struct json *source = json_member(json->parent, "source");
-        if (!source || !strlen(source->string))
+    if (cJSON_IsNumber(json_member(json, "value"))) {
+        const cJSON *source = json_member(json, "source");
+        if (!source || !strlen(source->valuestring))
             fail_msg("%s: a value without a source", file);
     }
-    for (const struct json *child = json->first; child; child = child->next)
+    for (const cJSON *child = json->child; child; child = child->next)
         check_sources(child, file);
 }
 
@@ -161,15 +219,15 @@ static void test_sources(void **state)
     for (size_t k = 0; k < sizeof(shipped) / sizeof(shipped[0]); k++) {
         struct arena arena = {0};
         struct err err = {0};
-        const struct json *root;
+        const cJSON *root;
         char path[512];
         snprintf(path, sizeof(path), MACHINES "%s", shipped[k].file);
         if (json_read(&root, path, &arena, &err))
             fail_msg("%s", err.text);
         check_sources(root, shipped[k].file);
-        const struct json *facts = json_member(root, "facts");
-        for (const struct json *fact = facts->first; fact; fact = fact->next)
-            assert_int_equal(fact->type, JSON_OBJECT);
+        const cJSON *facts = json_member(root, "facts");
+        for (const cJSON *fact = facts->child; fact; fact = fact->next)
+            assert_true(cJSON_IsObject(fact));
         arena_release(&arena);
     }
 }
@@ -268,7 +326,7 @@ static const struct {
     {"{" DRAM "}", "the key 'name' is missing"},
     {HEAD "\"levels\":[]}", "no memory level"},
     {HEAD DRAM ",\"unitz\":[]}", "did you mean 'units'"},
-    {HEAD DRAM ",\"kind\":\"guessed\"}", "'guessed' is not a value of 'kind'"},
+    {HEAD DRAM ",\"kind\":\"guessed\"}", "unknown kind 'guessed'"},
     {HEAD DRAM ",\"facts\":{\"cus\":1.5}}", "whole number"},
     {HEAD DRAM ",\"facts\":{\"cus\":-4}}", "above 0"},
     {HEAD "\"levels\":[{\"name\":\"DRAM\",\"bandwidth\":{\"vendor\":{\"value\":1e9}}}]}", "'source' is missing"},
@@ -297,7 +355,7 @@ static void test_bad(void **state)
         struct arena arena = {0};
         struct err err = {0};
         struct machine machine = {0};
-        const struct json *root;
+        const cJSON *root;
         assert_int_equal(json_parse(&root, "m.json", bad[k].json, strlen(bad[k].json), &arena, &err), STATUS_OK);
         assert_int_equal(record_get(&machine, &machine_record, root, true, &arena, &err), ERR_CONFIG);
         if (!strstr(err.text, bad[k].message) || !text_starts(err.text, "m.json:1:"))
@@ -360,7 +418,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_raise_clock), cmocka_unit_test(test_unit_rate),    cmocka_unit_test(test_shipped),
-        cmocka_unit_test(test_dense_peaks), cmocka_unit_test(test_nvidia_peaks), cmocka_unit_test(test_sources),
+        cmocka_unit_test(test_dense_peaks), cmocka_unit_test(test_nvidia_peaks), cmocka_unit_test(test_derived_peaks),
+        cmocka_unit_test(test_limits),      cmocka_unit_test(test_unit_names),   cmocka_unit_test(test_sources),
         cmocka_unit_test(test_round_trip),  cmocka_unit_test(test_bad),          cmocka_unit_test(test_ceiling),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,23 +12,23 @@
 #include "rooftile/json.h"
 #include "rooftile/occupancy.h"
 
-static double number(const struct json *vector, const char *key)
+static double number(const cJSON *vector, const char *key)
 {
-    const struct json *value = json_member(vector, key);
-    return value ? value->number : 0;
+    const cJSON *value = json_member(vector, key);
+    return value ? value->valuedouble : 0;
 }
 
-static uint32_t count(const struct json *vector, const char *key)
+static uint32_t count(const cJSON *vector, const char *key)
 {
     return (uint32_t)number(vector, key);
 }
 
-static struct occupancy_use use_of(const struct json *vector)
+static struct occupancy_use use_of(const cJSON *vector)
 {
-    const struct json *mode = json_member(vector, "mode");
-    return (struct occupancy_use){.target = json_member(vector, "arch")->string,
+    const cJSON *mode = json_member(vector, "mode");
+    return (struct occupancy_use){.target = json_member(vector, "arch")->valuestring,
                                   .wave = count(vector, "wave"),
-                                  .wgp_mode = mode && !strcmp(mode->string, "WGP"),
+                                  .wgp_mode = mode && !strcmp(mode->valuestring, "WGP"),
                                   .vgprs = count(vector, "vgpr"),
                                   .agprs = count(vector, "agpr"),
                                   .sgprs = count(vector, "sgpr"),
@@ -37,12 +37,12 @@ static struct occupancy_use use_of(const struct json *vector)
                                   .llvm_waves = true};
 }
 
-static bool registers_agree(const struct json *vector, const struct occupancy *o)
+static bool registers_agree(const cJSON *vector, const struct occupancy *o)
 {
-    const struct json *llc = json_member(vector, "llc19");
+    const cJSON *llc = json_member(vector, "llc19");
     return o->vgprs == (json_member(vector, "total") ? count(vector, "total") : o->vgprs) &&
            o->vgprs_allocated == count(vector, "alloc") && o->waves_by_vgprs == count(vector, "waves_per_simd") &&
-           (!llc || llc->type == JSON_NULL || o->waves_by_vgprs == (uint32_t)llc->number);
+           (!llc || cJSON_IsNull(llc) || o->waves_by_vgprs == (uint32_t)llc->valuedouble);
 }
 
 /* The vectors name groups: both kinds of registers, and both kinds of slots. Where all wave slots are taken, registers
@@ -55,12 +55,12 @@ static bool limiters_agree(const char *limiter, const struct occupancy *o)
            !!strstr(limiter, "lds") == by[LIMITER_LDS];
 }
 
-static bool combined_agrees(const struct json *vector, const struct occupancy *o)
+static bool combined_agrees(const cJSON *vector, const struct occupancy *o)
 {
     return o->workgroups == count(vector, "wgs_per_unit") && o->waves == count(vector, "waves_per_unit") &&
            o->waves_per_simd >= number(vector, "waves_per_simd") - 1e-9 &&
            o->waves_per_simd <= number(vector, "waves_per_simd") + 1e-9 &&
-           limiters_agree(json_member(vector, "limiter")->string, o);
+           limiters_agree(json_member(vector, "limiter")->valuestring, o);
 }
 
 static void test_vectors(void **state)
@@ -68,20 +68,20 @@ static void test_vectors(void **state)
     (void)state;
     struct arena arena = {0};
     struct err err = {0};
-    const struct json *root = NULL;
+    const cJSON *root = NULL;
     size_t registers = 0, combined = 0;
     assert_int_equal(json_read(&root, ROOFTILE_SOURCE_DIR "/tests/data/occupancy_vectors.json", &arena, &err),
                      STATUS_OK);
-    for (const struct json *vector = json_member(root, "vectors")->first; vector; vector = vector->next) {
+    for (const cJSON *vector = json_member(root, "vectors")->child; vector; vector = vector->next) {
         const struct occupancy_use use = use_of(vector);
-        const bool is_combined = !strcmp(json_member(vector, "kind")->string, "combined");
+        const bool is_combined = !strcmp(json_member(vector, "kind")->valuestring, "combined");
         struct occupancy o;
         if (occupancy_compute(&o, &use, &err))
-            fail_msg("vector %u: %s", vector->index, err.text);
+            fail_msg("vector %u: %s", json_index(vector), err.text);
         if (is_combined ? !combined_agrees(vector, &o) : !registers_agree(vector, &o))
             fail_msg(
                 "vector %u: %u VGPRs (%u allocated), %u and %u waves by registers, %u workgroups, %g waves per SIMD",
-                vector->index, o.vgprs, o.vgprs_allocated, o.waves_by_vgprs, o.waves_by_sgprs, o.workgroups,
+                json_index(vector), o.vgprs, o.vgprs_allocated, o.waves_by_vgprs, o.waves_by_sgprs, o.workgroups,
                 o.waves_per_simd);
         *(is_combined ? &combined : &registers) += 1;
     }
@@ -96,25 +96,25 @@ static void test_cuda_vectors(void **state)
     (void)state;
     struct arena arena = {0};
     struct err err = {0};
-    const struct json *root = NULL;
+    const cJSON *root = NULL;
     size_t seen = 0;
     assert_int_equal(json_read(&root, ROOFTILE_SOURCE_DIR "/tests/data/occupancy_cuda.json", &arena, &err), STATUS_OK);
-    for (const struct json *vector = json_member(root, "vectors")->first; vector; vector = vector->next, seen++) {
-        const struct occupancy_use use = {.target = json_member(vector, "arch")->string,
+    for (const cJSON *vector = json_member(root, "vectors")->child; vector; vector = vector->next, seen++) {
+        const struct occupancy_use use = {.target = json_member(vector, "arch")->valuestring,
                                           .vgprs = count(vector, "registers"),
                                           .lds_bytes = count(vector, "shared"),
                                           .block = count(vector, "block"),
                                           .barriers = count(vector, "barriers")};
         struct occupancy o;
         if (occupancy_compute(&o, &use, &err))
-            fail_msg("vector %u: %s", vector->index, err.text);
+            fail_msg("vector %u: %s", json_index(vector), err.text);
         /* The calculator's count by registers is not cut at the wave slots. */
         const uint32_t by_registers =
             o.waves_by_vgprs < o.waves_max ? o.workgroups_by[LIMITER_VGPRS] : count(vector, "by_registers");
         if (o.workgroups != count(vector, "blocks") || by_registers != count(vector, "by_registers") ||
             o.workgroups_by[LIMITER_LDS] != count(vector, "by_shared") ||
             o.workgroups_by[LIMITER_WAVES] != count(vector, "by_warps"))
-            fail_msg("vector %u: %u blocks; by registers %u, by shared memory %u, by warps %u", vector->index,
+            fail_msg("vector %u: %u blocks; by registers %u, by shared memory %u, by warps %u", json_index(vector),
                      o.workgroups, o.workgroups_by[LIMITER_VGPRS], o.workgroups_by[LIMITER_LDS],
                      o.workgroups_by[LIMITER_WAVES]);
     }

@@ -25,8 +25,9 @@ static const struct machine machine = {
             {.name = "L2", .capacity_bytes = 1 * MI, .bandwidth = {.vendor = 100e9, .measured = 80e9, .ci_rel = 0.01}},
             {.name = "DRAM", .bandwidth = {.vendor = 10e9, .measured = 8e9, .ci_rel = 0.01}},
         },
-    .unit_count = 1,
-    .units = {{.name = "vector_f32", .peak = {.vendor = 1000e9}}},
+    .unit_count = 2,
+    .units = {{.name = "vector_f32", .peak = {.vendor = 1000e9}},
+              {.name = TRANSCENDENTAL_UNIT, .peak = {.vendor = 250e9, .vendor_source = "derived: by hand"}}},
     .launch_ns = 500,
 };
 
@@ -79,6 +80,24 @@ static const struct {
      "L1",
      "L1"},
     {"compute bound", {64, 0, 1e6, 0, 64, .unit = "vector_f32"}, CACHE_HOT, 1000, "vector_f32", "vector_f32"},
+    {"few of its operations are exponentials",
+     {64, 0, 1e6, 0, 64, .transcendentals = 2e5, .unit = "vector_f32"},
+     CACHE_HOT,
+     1000,
+     "vector_f32",
+     "vector_f32"},
+    {"exponentials at a quarter of the rate",
+     {64, 0, 1e6, 0, 64, .transcendentals = 5e5, .unit = "vector_f32"},
+     CACHE_HOT,
+     2000,
+     "transcendental",
+     "transcendental"},
+    {"exponentials of a kernel without other work",
+     {64, 0, 0, 0, 64, .transcendentals = 5e5},
+     CACHE_HOT,
+     2000,
+     "transcendental",
+     "transcendental"},
     {"an unknown unit has no ceiling",
      {640 * KI, 0, 1e6, 0, 64 * KI, .unit = "matrix_f16"},
      CACHE_HOT,
@@ -189,6 +208,12 @@ static const struct {
      7e5,
      0,
      IMPOSSIBLE},
+    {"a quarter of the vector unit's rate, all exponentials",
+     {64, 0, 1e6, 0, 64, .transcendentals = 1e6, .unit = "vector_f32"},
+     CACHE_HOT,
+     3900,
+     0,
+     IMPOSSIBLE},
     {"compute above peak", {64, 0, 1e6, 0, 64, .unit = "vector_f32"}, CACHE_HOT, 900, 0, IMPOSSIBLE},
 };
 
@@ -219,6 +244,18 @@ static void test_judge_at_a_higher_clock(void **state)
     assert_int_equal(lower_bound_judge(&faster, &work, CACHE_HOT, 1e3 / 1.15, 0, why), IMPOSSIBLE);
 }
 
+/* What was measured beside a neighbour has a wide interval, which must not excuse 188 % of it. */
+static void test_judge_of_a_wide_interval(void **state)
+{
+    (void)state;
+    const struct work work = {8e6, 0, 0, 0, 8e6, .unit = ""};
+    struct machine noisy = machine;
+    char why[256];
+    noisy.levels[2].bandwidth = (struct ceiling){.measured = 8e9, .ci_rel = 0.5};
+    assert_int_equal(lower_bound_judge(&noisy, &work, CACHE_COLD, 1e6 / 1.06, 0, why), PLAUSIBLE);
+    assert_int_equal(lower_bound_judge(&noisy, &work, CACHE_COLD, 1e6 / 1.88, 0, why), ABOVE_MEASURED_CEILING);
+}
+
 static void test_judge_says_why(void **state)
 {
     (void)state;
@@ -226,6 +263,10 @@ static void test_judge_says_why(void **state)
     char why[256];
     lower_bound_judge(&machine, &work, CACHE_COLD, 4e5, 0, why);
     assert_string_equal(why, "400 us is 2 times as fast as DRAM's vendor peak of 10.0 GB/s allows (at least 800 us)");
+    const struct work exponentials = {.transcendentals = 1e6};
+    lower_bound_judge(&machine, &exponentials, CACHE_HOT, 2000, 0, why);
+    assert_string_equal(
+        why, "2.00 us is 2 times as fast as transcendental's derived peak of 250 GOP/s allows (at least 4.00 us)");
 }
 
 int main(void)
@@ -236,6 +277,7 @@ int main(void)
         cmocka_unit_test(test_lower_bound_never_steps),
         cmocka_unit_test(test_judge),
         cmocka_unit_test(test_judge_at_a_higher_clock),
+        cmocka_unit_test(test_judge_of_a_wide_interval),
         cmocka_unit_test(test_judge_says_why),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -23,7 +23,7 @@ static void finds_names(void **state)
         const struct target *target = target_find(cases[i].arch);
         assert_int_equal(target ? target->llvm : 0, cases[i].llvm);
     }
-    for (size_t k = 0; k < TARGET_COUNT; k++) {
+    for (size_t k = 0; k < target_count; k++) {
         assert_ptr_equal(target_find(targets[k].arch), &targets[k]);
         assert_true(*targets[k].products);
         assert_true(target_is_nvidia(targets[k].arch) ? targets[k].llvm >= 19 && targets[k].cuda

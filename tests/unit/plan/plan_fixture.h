@@ -34,7 +34,7 @@ static const char gemm_text[] =
     "               'out': { 'type': '{dtype}', 'count': 'm * m', 'role': 'out' } },\n"
     "  'launch': { 'grid': ['ceil_div(m, tile)', 'ceil_div(m, tile)'], 'block': ['tile', 'tile'], 'args': [ 'a', 'out' "
     "] },\n"
-    "  'work': { 'read': 'm*m*4', 'write': 'm*m*4', 'flops': '2*m*m*m', 'unit': 'vector_f32' },\n"
+    "  'work': { 'read': 'm*m*4', 'write': 'm*m*4', 'flops': '2*m*m*m', 'unit': 'vector_f32', 'footprint': 'm*m*4' },\n"
     "  'check': { 'params': { 'm': 48, 'tile': 8 },\n"
     "    'reference': { 'kernel': 'square_reference', 'output': 'out', 'rel': 'm * eps(dtype)', 'params': { 'scale': 2 "
     "},\n"
@@ -49,8 +49,8 @@ static const char reference_text[] =
     "               'result': { 'type': 'f64', 'count': 'samples', 'role': 'out' } },\n"
     "  'launch': { 'grid': ['ceil_div(samples, 64)'], 'block': ['64'], 'args': [ 'x', 'index', 'result', { 'value': "
     "'samples', 'type': 'u64' } ] },\n"
-    "  'work': { 'read': 'samples * m * 8', 'write': 'samples * 8', 'flops': '2 * samples * m', 'unit': 'vector_f64' "
-    "},\n"
+    "  'work': { 'read': 'samples * m * 8', 'write': 'samples * 8', 'flops': '2 * samples * m', 'unit': 'vector_f64',"
+    " 'footprint': 'm * m * 4' },\n"
     "  'check': { 'expect': { 'result': 'scale * m' } } }";
 
 /* Two of its launches have defines of their own, one of them inside a graph, one is switched off by default; the

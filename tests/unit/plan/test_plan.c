@@ -143,7 +143,7 @@ static void test_refuse(void **state)
         {"'cases': [{'kernel': 'triad', 'sweep': {'n': [1, 2], 'block': [1, 2]}, 'zip': [['n', 'block']]}]", "n=1,2,3",
          NULL, ERR_USAGE, "advances with it"},
         {"'cases': [{'kernel': 'triad', 'sweep': {'n': '1..5000'}}]", "block=1..5000", NULL, ERR_USAGE,
-         "more than 10000000"},
+         "more than 1000000"},
         {"'cases': [{'kernel': 'triad'}]", NULL, "none*", ERR_USAGE, "no case matches the filter 'none*'"},
         {"'cases': [{'kernel': 'triad'}], 'derive': [{'name': 'd', 'method': 'm', 'kernel': 'gem', 'x': 'n', 'y': "
          "'n'}]",
@@ -410,10 +410,12 @@ static void test_verification(void **state)
     struct world world;
     (void)state;
     world_init(&world);
-    /* One reference element costs 10 m: 256 of them stay below 2e9 up to m = 781250. */
+    /* One reference element costs 10 m: 256 of them stay below 2e9 up to m = 781250, and 9 of them at m = 1000000 below
+     * 1e8. A workgroup has a tile of 16 x 16. */
     world.device.memory_bytes = 0;
-    assert_int_equal(world_plan(&world, "'cases': [{'kernel': 'triad'},"
-                                        " {'kernel': 'gemm', 'sweep': {'m': [16, 512, 1000000, 1000016]}}]"),
+    assert_int_equal(world_plan(&world,
+                                "'cases': [{'kernel': 'triad'},"
+                                " {'kernel': 'gemm', 'sweep': {'m': [16, 512, 1000000, 1000016, 32768, 16000000]}}]"),
                      STATUS_OK);
     const struct plan_case *cases = world.plan->cases;
     assert_int_equal(cases[0].verify, VERIFY_EXPECT);
@@ -423,7 +425,8 @@ static void test_verification(void **state)
     assert_int_equal(cases[2].verify, VERIFY_SAMPLED);
     const struct plan_reference *sampled = cases[2].reference;
     assert_false(sampled->every);
-    assert_int_equal(sampled->samples, 256);
+    assert_int_equal(sampled->samples, 4 * 32 * 32);
+    assert_int_equal(cases[5].reference->samples, 1e8 / (10 * 32768)); /* fewer: what 1e8 allow */
     assert_int_equal(sampled->output, 1);
     assert_true(sampled->resolved.values[0].number == 512 && sampled->resolved.values[3].number == 2);
     assert_int_equal(sampled->source[0], 0); /* x takes a */
@@ -438,6 +441,9 @@ static void test_verification(void **state)
     assert_true(cases[3].reference->rel == 48 * 0x1p-23);
     assert_ptr_equal(cases[3].variant, cases[4].variant); /* bound once */
     assert_string_equal(verify_method_name(cases[3].verify), "variant");
+    assert_int_equal(cases[3].spot->samples, 9);
+    assert_int_equal(cases[6].verify, VERIFY_VARIANT);
+    assert_null(cases[6].spot);
     arena_release(&world.arena);
 }
 

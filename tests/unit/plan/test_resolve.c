@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
+#include "../../../src/plan/plan_internal.h"
 #include "../manifest/manifest_text.h"
-#include "rooftile/plan.h"
 
 static const struct device_facts gpu = {
     .wave = 64,
@@ -59,7 +59,7 @@ static void fixture_init(struct fixture *fixture, const char *text)
 static enum status resolve(struct fixture *fixture)
 {
     return resolve_manifest(&fixture->resolved, fixture->manifest, fixture->values, &gpu, &fixture->arena,
-                            &fixture->err);
+                            &fixture->arena, &fixture->err);
 }
 
 static void test_whole(void **state)
@@ -257,7 +257,8 @@ static void resolves_spaces(void **state)
         device.lacks_kernel_spaces = spaces[k].lacks_kernel;
         device.peers = spaces[k].peers;
         f.values[4] = (struct param_value){.kind = PARAM_STRING, .string = spaces[k].word};
-        const enum status status = resolve_manifest(&f.resolved, f.manifest, f.values, &device, &f.arena, &f.err);
+        const enum status status =
+            resolve_manifest(&f.resolved, f.manifest, f.values, &device, &f.arena, &f.arena, &f.err);
         if (status != spaces[k].status || (status && !strstr(f.err.text, spaces[k].says)))
             fail_msg("%s %s: %d, %s", spaces[k].word, spaces[k].to, (int)status, status ? f.err.text : "");
         if (!status)

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "../../../src/plan/resolve_internal.h"
+#include "../../../src/plan/plan_internal.h"
 #include "../manifest/manifest_text.h"
 
 static const struct device_facts gpu = {.wave = 64, .cus = 8, .max_block = 1024, .backend = "hip", .arch = "gfx942"};
@@ -68,7 +68,7 @@ static void knows_who_sees(void **state)
                                         " 'setup': [ { 'fill': { 'buffer': 'a', 'byte': 1 } } ], 'steps': [ %s ] }",
                                         cases[k].steps);
         if (parse_text(&manifest, text, &arena, &err) ||
-            resolve_manifest(&resolved, manifest, &(struct param_value){0}, &gpu, &arena, &err))
+            resolve_manifest(&resolved, manifest, &(struct param_value){0}, &gpu, &arena, &arena, &err))
             fail_msg("%s: %s", cases[k].steps, err.text);
         const char *first = NULL;
         for (int timer = 0; timer < TIMER_CHOICES; timer++) {
@@ -112,7 +112,7 @@ static void refuses(void **state)
                                         refused[k].steps);
         if (parse_text(&manifest, text, &arena, &err))
             fail_msg("%s: %s", refused[k].steps, err.text);
-        assert_int_equal(resolve_manifest(&resolved, manifest, &(struct param_value){0}, &gpu, &arena, &err),
+        assert_int_equal(resolve_manifest(&resolved, manifest, &(struct param_value){0}, &gpu, &arena, &arena, &err),
                          ERR_CONFIG);
         if (!strstr(err.text, refused[k].complaint))
             fail_msg("%s: '%s'", refused[k].steps, err.text);
@@ -136,7 +136,8 @@ static void repeats_arguments(void **state)
                    " 'u64', 'repeat': 127 } ] } }",
                    &arena, &err),
         STATUS_OK);
-    assert_int_equal(resolve_manifest(&resolved, manifest, &(struct param_value){0}, &gpu, &arena, &err), STATUS_OK);
+    assert_int_equal(resolve_manifest(&resolved, manifest, &(struct param_value){0}, &gpu, &arena, &arena, &err),
+                     STATUS_OK);
     const struct resolved_launch *launch = &resolved.steps[0].launch;
     assert_int_equal(launch->arg_count, 128);
     assert_int_equal(launch->args[0].buffer, 0);

@@ -217,6 +217,62 @@ static void test_fields(void **state)
     arena_release(&arena);
 }
 
+/* A record begins with fields of an object and grows, also beyond its first room; JSON stands in it as it is. */
+static void test_record(void **state)
+{
+    (void)state;
+    static const struct table_column fields[] = {{.key = "name", OF_THING(name)}, {.key = "count", OF_THING(count)}};
+    const struct thing thing = {.name = "a", .count = 7};
+    struct arena arena = {0};
+    struct text out = {0}, wanted = {0};
+    struct table *record = RECORD_OF(&arena, fields, &thing);
+    table_member(record, "json", NULL, cell_json("{\"x\":[1,2]}"));
+    text_add(&wanted, "{\"name\":\"a\",\"count\":7,\"json\":{\"x\":[1,2]}");
+    for (int k = 0; k < 40; k++) {
+        table_member(record, arena_printf(&arena, "m%d", k), NULL, cell_number(k));
+        text_addf(&wanted, ",\"m%d\":%d", k, k);
+    }
+    text_add(&wanted, "}\n");
+    render_json_line(&out, record);
+    check(&out, wanted.data);
+    text_release(&out);
+    text_release(&wanted);
+    arena_release(&arena);
+}
+
+static void test_junit(void **state)
+{
+    (void)state;
+    static const struct table_column tests[] = {{.key = "id", .flags = COLUMN_TEST},
+                                                {.title = "took", .unit = UNIT_TIME},
+                                                {.title = "verdict", .flags = COLUMN_VERDICT}};
+    static const char *const wanted[] = {
+        "<testsuite name=\"rooftile trial\" package=\"rooftile\" id=\"0\" timestamp=\"2026-01-31T12:00:00\"",
+        " tests=\"3\" failures=\"1\" errors=\"0\" skipped=\"1\"",
+        "<property name=\"device\" value=\"GPU &amp; co\"/>",
+        "<testcase name=\"good\" classname=\"rooftile.trial\" time=\"0.000000\"/>",
+        "<failure message=\"took 1.00 us, verdict SLOWER\" type=\"slower\">",
+    };
+    struct arena arena = {0};
+    struct document document = {.arena = &arena, .name = "trial", .date = "2026-01-31T12:00:00Z"};
+    struct table *table = TABLE(&arena, tests), *properties = table_record(&arena);
+    struct text out = {0};
+    table_add(table, (struct cell[]){cell_text("good"), cell_number(1), cell_toned("SAME", TONE_PLAIN)});
+    table_add(table, (struct cell[]){cell_text("bad"), cell_number(1000), cell_toned("SLOWER", TONE_BAD)});
+    table_add(table, (struct cell[]){cell_text("none"), cell_unknown(NULL), cell_toned("SKIPPED", TONE_DIM)});
+    table_member(properties, "device", NULL, cell_text("GPU & co"));
+    document_table(&document, NULL, NULL, properties)->show = SHOW_TESTS;
+    document_table(&document, "cases", NULL, table);
+    document_table(&document, NULL, NULL, table)->show = SHOW_TEXT; /* the same rows for people are no tests */
+    document_table(&document, NULL, NULL, some_cases(&arena));      /* nor is what has no verdict */
+    render_junit(&out, &document, &(struct report_options){0});
+    for (size_t k = 0; k < sizeof(wanted) / sizeof(*wanted); k++)
+        if (!strstr(out.data, wanted[k]))
+            fail_msg("'%s' is missing in:\n%s", wanted[k], out.data);
+    text_release(&out);
+    arena_release(&arena);
+}
+
 static struct document a_page(struct arena *arena)
 {
     struct document document = {.arena = arena, .title = "a <page>", .mark = cell_toned("pass", TONE_GOOD)};
@@ -328,7 +384,8 @@ int main(void)
         cmocka_unit_test(test_text),           cmocka_unit_test(test_color),  cmocka_unit_test(test_most_rows),
         cmocka_unit_test(test_units),          cmocka_unit_test(test_csv),    cmocka_unit_test(test_markdown),
         cmocka_unit_test(test_markdown_limit), cmocka_unit_test(test_html),   cmocka_unit_test(test_json),
-        cmocka_unit_test(test_fields),         cmocka_unit_test(test_absent),
+        cmocka_unit_test(test_fields),         cmocka_unit_test(test_absent), cmocka_unit_test(test_record),
+        cmocka_unit_test(test_junit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -69,6 +69,8 @@ static struct result_case fixture_ok(const char *id, const char *label, const ch
     c.work = (struct work){.read_bytes = 64000, .write_bytes = 32000, .flops = 16000, .footprint_bytes = 96000};
     snprintf(c.work.unit, sizeof(c.work.unit), "vector_f32");
     memset(c.object_sha256, 'a', 64);
+    for (size_t k = 0; k < IDENTITY_PARTS; k++)
+        snprintf(c.identity.parts[k], IDENTITY_TEXT, "%016zx", k + 1);
     c.discarded[DISCARD_ZERO] = 2;
     fixture_stats(&c);
     fixture_rates(&c);

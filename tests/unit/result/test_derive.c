@@ -61,12 +61,12 @@ static struct result curves(void)
 
 static const char *const by_dtype[] = {"dtype"};
 
-static double number_at(const struct json *value, const char *list, const char *key)
+static double number_at(const cJSON *value, const char *list, const char *key)
 {
     if (list)
         value = json_at(json_member(value, list), 0);
-    const struct json *number = json_member(value, key);
-    return number && number->type == JSON_NUMBER ? number->number : NAN;
+    const cJSON *number = json_member(value, key);
+    return cJSON_IsNumber(number) ? number->valuedouble : NAN;
 }
 
 /* `list` NULL: `key` of the value itself; else of its list's first element. */
@@ -87,15 +87,14 @@ static const struct {
     {"max", "footprint", "cycles", 0, NULL, "y", 250, 0},
 };
 
-static const struct json *derive_one(const char *method, const char *x, const char *y, size_t group,
-                                     struct arena *arena)
+static const cJSON *derive_one(const char *method, const char *x, const char *y, size_t group, struct arena *arena)
 {
     struct result result = curves();
     const struct suite_derive spec = {
         .name = "d", .method = method, .kernel = "chase", .x = x, .y = y, .group = by_dtype, .group_count = 1};
     const struct plan plan = {.derives = &spec, .derive_count = 1};
     struct err err = {0};
-    const struct json *root = NULL;
+    const cJSON *root = NULL;
     result_derive(&result, &plan, 1, arena);
     assert_int_equal(result.derived_count, 2);
     assert_string_equal(result.derived[0].group, "dtype=f32");
@@ -111,7 +110,7 @@ static void test_values(void **state)
     (void)state;
     for (size_t k = 0; k < sizeof(values) / sizeof(values[0]); k++) {
         struct arena arena = {0};
-        const struct json *root = derive_one(values[k].method, values[k].x, values[k].y, values[k].group, &arena);
+        const cJSON *root = derive_one(values[k].method, values[k].x, values[k].y, values[k].group, &arena);
         const double got = number_at(root, values[k].list, values[k].key);
         if (!(fabs(got - values[k].value) <= values[k].within))
             fail_msg("%s of %s over %s: %s is %.9g, expected %.9g", values[k].method, values[k].y, values[k].x,
@@ -124,8 +123,8 @@ static void test_one_change_only(void **state)
 {
     (void)state;
     struct arena arena = {0};
-    const struct json *root = derive_one("change_points", "footprint", "ns_per_item", 0, &arena);
-    assert_int_equal(json_member(root, "changes")->count, 1);
+    const cJSON *root = derive_one("change_points", "footprint", "ns_per_item", 0, &arena);
+    assert_int_equal(json_count(json_member(root, "changes")), 1);
     arena_release(&arena);
 }
 
@@ -143,10 +142,10 @@ static void test_errors(void **state)
     (void)state;
     for (size_t k = 0; k < sizeof(errors) / sizeof(errors[0]); k++) {
         struct arena arena = {0};
-        const struct json *root = derive_one(errors[k].method, errors[k].x, errors[k].y, 0, &arena);
-        const struct json *error = json_member(root, "error");
-        if (!error || !strstr(error->string, errors[k].message))
-            fail_msg("%s of %s: '%s'", errors[k].method, errors[k].y, error ? error->string : "no error");
+        const cJSON *root = derive_one(errors[k].method, errors[k].x, errors[k].y, 0, &arena);
+        const cJSON *error = json_member(root, "error");
+        if (!error || !strstr(error->valuestring, errors[k].message))
+            fail_msg("%s of %s: '%s'", errors[k].method, errors[k].y, error ? error->valuestring : "no error");
         arena_release(&arena);
     }
 }
@@ -210,11 +209,11 @@ static const struct {
      "arm 0 was not counted"},
 };
 
-static void check_first(const struct json *root, const char *key, const char *want)
+static void check_first(const cJSON *root, const char *key, const char *want)
 {
-    const struct json *texts = json_member(root, key);
+    const cJSON *texts = json_member(root, key);
     assert_non_null(texts);
-    const char *got = texts->count ? json_at(texts, 0)->string : "";
+    const char *got = json_count(texts) ? json_at(texts, 0)->valuestring : "";
     if (strcmp(got, want))
         fail_msg("%s: '%s', expected '%s'", key, got, want);
 }
@@ -250,12 +249,12 @@ static void test_three_arms(void **state)
         const struct suite_derive spec = {
             .name = "a", .method = "three_arm", .kernel = "arms", .x = "arm", .y = "counted"};
         const struct plan plan = {.derives = &spec, .derive_count = 1};
-        const struct json *root = NULL;
+        const cJSON *root = NULL;
         result_derive(&result, &plan, 1, &arena);
         assert_int_equal(result.derived_count, 1);
         const char *text = result.derived[0].json;
         assert_int_equal(json_parse(&root, "d", text, strlen(text), &arena, &err), STATUS_OK);
-        if (strcmp(json_member(root, "verdict")->string, threes[k].verdict))
+        if (strcmp(json_member(root, "verdict")->valuestring, threes[k].verdict))
             fail_msg("%zu: %s", k, text);
         check_first(root, "disagree", threes[k].disagree);
         check_first(root, "not_compared", threes[k].not_compared);

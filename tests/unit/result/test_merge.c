@@ -185,7 +185,7 @@ static void test_worst_wins(void **state)
     assert_string_equal(run.cases[1].reason, "trial 1 of 3: a launch takes as long");
     assert_int_equal(run.cases[3].status, CASE_SKIPPED);
     assert_string_equal(run.cases[3].reason, "needs f64"); /* the same in all of them */
-    assert_int_equal(result_exit_code(&run), 1);
+    assert_int_equal(result_exit_code(&run, false), 1);
     arena_release(&arena);
 }
 
@@ -236,6 +236,51 @@ static void test_without_samples(void **state)
     arena_release(&arena);
 }
 
+/* What was measured of a trial, and the rest of it in another process: one trial. */
+static void test_the_rest_of_a_trial(void **state)
+{
+    (void)state;
+    struct arena arena = {0};
+    struct trial *trials = make_trials(&arena);
+    trials[0].result.case_count = 1;
+    trials[2].result.run_id = trials[0].result.run_id;
+    trials[2].result.started_at = trials[0].result.started_at;
+    trials[2].result.cases++;
+    trials[2].result.case_count--;
+    const struct result run = merged(trials, 3, &arena);
+    assert_int_equal(run.trials, 2);
+    assert_int_equal(run.part_count, 2);
+    assert_int_equal(run.case_count, FIXTURE_CASES);
+    for (size_t k = 0; k < FIXTURE_CASES; k++)
+        assert_int_equal(run.cases[k].trial_count, 2);
+    assert_near(run.cases[0].trials[0].median_ns, trials[0].cases[0].stats.median, 0);
+    assert_near(run.cases[1].trials[0].median_ns, trials[2].cases[1].stats.median, 0);
+    assert_string_equal(run.cases[0].reason, trials[0].cases[0].reason);
+    arena_release(&arena);
+}
+
+/* A run that lacked something says so no more when it is there. */
+static void test_nothing_lacks_any_more(void **state)
+{
+    (void)state;
+    struct arena arena = {0};
+    struct trial *trials = make_trials(&arena);
+    trials[1].result.case_count = 1;
+    struct result half = merged(trials, 2, &arena), whole;
+    struct err err = {0};
+    assert_string_equal(half.cases[1].reason, "only in 1 of 2 trials");
+    struct trial *rest = make_trials(&arena);
+    rest[1].result.cases++;
+    rest[1].result.case_count--;
+    const struct result *const parts[] = {&half, &rest[1].result};
+    if (result_merge(&whole, parts, names, 2, &arena, &err))
+        fail_msg("%s", err.text);
+    assert_int_equal(whole.trials, 2);
+    assert_string_equal(whole.cases[1].reason, "");
+    assert_string_equal(whole.cases[5].reason, "no answer");
+    arena_release(&arena);
+}
+
 static void same_trial(struct trial *t)
 {
     t->result.run_id = "00000009-0000-4000-8000-000000000000";
@@ -244,13 +289,17 @@ static void other_device(struct trial *t)
 {
     snprintf(t->result.device.name, sizeof(t->result.device.name), "B");
 }
-static void other_print(struct trial *t)
+static void other_driver(struct trial *t)
 {
-    t->result.fingerprint[0] = 'c';
+    snprintf(t->result.device.driver, sizeof(t->result.device.driver), "6.4");
 }
-static void other_compiler(struct trial *t)
+static void other_threads(struct trial *t)
 {
-    t->result.compiler = "clang 20";
+    t->result.device.cus = 4;
+}
+static void other_host(struct trial *t)
+{
+    t->result.host_id_hash = "ab";
 }
 static void other_commit(struct trial *t)
 {
@@ -275,7 +324,25 @@ static void other_cache(struct trial *t)
 }
 static void other_code(struct trial *t)
 {
-    t->cases[0].object_sha256[5] = 'b';
+    t->cases[0].identity.parts[IDENTITY_CODE][5] = 'b';
+}
+static void other_launch(struct trial *t)
+{
+    t->cases[0].identity.parts[IDENTITY_LAUNCH][5] = 'b';
+    t->cases[0].grid[0] = 32;
+}
+static void other_inputs(struct trial *t)
+{
+    t->cases[0].identity.parts[IDENTITY_INPUTS][5] = 'b';
+}
+static void other_check(struct trial *t)
+{
+    t->cases[1].identity.parts[IDENTITY_CHECK][5] = 'b';
+}
+static void twice_measured(struct trial *t)
+{
+    t->result.run_id = "00000009-0000-4000-8000-000000000000";
+    t->result.started_at = "2026-11-21T00:00:00Z";
 }
 static void twice(struct trial *t)
 {
@@ -293,15 +360,20 @@ static const struct {
     const char *message;
 } refusals[] = {
     {same_trial, "t0.json and t1.json have the same trial: number 0 of run 00000009-"},
-    {other_device, "t0.json and t1.json are not trials of one run: the device differs ('A \"CPU\"' and 'B')"},
-    {other_print, "the fingerprint of the environment differs"},
-    {other_compiler, "the compiler differs ('clang 19' and 'clang 20')"},
-    {other_commit, "the commit differs ('' and 'abc')"},
-    {other_suite, "the suite differs"},
+    {twice_measured, "t0.json and t1.json have the same trial of copy/n=1"},
+    {other_device, "t0.json and t1.json are not of one run: device 'A \"CPU\"' and 'B'"},
+    {other_threads, "compute units or threads '2' and '4'"},
+    {other_driver, "driver '' and '6.4'"},
+    {other_host, "host '' and 'ab'"},
+    {other_commit, "commit '' and 'abc'"},
+    {other_suite, "suite '' and 'ff'"},
     {predicted, "one is predicted, the other measured"},
-    {other_timer, "the timer batch in one and host in the other"},
-    {other_cache, "the cache mode hot in one and cold in the other"},
-    {other_code, "has code object aaaa"},
+    {other_timer, "copy/n=2;mode=hot: timed by 'batch' and by 'host'"},
+    {other_cache, "cache mode hot and cold"},
+    {other_code, "copy/n=1;mode=hot: not the same code (00000000 to 00000b00)"},
+    {other_launch, "copy/n=1;mode=hot: not the same launch (grid 16 to 32)"},
+    {other_inputs, "copy/n=1;mode=hot: not the same input data"},
+    {other_check, "copy/n=2;mode=hot: not the same verification"},
     {twice, "t1.json has the case copy/n=1;mode=hot;timer=batch twice"},
     {stray_trial, "t1.json: copy/n=1;mode=hot;timer=batch has a trial that run.parts does not have"},
 };
@@ -326,9 +398,14 @@ static void test_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_headline),        cmocka_unit_test(test_order_does_not_matter),
-        cmocka_unit_test(test_worst_wins),      cmocka_unit_test(test_missing_case),
-        cmocka_unit_test(test_without_samples), cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_headline),
+        cmocka_unit_test(test_order_does_not_matter),
+        cmocka_unit_test(test_worst_wins),
+        cmocka_unit_test(test_missing_case),
+        cmocka_unit_test(test_without_samples),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_the_rest_of_a_trial),
+        cmocka_unit_test(test_nothing_lacks_any_more),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

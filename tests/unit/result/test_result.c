@@ -17,19 +17,24 @@ static const struct {
     enum case_status status[3]; /* CASE_NONE: no such case */
     uint32_t flags;             /* of the first */
     enum verdict verdict;       /* of the first */
-    int code;
+    const char *run;            /* its status; NULL: none */
+    int code, strict;
 } runs[] = {
-    {"nothing", {CASE_NONE}, 0, VERIFY_NOT_RUN, 0},
-    {"all well", {CASE_OK, CASE_OK, CASE_SKIPPED}, FLAG_INTERFERENCE | FLAG_CEILING_RAISED, VERIFY_PASS, 0},
-    {"all skipped", {CASE_SKIPPED, CASE_SKIPPED}, 0, VERIFY_NOT_RUN, 0},
-    {"wrong result", {CASE_FAILED, CASE_OK}, 0, VERIFY_FAIL, 1},
-    {"wrong result, though it was timed", {CASE_OK}, 0, VERIFY_FAIL, 1},
-    {"faster than physics", {CASE_OK, CASE_OK}, FLAG_IMPOSSIBLE, VERIFY_PASS, 1},
-    {"only a crash", {CASE_CRASHED}, 0, VERIFY_NOT_RUN, 1},
-    {"a timeout among others", {CASE_OK, CASE_TIMEOUT}, 0, VERIFY_PASS, 1},
-    {"an error among others", {CASE_OK, CASE_ERROR}, 0, VERIFY_PASS, 1},
-    {"only errors", {CASE_ERROR, CASE_ERROR}, 0, VERIFY_NOT_RUN, 3},
-    {"only errors and skips", {CASE_ERROR, CASE_SKIPPED}, 0, VERIFY_NOT_RUN, 3},
+    {"nothing", {CASE_NONE}, 0, VERIFY_NOT_RUN, NULL, 3, 3},
+    {"all well", {CASE_OK, CASE_OK, CASE_SKIPPED}, FLAG_CEILING_RAISED, VERIFY_PASS, NULL, 0, 0},
+    {"a neighbour", {CASE_OK, CASE_OK, CASE_SKIPPED}, FLAG_INTERFERENCE, VERIFY_PASS, NULL, 0, 4},
+    {"a hot chip", {CASE_OK}, FLAG_THROTTLED, VERIFY_PASS, "complete", 0, 4},
+    {"time ran out", {CASE_OK, CASE_SKIPPED}, 0, VERIFY_PASS, "interrupted", 0, 4},
+    {"time ran out before anything", {CASE_SKIPPED, CASE_SKIPPED}, 0, VERIFY_NOT_RUN, "interrupted", 3, 3},
+    {"all skipped", {CASE_SKIPPED, CASE_SKIPPED}, 0, VERIFY_NOT_RUN, "complete", 3, 3},
+    {"wrong result", {CASE_FAILED, CASE_OK}, 0, VERIFY_FAIL, NULL, 1, 1},
+    {"wrong result, though it was timed", {CASE_OK}, 0, VERIFY_FAIL, "interrupted", 1, 1},
+    {"faster than physics", {CASE_OK, CASE_OK}, FLAG_IMPOSSIBLE, VERIFY_PASS, NULL, 1, 1},
+    {"only a crash", {CASE_CRASHED}, 0, VERIFY_NOT_RUN, NULL, 1, 1},
+    {"a timeout among others", {CASE_OK, CASE_TIMEOUT}, 0, VERIFY_PASS, NULL, 1, 1},
+    {"an error among others", {CASE_OK, CASE_ERROR}, FLAG_INTERFERENCE, VERIFY_PASS, NULL, 1, 1},
+    {"only errors", {CASE_ERROR, CASE_ERROR}, 0, VERIFY_NOT_RUN, NULL, 3, 3},
+    {"only errors and skips", {CASE_ERROR, CASE_SKIPPED}, 0, VERIFY_NOT_RUN, NULL, 3, 3},
 };
 
 static void test_exit_code(void **state)
@@ -37,14 +42,15 @@ static void test_exit_code(void **state)
     (void)state;
     for (size_t k = 0; k < sizeof(runs) / sizeof(runs[0]); k++) {
         struct result_case cases[3] = {{.flags = runs[k].flags, .verification = {.verdict = runs[k].verdict}}};
-        struct result result = {.cases = cases};
+        struct result result = {.cases = cases, .status = runs[k].run};
         while (result.case_count < 3 && runs[k].status[result.case_count] != CASE_NONE) {
             cases[result.case_count].status = runs[k].status[result.case_count];
             result.case_count++;
         }
-        const int code = result_exit_code(&result);
-        if (code != runs[k].code)
-            fail_msg("%s: exit code %d, expected %d", runs[k].what, code, runs[k].code);
+        const int code = result_exit_code(&result, false), strict = result_exit_code(&result, true);
+        if (code != runs[k].code || strict != runs[k].strict)
+            fail_msg("%s: exit codes %d and %d, expected %d and %d", runs[k].what, code, strict, runs[k].code,
+                     runs[k].strict);
     }
 }
 

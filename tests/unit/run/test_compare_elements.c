@@ -8,11 +8,9 @@
 
 #include <cmocka.h>
 
-#include "../../../src/run/compare_elements.h"
+#include "../../../src/run/run_internal.h"
 #include "../near.h"
 #include "rooftile/dtype.h"
-
-#define COUNT_OF(array) (sizeof(array) / sizeof(*(array)))
 
 static void tolerances_decide(void **state)
 {
@@ -31,7 +29,7 @@ static void tolerances_decide(void **state)
         {1, INFINITY, 1, 0.5, true}, /* which is not within half of infinity */
     };
     for (size_t k = 0; k < COUNT_OF(cases); k++) {
-        struct comparison comparison = {.abs = cases[k].abs, .rel = cases[k].rel, .epsilon = 1};
+        struct comparison comparison = {.abs = cases[k].abs, .rel = cases[k].rel};
         comparison_add(&comparison, &cases[k].got, &cases[k].want, NULL, 7, 1);
         if (comparison.wrong != cases[k].wrong || comparison.checked != 1)
             fail_msg("case %zu: %g for %g counts %llu wrong", k, cases[k].got, cases[k].want,
@@ -47,7 +45,7 @@ static void infinities_are_wrong(void **state)
 {
     (void)state;
     const double got[] = {INFINITY, -INFINITY};
-    struct comparison comparison = {.abs = 1, .epsilon = 1};
+    struct comparison comparison = {.abs = 1};
     comparison_add(&comparison, got, got, NULL, 0, 2);
     assert_int_equal(comparison.wrong, 2);
 }
@@ -57,7 +55,7 @@ static void the_first_wrong_element_is_named(void **state)
     (void)state;
     const double got[] = {0, 1, 9, 3, 8}, want[] = {0, 1, 2, 3, 4};
     const uint64_t index[] = {50, 40, 30, 20, 10};
-    struct comparison plain = {.epsilon = 1}, listed = {.epsilon = 1};
+    struct comparison plain = {.checked = 0}, listed = {.checked = 0};
     comparison_add(&plain, got, want, NULL, 100, 5);
     assert_int_equal(plain.checked, 5);
     assert_int_equal(plain.wrong, 2);
@@ -70,21 +68,58 @@ static void the_first_wrong_element_is_named(void **state)
     assert_near(plain.max_rel, 3.5, 0);
 }
 
-static void ulps_are_counted_at_the_wanted_value(void **state)
+static void the_share_of_tolerance_is_the_worst_elements(void **state)
 {
     (void)state;
     static const struct {
-        double got, want, epsilon, ulp;
+        double got, want, abs, rel, used;
     } cases[] = {
-        {1 + 0x1p-23, 1, 0x1p-23, 1},  {1 + 0x1p-22, 1, 0x1p-23, 2},         {1 - 0x1p-24, 1, 0x1p-23, 0.5},
-        {8 + 0x1p-20, 8, 0x1p-23, 1},  {-1000 - 0x1p-14, -1000, 0x1p-23, 1}, {0.25 + 0x1p-54, 0.25, 0x1p-52, 1},
-        {1.0009765625, 1, 0x1p-10, 1},
+        {1, 1, 0.5, 0, 0},
+        {1.5, 1, 0.5, 0, 1},
+        {1.25, 1, 0.5, 0, 0.5},
+        {101, 100, 1, 0.01, 0.5},
+        {-103, -100, 0, 0.04, 0.75},
+        {2, 1, 0.5, 0, 2},
+        {1, 1, 0, 0, 0},
+        {1, 2, 0, 0, INFINITY},
+        {NAN, 1, 1, 0.5, INFINITY},
+        {0x1p-30, 0, 0x1p-28, 0, .25},
     };
     for (size_t k = 0; k < COUNT_OF(cases); k++) {
-        struct comparison comparison = {.abs = 1, .epsilon = cases[k].epsilon};
-        comparison_add(&comparison, &cases[k].got, &cases[k].want, NULL, 0, 1);
-        assert_near(comparison.max_ulp, cases[k].ulp, 1e-9);
-        assert_int_equal(comparison.wrong, 0);
+        const double got[] = {7, cases[k].got, 7}, want[] = {7, cases[k].want, 7};
+        struct comparison comparison = {.abs = cases[k].abs, .rel = cases[k].rel}, total = {.checked = 0};
+        struct verification verification = {0};
+        comparison_add(&comparison, got, want, NULL, 0, 3);
+        comparison_merge(&total, &comparison);
+        comparison_report(&verification, &total, "y");
+        if (!(fabs(verification.tolerance_used - cases[k].used) < 1e-12) &&
+            !(isinf(cases[k].used) && isinf(verification.tolerance_used)))
+            fail_msg("case %zu uses %g", k, verification.tolerance_used);
+        assert_int_equal(comparison.wrong, cases[k].used > 1);
+    }
+}
+
+static void tolerances_that_accept_anything_are_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        double abs, rel, want[3];
+        bool refused;
+    } cases[] = {
+        {0, 0, {1, 2, 3}, false},      {2.9, 0, {1, 2, 3}, false},     {3, 0, {1, 2, 3}, true},
+        {0, 0.99, {1, 2, 3}, false},   {0, 1, {1, 2, 3}, true},        {NAN, 0, {1, 2, 3}, true},
+        {0, NAN, {1, 2, 3}, true},     {INFINITY, 0, {1, 2, 3}, true}, {-1, 0, {1, 2, 3}, true},
+        {4.9, 0, {-5, -5, -5}, false}, {5, 0, {-5, -5, -5}, true},     {1e-9, 0, {0, 0, 0}, false},
+    };
+    for (size_t k = 0; k < COUNT_OF(cases); k++) {
+        struct comparison whole = {.abs = cases[k].abs, .rel = cases[k].rel}, part = whole;
+        struct err err = {0};
+        comparison_add(&part, cases[k].want, cases[k].want, NULL, 0, 1);
+        comparison_merge(&whole, &part); /* the range is that of all parts */
+        comparison_add(&part, cases[k].want, cases[k].want, NULL, 0, 3);
+        comparison_merge(&whole, &part);
+        if ((comparison_refuse(&whole, &err) != STATUS_OK) != cases[k].refused)
+            fail_msg("case %zu: '%s'", k, err.text);
     }
 }
 
@@ -92,7 +127,7 @@ static void errors_within_tolerance_are_still_reported(void **state)
 {
     (void)state;
     const double got[] = {1, 2.5, 4}, want[] = {1, 2, 4};
-    struct comparison comparison = {.abs = 1, .epsilon = dtype_epsilon(DTYPE_F32)};
+    struct comparison comparison = {.abs = 1};
     comparison_add(&comparison, got, want, NULL, 0, 3);
     assert_int_equal(comparison.wrong, 0);
     assert_near(comparison.max_abs, 0.5, 0);
@@ -106,9 +141,9 @@ static void merging_knows_no_order(void **state)
     static const size_t orders[][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
     const double got[] = {0, 5, 2, 3, 40, 5, 6, 7, 80}, want[] = {0, 1, 2, 3, 4, 5, 6, 7, 8};
     for (size_t o = 0; o < COUNT_OF(orders); o++) {
-        struct comparison total = {.epsilon = 1};
+        struct comparison total = {.checked = 0};
         for (size_t k = 0; k < 3; k++) {
-            struct comparison part = {.epsilon = 1};
+            struct comparison part = {.checked = 0};
             const size_t first = 3 * orders[o][k];
             comparison_add(&part, got + first, want + first, NULL, first, 3);
             comparison_merge(&total, &part);
@@ -127,7 +162,7 @@ static void a_nan_is_never_hidden_by_merging(void **state)
 {
     (void)state;
     const double bad = NAN, one = 1, two = 2;
-    struct comparison with_nan = {.epsilon = 1}, with_one = {.epsilon = 1}, total = {.epsilon = 1};
+    struct comparison with_nan = {.checked = 0}, with_one = {.checked = 0}, total = {.checked = 0};
     comparison_add(&with_nan, &bad, &one, NULL, 3, 1);
     comparison_add(&with_one, &two, &one, NULL, 9, 1);
     assert_true(isnan(with_nan.max_abs));
@@ -147,7 +182,7 @@ static void reports_join_buffers(void **state)
 {
     (void)state;
     const double zero = 0, four = 4, three = 3;
-    struct comparison right = {.epsilon = 1}, wrong = {.abs = 0.25, .rel = 0.125, .epsilon = 1};
+    struct comparison right = {.checked = 0}, wrong = {.abs = 0.25, .rel = 0.125};
     struct verification verification = {0};
     comparison_add(&right, &zero, &zero, NULL, 0, 1);
     comparison_report(&verification, &right, "a");
@@ -173,7 +208,7 @@ static void many_elements_are_all_looked_at(void **state)
     (void)state;
     double got[1000], want[1000];
     for (size_t bad = 0; bad < 1000; bad += 37) {
-        struct comparison comparison = {.epsilon = 1};
+        struct comparison comparison = {.checked = 0};
         for (size_t k = 0; k < 1000; k++)
             got[k] = want[k] = (double)k;
         got[bad] += 1;
@@ -189,7 +224,8 @@ int main(void)
         cmocka_unit_test(tolerances_decide),
         cmocka_unit_test(infinities_are_wrong),
         cmocka_unit_test(the_first_wrong_element_is_named),
-        cmocka_unit_test(ulps_are_counted_at_the_wanted_value),
+        cmocka_unit_test(the_share_of_tolerance_is_the_worst_elements),
+        cmocka_unit_test(tolerances_that_accept_anything_are_refused),
         cmocka_unit_test(errors_within_tolerance_are_still_reported),
         cmocka_unit_test(merging_knows_no_order),
         cmocka_unit_test(a_nan_is_never_hidden_by_merging),

@@ -9,8 +9,6 @@
 
 #include "rooftile/run.h"
 
-#define COUNT_OF(array) (sizeof(array) / sizeof(*(array)))
-
 static void units_of_arithmetic(void **state)
 {
     static const struct {

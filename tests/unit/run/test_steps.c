@@ -207,17 +207,24 @@ static const struct {
 
 static const struct manifest manifest = {.name = "steps", .source = "steps.hip"};
 
+static const struct device_facts facts;
+
 static struct resolved bound_of(size_t k, struct resolved_step *steps, const struct resolved_buffer *buffers)
 {
     static const size_t codes[] = {0};
+    bool loads = false;
     memcpy(steps, cases[k].steps, sizeof(cases[k].steps));
+    for (size_t s = 0; s < cases[k].count; s++)
+        loads = loads || steps[s].kind == STEP_LOAD;
     return (struct resolved){.buffers = buffers,
                              .buffer_count = 1,
                              .steps = steps,
                              .step_count = cases[k].count,
+                             .timing = {.loads = loads},
                              .codes = codes,
                              .code_count = 1,
-                             .manifest = &manifest};
+                             .manifest = &manifest,
+                             .device = &facts};
 }
 
 static void asks_in_order(void **state)

@@ -72,10 +72,8 @@ static void replay(const struct runs *runs, struct gate_verdict *out, struct gat
 /* All but the padding, bit by bit; NaNs alike are the same. */
 static void assert_same(const struct gate_verdict *a, const struct gate_verdict *b)
 {
-    const double x[] = {a->shift,  a->z,       a->baseline_ns, a->sigma,        a->rho,
-                        a->common, a->mde_run, a->mde_week,    a->segment.sigma};
-    const double y[] = {b->shift,  b->z,       b->baseline_ns, b->sigma,        b->rho,
-                        b->common, b->mde_run, b->mde_week,    b->segment.sigma};
+    const double x[] = {a->shift, a->z, a->baseline_ns, a->sigma, a->common, a->mde_run, a->mde_week, a->segment.sigma};
+    const double y[] = {b->shift, b->z, b->baseline_ns, b->sigma, b->common, b->mde_run, b->mde_week, b->segment.sigma};
     assert_memory_equal(x, y, sizeof(x));
     assert_int_equal(a->state, b->state);
     assert_int_equal(a->slower, b->slower);

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "../../../src/stats/values.h"
 #include "../near.h"
 #include "rooftile/rng.h"
 #include "rooftile/shift.h"
@@ -257,13 +258,13 @@ static void test_q_values(void **state)
     (void)state;
     const double p[] = {0.04, 0.001, NAN, 0.02, 0.9, 0.001}, want[] = {0.05, 0.0025, NAN, 0.1 / 3, 0.9, 0.0025};
     double q[6];
-    shift_q_values(q, p, 6);
+    q_values(q, p, 6);
     for (size_t k = 0; k < 6; k++)
         if (isnan(want[k]))
             assert_true(isnan(q[k]));
         else
             assert_near(q[k], want[k], 1e-15);
-    shift_q_values(q, p, 0);
+    q_values(q, p, 0);
 }
 
 int main(void)

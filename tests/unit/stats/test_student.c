@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
+#include "../../../src/stats/values.h"
 #include "../near.h"
-#include "rooftile/shift.h"
 
 /* By 40-digit arithmetic. */
 static const struct {

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Identity: what a case is beyond its id, as a hash of each of its parts, from the resolved plan case and its build.
+ * Everything that pairs, joins, resumes or follows cases asks here whether two are the same, and which part is not.
+ *
+ *   code          the code objects, a library's file; unknown on sim, which runs none, and of a library before it ran
+ *   launch        symbols, grids, blocks, LDS and arguments of every launch, and all other steps
+ *   input data    buffers, where they are, and what they are filled with; not the run's seed
+ *   verification  what is expected, tolerances, and the reference with its code
+ *   work          what one launch does by its manifest: FLOP, bytes, items
+ *   device        what tells devices apart, the number of compute units or threads included
+ *
+ * Fills and expectations are known by what they give at some hundred elements, so that an expression may be written
+ * otherwise. Two parts of which one is unknown do not differ.
+ */
+#ifndef ROOFTILE_IDENTITY_H
+#define ROOFTILE_IDENTITY_H
+
+#include "rooftile/arena.h"
+#include "rooftile/build.h"
+#include "rooftile/device.h"
+#include "rooftile/hash.h"
+#include "rooftile/plan.h"
+
+enum identity_part {
+    IDENTITY_CODE,
+    IDENTITY_LAUNCH,
+    IDENTITY_INPUTS,
+    IDENTITY_CHECK,
+    IDENTITY_WORK,
+    IDENTITY_DEVICE,
+    IDENTITY_PARTS
+};
+#define IDENTITY_TEXT 17 /* room for 16 hex digits, terminated */
+#define IDENTITY_BIT(part) (1u << (part))
+#define IDENTITY_ALL (IDENTITY_BIT(IDENTITY_PARTS) - 1)
+
+struct identity {
+    char parts[IDENTITY_PARTS][IDENTITY_TEXT]; /* "": unknown */
+};
+
+/* Of a case that is ready; of others all but the device is unknown. `builds`: by plan code. */
+void identity_of(struct identity *out, const struct plan_case *plan, const struct build_result *builds,
+                 const struct device_info *device);
+/* What a result records as the hash of the case's code: of the object, or of the objects' hashes where there are
+ * several; "" for a case that is not ready, and where nothing was built. The part `code` is its beginning. */
+void identity_object(char out[static HASH_TEXT], const struct plan_case *plan, const struct build_result *builds);
+void identity_take_object(struct identity *identity, const char *object_sha256);
+
+/* The parts that differ, as IDENTITY_BITs. */
+unsigned identity_differs(const struct identity *a, const struct identity *b);
+/* "code, launch, input data" */
+const char *identity_words(unsigned parts, struct arena *arena);
+
+/* All parts in one line, as a history keeps them; what is no such line reads as unknown. */
+#define IDENTITY_LINE (IDENTITY_PARTS * IDENTITY_TEXT)
+void identity_line(char out[static IDENTITY_LINE], const struct identity *identity);
+void identity_from_line(struct identity *out, const char *line);
+
+#define IDENTITY_FACTS 14 /* of a device */
+/* Fact `k` of a device: what tells it from others (`own`), or what its results depend on besides. False: there are no
+ * more. */
+struct identity_fact {
+    const char *name;
+    const char *value; /* "" unknown */
+    bool own;
+};
+bool identity_fact(struct identity_fact *out, const struct device_info *device, size_t k, struct arena *arena);
+
+#endif

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the words on a command line are meant to be: kernels and suites, targets, and where a word is none of what is
+ * wanted, what to write instead.
+ */
+#include <string.h>
+
+#include "rooftile/file.h"
+#include "rooftile/journal.h"
+#include "rooftile/targets.h"
+#include "session.h"
+
+/* ---- files of another kind ---- */
+
+static const struct kind {
+    const char *name, *words;
+    const char *before, *after; /* what to write: around the path, */
+    bool stem;                  /* ... which is that of the manifest beside it */
+} kinds[] = {
+    {"kernel", "the manifest of a kernel", "'rooftile run ", "' measures it", false},
+    {"suite", "a suite", "'rooftile run ", "' measures it", false},
+    {"result", "a result", "'rooftile report ", "' shows it", false},
+    {"machine", "a machine file", "give it with --machine ", "", false},
+    {"source", "a kernel's source", "give its manifest, ", ".json", true},
+    {"object", "compiled code", "'rooftile inspect ",
+     "' shows it; a manifest with \"image\" runs it (kernels/README.md)", false},
+    {"folder", "a folder", "name a kernel or suite in it, with --kernels ", "", false},
+};
+
+static const struct kind *kind_of(const char *path, struct arena *arena)
+{
+    const char *name = catalog_file_kind(path, NULL, arena);
+    for (size_t k = 0; name && k < COUNT_OF(kinds); k++)
+        if (!strcmp(kinds[k].name, name))
+            return &kinds[k];
+    return NULL;
+}
+
+enum status argument_explain(struct err *err, const char *path, const char *wanted, struct arena *arena)
+{
+    const struct kind *kind = kind_of(path, arena);
+    const char *dot = strrchr(path_base(path), '.');
+    if (!kind && !file_exists(path) && strcmp(path, "-") != 0)
+        return err_set(err, ERR_USAGE, "there is no file '%s', where %s is wanted%s", path, wanted,
+                       !strchr(path, '/') && strstr(wanted, "kernel") ? "; 'rooftile list' names its own without .json"
+                                                                      : "");
+    if (!kind || !strcmp(wanted, kind->words) || strstr(wanted, kind->name))
+        return err->status;
+    return err_set(err, ERR_USAGE, "%s is %s, where %s is wanted: %s%.*s%s", path, kind->words, wanted, kind->before,
+                   (int)(kind->stem && dot ? (size_t)(dot - path) : strlen(path)), path, kind->after);
+}
+
+enum status argument_result(const struct result **result, const char *path, bool light, struct arena *arena,
+                            struct err *err)
+{
+    enum status status = light ? result_read_light(result, path, arena, err) : result_read(result, path, arena, err);
+    /* What is wrong with the journal of a run that was killed is said as it is. */
+    return status && !file_exists(journal_of(path, arena)) ? argument_explain(err, path, "a result", arena) : status;
+}
+
+/* ---- kernels and suites ---- */
+
+static enum status add_kernel(struct session *session, const char *name)
+{
+    ARENA_PUSH(session->arena, session->kernels, session->kernel_count, name);
+    return STATUS_OK;
+}
+
+/* A file that is no suite may be a kernel's manifest. */
+static enum status add_manifest(struct session *session, const char *path, struct err *err)
+{
+    const char *name = NULL, *kind = catalog_file_kind(path, &name, session->arena);
+    if (!kind || strcmp(kind, "kernel") != 0)
+        return argument_explain(err, path, "a kernel or suite", session->arena);
+    ARENA_PUSH(session->arena, session->manifests, session->manifest_count, path);
+    return add_kernel(session, name);
+}
+
+enum status argument_add(struct session *session, const char *word, const struct measure_options *base, struct err *err)
+{
+    const char *path = word;
+    if (!strchr(word, '/') && !text_ends(word, ".json") && strcmp(word, "-") != 0) {
+        path = session_config(session->arena, "", arena_printf(session->arena, "%s.json", word));
+        if (!file_exists(path))
+            return add_kernel(session, word);
+    }
+    const struct suite *suite = NULL;
+    if (suite_read(&suite, path, base, session->arena, err))
+        return add_manifest(session, path, err);
+    session->suites[session->suite_count++] = suite;
+    return STATUS_OK;
+}
+
+/* Without a catalog: only what needs none. */
+static enum status other_word(const struct session *session, const char *word, struct err *err)
+{
+    struct device_request request = {0};
+    struct err ignored = {0};
+    const char *dot = strrchr(word, '.');
+    if (word[0] == '-')
+        return err_set(err, ERR_USAGE, "'%s' stands behind '--', which ends the options: write it before", word);
+    if (strchr(word, '='))
+        return err_set(err, ERR_USAGE, "'%s' is no kernel or suite; a parameter is set with --set %s", word, word);
+    if (!strcmp(word, "gpu") || !device_parse(&request, word, &ignored))
+        return err_set(err, ERR_USAGE, "'%s' is no kernel or suite; a device is given with --device %s", word, word);
+    if (target_find(word))
+        return err_set(err, ERR_USAGE, "'%s' is no kernel or suite; a target is given with --arch %s", word, word);
+    if (command_find(word))
+        return err_set(err, ERR_USAGE, "'%s' is a command, which stands first: 'rooftile %s ...'", word, word);
+    if (file_is_dir(word) || (dot && file_exists(word)))
+        return argument_explain(err, word, "a kernel or suite", session->arena);
+    return STATUS_OK;
+}
+
+enum status argument_unknown(const struct session *session, const char *word, struct err *err)
+{
+    const struct catalog *catalog = &session->catalog;
+    struct arena *arena = session->arena;
+    const char **names = NULL;
+    const char *const *suites = NULL;
+    size_t count = 0, suite_count = 0;
+    for (size_t k = 0; k < catalog->problem_count; k++)
+        if (!strcmp(catalog->problems[k].name, word))
+            return err_set(err, ERR_CONFIG, "%s", catalog->problems[k].text);
+    if (other_word(session, word, err))
+        return err->status;
+    for (size_t k = 0; k < catalog->count; k++)
+        ARENA_PUSH(arena, names, count, catalog->manifests[k]->name);
+    if (session_suites(&suites, &suite_count, arena, err))
+        return err->status;
+    for (size_t k = 0; k < suite_count; k++)
+        ARENA_PUSH(arena, names, count, cli_stem(path_base(suites[k]), ".json", arena));
+    for (size_t k = 0; k < catalog->count; k++)
+        ARENA_PUSH(arena, names, count, path_base(path_dir(arena, catalog->manifests[k]->path)));
+    err_set(err, ERR_USAGE, "unknown kernel or suite '%s'", word);
+    return err_nearest(err, word, names, count, "'rooftile list' shows all");
+}
+
+/* ---- patterns ---- */
+
+static enum status expand_pattern(struct session *session, const char *pattern, const char ***names, size_t *count,
+                                  struct err *err)
+{
+    const size_t before = *count;
+    for (size_t k = 0; k < session->catalog.count; k++) {
+        const struct manifest *manifest = session->catalog.manifests[k];
+        if (!session_is_helper(manifest) && text_matches(manifest->name, pattern))
+            ARENA_PUSH(session->arena, *names, *count, manifest->name);
+    }
+    return *count > before ? STATUS_OK
+                           : err_set(err, ERR_USAGE, "no kernel matches '%s'; 'rooftile list' shows all", pattern);
+}
+
+enum status argument_kernels(const char ***names, size_t *count, struct session *session, struct err *err)
+{
+    enum status status = STATUS_OK;
+    for (size_t k = 0; k < session->kernel_count && !status; k++) {
+        const char *word = session->kernels[k];
+        if (catalog_find(&session->catalog, word))
+            ARENA_PUSH(session->arena, *names, *count, word);
+        else if (strpbrk(word, "*?["))
+            status = expand_pattern(session, word, names, count, err);
+        else
+            status = argument_unknown(session, word, err);
+    }
+    return status;
+}
+
+const char *argument_manifest_here(const struct session *session, const char *word)
+{
+    const char *path = arena_printf(session->arena, "%s.json", word), *name = NULL;
+    const char *kind = strpbrk(word, "*?[") ? NULL : catalog_file_kind(path, &name, session->arena);
+    return kind && !strcmp(kind, "kernel") && !strcmp(name, word) ? path : NULL;
+}
+
+bool argument_is_known(const char *word, struct arena *arena)
+{
+    static const struct cli_options none;
+    struct session session = {.options = &none, .arena = arena, .args = &word, .arg_count = 1};
+    struct err ignored = {0};
+    return word[0] != '-' && !session_go(&session, SESSION_SUITES | SESSION_CATALOG, &ignored);
+}
+
+/* ---- targets ---- */
+
+/* "gfx90a:xnack-", "gfx9-4-generic", "sm_90a". */
+static bool is_target(const char *word)
+{
+    return text_starts(word, "gfx") || target_is_nvidia(word) || !strcmp(word, "cpu");
+}
+
+/* A target, a product that has it, or nvcc's name for it; NULL: none. */
+static const char *target_of(const char *word, struct arena *arena)
+{
+    const char *name = text_lower(word, arena);
+    const char *number = text_starts(name, "compute_") ? name + 8 : text_starts(name, "sm") ? name + 2 : "";
+    const char *nvidia = arena_printf(arena, "sm_%s", number);
+    struct machine *machine = arena_alloc(arena, sizeof(*machine));
+    struct device_info *info = arena_alloc(arena, sizeof(*info));
+    struct err ignored = {0};
+    if (is_target(name))
+        return name;
+    if (*number && target_is_nvidia(nvidia))
+        return nvidia;
+    for (size_t k = 0; k < target_count; k++)
+        if (text_has_word(text_lower(targets[k].products, arena), " ,/()", name, strlen(name)))
+            return targets[k].arch;
+    const char *model = text_starts(name, "sim:") ? name + 4 : name;
+    return strchr(model, '/') || session_model(machine, info, model, arena, &ignored)
+               ? NULL
+               : arena_strdup(arena, machine->arch);
+}
+
+enum status argument_archs(struct cli_options *options, struct arena *arena, struct err *err)
+{
+    const char **archs = arena_array(arena, options->arch_count + 1, sizeof(*archs));
+    const char **names = arena_array(arena, target_count, sizeof(*names));
+    for (size_t k = 0; k < target_count; k++)
+        names[k] = targets[k].arch;
+    for (size_t k = 0; k < options->arch_count; k++) {
+        archs[k] = target_of(options->archs[k], arena);
+        if (archs[k])
+            continue;
+        err_set(err, ERR_USAGE, "--arch %s: there is no such target", options->archs[k]);
+        return err_nearest(err, options->archs[k], names, target_count, "'rooftile list --targets' shows them");
+    }
+    options->archs = archs;
+    return STATUS_OK;
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What is done with files that are there: results, checkups, schemas.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "rooftile/checkup.h"
+#include "rooftile/file.h"
+#include "rooftile/render.h"
+#include "session.h"
+
+static void write_result(struct text *out, const char *format, const void *what, const struct report_options *look)
+{
+    report_write(out, report_format_find(format), what, look);
+}
+
+enum status cmd_report(struct call *call, struct err *err)
+{
+    const struct cli_options *options = call->options;
+    const struct report_selection wanted = {options->filters, options->filter_count, options->sort, options->top};
+    const struct result *result = NULL;
+    struct result *chosen = arena_alloc(call->arena, sizeof(*chosen));
+    enum status status = argument_result(&result, options->args[0], false, call->arena, err);
+    if (!status)
+        status = report_select(chosen, result, &wanted, call->arena, err);
+    return status ? status : cli_show(options, options->out, write_result, chosen, err);
+}
+
+enum status cmd_merge(struct call *call, struct err *err)
+{
+    const struct cli_options *options = call->options;
+    struct result merged;
+    const struct result **parts = arena_array(call->arena, options->arg_count, sizeof(const struct result *));
+    enum status status = options->out ? STATUS_OK : err_set(err, ERR_USAGE, "say with -o where to write the run");
+    for (size_t k = 0; k < options->arg_count && !status; k++)
+        status = argument_result(&parts[k], options->args[k], false, call->arena, err);
+    if (!status)
+        status = result_merge(&merged, parts, options->args, options->arg_count, call->arena, err);
+    if (!status)
+        status = result_write(&merged, options->out, err);
+    if (!status)
+        log_info("%u trials of %zu case%s in %s", merged.trials, merged.case_count, text_s(merged.case_count),
+                 options->out);
+    return status;
+}
+
+/* ---- compare ---- */
+
+enum status comparison_check_format(const struct cli_options *options, struct err *err)
+{
+    if (!options->format || report_has_format(options->format))
+        return STATUS_OK;
+    return err_set(err, ERR_USAGE, "a comparison has no format '%s': " REPORT_FORMATS, options->format);
+}
+
+static void write_comparison(struct text *out, const char *format, const void *what, const struct report_options *look)
+{
+    report_comparison(out, format, what, look);
+}
+
+enum status comparison_show(struct comparison *comparison, const struct result *base, const struct result *now,
+                            struct compare_options *options, const struct call *call, const char *path, struct err *err)
+{
+    const char *noise = NULL;
+    enum status status = noise_file_path(&noise, now, false, call->arena, err);
+    if (!status)
+        status = noise_file_read(&options->noise, noise, call->arena, err);
+    if (!status)
+        status = compare_results(comparison, base, now, options, call->arena, err);
+    return status ? status : cli_show(call->options, path, write_comparison, comparison, err);
+}
+
+enum status cmd_compare(struct call *call, struct err *err)
+{
+    const struct cli_options *options = call->options;
+    const struct result *sides[2] = {NULL, NULL};
+    struct comparison comparison;
+    struct compare_options compare = {
+        .shift = shift_defaults(), .filters = options->filters, .filter_count = options->filter_count};
+    compare.shift.alpha = options->alpha > 0 ? options->alpha : compare.shift.alpha;
+    compare.shift.delta = options->delta > 0 ? options->delta : compare.shift.delta;
+    compare.shift.same = fmax(compare.shift.same, compare.shift.delta);
+    enum status status = comparison_check_format(options, err);
+    for (int k = 0; k < 2 && !status; k++)
+        status = argument_result(&sides[k], options->args[k], true, call->arena, err);
+    if (!status)
+        status = comparison_show(&comparison, sides[0], sides[1], &compare, call, options->out, err);
+    if (!status)
+        call->code = compare_exit_code(&comparison, options->strict);
+    return status;
+}
+
+/* ---- checkup ---- */
+
+enum status cmd_checkup(struct call *call, struct err *err)
+{
+    const struct cli_options *options = call->options;
+    const struct {
+        const char *path; /* NULL: not asked for */
+        render_function *render;
+    } files[] = {{options->html, render_html}, {options->out, render_json}};
+    const struct report_options plain = {0};
+    struct document document = {.arena = call->arena};
+    struct checkup checkup;
+    struct text text = {0};
+    enum status status = checkup_read(&checkup, options->args[0], call->arena, err);
+    if (!status)
+        status = checkup_document(&document, &checkup, err);
+    for (size_t k = 0; k < 2 && !status; k++) {
+        if (!files[k].path)
+            continue;
+        files[k].render(&text, &document, &plain);
+        status = cli_write(files[k].path, &text, err);
+        text_clear(&text);
+    }
+    text_release(&text);
+    if (status)
+        return status;
+    if (!options->out || strcmp(options->out, "-") != 0)
+        render_text(&call->out, &document, &plain);
+    call->code = checkup_exit_code(checkup.word);
+    return STATUS_OK;
+}
+
+/* ---- schema ---- */
+
+enum status cmd_schema(struct call *call, struct err *err)
+{
+    static const char suffix[] = ".schema.json";
+    const char *wanted = call->options->arg_count ? call->options->args[0] : NULL;
+    char **paths = NULL, *data = NULL;
+    size_t count = 0, length = 0;
+    if (session_configs(&paths, &count, "schema", suffix, call->arena, err))
+        return err->status;
+    if (!count)
+        return err_set(err, ERR_IO, "no configs folder found beside the program; set ROOFTILE_CONFIGS");
+    const char **names = arena_array(call->arena, count, sizeof(*names));
+    for (size_t k = 0; k < count; k++) {
+        names[k] = cli_stem(path_base(paths[k]), suffix, call->arena);
+        if (!wanted) {
+            text_addf(&call->out, "%-10s %s\n", names[k], paths[k]);
+        } else if (!strcmp(names[k], wanted)) {
+            enum status status = file_read(&data, &length, paths[k], FILE_LIMIT_BYTES, call->arena, err);
+            text_addn(&call->out, data, status ? 0 : length);
+            return status;
+        }
+    }
+    if (!wanted)
+        return STATUS_OK;
+    err_set(err, ERR_USAGE, "unknown schema '%s'", wanted);
+    return err_nearest(err, wanted, names, count, "'rooftile schema' lists them");
+}

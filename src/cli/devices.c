@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Several devices side by side: `plan` and `run` of --device A,B. Each has a session of its own over the same suites
+ * and kernels; what is common is one table.
+ */
+#include <ctype.h>
+#include <math.h>
+#include <string.h>
+
+#include "measure.h"
+#include "rooftile/file.h"
+
+/* ---- who they are ---- */
+
+/* Cut at commas, but not at those inside a device: "cpu:wave=32,threads=1,sim:mi300x" are two. */
+static size_t split(const char ***words, const char *text, struct arena *arena)
+{
+    size_t count = 0;
+    *words = NULL;
+    for (const char *at = text;;) {
+        size_t length = strcspn(at, ",");
+        while (at[length]) {
+            const char *next = at + length + 1;
+            const size_t part = strcspn(next, ",");
+            if (!memchr(next, '=', part) || memchr(next, ':', part))
+                break;
+            length += 1 + part;
+        }
+        ARENA_PUSH(arena, *words, count, arena_strndup(arena, at, length));
+        if (!at[length])
+            return count;
+        at += length + 1;
+    }
+}
+
+static enum status check_devices(const char *const *devices, size_t count, struct err *err)
+{
+    enum status status = STATUS_OK;
+    for (size_t k = 0; k < count && !status; k++) {
+        status = device_parse(&(struct device_request){0}, devices[k], err);
+        for (size_t n = 0; n < k && !status; n++)
+            if (!strcmp(devices[n], devices[k]))
+                status = err_set(err, ERR_USAGE, "--device names '%s' twice", devices[k]);
+    }
+    return status;
+}
+
+enum status devices_of(struct per_device **sides, size_t *count, const struct cli_options *options, struct arena *arena,
+                       struct err *err)
+{
+    const char **devices = NULL, **machines = NULL;
+    const size_t device_count = options->device ? split(&devices, options->device, arena) : 0;
+    const bool one_file = !options->machine || file_exists(options->machine);
+    const size_t machine_count = one_file ? 0 : split(&machines, options->machine, arena);
+    const size_t most = device_count > machine_count ? device_count : machine_count;
+    *count = most > 1 ? most : 1;
+    if (device_count > 1 && machine_count > 1 && device_count != machine_count)
+        return err_set(err, ERR_USAGE,
+                       "--device names %zu and --machine %zu: give one machine for all, or one for each", device_count,
+                       machine_count);
+    if (*count > 1 && check_devices(devices, device_count, err))
+        return err->status;
+    struct per_device *made = arena_array(arena, *count, sizeof(*made));
+    for (size_t k = 0; k < *count; k++) {
+        struct per_device *side = &made[k];
+        side->options = *options;
+        if (device_count > 1)
+            side->options.device = devices[k];
+        if (machine_count > 1)
+            side->options.machine = machines[k];
+        side->name = device_count > 1 || !machines ? side->options.device : path_base(side->options.machine);
+        side->session = (struct session){.options = &side->options, .arena = arena};
+    }
+    *sides = made;
+    return STATUS_OK;
+}
+
+enum status devices_suites(struct per_device *sides, size_t count, struct err *err)
+{
+    const struct session *first = &sides[0].session;
+    const enum status status = session_go(&sides[0].session, SESSION_SUITES | SESSION_CATALOG, err);
+    for (size_t k = 1; k < count && !status; k++) {
+        struct session *session = &sides[k].session;
+        session->args = first->args;
+        session->arg_count = first->arg_count;
+        session->suites = first->suites;
+        session->suite_count = first->suite_count;
+        session->catalog = first->catalog;
+    }
+    return status;
+}
+
+char *device_file(const char *path, const struct per_device *side, struct arena *arena)
+{
+    char *name = arena_strdup(arena, side->name);
+    for (char *p = name; *p; p++)
+        *p = isalnum((unsigned char)*p) || *p == '=' || *p == '.' ? *p : '-';
+    return arena_printf(arena, "%s.%s.json", cli_stem(path, ".json", arena), name);
+}
+
+/* ---- one table ---- */
+
+/* What the devices make of one combination of values that the suites ask for. */
+struct asked {
+    const struct plan_case *plan_case; /* NULL: it is no case there */
+    const struct result_case *result;  /* NULL: it was not run */
+};
+
+static size_t asked_count(const struct per_device *sides, size_t count)
+{
+    size_t most = 0;
+    for (size_t k = 0; k < count; k++)
+        for (size_t c = 0; sides[k].session.plan && c < sides[k].session.plan->count; c++)
+            if (sides[k].session.plan->cases[c].asked >= most)
+                most = sides[k].session.plan->cases[c].asked + 1;
+    return most;
+}
+
+/* asked[number * count + side] */
+static void fill_asked(struct asked *asked, const struct per_device *sides, size_t count)
+{
+    for (size_t k = 0; k < count; k++) {
+        const struct plan *plan = sides[k].session.plan;
+        size_t next = 0;
+        for (size_t c = 0; plan && c < plan->count; c++)
+            asked[plan->cases[c].asked * count + k] =
+                (struct asked){&plan->cases[c], execute_find(sides[k].result, plan->cases[c].id, &next)};
+    }
+}
+
+static double time_of(const struct asked *a)
+{
+    if (a->result)
+        return a->result->status == CASE_OK ? a->result->stats.median : NAN;
+    return a->plan_case && a->plan_case->state == PLAN_READY ? a->plan_case->forecast_ns : NAN;
+}
+
+static const char *reason_of(const struct asked *a)
+{
+    const char *reason = a->result && a->result->status != CASE_OK ? a->result->reason : NULL;
+    return reason ? reason : a->plan_case && a->plan_case->state != PLAN_READY ? a->plan_case->reason : NULL;
+}
+
+static const char *notes_of(const struct asked *row, const struct per_device *sides, size_t count, struct arena *arena)
+{
+    const char *notes = NULL;
+    for (size_t k = 0; k < count; k++) {
+        const char *reason = reason_of(&row[k]);
+        if (reason && *reason)
+            notes = arena_printf(arena, "%s%s%s: %s", notes ? notes : "", notes ? "\n" : "", sides[k].name, reason);
+    }
+    return notes;
+}
+
+/* Columns: the case, then these of each device. */
+enum { TIME, BOUND, LAST, EACH };
+
+static void add_side(struct cell *cells, const struct asked *a, const struct asked *first, struct arena *arena)
+{
+    const struct lower_bound *bound = a->result      ? &a->result->lower_bound
+                                      : a->plan_case ? &a->plan_case->lower_bound
+                                                     : NULL;
+    const double time_ns = time_of(a);
+    cells[TIME] = cell_positive(time_ns);
+    cells[BOUND] = isnan(time_ns) || !bound ? cell_unknown(NULL) : cell_known(bound->bound);
+    if (a->result)
+        cells[LAST] = cell_positive(isnan(time_ns) ? NAN : a->result->fraction);
+    else if (a != first)
+        cells[LAST] = cell_text(
+            time_of(first) > 0 && time_ns > 0 ? arena_printf(arena, "%.3gx", time_of(first) / time_ns) : NULL);
+}
+
+/* Of a plan how many times faster it is than the first, of a run the share of the device's own ceiling. */
+static const struct table_column *columns_of(const struct per_device *sides, size_t count, struct arena *arena)
+{
+    struct table_column *columns = arena_array(arena, 1 + EACH * count, sizeof(*columns));
+    columns[0] = (struct table_column){.title = "case", .flags = COLUMN_GROUP};
+    for (size_t k = 0; k < count; k++) {
+        struct table_column *own = &columns[1 + EACH * k];
+        own[TIME] = (struct table_column){.title = sides[k].name, .unit = UNIT_TIME};
+        own[BOUND] = (struct table_column){.title = "bound", .drop = 2};
+        if (sides[k].result)
+            own[LAST] = (struct table_column){.title = "% of ceiling", .unit = UNIT_SHARE, .drop = 1};
+        else if (k)
+            own[LAST] = (struct table_column){.title = "speed", .unit = UNIT_NUMBER, .drop = 1};
+    }
+    return columns;
+}
+
+struct table *devices_table(const struct per_device *sides, size_t count, struct arena *arena)
+{
+    const size_t rows = asked_count(sides, count);
+    struct asked *asked = arena_array(arena, rows * count + 1, sizeof(*asked));
+    struct table *table = table_new(arena, columns_of(sides, count, arena), 1 + EACH * count);
+    const char *last = "";
+    fill_asked(asked, sides, count);
+    for (size_t r = 0; r < rows; r++) {
+        const struct asked *row = &asked[r * count];
+        size_t named = 0;
+        while (named < count && !row[named].plan_case)
+            named++;
+        if (named == count) /* excluded or filtered */
+            continue;
+        struct table_row *added = table_add(table, NULL);
+        added->cells[0] = cell_text(row[named].plan_case->label);
+        for (size_t k = 0; k < count; k++)
+            add_side(&added->cells[1 + EACH * k], &row[k], &row[0], arena);
+        const char *notes = notes_of(row, sides, count, arena);
+        added->note = notes && !strcmp(notes, last) ? "for the same reason" : notes;
+        last = notes ? notes : "";
+    }
+    return table;
+}

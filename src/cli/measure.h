@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Measure: a session's plan run to a result: its cases and what a run needs beside them, as one process, as trials, as
+ * A and B.
+ */
+#ifndef ROOFTILE_MEASURE_H
+#define ROOFTILE_MEASURE_H
+
+#include "rooftile/codeobj.h"
+#include "rooftile/result.h"
+#include "session.h"
+
+/* ---- one process (execute.c) ---- */
+
+struct execution {
+    const char *title;            /* starts the progress line */
+    const struct result *resumed; /* cases that it has are not run again, and are in the result; NULL: none */
+    bool rest;                    /* only those that it has of `trial` are not run again, and none is in the result */
+    uint32_t trial;
+    const char *journal;    /* of this result, or "": in the data folder; NULL: none */
+    bool verify_only;       /* one launch per case, verified, never timed; says nothing of a case */
+    enum run_inject inject; /* with verify_only */
+    enum lane_order lane_order;
+};
+
+/* Runs every case of the session's plan, with progress. On ERR_INTERRUPTED the result is filled with what there is and
+ * result->status is "interrupted". */
+enum status execute_plan(struct result *result, struct session *session, const struct execution *execution,
+                         struct err *err);
+
+/* ERR_CONFIG: this earlier result was measured elsewhere, and cannot be gone on with here. */
+enum status execute_check_place(const struct result *old, const struct session *session, struct err *err);
+/* Of an earlier result what --resume need not measure again: cases that are ok and whose identity is that of the
+ * session's plan, built. What is not the same any more is warned about. */
+void execute_resume(struct result *kept, const struct result *old, const struct session *session);
+
+/* The case of this plan id; NULL: there is none. Results stand in plan order, so the case looked for is nearly always
+ * the one behind the last found: `next` (0 at first) remembers where. */
+const struct result_case *execute_find(const struct result *result, const char *id, size_t *next);
+bool execute_has_trial(const struct result_case *c, uint32_t trial);
+
+/* Everything that this session measured is in a result or was shown: its journals go. */
+void execute_journals_done(struct session *session);
+/* Says in the error which journals have it instead, if there is anything in them. Returns err->status. */
+enum status execute_journals_kept(struct session *session, struct err *err);
+
+/* ---- several devices (devices.c) ---- */
+
+/* One of those that --device A,B (or, of a plan, --machine A,B) names. */
+struct per_device {
+    const char *name;            /* as it was given */
+    struct cli_options options;  /* the command line with this one alone */
+    struct session session;      /* by these options */
+    const struct result *result; /* NULL: it was not run */
+};
+
+/* At least one. ERR_USAGE: an unknown device, one twice, or not as many machines. */
+enum status devices_of(struct per_device **sides, size_t *count, const struct cli_options *options, struct arena *arena,
+                       struct err *err);
+/* Suites and kernels, read once for all. */
+enum status devices_suites(struct per_device *sides, size_t count, struct err *err);
+/* "FILE.sim-mi300x.json" of "FILE.json": a result is of one device for whoever reads it, so each has its file. */
+char *device_file(const char *path, const struct per_device *side, struct arena *arena);
+/* Time, bound and speed or share of the ceiling, a column each, of those that were planned. A row is what the suites
+ * ask for: the ids of its cases differ where the devices' variants have other parameters. */
+struct table *devices_table(const struct per_device *sides, size_t count, struct arena *arena);
+
+/* ---- several processes (trials.c) ----
+ *
+ * A run is so many fresh processes, each with the cases in a random order of its own, because the spread between
+ * processes is as large as the one within. The trials of two builds can take turns, A B B A ..., so that what changes
+ * about the machine meanwhile meets both. */
+
+struct trials {
+    struct session *session;
+    const char *title;            /* starts the progress line */
+    const struct result *resumed; /* what to go on with (execute_resume); NULL: nothing */
+    const char *out;              /* the result's file, beside which the journals lie; NULL or "-": there is none */
+    struct result *parts;         /* those that ran, `count` of them */
+    size_t count;
+    bool cut;                /* time ran out, or Ctrl-C, before all of them ran */
+    struct plan_case *cases; /* the session's plan, to pin timers in; of a run of several */
+};
+
+/* ERR_USAGE: options that do not go with trials (--profile, and --resume but with --trials), or more than
+ * SHIFT_MAX_TRIALS of them. `what` is "--trials" or "--ab" or "aa". ERR_IO: --out cannot be written. */
+enum status trials_check(const struct cli_options *options, const char *what, struct arena *arena, struct err *err);
+
+/* Runs `count` trials and joins them into one result, with what is resumed; with one part it is that part.
+ * ERR_INTERRUPTED: the result has what there is, if run->count is not 0. Where the parts do not fit together, they are
+ * there and result->cases is not. result->status is "complete" only when all trials have all cases. */
+enum status trials_measure(struct result *result, struct trials *run, uint32_t count, struct err *err);
+
+/* `run --ab A B`: the same suite with two kernel folders, two compilers or two code objects under one driver, measured
+ * in turns in one run and compared. Prints the comparison; the exit code is `compare`'s, or that of a run that could
+ * not be measured. -o FILE writes FILE's two results as "<FILE without .json>.a.json" and "....b.json". */
+enum status ab_run(struct call *call, struct err *err);
+
+/* ---- what a run needs beside its cases (services.c) ---- */
+
+/* The kernels of run.h's enum run_service, planned and built. */
+struct service_code {
+    const struct plan *plan; /* of one case; NULL = the device has no use for it, or there is no such kernel */
+    struct build_result *builds;
+};
+
+/* Whether the session's device has a use for it. */
+bool services_wanted(const struct session *session, enum run_service which);
+/* Those that are wanted. One that cannot be planned is skipped, and what it is for is then not done: only an interrupt
+ * is an error, and a broken launch_empty. */
+enum status services_prepare(struct service_code services[SERVICE_COUNT], struct session *session, struct err *err);
+
+/* Fills in the services, and the cases behind the machine's measured ceilings, planned and built again, so that a
+ * ceiling can be measured beside a case that beats it. */
+enum status services_add(struct run_options *run, struct session *session, struct err *err);
+
+/* Warnings about what the first worker found out: somebody else uses the GPU, timers are missing, a flush does not
+ * work. */
+void services_warn(const struct session *session, const struct device_info *info,
+                   const struct calibration *calibration);
+/* Who else uses the GPU; "" when nobody does, or when nobody knows. */
+void idle_problem(struct text *problem, const struct device_info *info, const struct device_sense *sense);
+
+/* ---- the AMD code objects of a plan, read once after they are built (codes.c) ----
+ *
+ * Two uses: no case is launched whose arguments differ from what its kernel takes, and results record what the compiler
+ * made of a kernel. */
+
+struct codes {
+    const struct session *session;
+    const struct codeobj_file **files; /* by plan code; NULL: not for AMD GPUs, or not built */
+    const char **problems;             /* by plan code; NULL: none */
+};
+
+/* Reads every built object of the session's plan. What cannot be read is no error here. */
+void codes_open(struct codes *codes, const struct session *session);
+
+/* What differs between a case's launches and its kernels, a line each, and (`unread`) why its code cannot be read.
+ * False: nothing does. */
+bool codes_differences(struct text *out, const struct codes *codes, const struct plan_case *plan_case, bool unread);
+
+/* The same of its work: what the disassembly cannot do of what the manifest claims. AMD's code only. */
+bool codes_work_differs(struct text *out, const struct codes *codes, const struct plan_case *plan_case);
+
+/* By plan index, as run_options.refused takes it. Code that cannot be read is not refused. */
+const char *const *codes_refused(const struct codes *codes);
+
+/* By plan index, of the first timed launch of each case; not `known` when there is no AMD code object. Disassembles, so
+ * it is called before cases run. */
+const struct result_code *codes_facts(const struct codes *codes);
+
+#endif

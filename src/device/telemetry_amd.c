@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: MIT */
+#include "telemetry.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- the driver's binary table ---- */
+
+/* Offsets of the driver's tables (kgd_pp_interface.h of Linux 6.9 to 6.18 and of ROCm's amdgpu), laid out with natural
+ * alignment, in the byte order of the host. Temperatures are degrees, power watts, clocks MHz; a field of all ones
+ * holds nothing. Revision 1.6 was withdrawn and came back with another layout: only the size tells them apart.
+ * Tables 2.x and 3.x are those of processors with graphics, which say nothing about a discrete card. */
+struct layout {
+    uint8_t format, content;
+    uint16_t size;
+    uint16_t hotspot, power;          /* u16 */
+    uint16_t core_clock, core_clocks; /* u16, and how many of them: one per XCD */
+    uint16_t memory_clock;            /* u16 */
+    uint16_t throttle32, throttle64;  /* 0: none */
+    uint16_t residency;               /* u32 each: ATTRIBUTE_PROCHOT to _HBM; 0: none */
+};
+
+static const struct layout layouts[] = {
+    {1, 0, 80, 18, 34, 54, 1, 58, 68, 0, 0},      {1, 1, 96, 6, 22, 54, 1, 58, 68, 0, 0},
+    {1, 2, 104, 6, 22, 54, 1, 58, 68, 0, 0},      {1, 3, 120, 6, 22, 54, 1, 58, 68, 112, 0},
+    {1, 4, 288, 4, 10, 240, 8, 280, 40, 0, 0},    {1, 5, 360, 4, 10, 312, 8, 352, 104, 0, 0},
+    {1, 6, 384, 4, 10, 336, 8, 376, 128, 0, 108}, {1, 6, 1664, 4, 10, 264, 8, 304, 0, 0, 36},
+    {1, 7, 2208, 4, 10, 296, 8, 336, 0, 0, 44},   {1, 8, 3360, 4, 10, 296, 8, 336, 0, 0, 44},
+};
+
+/* An unsigned number of 1, 2, 4 or 8 bytes; NaN when every bit is set. */
+static double number_at(const uint8_t *table, size_t at, size_t width)
+{
+    uint64_t value = 0;
+    memcpy(&value, table + at, width); /* little-endian: all hosts of these cards are */
+    const bool unset = value == (width < 8 ? (1ull << 8 * width) - 1 : UINT64_MAX);
+    return unset ? NAN : (double)value;
+}
+
+static void keep(double *out, double value)
+{
+    if (!isnan(value))
+        *out = value;
+}
+
+/* The mean of those that are set: XCDs that a card lacks, or that sleep, are not. */
+static double mean_clock_hz(const uint8_t *table, size_t at, size_t width, size_t count)
+{
+    double sum = 0;
+    size_t known = 0;
+    for (size_t i = 0; i < count; ++i) {
+        const double mhz = number_at(table, at + i * width, width);
+        if (mhz > 0) {
+            sum += mhz;
+            ++known;
+        }
+    }
+    return known ? 1e6 * sum / (double)known : NAN;
+}
+
+static uint64_t bits_at(const uint8_t *table, size_t at, size_t width)
+{
+    const double bits = number_at(table, at, width);
+    uint64_t value = 0;
+    memcpy(&value, table + at, width);
+    return isnan(bits) ? 0 : value;
+}
+
+/* Ids of revision 1.9; what older tables have as fields goes by them, too. */
+enum attribute {
+    ATTRIBUTE_HOTSPOT = 0,
+    ATTRIBUTE_POWER = 3,
+    ATTRIBUTE_PROCHOT = 10, /* residencies: prochot, */
+    ATTRIBUTE_PPT,          /* ... power, */
+    ATTRIBUTE_SOCKET,       /* ... socket, */
+    ATTRIBUTE_VR,           /* ... voltage regulator, */
+    ATTRIBUTE_HBM,          /* ... HBM */
+    ATTRIBUTE_CORE_CLOCK = 33,
+    ATTRIBUTE_MEMORY_CLOCK = 37
+};
+
+static const size_t attribute_targets[] = {
+    [ATTRIBUTE_HOTSPOT] = offsetof(struct device_sense, temp_c),
+    [ATTRIBUTE_POWER] = offsetof(struct device_sense, power_w),
+    [ATTRIBUTE_PROCHOT] = offsetof(struct device_sense, violation_prochot),
+    [ATTRIBUTE_PPT] = offsetof(struct device_sense, violation_power),
+    [ATTRIBUTE_SOCKET] = offsetof(struct device_sense, violation_thermal),
+    [ATTRIBUTE_VR] = offsetof(struct device_sense, violation_vr),
+    [ATTRIBUTE_HBM] = offsetof(struct device_sense, violation_hbm),
+    [ATTRIBUTE_CORE_CLOCK] = offsetof(struct device_sense, core_hz),
+    [ATTRIBUTE_MEMORY_CLOCK] = offsetof(struct device_sense, memory_hz),
+};
+_Static_assert(offsetof(struct device_sense, stream_bps) == 0, "no attribute has offset 0");
+
+/* An attribute nobody wants is passed over. */
+static void read_attribute(struct device_sense *sense, unsigned id, const uint8_t *table, size_t at, size_t width,
+                           size_t count)
+{
+    const size_t target = id < COUNT_OF(attribute_targets) ? attribute_targets[id] : 0;
+    double *to = (double *)((char *)sense + target);
+    if (target && (id == ATTRIBUTE_CORE_CLOCK || id == ATTRIBUTE_MEMORY_CLOCK))
+        keep(to, mean_clock_hz(table, at, width, count));
+    else if (target && count)
+        keep(to, number_at(table, at, width));
+}
+
+static void read_layout(struct device_sense *sense, const uint8_t *table, const struct layout *layout)
+{
+    read_attribute(sense, ATTRIBUTE_HOTSPOT, table, layout->hotspot, 2, 1);
+    read_attribute(sense, ATTRIBUTE_POWER, table, layout->power, 2, 1);
+    read_attribute(sense, ATTRIBUTE_CORE_CLOCK, table, layout->core_clock, 2, layout->core_clocks);
+    read_attribute(sense, ATTRIBUTE_MEMORY_CLOCK, table, layout->memory_clock, 2, 1);
+    if (layout->throttle64 && !isnan(number_at(table, layout->throttle64, 8)))
+        sense->throttle_bits = bits_at(table, layout->throttle64, 8);
+    else if (layout->throttle32)
+        sense->throttle_bits = bits_at(table, layout->throttle32, 4);
+    for (unsigned id = ATTRIBUTE_PROCHOT; layout->residency && id <= ATTRIBUTE_HBM; ++id)
+        read_attribute(sense, id, table, layout->residency + 4 * (id - ATTRIBUTE_PROCHOT), 4, 1);
+}
+
+/* ---- revision 1.9: the table describes itself ---- */
+
+/* A count of attributes at 4; from 8 on each is a word of 64 bits and its values, without padding. The word: instances
+ * in bits 0-9, id in 10-19, type in 20-23 (u8 s8 u16 s16 u32 s32 u64 s64), unit in 24-31. */
+enum { ATTRIBUTE_COUNT_AT = 4, ATTRIBUTES_AT = 8, ATTRIBUTE_WORD = 8, ATTRIBUTE_TYPES = 8 };
+
+static bool read_attributes(struct device_sense *sense, const uint8_t *table, size_t size)
+{
+    size_t at = ATTRIBUTES_AT;
+    if (size < ATTRIBUTES_AT)
+        return false;
+    struct device_sense found = *sense;
+    for (uint64_t left = bits_at(table, ATTRIBUTE_COUNT_AT, 4); left; --left) {
+        if (size - at < ATTRIBUTE_WORD)
+            return false;
+        const uint64_t word = bits_at(table, at, ATTRIBUTE_WORD);
+        const size_t count = word & 0x3ff, type = word >> 20 & 0xf;
+        const unsigned id = (unsigned)(word >> 10 & 0x3ff);
+        const size_t width = (size_t)1 << type / 2;
+        at += ATTRIBUTE_WORD;
+        if (type >= ATTRIBUTE_TYPES || size - at < count * width)
+            return false;
+        read_attribute(&found, id, table, at, width, count);
+        at += count * width;
+    }
+    *sense = found;
+    return true;
+}
+
+bool telemetry_metrics(struct device_sense *sense, const void *table, size_t size)
+{
+    const uint8_t *bytes = table;
+    if (size < 4)
+        return false;
+    const uint8_t format = bytes[2], content = bytes[3];
+    if (format == 1 && content == 9)
+        return read_attributes(sense, bytes, size);
+    for (size_t i = 0; i < COUNT_OF(layouts); ++i) {
+        const struct layout *layout = &layouts[i];
+        if (layout->format != format || layout->content != content || size != layout->size ||
+            bits_at(bytes, 0, 2) != layout->size)
+            continue;
+        read_layout(sense, bytes, layout);
+        return true;
+    }
+    return false;
+}
+
+enum { TABLE_BYTES = 8192 }; /* more than any revision of gpu_metrics has */
+
+/* ---- finding the card ---- */
+
+static void find_sensors(struct telemetry *telemetry)
+{
+    glob_t found;
+    if (sysfs_find(&found, telemetry->card, "hwmon/hwmon*"))
+        SET_TEXT(telemetry->sensors, "%s", found.gl_pathv[0]);
+    globfree(&found);
+}
+
+/* Of a file of lines "name value". */
+static bool property(uint64_t *value, const char *text, const char *name)
+{
+    const size_t length = strlen(name);
+    for (const char *line = text; *line; line += strcspn(line, "\n"), line += *line == '\n')
+        if (strncmp(line, name, length) == 0 && line[length] == ' ') {
+            *value = strtoull(line + length, NULL, 10);
+            return true;
+        }
+    return false;
+}
+
+/* A node's location is bus and device; its function bits tell partitions of one card apart. */
+static bool is_node_of(const char *folder, uint64_t domain, uint64_t bus, uint64_t slot)
+{
+    char properties[4096];
+    uint64_t node_domain = 0, location = 0;
+    if (!sysfs_text(properties, sizeof(properties), folder, "properties") ||
+        !property(&location, properties, "location_id"))
+        return false;
+    property(&node_domain, properties, "domain");
+    return node_domain == domain && location >> 8 == bus && (location >> 3 & 0x1f) == slot;
+}
+
+static void find_nodes(struct telemetry *telemetry, const char *pci_bdf)
+{
+    unsigned domain, bus, slot;
+    glob_t found;
+    if (sscanf(pci_bdf, "%x:%x:%x", &domain, &bus, &slot) != 3)
+        return;
+    sysfs_find(&found, telemetry->root, "class/kfd/kfd/topology/nodes/[0-9]*");
+    for (size_t i = 0; i < found.gl_pathc && telemetry->node_count < TELEMETRY_MAX_NODES; ++i) {
+        const double id = sysfs_number(found.gl_pathv[i], "gpu_id");
+        if (id > 0 && id <= UINT32_MAX && is_node_of(found.gl_pathv[i], domain, bus, slot))
+            telemetry->nodes[telemetry->node_count++] = (uint32_t)id;
+    }
+    globfree(&found);
+}
+
+void telemetry_open(struct telemetry *telemetry, const char *pci_bdf)
+{
+    const char *root = getenv("ROOFTILE_SYSFS");
+    char bdf[32];
+    *telemetry = (struct telemetry){0};
+    SET_TEXT(telemetry->root, "%s", root && *root ? root : "/sys");
+    const size_t length = strlen(pci_bdf);
+    if (length < strlen("0:0.0") || length >= sizeof(bdf) || strspn(pci_bdf, "0123456789abcdefABCDEF:.") != length)
+        return;
+    for (size_t i = 0; i <= length; ++i) /* the kernel writes small letters */
+        bdf[i] = (char)(pci_bdf[i] >= 'A' && pci_bdf[i] <= 'F' ? pci_bdf[i] - 'A' + 'a' : pci_bdf[i]);
+    for (int attempt = 0; attempt < 2 && !telemetry->card[0]; ++attempt) {
+        char id[16];
+        SET_TEXT(telemetry->card, "%s/bus/pci/devices/%s", telemetry->root, bdf);
+        if (!sysfs_text(id, sizeof(id), telemetry->card, "device"))
+            telemetry->card[0] = '\0';
+        bdf[length - 1] = '0';
+    }
+    if (!telemetry->card[0])
+        return;
+    find_sensors(telemetry);
+    find_nodes(telemetry, bdf);
+}
+
+/* ---- what does not change ---- */
+
+/* Of something that cannot be below 0; NaN when there is none. */
+static double amount(const char *folder, const char *name)
+{
+    const double value = sysfs_number(folder, name);
+    return value >= 0 ? value : NAN;
+}
+
+static void describe_partition(struct device_info *info, const struct telemetry *telemetry)
+{
+    char compute[12], memory[12];
+    if (!sysfs_text(compute, sizeof(compute), telemetry->card, "current_compute_partition"))
+        return;
+    if (sysfs_text(memory, sizeof(memory), telemetry->card, "current_memory_partition"))
+        SET_TEXT(info->partition, "%s/%s", compute, memory);
+    else
+        SET_TEXT(info->partition, "%s", compute);
+}
+
+/* What people change between two runs: firmware, power cap, how the clocks are governed. */
+static void describe_settings(struct device_info *info, const struct telemetry *telemetry)
+{
+    static const char *const controllers[] = {"smc", "mec"};
+    char folder[TELEMETRY_PATH + 16], name[32], version[48];
+    if (sysfs_text(version, sizeof(version), telemetry->card, "vbios_version"))
+        SET_TEXT(info->vbios, "%s", version);
+    sysfs_text(info->perf_level, sizeof(info->perf_level), telemetry->card, "power_dpm_force_performance_level");
+    snprintf(folder, sizeof(folder), "%s/fw_version", telemetry->card);
+    for (size_t k = 0; k < COUNT_OF(controllers); k++) {
+        SET_TEXT(name, "%s_fw_version", controllers[k]);
+        if (sysfs_text(version, sizeof(version), folder, name))
+            ADD_TEXT(info->firmware, "%s %s", controllers[k], version);
+    }
+    const double cap_uw = amount(telemetry->sensors, "power1_cap");
+    if (cap_uw > 0) /* else what the vendor's library said stays */
+        info->power_cap_w = cap_uw / 1e6;
+}
+
+static bool is_hex(const char *text)
+{
+    return *text && strspn(text, "0123456789abcdefABCDEF") == strlen(text);
+}
+
+static void describe_pci_id(struct device_info *info, const struct telemetry *telemetry, const char *vendor)
+{
+    char found[16], device[16];
+    sysfs_text(found, sizeof(found), telemetry->card, "vendor");
+    sysfs_text(device, sizeof(device), telemetry->card, "device");
+    if (strncmp(found, "0x", 2) == 0 && strcmp(found + 2, vendor) == 0 && text_starts(device, "0x") &&
+        strlen(device) == 6 && is_hex(device + 2))
+        SET_TEXT(info->pci_id, "%.4s:%.4s", vendor, device + strlen("0x"));
+}
+
+void telemetry_describe(struct device_info *info, const struct telemetry *telemetry, const char *vendor)
+{
+    char text[64];
+    describe_pci_id(info, telemetry, vendor);
+    describe_partition(info, telemetry);
+    describe_settings(info, telemetry);
+    if (!info->uuid[0] && sysfs_text(text, sizeof(text), telemetry->card, "unique_id") && is_hex(text))
+        SET_TEXT(info->uuid, "GPU-%.32s", text);
+    if (!info->serial_hash[0] && sysfs_text(text, sizeof(text), telemetry->card, "serial_number"))
+        hash_sha256(info->serial_hash, text, strlen(text));
+}
+
+/* ---- what changes ---- */
+
+/* The marked line of a list of clock levels: "1: 2100Mhz *"; a sleeping clock is "S: 19Mhz *". */
+static double marked_clock_hz(const char *folder, const char *name)
+{
+    char text[1024];
+    sysfs_text(text, sizeof(text), folder, name);
+    for (const char *line = text; *line; line += strcspn(line, "\n"), line += *line == '\n') {
+        const size_t length = strcspn(line, "\n");
+        const char *colon = memchr(line, ':', length);
+        if (!colon || !memchr(line, '*', length))
+            continue;
+        char *end = NULL;
+        const double mhz = strtod(colon + 1, &end);
+        if (mhz > 0 && isfinite(mhz * 1e6) && strncasecmp(end, "mhz", 3) == 0)
+            return mhz * 1e6;
+    }
+    return NAN;
+}
+
+/* The hottest place where the card tells it, else its edge. */
+static double temperature_c(const char *sensors)
+{
+    static const char *const wanted[] = {"junction", "edge"};
+    for (size_t i = 0; i < COUNT_OF(wanted); ++i)
+        for (int sensor = 1; sensor <= 3; ++sensor) {
+            char name[24], label[24];
+            SET_TEXT(name, "temp%d_label", sensor);
+            if (!sysfs_text(label, sizeof(label), sensors, name) || strcmp(label, wanted[i]) != 0)
+                continue;
+            SET_TEXT(name, "temp%d_input", sensor);
+            return sysfs_number(sensors, name) / 1e3;
+        }
+    return NAN;
+}
+
+/* Bytes of the card's memory that a process has; NaN when it has not opened it. */
+static double memory_of(const char *folder, const struct telemetry *telemetry)
+{
+    double bytes = NAN;
+    for (uint32_t i = 0; i < telemetry->node_count; ++i) {
+        char name[32];
+        SET_TEXT(name, "vram_%u", telemetry->nodes[i]);
+        const double here = amount(folder, name);
+        if (!isnan(here))
+            bytes = here + (isnan(bytes) ? 0 : bytes);
+    }
+    return bytes;
+}
+
+double telemetry_other_processes(unsigned others, bool is_listed)
+{
+    return others - (!is_listed && others);
+}
+
+/* The driver lists every process under each card, so only those with memory on it count. */
+static void sense_processes(struct device_sense *sense, const struct telemetry *telemetry)
+{
+    glob_t found = {0};
+    unsigned others = 0;
+    bool is_listed = false;
+    if (!telemetry->node_count || !sysfs_find(&found, telemetry->root, "class/kfd/kfd/proc"))
+        return;
+    globfree(&found);
+    sysfs_find(&found, telemetry->root, "class/kfd/kfd/proc/[0-9]*");
+    for (size_t i = 0; i < found.gl_pathc; ++i) {
+        const char *folder = found.gl_pathv[i];
+        const double bytes = memory_of(folder, telemetry);
+        if (strtol(strrchr(folder, '/') + 1, NULL, 10) == (long)getpid()) {
+            is_listed = true;
+            sense->vram_own_bytes = bytes;
+        } else {
+            others += bytes > 0;
+        }
+    }
+    globfree(&found);
+    sense->other_processes = telemetry_other_processes(others, is_listed);
+}
+
+static void fall_back(double *out, double value)
+{
+    if (isnan(*out))
+        *out = value;
+}
+
+void telemetry_sense(struct device_sense *sense, const struct telemetry *telemetry)
+{
+    uint8_t table[TABLE_BYTES];
+    if (!telemetry->card[0])
+        return;
+    telemetry_metrics(sense, table, sysfs_read(table, sizeof(table), telemetry->card, "gpu_metrics"));
+    fall_back(&sense->core_hz, marked_clock_hz(telemetry->card, "pp_dpm_sclk"));
+    fall_back(&sense->memory_hz, marked_clock_hz(telemetry->card, "pp_dpm_mclk"));
+    /* Sensors are finer than the table's whole watts and degrees; cards have an average, a momentary power, or both. */
+    keep(&sense->power_w, amount(telemetry->sensors, "power1_input") / 1e6);
+    keep(&sense->power_w, amount(telemetry->sensors, "power1_average") / 1e6);
+    keep(&sense->temp_c, temperature_c(telemetry->sensors));
+    sense->vram_used_bytes = amount(telemetry->card, "mem_info_vram_used");
+    sense_processes(sense, telemetry);
+}

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Two results, or two cases of one id: may they be paired, and what is not the same about them?
+ */
+#include <math.h>
+#include <string.h>
+
+#include "rooftile/result.h"
+
+/* ---- where ---- */
+
+bool result_fact(struct identity_fact *out, const struct result *result, size_t k, struct arena *arena)
+{
+    const struct identity_fact host[] = {{"kernel", result->kernel_release, false},
+                                         {"governor", result->governor, false}};
+    enum { HOST = sizeof(host) / sizeof(*host) };
+    if (k >= IDENTITY_FACTS + HOST)
+        return false;
+    if (k < IDENTITY_FACTS)
+        return identity_fact(out, &result->device, k, arena);
+    *out = host[k - IDENTITY_FACTS];
+    out->value = out->value ? out->value : "";
+    return true;
+}
+
+static enum status refuse(const char *const names[2], const char *what, const char *a, const char *b, struct err *err)
+{
+    return err_set(err, ERR_CONFIG, "%s and %s are not of one run: %s '%s' and '%s'", names[0], names[1], what, a, b);
+}
+
+enum status result_same_place(const struct result *a, const struct result *b, const char *const names[2],
+                              struct err *err)
+{
+    struct arena arena = {0};
+    struct identity_fact x, y;
+    const char *hosts[] = {a->host_id_hash ? a->host_id_hash : "", b->host_id_hash ? b->host_id_hash : ""};
+    enum status status = STATUS_OK;
+    if (a->predicted != b->predicted)
+        return err_set(err, ERR_CONFIG, "%s and %s are not of one run: one is predicted, the other measured", names[0],
+                       names[1]);
+    /* The device first: with another one all the rest may differ too. */
+    for (int own = 1; own >= 0 && !status; own--)
+        for (size_t k = 0; !status && result_fact(&x, a, k, &arena) && result_fact(&y, b, k, &arena); k++)
+            if (x.own == own && strcmp(x.value, y.value) != 0)
+                status = refuse(names, x.name, x.value, y.value, err);
+    if (!status && strcmp(hosts[0], hosts[1]) != 0)
+        status = refuse(names, "host", hosts[0], hosts[1], err);
+    arena_release(&arena);
+    return status;
+}
+
+/* ---- what ---- */
+
+static const char *shape(const uint32_t n[3], struct arena *arena)
+{
+    return n[2] > 1   ? arena_printf(arena, "%u x %u x %u", n[0], n[1], n[2])
+           : n[1] > 1 ? arena_printf(arena, "%u x %u", n[0], n[1])
+                      : arena_printf(arena, "%u", n[0]);
+}
+
+static void add_change(struct text *out, const char *name, const char *a, const char *b)
+{
+    if (strcmp(a, b) != 0)
+        text_addf(out, "%s%s %s to %s", out->length ? ", " : "", name, a, b);
+}
+
+static void add_launch(struct text *out, const struct result_case *a, const struct result_case *b, struct arena *arena)
+{
+    add_change(out, "grid", shape(a->grid, arena), shape(b->grid, arena));
+    add_change(out, "block", shape(a->block, arena), shape(b->block, arena));
+    add_change(out, "LDS bytes", arena_printf(arena, "%u", a->lds_bytes), arena_printf(arena, "%u", b->lds_bytes));
+    if (!out->length)
+        text_add(out, "arguments or steps");
+}
+
+static void add_work(struct text *out, const struct work *a, const struct work *b, struct arena *arena)
+{
+    const struct {
+        const char *name;
+        double a, b;
+    } rows[] = {{"FLOP", a->flops, b->flops},
+                {"transcendental operations", a->transcendentals, b->transcendentals},
+                {"bytes read", a->read_bytes, b->read_bytes},
+                {"bytes written", a->write_bytes, b->write_bytes},
+                {"items", a->items, b->items}};
+    for (size_t k = 0; k < sizeof(rows) / sizeof(*rows); k++)
+        add_change(out, rows[k].name, arena_printf(arena, "%.9g", rows[k].a), arena_printf(arena, "%.9g", rows[k].b));
+    add_change(out, "unit", a->unit, b->unit);
+}
+
+/* "(grid 16 to 32)": what is short enough to be said of a part that differs. */
+static void add_detail(struct text *out, enum identity_part part, const struct result_case *a,
+                       const struct result_case *b, struct arena *arena)
+{
+    struct text detail = {0};
+    if (part == IDENTITY_CODE)
+        text_addf(&detail, "%.8s to %.8s", a->identity.parts[part], b->identity.parts[part]);
+    if (part == IDENTITY_LAUNCH)
+        add_launch(&detail, a, b, arena);
+    if (part == IDENTITY_WORK)
+        add_work(&detail, &a->work, &b->work, arena);
+    if (detail.length)
+        text_addf(out, " (%s)", detail.data);
+    text_release(&detail);
+}
+
+const char *result_case_changes(const struct result_case *a, const struct result_case *b, struct arena *arena)
+{
+    const unsigned parts = identity_differs(&a->identity, &b->identity);
+    struct text out = {0};
+    text_add(&out, "");
+    for (enum identity_part part = 0; part < IDENTITY_PARTS; part++)
+        if (parts & IDENTITY_BIT(part)) {
+            text_addf(&out, "%s%s", out.length ? ", " : "", identity_words(IDENTITY_BIT(part), arena));
+            add_detail(&out, part, a, b, arena);
+        }
+    return text_take(&out, arena);
+}
+
+const char *result_case_unlike(const struct result_case *a, const struct result_case *b, unsigned parts,
+                               struct arena *arena)
+{
+    if (identity_differs(&a->identity, &b->identity) & parts)
+        return arena_printf(arena, "not the same %s", result_case_changes(a, b, arena));
+    if (a->timer == TIMED_NONE || b->timer == TIMED_NONE)
+        return NULL;
+    if (a->timer != b->timer)
+        return arena_printf(arena,
+                            "timed by '%s' and by '%s', which include different overheads (--timer keeps to one)",
+                            timer_name(a->timer), timer_name(b->timer));
+    if (a->cache != b->cache)
+        return arena_printf(arena, "cache mode %s and %s", cache_mode_name(a->cache), cache_mode_name(b->cache));
+    return NULL;
+}

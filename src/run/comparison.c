@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Elements set against what they should be.
+ */
+#include <math.h>
+#include <stdio.h>
+
+#include "run_internal.h"
+
+/* What was expected spans from low to high. */
+static void note_range(struct comparison *comparison, const double *want, size_t count)
+{
+    double low = comparison->ranged || !count ? comparison->low : want[0];
+    double high = comparison->ranged || !count ? comparison->high : want[0];
+    for (size_t k = 0; k < count; k++) {
+        low = want[k] < low ? want[k] : low;
+        high = want[k] > high ? want[k] : high;
+    }
+    comparison->low = low;
+    comparison->high = high;
+    comparison->ranged = comparison->ranged || count;
+}
+
+/* The difference as a share of what is allowed; NaN and infinities are wrong. */
+static double share_of(const struct comparison *comparison, double got, double want)
+{
+    const double difference = fabs(got - want), allowed = comparison->abs + comparison->rel * fabs(want);
+    if (!(difference < INFINITY))
+        return INFINITY;
+    return difference == 0 ? 0 : allowed > 0 ? difference / allowed : INFINITY;
+}
+
+/* Returns that share. */
+static double note_error(struct comparison *comparison, double got, double want)
+{
+    const double share = share_of(comparison, got, want);
+    const double difference = fabs(got - want), relative = want != 0 ? difference / fabs(want) : INFINITY;
+    if (difference > comparison->max_abs || isnan(difference))
+        comparison->max_abs = difference;
+    if (relative > comparison->max_rel && isfinite(relative))
+        comparison->max_rel = relative;
+    comparison->used = fmax(comparison->used, share);
+    return share;
+}
+
+void comparison_add(struct comparison *comparison, const double *got, const double *want, const uint64_t *index,
+                    uint64_t first, size_t count)
+{
+    comparison->checked += count;
+    note_range(comparison, want, count);
+    for (size_t k = 0; k < count; k++) {
+        if (got[k] == want[k] && fabs(got[k]) < INFINITY)
+            continue;
+        if (note_error(comparison, got[k], want[k]) <= 1 || comparison->wrong++)
+            continue;
+        comparison->index = index ? index[k] : first + k;
+        comparison->got = got[k];
+        comparison->want = want[k];
+    }
+}
+
+void comparison_merge(struct comparison *into, const struct comparison *part)
+{
+    into->checked += part->checked;
+    if (part->wrong && (!into->wrong || part->index < into->index)) {
+        into->index = part->index;
+        into->got = part->got;
+        into->want = part->want;
+    }
+    into->wrong += part->wrong;
+    if (part->max_abs > into->max_abs || isnan(part->max_abs))
+        into->max_abs = part->max_abs;
+    into->max_rel = fmax(into->max_rel, part->max_rel);
+    into->used = fmax(into->used, part->used);
+    if (part->ranged)
+        note_range(into, (const double[]){part->low, part->high}, 2);
+}
+
+void comparison_report(struct verification *out, const struct comparison *comparison, const char *buffer)
+{
+    out->checked += comparison->checked;
+    if (comparison->max_abs > out->max_abs || isnan(comparison->max_abs)) /* fmax would hide a NaN */
+        out->max_abs = comparison->max_abs;
+    out->max_rel = fmax(out->max_rel, comparison->max_rel);
+    out->tolerance_used = fmax(out->tolerance_used, comparison->used);
+    if (!comparison->wrong) {
+        if (out->verdict != VERIFY_FAIL)
+            out->verdict = VERIFY_PASS;
+        return;
+    }
+    out->wrong += comparison->wrong;
+    if (out->verdict == VERIFY_FAIL)
+        return;
+    out->verdict = VERIFY_FAIL;
+    snprintf(out->buffer, sizeof(out->buffer), "%s", buffer);
+    out->index = comparison->index;
+    out->got = comparison->got;
+    out->want = comparison->want;
+    snprintf(out->reason, sizeof(out->reason),
+             "%.60s[%llu] is %.9g, expected %.9g (tolerance %.3g + %.3g * |expected|); %llu of %llu wrong", buffer,
+             (unsigned long long)comparison->index, comparison->got, comparison->want, comparison->abs, comparison->rel,
+             (unsigned long long)comparison->wrong, (unsigned long long)comparison->checked);
+}
+
+/* A tolerance as wide as what is expected, 0 included, accepts an output that was never written. */
+enum status comparison_refuse(const struct comparison *comparison, struct err *err)
+{
+    const double abs = comparison->abs, rel = comparison->rel, low = comparison->low, high = comparison->high;
+    if (!(abs >= 0) || !(rel >= 0) || !(abs < INFINITY))
+        return err_set(err, ERR_CONFIG, "a tolerance of %g + %g * |expected| is none", abs, rel);
+    if (rel >= 1)
+        return err_set(err, ERR_CONFIG, "the tolerance accepts anything: rel %g is not below 1", rel);
+    const double width = fmax(high, 0) - fmin(low, 0);
+    if (!comparison->ranged || abs == 0 || width == 0 || abs < width)
+        return STATUS_OK;
+    return err_set(err, ERR_CONFIG,
+                   "the tolerance accepts anything: abs %.3g is as wide as all that is expected, from %.3g to %.3g",
+                   abs, low, high);
+}

@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What one launch cannot show: overwritten inputs, writes outside of buffers, and launches that differ.
+ */
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rooftile/clock.h"
+#include "rooftile/hash.h"
+#include "rooftile/units.h"
+#include "run_internal.h"
+
+enum { PIECE_BYTES = 1 << 18 };
+/* Of one buffer that must be read back to be seen: at about 8 GB/s, 16 ms. */
+static const uint64_t read_limit_bytes = 128u << 20;
+/* Launches in a row before the samples, the first included, and those after them. With so many at the least, a kernel
+ * that is wrong on every third launch is seen; those up to the most only while they are short. */
+enum { LEAST_BEFORE = 3, MOST_BEFORE = 7, AFTER = 1 };
+static const double more_within_ns = 20e6;
+/* What outputs hold before a launch. Never the same twice in a row: an element that no launch writes shows, and so does
+ * one that is written only over certain values. 0xff is no number in any floating type. */
+static const uint8_t poisons[] = {0xff, 0x00, 0x3f, 0x32, 0x80, 0x55};
+
+/* ---- pieces of a buffer ---- */
+
+struct piece {
+    uint64_t start, size; /* bytes */
+};
+
+static bool is_seen_whole(const struct ready *ready, size_t buffer)
+{
+    return ready->device->ops->host_visible || ready->resolved->buffers[buffer].size_bytes <= read_limit_bytes;
+}
+
+static uint64_t piece_count(const struct ready *ready, size_t buffer)
+{
+    const uint64_t size = is_seen_whole(ready, buffer) ? ready->resolved->buffers[buffer].size_bytes : read_limit_bytes;
+    return (size + PIECE_BYTES - 1) / PIECE_BYTES;
+}
+
+/* Side by side, or spread evenly; the last one ends with the buffer. */
+static struct piece piece_at(const struct ready *ready, size_t buffer, uint64_t k)
+{
+    const uint64_t size = ready->resolved->buffers[buffer].size_bytes, count = piece_count(ready, buffer);
+    const double spread = count > 1 ? (double)(size - PIECE_BYTES) / (double)(count - 1) : 0;
+    const uint64_t start = is_seen_whole(ready, buffer) ? k * PIECE_BYTES : (uint64_t)(spread * (double)k) & ~7ull;
+    return (struct piece){start, k + 1 == count ? size - start : PIECE_BYTES};
+}
+
+/* The memory itself, or read into `room`, which has PIECE_BYTES and 8. */
+static enum status piece_read(const uint8_t **data, struct piece piece, const struct checking *checking, size_t buffer,
+                              uint8_t *room, struct err *err)
+{
+    struct ready *ready = checking->ready;
+    const uint8_t *at = (const uint8_t *)ready_buffer(ready, buffer, checking->rotation) + piece.start;
+    *data = ready->device->ops->host_visible ? at : room;
+    return *data == at ? STATUS_OK : ready->device->ops->read(ready->device, room, at, piece.size, err);
+}
+
+struct hash_job {
+    const struct checking *checking;
+    size_t buffer;
+    uint64_t *hashes;
+};
+
+static enum status hash_part(void *context, uint64_t first, uint64_t count, struct err *err)
+{
+    const struct hash_job *job = context;
+    uint8_t *room = malloc(PIECE_BYTES + 8);
+    enum status status = STATUS_OK;
+    if (!room)
+        arena_out_of_memory(PIECE_BYTES);
+    for (uint64_t k = first; k < first + count && !status; k++) {
+        const struct piece piece = piece_at(job->checking->ready, job->buffer, k);
+        const uint8_t *data = NULL;
+        status = piece_read(&data, piece, job->checking, job->buffer, room, err);
+        if (!status)
+            job->hashes[k] = hash_u64(data, piece.size);
+    }
+    free(room);
+    return status;
+}
+
+static enum status keep(const struct checking *checking, size_t buffer, struct err *err)
+{
+    struct ready *ready = checking->ready;
+    struct ready_buffer *of = &ready->buffers[buffer];
+    const struct resolved_buffer *resolved = &ready->resolved->buffers[buffer];
+    char seen[UNITS_TEXT], all[UNITS_TEXT];
+    if (!of->kept) {
+        of->kept_count = piece_count(ready, buffer);
+        of->kept = arena_array(&ready->arena, of->kept_count + 1, sizeof(*of->kept));
+    }
+    if (!is_seen_whole(ready, buffer)) {
+        units_bytes(seen, (double)read_limit_bytes);
+        units_bytes(all, (double)resolved->size_bytes);
+        NOTE_UNCHECKED(checking->out, "%s of the %s of '%.60s' are compared between launches", seen, all,
+                       resolved->spec->name);
+    }
+    struct hash_job job = {checking, buffer, of->kept};
+    return run_in_parts(ready->device, of->kept_count, hash_part, &job, err);
+}
+
+/* The first piece that is not as it was kept; kept_count: none. */
+static enum status find_change(uint64_t *found, const struct checking *checking, size_t buffer, struct err *err)
+{
+    const struct ready_buffer *of = &checking->ready->buffers[buffer];
+    struct arena arena = {0};
+    struct hash_job job = {checking, buffer, arena_array(&arena, of->kept_count + 1, sizeof(uint64_t))};
+    const enum status status = run_in_parts(checking->ready->device, of->kept_count, hash_part, &job, err);
+    for (*found = 0; !status && *found < of->kept_count && job.hashes[*found] == of->kept[*found];)
+        ++*found;
+    arena_release(&arena);
+    return status;
+}
+
+/* ---- which buffers ---- */
+
+static bool is_input(const struct ready *ready, size_t buffer)
+{
+    return ready->resolved->buffers[buffer].spec->role == ROLE_IN;
+}
+
+/* Outputs that only metrics read (clocks, counters) differ from launch to launch. */
+static bool is_compared(const struct ready *ready, size_t buffer)
+{
+    const struct manifest_check *check = &ready->resolved->manifest->check;
+    for (size_t k = 0; k < check->expect_count; k++)
+        if (check->expect[k].buffer == (int)buffer)
+            return true;
+    return check->reference.kernel && check->reference.output == (int)buffer;
+}
+
+static enum status keep_all(const struct checking *checking, bool (*which)(const struct ready *ready, size_t buffer),
+                            struct err *err)
+{
+    enum status status = STATUS_OK;
+    for (size_t k = 0; k < checking->ready->resolved->buffer_count && !status; k++)
+        if (which(checking->ready, k))
+            status = keep(checking, k, err);
+    return status;
+}
+
+enum status keep_inputs(const struct checking *checking, struct err *err)
+{
+    return keep_all(checking, is_input, err);
+}
+
+enum status keep_outputs(const struct checking *checking, struct err *err)
+{
+    return keep_all(checking, is_compared, err);
+}
+
+/* ---- inputs and guards ---- */
+
+__attribute__((format(printf, 2, 3))) static void fail(struct verification *out, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    out->verdict = VERIFY_FAIL;
+    vsnprintf(out->reason, sizeof(out->reason), format, args);
+    va_end(args);
+}
+
+/* Element by element where the fill alone says what it must be; a setup step may have made it something else. */
+static void say_overwritten(const struct checking *checking, size_t buffer, uint64_t k, const uint8_t *data,
+                            uint8_t *want, const char *when)
+{
+    const struct fill *fill = &checking->ready->buffers[buffer].fill;
+    const struct piece piece = piece_at(checking->ready, buffer, k);
+    const char *name = checking->ready->resolved->buffers[buffer].spec->name;
+    const size_t bytes = dtype_bytes(fill->dtype);
+    const uint64_t first = piece.start / bytes, last = (piece.start + piece.size) / bytes - 1;
+    struct verification *out = checking->out;
+    struct err ignored = {0};
+    uint64_t at = 0;
+    if (fill_range(fill, want, first, piece.size / bytes, &ignored) ||
+        hash_u64(want, piece.size) != checking->ready->buffers[buffer].kept[k]) {
+        fail(out, "%sinput '%.60s' was overwritten among elements %llu to %llu", when, name, (unsigned long long)first,
+             (unsigned long long)last);
+        return;
+    }
+    while (!memcmp(data + at * bytes, want + at * bytes, bytes))
+        at++;
+    dtype_load(&out->got, fill->dtype, data + at * bytes, 1);
+    dtype_load(&out->want, fill->dtype, want + at * bytes, 1);
+    out->index = first + at;
+    snprintf(out->buffer, sizeof(out->buffer), "%s", name);
+    fail(out, "%sinput %.60s[%llu] was overwritten: it is %.9g, and was %.9g", when, name,
+         (unsigned long long)out->index, out->got, out->want);
+}
+
+static enum status check_input(const struct checking *checking, size_t buffer, const char *when, struct err *err)
+{
+    const struct ready_buffer *of = &checking->ready->buffers[buffer];
+    uint64_t k = 0;
+    const uint8_t *data = NULL;
+    enum status status = find_change(&k, checking, buffer, err);
+    if (status || k == of->kept_count)
+        return status;
+    uint8_t *room = malloc(2 * (PIECE_BYTES + 8));
+    if (!room)
+        arena_out_of_memory(2 * PIECE_BYTES);
+    status = piece_read(&data, piece_at(checking->ready, buffer, k), checking, buffer, room, err);
+    if (!status)
+        say_overwritten(checking, buffer, k, data, room + PIECE_BYTES + 8, when);
+    free(room);
+    return status;
+}
+
+enum status check_guards(const struct checking *checking, const char *when, struct err *err)
+{
+    char where[READY_WHERE];
+    const enum status status = ready_check_guards(where, checking->ready, err);
+    if (!status && where[0])
+        fail(checking->out, "%sit writes outside of its buffers: %s", when, where);
+    return status;
+}
+
+enum status check_surroundings(const struct checking *checking, const char *when, struct err *err)
+{
+    struct verification *out = checking->out;
+    struct ready *ready = checking->ready;
+    enum status status = check_guards(checking, when, err);
+    for (size_t k = 0; k < ready->resolved->buffer_count && !status && out->verdict != VERIFY_FAIL; k++)
+        if (is_input(ready, k))
+            status = check_input(checking, k, when, err);
+    return status;
+}
+
+/* ---- launches that differ ---- */
+
+/* The first element of a piece that still holds what was there before the launch; false: none does. */
+static bool find_unwritten(uint64_t *element, const uint8_t *data, struct piece piece, size_t bytes, uint8_t poison)
+{
+    uint64_t held = 0; /* bytes in a row, up to this one */
+    for (uint64_t k = 0; k < piece.size; k++) {
+        held = data[k] == poison ? held + 1 : 0;
+        if (held < bytes || (k + 1) % bytes)
+            continue;
+        *element = (piece.start + k) / bytes;
+        return true;
+    }
+    return false;
+}
+
+/* Poison that is no number in any floating type tells an element that was not written from one that came out so. */
+static enum status check_written(const struct checking *checking, size_t buffer, uint64_t k, uint8_t poison,
+                                 const char *when, struct err *err)
+{
+    const struct resolved_buffer *resolved = &checking->ready->resolved->buffers[buffer];
+    const struct piece piece = piece_at(checking->ready, buffer, k);
+    const uint8_t *data = NULL;
+    uint64_t element = 0;
+    uint8_t *room = malloc(PIECE_BYTES + 8);
+    if (!room)
+        arena_out_of_memory(PIECE_BYTES);
+    const enum status status = piece_read(&data, piece, checking, buffer, room, err);
+    if (!status && poison == poisons[0] &&
+        find_unwritten(&element, data, piece, dtype_bytes(resolved->dtype), poison)) {
+        fail(checking->out, "%s%.60s[%llu] is not written: it holds what was there before", when, resolved->spec->name,
+             (unsigned long long)element);
+        snprintf(checking->out->buffer, sizeof(checking->out->buffer), "%s", resolved->spec->name);
+        checking->out->index = element;
+    }
+    free(room);
+    return status;
+}
+
+/* The outputs as they are now, compared with what they should be. */
+static enum status compare_again(const struct checking *checking, const char *when, struct err *err)
+{
+    struct verification again = {0}, *out = checking->out;
+    const enum status status = compare_outputs(checking, &again, err);
+    out->tolerance_used = fmax(out->tolerance_used, again.tolerance_used);
+    if (status || again.verdict != VERIFY_FAIL)
+        return status;
+    fail(out, "%s%.*s", when, (int)(sizeof(out->reason) - strlen(when) - 1), again.reason);
+    memcpy(out->buffer, again.buffer, sizeof(out->buffer));
+    out->wrong = again.wrong;
+    out->index = again.index;
+    out->got = again.got;
+    out->want = again.want;
+    out->max_abs = again.max_abs;
+    out->max_rel = again.max_rel;
+    return STATUS_OK;
+}
+
+/* Outputs that came out as in the launch that was verified are verified. Others are compared once more, which names the
+ * element; and where all are within the tolerance, they still must be the same unless the manifest says otherwise. */
+static enum status judge(const struct checking *checking, uint8_t poison, const char *when, struct err *err)
+{
+    struct ready *ready = checking->ready;
+    struct verification *out = checking->out;
+    for (size_t k = 0; k < ready->resolved->buffer_count && out->verdict != VERIFY_FAIL; k++) {
+        const struct resolved_buffer *buffer = &ready->resolved->buffers[k];
+        uint64_t changed = 0;
+        if (!is_compared(ready, k))
+            continue;
+        enum status status = find_change(&changed, checking, k, err);
+        if (!status && changed == ready->buffers[k].kept_count)
+            continue;
+        if (!status) /* which would explain it */
+            status = check_surroundings(checking, when, err);
+        if (!status && out->verdict != VERIFY_FAIL)
+            status = check_written(checking, k, changed, poison, when, err);
+        if (!status && out->verdict != VERIFY_FAIL)
+            status = compare_again(checking, when, err);
+        if (status)
+            return status;
+        const struct piece piece = piece_at(ready, k, changed);
+        const size_t bytes = dtype_bytes(buffer->dtype);
+        if (out->verdict != VERIFY_FAIL && !buffer->spec->varies)
+            fail(
+                out,
+                "%s'%.60s' differs from the first launch among elements %llu to %llu, though none that was compared is "
+                "wrong; an output that may do so says \"varies\": true",
+                when, buffer->spec->name, (unsigned long long)(piece.start / bytes),
+                (unsigned long long)((piece.start + piece.size) / bytes - 1));
+    }
+    return STATUS_OK;
+}
+
+enum status check_relaunches(const struct checking *checking, bool after_samples, struct err *err)
+{
+    const unsigned least = after_samples ? AFTER : LEAST_BEFORE - 1, most = after_samples ? AFTER : MOST_BEFORE - 1;
+    uint64_t fastest_ns = UINT64_MAX; /* what else runs on the machine must not decide how much is verified */
+    struct verification *out = checking->out;
+    for (unsigned k = 0; k < most && out->verdict != VERIFY_FAIL; k++) {
+        const uint8_t poison = poisons[k % sizeof(poisons)];
+        char when[48] = "after the samples: ";
+        if (k >= least && (double)(fastest_ns * (k + 1)) > more_within_ns)
+            break;
+        if (!after_samples)
+            snprintf(when, sizeof(when), "in launch %u of the same code: ", k + 2);
+        const uint64_t start_ns = clock_now_ns();
+        enum status status = launch_again(checking, poison, err);
+        out->launches++;
+        if (!status)
+            status = judge(checking, poison, when, err);
+        const uint64_t took_ns = clock_now_ns() - start_ns;
+        fastest_ns = took_ns < fastest_ns ? took_ns : fastest_ns;
+        if (status)
+            return status;
+    }
+    return STATUS_OK;
+}

@@ -1,0 +1,267 @@
+# SPDX-License-Identifier: MIT
+"""Command lines as somebody types them in the first hour: each works, or says in a line or two what is wrong and what to write."""
+import json
+import os
+import re
+import shlex
+import subprocess
+
+from harness import PROGRAM, QUICK, check, check_run, code_object, environment, load, main, run
+
+SIM = "--device sim:mi300x"
+SOURCE = """#include "portable.h"
+extern "C" __global__ void mine(float *y, const float *x, uint64_t n)
+{
+    const uint64_t i = blockIdx.x * (uint64_t)blockDim.x + threadIdx.x;
+    if (i < n)
+        y[i] = 2 * x[i];
+}
+KERNEL_EXPORT(mine)
+"""
+MANIFEST = {"name": "mine", "summary": "y = 2x", "params": {"n": 4096, "block": 64}, "code": {"source": "mine.hip", "symbol": "mine"},
+            "buffers": {"y": {"type": "f32", "count": "n", "role": "out"}, "x": {"type": "f32", "count": "n", "role": "in", "fill": "i % 7"}},
+            "launch": {"grid": ["ceil_div(n, block)"], "block": ["block"], "args": ["y", "x", {"value": "n", "type": "u64"}]},
+            "work": {"read": "4*n", "write": "4*n"}, "check": {"params": {"n": 99}, "expect": {"y": "2 * (i % 7)"}}}
+
+# Command line, exit code, words that must appear. SIM stands for a device that predicts.
+LINES = [
+    # names of files, kernels and suites
+    ("run ./mine.json SIM", 0, "1 case: 1 predicted"),
+    ("run mine SIM", 0, "1 case: 1 predicted"),
+    ("check mine.json", 0, "1 kernel compared"),
+    ("list mine", 0, "y = 2x"),
+    ("plan mine SIM", 0, "1 case (1 ready)"),
+    ("run mine.hip SIM", 2, "a kernel's source; give its manifest, mine.json"),
+    ("run ./mine.hip SIM", 2, "give its manifest, ./mine.json"),
+    ("run mine.hsaco SIM", 2, "compiled code; 'rooftile inspect mine.hsaco' shows it"),
+    ("run ./mine.hsaco SIM", 2, "compiled code; image"),
+    ("inspect mine.hip", 2, "a kernel's source; give its manifest"),
+    ("run folder SIM", 2, "folder is a folder; --kernels folder"),
+    ("run ./folder SIM", 2, "./folder is a folder; --kernels ./folder"),
+    ("run r.json", 2, "r.json is a result; 'rooftile report r.json'"),
+    ("plan ./r.json", 2, "is a result"),
+    ("report suite.json", 2, "suite.json is a suite; 'rooftile run suite.json'"),
+    ("report mine.json", 2, "the manifest of a kernel"),
+    ("report quick", 2, "there is no file 'quick'; a result is wanted"),
+    ("compare r.json suite.json", 2, "suite.json is a suite"),
+    ("merge r.json suite.json -o m.json", 2, "suite.json is a suite"),
+    ("history add suite.json", 2, "suite.json is a suite"),
+    ("run mine SIM --resume suite.json", 2, "suite.json is a suite"),
+    ("run mine SIM --machine r.json", 2, "r.json is a result; a machine file is wanted"),
+    ("run mine SIM --machine mi300", 2, "there is no machine 'mi300'; mi300x"),
+    ("run qiuck SIM", 2, "did you mean 'quick'?"),
+    ("run stream_traid SIM", 2, "did you mean 'stream_triad'?"),
+    ("list qiuck", 2, "did you mean 'quick'?"),
+    ("run stream_triad.hip SIM", 2, "did you mean 'stream_triad'?"),
+    ("run stream_triad.json SIM", 2, "there is no file 'stream_triad.json'; without .json"),
+    ("run stream_triad,stream_copy SIM", 2, "unknown kernel or suite"),
+    ("run 'stream_c*' SIM", 0, "stream_copy"),
+    ("run 'zz*' SIM", 2, "no kernel matches 'zz*'"),
+    # words in the wrong place
+    ("quick", 2, "'rooftile run quick' measures it"),
+    ("stream_copy", 2, "'rooftile run stream_copy' measures it"),
+    ("./mine.json", 2, "'rooftile run ./mine.json' measures it"),
+    ("bench quick", 2, "did you mean 'run'?"),
+    ("rnu quick", 2, "did you mean 'run'?"),
+    ("--device cpu run quick", 2, "'--device' stands behind its command"),
+    ("run SIM -- quick --dry-run", 2, "'--dry-run' stands behind '--'"),
+    ("run cpu", 2, "'cpu' is no kernel or suite; --device cpu"),
+    ("run quick gfx942", 2, "--arch gfx942"),
+    ("run mine n=1Mi", 2, "--set n=1Mi"),
+    ("run plan quick", 2, "'plan' is a command"),
+    ("run", 2, "expects at least 1 argument (SUITE|KERNEL...), got 0; rooftile run quick"),
+    ("report", 2, "expects 1 argument (RESULT), got 0"),
+    ("report r.json r.json", 2, "expects 1 argument (RESULT), got 2"),
+    ("compare r.json", 2, "expects 2 arguments (BASE NEW), got 1"),
+    ("devices cpu", 2, "expects no argument, got 1"),
+    ("history add", 2, "'rooftile history add' expects at least 1 argument (RESULT...), got 0"),
+    ("history gate now", 2, "'rooftile history gate' expects no argument, got 1"),
+    # devices and targets
+    ("run mine --device gpu", 3, "there is no GPU here; 'rooftile devices'; --device cpu"),
+    ("run mine --device 0", 3, "there is no GPU here"),
+    ("run mine --device gpu:1", 3, "there is no GPU here"),
+    ("plan mine --device CPU", 0, "1 case (1 ready)"),
+    ("plan mine --device mi300x", 2, "did you mean 'sim:mi300x'"),
+    ("plan mine --device gfx942", 2, "which is a target; --arch gfx942"),
+    ("plan mine --device cup", 2, "did you mean 'cpu'?"),
+    ("plan mine --device sim:mi999", 2, "there is no machine 'mi999'; mi300x"),
+    ("build mine --arch mi300x", 0, "gfx942: "),
+    ("build mine --arch MI210", 0, "gfx90a: "),
+    ("build mine --arch sm90 --cache c", None, "sm_90"),
+    ("build mine --arch compute_90 --cache c", None, "sm_90"),
+    ("build mine --arch ampere", 2, "--arch ampere: there is no such target; 'rooftile list --targets'"),
+    ("build mine -arch=sm_90", 2, "did you mean '--arch'?"),
+    ("build mine --offload-arch gfx942", 2, "did you mean '--arch'?"),
+    # values
+    ("run stream_copy SIM --set dtype=fp64", 0, "dtype=f64"),
+    ("run stream_copy SIM --set dtype=double,float", 0, "dtype=f32"),
+    ("run stream_copy SIM --set dtype=f23", 2, "not among its limits: f32, f64"),
+    ("run mine SIM --set n=10GB", 2, "numbers may end in Ki Mi Gi Ti or k M G T"),
+    ("run mine SIM --set n=1Mi-4Mi", 2, "a range is 1Mi..64Mi*2"),
+    ("run mine SIM --set n", 2, "--set n: expected NAME=VALUES"),
+    ("run mine SIM --set n=", 2, "expected name=value"),
+    ("run mine SIM --set N=1Mi", 2, "no selected kernel has a parameter 'N'; did you mean 'n'?"),
+    ("run mine SIM --set 'n = 1Mi'", 0, "n=1Mi"),
+    ("run mine SIM --n 1Mi", 2, "--set n=VALUE"),
+    ("run mine SIM --block=64", 2, "--set block=VALUE"),
+    ("run mine SIM --timeout 30", 2, "not a duration; 0.5s"),
+    ("run mine SIM --trials many", 2, "expected a whole number"),
+    ("run mine SIM --out", 2, "option '--out' needs a value"),
+    ("run mine SIM --format md", 2, "expected one of table"),
+    ("run mine SIM -o a.json --json b.json", 2, "give one of them"),
+    ("run mine SIM --dry-run", 0, "1 case (1 ready)"),
+    ("run mine SIM --ab clang++-no clang++-never", 2, "there is no folder, compiler or code object 'clang++-no'"),
+    ("report r.json --sort tme", 2, "did you mean 'time'?"),
+    ("report r.json --filter stream", 2, "no case matches the filter 'stream'; '*stream*'"),
+    ("report r.json --top 0", 2, "expected a whole number"),
+    ("run mine SIM -o r.csv", 2, "is JSON; 'rooftile report RESULT -o r.csv'"),
+    ("run mine SIM -o plan.json --format csv --dry-run", 0, "1 case (1 ready)"),
+    ("history show -o h.csv", 2, "'rooftile history export' writes CSV"),
+    ("check -o c.json", 2, "--run"),
+]
+
+
+def files(home):
+    (home / "mine.hip").write_text(SOURCE)
+    (home / "mine.json").write_text(json.dumps(MANIFEST))
+    (home / "suite.json").write_text(json.dumps({"name": "s", "kernels": ["."], "cases": [{"kernel": "mine", "measure": QUICK}]}))
+    (home / "mine.hsaco").write_bytes(code_object("gfx942", "mine", "pointer", "pointer", 8))
+    (home / "folder").mkdir()
+    check_run(run("run", "./mine.json", *SIM.split(), "--set", "block=64,128", "-o", "r.json", home=home), 0, "a result to ask about")
+
+
+def lines(home):
+    files(home)
+    for line, code, words in LINES:
+        done = run(*shlex.split(line.replace("SIM", SIM)), home=home,
+                   ROOFTILE_HIP_LIBRARY="/dev/null", ROOFTILE_CUDA_LIBRARY="/dev/null")
+        check(code is None or done.returncode == code, f"{line}: exit {done.returncode}, expected {code}\n{done.stdout[-500:]}{done.stderr[-1000:]}")
+        for word in words.split("; "):
+            check(word in done.stdout + done.stderr, f"{line}: '{word}' is missing in:\n{done.stdout[-1000:]}{done.stderr[-1000:]}")
+        if done.returncode == 2:
+            check(len(done.stderr) < 400 and done.stderr.count("\n") <= 2, f"{line}: more than two lines:\n{done.stderr}")
+
+
+def sweeps_answer(home):
+    """Case times are made up, so that what is best, and what is not known to be, is known."""
+    result = load(home / "r.json")
+    first = result["cases"][0]
+
+    def case(block, time, spread, **more):
+        made = json.loads(json.dumps(first)) | more
+        made["id"] = re.sub("block=[0-9]+", f"block={block}", made["id"])
+        made["label"], made["params"] = f"mine block={block}", made["params"] | {"block": block}
+        made["samples_ns"] = made["stats"] = None
+        samples = sorted([time - spread, time, time + spread])
+        made["measurement"]["n"] = 3
+        made["samples_ns"] = samples
+        made["stats"] = first["stats"] | {key: samples[at] for key, at in
+                                          {"median_ns": 1, "min_ns": 0, "max_ns": 2, "p05_ns": 0, "q1_ns": 0, "q3_ns": 2, "p95_ns": 2, "mean_ns": 1}.items()}
+        made["stats"]["ci95_ns"] = [samples[0], samples[2]]
+        amount = made["work"]["bytes_read"] + made["work"]["bytes_written"]
+        made["throughput"]["bytes_per_s"] = amount / time * 1e9
+        made["roofline"]["fraction_of_ceiling"] = made["roofline"]["lower_bound_ns"] / time
+        return made
+
+    def shown(cases, *words):
+        (home / "made.json").write_text(json.dumps(result | {"cases": cases}))
+        done = run("report", "made.json", *words, home=home)
+        check_run(done, 0, f"report made.json {words}")
+        return done.stdout
+
+    four = [case(64, 1000, 10), case(128, 1015, 10), case(256, 2500, 10), case(512, 1500, 10)]
+    lines = shown(four).splitlines()
+    check(lines[-2] == "best: block=64, 2.5 times the worst; within noise of block=128", f"the best of four: {lines[-3:]}")
+    check("all: n=4Ki" in lines, f"what all cases share: {lines}")
+    lines = shown(four[:2]).splitlines()
+    check(lines[-2] == "best: none, all 2 are within noise of each other", f"no best: {lines[-3:]}")
+    check("best:" not in shown([four[0], four[2] | {"status": "failed", "status_reason": "wrong result"}]), "a wrong result is none to compare")
+    wide = case(256, 2500, 10, work=first["work"] | {"bytes_read": 10**6, "items": 77})
+    check("best:" not in shown([four[0], wide]), "another work for each item cannot be compared")
+
+    order = re.findall(r"block=(\d+) ", shown(four, "--sort", "time"))
+    check(order[:4] == ["64", "128", "512", "256"], f"--sort time: {order}")
+    check(re.findall(r"block=(\d+) ", shown(four, "--sort", "-rate", "--top", "2"))[:2] == ["256", "512"], "--sort -rate")
+    check(re.findall(r"block=(\d+)", shown(four, "--sort", "-block", "--format", "csv"))[:2] == ["512", "256"], "--sort -block, as CSV")
+    text = shown(four, "--filter", "*block=128*")
+    check("block=128" in text and "block=256" not in text and "1 case:" in text, f"--filter: {text}")
+
+    skipped = [case(block, 1000, 10, status="skipped", status_reason=f"it takes {block} GiB, the device has 16 GiB") for block in (64, 128, 256)]
+    for made in skipped:
+        made.update(samples_ns=None, stats=None, flags=[])
+        made["measurement"]["n"] = 0
+        made["throughput"] = made["throughput"] | {"bytes_per_s": None}
+    text = shown([four[3], *skipped])
+    check("mine: 3 cases" in text and text.count("skipped") == 2 and "it takes 64 GiB" in text, f"a family of skipped cases is one row: {text}")
+    check(shown([four[3], *skipped], "--format", "csv").count("it takes") == 3, "in CSV each has its own")
+
+
+def one_rate(home):
+    """A kernel's rate is bytes in all rows or FLOPs in all, also where small sizes are bound by something else."""
+    done = run("run", "gemm_buffered", "--set", "m=64,4096", "--set", "n=64,4096", *SIM.split(), "-q", home=home)
+    rates = re.findall(r"[\d.]+ [kMGT](B|FLOP)/s", done.stdout.split("Roofline")[0])
+    check(len(rates) == 4 and len(set(rates)) == 1, f"rates of one kernel: {rates}\n{done.stdout}")
+
+
+def outputs(home):
+    """-o and --json mean the same in every command, and a file's name says its format."""
+    device = SIM.split()
+    for words in (["plan", "mine", *device], ["list", "mine"], ["report", "r.json"], ["inspect", "mine.hsaco"], ["compare", "r.json", "r.json"],
+                  ["aa", "mine", *device, "--trials", "8", "-q"]):
+        run(*words, "-o", "a.json", home=home)
+        run(*words, "--json", "b.json", home=home)
+        first, second = load(home / "a.json"), load(home / "b.json")
+        for document in (first, second):
+            document.pop("learned_at", None)
+        check(first == second, f"{words}: -o and --json differ")
+    check(load(home / "plan.json")["cases"][0]["state"] == "ready", "run --dry-run -o writes the plan")
+    check_run(run("run", "mine", *device, "--json", "c.json", "-q", home=home), 0, "run --json", stdout="mine")
+    check(load(home / "c.json")["cases"][0]["kernel"] == "mine", "run --json is the result")
+    for name, begin in (("r.csv", "id,"), ("r.md", "### "), ("r.xml", "<?xml"), ("r.txt", "PREDICTED")):
+        check_run(run("report", "r.json", "-o", name, home=home), 0, f"report -o {name}")
+        check((home / name).read_text().startswith(begin), f"{name} is no such file")
+
+
+def columns(home):
+    for width in (60, 80, 140):
+        done = run("report", "r.json", home=home, COLUMNS=str(width))
+        widest = max(map(len, done.stdout.splitlines()))
+        check(width * 0.6 < widest <= width, f"COLUMNS={width}: {widest} columns")
+
+
+def the_same_name_twice(home):
+    for folder in ("twice/a", "twice/b"):
+        (home / folder).mkdir(parents=True)
+        (home / folder / "mine.hip").write_text(SOURCE)
+        (home / folder / "twin.json").write_text(json.dumps(MANIFEST | {"name": "twin"}))
+    (home / "twice/r.json").write_text((home / "r.json").read_text())
+    (home / "twice/suite.json").write_text(json.dumps({"name": "s", "cases": [{"kernel": "twin"}]}))
+    for words in (["run", "twin", *SIM.split()], ["plan", "twice/suite.json", *SIM.split()], ["check", "twin"], ["list", "twin"], ["build", "twin"]):
+        check_run(run(*words, "--kernels", "twice", home=home), 2, f"{words}: which of the two?", stderr=["twice/a/twin.json", "twice/b/twin.json"])
+    done = run("list", "--kernels", "twice", home=home).stdout
+    check("r.json" not in done and "suite.json" not in done.split("problems")[-1], f"results and suites are no broken manifests: {done[-600:]}")
+
+
+def completion(home):
+    params = run("list", "--params", "mine", "stream_copy", "--kernels", ".", "no_kernel", home=home).stdout.split()
+    check({"n=", "block=", "dtype=f32", "dtype=f64"} <= set(params) and len(params) == len(set(params)), f"list --params: {params}")
+    ask = ("source completion.bash; compopt() { :; }; COMP_LINE='rooftile WORDS'; COMP_POINT=${#COMP_LINE}; _rooftile; echo \"${COMPREPLY[@]}\"")
+    (home / "completion.bash").write_text(run("completion", "bash", home=home).stdout)
+    for line, wanted in (("run stream_copy --set dt", "dtype=f32 dtype=f64"), ("run stream_copy --set dtype=f6", "f64"), ("build --arch gfx94", "gfx942")):
+        answer = subprocess.run(["bash", "-c", ask.replace("WORDS", line)], cwd=home, capture_output=True, text=True,
+                                env=environment(home, PATH=os.pathsep.join([str(PROGRAM.parent), os.environ["PATH"]])))
+        check(answer.stdout.split() == wanted.split(), f"bash completes '{line}' to: {answer.stdout}{answer.stderr}")
+
+
+def fibers(home):
+    """Rows whose kernel ran as fibers are marked, others are not."""
+    suite = {"name": "f", "cases": [{"kernel": "softmax_row", "params": {"rows": 4, "columns": 256, "block": block}, "measure": QUICK} for block in (1, 64)]}
+    (home / "fibers.json").write_text(json.dumps(suite))
+    done = run("run", "fibers.json", "--device", "cpu", "-o", "fibers-result.json", "--keep-order", home=home)
+    check_run(done, 0, "softmax_row with and without barriers", stdout=["fibers (1): "])
+    flags = [case["flags"] for case in load(home / "fibers-result.json")["cases"]]
+    check(["fibers" in each for each in flags] == [False, True], f"flags: {flags}")
+
+
+if __name__ == "__main__":
+    main(lines, sweeps_answer, one_rate, outputs, columns, the_same_name_twice, completion, fibers)

@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: MIT
+"""Kernels that are right when somebody looks and wrong when they are timed: each is found, and its honest twin (HONEST=1) passes."""
+import json
+
+from harness import QUICK, check, check_run, load, main, run
+
+# One work-item does everything, so that what a launch remembers is simple. `launches` counts those before this one.
+SOURCE = """#include "portable.h"
+
+#define KERNEL(name) extern "C" __global__ void name(uint32_t *out, uint32_t *in, uint32_t *kept, uint32_t n, uint32_t columns)
+#define LAUNCHES static uint32_t before = 0; const uint32_t launches = before++
+#define ALL for (uint32_t i = 0; i < n; ++i)
+
+KERNEL(first_only) { LAUNCHES; if (HONEST || launches == 0) ALL out[i] = 2 * in[i]; }
+KERNEL_EXPORT(first_only)
+KERNEL(reuses) { ALL if (HONEST || out[i] == 0xcdcdcdcdu) out[i] = 2 * in[i]; }
+KERNEL_EXPORT(reuses)
+KERNEL(remembers) { if (HONEST || kept[0] != 1) ALL out[i] = 2 * in[i]; kept[0] = 1; }
+KERNEL_EXPORT(remembers)
+KERNEL(third) { LAUNCHES; ALL out[i] = 2 * in[i]; if (!HONEST && launches % 3 == 2) out[n / 2] += 1; }
+KERNEL_EXPORT(third)
+KERNEL(fifth) { LAUNCHES; ALL out[i] = 2 * in[i]; if (!HONEST && launches % 5 == 4) out[n / 2] += 1; }
+KERNEL_EXPORT(fifth)
+KERNEL(tires) { LAUNCHES; ALL out[i] = 2 * in[i]; if (!HONEST && launches >= 8) out[3] += 1; }
+KERNEL_EXPORT(tires)
+KERNEL(eats) { ALL out[i] = 2 * in[i]; if (!HONEST) in[n - 1] = 77; }
+KERNEL_EXPORT(eats)
+KERNEL(eats_later) { LAUNCHES; ALL out[i] = 2 * in[i]; if (!HONEST && launches == 9) in[5] = 77; }
+KERNEL_EXPORT(eats_later)
+KERNEL(past) { ALL out[i] = 2 * in[i]; if (!HONEST) out[n + 2] = 1; }
+KERNEL_EXPORT(past)
+KERNEL(front) { ALL out[i] = 2 * in[i]; if (!HONEST) kept[-1] = 1; }
+KERNEL_EXPORT(front)
+KERNEL(past_later) { LAUNCHES; ALL out[i] = 2 * in[i]; if (!HONEST && launches == 9) in[n] = 1; }
+KERNEL_EXPORT(past_later)
+KERNEL(large) { ALL out[i] = 2 * in[i] + (!HONEST && n > 1000 && i > n / 3); }
+KERNEL_EXPORT(large)
+KERNEL(row) { ALL if (HONEST || i / columns != 778) out[i] = 2 * in[i]; }
+KERNEL_EXPORT(row)
+KERNEL(garbage)
+{
+    for (uint32_t i = blockIdx.x * columns; i < (blockIdx.x + 1) * columns; ++i)
+        out[i] = 2 * in[i] + (!HONEST && blockIdx.x == 778);
+}
+KERNEL_EXPORT(garbage)
+KERNEL(plain) { ALL out[i] = 2 * in[i]; }
+KERNEL_EXPORT(plain)
+KERNEL(jitter) { LAUNCHES; ALL ((float *)out)[i] = 2.0f * in[i] * (HONEST || launches % 2 ? 1 : 1 + 0x1p-22f); }
+KERNEL_EXPORT(jitter)
+
+extern "C" __global__ void doubled(double *result, const uint64_t *index, const uint32_t *in, uint32_t samples, uint8_t *)
+{
+    const uint32_t k = blockIdx.x * blockDim.x + threadIdx.x;
+    if (k < samples)
+        result[k] = 2.0 * in[index[k]];
+}
+KERNEL_EXPORT(doubled)
+"""
+CODE = {"source": "hostile.hip", "defines": {"HONEST": "{HONEST}"}}
+REFERENCE = {
+    "name": "doubled", "summary": "twice the input", "tags": ["reference"], "params": {"n": 4, "samples": 4, "cost": 1, "room": 1},
+    "code": {"source": "hostile.hip", "symbol": "doubled", "defines": {"HONEST": "1"}},
+    "buffers": {"index": {"type": "u64", "count": "samples", "role": "in", "fill": "i"},
+                "result": {"type": "f64", "count": "samples", "role": "out"},
+                "in": {"type": "u32", "count": "n", "role": "in", "fill": "i"},
+                "spare": {"type": "u8", "count": "n > 1000 ? room : 1", "role": "temp"}},
+    "launch": {"grid": ["ceil_div(samples, 64)"], "block": [64], "args": ["result", "index", "in", {"value": "samples", "type": "u32"}, "spare"]},
+    "work": {"flops": "samples * cost", "unit": "vector_f32"},
+    "check": {"expect": {"result": "2 * i"}}}
+EXPECT = {"params": {"n": 1021}, "expect": {"out": "2 * (i % 251)"}}
+
+
+def referenced(**more):
+    return {"params": {"n": 96}, "reference": {"kernel": "doubled", "output": "out"} | more} # fewer elements than samples
+
+
+# What is said of each: its check, other members of its manifest, the words of its reason; `only` the run finds it, not `check --run`.
+RUN_ONLY = ("tires", "eats_later", "past_later", "large", "row", "garbage")
+HOSTILE = {
+    "first_only": (EXPECT, {}, "in launch 2 of the same code: out[0] is not written"),
+    "reuses": (EXPECT, {}, "in launch 2 of the same code: out[0] is not written"),
+    "remembers": (EXPECT, {}, "in launch 2 of the same code: out[0] is not written"),
+    "third": (EXPECT, {}, "in launch 3 of the same code: out["),
+    "fifth": (EXPECT, {"params": {"n": 1021, "columns": 64, "HONEST": 0}}, "in launch 5 of the same code: out["),
+    "tires": (EXPECT, {}, "after the samples: out[3] is 7, expected 6"),
+    "eats": (EXPECT, {}, "in launch 2 of the same code: input in[{last}] was overwritten: it is 77, and was {was}"),
+    "eats_later": (EXPECT, {}, "after the samples: input in[5] was overwritten: it is 77, and was 5"),
+    "past": (EXPECT, {}, "writes outside of its buffers: bytes 8 to 11 behind the end of 'out'"),
+    "front": (EXPECT, {}, "writes outside of its buffers: bytes 1 to 4 before the beginning of 'kept'"),
+    "past_later": (EXPECT, {}, "after the samples: it writes outside of its buffers: bytes 0 to 3 behind the end of 'in'"),
+    "large": (referenced(params={"cost": 10000000}), {}, "expected"),
+    "row": (referenced(), {}, "is not written"),
+    "garbage": (referenced(), {"grid": ["n / columns"]}, "expected"),
+    "jitter": (EXPECT | {"expect": {"out": {"expr": "2 * (i % 251)", "rel": "2^-20"}}}, {"type": "f32"},
+               "in launch 2 of the same code: 'out' differs from the first launch among elements 0 to"),
+}
+ACCEPT = {"expr": "2 * (i % 251)"}
+LAX = {
+    "wide": ({"expect": {"out": ACCEPT | {"abs": "500"}}}, "accepts anything: abs 500 is as wide as all that is expected, from 0 to 500"),
+    "all_of_it": ({"expect": {"out": ACCEPT | {"rel": "1"}}}, "accepts anything: rel 1 is not below 1"),
+    "wide_reference": (referenced(abs="500"), "accepts anything: abs 500"),
+}
+TWINS = {
+    "wide": {"expect": {"out": ACCEPT | {"abs": "499"}}}, "all_of_it": {"expect": {"out": ACCEPT | {"rel": "0.9"}}},
+    "as_planned_less": referenced(rel="3 / 4"), "wide_reference": referenced(abs="400"),
+}
+
+
+def manifest(name, checked, symbol=None, grid=(1,), **more):
+    typed = more.pop("type", "u32")
+    described = {
+        "name": name, "summary": name, "params": {"n": 131072, "columns": 64, "HONEST": 0}, "code": CODE | {"symbol": symbol or name},
+        "buffers": {"out": {"type": typed, "count": "n", "role": "out"} | more.pop("out", {}),
+                    "in": {"type": "u32", "count": "n", "role": "in", "fill": "i % 251"},
+                    "kept": {"type": "u32", "count": 1, "role": "temp"}},
+        "launch": {"grid": list(grid), "block": [1],
+                   "args": ["out", "in", "kept", {"value": "n", "type": "u32"}, {"value": "columns", "type": "u32"}]},
+        "check": checked}
+    return described | more
+
+
+def write_kernels(home):
+    folder = home / "k"
+    folder.mkdir()
+    (folder / "hostile.hip").write_text(SOURCE)
+    described = [REFERENCE] + [manifest(name, checked, **more) for name, (checked, more, _) in HOSTILE.items()]
+    described += [manifest(name, checked, "plain") for name, (checked, _) in LAX.items()]
+    described += [manifest(name + "_twin", checked, "plain") for name, checked in TWINS.items()]
+    described.append(manifest("jitter_allowed", HOSTILE["jitter"][0], "jitter", type="f32", out={"varies": True}))
+    described.append(manifest("as_planned", referenced(rel="5 / 4"), "plain"))
+    described.append(manifest("cramped", referenced(params={"cost": 10000000, "room": 1 << 50}), "large"))
+    described.append(manifest("unseen", referenced(params={"cost": 1000000000}), "large"))
+    for one in described:
+        (folder / (one["name"] + ".json")).write_text(json.dumps(one, indent=1))
+
+
+def measured(home, name, cases, code, *more):
+    suite = {"name": name, "defaults": {"measure": QUICK | {"max_time": "10 s", "min_samples": 5, "max_samples": 9}}, "cases": cases}
+    (home / f"{name}.json").write_text(json.dumps(suite))
+    done = run("run", f"{name}.json", "--kernels", "k", "--device", "cpu:threads=2", "-o", f"{name}.r.json", *more, home=home)
+    check_run(done, code, name)
+    return {case["kernel"]: case for case in load(home / f"{name}.r.json")["cases"]}
+
+
+def every_one_is_found(home):
+    cases = measured(home, "hostile", [{"kernel": name} for name in (*HOSTILE, *LAX)], 1, "--sample-seed", "1")
+    for name, (_, _, reason) in HOSTILE.items():
+        case, reason = cases[name], reason.format(last=131071, was=131071 % 251)
+        check(case["status"] == "failed" and reason in case["status_reason"], f"{name}: '{reason}' is not in: {case['status_reason']}")
+        check(case["verification"]["status"] == "fail" and case["stats"] is None, f"{name} has no time: {case['verification']}, {case['stats']}")
+    for name, (_, reason) in LAX.items():
+        check(cases[name]["status"] == "error" and reason in cases[name]["status_reason"], f"{name}: {cases[name]['status_reason']}")
+    done = run("plan", "as_planned", "--kernels", "k", "--device", "cpu", home=home)
+    check_run(done, 2, "a plan", stderr="tolerance '5 / 4' is 1.25, which accepts anything: it must be below 1")
+    large = cases["large"]["verification"]
+    check(large["method"] == "variant" and large["first_wrong"]["index"] > 131072 / 3, f"some elements of the measured size are seen: {large}")
+
+
+def twins_pass(home):
+    names = [*HOSTILE, *(f"{name}_twin" for name in TWINS)]
+    cases = measured(home, "honest", [{"kernel": name, "params": {"HONEST": 1}} for name in names], 0)
+    for name, case in cases.items():
+        v = case["verification"]
+        check(v["status"] == "pass" and v["launches"] >= 4 and not v["not_checked"], f"{name}: {v}")
+    check(cases["jitter"]["verification"]["tolerance_used"] == 0, "exact")
+    check(cases["garbage"]["verification"]["checked"] == 4 * 2048, f"4 samples to each workgroup: {cases['garbage']['verification']}")
+
+
+def what_varies_is_verified_each_time(home):
+    v = measured(home, "varies", [{"kernel": "jitter_allowed"}], 0)["jitter_allowed"]["verification"]
+    check(v["status"] == "pass" and 0.2 < v["tolerance_used"] < 0.35, f"2^-22, rounded, of 2^-20: {v}")
+
+
+def what_is_not_checked_is_said(home):
+    cases = measured(home, "unseen", [{"kernel": "unseen"}, {"kernel": "cramped"}], 0)
+    for name, why in (("unseen", "at the measured size one element costs too much"), ("cramped", "its buffers take 1.00 PiB")):
+        said = cases[name]["verification"]["not_checked"] or ""
+        check(said.startswith("values only at check.params: ") and why in said, f"{name}: {cases[name]['verification']}")
+    shown = run("report", "unseen.r.json", home=home)
+    check_run(shown, 0, "report", stdout="verified in part (2): unseen: values only at check.params")
+
+
+def check_finds_them_too(home):
+    names = [name for name in HOSTILE if name not in RUN_ONLY]
+    done = run("check", *names, *LAX, "--run", "--kernels", "k", "--device", "cpu", home=home)
+    check_run(done, 1, "check --run", stdout=[f"0 verified, {len(names) + len(LAX)} wrong or broken"])
+    for name in names:
+        reason = HOSTILE[name][2].format(last=1020, was=1020 % 251)
+        check(any(line.startswith("failed") and f" {name} " in line and reason in line for line in done.stdout.splitlines()),
+              f"check --run, {name}: '{reason}' is missing in\n{done.stdout}")
+
+
+def samples_are_drawn_afresh(home):
+    """Without a seed each run asks for other elements; with it, for the same."""
+    seeds = [measured(home, "fresh", [{"kernel": "row", "params": {"HONEST": 1}}], 0, *seed)["row"]["verification"]["sample_seed"]
+             for seed in ((), (), ("--sample-seed", "7"))]
+    check(seeds[0] != seeds[1] and seeds[2] == 7, f"seeds of samples: {seeds}")
+    places = {measured(home, "again", [{"kernel": "garbage"}], 1, "--sample-seed", "7")["garbage"]["verification"]["first_wrong"]["index"]
+              for _ in range(2)}
+    check(len(places) == 1, f"the same elements for the same seed: {places}")
+
+
+if __name__ == "__main__":
+    main(write_kernels, every_one_is_found, twins_pass, what_varies_is_verified_each_time, what_is_not_checked_is_said, check_finds_them_too,
+         samples_are_drawn_afresh)

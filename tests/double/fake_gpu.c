@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What both vendors' libraries have, once for both: a function fake_x is exported under the name that gpu_calls.h has
+ * for the member x. What one has alone, and its numbers, are in its skin.
+ */
+#include "fake_gpu.h"
+#include "../../src/device/gpu_calls.h"
+
+#ifdef FAKE_CUDA
+#define SKIN(cuda, hip) cuda
+#else
+#define SKIN(cuda, hip) hip
+#endif
+
+#define EXPORT(member, cuda, hip, need, parameters) gpu_error fake_##member parameters __asm__(SKIN(#cuda, #hip));
+#define DECLARE(symbol, need, parameters) gpu_error symbol parameters;
+GPU_CALLS(EXPORT, SKIN(DECLARE, GPU_NOTHING), SKIN(GPU_NOTHING, DECLARE))
+
+#define NUMBER(member, cuda, hip, need, parameters) CALL_##member,
+#define NAME(member, cuda, hip, need, parameters) SKIN(#cuda, #hip),
+enum { GPU_CALLS(NUMBER, GPU_NOTHING, GPU_NOTHING) CALLS };
+static const char *const names[CALLS] = {GPU_CALLS(NAME, GPU_NOTHING, GPU_NOTHING)};
+#define FACT(fact, cuda, hip, cuda_rule, hip_rule) {FACT_##fact, SKIN(cuda, hip)},
+static const struct {
+    enum gpu_fact fact;
+    unsigned attribute;
+} attributes[] = {GPU_FACT_TABLE(FACT)};
+
+/* A library that works in contexts fails without one, and for good after a kernel's fault. */
+static gpu_error failure(const char *function, int in_context);
+#define FAIL_IF(function, in_context)                                                                                  \
+    do {                                                                                                               \
+        const gpu_error why = failure((function), (in_context));                                                       \
+        if (why)                                                                                                       \
+            return why;                                                                                                \
+    } while (0)
+#define MAY_FAIL(member) FAIL_IF(names[CALL_##member], 0)
+#define NEEDS_CONTEXT(member) FAIL_IF(names[CALL_##member], 1)
+
+struct gpu_code {
+    int unused;
+};
+struct gpu_stream {
+    int unused;
+};
+struct gpu_event {
+    double time_ns; /* 0: not recorded */
+};
+static gpu_error make_module(struct gpu_code **module);
+static gpu_error allocate(void **pointer, size_t size, int *live);
+static gpu_error copy_in_stream(void *to, const void *from, size_t size);
+#ifndef FAKE_BARE
+static gpu_error enable_peer(int peer);
+#endif
+
+#ifdef FAKE_CUDA
+#include "fake_gpu_cuda.h"
+#else
+#include "fake_gpu_hip.h"
+#endif
+
+enum { WAKING_EVENTS = 64 };
+
+static gpu_error failure(const char *function, int in_context)
+{
+    const gpu_error told = told_to_fail(function);
+    if (!HAS_CONTEXTS || !in_context)
+        return told;
+    if (told == GPU_ILLEGAL_ADDRESS || told == GPU_LAUNCH_FAILED)
+        state.sticky = told;
+    if (told || state.sticky)
+        return told ? told : state.sticky;
+    return state.current_device < 0 ? GPU_INVALID_CONTEXT : GPU_SUCCESS;
+}
+
+/* ---- devices ---- */
+
+gpu_error fake_init(unsigned flags)
+{
+    (void)flags;
+    MAY_FAIL(init);
+    return GPU_SUCCESS;
+}
+
+gpu_error fake_count(int *count)
+{
+    MAY_FAIL(count);
+    *count = device_count();
+    return *count || !HAS_CONTEXTS ? GPU_SUCCESS : GPU_NO_DEVICE;
+}
+
+gpu_error fake_name(char *name, int size, int device)
+{
+    const char *told = getenv(FAKE_PREFIX "NAME");
+    (void)device;
+    MAY_FAIL(name);
+    if (told)
+        snprintf(name, (size_t)size, "%s", told);
+    else
+        snprintf(name, (size_t)size, FAKE_NAME(device));
+    return GPU_SUCCESS;
+}
+
+gpu_error fake_attribute(int *value, unsigned attribute, int device)
+{
+    (void)device;
+    MAY_FAIL(attribute);
+    for (size_t i = 0; i < sizeof(attributes) / sizeof(attributes[0]); ++i)
+        if (attribute && attributes[i].attribute == attribute && (*value = fact_value(attributes[i].fact)) != UNKNOWN)
+            return GPU_SUCCESS;
+    return INVALID_VALUE;
+}
+
+gpu_error fake_wait(void)
+{
+    NEEDS_CONTEXT(wait);
+    let_go();
+    return GPU_SUCCESS;
+}
+
+/* ---- memory ---- */
+
+static gpu_error allocate(void **pointer, size_t size, int *live)
+{
+    if (!size)
+        return INVALID_VALUE;
+    if (size > FAKE_GPU_MEMORY_BYTES)
+        return GPU_OUT_OF_MEMORY;
+    *pointer = malloc(size);
+    ++*live;
+    return GPU_SUCCESS;
+}
+
+static void release(void *pointer, int *live)
+{
+    *live -= pointer != NULL;
+    free(pointer);
+}
+
+static gpu_error copy_in_stream(void *to, const void *from, size_t size)
+{
+    state.now_ns += 8000 + (double)size / 25;
+    memcpy(to, from, size);
+    return GPU_SUCCESS;
+}
+
+gpu_error fake_memory_info(size_t *free_bytes, size_t *total_bytes)
+{
+    NEEDS_CONTEXT(memory_info);
+    *total_bytes = FAKE_GPU_MEMORY_BYTES;
+    *free_bytes = FAKE_GPU_MEMORY_BYTES / 2;
+    return GPU_SUCCESS;
+}
+
+gpu_error fake_alloc(gpu_address *pointer, size_t size)
+{
+    NEEDS_CONTEXT(alloc);
+    state.memory_device = state.current_device;
+    return allocate(pointer, size, &state.live_memory);
+}
+
+gpu_error fake_free(gpu_address pointer)
+{
+    release(pointer, &state.live_memory);
+    NEEDS_CONTEXT(free);
+    return GPU_SUCCESS;
+}
+
+#ifndef FAKE_BROKEN
+gpu_error fake_fill(gpu_address to, unsigned char byte, size_t size, struct gpu_stream *stream)
+{
+    (void)stream;
+    NEEDS_CONTEXT(fill);
+    memset(to, byte, size);
+    return GPU_SUCCESS;
+}
+#endif
+
+/* ---- code ---- */
+
+static gpu_error make_module(struct gpu_code **module)
+{
+    *module = calloc(1, sizeof(**module));
+    ++state.live_modules;
+    return GPU_SUCCESS;
+}
+
+gpu_error fake_unload(struct gpu_code *module)
+{
+    --state.live_modules;
+    free(module);
+    NEEDS_CONTEXT(unload);
+    return GPU_SUCCESS;
+}
+
+gpu_error fake_find(struct gpu_function **function, struct gpu_code *module, const char *name)
+{
+    (void)module;
+    NEEDS_CONTEXT(find);
+    return find_function(function, name);
+}
+
+gpu_error fake_launch(struct gpu_function *function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                      unsigned block_x, unsigned block_y, unsigned block_z, unsigned lds_bytes,
+                      struct gpu_stream *stream, void **args, void **extra)
+{
+    const struct shape shape = {{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, lds_bytes};
+    (void)stream;
+    NEEDS_CONTEXT(launch);
+    if (!may_have_lds(lds_bytes))
+        return INVALID_VALUE;
+    return extra ? INVALID_HANDLE : run_launch(function, &shape, args, 0);
+}
+
+/* ---- streams and events ---- */
+
+gpu_error fake_stream_make(struct gpu_stream **stream, unsigned flags)
+{
+    NEEDS_CONTEXT(stream_make);
+    if (flags != GPU_STREAM_NON_BLOCKING)
+        return INVALID_VALUE;
+    *stream = calloc(1, sizeof(**stream));
+    ++state.live_streams;
+    return GPU_SUCCESS;
+}
+
+gpu_error fake_stream_free(struct gpu_stream *stream)
+{
+    --state.live_streams;
+    free(stream);
+    NEEDS_CONTEXT(stream_free);
+    return GPU_SUCCESS;
+}
+
+gpu_error fake_stream_wait(struct gpu_stream *stream, struct gpu_event *event, unsigned flags)
+{
+    (void)stream;
+    (void)event;
+    (void)flags;
+    NEEDS_CONTEXT(stream_wait);
+    return GPU_SUCCESS;
+}
+
+gpu_error fake_event_make(struct gpu_event **event, unsigned flags)
+{
+    NEEDS_CONTEXT(event_make);
+    if (flags)
+        return INVALID_VALUE; /* 2 takes no time stamps */
+    *event = calloc(1, sizeof(**event));
+    ++state.live_events;
+    return GPU_SUCCESS;
+}
+
+gpu_error fake_event_free(struct gpu_event *event)
+{
+    --state.live_events;
+    free(event);
+    NEEDS_CONTEXT(event_free);
+    return GPU_SUCCESS;
+}
+
+gpu_error fake_event_record(struct gpu_event *event, struct gpu_stream *stream)
+{
+    (void)stream;
+    NEEDS_CONTEXT(event_record);
+    state.now_ns += EVENT_NS + (events < WAKING_EVENTS && events % 2 ? STEP_NS : 0);
+    ++events;
+    event->time_ns = state.now_ns;
+    return GPU_SUCCESS;
+}
+
+gpu_error fake_event_elapsed(float *time_ms, struct gpu_event *from, struct gpu_event *to)
+{
+    NEEDS_CONTEXT(event_elapsed);
+    if (from->time_ns <= 0 || to->time_ns <= 0)
+        return INVALID_HANDLE;
+    *time_ms = (float)((to->time_ns - from->time_ns) * 1e-6);
+    return GPU_SUCCESS;
+}
+
+/* ---- what a library may lack ---- */
+
+#ifndef FAKE_BARE
+gpu_error fake_pci_bus_id(char *bdf, int size, int device)
+{
+    MAY_FAIL(pci_bus_id);
+    snprintf(bdf, (size_t)size, FAKE_PCI, (unsigned)device & 0xff);
+    return GPU_SUCCESS;
+}
+
+gpu_error fake_uuid(struct gpu_uuid *uuid, int device)
+{
+    (void)device;
+    MAY_FAIL(uuid);
+    memcpy(uuid, FAKE_UUID, 16);
+    return GPU_SUCCESS;
+}
+
+gpu_error fake_host_alloc(void **pointer, size_t size, unsigned flags)
+{
+    NEEDS_CONTEXT(host_alloc);
+    if (flags != PINNED_FLAGS && flags != PINNED_COARSE_FLAGS)
+        return INVALID_VALUE;
+    state.host_flags = flags;
+    return allocate(pointer, size, &state.live_host);
+}
+
+gpu_error fake_host_free(void *pointer)
+{
+    release(pointer, &state.live_host);
+    NEEDS_CONTEXT(host_free);
+    return GPU_SUCCESS;
+}
+
+gpu_error fake_managed_alloc(gpu_address *pointer, size_t size, unsigned flags)
+{
+    NEEDS_CONTEXT(managed_alloc);
+    return flags == GPU_MEM_ATTACH_GLOBAL ? allocate(pointer, size, &state.live_memory) : INVALID_VALUE;
+}
+
+gpu_error fake_can_reach(int *can, int device, int peer)
+{
+    MAY_FAIL(can_reach);
+    if (device == peer || peer >= device_count() || device >= device_count())
+        return GPU_INVALID_DEVICE;
+    *can = !getenv(FAKE_PREFIX "NO_PEER");
+    return GPU_SUCCESS;
+}
+
+static gpu_error enable_peer(int peer)
+{
+    const unsigned bit = 1u << (state.current_device * 4 + peer);
+    if (peer >= 4 || state.current_device >= 4)
+        return INVALID_VALUE;
+    if (state.peer_enabled & bit)
+        return GPU_PEER_ACCESS_ALREADY_ENABLED;
+    state.peer_enabled |= bit;
+    return GPU_SUCCESS;
+}
+
+#ifndef FAKE_OLD
+gpu_error fake_launch_together(struct gpu_function *function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                               unsigned block_x, unsigned block_y, unsigned block_z, unsigned lds_bytes,
+                               struct gpu_stream *stream, void **args)
+{
+    const struct shape shape = {{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, lds_bytes};
+    (void)stream;
+    NEEDS_CONTEXT(launch_together);
+    return run_launch(function, &shape, args, 1);
+}
+#endif
+
+gpu_error fake_capture_begin(struct gpu_stream *stream, unsigned mode)
+{
+    NEEDS_CONTEXT(capture_begin);
+    if (!stream || mode != GPU_CAPTURE_THREAD_LOCAL || capture)
+        return CAPTURE_UNSUPPORTED;
+    capture = calloc(1, sizeof(*capture));
+    state.capturing = 1;
+    return GPU_SUCCESS;
+}
+
+gpu_error fake_capture_end(struct gpu_stream *stream, struct gpu_captured **graph)
+{
+    (void)stream;
+    *graph = capture;
+    capture = NULL;
+    state.capturing = 0;
+    ++state.live_graphs;
+    NEEDS_CONTEXT(capture_end);
+    return GPU_SUCCESS;
+}
+
+gpu_error fake_captured_free(struct gpu_captured *graph)
+{
+    --state.live_graphs;
+    free(graph->nodes);
+    free(graph);
+    NEEDS_CONTEXT(captured_free);
+    return GPU_SUCCESS;
+}
+
+gpu_error fake_instance_make(struct gpu_instance **instance, struct gpu_captured *graph, unsigned long long flags)
+{
+    NEEDS_CONTEXT(instance_make);
+    if (flags)
+        return INVALID_VALUE;
+    *instance = calloc(1, sizeof(**instance));
+    (*instance)->graph = graph;
+    ++state.live_graphs;
+    return GPU_SUCCESS;
+}
+
+gpu_error fake_instance_free(struct gpu_instance *instance)
+{
+    --state.live_graphs;
+    free(instance);
+    NEEDS_CONTEXT(instance_free);
+    return GPU_SUCCESS;
+}
+
+gpu_error fake_instance_launch(struct gpu_instance *instance, struct gpu_stream *stream)
+{
+    (void)stream;
+    NEEDS_CONTEXT(instance_launch);
+    for (size_t i = 0; i < instance->graph->count; ++i) {
+        struct graph_node *node = &instance->graph->nodes[i];
+        places = node->places;
+        execute(node->function, (void *[]){&node->args[0], &node->args[1]});
+    }
+    return GPU_SUCCESS;
+}
+#endif

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Readers of JSON files, and of the samples beside a result: whatever comes, either the thing or one sentence with its
+ * place. What is accepted is then used.
+ */
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "../../src/result/records.h"
+#include "fuzz.h"
+#include "rooftile/checkup.h"
+#include "rooftile/hash.h"
+#include "rooftile/json.h"
+#include "rooftile/machine.h"
+#include "rooftile/manifest.h"
+#include "rooftile/noise_file.h"
+#include "rooftile/render.h"
+#include "rooftile/suite.h"
+
+/* ---- JSON itself: every value can say where it is ---- */
+
+static void visit(const cJSON *value, struct err *err)
+{
+    size_t count = 0;
+    for (const cJSON *child = value->child; child; child = child->next, count++) {
+        must(cJSON_IsObject(value) == (child->string != NULL));
+        must(!child->string || json_member(value, child->string) == child);
+        visit(child, err);
+    }
+    must(count == json_count(value) && json_fail(value, err, "here") == ERR_CONFIG);
+}
+
+bool fuzz_json(const char *text, size_t length, struct arena *arena)
+{
+    const cJSON *root = NULL;
+    struct err err = {0};
+    if (json_parse(&root, "f", text, length, arena, &err)) {
+        must(!root && strncmp(err.text, "f:", 2) == 0);
+        return false;
+    }
+    visit(root, &err);
+    return true;
+}
+
+/* ---- manifests, evaluated as a plan would ---- */
+
+static void evaluate(const struct manifest *manifest, struct arena *arena)
+{
+    static const struct device_facts facts = {
+        64, 304, 8, 1024, 65536, 2e11, 4e6, 2.1e9, 1, 0, 1, 1, .backend = "hip", .arch = "gfx942"};
+    struct param_value *values = arena_array(arena, manifest->param_count, sizeof(*values));
+    for (size_t i = 0; i < manifest->param_count; i++)
+        values[i] = manifest->params[i].value;
+    double *slots = arena_array(arena, manifest_slot_count(manifest), sizeof(*slots));
+    manifest_slots(slots, manifest, values, &facts, 1);
+    struct err err = {0};
+    char *text;
+    double number;
+    for (size_t i = 0; i < manifest->define_count; i++)
+        (void)template_render(&text, manifest->defines[i].value, manifest, values, slots, arena, &err);
+    for (size_t i = 0; i < manifest->buffer_count; i++) {
+        (void)template_render(&text, manifest->buffers[i].type, manifest, values, slots, arena, &err);
+        (void)expr_eval(&number, manifest->buffers[i].count, slots, &err);
+    }
+}
+
+static bool read_manifest(const char *path, const char *text, size_t length, struct arena *arena)
+{
+    const cJSON *root = NULL;
+    const struct manifest *manifest = NULL;
+    struct err err = {0};
+    if (json_parse(&root, path, text, length, arena, &err))
+        return false;
+    if (manifest_parse(&manifest, path, root, arena, &err)) {
+        must(err.status == ERR_CONFIG && strstr(err.text, ".json:") && !manifest);
+        return false;
+    }
+    evaluate(manifest, arena);
+    return true;
+}
+
+/* One that extends another is tried in each folder where some do. */
+bool fuzz_manifest(const char *text, size_t length, struct arena *arena)
+{
+    static const char *const folders[] = {"attention", "compute", "latency", "memory", "moe"};
+    bool accepted = false;
+    for (size_t k = 0; k < sizeof(folders) / sizeof(*folders) && !accepted && (!k || strstr(text, "extends")); k++)
+        accepted = read_manifest(arena_printf(arena, "%s/kernels/%s/fuzz.json", ROOFTILE_SOURCE_DIR, folders[k]), text,
+                                 length, arena);
+    return accepted;
+}
+
+/* ---- suites ---- */
+
+/* Where shapes are looked for below the folder of configs/; a message can be about their file. */
+static bool read_suite(const char *text, size_t length, struct arena *arena)
+{
+    const struct suite *suite = NULL;
+    struct err err = {0};
+    struct measure_options base;
+    measure_defaults(&base);
+    const enum status status =
+        suite_parse(&suite, ROOFTILE_SOURCE_DIR "/configs/fuzz.json", text, length, &base, arena, &err);
+    must(status ? !suite && err.text[0] == '/' && strstr(err.text, ": ") : suite && suite->case_count);
+    return !status;
+}
+
+bool fuzz_suite(const char *text, size_t length, struct arena *arena)
+{
+    return read_suite(text, length, arena);
+}
+
+bool fuzz_shapes(const char *text, size_t length, struct arena *arena)
+{
+    static const char suite[] =
+        "{\"name\":\"s\",\"cases\":[{\"kernel\":\"k\",\"shapes\":{\"file\":\"" FUZZ_PATH "\"}}]}";
+    (void)text;
+    (void)length;
+    return read_suite(suite, strlen(suite), arena);
+}
+
+/* ---- what was learned about a device ---- */
+
+bool fuzz_machine(const char *text, size_t length, struct arena *arena)
+{
+    struct machine *machine = arena_alloc(arena, sizeof(*machine));
+    struct err err = {0};
+    (void)text;
+    (void)length;
+    if (machine_read(machine, FUZZ_PATH, &err)) {
+        must(err.status == ERR_CONFIG && strstr(err.text, FUZZ_PATH));
+        return false;
+    }
+    must(!machine_problem(machine));
+    machine_raise_clock(machine, 3e9);
+    for (uint32_t k = 0; k < machine->unit_count; k++)
+        must(machine_unit(machine, machine->units[k].name) && machine_unit_limit(&machine->units[k]) >= 0);
+    return true;
+}
+
+bool fuzz_noise(const char *text, size_t length, struct arena *arena)
+{
+    const struct noise_file *file = NULL;
+    struct err err = {0};
+    (void)text;
+    (void)length;
+    if (noise_file_read(&file, FUZZ_PATH, arena, &err)) {
+        must(err.status == ERR_CONFIG && strstr(err.text, FUZZ_PATH) && !file);
+        return false;
+    }
+    struct noise_file more = *file;
+    noise_file_keep(&more, file, arena);
+    must(more.case_count >= file->case_count);
+    for (size_t k = 0; k < file->case_count; k++) {
+        const struct result_case c = {.id = file->cases[k].id, .class = "memory"};
+        must(noise_file_prior(file, &c).sigma_case >= 0);
+    }
+    return true;
+}
+
+bool fuzz_steps(const char *text, size_t length, struct arena *arena)
+{
+    static const char *const files[] = {"steps.json", NULL};
+    struct checkup checkup;
+    struct err err = {0};
+    struct text out = {0};
+    (void)text;
+    (void)length;
+    const enum status status = checkup_read(&checkup, fuzz_folder("steps", files), arena, &err);
+    must(!status || (err.status == ERR_CONFIG && strstr(err.text, "steps.json")));
+    if (!status) {
+        static const struct report_options look = {.columns = 100};
+        struct document document = {.arena = arena};
+        must(!checkup_document(&document, &checkup, &err));
+        render_text(&out, &document, &look);
+        render_html(&out, &document, &look);
+        render_json(&out, &document, &look);
+    }
+    text_release(&out);
+    return !status;
+}
+
+/* ---- results ---- */
+
+/* Written and read again, merged with itself (refused: it is the same trial) and with a copy under another id. */
+static void use(const struct result *result, struct arena *arena)
+{
+    static const char *const names[] = {"a", "b"};
+    struct err err = {0};
+    struct text first = {0}, second = {0};
+    const struct result *again = NULL;
+    struct result other = *result, merged;
+    const struct result *parts[] = {result, &other};
+    result_document(&first, result);
+    if (!result_parse(&again, "again", first.data, first.length, arena, &err)) {
+        result_document(&second, again);
+        must(strcmp(first.data, second.data) == 0);
+    }
+    must(result_merge(&merged, parts, names, 2, arena, &err) != STATUS_OK);
+    other.run_id = "another";
+    other.part_count = 0;
+    if (!result_merge(&merged, parts, names, 2, arena, &err)) {
+        text_clear(&first);
+        result_document(&first, &merged);
+    }
+    text_release(&first);
+    text_release(&second);
+}
+
+bool fuzz_result(const char *text, size_t length, struct arena *arena)
+{
+    const struct result *result = NULL;
+    struct err err = {0};
+    const enum status status = result_parse(&result, "fuzz.json", text, length, arena, &err);
+    must(!status || (status == ERR_CONFIG && !result && strstr(err.text, "fuzz.json:")));
+    if (!status)
+        use(result, arena);
+    return !status;
+}
+
+/* The case that the samples belong to says so of the input whatever it is: its size and its hash are right. */
+bool fuzz_samples(const char *text, size_t length, struct arena *arena)
+{
+    const size_t count = length / sizeof(double);
+    struct result_case c = {.sample_count = (uint32_t)count};
+    struct samples_file file = {.folder = FUZZ_FOLDER, .fd = -1};
+    const cJSON *json = NULL;
+    struct err err = {0};
+    char hex[HASH_TEXT];
+    hash_sha256(hex, text, count * sizeof(double));
+    const char *says = arena_printf(
+        arena, "{\"samples_file\":{\"path\":\"" FUZZ_NAME "\",\"dtype\":\"f64\",\"count\":%zu,\"sha256\":\"%s\"}}",
+        count, hex);
+    must(!json_parse(&json, "fuzz.json", says, strlen(says), arena, &err));
+    const enum status status = samples_file_read(&file, &c, json, arena, &err);
+    must(!status || (err.status == ERR_CONFIG && strstr(err.text, "fuzz.json:") && !c.samples_ns));
+    for (size_t k = 0; !status && k < count; k++)
+        must(isfinite(c.samples_ns[k]) && c.samples_ns[k] > 0);
+    samples_file_release(&file);
+    return !status;
+}
