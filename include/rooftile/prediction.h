@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A predicted time: what its terms are, what binds, and between which times the truth is expected. Made by the walk
+ * of a code object or by description (library GEMMs, element-wise kernels, ...); both end in prediction_conclude().
+ * The lower bound (roofline.h) stands beside it and is no part of it.
+ */
+#ifndef ROOFTILE_PREDICTION_H
+#define ROOFTILE_PREDICTION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "rooftile/machine.h"
+
+/* What the time of a launch is made of. The first ones overlap; from TERM_DISPATCH on they add up. */
+enum prediction_term {
+    TERM_MATRIX,   /* issue of matrix instructions */
+    TERM_VECTOR,   /* of vector arithmetic */
+    TERM_SCALAR,   /* of scalar instructions */
+    TERM_LDS,      /* LDS transactions, bank conflicts included */
+    TERM_L1,       /* lines through the L1 (L0) caches */
+    TERM_L2,       /* ... the L2 */
+    TERM_MALL,     /* ... the Infinity Cache */
+    TERM_MEMORY,   /* ... the memory */
+    TERM_LATENCY,  /* the dependent chain of one wave, times the rounds of resident workgroups */
+    TERM_ATOMICS,  /* atomics on the same addresses, one after the other */
+    TERM_DISPATCH, /* handing out workgroups, before anything overlaps */
+    TERM_LAUNCH,   /* starting and ending the kernel */
+    TERM_COUNT,
+};
+#define TERM_OVERLAPS TERM_DISPATCH                          /* the number of those that overlap */
+const char *prediction_term_name(enum prediction_term term); /* "matrix" ... "launch" */
+
+#define PREDICTION_NOTES 12
+
+struct prediction {
+    double time_ns;         /* of one launch; 0: not predicted */
+    double low_ns, high_ns; /* the truth lies between them in 80 % of cases */
+    double term_ns[TERM_COUNT];
+    enum prediction_term limiter; /* the largest term */
+    /* what limits it, as lower bounds name theirs: a level or unit of the machine ("HBM", "matrix_f16"), "latency",
+     * "atomics", "dispatch" or "launch"; set by prediction_conclude where it is "" */
+    char bound[MACHINE_NAME];
+    const char *method; /* "walk", "description", "lower bound" */
+    /* what the prediction rests on that is not known: numbers of a relative, branches on unknown data */
+    char notes[PREDICTION_NOTES][160];
+    uint32_t note_count;
+};
+
+/* How far the truth lies from predictions of a kind, as factors: 10 % of the truths are below `low` times the
+ * prediction, 10 % above `high` times it. */
+struct prediction_spread {
+    double low, high;
+};
+
+/* time_ns = (sum of overlapping terms ^ norm) ^ (1 / norm) + the terms that add up. A norm of 3 stands between the
+ * maximum (perfect overlap) and the sum: terms of the same size disturb each other, small ones hide. Sets limiter,
+ * interval, and bound where that is "": `compute` is the unit that TERM_MATRIX and TERM_VECTOR stand for ("" if none).
+ */
+void prediction_conclude(struct prediction *prediction, const struct machine *machine, const char *compute, double norm,
+                         struct prediction_spread spread);
+
+/* Adds a note; a note that is there already, or one too many, is left out. */
+void prediction_note(struct prediction *prediction, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+#endif

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+#include "rooftile/prediction.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "rooftile/text.h"
+
+static const char *const term_names[] = {
+    [TERM_MATRIX] = "matrix",   [TERM_VECTOR] = "vector",   [TERM_SCALAR] = "scalar",     [TERM_LDS] = "LDS",
+    [TERM_L1] = "L1",           [TERM_L2] = "L2",           [TERM_MALL] = "MALL",         [TERM_MEMORY] = "memory",
+    [TERM_LATENCY] = "latency", [TERM_ATOMICS] = "atomics", [TERM_DISPATCH] = "dispatch", [TERM_LAUNCH] = "launch",
+};
+_Static_assert(sizeof(term_names) / sizeof(term_names[0]) == TERM_COUNT, "every term has a name");
+
+const char *prediction_term_name(enum prediction_term term)
+{
+    return term_names[term];
+}
+
+void prediction_note(struct prediction *prediction, const char *format, ...)
+{
+    char note[sizeof(prediction->notes[0])];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(note, sizeof(note), format, args);
+    va_end(args);
+    for (uint32_t k = 0; k < prediction->note_count; k++)
+        if (!strcmp(prediction->notes[k], note))
+            return;
+    if (prediction->note_count < PREDICTION_NOTES)
+        memcpy(prediction->notes[prediction->note_count++], note, sizeof(note));
+}
+
+/* The level that a term of memory stands for: by its place, as machines name their nearest caches L0 or L1. */
+static const char *level_name(const struct machine *machine, enum prediction_term term)
+{
+    if (machine->level_count && term == TERM_MEMORY)
+        return machine->levels[machine->level_count - 1].name;
+    if (machine->level_count && term == TERM_L1)
+        return machine->levels[0].name;
+    return term_names[term];
+}
+
+static void name_bound(struct prediction *prediction, const struct machine *machine, const char *compute)
+{
+    const enum prediction_term term = prediction->limiter;
+    const char *name = (term == TERM_MATRIX || term == TERM_VECTOR) && compute[0] ? compute : level_name(machine, term);
+    snprintf(prediction->bound, sizeof(prediction->bound), "%s", name);
+}
+
+void prediction_conclude(struct prediction *prediction, const struct machine *machine, const char *compute, double norm,
+                         struct prediction_spread spread)
+{
+    double largest = 0, powers = 0, added = 0;
+    prediction->limiter = TERM_LAUNCH;
+    for (int term = 0; term < TERM_COUNT; term++) {
+        largest = fmax(largest, term < TERM_OVERLAPS ? prediction->term_ns[term] : 0);
+        added += term < TERM_OVERLAPS ? 0 : prediction->term_ns[term];
+        if (prediction->term_ns[term] > prediction->term_ns[prediction->limiter])
+            prediction->limiter = (enum prediction_term)term;
+    }
+    for (int term = 0; term < TERM_OVERLAPS; term++)
+        if (prediction->term_ns[term] > 0)
+            powers += pow(prediction->term_ns[term] / largest, norm);
+    prediction->time_ns = largest * pow(powers, 1 / norm) + added;
+    prediction->low_ns = prediction->time_ns * spread.low;
+    prediction->high_ns = prediction->time_ns * spread.high;
+    if (!prediction->bound[0])
+        name_bound(prediction, machine, compute);
+}
