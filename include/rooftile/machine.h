@@ -8,11 +8,12 @@
  *
  * { "name": "mi300x", "title": "AMD Instinct MI300X", "arch": "gfx942", "kind": "vendor", "notes": ["..."],
  *   "pci_ids": ["1002:74a1"], "partition": "SPX/NPS1",
- *   "facts":  { "cus": { "value": 304, "source": "https://..." }, "core_hz": 2.1e9, ... },     a source or a plain
- *             number
+ *   "facts":  { "cus": { "value": 304, "source": "https://..." }, "core_hz": 2.1e9, "dispatch_hz": 2e9,
+ *             "lds_latency_ns": 22, "launch_next_ns": 2100, ... },     a source or a plain number
  *   "levels": [ { "name": "L2", "capacity_bytes": { "value": 33554432, "source": "...", "confidence": 0.98 },
  *                 "capacity_low_bytes": 25165824,
  *                 "bandwidth": { "vendor": { "value": 3.44e13, "source": "16384 B/clk * 2.1 GHz, ..." },
+ *                                "effective": { "value": 2.4e13, "source": "..." },
  *                                "measured": { "value": 2.1e13, "by": "stream_read/n=...", "ci_rel": 0.002 } },
  *                 "read": { "measured": {...} }, "write": {...}, "copy": {...}, "triad": {...},
  *                 "latency_ns": { "value": 101.8, "source": "..." } }, ... nearest first, the last is the memory ],
@@ -50,7 +51,9 @@ struct ceiling {
     char vendor_source[160];
     char measured_by[256]; /* kernel and parameters: "stream_triad/dtype=f64" */
     double ci_rel;         /* half-width of the measured median's 95 % interval, relative */
-    bool raised;           /* measured was exceeded and lifted in this run (ceiling_raised) */
+    double effective;      /* what streams reach as a rule, from other cards of its kind: for predictions alone */
+    char effective_source[160];
+    bool raised; /* measured was exceeded and lifted in this run (ceiling_raised) */
 };
 
 /* What kernels do with memory, by the share of their bytes that is written: none, all, a half, a third. */
@@ -118,7 +121,10 @@ struct machine {
     double lds_bytes_per_cu;
     double memory_bytes;
     double core_hz, memory_hz;
-    double launch_ns; /* an empty launch from start to completion, back to back */
+    double dispatch_hz;    /* workgroups that are started in a second, by all dies together; 0 unknown */
+    double lds_latency_ns; /* of a read without conflicts; 0 unknown */
+    double launch_next_ns; /* what a launch right behind another one adds; 0 unknown */
+    double launch_ns;      /* an empty launch from start to completion, back to back */
     char launch_source[160];
     uint32_t level_count;
     struct machine_level levels[MACHINE_MAX_LEVELS];
@@ -178,6 +184,8 @@ double machine_unit_limit(const struct machine_unit *unit);
 
 /* The ceiling that counts: measured where there is one, else vendor; 0 when unknown. */
 double ceiling_value(const struct ceiling *ceiling);
+/* What to expect of it: measured, else effective, else vendor; 0 when unknown. No ceiling: predictions use it. */
+double ceiling_expected(const struct ceiling *ceiling);
 /* "measured" | "vendor" | "unknown" */
 const char *ceiling_kind(const struct ceiling *ceiling);
 

@@ -145,6 +145,11 @@ double ceiling_value(const struct ceiling *ceiling)
     return ceiling->measured > 0 ? ceiling->measured : ceiling->vendor;
 }
 
+double ceiling_expected(const struct ceiling *ceiling)
+{
+    return ceiling->measured > 0 || !(ceiling->effective > 0) ? ceiling_value(ceiling) : ceiling->effective;
+}
+
 const char *ceiling_kind(const struct ceiling *ceiling)
 {
     if (ceiling->measured > 0)
@@ -159,7 +164,8 @@ static bool is_rate(double value)
 
 static bool ceiling_ok(const struct ceiling *ceiling)
 {
-    return is_rate(ceiling->vendor) && is_rate(ceiling->measured) && is_rate(ceiling->ci_rel);
+    return is_rate(ceiling->vendor) && is_rate(ceiling->measured) && is_rate(ceiling->effective) &&
+           is_rate(ceiling->ci_rel);
 }
 
 static const char *level_problem(const struct machine *machine, uint32_t k)

@@ -12,6 +12,12 @@ static const struct record_field vendor_fields[] = {
 };
 static const struct record vendor_record = {RECORD_TABLE(vendor_fields)};
 
+static const struct record_field effective_fields[] = {
+    FIELD_F64("value", effective, RECORD_REQUIRED | RECORD_POSITIVE),
+    FIELD_CHARS("source", effective_source, RECORD_REQUIRED),
+};
+static const struct record effective_record = {RECORD_TABLE(effective_fields)};
+
 static const struct record_field measured_fields[] = {
     FIELD_F64("value", measured, RECORD_REQUIRED | RECORD_POSITIVE),
     FIELD_CHARS("by", measured_by, RECORD_REQUIRED),
@@ -27,6 +33,7 @@ static bool ceiling_known(const void *base)
 
 static const struct record_field ceiling_fields[] = {
     FIELD_GROUP("vendor", vendor_record, RECORD_SPARSE),
+    FIELD_GROUP("effective", effective_record, RECORD_SPARSE),
     FIELD_GROUP("measured", measured_record, RECORD_SPARSE),
 };
 static const struct record ceiling_record = {RECORD_TABLE(ceiling_fields), .known = ceiling_known};
@@ -120,6 +127,9 @@ static const struct record_field fact_fields[] = {
     FIELD_F64("memory_bytes", memory_bytes, FACT),
     FIELD_F64("core_hz", core_hz, FACT),
     FIELD_F64("memory_hz", memory_hz, FACT),
+    FIELD_F64("dispatch_hz", dispatch_hz, FACT),
+    FIELD_F64("lds_latency_ns", lds_latency_ns, FACT),
+    FIELD_F64("launch_next_ns", launch_next_ns, FACT),
 };
 static const struct record fact_record = {RECORD_TABLE(fact_fields)};
 

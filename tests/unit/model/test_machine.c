@@ -376,6 +376,38 @@ static void test_ceiling(void **state)
     assert_string_equal(ceiling_kind(&none), "unknown");
 }
 
+static void test_ceiling_expected(void **state)
+{
+    (void)state;
+    const struct ceiling all = {.vendor = 10, .effective = 7, .measured = 8}, sheet = {.vendor = 10, .effective = 7};
+    const struct ceiling vendor = {.vendor = 10};
+    assert_near(ceiling_expected(&all), 8, 0);
+    assert_near(ceiling_expected(&sheet), 7, 0);
+    assert_near(ceiling_value(&sheet), 10, 0); /* no ceiling */
+    assert_near(ceiling_expected(&vendor), 10, 0);
+}
+
+/* What predictions need of a machine survives being written and read. */
+static void test_expected_facts(void **state)
+{
+    (void)state;
+    static const char json[] =
+        "{\"name\": \"m\", \"facts\": {\"dispatch_hz\": 2e9, \"lds_latency_ns\": 22.5, \"launch_next_ns\": "
+        "{\"value\": 2100, \"source\": \"x\"}}, \"levels\": [{\"name\": \"HBM\", \"bandwidth\": {\"effective\": "
+        "{\"value\": 7, \"source\": \"y\"}}}]}";
+    struct arena arena = {0};
+    struct err err = {0};
+    const cJSON *root = NULL;
+    struct machine machine = {0};
+    assert_int_equal(json_parse(&root, "m.json", json, sizeof(json) - 1, &arena, &err), STATUS_OK);
+    assert_int_equal(record_get(&machine, &machine_record, root, true, &arena, &err), STATUS_OK);
+    assert_near(machine.dispatch_hz, 2e9, 0);
+    assert_near(machine.lds_latency_ns, 22.5, 0);
+    assert_near(machine.launch_next_ns, 2100, 0);
+    assert_near(machine.levels[0].bandwidth.effective, 7, 0);
+    arena_release(&arena);
+}
+
 static void test_raise_clock(void **state)
 {
     (void)state;
@@ -417,10 +449,20 @@ static void test_unit_rate(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_raise_clock), cmocka_unit_test(test_unit_rate),    cmocka_unit_test(test_shipped),
-        cmocka_unit_test(test_dense_peaks), cmocka_unit_test(test_nvidia_peaks), cmocka_unit_test(test_derived_peaks),
-        cmocka_unit_test(test_limits),      cmocka_unit_test(test_unit_names),   cmocka_unit_test(test_sources),
-        cmocka_unit_test(test_round_trip),  cmocka_unit_test(test_bad),          cmocka_unit_test(test_ceiling),
+        cmocka_unit_test(test_raise_clock),
+        cmocka_unit_test(test_unit_rate),
+        cmocka_unit_test(test_shipped),
+        cmocka_unit_test(test_dense_peaks),
+        cmocka_unit_test(test_nvidia_peaks),
+        cmocka_unit_test(test_derived_peaks),
+        cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_unit_names),
+        cmocka_unit_test(test_sources),
+        cmocka_unit_test(test_round_trip),
+        cmocka_unit_test(test_bad),
+        cmocka_unit_test(test_ceiling),
+        cmocka_unit_test(test_ceiling_expected),
+        cmocka_unit_test(test_expected_facts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
