@@ -442,7 +442,7 @@ void manifest_slots(double *slots, const struct manifest *manifest, const struct
 int manifest_param(const struct manifest *manifest, const char *name)
 {
     for (size_t i = 0; i < manifest->param_count; i++)
-        if (strcmp(manifest->params[i].name, name) == 0)
+        if (manifest->params[i].name[0] == name[0] && strcmp(manifest->params[i].name, name) == 0)
             return (int)i;
     return -1;
 }

@@ -36,10 +36,15 @@ bool param_equal(const struct param_value *a, const struct param_value *b)
 char *number_text(struct arena *arena, double value)
 {
     const double whole_limit = 0x1p53;
-    if (value == floor(value) && fabs(value) <= whole_limit) {
-        char whole[24]; /* many times faster than "%.0f" */
-        snprintf(whole, sizeof(whole), "%lld", (long long)value);
-        return arena_strdup(arena, whole);
+    if (value == floor(value) && fabs(value) <= whole_limit) { /* many times faster than printing it */
+        char whole[24] = "", *at = whole + sizeof(whole) - 1;
+        uint64_t left = (uint64_t)fabs(value);
+        do
+            *--at = (char)('0' + left % 10);
+        while (left /= 10);
+        if (value < 0)
+            *--at = '-';
+        return arena_strdup(arena, at);
     }
     char *text = arena_printf(arena, "%.15g", value);
     double back;
