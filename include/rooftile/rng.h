@@ -6,12 +6,16 @@
 #ifndef ROOFTILE_RNG_H
 #define ROOFTILE_RNG_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 /* Counter-based: value `index` of stream `seed` (splitmix64 finaliser of seed and index, Steele et al. 2014). */
 uint64_t rng_at(uint64_t seed, uint64_t index);
 double rng_uniform_at(uint64_t seed, uint64_t index); /* [0, 1), 53 bits */
-double rng_normal_at(uint64_t seed, uint64_t index);  /* mean 0, sd 1 (Box-Muller on values 2*index and 2*index + 1) */
+double rng_normal_at(uint64_t seed, uint64_t index);  /* mean 0, sd 1 (Box-Muller on the uniform pair it belongs to) */
+/* values[k] is that of index first + k, at less cost. */
+void rng_uniforms_at(double *values, uint64_t seed, uint64_t first, size_t count);
+void rng_normals_at(double *values, uint64_t seed, uint64_t first, size_t count);
 
 /* Sequential: xoshiro256** (Blackman and Vigna 2018). */
 struct rng {

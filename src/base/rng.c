@@ -21,13 +21,15 @@ static uint64_t mix(uint64_t bits)
 /* The top 53 bits as a multiple of 2^-53: every value is exact, 1 is never reached. */
 static double unit_interval(uint64_t bits)
 {
-    return (double)(bits >> 11) * 0x1p-53;
+    return (double)(int64_t)(bits >> 11) * 0x1p-53; /* signed: one instruction */
 }
 
-/* Box-Muller; 1 - u keeps the logarithm's argument above 0. */
-static double normal(double first, double second)
+/* Box-Muller: two of them from two; 1 - u keeps the logarithm's argument above 0. */
+static void normal_pair(double pair[static 2], double first, double second)
 {
-    return sqrt(-2 * log(1 - first)) * cos(TWO_PI * second);
+    const double radius = sqrt(-2 * log(1 - first));
+    pair[0] = radius * cos(TWO_PI * second);
+    pair[1] = radius * sin(TWO_PI * second);
 }
 
 uint64_t rng_at(uint64_t seed, uint64_t index)
@@ -43,7 +45,28 @@ double rng_uniform_at(uint64_t seed, uint64_t index)
 
 double rng_normal_at(uint64_t seed, uint64_t index)
 {
-    return normal(rng_uniform_at(seed, 2 * index), rng_uniform_at(seed, 2 * index + 1));
+    double pair[2];
+    normal_pair(pair, rng_uniform_at(seed, index & ~1ull), rng_uniform_at(seed, index | 1));
+    return pair[index & 1];
+}
+
+void rng_uniforms_at(double *values, uint64_t seed, uint64_t first, size_t count)
+{
+    const uint64_t mixed = mix(seed);
+    for (size_t k = 0; k < count; k++)
+        values[k] = unit_interval(mix(mixed + (first + k + 1) * GOLDEN_STEP));
+}
+
+void rng_normals_at(double *values, uint64_t seed, uint64_t first, size_t count)
+{
+    size_t k = 0;
+    if (count && first & 1)
+        values[k++] = rng_normal_at(seed, first);
+    rng_uniforms_at(values + k, seed, first + k, (count - k) & ~(size_t)1);
+    for (; k + 2 <= count; k += 2)
+        normal_pair(values + k, values[k], values[k + 1]);
+    if (k < count)
+        values[k] = rng_normal_at(seed, first + k);
 }
 
 void rng_init(struct rng *rng, uint64_t seed)
@@ -91,7 +114,9 @@ double rng_uniform(struct rng *rng)
 double rng_normal(struct rng *rng)
 {
     const double first = rng_uniform(rng);
-    return normal(first, rng_uniform(rng));
+    double pair[2];
+    normal_pair(pair, first, rng_uniform(rng));
+    return pair[0];
 }
 
 uint64_t rng_derive(uint64_t seed, const char *name)

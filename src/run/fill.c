@@ -129,23 +129,31 @@ static double index_value(const struct fill *fill, uint64_t i)
     return fmin(floor(x) - 1, resolved - 1);
 }
 
-static double drawn_value(const struct fill *fill, uint64_t i)
+/* `pairs` ends: the second of two elements is the first once more, or negated. */
+static void draw(const struct fill *fill, double *values, uint64_t first, size_t count)
 {
-    const double pairs = fill->options[FILL_PAIRS], sign = i % 2 && pairs < 0 ? -1 : 1;
-    const uint64_t at = pairs != 0 ? i - i % 2 : i;
-    if (fill->kind == FILL_NORMAL)
-        return sign * (fill->options[FILL_MEAN] + fill->options[FILL_SD] * rng_normal_at(fill->seed, at));
-    const double low = fill->options[FILL_LOW], high = fill->options[FILL_HIGH];
-    const double value = low + rng_uniform_at(fill->seed, at) * (high - low);
-    return sign * (dtype_is_float(fill->dtype) ? value : floor(value));
+    const bool normal = fill->kind == FILL_NORMAL;
+    const double offset = fill->options[normal ? FILL_MEAN : FILL_LOW];
+    const double scale = normal ? fill->options[FILL_SD] : fill->options[FILL_HIGH] - offset;
+    (normal ? rng_normals_at : rng_uniforms_at)(values, fill->seed, first, count);
+    for (size_t k = 0; k < count; k++)
+        values[k] = offset + scale * values[k];
+    if (!normal && !dtype_is_float(fill->dtype))
+        for (size_t k = 0; k < count; k++)
+            values[k] = floor(values[k]);
+    if (fill->options[FILL_PAIRS] == 0)
+        return;
+    double before = 0;
+    if (first % 2)
+        draw(fill, &before, first - 1, 1);
+    const double sign = fill->options[FILL_PAIRS] < 0 ? -1 : 1;
+    for (size_t k = first % 2 == 0; k < count; k += 2)
+        values[k] = sign * (k ? values[k - 1] : before);
 }
 
 static double element_value(const struct fill *fill, uint64_t i)
 {
     switch (fill->kind) {
-    case FILL_UNIFORM:
-    case FILL_NORMAL:
-        return drawn_value(fill, i);
     case FILL_RING: {
         const uint64_t per_slot = (uint64_t)fill->options[FILL_STRIDE] / dtype_bytes(fill->dtype);
         const uint64_t slots = fill->count / per_slot;
@@ -176,6 +184,8 @@ static enum status compute(const struct fill *fill, uint8_t *out, uint64_t first
             enum status status = expr_values(values, fill->expr, fill->slots, first + done, part, err);
             if (status)
                 return status;
+        } else if (fill->kind == FILL_UNIFORM || fill->kind == FILL_NORMAL) {
+            draw(fill, values, first + done, part);
         } else {
             for (size_t k = 0; k < part; k++)
                 values[k] = element_value(fill, first + done + k);

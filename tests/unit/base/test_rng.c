@@ -89,6 +89,26 @@ static void distributions(void **state)
     }
 }
 
+static void runs_are_single_ones(void **state)
+{
+    (void)state;
+    for (uint64_t first = 0; first < 3; first++)
+        for (size_t count = 0; count < 6; count++) {
+            double uniforms[6], normals[6];
+            rng_uniforms_at(uniforms, 9, first, count);
+            rng_normals_at(normals, 9, first, count);
+            for (size_t k = 0; k < count; k++) {
+                assert_true(uniforms[k] == rng_uniform_at(9, first + k));
+                assert_true(normals[k] == rng_normal_at(9, first + k));
+            }
+        }
+    double values[20000], product = 0; /* the two of a pair have nothing to do with each other */
+    rng_normals_at(values, 5, 0, 20000);
+    for (size_t k = 0; k < 20000; k += 2)
+        product += values[k] * values[k + 1];
+    assert_true(fabs(product / 10000) < 0.05);
+}
+
 static void below_is_fair(void **state)
 {
     (void)state;
@@ -119,6 +139,7 @@ int main(void)
         cmocka_unit_test(next_is_xoshiro256),
         cmocka_unit_test(seeds_make_different_streams),
         cmocka_unit_test(distributions),
+        cmocka_unit_test(runs_are_single_ones),
         cmocka_unit_test(below_is_fair),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
