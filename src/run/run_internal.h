@@ -7,42 +7,10 @@
 
 #include <stdatomic.h>
 
+#include "rooftile/fill.h"
 #include "rooftile/run.h"
 
 #define RUN_MAX_ROTATIONS 4096
-
-/* ---- fills (fill.c): the contents of a buffer before a launch ----
- *
- * The same for the same seed on every device, machine and thread count. Element k never depends on how the buffer is
- * cut into parts, so parts are filled in parallel and single elements can be computed alone for verification. */
-
-#define FILL_POISON 0xcd
-
-/* A fill spec with its options evaluated, ready to produce elements. */
-struct fill {
-    enum fill_kind kind;
-    enum dtype dtype;
-    uint8_t poison; /* FILL_NONE: every byte */
-    uint64_t count;
-    uint64_t seed;
-    double options[FILL_MAX_OPTIONS];
-    enum fill_dist dist;
-    const struct expr *expr;
-    const double *slots;
-    const double *values;
-    uint64_t value_count;
-    const uint8_t *period;    /* FILL_EXPR that repeats: one period, repeated to a few KiB, in the buffer's type */
-    uint64_t period_elements; /* 0: not periodic */
-    const uint8_t *whole;     /* kinds that are one sequential construction (ring, permutation, offsets, file) */
-};
-
-/* `spec` with FILL_NONE fills bytes of FILL_POISON. Errors: options out of range, expressions that fail,
- * values that do not fit the type, a file of the wrong size. Memory for sequential kinds comes from `arena`. */
-enum status fill_init(struct fill *fill, const struct fill_spec *spec, enum dtype dtype, uint64_t count,
-                      const double *slots, uint64_t seed, struct arena *arena, struct err *err);
-
-/* Writes elements [first, first + count) to `out`. Safe from several threads at once. */
-enum status fill_range(const struct fill *fill, void *out, uint64_t first, uint64_t count, struct err *err);
 
 /* ---- a case made ready: its buffers (buffers.c), its code and steps (steps.c) ---- */
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
+#include "rooftile/fill.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "rooftile/file.h"
 #include "rooftile/rng.h"
-#include "run_internal.h"
 
 enum {
     CHUNK = 1024,               /* elements evaluated at a time: doubles of one chunk stay in L1 */

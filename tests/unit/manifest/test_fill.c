@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
-#include "../../../src/run/run_internal.h"
 #include "../near.h"
+#include "rooftile/fill.h"
 
 #define SEED 42
 
