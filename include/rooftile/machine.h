@@ -6,7 +6,8 @@
  *
  * The file (configs/schema/machine.schema.json), by example; what is unknown is absent:
  *
- * { "name": "mi300x", "title": "AMD Instinct MI300X", "arch": "gfx942", "kind": "vendor", "notes": ["..."],
+ * { "name": "mi300x", "title": "AMD Instinct MI300X", "arch": "gfx942", "kind": "vendor", "relative": "mi300a",
+ *   "notes": ["..."],
  *   "pci_ids": ["1002:74a1"], "partition": "SPX/NPS1",
  *   "facts":  { "cus": { "value": 304, "source": "https://..." }, "core_hz": 2.1e9, "dispatch_hz": 2e9,
  *             "lds_latency_ns": 22, "launch_next_ns": 2100, ... },     a source or a plain number
@@ -109,6 +110,7 @@ struct machine {
     char name[64];   /* "mi300x" or the measured device's name */
     char title[128]; /* "AMD Instinct MI300X" */
     char arch[32];
+    char relative[64];   /* the machine most like it, whose numbers predictions take where this one's are unknown; "" */
     char path[512];      /* the file it came from; "" when measured in this run */
     bool measured;       /* a file of `rooftile roofline`, for one device */
     char device_id[512]; /* measured: fingerprint of the device (name, target, cus, memory) that it belongs to */
@@ -181,6 +183,20 @@ void machine_raise_clock(struct machine *machine, double core_hz);
 
 /* The vendor peak at limit_hz: only what is above it is impossible. */
 double machine_unit_limit(const struct machine_unit *unit);
+
+/* What was taken from relatives, each a text such as "L2 latency from mi300x". */
+#define MACHINE_MAX_BORROWED 24
+struct machine_borrowed {
+    char what[MACHINE_MAX_BORROWED][96];
+    uint32_t count;
+};
+
+/* Fills what the machine does not know of bandwidths (as effective ones), latencies, launches and links with the
+ * relative's, scaled to its clock and compute units. For predictions alone: no ceiling is ever borrowed. */
+void machine_borrow(struct machine *machine, const struct machine *relative, struct machine_borrowed *borrowed);
+/* The same with the machine's relatives, the nearest first, whose files are in `folder`. */
+enum status machine_complete(struct machine *machine, const char *folder, struct machine_borrowed *borrowed,
+                             struct err *err);
 
 /* The ceiling that counts: measured where there is one, else vendor; 0 when unknown. */
 double ceiling_value(const struct ceiling *ceiling);

@@ -161,6 +161,7 @@ static const struct record_field machine_fields[] = {
     FIELD_CHARS("name", name, RECORD_REQUIRED),
     FIELD_CHARS("title", title, RECORD_SPARSE),
     FIELD_CHARS("arch", arch, RECORD_SPARSE),
+    FIELD_CHARS("relative", relative, RECORD_SPARSE),
     FIELD_NAMED(RECORD_BOOL, "kind", measured, kinds, COUNT_OF(kinds), RECORD_PLAIN),
     FIELD_CHARS("device_id", device_id, RECORD_SPARSE),
     FIELD_CHARS("measured_at", measured_at, RECORD_SPARSE),

@@ -28,7 +28,10 @@ static const struct {
     {"mi210.json", 104, 64, 3, 1.6384e12, 45.2608e12},   {"rx7900xtx.json", 96, 32, 4, 0.96e12, 61.4e12},
     {"a100.json", 108, 32, 3, 2.039e12, 19.49184e12},    {"h100.json", 132, 32, 3, 3.35e12, 66.90816e12},
     {"h200.json", 132, 32, 3, 4.8e12, 66.90816e12},      {"b200.json", 148, 32, 3, 8e12, 75.01824e12},
-    {"rtx4090.json", 128, 32, 3, 1.008e12, 82.57536e12},
+    {"rtx4090.json", 128, 32, 3, 1.008e12, 82.57536e12}, {"mi355x.json", 256, 64, 4, 8e12, 157.3e12},
+    {"mi308x.json", 80, 64, 4, 5.325e12, 29.0816e12},    {"mi250x.json", 110, 64, 3, 1.6384e12, 47.9e12},
+    {"mi100.json", 120, 64, 3, 1.2288e12, 23.1e12},      {"mi50.json", 60, 64, 3, 1.024e12, 13.41e12},
+    {"rx6800xt.json", 72, 32, 4, 0.512e12, 20.74e12},    {"rx9070xt.json", 64, 32, 4, 0.64e12, 48.7e12},
 };
 
 static void test_shipped(void **state)
@@ -446,12 +449,90 @@ static void test_unit_rate(void **state)
         assert_string_equal(machine_unit_rate(rows[k].name), rows[k].rate);
 }
 
+/* Half the clock, twice the compute units. */
+static const struct machine relative = {
+    .name = "big",
+    .core_hz = 2e9,
+    .cus = 100,
+    .launch_ns = 4000,
+    .lds_latency_ns = 20,
+    .level_count = 3,
+    .levels = {{.name = "L1", .bandwidth = {.vendor = 8e12}, .latency_ns = 50},
+               {.name = "L2", .bandwidth = {.vendor = 4e12, .effective = 2e12}, .latency_ns = 100},
+               {.name = "HBM", .bandwidth = {.vendor = 1e12, .effective = 0.8e12}, .latency_ns = 400}},
+    .figure_count = 1,
+    .figures = {{.name = "link", .value = 3e10, .unit = "B/s"}},
+};
+
+static void test_borrowing(void **state)
+{
+    (void)state;
+    struct machine machine = {.name = "small",
+                              .core_hz = 1e9,
+                              .cus = 200,
+                              .lds_latency_ns = 32,
+                              .level_count = 3,
+                              .levels = {{.name = "L0", .bandwidth = {.vendor = 16e12}},
+                                         {.name = "L2", .latency_ns = 150},
+                                         {.name = "GDDR6", .bandwidth = {.vendor = 0.5e12}}}};
+    struct machine_borrowed borrowed = {0};
+    machine_borrow(&machine, &relative, &borrowed);
+    assert_near(machine.levels[0].latency_ns, 100, 1e-9);           /* as many cycles of a slower clock */
+    assert_near(machine.levels[1].latency_ns, 150, 0);              /* what is known stays */
+    assert_near(machine.levels[2].latency_ns, 400, 1e-9);           /* memory has a clock of its own */
+    assert_near(machine.levels[0].bandwidth.effective, 0, 0);       /* the peak is known, and no share of it */
+    assert_near(machine.levels[1].bandwidth.effective, 2e12, 1);    /* as many bytes a clock and compute unit */
+    assert_near(machine.levels[2].bandwidth.effective, 0.4e12, 1);  /* the same share of the peak */
+    assert_near(ceiling_value(&machine.levels[1].bandwidth), 0, 0); /* a ceiling is never borrowed */
+    assert_near(machine.launch_ns, 4000, 0);
+    assert_near(machine.lds_latency_ns, 32, 0);
+    assert_non_null(machine_figure(&machine, "link"));
+    assert_string_equal(borrowed.what[0], "L0 latency from big");
+    assert_int_equal(borrowed.count, 6);
+}
+
+/* Every number that predictions need is there for every shipped machine, if need be a relative's. */
+static void test_shipped_are_complete(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < sizeof(shipped) / sizeof(shipped[0]); k++) {
+        struct machine machine;
+        struct machine_borrowed borrowed = {0};
+        struct err err = {0};
+        char path[512];
+        snprintf(path, sizeof(path), MACHINES "%s", shipped[k].file);
+        if (machine_read(&machine, path, &err) || machine_complete(&machine, MACHINES, &borrowed, &err))
+            fail_msg("%s", err.text);
+        for (uint32_t level = 0; level < machine.level_count; level++) {
+            if (!(machine.levels[level].latency_ns > 0))
+                fail_msg("%s: no latency of %s", machine.name, machine.levels[level].name);
+            if (!(ceiling_expected(&machine.levels[level].bandwidth) > 0))
+                fail_msg("%s: no bandwidth of %s", machine.name, machine.levels[level].name);
+        }
+        if (!(machine.launch_ns > 0) || !(machine.lds_latency_ns > 0))
+            fail_msg("%s: no launch or no LDS latency", machine.name);
+    }
+}
+
+static void test_unknown_relative(void **state)
+{
+    (void)state;
+    struct machine machine = {.name = "small", .relative = "nobody"};
+    struct machine_borrowed borrowed = {0};
+    struct err err = {0};
+    assert_int_not_equal(machine_complete(&machine, MACHINES, &borrowed, &err), STATUS_OK);
+    assert_non_null(strstr(err.text, "small names nobody as its relative"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_raise_clock),
         cmocka_unit_test(test_unit_rate),
         cmocka_unit_test(test_shipped),
+        cmocka_unit_test(test_borrowing),
+        cmocka_unit_test(test_shipped_are_complete),
+        cmocka_unit_test(test_unknown_relative),
         cmocka_unit_test(test_dense_peaks),
         cmocka_unit_test(test_nvidia_peaks),
         cmocka_unit_test(test_derived_peaks),
