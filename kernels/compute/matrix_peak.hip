@@ -59,8 +59,8 @@ extern "C" __global__ __launch_bounds__(BLOCK, WAVES) void matrix_peak(double *_
 #pragma unroll
     for (int j = 0; j < FACTORS; ++j)
         b[j] = tile_load_b<fragment>(right + j * fragment::b_depth * M, M, 1);
-    /* From a lane, because the instruction takes a vector register. */
-    const uint32_t positions = SPARSE == 2 ? __shfl(index, lane_id()) : 0;
+    /* The instruction takes a vector register: one for the whole loop. */
+    const uint32_t positions = SPARSE == 2 ? opaque(index) : 0;
     totals total = static_cast<totals>(total_t(0));
 #pragma unroll 1
     for (uint32_t round = 0; round < rounds; ++round) {

@@ -21,19 +21,10 @@
 #define KERNEL_EXPORT(f)
 #define DYNAMIC_SHARED(type, name) extern __attribute__((shared, aligned(16))) type name[]
 
-/* clang 14 has the second macro only, the newest compilers neither; then it is the default of the target. */
-#if defined(__AMDGCN_WAVEFRONT_SIZE__)
-#define SIMT_WAVEFRONT __AMDGCN_WAVEFRONT_SIZE__
-#elif defined(__AMDGCN_WAVEFRONT_SIZE)
-#define SIMT_WAVEFRONT __AMDGCN_WAVEFRONT_SIZE
-#elif defined(__GFX9__)
-#define SIMT_WAVEFRONT 64
-#else
-#define SIMT_WAVEFRONT 32
-#endif
-#if SIMT_WAVEFRONT == 64
+/* Where waves have two sizes the build says which: compilers since LLVM 22 have no macro for it. */
+#if !defined(ROOFTILE_WAVE) && defined(__GFX9__)
 #define ROOFTILE_WAVE 64u
-#else
+#elif !defined(ROOFTILE_WAVE)
 #define ROOFTILE_WAVE 32u
 #endif
 #define SIMT_SITE
@@ -200,7 +191,7 @@ __device__ static inline uint64_t __ballot(bool predicate)
 {
 #if !__has_builtin(__builtin_amdgcn_ballot_w64) /* clang 14; 33 is llvm::CmpInst::ICMP_NE */
     return __builtin_amdgcn_uicmp(static_cast<unsigned>(predicate), 0u, 33);
-#elif SIMT_WAVEFRONT == 64
+#elif ROOFTILE_WAVE == 64
     return __builtin_amdgcn_ballot_w64(predicate);
 #else
     return __builtin_amdgcn_ballot_w32(predicate);

@@ -100,8 +100,10 @@ static enum status add_amd(struct argv *argv, const struct compiler *compiler, c
     argv_add_words(argv, compiler->is_hipcc ? "--genco" : clang_amd_flags);
     argv_add_words(argv, amd_flags);
     argv_addf(argv, "--offload-arch=%s", target->arch);
-    if (modes.wave32 && modes.wave64)
+    if (modes.wave32 && modes.wave64) {
         argv_add(argv, target->wave == 64 ? "-mwavefrontsize64" : "-mno-wavefrontsize64");
+        argv_addf(argv, "-DROOFTILE_WAVE=%uu", target->wave); /* LLVM 22 has no macro that tells */
+    }
     if (modes.wgp)
         argv_add(argv, target->cumode ? "-mcumode" : "-mno-cumode");
     return STATUS_OK;

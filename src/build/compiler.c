@@ -24,9 +24,11 @@
 #define PROBE_TIMEOUT_MS 120000
 #define OUTPUT_LIMIT_BYTES 16384u
 
-#define COMPILER_HINT "install clang (Debian and Ubuntu: apt install clang-19 lld-19) or set ROOFTILE_KERNEL_COMPILER"
+#define COMPILER_HINT                                                                                                  \
+    "install the newest clang and lld that there are (Debian: apt install clang-22 lld-22) or set "                    \
+    "ROOFTILE_KERNEL_COMPILER"
 #define NVIDIA_HINT                                                                                                    \
-    "install CUDA's nvcc and set CUDA_HOME, or clang 19 or later (Debian and Ubuntu: apt install clang-19), or set "   \
+    "install CUDA's nvcc and set CUDA_HOME, or clang 19 or later (Debian: apt install clang-22), or set "              \
     "ROOFTILE_KERNEL_COMPILER to one of them"
 
 /* What compilers say about a target that they do not know. */

@@ -137,7 +137,9 @@ static void find_spills(struct finder *finder)
 static void find_padding(struct finder *finder)
 {
     const struct codeobj_kernel *code = finder->kernel->code;
-    if (inspect_registers(finder->object, code).is_padded)
+    const bool *limited_by = finder->kernel->occupancy.limited_by;
+    /* LLVM 22 also pads where LDS admits few waves: that costs none. */
+    if (inspect_registers(finder->object, code).is_padded && !limited_by[LIMITER_LDS])
         add(finder, "padded-registers", ISA_NOTE,
             "launch bounds or an attribute ask for so few waves; without them more would fit",
             "the code uses %u VGPRs, but each wave is given %u", code->vgpr_count, code->allocated_vgprs);

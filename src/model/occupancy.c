@@ -168,8 +168,9 @@ static enum status refuse(const struct occupancy_limits *limits, const struct oc
     if (limits->words->per_unit && use->vgprs > limits->vgprs_max)
         return err_set(err, ERR_CONFIG, "%u registers: a thread of %s has at most %u", use->vgprs, use->target,
                        limits->vgprs_max);
-    if (use->vgprs > limits->vgprs_max || use->agprs > limits->vgprs_max ||
-        total_vgprs(limits, use) > limits->vgprs_max)
+    /* A wave with all it can address is given whole granules, and LLVM 22 asks for these where LDS admits few waves. */
+    const uint64_t most = round_up(limits->vgprs_max, limits->vgpr_granule);
+    if (use->vgprs > most || use->agprs > most || total_vgprs(limits, use) > most)
         return err_set(err, ERR_CONFIG, "%u VGPRs and %u AGPRs: a wave of %s has at most %u", use->vgprs, use->agprs,
                        use->target, limits->vgprs_max);
     return STATUS_OK;

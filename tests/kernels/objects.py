@@ -2,9 +2,10 @@
 """Which kernels are compiled for which GPUs, in which types and modes, and doing so. The code objects go to one folder (the cache
 that ROOFTILE_TEST_CACHE names), each is compiled once, and every test of code reads it there.
 
-A plain run compiles a sample, always the same one: by the number of its source in the list, each kernel for one target with waves of
-64 only and for another with waves of 32 (and for a third with waves of 64 what asks for the wave, and some others), each of its
-types for one target, those of 8 bits for two that have them, those of matrix kernels for one with MFMA and one with WMMA. ROOFTILE_TEST_ALL=1 (scripts/test --all) compiles every type for every target, and every mode."""
+A plain run compiles a sample, always the same one. Each kernel is compiled for the newest CDNA, gfx950, and by the number of its
+source in the list for an RDNA with waves of 32 (and for another with waves of 64 what asks for the wave, and some others); every
+second one for an older CDNA too, and every fourth and all matrix kernels for gfx1250. Each of its types is compiled for one target,
+those of 8 bits for each that has them, those of matrix kernels for one with MFMA and one with WMMA. ROOFTILE_TEST_ALL=1 (scripts/test --all) compiles every type for every target, and every mode."""
 import dataclasses
 import json
 import os
@@ -17,8 +18,9 @@ sys.path.insert(0, str(FOLDER.parent / "cli"))
 import harness  # noqa: E402
 
 EVERYTHING = bool(os.environ.get("ROOFTILE_TEST_ALL"))
-MATRIX_TARGETS = [["gfx90a", "gfx942"], ["gfx1100", "gfx1201"]]
-FP8_TARGETS = ["gfx942", "gfx1201"]
+NEWEST_CDNA, CDNA_WAVE32 = "gfx950", "gfx1250"
+MATRIX_TARGETS = [["gfx90a", "gfx942", "gfx950"], ["gfx1100", "gfx1201"]]
+FP8_TARGETS = ["gfx942", "gfx950", "gfx1201"]
 ASKS_FOR_WAVE = re.compile(r"tile\.h|__shfl|wave_size|wave_\w+\(|__ballot")
 MODES = [(32, 0), (64, 0), (32, 1)]  # of RDNA: wave, CU mode; the first is the default
 
@@ -105,9 +107,10 @@ def every_order(kernels, rows):
     """The whole matrix: every type for every target, and every mode."""
     orders = Orders()
     for row in rows:
-        for wave, cumode in MODES if row["wgp"] else [(64, 0)]:
+        modes = MODES if row["wgp"] else [(64 if row["wave64"] else 32, 0)]
+        for wave, cumode in modes:
             for kernel in kernels:
-                for params in variants(kernel) if (wave, cumode) in (MODES[0], (64, 0)) else [{}]:
+                for params in variants(kernel) if (wave, cumode) == modes[0] else [{}]:
                     orders.add(row["target"], wave, cumode, kernel.name, params)
     return orders
 
@@ -116,15 +119,20 @@ def sample(kernels, rows):
     orders = Orders()
     names = [row["target"] for row in rows]
     rdna = [row["target"] for row in rows if row["wgp"]]
-    cdna = [row["target"] for row in rows if not row["wgp"]]
+    cdna = [row["target"] for row in rows if row["wave64"] and not row["wgp"]]
+    older = [name for name in cdna if name != NEWEST_CDNA]
 
     def add(choice, number, kernel, params, mode=0):
         if choice:
             target = choice[number % len(choice)]
-            orders.add(target, *(MODES[mode] if target in rdna else (64, 0)), kernel.name, params)
+            orders.add(target, *(MODES[mode] if target in rdna else (64 if target in cdna else 32, 0)), kernel.name, params)
 
     for kernel in kernels:
-        add(cdna, kernel.number, kernel, {})
+        add([name for name in cdna if name == NEWEST_CDNA], 0, kernel, {})
+        if kernel.number % 2 == 0 or NEWEST_CDNA not in cdna:
+            add(older, kernel.number // 2, kernel, {})
+        if kernel.number % 4 == 0 or kernel.is_matrix:
+            add([name for name in names if name == CDNA_WAVE32], 0, kernel, {})
         add(rdna, kernel.number, kernel, {}, mode=0 if kernel.number % 3 else 2)
         if kernel.asks_for_wave or kernel.number % 3 == 0:
             add(rdna, kernel.number + 3, kernel, {}, mode=1)

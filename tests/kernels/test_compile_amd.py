@@ -112,7 +112,8 @@ class Coverage:
 
     def add(self, key, cases, skipped):
         for name, params in cases:
-            for what in (f"{name} {params}", f"{name} for {'CDNA' if key[0].startswith('gfx9') else 'RDNA'}, waves of {key[1]}"):
+            kind = "CDNA" if key[0].startswith("gfx9") or key[0] == objects.CDNA_WAVE32 else "RDNA"
+            for what in (f"{name} {params}", f"{name} for {kind}, waves of {key[1]}"):
                 if name in skipped:
                     self.skipped[what] = skipped[name]
                 else:

@@ -5,13 +5,12 @@ compiler prints as '; Occupancy:' must follow from what `rooftile inspect` finds
 LLVM prints waves per SIMD by the smallest of registers and LDS, rounds workgroups up to whole waves per SIMD, and does not
 ask how many workgroups fit by registers; so the limits are compared, put together in LLVM's way. Its differences to the
 hardware, which the program does not share, are exempted here one by one, and counted:
-  lds     up to version 19, LDS is not rounded up to its granule of 512 bytes
+  lds     LDS is not rounded up to its granule of 512 bytes
   sgprs   on gfx9 LLVM's steps are 80, 88 and 100 SGPRs; allocation goes in steps of 16"""
 import itertools
 import json
 import math
 import re
-import shutil
 
 from objects import harness
 
@@ -108,9 +107,9 @@ def compare_target(home, target, exempted):
     uses = list(uses_of(target))
     source, assembly, relocatable, code = (home / f"{target}.{suffix}" for suffix in ("ll", "s", "o", "co"))
     source.write_text(source_of(uses))
-    clang = ["clang-19", "--target=amdgcn-amd-amdhsa", f"-mcpu={target}", "-nogpulib"]
+    clang = [harness.newest("clang"), "--target=amdgcn-amd-amdhsa", f"-mcpu={target}", "-nogpulib"]
     if not (tool(*clang, "-O1", "-S", source, "-o", assembly) and tool(*clang, "-c", assembly, "-o", relocatable) and
-            tool("ld.lld-19", "-shared", relocatable, "-o", code)):
+            tool(harness.newest("ld.lld"), "-shared", relocatable, "-o", code)):
         return 0
     done = harness.run("inspect", code, "--json", "-", home=home)
     harness.check_run(done, 0, f"inspect {target}")
@@ -125,8 +124,8 @@ def compare_target(home, target, exempted):
 
 
 def everything(home):
-    for name in ("clang-19", "ld.lld-19"):
-        if not shutil.which(name):
+    for name in ("clang", "ld.lld"):
+        if not harness.newest(name):
             harness.skip(f"{name} is not installed")
     exempted = {"lds": 0, "sgprs": 0}
     counts = {target: compare_target(home, target, exempted) for target in TARGETS}

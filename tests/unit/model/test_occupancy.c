@@ -297,7 +297,7 @@ static const struct {
     {{"gfx1250", .wave = 64, .block = 64}, ERR_UNSUPPORTED, "gfx1250 has no waves of 64 lanes"},
     {{"gfx942", .block = 0}, ERR_CONFIG, "a workgroup of 0 threads: it has 1 to 1024"},
     {{"gfx942", .block = 1025}, ERR_CONFIG, "a workgroup of 1025 threads: it has 1 to 1024"},
-    {{"gfx1100", .vgprs = 257, .block = 64}, ERR_CONFIG, "257 VGPRs and 0 AGPRs: a wave of gfx1100 has at most 256"},
+    {{"gfx1100", .vgprs = 265, .block = 64}, ERR_CONFIG, "265 VGPRs and 0 AGPRs: a wave of gfx1100 has at most 256"},
     {{"gfx90a", .vgprs = 256, .agprs = 260, .block = 64},
      ERR_CONFIG,
      "256 VGPRs and 260 AGPRs: a wave of gfx90a has at most 512"},
