@@ -86,9 +86,17 @@ struct codeobj_kernel {
 
     /* The instructions. NULL and 0 when the entry point lies outside every loaded segment. */
     const unsigned char *code;
-    size_t code_bytes;     /* the function symbol's size; without one up to the next symbol or the segment's end */
+    size_t code_bytes;     /* up to the next kernel, the next function or the end of the section, whatever labels and
+                            * sizes say; without padding behind the symbol's size */
     uint64_t code_address; /* virtual, as disassemblers print it */
     char code_sha256[65];  /* "" when there is no code */
+};
+
+/* Code that is no kernel: a device function, called or not. Of a cubin and PTX none are listed. */
+struct codeobj_function {
+    const char *name; /* mangled; "": it cannot be printed */
+    uint64_t address;
+    uint64_t size_bytes; /* up to what follows, padding included */
 };
 
 struct codeobj {
@@ -103,6 +111,8 @@ struct codeobj {
     unsigned abi;         /* code object version: 3, 4, 5 or 6; of a cubin 7 or 8 */
     const struct codeobj_kernel *kernels; /* in the order of the metadata */
     size_t kernel_count;
+    const struct codeobj_function *functions; /* by address */
+    size_t function_count;
 };
 
 /* A bundle's entry that is no AMDGPU code object: the host's place holder, SPIR-V, another vendor's. */

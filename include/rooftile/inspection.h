@@ -41,6 +41,7 @@ struct inspect_object {
     size_t entries;          /* of the bundles that hold these very bytes: they are looked at once */
     const char *isa_problem; /* why there is no disassembly; NULL: there is */
     const char *tool;        /* the disassembler */
+    const struct isa *isa;   /* NULL: there is no disassembly */
     struct inspect_kernel *kernels;
     size_t kernel_count;
     size_t hidden_count; /* kernels that were not asked for */

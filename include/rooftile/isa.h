@@ -66,8 +66,9 @@ unsigned isa_width_bytes(enum isa_width width);
 
 struct isa_instruction {
     uint64_t address;
-    uint64_t target;                           /* where a direct branch goes; 0: no branch, or not known (s_setpc) */
-    const char *guard;                         /* NVIDIA: "@!P0", the predicate that it depends on; "" none */
+    uint64_t target;   /* where a branch or call goes, also one through registers when the code computes it from its own
+                      * address (s_getpc and additions); 0: no branch, a return, or not known */
+    const char *guard; /* NVIDIA: "@!P0", the predicate that it depends on; "" none */
     const char *mnemonic;                      /* as the disassembler spells it, with suffix */
     const char *operands;                      /* "" without any */
     const char *dual_mnemonic, *dual_operands; /* the other half of a VOPD; "" of all others */
@@ -81,6 +82,9 @@ struct isa_instruction {
     uint32_t matrix_cycles; /* clocks that it occupies the matrix unit of its SIMD; 0: not known for this target */
     bool is_integer;        /* matrix_ops are integer operations */
     bool ends_block;        /* the next one does not run after it: s_endpgm, s_branch, EXIT, BRA without a condition */
+    bool is_call;           /* s_swappc, s_call, CALL: the next one runs after what it calls */
+    bool is_return;         /* s_setpc to where a call came from */
+    bool is_indirect;       /* through registers: s_setpc, s_swappc, s_rfe ...; not where it never runs */
     size_t loop;            /* the innermost loop it is in, or ISA_NO_LOOP */
 };
 
@@ -166,7 +170,7 @@ enum isa_severity { ISA_NOTE, ISA_HINT, ISA_PROBLEM };
  *   barrier-per-step     note           a barrier in an innermost loop every few vector instructions
  *   accumulator-copies   hint           an innermost loop copies between AGPRs and VGPRs more often than it multiplies
  *   lanes-off            hint           WMMA or v_permlane16 behind a branch that may switch lanes off
- *   calls                note           calls of functions, whose instructions are not counted
+ *   calls                note           calls or jumps whose target is not known: what they reach is not counted
  *   matrix-shape         note           matrix instructions whose shape is not in the code (tcgen05), not counted
  *
  * Of cubins only scratch-in-loop, scratch, barrier-per-step, calls and matrix-shape are looked for. Loops that do the
@@ -180,23 +184,53 @@ struct isa_finding {
     const char *advice;
 };
 
+/* A device function that a kernel calls, jumps to or runs into, directly or through others. */
+struct isa_function {
+    const char *name; /* mangled */
+    uint64_t address;
+    size_t first, count; /* its instructions among the kernel's */
+};
+
+/* A word that the disassembler does not know. */
+struct isa_word {
+    uint64_t address;
+    const char *text; /* ".long 0xd3ffffff" */
+};
+
 struct isa_kernel {
-    struct codeobj_kernel code;           /* a copy, `wave` filled in */
-    struct isa_instruction *instructions; /* by address; s_nop and s_code_end at its end are skipped */
+    struct codeobj_kernel code; /* a copy, `wave` filled in */
+    /* By address, its own and those of its functions; s_nop and s_code_end at the end of each are skipped. A wave
+     * starts at code.code_address. */
+    struct isa_instruction *instructions;
     size_t instruction_count;
+    struct isa_function *functions; /* by address */
+    size_t function_count;
     struct isa_loop *loops;
     size_t loop_count;
     struct isa_mix mix;           /* the whole kernel, each instruction once */
     struct isa_finding *findings; /* problems first, then by address */
     size_t finding_count;
-    unsigned calls;   /* s_swappc, s_call: the work of what they call is not in `mix` */
-    unsigned unknown; /* words that the disassembler does not know (".long"), skipped of everything */
+    unsigned calls;
+    unsigned not_followed; /* calls and jumps through registers whose target is not known: what they reach misses */
+    unsigned unknown;      /* words that the disassembler does not know, skipped of everything */
+    const struct isa_word *unknown_words; /* by address */
+};
+
+/* Code of the object that is no kernel. */
+struct isa_code {
+    const char *name;
+    uint64_t address;
+    uint64_t instructions, matrix_instructions;
+    bool is_reached; /* by a kernel that was asked for */
 };
 
 struct isa {
     const char *tool;           /* path of the disassembler; NULL after isa_parse alone */
-    struct isa_kernel *kernels; /* in the order asked for */
+    struct isa_kernel *kernels; /* in the order asked for; one without any instruction in the disassembly is empty */
     size_t kernel_count;
+    struct isa_code *functions; /* all of the object, by address */
+    size_t function_count;
+    uint64_t instructions, matrix_instructions; /* of these kernels and all functions, each once; no padding */
 };
 
 /* Disassembles a code object and analyses these kernels of it, with one child process for all of them. The disassembler
@@ -209,11 +243,12 @@ struct isa {
 enum status isa_read(struct isa *isa, const struct codeobj *object, const struct codeobj_kernel *kernels, size_t count,
                      struct arena *arena, struct err *err);
 
-/* The analysis alone, over what `llvm-objdump -d` wrote, or nvdisasm, or `cuobjdump --dump-sass`. Of a kernel count
- * name, code_address, code_bytes, wave (0: the target's default), private_segment_bytes and spills. Lines that are no
- * instructions are skipped; a kernel of which no instruction is there is ERR_CONFIG. */
-enum status isa_parse(struct isa *isa, const char *target, const char *text, const struct codeobj_kernel *kernels,
-                      size_t count, struct arena *arena, struct err *err);
+/* The analysis alone, over what `llvm-objdump -d` wrote, or nvdisasm, or `cuobjdump --dump-sass`. Of the object count
+ * target and functions, of a kernel name, code_address, code_bytes, wave (0: the target's default),
+ * private_segment_bytes and spills. Lines that are no instructions are skipped; when no kernel has any it is
+ * ERR_CONFIG. */
+enum status isa_parse(struct isa *isa, const struct codeobj *object, const char *text,
+                      const struct codeobj_kernel *kernels, size_t count, struct arena *arena, struct err *err);
 
 /* Per wave, with all lanes on: FLOPs (vector and matrix), integer operations, bytes of global memory (loads, stores,
  * atomics). */

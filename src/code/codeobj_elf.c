@@ -61,18 +61,12 @@ enum status elf_open(Elf **elf, struct bytes bytes, struct err *err)
 
 /* ---- AMDGPU ---- */
 
-struct symbol {
-    const char *name;
-    uint64_t address, size;
-};
-
 /* An AMDGPU ELF image. */
 struct image {
     struct bytes bytes;
     Elf *elf;
-    struct bytes note;                   /* the description of the AMDGPU metadata note */
-    struct symbol *by_name, *by_address; /* the same symbols, sorted */
-    size_t symbol_count;
+    struct bytes note; /* the description of the AMDGPU metadata note */
+    struct elf_symbols symbols;
 };
 
 /* e_ident[EI_ABIVERSION] counts from version 2. */
@@ -153,81 +147,6 @@ static bool bytes_at(struct bytes *part, const struct image *image, uint64_t add
     return false;
 }
 
-/* ---- symbols ---- */
-
-static int compare_names(const void *a, const void *b)
-{
-    return strcmp(((const struct symbol *)a)->name, ((const struct symbol *)b)->name);
-}
-
-static int compare_addresses(const void *a, const void *b)
-{
-    const struct symbol *first = a, *second = b;
-    return first->address != second->address ? (first->address < second->address ? -1 : 1)
-                                             : (first->size < second->size) - (first->size > second->size);
-}
-
-static void add_symbols(struct symbol **symbols, size_t *count, Elf *elf, Elf_Scn *section, struct arena *arena)
-{
-    GElf_Shdr header;
-    GElf_Sym symbol;
-    if (!gelf_getshdr(section, &header) || (header.sh_type != SHT_SYMTAB && header.sh_type != SHT_DYNSYM))
-        return;
-    Elf_Data *data = elf_getdata(section, NULL);
-    for (int k = 0; data && gelf_getsym(data, k, &symbol); k++) {
-        const unsigned type = GELF_ST_TYPE(symbol.st_info);
-        const char *name = elf_strptr(elf, header.sh_link, symbol.st_name);
-        if (!name || !*name || type == STT_SECTION || type == STT_FILE || symbol.st_shndx == SHN_UNDEF ||
-            symbol.st_shndx >= SHN_LORESERVE)
-            continue;
-        ARENA_PUSH(arena, *symbols, *count,
-                   (struct symbol){arena_strdup(arena, name), symbol.st_value, symbol.st_size});
-    }
-}
-
-/* Both tables: a stripped object has .dynsym alone, local functions stand in .symtab alone. */
-static void read_symbols(struct image *image, struct arena *arena)
-{
-    struct symbol *symbols = NULL;
-    Elf_Scn *section = NULL;
-    while ((section = elf_nextscn(image->elf, section)))
-        add_symbols(&symbols, &image->symbol_count, image->elf, section, arena);
-    if (!image->symbol_count)
-        return;
-    struct symbol *sorted = arena_copy(arena, symbols, image->symbol_count * sizeof(*symbols));
-    qsort(symbols, image->symbol_count, sizeof(*symbols), compare_names);
-    qsort(sorted, image->symbol_count, sizeof(*sorted), compare_addresses);
-    image->by_name = symbols;
-    image->by_address = sorted;
-}
-
-static const struct symbol *find_symbol(const struct image *image, const char *name)
-{
-    const struct symbol key = {.name = name};
-    if (!image->symbol_count)
-        return NULL;
-    return bsearch(&key, image->by_name, image->symbol_count, sizeof(key), compare_names);
-}
-
-/* The function that starts at this address: its symbol's size, else the distance to the next symbol; 0 unknown. */
-static uint64_t extent_of(const struct image *image, uint64_t address)
-{
-    size_t low = 0, high = image->symbol_count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (image->by_address[middle].address < address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    /* Symbols at one address stand largest first. */
-    if (low < image->symbol_count && image->by_address[low].address == address && image->by_address[low].size)
-        return image->by_address[low].size;
-    while (low < image->symbol_count && image->by_address[low].address == address)
-        low++;
-    return low < image->symbol_count ? image->by_address[low].address - address : 0;
-}
-
 /* ---- kernel descriptors ---- */
 
 #define DESCRIPTOR_BYTES 64u
@@ -256,21 +175,20 @@ static void count_registers(struct codeobj_kernel *kernel, const char *target, u
     split_registers(kernel, granules.unified, strcmp(target, "gfx908") == 0, rsrc3);
 }
 
+/* To the end of the segment; elf_extents cuts it. */
 static void find_code(struct codeobj_kernel *kernel, const struct image *image, uint64_t address)
 {
     struct bytes code;
-    if (!bytes_at(&code, image, address))
+    if (!bytes_at(&code, image, address) || code.size < 4)
         return;
-    const uint64_t extent = extent_of(image, address);
-    if (extent && extent < code.size)
-        code.size = (size_t)extent;
-    codeobj_set_code(kernel, code);
+    kernel->code = code.data;
+    kernel->code_bytes = code.size;
     kernel->code_address = address;
 }
 
 static void read_descriptor(struct codeobj_kernel *kernel, const struct image *image, const char *target)
 {
-    const struct symbol *symbol = find_symbol(image, kernel->symbol);
+    const struct elf_symbol *symbol = elf_symbol_find(&image->symbols, kernel->symbol);
     struct bytes at;
     if (!symbol || !bytes_at(&at, image, symbol->address) || at.size < DESCRIPTOR_BYTES)
         return;
@@ -316,9 +234,11 @@ enum status elf_read(struct codeobj *object, struct bytes bytes, struct arena *a
         status = name_target(object, header.e_flags, arena, err);
     }
     if (!status)
-        read_symbols(&image, arena);
+        elf_symbols_read(&image.symbols, image.elf, arena);
     for (size_t k = 0; k < object->kernel_count && !status; k++)
         read_descriptor((struct codeobj_kernel *)&object->kernels[k], &image, object->target);
+    if (!status)
+        elf_extents(object, &image.symbols, arena);
     elf_end(image.elf);
     return status;
 }

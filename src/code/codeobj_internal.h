@@ -72,6 +72,36 @@ unsigned elf_machine(struct bytes bytes); /* 0: too short */
 /* A whole object of AMD's: target, features and kernels; one without a descriptor keeps its metadata. */
 enum status elf_read(struct codeobj *object, struct bytes bytes, struct arena *arena, struct err *err);
 
+/* ---- codeobj_symbols.c ---- */
+
+struct elf_symbol {
+    const char *name; /* as it stands there */
+    uint64_t address, size;
+    bool is_function;
+};
+
+/* Addresses [start, end): a section, a kernel or a function. */
+struct elf_range {
+    uint64_t start, end;
+    uint64_t size;    /* of the symbol; 0: it has none */
+    const char *name; /* of a function */
+    bool is_kernel;
+};
+
+struct elf_symbols {
+    struct elf_symbol *items; /* by name */
+    size_t count;
+    struct elf_range *sections; /* with instructions, by address */
+    size_t section_count;
+};
+void elf_symbols_read(struct elf_symbols *symbols, struct Elf *elf, struct arena *arena);
+const struct elf_symbol *elf_symbol_find(const struct elf_symbols *symbols, const char *name); /* NULL: none */
+
+/* Cuts the code of each kernel, which reached to the end of its segment, and fills the object's functions. */
+void elf_extents(struct codeobj *object, const struct elf_symbols *symbols, struct arena *arena);
+
+/* ---- codeobj_elf.c ---- */
+
 /* Calls bundle_walk for every .hip_fatbin section of a host's ELF file. */
 enum status elf_walk_fatbins(struct codeobj_list *list, struct bytes bytes, struct err *err);
 

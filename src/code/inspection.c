@@ -220,9 +220,10 @@ static void disassemble(struct inspect_object *object, struct arena *arena)
     else if (isa_read(isa, object->code, codes, count, arena, &err))
         object->isa_problem = arena_strdup(arena, err.text);
     object->tool = isa->tool;
-    for (size_t k = 0; k < object->kernel_count && !object->isa_problem; k++)
-        if (object->kernels[k].code->code_bytes)
-            object->kernels[k].isa = &isa->kernels[next++];
+    object->isa = object->isa_problem ? NULL : isa;
+    for (size_t k = 0; k < object->kernel_count && object->isa; k++)
+        if (object->kernels[k].code->code_bytes && isa->kernels[next++].instruction_count)
+            object->kernels[k].isa = &isa->kernels[next - 1];
 }
 
 static void inspect_object(struct inspect_object *object, const struct codeobj *code,

@@ -1,18 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * Kernels out of a disassembly, with their sums; and the disassembler as a child process: LLVM's llvm-objdump for AMD,
- * NVIDIA's nvdisasm or cuobjdump (which starts nvdisasm itself).
+ * Kernels out of a disassembly: which instructions are theirs, with those of the functions that they reach.
  */
-#include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "isa_internal.h"
-#include "rooftile/file.h"
-#include "rooftile/spawn.h"
 #include "rooftile/targets.h"
 
 size_t isa_find(const struct isa_instruction *items, size_t count, uint64_t address)
@@ -26,100 +19,6 @@ size_t isa_find(const struct isa_instruction *items, size_t count, uint64_t addr
             high = middle;
     }
     return low;
-}
-
-/* ---- sums ---- */
-
-static const unsigned width_bytes[ISA_WIDTHS] = {1, 2, 4, 8, 12, 16, 32, 64};
-
-unsigned isa_width_bytes(enum isa_width width)
-{
-    return width_bytes[width];
-}
-
-static enum isa_width width_of(uint32_t bytes)
-{
-    unsigned width = 0;
-    while (width + 1 < ISA_WIDTHS && width_bytes[width] < bytes)
-        width++;
-    return (enum isa_width)width;
-}
-
-static bool is_store(const struct isa_instruction *in)
-{
-    if (in->kind == ISA_SCALAR_MEMORY)
-        return isa_has_word(in->mnemonic, "store");
-    return in->kind == ISA_STORE || in->kind == ISA_LDS_WRITE || in->kind == ISA_SCRATCH_STORE;
-}
-
-static void traffic_add(struct isa_traffic *traffic, const struct isa_instruction *in)
-{
-    const enum isa_width width = width_of(in->bytes);
-    if (in->kind == ISA_ATOMIC) {
-        traffic->atomics++;
-        traffic->atomic_bytes += in->bytes;
-    } else if (is_store(in)) {
-        traffic->stores++;
-        traffic->store_bytes += in->bytes;
-        traffic->stores_by_width[width] += in->bytes > 0;
-    } else {
-        traffic->loads++;
-        traffic->load_bytes += in->bytes;
-        traffic->loads_by_width[width] += in->bytes > 0;
-    }
-}
-
-static void mix_add(struct isa_mix *mix, const struct isa_instruction *in)
-{
-    mix->instructions++;
-    mix->operations += in->kind == ISA_DUAL ? 2 : 1;
-    mix->count[in->kind]++;
-    mix->code_bytes += in->size;
-    mix->flops += in->flops;
-    mix->ops += in->ops;
-    if (in->space != ISA_NO_SPACE)
-        traffic_add(&mix->traffic[in->space], in);
-    if (in->kind != ISA_MATRIX)
-        return;
-    *(in->is_integer ? &mix->matrix_ops : &mix->matrix_flops) += in->matrix_ops;
-    mix->matrix_cycles += in->matrix_cycles;
-    mix->matrix_unknown += in->matrix_cycles == 0;
-}
-
-static void mix_fill(struct isa_kernel *kernel)
-{
-    for (size_t i = 0; i < kernel->instruction_count; i++) {
-        const struct isa_instruction *in = &kernel->instructions[i];
-        mix_add(&kernel->mix, in);
-        if (in->loop != ISA_NO_LOOP)
-            mix_add(&kernel->loops[in->loop].own, in);
-        for (size_t loop = in->loop; loop != ISA_NO_LOOP; loop = kernel->loops[loop].parent)
-            mix_add(&kernel->loops[loop].inclusive, in);
-    }
-}
-
-double isa_flops_per_wave(const struct isa_mix *mix, unsigned wave)
-{
-    return (double)mix->flops * wave + (double)mix->matrix_flops;
-}
-
-double isa_ops_per_wave(const struct isa_mix *mix, unsigned wave)
-{
-    return (double)mix->ops * wave + (double)mix->matrix_ops;
-}
-
-double isa_global_bytes_per_wave(const struct isa_mix *mix, unsigned wave)
-{
-    const struct isa_traffic *global = &mix->traffic[ISA_GLOBAL];
-    return (double)(global->load_bytes + global->store_bytes + global->atomic_bytes) * wave;
-}
-
-double isa_intensity(const struct isa_mix *mix, unsigned wave)
-{
-    const double flops = isa_flops_per_wave(mix, wave), bytes = isa_global_bytes_per_wave(mix, wave);
-    if (bytes > 0)
-        return flops / bytes;
-    return flops > 0 ? INFINITY : NAN;
 }
 
 /* ---- one kernel ---- */
@@ -174,257 +73,247 @@ static void mark_scratch(struct isa_kernel *kernel)
     }
 }
 
-bool isa_is_call(const struct isa_instruction *in)
-{
-    return isa_starts(in->mnemonic, "s_swappc s_call") || (text_starts(in->mnemonic, "CALL") && !in->target);
-}
+/* ---- what a kernel reaches ---- */
 
-static enum status read_kernel(struct isa_kernel *kernel, const struct isa_listing *listing, const char *target,
-                               struct arena *arena, struct err *err)
+/* Code of the object that is no kernel, as ranges of the listing. */
+struct callee {
+    const struct codeobj_function *function;
+    size_t first, last;
+    size_t reached_by; /* the number of the last kernel that reaches it, counted from 1 */
+};
+
+struct reach {
+    const struct isa_listing *listing;
+    struct callee *callees; /* by address */
+    size_t count;
+    size_t kernel; /* number of the one that is looked at, from 1 */
+    size_t *found; /* callees that it reaches */
+    size_t found_count;
+    bool *taken; /* instructions that are a kernel's already; hostile objects have several at one place */
+    uint64_t instructions, matrix_instructions; /* of kernels, each once */
+};
+
+static size_t without_padding(const struct isa_listing *listing, size_t first, size_t last)
 {
-    const uint64_t from = kernel->code.code_address, end = from + kernel->code.code_bytes;
-    const size_t first = isa_find(listing->items, listing->count, from);
-    size_t last = isa_find(listing->items, listing->count, end);
     while (last > first && is_padding(&listing->items[last - 1]))
         last--;
+    return last;
+}
+
+static void find_callees(struct reach *reach, const struct codeobj *object, struct arena *arena)
+{
+    const struct isa_listing *listing = reach->listing;
+    reach->count = object->function_count;
+    reach->callees = arena_array(arena, reach->count + 1, sizeof(*reach->callees));
+    reach->found = arena_array(arena, reach->count + 1, sizeof(*reach->found));
+    for (size_t k = 0; k < reach->count; k++) {
+        const struct codeobj_function *function = &object->functions[k];
+        const size_t first = isa_find(listing->items, listing->count, function->address);
+        const size_t last = isa_find(listing->items, listing->count, function->address + function->size_bytes);
+        reach->callees[k] = (struct callee){function, first, without_padding(listing, first, last), 0};
+    }
+}
+
+static void reach_address(struct reach *reach, uint64_t address)
+{
+    size_t low = 0, high = reach->count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (reach->callees[middle].function->address <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    struct callee *callee = low ? &reach->callees[low - 1] : NULL;
+    if (!callee || address - callee->function->address >= callee->function->size_bytes ||
+        callee->reached_by == reach->kernel || callee->first >= callee->last)
+        return;
+    callee->reached_by = reach->kernel;
+    reach->found[reach->found_count++] = low - 1;
+}
+
+/* Where instructions [first, last) go besides the next one. */
+static void reach_from(struct reach *reach, size_t first, size_t last)
+{
+    const struct isa_listing *listing = reach->listing;
+    for (size_t i = first; i < last && reach->count; i++)
+        if (listing->items[i].target)
+            reach_address(reach, listing->items[i].target);
+    for (size_t k = isa_jump_find(listing, listing->items[first].address);
+         k < listing->jump_count && listing->jumps[k].from <= listing->items[last - 1].address; k++)
+        reach_address(reach, listing->jumps[k].to);
+    if (listing->items[last - 1].ends_block)
+        return;
+    while (last < listing->count && is_padding(&listing->items[last]))
+        last++;
+    if (last < listing->count)
+        reach_address(reach, listing->items[last].address);
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const size_t x = *(const size_t *)a, y = *(const size_t *)b;
+    return (x > y) - (x < y);
+}
+
+static void append(struct isa_kernel *kernel, const struct isa_listing *listing, size_t first, size_t last)
+{
+    for (size_t i = first; i < last; i++) {
+        kernel->instructions[kernel->instruction_count] = listing->items[i];
+        kernel->instructions[kernel->instruction_count++].loop = ISA_NO_LOOP;
+    }
+}
+
+/* True: no other kernel has any of them. */
+static bool take_own(struct reach *reach, size_t first, size_t last)
+{
+    bool is_alone = true;
+    for (size_t i = first; i < last; i++) {
+        is_alone &= !reach->taken[i];
+        reach->instructions += !reach->taken[i];
+        reach->matrix_instructions += !reach->taken[i] && reach->listing->items[i].kind == ISA_MATRIX;
+        reach->taken[i] = true;
+    }
+    return is_alone;
+}
+
+/* The kernel's own instructions [first, last) and those of what it reaches, by address. Without functions they stay
+ * where they are. */
+static void take_instructions(struct isa_kernel *kernel, struct reach *reach, size_t first, size_t last,
+                              struct arena *arena)
+{
+    const struct isa_listing *listing = reach->listing;
+    const bool is_alone = take_own(reach, first, last);
+    size_t count = last - first;
+    reach->found_count = 0;
+    reach_from(reach, first, last);
+    for (size_t k = 0; k < reach->found_count; k++)
+        reach_from(reach, reach->callees[reach->found[k]].first, reach->callees[reach->found[k]].last);
+    kernel->instructions = listing->items + first;
+    kernel->instruction_count = count;
+    if (!reach->found_count && is_alone)
+        return;
+    if (reach->found_count)
+        qsort(reach->found, reach->found_count, sizeof(*reach->found), by_number);
+    for (size_t k = 0; k < reach->found_count; k++)
+        count += reach->callees[reach->found[k]].last - reach->callees[reach->found[k]].first;
+    kernel->instructions = arena_array(arena, count, sizeof(*kernel->instructions));
+    kernel->functions = arena_array(arena, reach->found_count, sizeof(*kernel->functions));
+    kernel->instruction_count = 0;
+    bool is_own_taken = false;
+    for (size_t k = 0; k <= reach->found_count; k++) {
+        const struct callee *callee = k < reach->found_count ? &reach->callees[reach->found[k]] : NULL;
+        if (!is_own_taken && (!callee || callee->first > first)) {
+            append(kernel, listing, first, last);
+            is_own_taken = true;
+        }
+        if (callee) {
+            kernel->functions[kernel->function_count++] =
+                (struct isa_function){callee->function->name, callee->function->address, kernel->instruction_count,
+                                      callee->last - callee->first};
+            append(kernel, listing, callee->first, callee->last);
+        }
+    }
+}
+
+/* ---- kernels ---- */
+
+static void count_jumps(struct isa_kernel *kernel, const struct isa_listing *listing)
+{
+    for (size_t i = 0; i < kernel->instruction_count; i++) {
+        const struct isa_instruction *in = &kernel->instructions[i];
+        kernel->calls += in->is_call;
+        if (!in->is_indirect || in->target || in->is_return)
+            continue;
+        const size_t jump = isa_jump_find(listing, in->address);
+        kernel->not_followed += jump == listing->jump_count || listing->jumps[jump].from != in->address;
+    }
+}
+
+static void find_unknown(struct isa_kernel *kernel, const struct isa_listing *listing, uint64_t from, uint64_t end)
+{
+    size_t k = 0;
+    while (k < listing->unknown_count && listing->unknown[k].address < from)
+        k++;
+    kernel->unknown_words = listing->unknown + k;
+    for (; k < listing->unknown_count && listing->unknown[k].address < end; k++)
+        kernel->unknown++;
+}
+
+/* One of which nothing was disassembled stays empty. */
+static void read_kernel(struct isa_kernel *kernel, struct reach *reach, const char *target, struct arena *arena)
+{
+    const struct isa_listing *listing = reach->listing;
+    const uint64_t from = kernel->code.code_address, end = from + kernel->code.code_bytes;
+    const size_t first = isa_find(listing->items, listing->count, from);
+    const size_t last =
+        without_padding(listing, first, isa_find(listing->items, listing->count, end < from ? UINT64_MAX : end));
+    find_unknown(kernel, listing, from, end);
     if (last <= first)
-        return err_set(err, ERR_CONFIG, "%s: the disassembly has no instruction at 0x%llx", kernel->code.name,
-                       (unsigned long long)from);
-    kernel->instruction_count = last - first;
-    kernel->instructions = arena_copy(arena, listing->items + first, (last - first) * sizeof(*kernel->instructions));
-    for (size_t i = 0; i < listing->unknown_count; i++)
-        kernel->unknown += listing->unknown[i] >= from && listing->unknown[i] < end;
+        return;
+    take_instructions(kernel, reach, first, last, arena);
     if (!kernel->code.wave)
         kernel->code.wave = target_modes(target).wave;
     if (kernel->code.private_segment_bytes)
         mark_scratch(kernel);
-    for (size_t i = 0; i < kernel->instruction_count; i++)
-        kernel->calls += isa_is_call(&kernel->instructions[i]);
+    count_jumps(kernel, listing);
     isa_loops_find(kernel, arena);
-    mix_fill(kernel);
+    isa_mix_fill(kernel);
     isa_findings_fill(kernel, target, arena);
-    return STATUS_OK;
 }
 
-enum status isa_parse(struct isa *isa, const char *target, const char *text, const struct codeobj_kernel *kernels,
-                      size_t count, struct arena *arena, struct err *err)
+/* Each instruction once, however many kernels share it. */
+static void count_code(struct isa *isa, const struct reach *reach, struct arena *arena)
+{
+    isa->functions = arena_array(arena, reach->count + 1, sizeof(*isa->functions));
+    isa->function_count = reach->count;
+    isa->instructions = reach->instructions;
+    isa->matrix_instructions = reach->matrix_instructions;
+    for (size_t k = 0; k < reach->count; k++) {
+        const struct callee *callee = &reach->callees[k];
+        const size_t count = callee->last > callee->first ? callee->last - callee->first : 0;
+        isa->functions[k] = (struct isa_code){.name = callee->function->name,
+                                              .address = callee->function->address,
+                                              .instructions = count,
+                                              .is_reached = callee->reached_by != 0};
+        for (size_t i = callee->first; i < callee->last; i++)
+            isa->functions[k].matrix_instructions += reach->listing->items[i].kind == ISA_MATRIX;
+        isa->instructions += count;
+        isa->matrix_instructions += isa->functions[k].matrix_instructions;
+    }
+}
+
+static void listing_start(struct reach *reach, struct isa_listing *listing, const char *kernel,
+                          const struct codeobj *object, const char *text, struct arena *arena)
+{
+    isa_listing_read(listing, kernel, object, text, arena);
+    reach->taken = arena_array(arena, listing->count + 1, sizeof(*reach->taken));
+    find_callees(reach, object, arena);
+}
+
+enum status isa_parse(struct isa *isa, const struct codeobj *object, const char *text,
+                      const struct codeobj_kernel *kernels, size_t count, struct arena *arena, struct err *err)
 {
     struct isa_listing listing = {0};
     struct isa found = {.kernel_count = count};
-    target = arena_strndup(arena, target, strcspn(target, ":")); /* without features */
+    struct reach reach = {.listing = &listing};
+    size_t read = 0;
+    const char *target = arena_strndup(arena, object->target, strcspn(object->target, ":")); /* without features */
     found.kernels = arena_array(arena, count, sizeof(*found.kernels));
     for (size_t i = 0; i < count; i++) {
         found.kernels[i].code = kernels[i];
         if (i == 0 || target_is_nvidia(target))
-            isa_listing_read(&listing, kernels[i].name, target, text, arena);
-        const enum status status = read_kernel(&found.kernels[i], &listing, target, arena, err);
-        if (status)
-            return status;
+            listing_start(&reach, &listing, kernels[i].name, object, text, arena);
+        reach.kernel = i + 1;
+        read_kernel(&found.kernels[i], &reach, target, arena);
+        read += found.kernels[i].instruction_count > 0;
     }
+    if (count && !read)
+        return err_set(err, ERR_CONFIG, "%s: the disassembly has no instruction at 0x%llx", kernels[0].name,
+                       (unsigned long long)kernels[0].code_address);
+    count_code(&found, &reach, arena);
     *isa = found;
     return STATUS_OK;
-}
-
-/* ---- the disassembler ---- */
-
-#define LLVM_NEWEST 25u
-#define LLVM_OLDEST 14u
-
-/* A library of ten thousand kernels; more is cut, and the kernels behind the cut are missed by name. */
-#define OUTPUT_LIMIT_BYTES ((size_t)1 << 30)
-#define TOOL_TIMEOUT_MS 600000
-
-#define CUDA_DEFAULT "/usr/local/cuda/bin"
-
-/* Targets that LLVM 14 lacks, and the release that brought them. */
-static const struct {
-    const char *target; /* pattern */
-    unsigned llvm;
-} needs[] = {
-    {"gfx94[012]", 17},    {"gfx950", 20},        {"gfx9-4-generic", 20}, {"gfx9-generic", 19},
-    {"gfx1036", 15},       {"gfx110[0123]", 15},  {"gfx115[01]", 17},     {"gfx1152", 19},
-    {"gfx1153", 20},       {"gfx120[01]", 18},    {"gfx125[01]", 22},     {"gfx10-[13]-generic", 19},
-    {"gfx11-generic", 19}, {"gfx12-generic", 19},
-};
-
-/* What llvm-objdump says of a target that it does not know. */
-static const char *const unknown_target[] = {
-    "is not a recognized processor",
-    "not yet supported for subtarget",
-    "can't find target",
-    "unable to get target",
-};
-
-/* What is to be disassembled, and the programs tried for it. */
-struct job {
-    const char *target;
-    bool is_sass;
-    const char *image; /* path of the code object */
-    uint64_t from, end;
-    unsigned llvm_needed; /* 0: any */
-    const char *asked;    /* what the user named, NULL: nothing */
-    const char *tried;    /* names of those that do not know the target; NULL: none */
-    const char *tool;     /* the last one tried */
-    char *text;           /* what it wrote; NULL: it does not know the target */
-    struct arena *arena;
-};
-
-static unsigned llvm_needed(const char *target, struct arena *arena)
-{
-    const char *name = arena_strndup(arena, target, strcspn(target, ":"));
-    for (size_t i = 0; i < sizeof(needs) / sizeof(*needs); i++)
-        if (text_matches(name, needs[i].target))
-            return needs[i].llvm;
-    return 0;
-}
-
-/* A file in memory: nothing is left behind, however we end. The child reaches it through our /proc entry. */
-static enum status open_image(int *fd, const void *bytes, size_t size, struct err *err)
-{
-    const char *at = bytes;
-    *fd = memfd_create("rooftile-codeobj", MFD_CLOEXEC);
-    while (*fd >= 0 && size > 0) {
-        const ssize_t put = write(*fd, at, size);
-        if (put < 0 && errno == EINTR)
-            continue;
-        if (put <= 0)
-            break;
-        at += put;
-        size -= (size_t)put;
-    }
-    if (*fd < 0 || size > 0)
-        return err_set(err, ERR_IO, "cannot prepare the code object for the disassembler: %s", strerror(errno));
-    return STATUS_OK;
-}
-
-static bool is_unknown_target(const char *words)
-{
-    for (size_t i = 0; i < sizeof(unknown_target) / sizeof(*unknown_target); i++)
-        if (strstr(words, unknown_target[i]))
-            return true;
-    return false;
-}
-
-static enum status run(struct job *job, struct err *err)
-{
-    const bool dumps = text_starts(path_base(job->tool), "cuobjdump");
-    const char *const sass[] = {job->tool, dumps ? "--dump-sass" : "--print-code", job->image, NULL};
-    const char *const amd[] = {job->tool,
-                               "-d",
-                               arena_printf(job->arena, "--start-address=0x%llx", (unsigned long long)job->from),
-                               arena_printf(job->arena, "--stop-address=0x%llx", (unsigned long long)job->end),
-                               job->image,
-                               NULL};
-    struct spawn_result ran = {0};
-    if (spawn_run(&ran, job->is_sass ? sass : amd, NULL, OUTPUT_LIMIT_BYTES, TOOL_TIMEOUT_MS, job->arena, err))
-        return err->status;
-    if (!job->is_sass && is_unknown_target(ran.errors))
-        return STATUS_OK;
-    if (ran.timed_out)
-        return err_set(err, ERR_IO, "%s: gave no answer in %d s", job->tool, TOOL_TIMEOUT_MS / 1000);
-    if (ran.exit_code != 0)
-        return err_set(err, ERR_IO, "%s: exit code %d: %.*s", job->tool, ran.exit_code, (int)strcspn(ran.errors, "\n"),
-                       ran.errors);
-    job->text = ran.output;
-    return STATUS_OK;
-}
-
-/* Tries a program when it is there and none before it knew the target; `llvm` is its version by name, 0 unknown. */
-static enum status try_tool(struct job *job, const char *name, unsigned llvm, struct err *err)
-{
-    const char *path = job->text ? NULL : spawn_which(job->arena, name);
-    enum status status = STATUS_OK;
-    if (!path)
-        return STATUS_OK;
-    job->tool = path;
-    /* An LLVM that does not know the target aborts with a stack dump, which takes a while. */
-    if (!llvm || llvm >= job->llvm_needed)
-        status = run(job, err);
-    if (!status && !job->text)
-        job->tried = job->tried ? arena_printf(job->arena, "%s, %s", job->tried, path_base(path)) : path_base(path);
-    return status;
-}
-
-static enum status try_amd(struct job *job, struct err *err)
-{
-    const char *rocm = getenv("ROCM_PATH");
-    enum status status = STATUS_OK;
-    if (rocm && *rocm)
-        status = try_tool(job, arena_printf(job->arena, "%s/llvm/bin/llvm-objdump", rocm), 0, err);
-    if (!status)
-        status = try_tool(job, "/opt/rocm/llvm/bin/llvm-objdump", 0, err);
-    for (unsigned llvm = LLVM_NEWEST; llvm >= LLVM_OLDEST && !status; llvm--)
-        status = try_tool(job, arena_printf(job->arena, "llvm-objdump-%u", llvm), llvm, err);
-    return status ? status : try_tool(job, "llvm-objdump", 0, err);
-}
-
-static enum status try_nvidia(struct job *job, struct err *err)
-{
-    static const char *const names[] = {"nvdisasm", "cuobjdump"};
-    const char *home = getenv("CUDA_HOME");
-    enum status status = STATUS_OK;
-    for (size_t k = 0; k < 2 && !status; k++) {
-        if (home && *home)
-            status = try_tool(job, arena_printf(job->arena, "%s/bin/%s", home, names[k]), 0, err);
-        if (!status)
-            status = try_tool(job, names[k], 0, err);
-        if (!status)
-            status = try_tool(job, arena_printf(job->arena, CUDA_DEFAULT "/%s", names[k]), 0, err);
-    }
-    return status;
-}
-
-static enum status no_tool(const struct job *job, struct err *err)
-{
-    const char *variable = job->is_sass ? "ROOFTILE_NVDISASM" : "ROOFTILE_OBJDUMP";
-    const char *needed = job->is_sass ? "nvdisasm or cuobjdump" : "llvm-objdump";
-    if (job->llvm_needed)
-        needed = arena_printf(job->arena, "llvm-objdump of LLVM %u or newer", job->llvm_needed);
-    if (job->tried)
-        return err_set(err, ERR_UNSUPPORTED, "%s is unknown to %s: its instructions need %s (%s names one)",
-                       job->target, job->tried, needed, variable);
-    if (job->asked)
-        return err_set(err, ERR_UNSUPPORTED, "%s: no program %s; instructions of %s need %s", variable, job->asked,
-                       job->target, needed);
-    if (job->is_sass)
-        return err_set(err, ERR_UNSUPPORTED,
-                       "no nvdisasm and no cuobjdump in CUDA_HOME, on PATH or in " CUDA_DEFAULT
-                       ": instructions of %s need one (%s names it)",
-                       job->target, variable);
-    return err_set(err, ERR_UNSUPPORTED,
-                   "no llvm-objdump on PATH or in ROCM_PATH: instructions of %s need %s (%s names one)", job->target,
-                   needed, variable);
-}
-
-/* The text of the kernels at [from, end), and the path of the program that wrote it. */
-static enum status disassemble(char **text, const char **tool, const struct codeobj *object, uint64_t from,
-                               uint64_t end, struct arena *arena, struct err *err)
-{
-    const bool is_sass = target_is_nvidia(object->target);
-    const char *asked = getenv(is_sass ? "ROOFTILE_NVDISASM" : "ROOFTILE_OBJDUMP");
-    int fd = -1;
-    struct job job = {.target = object->target,
-                      .is_sass = is_sass,
-                      .from = from,
-                      .end = end,
-                      .llvm_needed = llvm_needed(object->target, arena),
-                      .asked = asked && *asked ? asked : NULL,
-                      .arena = arena};
-    enum status status = open_image(&fd, object->bytes, object->size_bytes, err);
-    job.image = arena_printf(arena, "/proc/%ld/fd/%d", (long)getpid(), fd);
-    if (!status && job.asked)
-        status = try_tool(&job, job.asked, 0, err);
-    else if (!status)
-        status = is_sass ? try_nvidia(&job, err) : try_amd(&job, err);
-    if (!status && !job.text)
-        status = no_tool(&job, err);
-    if (!status) {
-        *text = job.text;
-        *tool = job.tool;
-    }
-    if (fd >= 0)
-        close(fd);
-    return status;
 }
 
 enum status isa_read(struct isa *isa, const struct codeobj *object, const struct codeobj_kernel *kernels, size_t count,
@@ -441,11 +330,16 @@ enum status isa_read(struct isa *isa, const struct codeobj *object, const struct
         from = kernels[i].code_address < from ? kernels[i].code_address : from;
         end = behind > end ? behind : end;
     }
+    for (size_t i = 0; i < object->function_count; i++) {
+        const uint64_t behind = object->functions[i].address + object->functions[i].size_bytes;
+        from = object->functions[i].address < from ? object->functions[i].address : from;
+        end = behind > end ? behind : end;
+    }
     enum status status = STATUS_OK;
     if (count)
-        status = disassemble(&text, &tool, object, from, end, arena, err);
+        status = isa_disassemble(&text, &tool, object, from, end, arena, err);
     if (!status)
-        status = isa_parse(&found, object->target, text, kernels, count, arena, err);
+        status = isa_parse(&found, object, text, kernels, count, arena, err);
     if (status)
         return status;
     found.tool = tool;

@@ -41,7 +41,8 @@ static const struct row amd[] = {
     /* control */
     {ISA_BARRIER, .names = "s_barrier"},
     {ISA_WAIT, .names = "s_barrier_wait s_wait"},
-    {ISA_BRANCH, .names = "s_branch s_cbranch_ s_setpc_ s_swappc_ s_call_ s_rfe_ s_subvector_loop_"},
+    {ISA_BRANCH, .names = "s_branch s_cbranch_ s_setpc_ s_set_pc_ s_swappc_ s_swap_pc_ s_call_ s_add_pc_ s_rfe_ "
+                          "s_subvector_loop_"},
     {ISA_OTHER,
      .names = "v_nop s_alloc_vgpr s_atc_probe s_barrier_init s_barrier_join s_barrier_leave s_buffer_prefetch_ "
               "s_clause s_code_end s_dcache_ s_decperflevel s_delay_alu s_denorm_mode s_endpgm s_get_barrier_state "

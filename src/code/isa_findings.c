@@ -126,12 +126,19 @@ static struct tally tally_of(const struct isa_scope *scope, bool (*is)(const str
     return tally;
 }
 
+static bool is_not_followed(const struct isa_instruction *in)
+{
+    return in->is_indirect && !in->target && !in->is_return;
+}
+
 static void check_calls(struct isa_scope *scope)
 {
-    const struct tally calls = tally_of(scope, isa_is_call);
-    if (calls.count)
-        isa_report(scope, calls.first, "%u call%s of functions, which are not counted here", calls.count,
-                   text_s(calls.count));
+    const struct tally found = tally_of(scope, is_not_followed);
+    if (scope->kernel->not_followed)
+        isa_report(scope, found.first,
+                   "%u call%s or jump%s through registers: where they go is not in the code, and not counted here",
+                   scope->kernel->not_followed, text_s(scope->kernel->not_followed),
+                   text_s(scope->kernel->not_followed));
 }
 
 /* tcgen05's take M, N and K from a descriptor in a register. */

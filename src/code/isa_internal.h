@@ -15,15 +15,36 @@ struct isa_memo; /* what mnemonics were found to be */
 struct isa_listing {
     struct isa_instruction *items;
     size_t count;
-    uint64_t *unknown; /* addresses of words that are no instruction to the disassembler */
+    struct isa_word *unknown; /* by address */
     size_t unknown_count;
+    struct isa_jump *jumps; /* by `from` */
+    size_t jump_count;
     struct isa_memo *memo;
 };
 
+/* One of several places that a jump through registers may go to. */
+struct isa_jump {
+    uint64_t from, to;
+};
+/* The first jump at or behind an address; the count: there is none. */
+size_t isa_jump_find(const struct isa_listing *listing, uint64_t from);
+
 /* AMD: of the whole text, whatever the kernel. NVIDIA: of this kernel alone, whose addresses start at 0; none when it
  * is not there. A listing that was filled before keeps its memory of mnemonics, for the same target. */
-void isa_listing_read(struct isa_listing *listing, const char *kernel, const char *target, const char *text,
+void isa_listing_read(struct isa_listing *listing, const char *kernel, const struct codeobj *object, const char *text,
                       struct arena *arena);
+
+/* ---- isa_jump.c ---- */
+
+/* AMD: where jumps and calls through scalar registers go, as far as the code computes it from its own address. Sets
+ * `target` of those with one, and the listing's jumps for those with several. */
+void isa_jumps_find(struct isa_listing *listing, const struct codeobj *object, struct arena *arena);
+
+/* ---- isa_tool.c ---- */
+
+/* What the disassembler writes of [from, end), and its path. */
+enum status isa_disassemble(char **text, const char **tool, const struct codeobj *object, uint64_t from, uint64_t end,
+                            struct arena *arena, struct err *err);
 
 /* ---- isa_classify.c, isa_matrix.c ---- */
 
@@ -50,8 +71,11 @@ size_t isa_find(const struct isa_instruction *items, size_t count, uint64_t addr
 /* Finds the loops and sets `loop` of every instruction. */
 void isa_loops_find(struct isa_kernel *kernel, struct arena *arena);
 
-/* A call whose instructions are not among the kernel's. */
-bool isa_is_call(const struct isa_instruction *in);
+/* ---- isa_mix.c ---- */
+
+void isa_mix_add(struct isa_mix *mix, const struct isa_instruction *in);
+/* Sums of a kernel and of its loops, which are there. */
+void isa_mix_fill(struct isa_kernel *kernel);
 
 /* ---- isa_findings.c, isa_findings_flow.c ---- */
 

@@ -233,12 +233,30 @@ uint64_t isa_modifier(const struct isa_instruction *in, const char *name)
 
 /* ---- branches ---- */
 
-/* A direct branch of AMD's counts 4-byte words from the next instruction, in the lower half of its only word. */
 static void follow_amd(struct isa_instruction *in, uint32_t word)
 {
-    if (in->size == 4 && isa_starts(in->mnemonic, "s_branch s_cbranch_"))
+    static const char direct[] = "s_branch s_cbranch_ s_call_ s_subvector_loop_";
+    static const char indirect[] = "s_setpc_ s_set_pc_ s_swappc_ s_swap_pc_ s_rfe_ s_cbranch_g_fork";
+    const char *name = in->mnemonic;
+    if (in->kind != ISA_BRANCH)
+        return;
+    in->is_indirect = isa_starts(name, indirect);
+    in->is_call = isa_starts(name, "s_swappc_ s_swap_pc_ s_call_");
+    /* Words of four bytes from the next instruction, in the lower half of its only word. */
+    if (in->size == 4 && !in->is_indirect && isa_starts(name, direct) && strcmp(name, "s_cbranch_join") != 0)
         in->target = in->address + 4 + (uint64_t)((int64_t)(int16_t)(word & 0xffff) * 4);
-    in->ends_block = strcmp(in->mnemonic, "s_branch") == 0 || isa_starts(in->mnemonic, "s_endpgm s_setpc s_rfe");
+    /* Bytes from the next instruction. */
+    if (text_starts(name, "s_add_pc_")) {
+        in->is_indirect = !isdigit((unsigned char)*in->operands) && *in->operands != '-';
+        if (!in->is_indirect)
+            in->target = in->address + in->size + (uint64_t)strtoll(in->operands, NULL, 0);
+    }
+}
+
+static bool ends_block(const struct isa_instruction *in)
+{
+    return strcmp(in->mnemonic, "s_branch") == 0 ||
+           isa_starts(in->mnemonic, "s_endpgm s_setpc_ s_set_pc_ s_add_pc_ s_rfe_ s_cbranch_g_fork");
 }
 
 /* Where "`(.L_x_3)" or the last "0x1f0" of the operands lies; false: not here, or nowhere that is known. */
@@ -268,6 +286,9 @@ static void follow_sass(struct isa_instruction *in, const struct reader *reader)
     /* A call of a function in the same section: its instructions are the kernel's. */
     if ((jumps || isa_is_opcode(in, "CALL")) && find_target(&target, reader, in->operands) && target < reader->end)
         in->target = target;
+    in->is_call = isa_is_opcode(in, "CALL");
+    in->is_indirect = in->is_call || isa_is_opcode(in, "BRX BRXU JMX JMXU");
+    in->is_return = isa_is_opcode(in, "RET");
     /* A predicate before the target makes a branch conditional, as its guard does: "BRA.U !UP0, `(.L_x_2)", "BRA.DIV
      * UR4, ...". */
     const bool is_conditional = (*in->guard && strcmp(in->guard, "@PT") != 0) || strchr(in->operands, ',');
@@ -328,12 +349,15 @@ static void read_line(struct reader *reader, char *line)
     place_labels(reader, in.address);
     reader->end = in.address + in.size;
     if (!isalpha((unsigned char)*in.mnemonic)) { /* ".long 0x...", "<unknown>": data, or newer than the disassembler */
-        ARENA_PUSH(reader->arena, listing->unknown, listing->unknown_count, in.address);
+        ARENA_PUSH(reader->arena, listing->unknown, listing->unknown_count,
+                   (struct isa_word){in.address, arena_printf(reader->arena, "%s %s", in.mnemonic, in.operands)});
         return;
     }
     classify(listing->memo, &in, reader->target);
-    if (!reader->is_sass)
+    if (!reader->is_sass) {
         follow_amd(&in, first_word);
+        in.ends_block = ends_block(&in);
+    }
     ARENA_PUSH(reader->arena, listing->items, listing->count, in);
 }
 
@@ -363,9 +387,31 @@ static void read_lines(struct reader *reader, const char *kernel, const char *te
     text_release(&line);
 }
 
-void isa_listing_read(struct isa_listing *listing, const char *kernel, const char *target, const char *text,
+static int by_word(const void *a, const void *b)
+{
+    const struct isa_word *x = a, *y = b;
+    return (x->address > y->address) - (x->address < y->address);
+}
+
+/* Mostly they are sorted already. */
+static void sort(struct isa_listing *listing)
+{
+    size_t sorted = 1, sorted_words = 1;
+    while (sorted < listing->count && listing->items[sorted - 1].address <= listing->items[sorted].address)
+        sorted++;
+    while (sorted_words < listing->unknown_count &&
+           listing->unknown[sorted_words - 1].address <= listing->unknown[sorted_words].address)
+        sorted_words++;
+    if (sorted < listing->count)
+        qsort(listing->items, listing->count, sizeof(*listing->items), by_address);
+    if (sorted_words < listing->unknown_count)
+        qsort(listing->unknown, listing->unknown_count, sizeof(*listing->unknown), by_word);
+}
+
+void isa_listing_read(struct isa_listing *listing, const char *kernel, const struct codeobj *object, const char *text,
                       struct arena *arena)
 {
+    const char *target = arena_strndup(arena, object->target, strcspn(object->target, ":"));
     struct reader reader = {.listing = listing, .target = target, .is_sass = target_is_nvidia(target), .arena = arena};
     *listing = (struct isa_listing){.memo = listing->memo ? listing->memo : arena_alloc(arena, sizeof(*listing->memo))};
     read_lines(&reader, kernel, text);
@@ -373,6 +419,7 @@ void isa_listing_read(struct isa_listing *listing, const char *kernel, const cha
     for (size_t k = 0; k < listing->count && reader.is_sass; k++)
         follow_sass(&listing->items[k], &reader);
     /* Sections need not come in the order of their addresses. */
-    if (listing->count)
-        qsort(listing->items, listing->count, sizeof(*listing->items), by_address);
+    sort(listing);
+    if (!reader.is_sass)
+        isa_jumps_find(listing, object, arena);
 }

@@ -193,6 +193,23 @@ static void one_table(const struct view *view, const struct inspection *list, si
 
 /* ---- files ---- */
 
+static struct table *functions_of(const struct isa *isa, struct arena *arena)
+{
+    static const struct table_column columns[] = {{.key = "name"},
+                                                  {.key = "address"},
+                                                  {.key = "instructions"},
+                                                  {.key = "matrix_instructions"},
+                                                  {.key = "reached"}};
+    struct table *table = TABLE(arena, columns);
+    for (size_t k = 0; isa && k < isa->function_count; k++) {
+        const struct isa_code *code = &isa->functions[k];
+        table_add(table, (struct cell[]){cell_known(code->name), inspect_address(code->address, arena),
+                                         cell_number((double)code->instructions),
+                                         cell_number((double)code->matrix_instructions), cell_bool(code->is_reached)});
+    }
+    return table;
+}
+
 static struct cell objects_cell(const struct inspection *inspection, struct arena *arena)
 {
     static const struct table_column columns[] = {
@@ -205,11 +222,15 @@ static struct cell objects_cell(const struct inspection *inspection, struct aren
         {.key = "disassembler"},
         {.key = "disassembly_problem"},
         {.key = "kernels_skipped"},
+        {.key = "instructions"},
+        {.key = "matrix_instructions"},
+        {.key = "functions"},
         {.key = "kernels"},
     };
     struct table *table = TABLE(arena, columns);
     for (size_t o = 0; o < inspection->object_count; o++) {
         const struct inspect_object *object = &inspection->objects[o];
+        const struct isa *isa = object->isa;
         struct table *kernels = table_list(arena);
         for (size_t k = 0; k < object->kernel_count; k++) {
             const struct cell kernel = inspect_kernel_cell(&object->kernels[k], arena);
@@ -219,7 +240,10 @@ static struct cell objects_cell(const struct inspection *inspection, struct aren
                                          cell_known(object->code->id), cell_number((double)object->entries),
                                          cell_number(object->code->abi), cell_number((double)object->code->size_bytes),
                                          cell_text(object->tool), cell_text(object->isa_problem),
-                                         cell_number((double)object->hidden_count), cell_table(kernels)});
+                                         cell_number((double)object->hidden_count),
+                                         isa ? cell_number((double)isa->instructions) : cell_unknown(NULL),
+                                         isa ? cell_number((double)isa->matrix_instructions) : cell_unknown(NULL),
+                                         cell_table(functions_of(isa, arena)), cell_table(kernels)});
     }
     return cell_table(table);
 }

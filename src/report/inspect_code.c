@@ -2,10 +2,19 @@
  *
  * The instructions of an inspected kernel: counts, accesses, work and loops, as tables.
  */
+#include <string.h>
+
 #include "report_internal.h"
 #include "rooftile/inspection.h"
 
 enum { MOST_LOOPS = 6 }; /* columns beside the whole kernel's */
+
+/* A word that the disassembler does not know, and how often it is there; so many different ones are listed. */
+enum { MOST_WORDS = 64, SHOWN_WORDS = 4, SHOWN_FUNCTIONS = 4 };
+struct word_count {
+    const struct isa_word *word;
+    uint64_t count;
+};
 
 #define OF_MIX(member) FIELD(struct isa_mix, member)
 
@@ -118,13 +127,63 @@ static struct cell hot_cell(const struct isa_kernel *isa, struct arena *arena)
     return cell_table(record);
 }
 
+static struct table *reached_functions(const struct isa_kernel *isa, struct arena *arena)
+{
+    static const struct table_column columns[] = {{.key = "name"}, {.key = "address"}, {.key = "instructions"}};
+    struct table *table = TABLE(arena, columns);
+    for (size_t k = 0; k < isa->function_count; k++)
+        table_add(table,
+                  (struct cell[]){cell_known(isa->functions[k].name), inspect_address(isa->functions[k].address, arena),
+                                  cell_number((double)isa->functions[k].count)});
+    return table;
+}
+
+/* The first of these words, NULL: there are too many different ones. */
+static struct word_count *count_of(struct word_count counts[MOST_WORDS], size_t *known, const char *text)
+{
+    size_t k = 0;
+    while (k < *known && strcmp(counts[k].word->text, text) != 0)
+        k++;
+    if (k == MOST_WORDS)
+        return NULL;
+    *known += k == *known;
+    return &counts[k];
+}
+
+static size_t count_words(struct word_count counts[MOST_WORDS], const struct isa_kernel *isa)
+{
+    size_t known = 0;
+    memset(counts, 0, MOST_WORDS * sizeof(*counts));
+    for (unsigned k = 0; k < isa->unknown; k++) {
+        struct word_count *count = count_of(counts, &known, isa->unknown_words[k].text);
+        if (count && count->count++ == 0)
+            count->word = &isa->unknown_words[k];
+    }
+    return known;
+}
+
+static struct table *unknown_words(const struct isa_kernel *isa, struct arena *arena)
+{
+    static const struct table_column columns[] = {{.key = "word"}, {.key = "count"}, {.key = "first_address"}};
+    struct word_count counts[MOST_WORDS];
+    const size_t known = count_words(counts, isa);
+    struct table *table = TABLE(arena, columns);
+    for (size_t k = 0; k < known; k++)
+        table_add(table, (struct cell[]){cell_text(counts[k].word->text), cell_number((double)counts[k].count),
+                                         inspect_address(counts[k].word->address, arena)});
+    return table;
+}
+
 struct cell inspect_code_cell(const struct isa_kernel *isa, struct arena *arena)
 {
     if (!isa)
         return cell_unknown(NULL);
     struct table *record = table_record(arena);
     table_member(record, "calls", NULL, cell_number(isa->calls));
+    table_member(record, "not_followed", NULL, cell_number(isa->not_followed));
+    table_member(record, "functions", NULL, cell_table(reached_functions(isa, arena)));
     table_member(record, "unknown_words", NULL, cell_number(isa->unknown));
+    table_member(record, "unknown", NULL, cell_table(unknown_words(isa, arena)));
     table_member(record, "mix", NULL, mix_cell(&isa->mix, isa->code.wave, arena));
     table_member(record, "loops", NULL, loops_cell(isa, arena));
     table_member(record, "hot_loop", NULL, hot_cell(isa, arena));
@@ -223,6 +282,30 @@ static void choose_loops(struct code_table *code, const struct isa_kernel *isa)
     }
 }
 
+/* What the kernel reaches outside of itself, and what is missing of it. */
+static void add_rest(struct text *lines, const struct isa_kernel *isa)
+{
+    struct word_count counts[MOST_WORDS];
+    const size_t known = count_words(counts, isa);
+    for (size_t k = 0; k < isa->function_count && k < SHOWN_FUNCTIONS; k++)
+        text_addf(lines, "%s%s, %zu instructions", k ? "; " : "  with what it calls: ", isa->functions[k].name,
+                  isa->functions[k].count);
+    if (isa->function_count > SHOWN_FUNCTIONS)
+        text_addf(lines, "; and %zu more", isa->function_count - SHOWN_FUNCTIONS);
+    if (isa->function_count)
+        text_add(lines, "\n");
+    if (isa->not_followed)
+        text_addf(lines, "  %u call%s or jump%s through registers not followed: what they reach is not counted\n",
+                  isa->not_followed, text_s(isa->not_followed), text_s(isa->not_followed));
+    if (!isa->unknown)
+        return;
+    text_addf(lines, "  %u word%s that the disassembler does not know:", isa->unknown, text_s(isa->unknown));
+    for (size_t k = 0; k < known && k < SHOWN_WORDS; k++)
+        text_addf(lines, "%s %llu of %s from %#llx", k ? "," : "", (unsigned long long)counts[k].count,
+                  counts[k].word->text, (unsigned long long)counts[k].word->address);
+    text_add(lines, known > SHOWN_WORDS ? ", ...\n" : "\n");
+}
+
 static void add_loops(struct document *document, const struct code_table *code, const struct isa_kernel *isa)
 {
     struct text lines = {0};
@@ -241,11 +324,7 @@ static void add_loops(struct document *document, const struct code_table *code, 
         text_addf(&lines,
                   "  hot loop (a guess): loop %zu, %.0f %% of its %llu vector, matrix, LDS and memory operations %s\n",
                   hot.loop + 1, hot.share * 100, (unsigned long long)hot.work, hot.instruction);
-    if (isa->calls)
-        text_addf(&lines, "  %u call%s of functions whose instructions are not counted\n", isa->calls,
-                  text_s(isa->calls));
-    if (isa->unknown)
-        text_addf(&lines, "  %u word%s that the disassembler does not know\n", isa->unknown, text_s(isa->unknown));
+    add_rest(&lines, isa);
     document_verbatim(document, 0, NULL, text_take(&lines, code->arena));
 }
 

@@ -54,6 +54,72 @@ FROM_NOTES = {"vgpr_count": ("registers", "vgprs"), "sgpr_count": ("registers", 
               "kernarg_segment_size": ("kernarg_bytes",), "max_flat_workgroup_size": ("max_block",)}
 TARGETS = ["gfx90a", "gfx1100"]
 
+# As people write it by hand: kernels without sizes, labels that are symbols, a jump that is too far for a branch, words that are
+# no instruction; and a device function as compilers make it, which one of the kernels calls.
+ASSEMBLY = """
+.amdgcn_target "amdgcn-amd-amdhsa--gfx90a"
+.macro describe name
+.rodata
+.amdhsa_kernel \\name
+.amdhsa_next_free_vgpr 8
+.amdhsa_next_free_sgpr 40
+.amdhsa_accum_offset 8
+.end_amdhsa_kernel
+.text
+.globl \\name
+.protected \\name
+.type \\name,@function
+.p2align 8
+.endm
+.text
+describe first
+describe second
+.type helper,@function
+.p2align 8
+helper:
+  v_mfma_f32_4x4x4f16 a[0:3], v[0:1], v[2:3], a[0:3]
+  s_setpc_b64 s[30:31]
+  .size helper, .-helper
+.p2align 8
+first:
+  s_cbranch_scc1 label_tail
+  s_endpgm
+label_tail:
+  v_mfma_f32_4x4x4f16 a[0:3], v[0:1], v[2:3], a[0:3]
+label_loop:
+  v_mfma_f32_4x4x4f16 a[0:3], v[0:1], v[2:3], a[0:3]
+  s_cbranch_scc0 label_loop
+  .long 0xd3ffffff, 0xffffffff, 0xd3ffffff
+  s_endpgm
+.p2align 8
+second:
+  s_getpc_b64 s[4:5]
+  s_add_u32 s4, s4, helper@rel32@lo+4
+  s_addc_u32 s5, s5, helper@rel32@hi+12
+  s_swappc_b64 s[30:31], s[4:5]
+  s_swappc_b64 s[30:31], s[6:7]
+label_end:
+  s_endpgm
+.amdgpu_metadata
+amdhsa.version: [1, 2]
+amdhsa.target: amdgcn-amd-amdhsa--gfx90a
+amdhsa.kernels:
+KERNELS
+.end_amdgpu_metadata
+"""
+METADATA = """  - .name: NAME
+    .symbol: NAME.kd
+    .kernarg_segment_size: 0
+    .group_segment_fixed_size: 0
+    .private_segment_fixed_size: 0
+    .kernarg_segment_align: 4
+    .wavefront_size: 64
+    .sgpr_count: 40
+    .vgpr_count: 12
+    .agpr_count: 4
+    .max_flat_workgroup_size: 256
+"""
+
 
 def find_tool(name, least=17):
     for version in range(25, least - 1, -1):
@@ -125,6 +191,27 @@ def check_instructions(home, path):
             wanted = sum(bool(re.match(pattern, line)) for line in lines)
             got = mix["counts"][kind] + mix["counts"].get(f"scratch_{kind}", 0)  # gfx9 spills through buffer instructions
             check(got == wanted, f"{path.name} {name}: {got} x {kind}, objdump has {wanted}")
+
+
+def check_assembly(home):
+    """Every instruction of hand-written code, whatever its symbols say."""
+    source, path = home / "hand.s", home / "hand.co"
+    source.write_text(ASSEMBLY.replace("KERNELS\n", "".join(METADATA.replace("NAME", name) for name in ("first", "second"))))
+    tool(CLANG, "-x", "assembler", "--target=amdgcn-amd-amdhsa", "-mcpu=gfx90a", "-nogpulib", source, "-o", path)
+    found = inspect(home, path)[0]["objects"][0]
+    kernels = {kernel["name"]: kernel["code"] for kernel in found["kernels"]}
+    first, second = kernels["first"], kernels["second"]
+    check(first["mix"]["counts"]["matrix"] == 2 and len(first["loops"]) == 1, f"behind a label: {first}")
+    check(first["unknown_words"] == 3 and [(word["word"], word["count"]) for word in first["unknown"]] == [(".long 0xd3ffffff", 2), (".long 0xffffffff", 1)],
+          f"words that are no instruction: {first['unknown']}")
+    check([f["name"] for f in second["functions"]] == ["helper"] and second["mix"]["instructions"] == 8 and second["not_followed"] == 1,
+          f"one call is followed, one is not: {second}")
+    check(second["mix"]["counts"]["matrix"] == 1 and not first["functions"], "a function counts where it is called")
+    words = re.findall(r"^\t([a-z]\w+)", tool(OBJDUMP, "-d", path), flags=re.M)
+    check(found["instructions"] == sum(word != "s_nop" for word in words), f"{found['instructions']} of {len(words)} instructions")
+    check(found["matrix_instructions"] == sum(word.startswith("v_mfma") for word in words) == 3, "each matrix instruction once")
+    done = run("inspect", path, home=home)
+    check_run(done, 0, "inspect hand.co", ["helper, 2 instructions", "1 call or jump through registers not followed", "2 of .long 0xd3ffffff"])
 
 
 def check_text(home, path):
@@ -255,6 +342,7 @@ def main():
             device_only(source, path, target)
             check_metadata(home, path)
             check_instructions(home, path)
+        check_assembly(home)
         check_text(home, plain["gfx90a"])
         check_occupancy(home, plain["gfx90a"])
         check_wrapped(home, source, plain)
@@ -262,7 +350,7 @@ def main():
         check_without_disassembler(home, plain["gfx90a"])
         check_refused(home, plain["gfx90a"])
         check_catalog(home)
-        check_schema(home, [*plain.values(), home / "bundle.hipfb", home / "newer.co"])
+        check_schema(home, [*plain.values(), home / "bundle.hipfb", home / "newer.co", home / "hand.co"])
     finish()
 
 

@@ -117,7 +117,8 @@ static bool listing(const char *target, const char *text, size_t kernels, struct
     struct err err = {0};
     struct isa isa = {0};
     struct text out = {0};
-    const enum status status = isa_parse(&isa, target, text, symbols, kernels, arena, &err);
+    const enum status status =
+        isa_parse(&isa, &(struct codeobj){.target = target}, text, symbols, kernels, arena, &err);
     must(status ? *err.text != '\0' : isa.kernel_count > 0);
     for (size_t k = 0; !status && k < isa.kernel_count; k++) {
         check_sums(&isa.kernels[k]);

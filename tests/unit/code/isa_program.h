@@ -52,7 +52,7 @@ static inline const struct isa_kernel *program_kernel(const char *target, const 
     known.name = "k";
     known.code_address = PROGRAM_ADDRESS;
     known.code_bytes = 1u << 20;
-    const enum status status = isa_parse(&isa, target, text.data, &known, 1, arena, &err);
+    const enum status status = isa_parse(&isa, &(struct codeobj){.target = target}, text.data, &known, 1, arena, &err);
     text_release(&text);
     assert_string_equal(err.text, "");
     assert_int_equal(status, STATUS_OK);

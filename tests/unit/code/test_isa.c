@@ -21,7 +21,8 @@ static void read_kernel(struct isa *isa, const struct counted_kernel *expected, 
     struct codeobj_kernel symbol = {
         .name = expected->name, .code_address = expected->address, .code_bytes = expected->size};
     symbol.private_segment_bytes = (uint32_t)expected->whole.scratch.in;
-    assert_int_equal(isa_parse(isa, expected->target, text, &symbol, 1, arena, &err), STATUS_OK);
+    assert_int_equal(isa_parse(isa, &(struct codeobj){.target = expected->target}, text, &symbol, 1, arena, &err),
+                     STATUS_OK);
 }
 
 static void assert_mix(const struct isa_mix *mix, const struct counted *expected)
@@ -137,7 +138,8 @@ static void test_text(void **state)
     struct err err = {0};
     const struct codeobj_kernel symbols[] = {{.name = "k", .code_address = 0x1000, .code_bytes = 0x20},
                                              {.name = "same", .code_address = 0x1000, .code_bytes = 0x20}};
-    assert_int_equal(isa_parse(&isa, "gfx1100:sramecc+", text, symbols, 2, &arena, &err), STATUS_OK);
+    assert_int_equal(isa_parse(&isa, &(struct codeobj){.target = "gfx1100:sramecc+"}, text, symbols, 2, &arena, &err),
+                     STATUS_OK);
     const struct isa_kernel *kernel = &isa.kernels[0];
     assert_int_equal(kernel->instruction_count, 4);
     assert_int_equal(isa.kernels[1].instruction_count, 4);
@@ -151,7 +153,8 @@ static void test_text(void **state)
     assert_int_equal(kernel->instructions[2].flops, 2);
 
     const struct codeobj_kernel missing = {.name = "gone", .code_address = 0x2000, .code_bytes = 0x20};
-    assert_int_equal(isa_parse(&isa, "gfx1100", text, &missing, 1, &arena, &err), ERR_CONFIG);
+    assert_int_equal(isa_parse(&isa, &(struct codeobj){.target = "gfx1100"}, text, &missing, 1, &arena, &err),
+                     ERR_CONFIG);
     assert_string_equal(err.text, "gone: the disassembly has no instruction at 0x2000");
     arena_release(&arena);
 }

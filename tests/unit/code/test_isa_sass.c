@@ -118,7 +118,9 @@ static void reads_instructions(void **state)
         const struct codeobj_kernel symbol = {.name = "k", .code_bytes = 4096};
         const char *text = arena_printf(&arena, ".text.k:\n        /*0000*/    %s ;\n        /*0010*/    EXIT ;\n",
                                         instructions[k].text);
-        assert_int_equal(isa_parse(&isa, instructions[k].target, text, &symbol, 1, &arena, &err), STATUS_OK);
+        assert_int_equal(
+            isa_parse(&isa, &(struct codeobj){.target = instructions[k].target}, text, &symbol, 1, &arena, &err),
+            STATUS_OK);
         const struct isa_instruction *in = &isa.kernels[0].instructions[0];
         if (in->kind != instructions[k].kind || in->space != instructions[k].space ||
             in->bytes != instructions[k].bytes || in->flops != instructions[k].flops ||
@@ -209,7 +211,7 @@ static void check_sum(const char *text)
     struct isa isa;
     struct isa_hot hot;
     const struct codeobj_kernel symbols[] = {{.name = "sum", .code_bytes = 4096}, {.name = "sum2", .code_bytes = 4096}};
-    assert_int_equal(isa_parse(&isa, "sm_90a", text, symbols, 2, &arena, &err), STATUS_OK);
+    assert_int_equal(isa_parse(&isa, &(struct codeobj){.target = "sm_90a"}, text, symbols, 2, &arena, &err), STATUS_OK);
     const struct isa_kernel *kernel = &isa.kernels[0];
     assert_int_equal(isa.kernels[1].instruction_count, 2);
     assert_int_equal(isa.kernels[1].loop_count, 0);
@@ -221,7 +223,8 @@ static void check_sum(const char *text)
     assert_int_equal(kernel->instructions[4].target, 0x60);
     assert_false(kernel->instructions[4].ends_block);
     assert_int_equal(kernel->instructions[9].target, 0xc0);
-    assert_int_equal(kernel->calls, 0);
+    assert_int_equal(kernel->calls, 1);
+    assert_int_equal(kernel->not_followed, 0);
     assert_int_equal(kernel->mix.flops, 4);
     assert_int_equal(kernel->loop_count, 1);
     const struct isa_loop *loop = &kernel->loops[0];
@@ -251,7 +254,8 @@ static void says_what_is_not_there(void **state)
     struct err err = {0};
     struct isa isa;
     const struct codeobj_kernel symbol = {.name = "su", .code_bytes = 64};
-    assert_int_equal(isa_parse(&isa, "sm_90a", nvdisasm, &symbol, 1, &arena, &err), ERR_CONFIG);
+    assert_int_equal(isa_parse(&isa, &(struct codeobj){.target = "sm_90a"}, nvdisasm, &symbol, 1, &arena, &err),
+                     ERR_CONFIG);
     assert_string_equal(err.text, "su: the disassembly has no instruction at 0x0");
     arena_release(&arena);
 }
@@ -283,7 +287,8 @@ static void finds(void **state)
                                         "        /*0010*/    %s ;\n        /*0020*/    @P0 BRA `(.L_x_0) ;\n"
                                         "        /*0030*/    EXIT ;\n",
                                         findings[k].text);
-        assert_int_equal(isa_parse(&isa, "sm_100a", text, &symbol, 1, &arena, &err), STATUS_OK);
+        assert_int_equal(isa_parse(&isa, &(struct codeobj){.target = "sm_100a"}, text, &symbol, 1, &arena, &err),
+                         STATUS_OK);
         const struct isa_kernel *kernel = &isa.kernels[0];
         if (kernel->finding_count != (findings[k].code != NULL) ||
             (findings[k].code && strcmp(kernel->findings[0].code, findings[k].code) != 0))

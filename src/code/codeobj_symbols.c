@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Where code begins and ends in an AMDGPU ELF image. Labels of hand-written assembly are symbols too, those of its
+ * kernels have no size, and compilers' sizes leave out what a kernel jumps to: so each kernel and each device function
+ * (STT_FUNC with a size, no kernel) reaches from its start to the next one's or to the end of its section, whatever
+ * stands between.
+ */
+#include <gelf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "codeobj_internal.h"
+
+/* ---- symbols ---- */
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(((const struct elf_symbol *)a)->name, ((const struct elf_symbol *)b)->name);
+}
+
+static int compare_ranges(const void *a, const void *b)
+{
+    const struct elf_range *first = a, *second = b;
+    return (first->start > second->start) - (first->start < second->start);
+}
+
+static void add_symbols(struct elf_symbols *symbols, Elf *elf, Elf_Scn *section, uint64_t names, struct arena *arena)
+{
+    GElf_Sym symbol;
+    Elf_Data *data = elf_getdata(section, NULL);
+    for (int k = 0; data && gelf_getsym(data, k, &symbol); k++) {
+        const unsigned type = GELF_ST_TYPE(symbol.st_info);
+        const char *name = elf_strptr(elf, names, symbol.st_name);
+        if (!name || !*name || type == STT_SECTION || type == STT_FILE || symbol.st_shndx == SHN_UNDEF ||
+            symbol.st_shndx >= SHN_LORESERVE)
+            continue;
+        ARENA_PUSH(arena, symbols->items, symbols->count,
+                   (struct elf_symbol){.name = arena_strdup(arena, name),
+                                       .address = symbol.st_value,
+                                       .size = symbol.st_size,
+                                       .is_function = type == STT_FUNC});
+    }
+}
+
+void elf_symbols_read(struct elf_symbols *symbols, struct Elf *elf, struct arena *arena)
+{
+    Elf_Scn *section = NULL;
+    GElf_Shdr header;
+    *symbols = (struct elf_symbols){0};
+    while ((section = elf_nextscn(elf, section))) {
+        if (!gelf_getshdr(section, &header))
+            continue;
+        /* A stripped object has .dynsym alone, local functions stand in .symtab alone. */
+        if (header.sh_type == SHT_SYMTAB || header.sh_type == SHT_DYNSYM)
+            add_symbols(symbols, elf, section, header.sh_link, arena);
+        if (header.sh_flags & SHF_EXECINSTR && header.sh_addr + header.sh_size > header.sh_addr)
+            ARENA_PUSH(arena, symbols->sections, symbols->section_count,
+                       (struct elf_range){.start = header.sh_addr, .end = header.sh_addr + header.sh_size});
+    }
+    if (symbols->count)
+        qsort(symbols->items, symbols->count, sizeof(*symbols->items), compare_names);
+    if (symbols->section_count)
+        qsort(symbols->sections, symbols->section_count, sizeof(*symbols->sections), compare_ranges);
+}
+
+const struct elf_symbol *elf_symbol_find(const struct elf_symbols *symbols, const char *name)
+{
+    const struct elf_symbol key = {.name = name};
+    if (!symbols->count)
+        return NULL;
+    return bsearch(&key, symbols->items, symbols->count, sizeof(key), compare_names);
+}
+
+/* ---- extents ---- */
+
+/* The last range that starts at or before an address; NULL: none. */
+static struct elf_range *range_before(struct elf_range *ranges, size_t count, uint64_t address)
+{
+    size_t low = 0, high = count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (ranges[middle].start <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low ? &ranges[low - 1] : NULL;
+}
+
+/* Where the section of an address ends; UINT64_MAX: it is in none, as of an object without section headers. */
+static uint64_t section_end(const struct elf_symbols *symbols, uint64_t address)
+{
+    const struct elf_range *section = range_before(symbols->sections, symbols->section_count, address);
+    return section && address < section->end ? section->end : UINT64_MAX;
+}
+
+/* Of ranges that start at one place one is kept: a kernel's if one is, with the largest size. */
+static size_t merge(struct elf_range *ranges, size_t count)
+{
+    size_t kept = 0;
+    qsort(ranges, count, sizeof(*ranges), compare_ranges);
+    for (size_t k = 0; k < count; k++) {
+        if (!kept || ranges[kept - 1].start != ranges[k].start) {
+            ranges[kept++] = ranges[k];
+            continue;
+        }
+        ranges[kept - 1].is_kernel |= ranges[k].is_kernel;
+        if (ranges[kept - 1].size < ranges[k].size)
+            ranges[kept - 1].size = ranges[k].size;
+    }
+    return kept;
+}
+
+static struct elf_range *find_ranges(size_t *count, const struct codeobj *object, const struct elf_symbols *symbols,
+                                     struct arena *arena)
+{
+    struct elf_range *ranges = arena_array(arena, object->kernel_count + symbols->count + 1, sizeof(*ranges));
+    size_t found = 0;
+    for (size_t k = 0; k < object->kernel_count; k++)
+        if (object->kernels[k].code)
+            ranges[found++] = (struct elf_range){.start = object->kernels[k].code_address, .is_kernel = true};
+    for (size_t k = 0; k < symbols->count; k++) {
+        const struct elf_symbol *symbol = &symbols->items[k];
+        if (symbol->is_function && symbol->size && section_end(symbols, symbol->address) != UINT64_MAX)
+            ranges[found++] = (struct elf_range){.start = symbol->address, .size = symbol->size, .name = symbol->name};
+    }
+    *count = merge(ranges, found);
+    for (size_t k = 0; k < *count; k++) {
+        const uint64_t end = section_end(symbols, ranges[k].start);
+        ranges[k].end = k + 1 < *count && ranges[k + 1].start < end ? ranges[k + 1].start : end;
+    }
+    return ranges;
+}
+
+/* s_nop and s_code_end between kernels, and what linkers fill with. */
+static bool is_padding(uint32_t word)
+{
+    return word == 0 || word >> 16 == 0xBF80 || word >> 16 == 0xBF9F;
+}
+
+/* The bytes of `code` in the range, without padding behind those that the symbol's size counts. */
+static struct bytes code_of(const struct elf_range *range, const unsigned char *code, size_t most)
+{
+    const uint64_t room = range->end - range->start;
+    size_t size = (room < most ? (size_t)room : most) & ~(size_t)3;
+    const size_t least = range->size && range->size <= size ? (size_t)range->size : 4;
+    while (size >= least + 4 && is_padding(load_u32(code + size - 4)))
+        size -= 4;
+    return (struct bytes){code, size};
+}
+
+static const char *name_of(const struct elf_range *range, struct arena *arena)
+{
+    struct err err = {0};
+    const char *name = "";
+    return codeobj_string(&name, range->name, strlen(range->name), "", arena, &err) ? "" : name;
+}
+
+void elf_extents(struct codeobj *object, const struct elf_symbols *symbols, struct arena *arena)
+{
+    size_t count;
+    struct elf_range *ranges = find_ranges(&count, object, symbols, arena);
+    struct codeobj_function *functions = NULL;
+    for (size_t k = 0; k < object->kernel_count; k++) {
+        struct codeobj_kernel *kernel = (struct codeobj_kernel *)&object->kernels[k];
+        if (kernel->code)
+            codeobj_set_code(
+                kernel, code_of(range_before(ranges, count, kernel->code_address), kernel->code, kernel->code_bytes));
+    }
+    for (size_t k = 0; k < count; k++)
+        if (!ranges[k].is_kernel)
+            ARENA_PUSH(arena, functions, object->function_count,
+                       (struct codeobj_function){name_of(&ranges[k], arena), ranges[k].start,
+                                                 ranges[k].end - ranges[k].start});
+    object->functions = functions;
+}

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Where AMD's jumps and calls through registers go. Code that is further away than a branch reaches is addressed from
+ * the program counter, by compilers and by hand: s_getpc, then additions of constants, then s_setpc or s_swappc. Scalar
+ * registers with known contents are followed in the order of addresses; what joins at a label is known when all that
+ * lead there agree.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "isa_scalar.h"
+
+/* From s_getpc to the jump there are a few instructions; states are kept for labels so near behind it. */
+#define NEAR_INSTRUCTIONS 64u
+#define MAX_PENDING 8u
+
+/* A jump through registers is followed to this many. */
+#define MAX_PLACES 64u
+
+/* s[30:31], where compiled functions find their return address. */
+#define RETURN_PAIR 30u
+
+/* What is known behind a branch whose label comes later. */
+struct pending {
+    uint64_t label;
+    struct scalars scalars;
+};
+
+/* An address that was computed into a pair of registers. */
+struct computed {
+    unsigned pair;
+    uint64_t address;
+    size_t at; /* the instruction that finished it */
+};
+
+struct follower {
+    struct isa_listing *listing;
+    struct scalars now;
+    uint64_t *labels; /* that direct branches go to, sorted, each as often */
+    size_t label_count, next_label;
+    uint64_t *starts; /* of kernels and functions, sorted */
+    size_t start_count;
+    struct pending pending[MAX_PENDING];
+    size_t pending_count;
+    size_t last_getpc; /* the instruction; SIZE_MAX: none */
+    struct computed *computed;
+    size_t computed_count;
+    uint64_t return_pairs[2]; /* one bit for each pair of registers that a call puts its return address into */
+    struct arena *arena;
+};
+
+/* ---- one instruction ---- */
+
+/* A branch that is always taken: assemblers write both ways of a jump, and one never runs. */
+static bool always_jumps(const struct isa_instruction *in, const struct scalars *now)
+{
+    return now->carry_known && strcmp(in->mnemonic, now->carry ? "s_cbranch_scc1" : "s_cbranch_scc0") == 0;
+}
+
+/* The pair that has just become an address of code is a place to go to. */
+static void note(struct follower *follower, size_t at)
+{
+    uint64_t address = 0;
+    struct scalar_operand operands[3];
+    const struct isa_listing *listing = follower->listing;
+    scalar_operands_read(operands, &listing->items[at]);
+    const unsigned pair = operands[0].first & ~1u;
+    const struct scalar_operand whole = {.first = pair, .count = 2};
+    if (!scalars_value(&address, &follower->now, &whole, 2) || !follower->now.is_pc[pair] ||
+        !follower->now.is_pc[pair + 1] || address % 4)
+        return;
+    const size_t to = isa_find(listing->items, listing->count, address);
+    if (to < listing->count && listing->items[to].address == address)
+        ARENA_PUSH(follower->arena, follower->computed, follower->computed_count, (struct computed){pair, address, at});
+}
+
+static void step(struct follower *follower, size_t at)
+{
+    const enum scalars_change change = scalars_step(&follower->now, &follower->listing->items[at]);
+    if (change == SCALARS_PC)
+        follower->last_getpc = at;
+    else if (change == SCALARS_FROM_PC)
+        note(follower, at);
+}
+
+/* ---- labels ---- */
+
+static void merge(struct scalars *now, const struct scalars *other)
+{
+    for (unsigned k = 0; k < SCALARS; k++)
+        now->known[k] &= other->known[k] && now->value[k] == other->value[k];
+    now->carry_known &= other->carry_known && now->carry == other->carry;
+}
+
+/* `is_open`: what stands before the label runs into it. */
+static void arrive(struct follower *follower, uint64_t address, bool is_open)
+{
+    size_t kept = 0, branches = 0, known = 0;
+    struct scalars *now = &follower->now;
+    while (follower->next_label < follower->label_count && follower->labels[follower->next_label] < address)
+        follower->next_label++;
+    for (; follower->next_label < follower->label_count && follower->labels[follower->next_label] == address;
+         branches++)
+        follower->next_label++;
+    for (size_t k = 0; k < follower->pending_count; k++) {
+        struct pending *pending = &follower->pending[k];
+        if (pending->label == address && !known++ && !is_open)
+            *now = pending->scalars;
+        else if (pending->label == address)
+            merge(now, &pending->scalars);
+        else if (pending->label > address)
+            follower->pending[kept++] = *pending;
+    }
+    follower->pending_count = kept;
+    if (known < branches || (!is_open && !branches))
+        *now = (struct scalars){0};
+}
+
+/* Keeps what is known for a label that comes soon. */
+static void leave(struct follower *follower, size_t at)
+{
+    const struct isa_instruction *in = &follower->listing->items[at];
+    if (!in->target || in->target <= in->address || follower->last_getpc == SIZE_MAX ||
+        at - follower->last_getpc > NEAR_INSTRUCTIONS || follower->pending_count == MAX_PENDING)
+        return;
+    follower->pending[follower->pending_count++] = (struct pending){in->target, follower->now};
+}
+
+/* ---- all ---- */
+
+static int by_value(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Where kernels and functions start, which are entered from anywhere. */
+static void find_starts(struct follower *follower, const struct codeobj *object)
+{
+    const size_t count = object->function_count + object->kernel_count;
+    uint64_t *starts = follower->starts = arena_array(follower->arena, count + 1, sizeof(*starts));
+    for (size_t k = 0; k < object->function_count; k++)
+        starts[follower->start_count++] = object->functions[k].address;
+    for (size_t k = 0; k < object->kernel_count; k++)
+        starts[follower->start_count++] = object->kernels[k].code_address;
+    if (count)
+        qsort(starts, count, sizeof(*starts), by_value);
+}
+
+static void find_labels(struct follower *follower)
+{
+    const struct isa_listing *listing = follower->listing;
+    size_t count = follower->start_count;
+    for (size_t i = 0; i < listing->count; i++)
+        count += listing->items[i].target != 0;
+    uint64_t *labels = follower->labels = arena_array(follower->arena, count + 1, sizeof(*labels));
+    for (size_t i = 0; i < listing->count; i++)
+        if (listing->items[i].target)
+            labels[follower->label_count++] = listing->items[i].target;
+    for (size_t k = 0; k < follower->start_count; k++)
+        labels[follower->label_count++] = follower->starts[k];
+    if (follower->label_count)
+        qsort(labels, follower->label_count, sizeof(*labels), by_value);
+}
+
+static void jump(struct follower *follower, size_t at)
+{
+    struct isa_instruction *in = &follower->listing->items[at];
+    struct scalar_operand operands[3];
+    const unsigned count = scalar_operands_read(operands, in);
+    if (in->is_call && operands[0].count == 2)
+        follower->return_pairs[operands[0].first / 2 / 64] |= UINT64_C(1) << operands[0].first / 2 % 64;
+    if (in->is_indirect && count && !scalars_value(&in->target, &follower->now, &operands[count - 1], 2))
+        in->target = 0;
+}
+
+static void follow(struct follower *follower)
+{
+    struct isa_listing *listing = follower->listing;
+    bool is_open = false, is_dead = false;
+    for (size_t i = 0; i < listing->count; i++) {
+        struct isa_instruction *in = &listing->items[i];
+        const size_t label = follower->next_label;
+        arrive(follower, in->address, is_open);
+        is_dead &= label == follower->next_label;
+        in->is_indirect &= !is_dead;
+        if (in->is_indirect || in->is_call)
+            jump(follower, i);
+        if (in->kind == ISA_BRANCH)
+            leave(follower, i);
+        is_dead |= always_jumps(in, &follower->now);
+        is_open = !in->ends_block && !is_dead;
+        if (in->is_call)
+            follower->now = (struct scalars){0};
+        else if (in->kind != ISA_BRANCH)
+            step(follower, i);
+    }
+}
+
+/* The computed addresses from a number on that were computed in instructions before `end`, into this pair. */
+static void add_jumps(struct follower *follower, struct isa_instruction *in, unsigned pair, size_t from, size_t end)
+{
+    struct isa_listing *listing = follower->listing;
+    const size_t first = listing->jump_count;
+    for (size_t k = from; k < follower->computed_count && follower->computed[k].at < end; k++) {
+        size_t same = first;
+        while (same < listing->jump_count && listing->jumps[same].to != follower->computed[k].address)
+            same++;
+        if (follower->computed[k].pair == pair && same == listing->jump_count && same - first < MAX_PLACES)
+            ARENA_PUSH(follower->arena, listing->jumps, listing->jump_count,
+                       (struct isa_jump){in->address, follower->computed[k].address});
+    }
+    if (listing->jump_count == first + 1) /* there is no choice */
+        in->target = listing->jumps[--listing->jump_count].to;
+}
+
+/* Registers that hold one of several addresses, chosen long before the jump, in the same kernel or function: those with
+ * instructions [first, end). */
+static void jump_by_pair(struct follower *follower, struct isa_instruction *in, size_t first, size_t end)
+{
+    struct scalar_operand operands[3];
+    const unsigned count = scalar_operands_read(operands, in);
+    const unsigned pair = count ? operands[count - 1].first : 0;
+    size_t low = 0, high = follower->computed_count;
+    if (!count || operands[count - 1].count != 2)
+        return;
+    if (!in->is_call && follower->return_pairs[pair / 2 / 64] >> pair / 2 % 64 & 1) {
+        in->is_return = true;
+        return;
+    }
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (follower->computed[middle].at < first)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    add_jumps(follower, in, pair, low, end);
+}
+
+/* Kernel by kernel and function by function. */
+static void jump_by_pairs(struct follower *follower)
+{
+    struct isa_listing *listing = follower->listing;
+    size_t start = 0, first = 0;
+    for (size_t i = 0; i < listing->count; i++) {
+        for (; start < follower->start_count && follower->starts[start] <= listing->items[i].address; start++)
+            first = i;
+        if (!listing->items[i].is_indirect || listing->items[i].target)
+            continue;
+        const size_t end = start < follower->start_count
+                               ? isa_find(listing->items, listing->count, follower->starts[start])
+                               : listing->count;
+        jump_by_pair(follower, &listing->items[i], first, end);
+    }
+}
+
+size_t isa_jump_find(const struct isa_listing *listing, uint64_t from)
+{
+    size_t low = 0, high = listing->jump_count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (listing->jumps[middle].from < from)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+void isa_jumps_find(struct isa_listing *listing, const struct codeobj *object, struct arena *arena)
+{
+    struct follower *follower = arena_alloc(arena, sizeof(*follower));
+    bool any = false;
+    listing->jumps = NULL;
+    listing->jump_count = 0;
+    for (size_t i = 0; i < listing->count && !any; i++)
+        any = listing->items[i].is_indirect;
+    if (!any)
+        return;
+    *follower = (struct follower){.listing = listing, .last_getpc = SIZE_MAX, .arena = arena};
+    follower->return_pairs[0] = UINT64_C(1) << RETURN_PAIR / 2;
+    find_starts(follower, object);
+    find_labels(follower);
+    follow(follower);
+    jump_by_pairs(follower);
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Sums over a kernel's instructions and over those of its loops.
+ */
+#include <math.h>
+
+#include "isa_internal.h"
+
+#define MAX_CALL_DEPTH 4u
+
+static const unsigned width_bytes[ISA_WIDTHS] = {1, 2, 4, 8, 12, 16, 32, 64};
+
+unsigned isa_width_bytes(enum isa_width width)
+{
+    return width_bytes[width];
+}
+
+static enum isa_width width_of(uint32_t bytes)
+{
+    unsigned width = 0;
+    while (width + 1 < ISA_WIDTHS && width_bytes[width] < bytes)
+        width++;
+    return (enum isa_width)width;
+}
+
+static bool is_store(const struct isa_instruction *in)
+{
+    if (in->kind == ISA_SCALAR_MEMORY)
+        return isa_has_word(in->mnemonic, "store");
+    return in->kind == ISA_STORE || in->kind == ISA_LDS_WRITE || in->kind == ISA_SCRATCH_STORE;
+}
+
+static void traffic_add(struct isa_traffic *traffic, const struct isa_instruction *in)
+{
+    const enum isa_width width = width_of(in->bytes);
+    if (in->kind == ISA_ATOMIC) {
+        traffic->atomics++;
+        traffic->atomic_bytes += in->bytes;
+    } else if (is_store(in)) {
+        traffic->stores++;
+        traffic->store_bytes += in->bytes;
+        traffic->stores_by_width[width] += in->bytes > 0;
+    } else {
+        traffic->loads++;
+        traffic->load_bytes += in->bytes;
+        traffic->loads_by_width[width] += in->bytes > 0;
+    }
+}
+
+void isa_mix_add(struct isa_mix *mix, const struct isa_instruction *in)
+{
+    mix->instructions++;
+    mix->operations += in->kind == ISA_DUAL ? 2 : 1;
+    mix->count[in->kind]++;
+    mix->code_bytes += in->size;
+    mix->flops += in->flops;
+    mix->ops += in->ops;
+    if (in->space != ISA_NO_SPACE)
+        traffic_add(&mix->traffic[in->space], in);
+    if (in->kind != ISA_MATRIX)
+        return;
+    *(in->is_integer ? &mix->matrix_ops : &mix->matrix_flops) += in->matrix_ops;
+    mix->matrix_cycles += in->matrix_cycles;
+    mix->matrix_unknown += in->matrix_cycles == 0;
+}
+
+/* What a call runs: a function outside of the kernel's own code. Calls of calls count up to a depth; deeper ones and
+ * recursion are left out. */
+static void add_callee(struct isa_mix *mix, const struct isa_kernel *kernel, uint64_t target, unsigned depth)
+{
+    for (size_t f = 0; f < kernel->function_count && depth < MAX_CALL_DEPTH; f++) {
+        const struct isa_function *function = &kernel->functions[f];
+        if (function->address != target)
+            continue;
+        for (size_t i = function->first; i < function->first + function->count; i++) {
+            isa_mix_add(mix, &kernel->instructions[i]);
+            if (kernel->instructions[i].is_call)
+                add_callee(mix, kernel, kernel->instructions[i].target, depth + 1);
+        }
+        return;
+    }
+}
+
+void isa_mix_fill(struct isa_kernel *kernel)
+{
+    for (size_t i = 0; i < kernel->instruction_count; i++) {
+        const struct isa_instruction *in = &kernel->instructions[i];
+        isa_mix_add(&kernel->mix, in);
+        if (in->loop != ISA_NO_LOOP)
+            isa_mix_add(&kernel->loops[in->loop].own, in);
+        for (size_t loop = in->loop; loop != ISA_NO_LOOP; loop = kernel->loops[loop].parent) {
+            isa_mix_add(&kernel->loops[loop].inclusive, in);
+            if (in->is_call)
+                add_callee(&kernel->loops[loop].inclusive, kernel, in->target, 0);
+        }
+    }
+}
+
+double isa_flops_per_wave(const struct isa_mix *mix, unsigned wave)
+{
+    return (double)mix->flops * wave + (double)mix->matrix_flops;
+}
+
+double isa_ops_per_wave(const struct isa_mix *mix, unsigned wave)
+{
+    return (double)mix->ops * wave + (double)mix->matrix_ops;
+}
+
+double isa_global_bytes_per_wave(const struct isa_mix *mix, unsigned wave)
+{
+    const struct isa_traffic *global = &mix->traffic[ISA_GLOBAL];
+    return (double)(global->load_bytes + global->store_bytes + global->atomic_bytes) * wave;
+}
+
+double isa_intensity(const struct isa_mix *mix, unsigned wave)
+{
+    const double flops = isa_flops_per_wave(mix, wave), bytes = isa_global_bytes_per_wave(mix, wave);
+    if (bytes > 0)
+        return flops / bytes;
+    return flops > 0 ? INFINITY : NAN;
+}
