@@ -1,0 +1,329 @@
+# SPDX-License-Identifier: MIT
+"""Instructions that tinygrad's emulator lacks or has wrong, as the instruction set documents have them. Each is registered by a
+pattern of llvm-objdump's mnemonics; the function gets the instruction and the target and returns what executes it, or None where the
+emulator is right."""
+import ctypes
+import re
+
+import numpy as np
+
+import matrix
+from launch import NOT_SUPPORTED, Problem
+from matrix import INLINE, registers
+from wave import EXEC, PC, compile_bytes, emu
+
+CORRECTIONS = []
+
+
+def corrects(pattern):
+    def register(function):
+        CORRECTIONS.append((re.compile(pattern), function))
+        return function
+    return register
+
+
+def find_correction(instruction, arch):
+    for pattern, find in CORRECTIONS:
+        if pattern.fullmatch(instruction.mnemonic):
+            return find(instruction, arch)
+    return None
+
+
+# ---- operands ----
+
+ALL = slice(None)
+
+
+def scalar_number(text):
+    """In the register file of scalars, where constants have numbers of their own."""
+    return {"vcc": 106, "vcc_lo": 106, "vcc_hi": 107, "exec": 126, "exec_lo": 126, "exec_hi": 127, "m0": 124, "null": 124}.get(text)
+
+
+def source(wave, text, offset=0):
+    """32 bits per lane of a register, a scalar or a constant. offset: of the register in a range."""
+    sign = 0
+    if text.startswith("-") and text[1:2] in ("v", "s", "a", "|"):
+        sign, text = 0x80000000, text[1:]
+    magnitude, text = text.startswith("|"), text.strip("|")
+    found = registers(text)
+    if found and found[0] != "s":
+        words = getattr(wave, found[0])[found[1] + offset]
+    elif found:
+        words = np.full(wave.lanes, wave.s[found[1] + offset])
+    elif scalar_number(text) is not None:
+        words = np.full(wave.lanes, wave.s[scalar_number(text) + offset])
+    else:
+        value = np.float32(INLINE[text]).view(np.uint32) if text in INLINE else int(text, 0) & 0xFFFFFFFF
+        words = np.full(wave.lanes, value, np.uint32)
+    words = words & 0x7FFFFFFF if magnitude else words
+    return words ^ np.uint32(sign) if sign else words
+
+
+def put(wave, text, words, offset=0, lanes=None):
+    """Into the active lanes, or those told."""
+    file, first, _ = registers(text)
+    where = wave.active() if lanes is None else lanes
+    getattr(wave, file)[first + offset][where] = words[where] if np.ndim(words) else words
+
+
+def scalar_put(wave, text, value, count):
+    file, first, _ = registers(text)
+    assert file == "s"
+    for k in range(count):
+        wave.s[first + k] = value >> 32 * k & 0xFFFFFFFF
+
+
+def f32(words):
+    return words.view(np.float32)
+
+
+def u32(values):
+    return np.ascontiguousarray(values, np.float32).view(np.uint32)
+
+
+def halves(words):
+    return np.ascontiguousarray(words).view(np.float16).reshape(-1, 2)
+
+
+def by_lane(function):
+    """What executes D = function(S0, S1, ..., instruction), each lane for itself."""
+    def execute(wave, instruction):
+        put(wave, instruction.operands[0], function(*[source(wave, text) for text in instruction.operands[1:]]))
+    return execute
+
+
+# ---- what does nothing here: one wave runs at a time, and its memory has no caches ----
+
+
+def nothing(wave, instruction):
+    del wave, instruction
+
+
+@corrects(r"s_(endpgm|endpgm_saved|barrier\w*|nop|wait\w*|sleep|setprio|clause|delay_alu|sendmsg|set_inst_prefetch_distance|inst_prefetch)|"
+          r"s_(dcache|icache|gl1)_\w+|(buffer|global)_(gl[01]_inv|wbl2|inv|wb|wbinv|wbinvl1|wbinvl1_vol)")
+def does_nothing(instruction, arch):
+    return nothing
+
+
+# ---- clocks: they grow from one reading to the next ----
+
+ticks = 0
+
+
+def read_clock(wave, instruction):
+    global ticks
+    ticks += 16
+    file, first, count = registers(instruction.operands[0])
+    assert file == "s"
+    for k in range(count):
+        wave.s[first + k] = ticks >> 32 * k
+
+
+@corrects(r"s_memtime|s_memrealtime|s_getreg_b32|s_sendmsg_rtn_b(32|64)")
+def reads_clock(instruction, arch):
+    """Of hardware registers, SHADER_CYCLES; of messages, GET_REALTIME."""
+    if instruction.mnemonic == "s_getreg_b32" and "SHADER_CYCLES" not in instruction.text:
+        return None
+    return read_clock
+
+
+# ---- atomics return the old value where sc0 (gfx940) or th:TH_ATOMIC_RETURN (gfx12) says so ----
+
+own_attribute = emu._iattr
+
+
+def attribute(inst, name, default=0):
+    if name == "glc" and not hasattr(inst, "glc"):
+        return int(getattr(inst, "sc0", 0) or 0) or int(getattr(inst, "th", 0) or 0) & 1
+    return own_attribute(inst, name, default)
+
+
+emu._iattr = attribute
+
+# ---- matrix instructions ----
+
+
+@corrects(r"v_(mfma|smfmac|wmma|swmmac)_\w+")
+def multiplies_matrices(instruction, arch):
+    return matrix.find(instruction, arch)
+
+
+
+
+class Replacement:
+    """An instruction of the emulator's that is executed in place of another. It reads its operands where the PC points to."""
+
+    def __init__(self, words, family):
+        data = b"".join(word.to_bytes(4, "little") for word in words) + bytes(8)
+        self.code, self.compiled = ctypes.create_string_buffer(data, len(data) + 64), compile_bytes(data, family)
+
+    def execute(self, wave, lanes):
+        kept, mask, at = wave.s[[EXEC, EXEC + 1, PC, PC + 1]], sum(1 << int(lane) for lane in np.flatnonzero(lanes)), ctypes.addressof(self.code)
+        wave.s[EXEC] = mask & 0xFFFFFFFF
+        if wave.lanes == 64:
+            wave.s[EXEC + 1] = mask >> 32
+        wave.s[PC], wave.s[PC + 1] = at & 0xFFFFFFFF, at >> 32
+        wave.execute(self.compiled)
+        wave.s[[EXEC, EXEC + 1, PC, PC + 1]] = kept
+
+
+# ---- lanes: every lane reads what was there before any lane wrote ----
+
+
+def dpp_lanes(instruction, count):
+    """(the lane that each lane reads, whether it has one, whether row_mask and bank_mask enable it): "DPP: Data Parallel Primitives"."""
+    lane = np.arange(count)
+    row, at = lane // 16 * 16, lane % 16
+    found = re.search(r"\b(quad_perm|row_\w+?|wave_\w+?|dpp8)(?::(\[[\d,]+\]|\d+))?(?=\s|$)", instruction.text.replace("row_mask", "mask"))
+    name, value = found.group(1), found.group(2)
+    places = [int(word) for word in value.strip("[]").split(",")] if value else [0]
+    by = places[0]
+    valid = np.ones(count, bool)
+    if name == "quad_perm":
+        read = lane // 4 * 4 + np.array(places)[lane % 4]
+    elif name == "dpp8":
+        read = lane // 8 * 8 + np.array(places)[lane % 8]
+    elif name in ("row_shl", "row_shr"):
+        to = at + by if name == "row_shl" else at - by
+        read, valid = row + to, (to >= 0) & (to < 16)
+    elif name in ("wave_shl", "wave_shr"):
+        read = lane + by if name == "wave_shl" else lane - by
+        valid = (read >= 0) & (read < count)
+    elif name == "row_bcast":  # the last lane of the row, or of the half, before
+        read = row - 1 if by == 15 else lane // 32 * 32 - 1
+        valid = (read >= 0) & (lane // 16 % 2 == 1 if by == 15 else True)
+    else:
+        shapes = {"row_ror": row + (at - by) % 16, "row_mirror": row + 15 - at, "row_half_mirror": row + (at ^ 7), "row_newbcast": row + by,
+                  "row_share": row + by, "row_xmask": row + (at ^ by), "wave_rol": (lane + by) % count, "wave_ror": (lane - by) % count}
+        if name not in shapes:
+            raise Problem(NOT_SUPPORTED, f"no DPP control {name}")
+        read = shapes[name]
+    rows, banks = instruction.option("row_mask", 15), instruction.option("bank_mask", 15)
+    return np.where(valid, read, 0), valid, (rows >> lane // 16 & 1 == 1) & (banks >> at // 4 & 1 == 1)
+
+
+def without_dpp(data):
+    """The same instruction with a plain S0: (bytes, the register DPP names, its modifiers, S1's)."""
+    words = [int.from_bytes(data[k:k + 4], "little") for k in range(0, len(data), 4)]
+    control = words.pop()
+    where = 0 if words[0] >> 31 == 0 else 1  # VOP1, VOP2 and VOPC have S0 in the first word, VOP3 in the second
+    words[where] &= ~0x1FF
+    return words, where, control & 0xFF, control >> 20 & 3, control >> 22 & 3
+
+
+@corrects(r"v_\w+_dpp8?")
+def moves_lanes(instruction, arch):
+    """S0 comes from another lane. A register takes its place meanwhile, so that the emulator's own instruction does the rest. Lanes that
+    are not enabled, or read none (unless bound_ctrl gives them 0), keep what they have."""
+    words, where, register, first, second = without_dpp(instruction.data)
+    family = "cdna" if arch.startswith("gfx9") else "rdna3" if arch.startswith("gfx11") else "rdna4"
+    if second:
+        raise Problem(NOT_SUPPORTED, f"no {instruction.mnemonic} with a modifier of its second operand")
+    taken = {number for text in instruction.operands for number in [registers(text.strip("-|"))] if number}
+    used = {k for file, first_, count in taken if file == "v" for k in range(first_, first_ + count)} | {register}
+    spare = next(k for k in range(127, 0, -1) if k not in used)
+    words[where] |= 256 + spare
+    plain = Replacement(words, family)
+    is_bounded = bool(instruction.option("bound_ctrl"))
+    places = dpp_lanes(instruction, 64 if family == "cdna" else 32)
+    fetches_inactive = bool(instruction.option("fi"))
+
+    def execute(wave, _):
+        read, valid, enabled = places
+        active = wave.active()
+        moved, kept = wave.v[register][read], wave.v[spare].copy()
+        has_source = valid & (active[read] | fetches_inactive)
+        moved = np.where(has_source, moved, np.uint32(0))
+        moved = moved & 0x7FFFFFFF if first & 2 else moved
+        wave.v[spare] = moved ^ np.uint32(0x80000000) if first & 1 else moved
+        writes = active & enabled & (has_source | is_bounded)
+        plain.execute(wave, writes)
+        wave.v[spare] = kept
+
+    return execute
+
+
+@corrects(r"ds_swizzle_b32")
+def swizzles(instruction, arch):
+    """offset[15] = 1: quad permutation; 0: lane = ((lane & and) | or) ^ xor in groups of 32. Inactive lanes give 0."""
+    bits = instruction.option("offset") if "swizzle(" not in instruction.text else None
+    bits = int.from_bytes(instruction.data[:2], "little") if bits is None else bits
+
+    def execute(wave, instruction):
+        lane = np.arange(wave.lanes)
+        if bits & 0x8000:
+            read = lane // 4 * 4 + (bits >> 2 * (lane % 4) & 3)
+        else:
+            read = lane // 32 * 32 + ((lane % 32 & bits & 31 | bits >> 5 & 31) ^ (bits >> 10 & 31))
+        values = np.where(wave.active()[read], source(wave, instruction.operands[1])[read], np.uint32(0))
+        put(wave, instruction.operands[0], values)
+    return execute
+
+
+@corrects(r"v_permlane(x?)16_b32(_e64)?")
+def permutes_rows(instruction, arch):
+    """Lane k of a row reads lane S[k] of its row, x: of the other row of its half, with S the 16 nibbles of S2:S1."""
+    crosses = "permlanex" in instruction.mnemonic
+
+    def execute(wave, instruction):
+        lane = np.arange(wave.lanes)
+        low, high = (int(source(wave, text)[0]) for text in instruction.operands[2:4])
+        nibbles = np.array([(low | high << 32) >> 4 * k & 15 for k in range(16)])
+        read = (lane // 16 ^ crosses) * 16 + nibbles[lane % 16]
+        values, active = source(wave, instruction.operands[1])[read], wave.active()
+        options = instruction.option("op_sel", (0, 0, 0))
+        has_source = active[read] | bool(options[0])  # fetch inactive
+        put(wave, instruction.operands[0], np.where(has_source, values, np.uint32(0)), lanes=active & (has_source | bool(options[1])))
+    return execute
+
+
+@corrects(r"v_permlane(16|32)_swap_b32(_e32|_e64)?")
+def swaps_rows(instruction, arch):
+    """The odd rows (of 16, or halves of 32) of D and the even ones of S change places."""
+    size = 16 if "16" in instruction.mnemonic else 32
+
+    def execute(wave, instruction):
+        lane = np.arange(wave.lanes)
+        d, s = (source(wave, text).copy() for text in instruction.operands[:2])
+        odd = lane // size % 2 == 1
+        put(wave, instruction.operands[0], np.where(odd, s[lane - size], d))
+        put(wave, instruction.operands[1], np.where(odd, s, d[(lane + size) % wave.lanes]))
+    return execute
+
+
+# ---- arithmetic ----
+
+
+@corrects(r"v_(mac|fmac)_f32_e(32|64)")
+def multiplies_and_adds(instruction, arch):
+    """D = S0 * S1 + D. On gfx90a the opcode of v_mac_f32 is another instruction to the emulator."""
+    if not instruction.mnemonic.startswith("v_mac"):
+        return None
+
+    def execute(wave, instruction):
+        d, a, b = (f32(source(wave, text)) for text in instruction.operands)
+        put(wave, instruction.operands[0], u32(a.astype(float) * b + d))
+    return execute
+
+
+@corrects(r"v_mad_(u32_u24|i32_i24)")
+def multiplies_24_bits(instruction, arch):
+    """D = S0[23:0] * S1[23:0] + S2."""
+    shift = 8 if "i24" in instruction.mnemonic else 0
+
+    def low(words):
+        return (words.astype(np.int64) << 40 >> 40) if shift else words.astype(np.int64) & 0xFFFFFF
+
+    return by_lane(lambda a, b, c: (low(a) * low(b) + c & 0xFFFFFFFF).astype(np.uint32))
+
+
+@corrects(r"v_pk_mov_b32")
+def moves_two(instruction, arch):
+    """D[0] = S0[op_sel[0]], D[1] = S1[op_sel[1]]."""
+    def execute(wave, instruction):
+        choice = instruction.option("op_sel", (0, 0))
+        d, *sources = instruction.operands
+        words = [source(wave, text, choice[k] if (registers(text) or (0, 0, 1))[2] > 1 else 0).copy() for k, text in enumerate(sources)]
+        for k in range(2):
+            put(wave, d, words[k], offset=k)
+    return execute
