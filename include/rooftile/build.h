@@ -112,6 +112,13 @@ struct build_options {
 enum status build_all(struct build_result *results, const struct build_request *requests, size_t count,
                       const struct build_options *options, struct arena *arena, struct err *err);
 
+/* What others compiled: the file of a request for an image, and whether its target can load it. ERR_UNSUPPORTED "X is
+ * for gfx942, this device is gfx1100"; else as codeobj_read. *file is NULL where a library of the processor holds no GPU
+ * code. */
+struct codeobj_file;
+enum status build_image(const struct codeobj_file **file, const struct build_request *request, struct arena *arena,
+                        struct err *err);
+
 /* The LLVM IR, as text, that the compiler makes of a request with the very command that builds it, after optimisation.
  * Not cached. ERR_UNSUPPORTED: the request is an image, or no compiler knows the target; ERR_BUILD: it does not
  * compile. */

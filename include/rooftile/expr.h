@@ -3,17 +3,20 @@
  * Expressions of manifests and suites: numbers in, one number out, compiled once and evaluated often.
  *
  *   or:       a || b          compare:  == != < <= > >=        power:   a ^ b (right-associative)
- *   and:      a && b          add:      + -                    unary:   - + !
- *   choice:   c ? a : b       multiply: * / %                  primary: number, name, name(args), (expr)
+ *   and:      a && b          bits:     a | b, a & b           unary:   - + ! ~
+ *   choice:   c ? a : b       shift:    << >>                  primary: number, name, name(args), name[index], (expr)
+ *                             add:      + -    multiply: * / %
  *
- * Names may contain dots (device.arch). Numbers may carry Ki Mi Gi Ti or k M G T. `%` is fmod with the sign of the
+ * Names may contain dots (device.arch). Numbers may carry Ki Mi Gi Ti or k M G T, or be hexadecimal (0xff). Bits are
+ * those of whole numbers up to 2^53, in two's complement, and bind closer than comparisons (a & 1 == 0 asks for the
+ * last bit); whatever else is an error. name[index] is an element of an array, see struct expr_arrays. `%` is fmod with the sign of the
  * dividend. Truth is non-zero; comparisons give 1 or 0; && || ?: evaluate only what they need. Assignment, strings,
  * commas outside calls, unknown names and wrong argument counts are errors at compile time with their column; division
  * or remainder by zero and results that are not finite are errors at evaluation: never a silent infinity. -2^2 is -4,
  * and comparisons do not chain (1 < n < 3 is an error). Nesting is limited to 200 levels, the source to 64 KiB.
  *
  * Built-in functions: min max (any count), abs floor ceil round sqrt exp log log2 log10 sin cos pow ceil_div(a, b)
- * round_up(a, b) is_pow2(a) clamp(x, lo, hi) harmonic(n, s), which is 1 + 2^-s + ... + n^-s for whole n up to a
+ * round_up(a, b) xor(a, b) is_pow2(a) clamp(x, lo, hi) harmonic(n, s), which is 1 + 2^-s + ... + n^-s for whole n up to a
  * million; and of a list parameter: sum(list) max(list) len(list).
  *
  * One grammar, one program, one evaluator, which works on blocks of elements per operation so that fills and
@@ -51,6 +54,8 @@ struct expr_names {
     size_t constant_count;
     const struct expr_function *functions;
     size_t function_count;
+    const char *const *arrays; /* whose elements may be read; known by their number */
+    size_t array_count;
     bool has_index;
     const char *written; /* what expr_source gives, where `source` was made from it; NULL: the source itself */
 };
@@ -64,15 +69,26 @@ enum status expr_compile(const struct expr **expr, const char *source, const str
 const char *expr_source(const struct expr *expr);
 bool expr_uses_slot(const struct expr *expr, size_t slot); /* mentions that variable or list */
 
-/* One value; `slots` as described above (may be NULL where no variable is mentioned). `i` counts as 0. */
+bool expr_uses_array(const struct expr *expr, size_t array); /* reads elements of it */
+
+/* Contents of the arrays. */
+struct expr_arrays {
+    const uint64_t *counts; /* elements of each array */
+    /* values[k] = the element whose number is in values[k], for k < count: all are whole and below the array's count */
+    void (*read)(double *values, size_t count, size_t array, const void *context);
+    const void *context;
+};
+
+/* One value; `slots` as described above (may be NULL where no variable is mentioned). `i` counts as 0, and
+ * there are no arrays. */
 enum status expr_eval(double *value, const struct expr *expr, const double *slots, struct err *err);
 
 /* values[k] = expression at i = first + k, for k < count; i stays below 2^53. No allocation, no locks, safe from
  * several threads; about 80 KiB of stack. An element whose value is not finite (division by zero) is an error that
- * names its i; what `values` holds then is unspecified. Equal to expr_eval element by element, but for the sign of
+ * names its i; what `values` holds then is unspecified. `arrays` may be NULL where the expression reads none. Equal to expr_eval element by element, but for the sign of
  * zeros. */
-enum status expr_values(double *values, const struct expr *expr, const double *slots, uint64_t first, size_t count,
-                        struct err *err);
+enum status expr_values(double *values, const struct expr *expr, const double *slots, const struct expr_arrays *arrays,
+                        uint64_t first, size_t count, struct err *err);
 
 /* Where every `i` stands in a remainder `i % m` or `(i * a + b) % m` of whole numbers up to 2^16 (given the slots):
  * how often the values repeat (at most `limit`), else 0. Fills then copy one period instead of computing each element.

@@ -26,6 +26,7 @@ struct fill {
     enum fill_dist dist;
     const struct expr *expr;
     const double *slots;
+    const struct expr_arrays *arrays; /* of the case's buffers; NULL: the expression reads none */
     const double *values;
     uint64_t value_count;
     const uint8_t *period;    /* FILL_EXPR that repeats: one period, repeated to a few KiB, in the buffer's type */
@@ -36,9 +37,14 @@ struct fill {
 /* `spec` with FILL_NONE fills bytes of FILL_POISON. Errors: options out of range, expressions that fail,
  * values that do not fit the type, a file of the wrong size. Memory for sequential kinds comes from `arena`. */
 enum status fill_init(struct fill *fill, const struct fill_spec *spec, enum dtype dtype, uint64_t count,
-                      const double *slots, uint64_t seed, struct arena *arena, struct err *err);
+                      const double *slots, const struct expr_arrays *arrays, uint64_t seed, struct arena *arena,
+                      struct err *err);
 
 /* Writes elements [first, first + count) to `out`. Safe from several threads at once. */
 enum status fill_range(const struct fill *fill, void *out, uint64_t first, uint64_t count, struct err *err);
+
+/* The elements whose numbers are in values[0 .. count), all below the fill's count; NaN where they cannot be computed.
+ */
+void fill_elements(double *values, const struct fill *fill, size_t count);
 
 #endif

@@ -17,6 +17,9 @@
 #include "rooftile/plan.h"
 #include "rooftile/text.h"
 
+/* What an argument passes: a buffer's name, the value's expression, "null" or "struct". */
+const char *launch_arg_name(const struct manifest *manifest, const struct manifest_arg *arg);
+
 /* Appends what differs, one sentence a line, e.g. "argument 3 'n': the manifest passes 4 bytes (u32), the kernel takes
  * 8 (by value)", and returns how many. `lds_limit_bytes` 0: unknown. */
 size_t launch_fit(struct text *out, const struct resolved *resolved, const struct resolved_launch *launch,

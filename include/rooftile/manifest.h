@@ -28,12 +28,14 @@
  *                 "cooperative": false,
  *                 "defines": { "VEC": "1" },                     for this launch only: over those of code, by name
  *                 "args": [ "a", { "value": "3", "type": "{dtype}", "repeat": "1" },
- *                           { "buffer": "b", "offset": "64" } ] },
- *   "steps":    [ { "launch": { ... }, "stream": 0, "timed": true, "repeat": "1" },
+ *                           { "buffer": "b", "offset": "64" }, null,          null: a null pointer
+ *                           { "struct": [ "a", null, { "value": "n", "type": "u32" }, ... ] } ] },
+ *                                                          a struct by value, its members laid out as in C
+ *   "steps":    [ { "launch": { ... }, "stream": 0, "timed": true, "repeat": "1", "index": "k" },
  *                 { "copy": { "to": "b", "from": "a", "bytes": "n*4" } },
  *                 { "fill": { "buffer": "b", "byte": 0 } }, { "sync": true }, { "record": "x" }, { "wait": "x" },
  *                 { "load": true }, { "alloc": "b" }, { "graph": { "repeat": "10", "steps": [ ... ] } },
- *                 { "loop": { "repeat": "10", "steps": [ ... ] } } ],
+ *                 { "loop": { "repeat": "10", "index": "k", "steps": [ ... ] } } ],
  *   "setup":    [ ... steps run once, untimed, before the first launch ... ],
  *   "work":     { "read": "2*n*bytes(dtype)", "write": "n*bytes(dtype)", "flops": "2*n", "items": "n",
  *                 "unit": "vector_{dtype}", "transcendentals": "n", "footprint": "...", "item": "B",
@@ -51,6 +53,9 @@
  * was there. Name and summary are never taken over. The other manifest may extend a third. Messages point into the file
  * where a value stands.
  *
+ * Fills and expectations may read elements of buffers, "x[index[i]] + 1": what the buffer is filled with before the
+ * first launch. A fill reads buffers that stand before its own.
+ *
  * Functions that every manifest knows besides bytes(dtype) and eps(dtype), over the facts of the case's device
  * (target_facts.h):
  *   matrix_k(dtype) matrix_k_sparse(dtype)    K of the target's instruction of 16 x 16 for this type, 0 where there is
@@ -62,7 +67,8 @@
  * Expressions are strings or plain numbers. "{{" and "}}" in a template are braces. A parameter written as a string is
  * read as on the command line: "16Ki" is a number, "f32" a dtype, anything else text. `class` defaults to compute with
  * flops, memory with read or write only, else launch. Inputs need a fill (or a setup step that writes them), outputs
- * something that verifies them.
+ * something that verifies them; what others compiled (an image) may have outputs that nothing verifies, and its results
+ * say so.
  *
  * Every kernel that is compiled has two parameters more, which no manifest declares and which choose how it is
  * compiled:
@@ -83,8 +89,10 @@
  * flops, too, one each).
  *
  * `launch` is short for one timed step; steps are timed unless they say otherwise. A graph holds launches only, a loop
- * any step but load, alloc, graph and loop. Every step but sync takes "repeat", and so does an argument that is a
- * value: 0 leaves it out. `load` loads the code anew: where the steps have one, the code is unloaded, untimed, before
+ * any step but load, alloc and graph. Every step but sync takes "repeat", and so does an argument that is a
+ * value: 0 leaves it out. A launch, copy, fill or loop that repeats may name an "index": it counts 0, 1, ... and can be
+ * used in every expression of that step (grid, values, offsets, the repeats of steps inside), so that a sort or a
+ * triangular solve is a few lines. `load` loads the code anew: where the steps have one, the code is unloaded, untimed, before
  * they run, so no launch may stand before it. `alloc` gives a buffer other memory, of undefined content; work under way
  * is waited for first. "cooperative": all workgroups run at once, so they may wait for each other (require
  * device.cooperative). `block` and `grid` take 1 to 3 expressions. `work` counts the algorithm's minimum for ONE pass
@@ -220,14 +228,21 @@ struct manifest_buffer {
     const cJSON *at;
 };
 
-#define MANIFEST_MAX_ARGS 128 /* of one launch */
+#define MANIFEST_MAX_ARGS 128          /* of one launch */
+#define MANIFEST_MAX_STRUCT (64 << 10) /* bytes of an argument by value */
+#define MANIFEST_MAX_INDEXES 4         /* in each other */
+#define MANIFEST_MAX_NESTING 8         /* of loops; of fills that read buffers whose fills read buffers */
+#define MANIFEST_MAX_STEPS (1 << 16)   /* of a case, each round of an index counted */
 #define MANIFEST_MAX_STREAMS 16
 #define MANIFEST_MAX_EVENTS 32 /* names of record steps */
 #define MANIFEST_ITEM_NAME 15  /* characters of work.item */
 #define MANIFEST_LEVEL_NAME 31 /* of work.level */
 
 struct manifest_arg {
-    int buffer;                /* index, or -1: a value */
+    int buffer;                         /* index, or -1: a value, a null pointer or a struct */
+    bool null;                          /* a null pointer */
+    const struct manifest_arg *members; /* of a struct by value */
+    size_t member_count;
     const struct expr *offset; /* bytes into the buffer; NULL = 0 */
     const struct expr *value;
     const struct text_template *type;
@@ -271,6 +286,7 @@ struct manifest_step {
     uint32_t stream;
     bool timed;
     const struct expr *repeat;         /* NULL = 1; for a graph: launches of the graph; for a loop: its rounds */
+    int index;                         /* number of what counts the repeats, from the outermost on; -1: none */
     struct manifest_launch launch;     /* STEP_LAUNCH */
     int to, from;                      /* STEP_COPY: buffers; STEP_FILL, STEP_ALLOC: to */
     const struct expr *bytes;          /* STEP_COPY, STEP_FILL: NULL = whole buffer */
@@ -403,7 +419,7 @@ struct manifest {
 
 /* ---- the names an expression of this manifest may use, and their values ---- Slots, in order: parameters (numbers;
  * dtype codes; 0 for strings and lists, which expressions cannot name), then the device facts of manifest_device_names,
- * then "x" and "runs" (metrics only), then sum, max and len of each list parameter. Functions: bytes(dtype),
+ * then "x" and "runs" (metrics only), then the indexes of steps, then sum, max and len of each list parameter. Functions: bytes(dtype),
  * eps(dtype). Constants: dtype names. */
 /* What a workgroup finds where it lives: a compute unit, or on RDNA the two of a workgroup processor unless the case is
  * compiled for CU mode. Where no rules are known (a CPU's thread): one SIMD that holds one wave, no registers. */
@@ -466,6 +482,7 @@ bool manifest_cumode(const struct manifest *manifest, const struct param_value *
 /* The oldest LLVM that compiles it for this target; 0: any. */
 unsigned manifest_min_llvm(const struct manifest *manifest, const char *arch);
 size_t manifest_slot_count(const struct manifest *manifest);
+size_t manifest_index_slot(const struct manifest *manifest, int index);
 void manifest_slots(double *slots, const struct manifest *manifest, const struct param_value *values,
                     const struct device_facts *device, double x);
 int manifest_param(const struct manifest *manifest, const char *name); /* index, or -1 */

@@ -28,13 +28,26 @@ struct resolved_buffer {
     enum fill_dist dist; /* of its fill, for this case */
 };
 
+/* A struct by value: its bytes, and where in it pointers into buffers stand. */
+struct resolved_struct {
+    const uint8_t *bytes;
+    uint32_t alignment;
+    struct resolved_pointer {
+        uint32_t at; /* bytes from the beginning of the struct */
+        int buffer;
+        uint64_t offset;
+    } * pointers;
+    size_t pointer_count;
+};
+
 struct resolved_arg {
     const struct manifest_arg *spec;
     int buffer; /* index into buffers, or -1 */
     uint32_t size_bytes;
     union {
-        uint64_t offset;  /* into the buffer, bytes */
-        uint8_t value[8]; /* little-endian value of a scalar */
+        uint64_t offset;                        /* into the buffer, bytes */
+        uint8_t value[8];                       /* little-endian value of a scalar; 0: a null pointer */
+        const struct resolved_struct *by_value; /* where spec has members */
     };
 };
 

@@ -80,6 +80,31 @@ static double not_whole(const double *x, size_t count)
     }                                                                                                                  \
     break
 
+static double inverted(double a)
+{
+    return fabs(a) <= EXPR_BITS_MAX && a == floor(a) ? -a - 1 : (double)NAN;
+}
+
+/* The bits of whole numbers; NaN for what has none. */
+static double bits_of(enum expr_op op, double a, double b)
+{
+    if (!(fabs(a) <= EXPR_BITS_MAX && fabs(b) <= EXPR_BITS_MAX) || a != floor(a) || b != floor(b))
+        return (double)NAN;
+    const int64_t x = (int64_t)a, y = (int64_t)b;
+    switch (op) {
+    case OP_BIT_AND:
+        return (double)(x & y);
+    case OP_BIT_OR:
+        return (double)(x | y);
+    case OP_BIT_XOR:
+        return (double)(x ^ y);
+    case OP_SHIFT_LEFT:
+        return y >= 0 && y < 64 ? ldexp(a, (int)y) : (double)NAN;
+    default:
+        return y >= 0 && y < 64 ? (double)(x >> y) : (double)NAN;
+    }
+}
+
 static void apply_unary(enum expr_op op, double *x, size_t count)
 {
     switch (op) {
@@ -93,6 +118,8 @@ static void apply_unary(enum expr_op op, double *x, size_t count)
         EACH(fabs(a));
     case OP_FLOOR:
         EACH(rounded_down(a));
+    case OP_INVERT:
+        EACH(inverted(a));
     default:
         EACH(-rounded_down(-a));
     }
@@ -134,6 +161,12 @@ static void apply_binary(enum expr_op op, double *restrict x, const double *rest
         EACH_WITH(remainder_of(a, fabs(b), 1 / fabs(b)));
     case OP_POW:
         EACH_WITH(pow(a, b));
+    case OP_BIT_AND:
+    case OP_BIT_OR:
+    case OP_BIT_XOR:
+    case OP_SHIFT_LEFT:
+    case OP_SHIFT_RIGHT:
+        EACH_WITH(bits_of(op, a, b));
     case OP_EQ:
         EACH_WITH(a == b ? 1.0 : 0.0);
     case OP_NE:
@@ -156,7 +189,8 @@ static void apply_binary(enum expr_op op, double *restrict x, const double *rest
 /* Of finite operands. */
 static bool may_be_infinite(enum expr_op op)
 {
-    return op == OP_SLOT || op == OP_CALL || op == OP_MATH || (op >= OP_ADD && op <= OP_POW);
+    return op == OP_SLOT || op == OP_CALL || op == OP_MATH || op == OP_ELEMENT || op == OP_INVERT ||
+           (op >= OP_ADD && op <= OP_SHIFT_RIGHT);
 }
 
 /* ---- blocks ---- */
@@ -164,6 +198,8 @@ static bool may_be_infinite(enum expr_op op)
 struct block {
     const struct expr *expr;
     const double *slots;
+    const struct expr_arrays *arrays;
+    double wanted;               /* the last index of an array, in a block of one element */
     double first;                /* i of the first element */
     size_t count;                /* elements */
     double *rows;                /* one of `count` for each value on the stack */
@@ -229,6 +265,24 @@ static void call(struct block *b, const struct expr_function *function)
     b->have[base] = want;
 }
 
+static bool has_element(const struct expr_arrays *arrays, size_t array, double index)
+{
+    return arrays && index >= 0 && index < (double)arrays->counts[array] && index == floor(index);
+}
+
+static void element(struct block *b, size_t array)
+{
+    double *x = row(b, b->top - 1);
+    const size_t have = b->have[b->top - 1];
+    b->wanted = x[0];
+    for (size_t k = 0; k < have; k++)
+        if (!has_element(b->arrays, array, x[k])) {
+            x[k] = (double)NAN;
+            return;
+        }
+    b->arrays->read(x, have, array, b->arrays->context);
+}
+
 /* Returns where to go on. */
 static size_t branch(struct block *b, size_t next, size_t otherwise)
 {
@@ -281,6 +335,9 @@ static const struct expr_step *run(struct block *b)
         case OP_CALL:
             call(b, step->as.call);
             break;
+        case OP_ELEMENT:
+            element(b, step->as.slot);
+            break;
         case OP_MATH:
             apply_math(step->as.math->math, row(b, b->top - 1), b->have[b->top - 1]);
             break;
@@ -296,6 +353,18 @@ static const struct expr_step *run(struct block *b)
     return NULL;
 }
 
+static enum status fault_of_element(const struct block *b, const struct expr_step *step, struct err *err)
+{
+    const size_t array = step->as.slot;
+    const char *name = b->expr->arrays[array];
+    const uint64_t count = b->arrays ? b->arrays->counts[array] : 0;
+    if (has_element(b->arrays, array, b->wanted))
+        return err_set(err, ERR_CONFIG, "element %.15g of '%s' is not a finite number at column %u", b->wanted, name,
+                       step->column);
+    return err_set(err, ERR_CONFIG, "'%s' has %llu elements and no number %.15g at column %u", name,
+                   (unsigned long long)count, b->wanted, step->column);
+}
+
 /* Of a block of one element that stopped at `step`. */
 static enum status fault(const struct block *b, const struct expr_step *step, struct err *err)
 {
@@ -306,6 +375,11 @@ static enum status fault(const struct block *b, const struct expr_step *step, st
     if ((step->op == OP_CALL || step->op == OP_MATH) && isnan(result))
         return err_set(err, ERR_CONFIG, "%s(...) is not defined here at column %u",
                        step->op == OP_CALL ? step->as.call->name : step->as.math->function.name, step->column);
+    if (step->op == OP_ELEMENT)
+        return fault_of_element(b, step, err);
+    if (step->op == OP_INVERT || (step->op >= OP_BIT_AND && step->op <= OP_SHIFT_RIGHT && isnan(result)))
+        return err_set(err, ERR_CONFIG, "only whole numbers up to 2^53 have bits%s at column %u",
+                       step->op >= OP_SHIFT_LEFT ? ", which can be shifted by 0 to 63," : "", step->column);
     if (step->op == OP_SLOT)
         return err_set(err, ERR_CONFIG, "not a finite number at column %u", step->column);
     return err_set(err, ERR_CONFIG, "the result is %s at column %u", isnan(result) ? "not defined" : "too large",
@@ -328,11 +402,11 @@ static enum status run_each(double *values, const struct block *whole, struct er
     return STATUS_OK;
 }
 
-enum status expr_values(double *values, const struct expr *expr, const double *slots, uint64_t first, size_t count,
-                        struct err *err)
+enum status expr_values(double *values, const struct expr *expr, const double *slots, const struct expr_arrays *arrays,
+                        uint64_t first, size_t count, struct err *err)
 {
     double rows[AREA];
-    struct block b = {.expr = expr, .slots = slots, .rows = rows};
+    struct block b = {.expr = expr, .slots = slots, .arrays = arrays, .rows = rows};
     const size_t fitting = AREA / expr->stack, length = fitting < BLOCK_MAX ? fitting : BLOCK_MAX;
     const uint64_t end = (uint64_t)1 << 53;
     if (first > end || count > end - first)
@@ -357,6 +431,7 @@ enum status expr_eval(double *value, const struct expr *expr, const double *slot
     struct block b;
     b.expr = expr;
     b.slots = slots;
+    b.arrays = NULL;
     b.first = 0;
     b.count = 1;
     b.rows = rows;
@@ -425,6 +500,10 @@ enum status expr_compile(const struct expr **out, const char *source, const stru
     struct expr *expr = arena_alloc(arena, sizeof(*expr));
     expr->source = arena_strdup(arena, source);
     expr->variable_count = names->variable_count;
+    const char **arrays = arena_array(arena, names->array_count, sizeof(*arrays));
+    for (size_t k = 0; k < names->array_count; k++)
+        arrays[k] = arena_strdup(arena, names->arrays[k]);
+    expr->arrays = arrays;
     enum status status = expr_parse(expr, expr->source, names, arena, err);
     if (status)
         return status;
@@ -437,6 +516,14 @@ enum status expr_compile(const struct expr **out, const char *source, const stru
 const char *expr_source(const struct expr *expr)
 {
     return expr->source;
+}
+
+bool expr_uses_array(const struct expr *expr, size_t array)
+{
+    for (size_t k = 0; k < expr->count; k++)
+        if (expr->steps[k].op == OP_ELEMENT && expr->steps[k].as.slot == array)
+            return true;
+    return false;
 }
 
 /* Variables are told apart by slot, lists by their first slot. */

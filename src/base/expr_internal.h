@@ -26,6 +26,7 @@ enum expr_op {
     OP_SELECT,
     OP_CALL,
     OP_MATH,
+    OP_ELEMENT, /* the index on the stack becomes the element */
     /* unary */
     OP_NEG,
     OP_NOT,
@@ -33,6 +34,7 @@ enum expr_op {
     OP_ABS,
     OP_FLOOR,
     OP_CEIL,
+    OP_INVERT,
     /* binary */
     OP_ADD,
     OP_SUB,
@@ -40,6 +42,11 @@ enum expr_op {
     OP_DIV,
     OP_MOD,
     OP_POW,
+    OP_BIT_AND,
+    OP_BIT_OR,
+    OP_BIT_XOR,
+    OP_SHIFT_LEFT,
+    OP_SHIFT_RIGHT,
     OP_EQ,
     OP_NE,
     OP_LT,
@@ -55,7 +62,7 @@ struct expr_step {
     uint32_t column;
     union {
         double value;                     /* OP_CONST */
-        size_t slot;                      /* OP_SLOT */
+        size_t slot;                      /* OP_SLOT; OP_ELEMENT: the array */
         size_t target;                    /* OP_BRANCH, OP_SKIP: where to go on */
         const struct expr_function *call; /* OP_CALL */
         const struct expr_builtin *math;  /* OP_MATH */
@@ -68,6 +75,7 @@ struct expr {
     size_t count;
     size_t stack;          /* values on the stack, at most */
     size_t variable_count; /* slots below are variables, above are lists */
+    const char *const *arrays;
 };
 
 /* A function of the language: an operation of its own or a call. */
@@ -79,6 +87,7 @@ struct expr_builtin {
 };
 extern const struct expr_builtin expr_builtins[];
 extern const size_t expr_builtin_count;
+#define EXPR_BITS_MAX 0x1p53 /* whole numbers up to here have bits */
 
 /* Lexer. Operators are of one or two characters. */
 enum token_kind { TOKEN_END, TOKEN_NUMBER, TOKEN_NAME, TOKEN_OPERATOR };

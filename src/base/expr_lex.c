@@ -35,9 +35,27 @@ static size_t number_length(const char *start)
     return (size_t)(at - start);
 }
 
+/* 0xff: whole numbers that a double holds. */
+static bool lex_hexadecimal(struct token *token, struct err *err)
+{
+    static const char digits[] = "0123456789abcdef";
+    const char *at = token->start + 2;
+    token->kind = TOKEN_NUMBER;
+    for (const char *digit; is_name(*at) && (digit = strchr(digits, *at >= 'A' && *at <= 'F' ? *at + 32 : *at)); at++)
+        token->number = token->number * 16 + (double)(digit - digits);
+    token->length = (size_t)(at - token->start);
+    if (token->length > 2 && !is_name(*at) && token->number <= EXPR_BITS_MAX)
+        return true;
+    err_set(err, ERR_CONFIG, "malformed number '%.*s' at column %u (hexadecimal ones are whole and at most 2^53)",
+            token->length < 40 ? (int)token->length + (is_name(*at) ? 1 : 0) : 40, token->start, token->column);
+    return false;
+}
+
 static bool lex_number(struct token *token, struct err *err)
 {
     char digits[NUMBER_LONGEST + 1] = "";
+    if (token->start[0] == '0' && (token->start[1] == 'x' || token->start[1] == 'X'))
+        return lex_hexadecimal(token, err);
     token->kind = TOKEN_NUMBER;
     token->length = number_length(token->start);
     if (token->length <= NUMBER_LONGEST)
@@ -61,9 +79,6 @@ static bool fail_character(const struct token *token, struct err *err)
         err_set(err, ERR_CONFIG, "assignment is not possible at column %u (to compare, write ==)", token->column);
     else if (first == '"' || first == '\'')
         err_set(err, ERR_CONFIG, "strings are not possible at column %u", token->column);
-    else if (first == '&' || first == '|')
-        err_set(err, ERR_CONFIG, "unexpected '%c' at column %u; did you mean '%c%c'?", first, token->column, first,
-                first);
     else if (first < ' ' || first == 0x7f)
         err_set(err, ERR_CONFIG, "unexpected byte 0x%02x at column %u", first, token->column);
     else
@@ -73,8 +88,8 @@ static bool fail_character(const struct token *token, struct err *err)
 
 bool expr_next_token(struct token *token, const char *source, const char *at, struct err *err)
 {
-    static const char operators[][3] = {"||", "&&", "==", "!=", "<=", ">=", "?", ":", "<", ">",
-                                        "+",  "-",  "*",  "/",  "%",  "^",  "!", "(", ")", ","};
+    static const char operators[][3] = {"||", "&&", "==", "!=", "<=", ">=", "<<", ">>", "?", ":", "<", ">", "+", "-",
+                                        "*",  "/",  "%",  "^",  "!",  "&",  "|",  "~",  "(", ")", "[", "]", ","};
     at += strspn(at, " \t\n\r");
     /* Only ASCII can stand before a place in the source that lexes, so bytes are characters. */
     *token = (struct token){.kind = TOKEN_END, .start = at, .column = (unsigned)(at - source) + 1};
@@ -143,6 +158,7 @@ const struct expr_builtin expr_builtins[] = {
     {OP_FLOOR, false, {"floor", 1, NULL}, NULL},
     {OP_CEIL, false, {"ceil", 1, NULL}, NULL},
     {OP_POW, false, {"pow", 2, NULL}, NULL},
+    {OP_BIT_XOR, false, {"xor", 2, NULL}, NULL},
     {OP_MATH, false, {"round", 1, NULL}, round},
     {OP_MATH, false, {"sqrt", 1, NULL}, sqrt},
     {OP_MATH, false, {"exp", 1, NULL}, exp},

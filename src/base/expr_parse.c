@@ -181,6 +181,25 @@ static bool parse_name(struct parser *p, const struct token *name)
     return false;
 }
 
+/* name[index]; the next token is '['. */
+static bool parse_element(struct parser *p, const struct token *name)
+{
+    const struct expr_names *n = p->names;
+    size_t array = 0;
+    while (array < n->array_count && !is(name, n->arrays[array]))
+        array++;
+    if (!n->array_count) {
+        err_set(p->err, ERR_CONFIG, "there are no elements to read here at column %u", name->column);
+        return false;
+    }
+    if (array == n->array_count)
+        return fail_unknown(p, name, "buffer", n->arrays, n->array_count);
+    if (!advance(p) || !parse_choice(p))
+        return false;
+    emit(p, (struct expr_step){OP_ELEMENT, name->column, {.slot = array}}, 0);
+    return next_is(p, "]") ? advance(p) : unexpected(p, "']'");
+}
+
 /* sum(list), max(list), len(list): *done when this is one. The next token is the one after '('. */
 static bool parse_list_call(struct parser *p, const struct token *name, bool *done)
 {
@@ -290,7 +309,9 @@ static bool parse_primary(struct parser *p)
     if (first.kind == TOKEN_NAME) {
         if (!advance(p))
             return false;
-        return next_is(p, "(") ? parse_call(p, &first) : parse_name(p, &first);
+        return next_is(p, "(")   ? parse_call(p, &first)
+               : next_is(p, "[") ? parse_element(p, &first)
+                                 : parse_name(p, &first);
     }
     if (!next_is(p, "("))
         return unexpected(p, "a value");
@@ -320,7 +341,10 @@ static bool parse_power(struct parser *p)
 static bool parse_unary(struct parser *p)
 {
     const unsigned column = p->token.column;
-    const enum expr_op op = next_is(p, "-") ? OP_NEG : next_is(p, "!") ? OP_NOT : OP_CONST;
+    const enum expr_op op = next_is(p, "-")   ? OP_NEG
+                            : next_is(p, "!") ? OP_NOT
+                            : next_is(p, "~") ? OP_INVERT
+                                              : OP_CONST;
     if (op == OP_CONST && !next_is(p, "+"))
         return parse_power(p);
     if (!deeper(p) || !advance(p) || !parse_unary(p))
@@ -331,18 +355,29 @@ static bool parse_unary(struct parser *p)
     return true;
 }
 
-enum level { LEVEL_OR, LEVEL_AND, LEVEL_COMPARE, LEVEL_ADD, LEVEL_MULTIPLY, LEVEL_UNARY };
+enum level {
+    LEVEL_OR,
+    LEVEL_AND,
+    LEVEL_COMPARE,
+    LEVEL_BIT_OR,
+    LEVEL_BIT_AND,
+    LEVEL_SHIFT,
+    LEVEL_ADD,
+    LEVEL_MULTIPLY,
+    LEVEL_UNARY
+};
 
 static const struct binary {
     const char *operator;
     enum level level;
     enum expr_op op; /* of || and &&: see parse_level */
 } binaries[] = {
-    {"||", LEVEL_OR, OP_BRANCH},   {"&&", LEVEL_AND, OP_BRANCH},  {"==", LEVEL_COMPARE, OP_EQ},
-    {"!=", LEVEL_COMPARE, OP_NE},  {"<", LEVEL_COMPARE, OP_LT},   {"<=", LEVEL_COMPARE, OP_LE},
-    {">", LEVEL_COMPARE, OP_GT},   {">=", LEVEL_COMPARE, OP_GE},  {"+", LEVEL_ADD, OP_ADD},
-    {"-", LEVEL_ADD, OP_SUB},      {"*", LEVEL_MULTIPLY, OP_MUL}, {"/", LEVEL_MULTIPLY, OP_DIV},
-    {"%", LEVEL_MULTIPLY, OP_MOD},
+    {"||", LEVEL_OR, OP_BRANCH},        {"&&", LEVEL_AND, OP_BRANCH},        {"==", LEVEL_COMPARE, OP_EQ},
+    {"!=", LEVEL_COMPARE, OP_NE},       {"<", LEVEL_COMPARE, OP_LT},         {"<=", LEVEL_COMPARE, OP_LE},
+    {">", LEVEL_COMPARE, OP_GT},        {">=", LEVEL_COMPARE, OP_GE},        {"+", LEVEL_ADD, OP_ADD},
+    {"-", LEVEL_ADD, OP_SUB},           {"*", LEVEL_MULTIPLY, OP_MUL},       {"/", LEVEL_MULTIPLY, OP_DIV},
+    {"%", LEVEL_MULTIPLY, OP_MOD},      {"|", LEVEL_BIT_OR, OP_BIT_OR},      {"&", LEVEL_BIT_AND, OP_BIT_AND},
+    {"<<", LEVEL_SHIFT, OP_SHIFT_LEFT}, {">>", LEVEL_SHIFT, OP_SHIFT_RIGHT},
 };
 
 static const struct binary *find_binary(const struct parser *p, enum level level)

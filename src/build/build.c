@@ -145,18 +145,32 @@ static enum status refuse_target(const struct build_request *request, const stru
                    codeobj_targets(file, arena), request->target.kind == BUILD_CPU ? "the CPU" : request->target.arch);
 }
 
+/* A shared library for the CPU may hold GPU kernels as well; a code object alone is no library. */
+enum status build_image(const struct codeobj_file **file, const struct build_request *request, struct arena *arena,
+                        struct err *err)
+{
+    const bool cpu = request->target.kind == BUILD_CPU;
+    struct err none = {0};
+    *file = NULL;
+    if (cpu && !file_exists(request->image))
+        return err_set(err, ERR_CONFIG, "%s: No such file or directory", request->image);
+    if (codeobj_read(file, request->image, arena, cpu ? &none : err))
+        return cpu ? STATUS_OK : err->status;
+    const bool fits =
+        cpu ? (*file)->container == CODEOBJ_EXECUTABLE : codeobj_for_target(*file, request->target.arch) != NULL;
+    return fits ? STATUS_OK : refuse_target(request, *file, arena, err);
+}
+
 /* What the target can load of it: a plain code object is used where it lies; what is inside a bundle or an executable
  * is taken out into the cache folder, because not every runtime opens every kind of bundle. */
 static enum status use_code(struct build_result *result, struct build_cache *cache, const struct build_request *request,
                             struct arena *arena, struct err *err)
 {
     const struct codeobj_file *file = NULL;
-    enum status status = codeobj_read(&file, request->image, arena, err);
+    enum status status = build_image(&file, request, arena, err);
     if (status)
         return status;
     const struct codeobj *object = codeobj_for_target(file, request->target.arch);
-    if (!object)
-        return refuse_target(request, file, arena, err);
     hash_sha256(result->sha256, object->bytes, object->size_bytes);
     result->object = request->image;
     if (file->container == CODEOBJ_PLAIN || file->container == CODEOBJ_PTX)
@@ -165,14 +179,12 @@ static enum status use_code(struct build_result *result, struct build_cache *cac
                       object->size_bytes, err);
 }
 
-/* A shared library for the CPU may hold GPU kernels as well; a code object alone is no library. */
 static enum status use_library(struct build_result *result, const struct build_request *request, struct arena *arena,
                                struct err *err)
 {
     const struct codeobj_file *file = NULL;
-    struct err none = {0};
-    if (!codeobj_read(&file, request->image, arena, &none) && file->container != CODEOBJ_EXECUTABLE)
-        return refuse_target(request, file, arena, err);
+    if (build_image(&file, request, arena, err))
+        return err->status;
     result->object = request->image;
     return hash_sha256_file(result->sha256, request->image, err);
 }

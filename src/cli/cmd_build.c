@@ -44,13 +44,19 @@ static void add_case(struct table *table, const struct plan_case *c)
         row->instead = cell_text(arena_printf(table->arena, "%s: %s", states[c->state], c->reason));
 }
 
+static size_t count_ready(const struct plan *plan)
+{
+    size_t ready = 0;
+    for (size_t k = 0; k < plan->count; k++)
+        ready += plan->cases[k].state == PLAN_READY;
+    return ready;
+}
+
 static void add_total(struct document *document, const struct session *session, const struct uncompiled *uncompiled)
 {
     const struct plan *plan = session->plan;
     char total[UNITS_TEXT], compile[UNITS_TEXT];
-    size_t ready = 0;
-    for (size_t k = 0; k < plan->count; k++)
-        ready += plan->cases[k].state == PLAN_READY;
+    const size_t ready = count_ready(plan);
     const char *more = uncompiled->count ? arena_printf(document->arena, " (%zu to compile: about %s more)",
                                                         uncompiled->count, units_time(compile, uncompiled->time_ns))
                                          : "";
@@ -149,8 +155,12 @@ enum status cmd_plan(struct call *call, struct err *err)
         return err->status;
     if (!status)
         status = cli_show_document(call->options, &document, true, err);
-    for (size_t k = 0; k < count && !status; k++)
+    size_t ready = 0;
+    for (size_t k = 0; k < count && !status; k++) {
         status = session_go(&sides[k].session, SESSION_VALID, err);
+        ready += status ? 0 : count_ready(sides[k].session.plan);
+    }
+    call->code = ready ? 0 : 3; /* as a run of it would end */
     return status;
 }
 

@@ -3,6 +3,7 @@
 
 #include "rooftile/file.h"
 #include "rooftile/inspection.h"
+#include "rooftile/launch_fit.h"
 #include "rooftile/targets.h"
 #include "session.h"
 
@@ -46,8 +47,7 @@ static void add_launch(struct launches *launches, const struct resolved *resolve
     const struct manifest_launch *spec = launch->spec;
     const char **names = arena_array(arena, spec->arg_count + 1, sizeof(*names));
     for (size_t k = 0; k < spec->arg_count; k++)
-        names[k] = spec->args[k].buffer >= 0 ? resolved->buffers[spec->args[k].buffer].spec->name
-                                             : expr_source(spec->args[k].value);
+        names[k] = launch_arg_name(resolved->manifest, &spec->args[k]);
     ARENA_PUSH(arena, launches->items, launches->count,
                (struct inspect_launch){.symbol = launch->symbol,
                                        .block = launch->block[0] * launch->block[1] * launch->block[2],

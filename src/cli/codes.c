@@ -55,6 +55,12 @@ static void name_kernels(struct text *out, const struct codeobj_file *file)
         text_addf(out, " and %zu more", object->kernel_count - 4);
 }
 
+static void add_missing(struct text *out, const struct codeobj_file *file, const char *symbol)
+{
+    text_addf(out, "the code object %s has no kernel '%s': ", file->path, symbol);
+    name_kernels(out, file);
+}
+
 static void compare_launch(void *context, const struct resolved_launch *launch)
 {
     struct difference_search *search = context;
@@ -68,8 +74,7 @@ static void compare_launch(void *context, const struct resolved_launch *launch)
     const struct codeobj *object = NULL;
     const struct codeobj_kernel *kernel = codeobj_find_kernel(&object, file, launch->symbol);
     if (!kernel) {
-        text_addf(&found, "the code object %s has no kernel '%s': ", file->path, launch->symbol);
-        name_kernels(&found, file);
+        add_missing(&found, file, launch->symbol);
     } else {
         launch_fit(&found, search->resolved, launch, kernel, codes->session->info.lds_bytes);
         /* The claim is about the launch that is measured. */
@@ -231,4 +236,79 @@ const struct result_code *codes_facts(const struct codes *codes)
     for (size_t k = 0; k < plan->count; k++)
         facts[k] = facts_of(codes, loops, &plan->cases[k]);
     return facts;
+}
+
+/* ---- images, before anything is built ---- */
+
+/* The image of a code of the plan. */
+struct image {
+    bool is_read;
+    enum status status; /* ERR_UNSUPPORTED: it is for other targets */
+    const char *problem;
+    const struct codeobj_file *file; /* NULL: it cannot be looked into */
+};
+
+struct image_search {
+    struct session *session;
+    struct image *images; /* one per code of the plan */
+    enum status status;   /* of the case */
+    const char *reason;
+};
+
+static const struct image *image_of(struct image_search *search, size_t code)
+{
+    struct image *image = &search->images[code];
+    struct arena *arena = search->session->arena;
+    struct err err = {0};
+    if (image->is_read)
+        return image;
+    image->is_read = true;
+    image->status = build_image(&image->file, &search->session->plan->codes[code], arena, &err);
+    image->problem = image->status ? arena_strdup(arena, err.text) : NULL;
+    return image;
+}
+
+static void look_at_image(void *context, const struct resolved_launch *launch)
+{
+    struct image_search *search = context;
+    if (!search->session->plan->codes[launch->code].image || search->status)
+        return;
+    const struct image *image = image_of(search, launch->code);
+    const struct codeobj *object = NULL;
+    struct text missing = {0};
+    if (image->status) {
+        search->status = image->status;
+        search->reason = image->problem;
+    } else if (image->file && !codeobj_find_kernel(&object, image->file, launch->symbol)) {
+        add_missing(&missing, image->file, launch->symbol);
+        search->status = ERR_CONFIG;
+        search->reason = text_take(&missing, search->session->arena);
+    }
+}
+
+void session_check_images(struct session *session)
+{
+    const struct plan *plan = session->plan;
+    struct plan *checked = arena_copy(session->arena, plan, sizeof(*plan));
+    struct plan_case *cases = NULL;
+    struct image_search search = {.session = session};
+    for (size_t k = 0; k < plan->count; k++) {
+        if (plan->cases[k].state != PLAN_READY || !plan->cases[k].resolved.manifest->image)
+            continue;
+        if (!cases) {
+            cases = arena_copy(session->arena, plan->cases, plan->count * sizeof(*cases));
+            search.images = arena_array(session->arena, plan->code_count + 1, sizeof(*search.images));
+        }
+        search.status = STATUS_OK;
+        launch_each(&cases[k].resolved, look_at_image, &search);
+        if (!search.status || (search.status == ERR_UNSUPPORTED && session->at_check_params))
+            continue;
+        cases[k].state = search.status == ERR_UNSUPPORTED ? PLAN_SKIPPED : PLAN_INVALID;
+        cases[k].reason = search.reason;
+        checked->estimate_ns -= cases[k].estimate_ns;
+    }
+    if (!cases)
+        return;
+    checked->cases = cases;
+    session->plan = checked;
 }

@@ -322,8 +322,11 @@ static enum status make_plan(struct session *session, struct err *err)
 {
     struct plan_options options = plan_options_of(session);
     options.at_check_params = session->at_check_params;
-    return plan_build(&session->plan, session->suites, session->suite_count, &session->catalog, &session->machine,
-                      &session->facts, &options, session->arena, err);
+    const enum status status = plan_build(&session->plan, session->suites, session->suite_count, &session->catalog,
+                                          &session->machine, &session->facts, &options, session->arena, err);
+    if (!status)
+        session_check_images(session);
+    return status;
 }
 
 static enum status refuse_invalid(struct session *session, struct err *err)

@@ -87,6 +87,10 @@ bool argument_is_known(const char *word, struct arena *arena);
 /* Products and nvcc's names among --arch become targets. */
 enum status argument_archs(struct cli_options *options, struct arena *arena, struct err *err);
 
+/* Marks the cases of the plan whose image is missing, is no code, has no such kernel (invalid) or is for other targets
+ * (skipped; at check parameters it is compared all the same). No device is needed for it (codes.c). */
+void session_check_images(struct session *session);
+
 /* ---- stages ---- */
 
 /* In place of SESSION_SUITES: every kernel in the catalog, or all but the helpers. */

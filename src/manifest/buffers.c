@@ -269,6 +269,55 @@ static enum status buffer_parse(void *field, const cJSON *at, const struct recor
     return status;
 }
 
+void buffers_announce(struct manifest_parser *parser, const cJSON *root)
+{
+    const cJSON *buffers = json_member(root, "buffers");
+    const char **names = NULL;
+    size_t count = 0;
+    for (const cJSON *member = cJSON_IsObject(buffers) ? buffers->child : NULL; member; member = member->next)
+        if (!json_is_comment(member))
+            ARENA_PUSH(parser->arena, names, count, member->string);
+    parser->buffer_names = names;
+    parser->names.arrays = names;
+    parser->names.array_count = count;
+}
+
+enum status check_elements(const struct manifest_parser *parser, const struct expr *expr, const cJSON *at, size_t below,
+                           struct err *err)
+{
+    const struct manifest *manifest = parser->manifest;
+    for (size_t k = 0; expr && k < manifest->buffer_count; k++) {
+        if (!expr_uses_array(expr, k))
+            continue;
+        if (k >= below)
+            return json_fail(at, err, "reads elements of '%s', which must stand before this buffer",
+                             manifest->buffers[k].name);
+        if (manifest->buffers[k].fill.kind == FILL_NONE)
+            return json_fail(at, err, "reads elements of '%s', which has no fill", manifest->buffers[k].name);
+    }
+    return STATUS_OK;
+}
+
+/* How many fills a fill goes through is bounded, and with it the stack. */
+static enum status check_reads(const struct manifest_parser *parser, struct err *err)
+{
+    const struct manifest *manifest = parser->manifest;
+    unsigned *depth = arena_array(parser->arena, manifest->buffer_count, sizeof(*depth));
+    for (size_t k = 0; k < manifest->buffer_count; k++) {
+        const struct manifest_buffer *buffer = &manifest->buffers[k];
+        const cJSON *at = json_member(buffer->at, "fill");
+        const enum status status = check_elements(parser, buffer->fill.expr, at, k, err);
+        if (status)
+            return status;
+        for (size_t j = 0; buffer->fill.expr && j < k; j++)
+            if (expr_uses_array(buffer->fill.expr, j) && depth[j] + 1 > depth[k])
+                depth[k] = depth[j] + 1;
+        if (depth[k] > MANIFEST_MAX_NESTING)
+            return json_fail(at, err, "more than %d fills that read each other's elements", MANIFEST_MAX_NESTING);
+    }
+    return STATUS_OK;
+}
+
 #define RECORD_STRUCT struct manifest
 enum status into_buffers(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
                          struct err *err)
@@ -276,15 +325,9 @@ enum status into_buffers(void *field, const cJSON *at, const struct record_field
     static const struct record element = {
         .size = sizeof(struct manifest_buffer), .get = buffer_parse, .named = "buffer"};
     static const struct record_field buffers = FIELD_MAP("buffers", buffers, buffer_count, element);
-    struct manifest_parser *parser = in->context;
-    const struct manifest *manifest = field;
     const enum status status = record_parse_row(field, &buffers, at, in, err);
-    const char **names = arena_array(in->arena, manifest->buffer_count, sizeof(*names));
     (void)row;
-    for (size_t k = 0; k < manifest->buffer_count; k++)
-        names[k] = manifest->buffers[k].name;
-    parser->buffer_names = names;
-    return status;
+    return status ? status : check_reads(in->context, err);
 }
 #undef RECORD_STRUCT
 

@@ -82,7 +82,8 @@ static enum status expect_parse(void *field, const cJSON *at, const struct recor
         return json_fail_unknown_key(at, err, "unknown buffer", parser->buffer_names, manifest->buffer_count);
     if (!is_output(&manifest->buffers[expect->buffer]))
         return json_fail_key(at, err, "buffer '%s' is not an output: its role must be out or inout", at->string);
-    return want_parse(expect, at, row, in, err);
+    const enum status status = want_parse(expect, at, row, in, err);
+    return status ? status : check_elements(parser, expect->want.expr, at, manifest->buffer_count, err);
 }
 
 /* ---- references ---- */
@@ -156,6 +157,15 @@ const struct record check_record = {RECORD_TABLE(check_rows)};
 
 /* ---- the whole ---- */
 
+static void note_args(bool *seen, const struct manifest_arg *args, size_t count)
+{
+    for (size_t k = 0; k < count; k++) {
+        if (args[k].buffer >= 0)
+            seen[args[k].buffer] = true;
+        note_args(seen, args[k].members, args[k].member_count);
+    }
+}
+
 static void note_steps(bool *seen, const struct manifest_step *steps, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -164,11 +174,21 @@ static void note_steps(bool *seen, const struct manifest_step *steps, size_t cou
             seen[step->to] = true;
         if (step->from >= 0)
             seen[step->from] = true;
-        for (size_t k = 0; k < step->launch.arg_count; k++)
-            if (step->launch.args[k].buffer >= 0)
-                seen[step->launch.args[k].buffer] = true;
+        note_args(seen, step->launch.args, step->launch.arg_count);
         note_steps(seen, step->steps, step->step_count);
     }
+}
+
+/* Buffers whose elements a fill or an expectation reads: what a kernel sees may come from them alone. */
+static bool is_read_by_others(const struct manifest *manifest, size_t buffer)
+{
+    for (size_t k = 0; k < manifest->buffer_count; k++)
+        if (manifest->buffers[k].fill.expr && expr_uses_array(manifest->buffers[k].fill.expr, buffer))
+            return true;
+    for (size_t k = 0; k < manifest->check.expect_count; k++)
+        if (manifest->check.expect[k].want.expr && expr_uses_array(manifest->check.expect[k].want.expr, buffer))
+            return true;
+    return false;
 }
 
 static bool is_verified(const struct manifest *manifest, int buffer)
@@ -191,14 +211,15 @@ static bool needs_code(const struct manifest_step *steps, size_t count)
     return false;
 }
 
-/* A clock that a metric reads cannot be known beforehand, but some output must be. */
+/* A clock that a metric reads cannot be known beforehand, but some output must be; of what others compiled it may be
+ * that nobody knows any. */
 static enum status check_outputs(const struct manifest *manifest, const cJSON *root, struct err *err)
 {
     const bool none = !manifest->check.expect_count && !manifest->check.reference.kernel;
     const cJSON *check = json_member(root, "check");
     for (size_t i = 0; i < manifest->buffer_count; i++) {
         const struct manifest_buffer *buffer = &manifest->buffers[i];
-        if (!is_output(buffer))
+        if (!is_output(buffer) || (none && manifest->image))
             continue;
         if (none)
             return json_fail(check ? check : root, err,
@@ -230,7 +251,7 @@ enum status manifest_check_whole(const struct manifest_parser *parser, const cJS
         if (is_read && buffer->fill.kind == FILL_NONE && !set_up[i])
             return json_fail_key(buffer->at, err, "nothing fills this input: the key 'fill' is missing");
         /* A reference may read buffers that the kernel itself does not. */
-        if (!used[i] && !manifest->check.reference.kernel)
+        if (!used[i] && !manifest->check.reference.kernel && !is_read_by_others(manifest, i))
             return json_fail_key(buffer->at, err, "no step uses this buffer");
     }
     return check_outputs(manifest, root, err);

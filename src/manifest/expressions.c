@@ -63,7 +63,7 @@ static void add_basics(struct expr_names *names)
 static const char *const taken_names[] = {
     "i",   "x",     "device",   "ctype",    "bytes",   "eps",   "sum",  "len",      "min",   "max",
     "abs", "floor", "ceil",     "round",    "sqrt",    "exp",   "log",  "log2",     "log10", "sin",
-    "cos", "pow",   "ceil_div", "round_up", "is_pow2", "clamp", "runs", "harmonic",
+    "cos", "pow",   "ceil_div", "round_up", "is_pow2", "clamp", "runs", "harmonic", "xor",
 };
 
 static const char *const implied_names[] = {"wave", "cumode"};
@@ -303,6 +303,8 @@ enum status into_lets(void *field, const cJSON *at, const struct record_field *r
 
 /* ---- slots: the values of the names, in the order of manifest.h ---- */
 
+static const char no_index[] = "(an index)"; /* which no expression can write */
+
 static bool is_list(const struct param *param)
 {
     return param->value.kind == PARAM_LIST;
@@ -314,9 +316,14 @@ static size_t metric_slot(const struct manifest *manifest)
 }
 
 /* Behind "x" stands "runs". */
+size_t manifest_index_slot(const struct manifest *manifest, int index)
+{
+    return metric_slot(manifest) + 2 + (size_t)index;
+}
+
 static size_t variable_count(const struct manifest *manifest)
 {
-    return metric_slot(manifest) + 2;
+    return manifest_index_slot(manifest, MANIFEST_MAX_INDEXES);
 }
 
 size_t list_slot(const struct manifest *manifest, size_t param)
@@ -343,6 +350,8 @@ void manifest_expr_names(struct expr_names *names, const struct manifest *manife
     memcpy(variables + manifest->param_count, manifest_device_names, sizeof(manifest_device_names));
     variables[metric_slot(manifest)] = "x";
     variables[metric_slot(manifest) + 1] = "runs";
+    for (int k = 0; k < MANIFEST_MAX_INDEXES; k++)
+        variables[manifest_index_slot(manifest, k)] = no_index;
     add_basics(names);
 }
 
@@ -436,7 +445,8 @@ void manifest_slots(double *slots, const struct manifest *manifest, const struct
     take_layout(&facts.target, device, manifest, values);
     memcpy(slots + manifest->param_count, &facts, MANIFEST_DEVICE_NAMES * sizeof(double));
     slots[metric_slot(manifest)] = x;
-    slots[metric_slot(manifest) + 1] = 0;
+    for (size_t k = metric_slot(manifest) + 1; k < variable_count(manifest); k++)
+        slots[k] = 0;
 }
 
 int manifest_param(const struct manifest *manifest, const char *name)
@@ -445,6 +455,45 @@ int manifest_param(const struct manifest *manifest, const char *name)
         if (manifest->params[i].name[0] == name[0] && strcmp(manifest->params[i].name, name) == 0)
             return (int)i;
     return -1;
+}
+
+/* ---- indexes of steps ---- */
+
+enum status index_open(int *index, struct manifest_parser *parser, const cJSON *at, struct err *err)
+{
+    const char *name = at->valuestring;
+    if (!cJSON_IsString(at) || !json_is_identifier(name))
+        return json_fail(at, err, "must be a name: letters, digits and '_', and no digit first");
+    if (manifest_param(parser->manifest, name) >= 0 || let_named(parser, name, strlen(name)))
+        return json_fail(at, err, "'%s' is a parameter or sub-expression already", name);
+    for (int k = 0; k < parser->index_count; k++)
+        if (!strcmp(parser->index_names[k], name))
+            return json_fail(at, err, "'%s' counts a loop around this already", name);
+    if (parser->index_count == MANIFEST_MAX_INDEXES)
+        return json_fail(at, err, "more than %d indexes in each other", MANIFEST_MAX_INDEXES);
+    parser->index_names[parser->index_count] = name;
+    *index = parser->index_count++;
+    return STATUS_OK;
+}
+
+void index_close(struct manifest_parser *parser, int index)
+{
+    if (index < 0)
+        return;
+    parser->index_names[index] = no_index;
+    parser->index_count = index;
+}
+
+void index_hide(struct manifest_parser *parser, const char *names[static MANIFEST_MAX_INDEXES])
+{
+    memcpy(names, parser->index_names, MANIFEST_MAX_INDEXES * sizeof(*names));
+    for (size_t k = 0; k < MANIFEST_MAX_INDEXES; k++)
+        parser->index_names[k] = no_index;
+}
+
+void index_show(struct manifest_parser *parser, const char *const names[static MANIFEST_MAX_INDEXES])
+{
+    memcpy(parser->index_names, names, MANIFEST_MAX_INDEXES * sizeof(*names));
 }
 
 /* ---- compiling ---- */
@@ -456,6 +505,7 @@ enum status names_compile(const struct expr **out, const struct manifest_parser 
     const struct expr *expr = NULL;
     const char *expanded = NULL;
     names.has_index = scope == SCOPE_INDEX;
+    names.array_count = names.has_index ? names.array_count : 0;
     names.written = source;
     enum status status = lets_expand(&expanded, parser, source, err);
     if (!status)

@@ -182,7 +182,7 @@ static enum status compute(const struct fill *fill, uint8_t *out, uint64_t first
     for (uint64_t done = 0; done < count;) {
         const size_t part = count - done < CHUNK ? (size_t)(count - done) : CHUNK;
         if (fill->expr) {
-            enum status status = expr_values(values, fill->expr, fill->slots, first + done, part, err);
+            enum status status = expr_values(values, fill->expr, fill->slots, fill->arrays, first + done, part, err);
             if (status)
                 return status;
         } else if (fill->kind == FILL_UNIFORM || fill->kind == FILL_NORMAL) {
@@ -222,13 +222,15 @@ static enum status init_period(struct fill *fill, uint64_t period, struct arena 
 }
 
 enum status fill_init(struct fill *fill, const struct fill_spec *spec, enum dtype dtype, uint64_t count,
-                      const double *slots, uint64_t seed, struct arena *arena, struct err *err)
+                      const double *slots, const struct expr_arrays *arrays, uint64_t seed, struct arena *arena,
+                      struct err *err)
 {
     const struct generator *generator = generator_of(spec->kind);
     *fill = (struct fill){
         .kind = spec->kind, .dtype = dtype, .count = count, .slots = slots, .dist = spec->dist, .poison = FILL_POISON};
     fill->seed = spec->seed ? spec->seed : seed;
     fill->expr = spec->expr;
+    fill->arrays = arrays;
     fill->values = spec->values;
     fill->value_count = spec->value_count;
     for (size_t k = 0; k < FILL_MAX_OPTIONS; k++) {
@@ -289,4 +291,21 @@ enum status fill_range(const struct fill *fill, void *out, uint64_t first, uint6
         return STATUS_OK;
     }
     return compute(fill, to, first, count, err);
+}
+
+/* Runs of neighbours are computed at once: most expressions read x[i], or x[i + 1]. */
+void fill_elements(double *values, const struct fill *fill, size_t count)
+{
+    _Alignas(64) uint8_t raw[CHUNK * 8];
+    for (size_t k = 0, run; k < count; k += run) {
+        const double first = values[k];
+        struct err ignored = {0};
+        for (run = 1; k + run < count && run < CHUNK && values[k + run] == first + (double)run;)
+            run++;
+        if (!fill_range(fill, raw, (uint64_t)first, run, &ignored))
+            dtype_load(values + k, fill->dtype, raw, run);
+        else
+            for (size_t j = 0; j < run; j++)
+                values[k + j] = (double)NAN;
+    }
 }

@@ -19,8 +19,11 @@ struct manifest_parser {
     const struct text_template *symbol;      /* code.symbol, or NULL */
     const char *events[MANIFEST_MAX_EVENTS]; /* recorded so far, setup first */
     size_t event_count;
-    bool in_setup;      /* the steps that are being read are the setup's */
-    const cJSON *steps; /* the array that is being read */
+    bool in_setup;            /* the steps that are being read are the setup's */
+    const cJSON *steps;       /* the array that is being read */
+    const char **index_names; /* among `names`: of the steps around what is being read */
+    int index_count;
+    unsigned loop_depth;
 };
 
 /* ---- expressions.c ---- */
@@ -34,6 +37,12 @@ enum status check_param_name(const cJSON *member, const char *name, struct err *
 enum status names_compile(const struct expr **out, const struct manifest_parser *parser, const char *source,
                           enum expr_scope scope, struct err *err);
 record_get_fn into_expr; /* const struct expr *, from a string or a number; `more`: another scope than SCOPE_PLAIN */
+/* The name of an index, in scope from here to index_close, which makes it unknown again. */
+enum status index_open(int *index, struct manifest_parser *parser, const cJSON *at, struct err *err);
+void index_close(struct manifest_parser *parser, int index);
+/* Makes all of them unknown, for what code is compiled with, or known again; `names` keeps them meanwhile. */
+void index_hide(struct manifest_parser *parser, const char *names[static MANIFEST_MAX_INDEXES]);
+void index_show(struct manifest_parser *parser, const char *const names[static MANIFEST_MAX_INDEXES]);
 /* Slots of the sum, max and len of a list parameter start here. */
 size_t list_slot(const struct manifest *manifest, size_t param);
 record_get_fn into_lets; /* struct manifest */
@@ -59,6 +68,11 @@ record_get_fn into_generator; /* the same, a generator with "abs" and "rel" besi
 record_get_fn into_buffer;    /* int, a buffer's index from its name */
 record_get_fn into_path;      /* const char *, a file beside the manifest */
 record_get_fn into_buffers;   /* struct manifest */
+/* The names of all buffers, which expressions may mention before they are read. */
+void buffers_announce(struct manifest_parser *parser, const cJSON *root);
+/* Are the buffers whose elements it reads filled, each of them before number `below`? */
+enum status check_elements(const struct manifest_parser *parser, const struct expr *expr, const cJSON *at, size_t below,
+                           struct err *err);
 int find_buffer(const struct manifest *manifest, const char *name); /* -1: there is none */
 
 /* ---- steps.c ---- */

@@ -36,9 +36,12 @@ static enum status join_defines(void *field, const cJSON *at, const struct recor
     const struct manifest *manifest = parser->manifest;
     static const struct record_field row_of_own = FIELD_MAP("defines", defines, define_count, define_element);
     struct manifest_launch *launch = field;
+    const char *indexes[MANIFEST_MAX_INDEXES];
+    index_hide(parser, indexes); /* it is compiled once for all rounds */
     const enum status status = manifest->source ? record_parse_row(launch, &row_of_own, at, in, err)
                                                 : json_fail_key(at, err, "%s is not compiled: this has no effect",
                                                                 manifest->image ? "an image" : "a library");
+    index_show(parser, indexes);
     (void)row;
     if (status)
         return status;
@@ -72,6 +75,11 @@ static const struct record_field place_rows[] = {
     FIELD_READ("offset", offset, into_expr),
 };
 static const struct record place_record = {RECORD_TABLE(place_rows)};
+static const struct record arg_element;
+static const struct record_field struct_rows[] = {
+    FIELD_LIST("struct", members, member_count, arg_element, RECORD_REQUIRED | RECORD_FILLED),
+};
+static const struct record struct_record = {RECORD_TABLE(struct_rows)};
 #undef RECORD_STRUCT
 
 static enum status arg_parse(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
@@ -87,11 +95,19 @@ static enum status arg_parse(void *field, const cJSON *at, const struct record_f
                              at->valuestring, at->valuestring);
         return into_buffer(&arg->buffer, at, row, in, err);
     }
+    arg->null = cJSON_IsNull(at);
+    if (arg->null)
+        return STATUS_OK;
     if (!cJSON_IsObject(at))
-        return json_fail(at, err, "must be a buffer's name, {\"buffer\": ...} or {\"value\": ...}, not %s",
+        return json_fail(at, err,
+                         "must be a buffer's name, {\"buffer\": ...}, {\"value\": ...}, {\"struct\": [...]} or null (a "
+                         "null pointer), not %s",
                          json_type_name(at));
-    return json_member(at, "buffer") ? record_parse(arg, &place_record, at, in, err)
-                                     : record_parse(arg, &value_record, at, in, err);
+    return record_parse(arg,
+                        json_member(at, "buffer")   ? &place_record
+                        : json_member(at, "struct") ? &struct_record
+                                                    : &value_record,
+                        at, in, err);
 }
 
 static const struct record arg_element = {.size = sizeof(struct manifest_arg), .get = arg_parse};
@@ -280,6 +296,7 @@ static const struct record_field step_rows[] = {
     [STEP_LOOP] = {.key = "loop", .kind = RECORD_HOOK, .get = into_nest, .more = &loop_record},
     FIELD_READ("stream", stream, into_stream),
     FIELD_READ("repeat", repeat, into_expr),
+    FIELD_COMMENT("index"), /* read before the rest, which may use it */
     FIELD_BOOL("timed", timed),
 };
 static const struct record step_record = {RECORD_TABLE(step_rows)};
@@ -288,11 +305,13 @@ static const struct step_form {
     bool repeats; /* may carry "repeat" */
     bool works;   /* takes time worth measuring */
     bool loops;   /* may stand in a loop */
+    bool counts;  /* may carry "index", here or inside */
 } step_forms[STEP_FORMS] = {
-    [STEP_LAUNCH] = {true, true, true}, [STEP_COPY] = {true, true, true},    [STEP_FILL] = {true, true, true},
-    [STEP_SYNC] = {false, false, true}, [STEP_RECORD] = {true, false, true}, [STEP_WAIT] = {true, false, true},
-    [STEP_LOAD] = {true, true, false},  [STEP_GRAPH] = {false, true, false}, [STEP_ALLOC] = {true, true, false},
-    [STEP_LOOP] = {false, true, false},
+    [STEP_LAUNCH] = {true, true, true, true},   [STEP_COPY] = {true, true, true, true},
+    [STEP_FILL] = {true, true, true, true},     [STEP_SYNC] = {false, false, true, false},
+    [STEP_RECORD] = {true, false, true, false}, [STEP_WAIT] = {true, false, true, false},
+    [STEP_LOAD] = {true, true, false, false},   [STEP_GRAPH] = {false, true, false, false},
+    [STEP_ALLOC] = {true, true, false, false},  [STEP_LOOP] = {false, true, true, false},
 };
 
 /* A step has the key of exactly one form. */
@@ -317,7 +336,8 @@ static enum status find_form(enum step_kind *out, const cJSON *object, struct er
 static enum status check_options(enum step_kind kind, const cJSON *at, const struct manifest_parser *parser,
                                  struct err *err)
 {
-    const cJSON *repeat = json_member(at, "repeat"), *timed = json_member(at, "timed");
+    const cJSON *repeat = json_member(at, "repeat"), *timed = json_member(at, "timed"),
+                *index = json_member(at, "index");
     const bool nests = kind == STEP_GRAPH || kind == STEP_LOOP;
     const char *name = step_rows[kind].key;
     if (parser->in_setup && timed)
@@ -325,7 +345,32 @@ static enum status check_options(enum step_kind kind, const cJSON *at, const str
     if (repeat && !step_forms[kind].repeats)
         return json_fail_key(repeat, err, "a %s step does not repeat%s%s%s", name,
                              nests ? " (its \"repeat\" stands inside \"" : "", nests ? name : "", nests ? "\")" : "");
+    if (index && !step_forms[kind].counts)
+        return json_fail_key(index, err, "a %s step has no index%s", name,
+                             kind == STEP_LOOP ? " (it stands inside \"loop\")" : "");
     return STATUS_OK;
+}
+
+/* Reads a step, graph or loop by its record, with its index in scope. */
+static enum status counted_parse(struct manifest_step *step, const struct record *record, const cJSON *at,
+                                 struct record_in *in, struct err *err)
+{
+    struct manifest_parser *parser = in->context;
+    const cJSON *name = json_member(at, "index"), *repeat = json_member(at, "repeat");
+    int index = -1;
+    enum status status = STATUS_OK;
+    if (name && !repeat)
+        return json_fail_key(name, err, "an index counts repeats: the key 'repeat' is missing");
+    if (name)
+        status = index_open(&index, parser, name, err);
+    if (!status)
+        status = record_parse(step, record, at, in, err);
+    if (!status && name && expr_uses_slot(step->repeat, manifest_index_slot(parser->manifest, index)))
+        status = json_fail(repeat, err, "how often it repeats cannot depend on its own index");
+    index_close(parser, index);
+    if (name)
+        step->index = index;
+    return status;
 }
 
 static enum status step_parse(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
@@ -334,18 +379,19 @@ static enum status step_parse(void *field, const cJSON *at, const struct record_
     struct manifest_parser *parser = in->context;
     struct manifest_step *step = field;
     (void)row;
-    *step = (struct manifest_step){.to = -1, .from = -1, .timed = !parser->in_setup, .at = at};
+    *step = (struct manifest_step){.to = -1, .from = -1, .index = -1, .timed = !parser->in_setup, .at = at};
     enum status status = record_check_keys(&step_record, at, err);
     if (!status)
         status = find_form(&step->kind, at, err);
     if (!status)
         status = check_options(step->kind, at, parser, err);
-    return status ? status : record_parse(step, &step_record, at, in, err);
+    return status ? status : counted_parse(step, &step_record, at, in, err);
 }
 
 static const struct record_field graph_step_rows[] = {
     FIELD_READ("launch", launch, into_launch, RECORD_REQUIRED),
     FIELD_READ("repeat", repeat, into_expr),
+    FIELD_COMMENT("index"),
 };
 static const struct record graph_step_record = {RECORD_TABLE(graph_step_rows)};
 
@@ -356,8 +402,8 @@ static enum status graph_step_parse(void *field, const cJSON *at, const struct r
     const struct manifest_parser *parser = in->context;
     struct manifest_step *step = field;
     (void)row;
-    *step = (struct manifest_step){.timed = !parser->in_setup, .to = -1, .from = -1, .at = at};
-    return record_parse(step, &graph_step_record, at, in, err);
+    *step = (struct manifest_step){.timed = !parser->in_setup, .to = -1, .from = -1, .index = -1, .at = at};
+    return counted_parse(step, &graph_step_record, at, in, err);
 }
 
 /* Of a loop: any steps, but without a say of their own in what is timed. */
@@ -382,6 +428,7 @@ static const struct record_field graph_rows[] = {
 static const struct record graph_record = {RECORD_TABLE(graph_rows)};
 static const struct record_field loop_rows[] = {
     FIELD_READ("repeat", repeat, into_expr),
+    FIELD_COMMENT("index"),
     FIELD_LIST("steps", steps, step_count, loop_steps, RECORD_REQUIRED),
 };
 static const struct record loop_record = {RECORD_TABLE(loop_rows)};
@@ -392,10 +439,14 @@ static enum status into_nest(void *field, const cJSON *at, const struct record_f
                              struct err *err)
 {
     struct manifest_parser *parser = in->context;
-    const struct manifest_step *step = field;
+    struct manifest_step *step = field;
     const cJSON *around = parser->steps;
+    if (parser->loop_depth == MANIFEST_MAX_NESTING)
+        return json_fail(at, err, "more than %d loops in each other", MANIFEST_MAX_NESTING);
     parser->steps = json_member(at, "steps");
-    const enum status status = record_parse(field, row->more, at, in, err);
+    parser->loop_depth++;
+    const enum status status = counted_parse(step, row->more, at, in, err);
+    parser->loop_depth--;
     parser->steps = around;
     return !status && !step->step_count ? json_fail(json_member(at, "steps"), err, "the %s is empty", row->key)
                                         : status;
@@ -441,7 +492,7 @@ enum status into_short_form(void *field, const cJSON *at, const struct record_fi
 {
     struct manifest *manifest = field;
     struct manifest_step *step = arena_alloc(in->arena, sizeof(*step));
-    *step = (struct manifest_step){.kind = STEP_LAUNCH, .timed = true, .to = -1, .from = -1, .at = at};
+    *step = (struct manifest_step){.kind = STEP_LAUNCH, .timed = true, .to = -1, .from = -1, .index = -1, .at = at};
     manifest->steps = step;
     manifest->step_count = 1;
     return into_launch(&step->launch, at, row, in, err);

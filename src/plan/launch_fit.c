@@ -30,12 +30,19 @@ static void differ(struct fit *fit, const char *format, ...)
 
 /* ---- words ---- */
 
+const char *launch_arg_name(const struct manifest *manifest, const struct manifest_arg *arg)
+{
+    return arg->buffer >= 0    ? manifest->buffers[arg->buffer].name
+           : arg->null         ? "null"
+           : arg->member_count ? "struct"
+                               : expr_source(arg->value);
+}
+
 /* "argument 3 'n'": the buffer's name, or the value's expression. */
 static void name_arg(struct text *out, const struct fit *fit, size_t index)
 {
     const struct manifest_arg *spec = fit->launch->args[index].spec;
-    text_addf(out, "argument %zu '%s'", index + 1,
-              spec->buffer >= 0 ? fit->resolved->manifest->buffers[spec->buffer].name : expr_source(spec->value));
+    text_addf(out, "argument %zu '%s'", index + 1, launch_arg_name(fit->resolved->manifest, spec));
 }
 
 static void describe_passed(struct text *out, const struct fit *fit, size_t index)
@@ -45,8 +52,12 @@ static void describe_passed(struct text *out, const struct fit *fit, size_t inde
     struct arena arena = {0};
     struct err err = {0};
     char *type = NULL;
-    if (spec->buffer >= 0) {
-        text_add(out, "a pointer to a buffer");
+    if (spec->buffer >= 0 || spec->null) {
+        text_add(out, spec->null ? "a null pointer" : "a pointer to a buffer");
+        return;
+    }
+    if (spec->member_count) {
+        text_addf(out, "a struct of %u bytes", fit->launch->args[index].size_bytes);
         return;
     }
     if (template_render(&type, spec->type, resolved->manifest, resolved->values, resolved_slots(resolved, &arena),
@@ -79,7 +90,8 @@ static bool knows_pointers(const struct codeobj_kernel *kernel)
 
 static void compare_arg(struct fit *fit, size_t index, bool strict)
 {
-    const bool buffer = fit->launch->args[index].buffer >= 0;
+    const struct manifest_arg *spec = fit->launch->args[index].spec;
+    const bool buffer = spec->buffer >= 0 || spec->null;
     const struct codeobj_arg *arg = &fit->kernel->args[index];
     const uint32_t passed = buffer ? POINTER_BYTES : fit->launch->args[index].size_bytes;
     const bool same_kind = buffer == arg->is_pointer || (buffer && !strict);

@@ -219,7 +219,8 @@ struct resolve {
     struct resolved *resolved;
     const struct manifest *manifest;
     const struct device_facts *device;
-    const double *slots; /* resolved_slots */
+    double *slots;  /* resolved_slots; indexes of steps change while these are resolved */
+    size_t *rounds; /* of indexes so far */
     struct arena *arena;
     struct arena *scratch;
     struct err *err;

@@ -357,6 +357,7 @@ enum status resolve_manifest(struct resolved *resolved, const struct manifest *m
                                     .slots = resolved_slots(&made, scratch),
                                     .arena = arena,
                                     .scratch = scratch,
+                                    .rounds = &(size_t){0},
                                     .err = err};
     enum status status = check_require(&resolve);
     if (!status)

@@ -38,10 +38,93 @@ static enum status resolve_value(struct resolved_arg *arg, const struct resolve 
     return STATUS_OK;
 }
 
+/* ---- structs by value: laid out as in C ---- */
+
+struct layout {
+    const struct resolve *resolve;
+    struct text bytes;
+    struct resolved_struct made;
+};
+
+static enum status resolve_arg(struct resolved_arg *arg, const struct resolve *resolve,
+                               const struct manifest_arg *spec);
+
+/* Each member stands on a multiple of its alignment: of its size, unless it is a struct itself. */
+static void align(struct layout *layout, uint32_t alignment)
+{
+    layout->made.alignment = alignment > layout->made.alignment ? alignment : layout->made.alignment;
+    while (layout->bytes.length % alignment)
+        text_addn(&layout->bytes, "", 1);
+}
+
+static void add_pointer(struct layout *layout, size_t at, int buffer, uint64_t offset)
+{
+    ARENA_PUSH(layout->resolve->arena, layout->made.pointers, layout->made.pointer_count,
+               (struct resolved_pointer){(uint32_t)at, buffer, offset});
+}
+
+static void add_member(struct layout *layout, const struct resolved_arg *arg)
+{
+    static const char zeros[sizeof(void *)];
+    const struct resolved_struct *inner = arg->spec->member_count ? arg->by_value : NULL;
+    align(layout, inner ? inner->alignment : arg->size_bytes);
+    const size_t at = layout->bytes.length;
+    if (arg->buffer >= 0)
+        add_pointer(layout, at, arg->buffer, arg->offset);
+    for (size_t k = 0; inner && k < inner->pointer_count; k++)
+        add_pointer(layout, at + inner->pointers[k].at, inner->pointers[k].buffer, inner->pointers[k].offset);
+    text_addn(&layout->bytes,
+              inner              ? (const char *)inner->bytes
+              : arg->buffer >= 0 ? zeros
+                                 : (const char *)arg->value,
+              arg->size_bytes);
+}
+
+static enum status add_members(struct layout *layout, const struct manifest_arg *spec)
+{
+    for (size_t k = 0; k < spec->member_count; k++) {
+        const struct place place = {spec->members[k].at, "repeat", -1};
+        struct resolved_arg arg = {0};
+        uint64_t repeat = 1;
+        enum status status = resolve_size(&repeat, layout->resolve, spec->members[k].repeat, 1, &place);
+        if (!status)
+            status = resolve_arg(&arg, layout->resolve, &spec->members[k]);
+        if (status)
+            return status;
+        if (repeat > MANIFEST_MAX_STRUCT || layout->bytes.length + repeat * arg.size_bytes > MANIFEST_MAX_STRUCT)
+            return resolve_fail(layout->resolve, &place, "a struct by value of more than %d bytes",
+                                MANIFEST_MAX_STRUCT);
+        for (uint64_t n = 0; n < repeat; n++)
+            add_member(layout, &arg);
+    }
+    align(layout, layout->made.alignment);
+    return STATUS_OK;
+}
+
+static enum status resolve_struct(struct resolved_arg *arg, const struct resolve *resolve,
+                                  const struct manifest_arg *spec)
+{
+    struct layout layout = {.resolve = resolve, .made.alignment = 1};
+    const enum status status = add_members(&layout, spec);
+    if (!status) {
+        arg->size_bytes = (uint32_t)layout.bytes.length;
+        layout.made.bytes = arena_copy(resolve->arena, layout.bytes.data, layout.bytes.length);
+        arg->by_value = arena_copy(resolve->arena, &layout.made, sizeof(layout.made));
+    }
+    text_release(&layout.bytes);
+    return status;
+}
+
 static enum status resolve_arg(struct resolved_arg *arg, const struct resolve *resolve, const struct manifest_arg *spec)
 {
     arg->spec = spec;
     arg->buffer = spec->buffer;
+    if (spec->member_count)
+        return resolve_struct(arg, resolve, spec);
+    if (spec->null) {
+        arg->size_bytes = sizeof(void *);
+        return STATUS_OK;
+    }
     if (spec->buffer < 0)
         return resolve_value(arg, resolve, spec);
     const struct place place = {spec->at, "offset", -1};
@@ -207,30 +290,83 @@ static enum status resolve_step(struct resolved_step *step, const struct resolve
     return STATUS_OK;
 }
 
+/* ---- lists of steps, where each round of an index is a step of its own ---- */
+
+struct step_list {
+    struct resolved_step *items;
+    size_t count;
+};
+
+/* What a step that repeats says so at. */
+static struct place repeat_place(const struct manifest_step *spec)
+{
+    const cJSON *at = spec->kind == STEP_GRAPH  ? inside(spec, "graph")
+                      : spec->kind == STEP_LOOP ? inside(spec, "loop")
+                                                : spec->at;
+    return (struct place){at, "repeat", -1};
+}
+
+static enum status add_steps(struct step_list *list, const struct resolve *resolve, const struct manifest_step *source,
+                             size_t count, const bool *timed);
+
+/* The steps of a loop, one round after the other; they are timed as the loop is. */
+static enum status add_rounds(struct step_list *list, const struct resolve *resolve, const struct manifest_step *spec,
+                              uint64_t rounds)
+{
+    double *index = &resolve->slots[manifest_index_slot(resolve->manifest, spec->index)];
+    enum status status = STATUS_OK;
+    for (uint64_t n = 0; n < rounds && !status; n++) {
+        *index = (double)n;
+        if (spec->kind == STEP_LOOP) {
+            status = add_steps(list, resolve, spec->steps, spec->step_count, &spec->timed);
+            continue;
+        }
+        struct resolved_step step = {.repeat = 1};
+        status = resolve_step(&step, resolve, spec);
+        ARENA_PUSH(resolve->arena, list->items, list->count, step);
+        if (!status && ++*resolve->rounds > MANIFEST_MAX_STEPS) {
+            const struct place place = repeat_place(spec);
+            status =
+                resolve_fail(resolve, &place, "more than %d steps, each round of an index counted", MANIFEST_MAX_STEPS);
+        }
+    }
+    return status;
+}
+
+static enum status add_step(struct step_list *list, const struct resolve *resolve, const struct manifest_step *spec)
+{
+    const struct place place = repeat_place(spec);
+    struct resolved_step step = {.repeat = 1};
+    enum status status = resolve_size(&step.repeat, resolve, spec->repeat, 1, &place);
+    if (status || step.repeat == 0) /* a step that these values switch off: its grid may be 0 as well */
+        return status;
+    if (step.repeat > UINT32_MAX)
+        return resolve_fail(resolve, &place, "a step that repeats %.15g times", (double)step.repeat);
+    if (spec->index >= 0)
+        return add_rounds(list, resolve, spec, step.repeat);
+    status = resolve_step(&step, resolve, spec);
+    ARENA_PUSH(resolve->arena, list->items, list->count, step);
+    return status;
+}
+
+static enum status add_steps(struct step_list *list, const struct resolve *resolve, const struct manifest_step *source,
+                             size_t count, const bool *timed)
+{
+    const size_t first = list->count;
+    enum status status = STATUS_OK;
+    for (size_t k = 0; k < count && !status; k++)
+        status = add_step(list, resolve, &source[k]);
+    for (size_t k = first; timed && k < list->count; k++)
+        list->items[k].timed = *timed;
+    return status;
+}
+
 enum status resolve_steps(struct resolved_step **steps, size_t *count, const struct resolve *resolve,
                           const struct manifest_step *source, size_t source_count)
 {
-    struct resolved_step *resolved = arena_array(resolve->arena, source_count, sizeof(*resolved));
-    size_t used = 0;
-    for (size_t k = 0; k < source_count; k++) {
-        const cJSON *at = source[k].kind == STEP_GRAPH  ? inside(&source[k], "graph")
-                          : source[k].kind == STEP_LOOP ? inside(&source[k], "loop")
-                                                        : source[k].at;
-        uint64_t repeat = 1;
-        enum status status = resolve_size(&repeat, resolve, source[k].repeat, 1, &(struct place){at, "repeat", -1});
-        if (status)
-            return status;
-        if (repeat == 0) /* a step that these values switch off: its grid may be 0 as well */
-            continue;
-        if (repeat > UINT32_MAX)
-            return resolve_fail(resolve, &(struct place){at, "repeat", -1}, "a step that repeats %.15g times",
-                                (double)repeat);
-        resolved[used].repeat = repeat;
-        status = resolve_step(&resolved[used++], resolve, &source[k]);
-        if (status)
-            return status;
-    }
-    *steps = resolved;
-    *count = used;
-    return STATUS_OK;
+    struct step_list list = {0};
+    const enum status status = add_steps(&list, resolve, source, source_count, NULL);
+    *steps = list.items;
+    *count = list.count;
+    return status;
 }

@@ -68,6 +68,17 @@ static void add_device(struct hash *hash, const struct device_info *device)
 
 #define ADD(hash, value) hash_add(hash, &(value), sizeof(value))
 
+static void add_struct(struct hash *hash, const struct resolved_arg *arg)
+{
+    hash_add(hash, arg->by_value->bytes, arg->size_bytes);
+    for (size_t k = 0; k < arg->by_value->pointer_count; k++) {
+        const struct resolved_pointer *pointer = &arg->by_value->pointers[k];
+        ADD(hash, pointer->at);
+        ADD(hash, pointer->buffer);
+        ADD(hash, pointer->offset);
+    }
+}
+
 static void add_launch(struct hash *hash, const struct resolved_launch *launch)
 {
     hash_add_string(hash, launch->symbol);
@@ -79,6 +90,10 @@ static void add_launch(struct hash *hash, const struct resolved_launch *launch)
     for (size_t k = 0; k < launch->arg_count; k++) {
         const struct resolved_arg *arg = &launch->args[k];
         ADD(hash, arg->buffer);
+        if (arg->spec && arg->spec->member_count) {
+            add_struct(hash, arg);
+            continue;
+        }
         ADD(hash, arg->offset);
         hash_add(hash, arg->value, arg->buffer < 0 ? arg->size_bytes : 0);
     }
@@ -116,25 +131,41 @@ static void add_value(struct hash *hash, const struct expr *expr, const double *
     ADD(hash, value);
 }
 
-/* The first elements, and some of the rest. */
-static void add_elements(struct hash *hash, const struct expr *expr, const double *slots, uint64_t count)
+/* In place of a buffer's elements, whose own contents are hashed for themselves: numbers that tell apart which are
+ * read. */
+static void stand_in(double *values, size_t count, size_t array, const void *context)
 {
+    (void)context;
+    for (size_t k = 0; k < count; k++)
+        values[k] = values[k] * 2 + (double)array;
+}
+
+/* The first elements, and some of the rest. */
+static void add_elements(struct hash *hash, const struct expr *expr, const struct resolved *resolved,
+                         const double *slots, uint64_t count)
+{
+    struct arena arena = {0};
+    uint64_t *counts = arena_array(&arena, resolved->buffer_count + 1, sizeof(*counts));
+    const struct expr_arrays arrays = {.counts = counts, .read = stand_in};
     double values[FIRST_ELEMENTS] = {0};
     struct err ignored = {0};
     const size_t first = count < FIRST_ELEMENTS ? (size_t)count : FIRST_ELEMENTS;
-    if (expr_values(values, expr, slots, 0, first, &ignored))
+    for (size_t k = 0; k < resolved->buffer_count; k++)
+        counts[k] = UINT64_MAX;
+    if (expr_values(values, expr, slots, &arrays, 0, first, &ignored))
         hash_add_string(hash, ignored.text);
     hash_add(hash, values, first * sizeof(*values));
     for (size_t k = 0; k < LATER_ELEMENTS && count > FIRST_ELEMENTS; k++) {
         const uint64_t at = FIRST_ELEMENTS + (count - 1 - FIRST_ELEMENTS) / (LATER_ELEMENTS - 1) * k;
-        if (expr_values(values, expr, slots, at, 1, &ignored))
+        if (expr_values(values, expr, slots, &arrays, at, 1, &ignored))
             hash_add_string(hash, ignored.text);
         hash_add(hash, values, sizeof(*values));
     }
+    arena_release(&arena);
 }
 
-static void add_fill(struct hash *hash, const struct fill_spec *fill, enum fill_dist dist, uint64_t count,
-                     const double *slots)
+static void add_fill(struct hash *hash, const struct fill_spec *fill, enum fill_dist dist,
+                     const struct resolved *resolved, uint64_t count, const double *slots)
 {
     const int kinds[] = {(int)fill->kind, (int)dist};
     struct err ignored = {0};
@@ -143,7 +174,7 @@ static void add_fill(struct hash *hash, const struct fill_spec *fill, enum fill_
     for (size_t k = 0; k < FILL_MAX_OPTIONS; k++)
         add_value(hash, fill->options[k], slots);
     if (fill->kind == FILL_EXPR)
-        add_elements(hash, fill->expr, slots, count);
+        add_elements(hash, fill->expr, resolved, slots, count);
     if (fill->kind == FILL_VALUES)
         hash_add(hash, fill->values, fill->value_count * sizeof(*fill->values));
     if (fill->kind == FILL_FILE && hash_add_file(hash, fill->path, &ignored))
@@ -160,7 +191,7 @@ static void add_buffers(struct hash *hash, const struct resolved *resolved)
                                     buffer->space, buffer->device, buffer->spec->role, buffer->spec->reset};
         hash_add_string(hash, buffer->spec->name); /* the seed of its fill comes from it */
         ADD(hash, numbers);
-        add_fill(hash, &buffer->spec->fill, buffer->dist, buffer->count, slots);
+        add_fill(hash, &buffer->spec->fill, buffer->dist, resolved, buffer->count, slots);
     }
     ADD(hash, resolved->work.footprint_bytes);
     arena_release(&arena);
@@ -176,7 +207,7 @@ static void add_expectations(struct hash *hash, const struct resolved *resolved)
     for (size_t k = 0; k < manifest->check.expect_count; k++) {
         const struct expectation *expect = &manifest->check.expect[k];
         ADD(hash, expect->buffer);
-        add_fill(hash, &expect->want, expect->want.dist, resolved->buffers[expect->buffer].count, slots);
+        add_fill(hash, &expect->want, expect->want.dist, resolved, resolved->buffers[expect->buffer].count, slots);
         add_value(hash, expect->abs, slots);
         add_value(hash, expect->rel, slots);
     }

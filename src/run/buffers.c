@@ -272,13 +272,29 @@ static enum status make_buffer(struct ready *ready, size_t buffer, uint64_t seed
         if (!(status = allocate(ready, made, rotation, err)))
             status = write_guards(ready, buffer, rotation, err);
     if (!status && ready->device->ops->executes &&
-        fill_init(&made->fill, &spec, resolved->dtype, resolved->count, ready->slots, rng_derive(seed, name),
-                  &ready->arena, err))
+        fill_init(&made->fill, &spec, resolved->dtype, resolved->count, ready->slots, &ready->arrays,
+                  rng_derive(seed, name), &ready->arena, err))
         status = err_within(err, "buffer '%s'", name);
     for (uint32_t rotation = 0; rotation < ready->rotations && !status; rotation++)
         status = ready_fill(ready, buffer, rotation, err);
     ready->needs_reset = ready->needs_reset || resolved->spec->reset != RESET_NONE;
     return status;
+}
+
+static void read_elements(double *values, size_t count, size_t array, const void *context)
+{
+    const struct ready_buffer *buffers = context;
+    fill_elements(values, &buffers[array].fill, count);
+}
+
+/* Expressions read what a buffer is filled with, whatever launches made of it since. */
+static void offer_elements(struct ready *ready)
+{
+    const struct resolved *resolved = ready->resolved;
+    uint64_t *counts = arena_array(&ready->arena, resolved->buffer_count + 1, sizeof(*counts));
+    for (size_t k = 0; k < resolved->buffer_count; k++)
+        counts[k] = resolved->buffers[k].count;
+    ready->arrays = (struct expr_arrays){.counts = counts, .read = read_elements, .context = ready->buffers};
 }
 
 enum status ready_init(struct ready *ready, struct device *device, const struct resolved *resolved,
@@ -288,6 +304,7 @@ enum status ready_init(struct ready *ready, struct device *device, const struct 
     enum status status = ready_load(ready, err);
     ready->slots = resolved_slots(resolved, &ready->arena);
     ready->buffers = arena_array(&ready->arena, resolved->buffer_count + 1, sizeof(*ready->buffers));
+    offer_elements(ready);
     for (size_t k = 0; k < resolved->buffer_count && !status; k++)
         status = make_buffer(ready, k, seed, err);
     return status ? status : ready_resolve(ready, err);

@@ -44,6 +44,7 @@ struct ready {
     struct device_module **modules;    /* per code of the bound */
     const struct build_result *builds; /* of the plan that the bound is part of */
     struct ready_buffer *buffers;      /* as many as the case has */
+    struct expr_arrays arrays;         /* what they are filled with, for expressions */
     struct ready_step *steps;          /* per rotation: [rotation * step_count + step] */
     struct ready_step *setup;          /* likewise */
     uint32_t rotations;                /* copies of all buffers, at least 1 */

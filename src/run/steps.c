@@ -64,17 +64,18 @@ static enum status check_args(const struct kernel_info *info, const struct resol
                        info->arg_count, launch->arg_count);
     for (size_t k = 0; k < launch->arg_count; k++) {
         const struct resolved_arg *arg = &launch->args[k];
-        const uint32_t size = arg->buffer >= 0 ? (uint32_t)sizeof(void *) : arg->size_bytes;
+        const bool pointer = arg->buffer >= 0 || arg->spec->null;
+        const uint32_t size = arg->size_bytes;
         if (info->sizes_only && info->args[k].size_bytes != size)
             return err_set(err, ERR_CONFIG, "argument %zu of kernel '%s' has %u bytes, the manifest gives %u", k,
                            launch->symbol, info->args[k].size_bytes, size);
         if (info->sizes_only)
             continue;
-        if (info->args[k].size_bytes != size || info->args[k].is_pointer != (arg->buffer >= 0))
+        if (info->args[k].size_bytes != size || info->args[k].is_pointer != pointer)
             return err_set(err, ERR_CONFIG,
                            "argument %zu of kernel '%s' is %s of %u bytes, the manifest gives %s of %u", k,
                            launch->symbol, info->args[k].is_pointer ? "a pointer" : "a value", info->args[k].size_bytes,
-                           arg->buffer >= 0 ? "a pointer" : "a value", size);
+                           pointer ? "a pointer" : "a value", size);
     }
     return STATUS_OK;
 }
@@ -87,6 +88,24 @@ static struct device_module *module_of(const struct ready *ready, size_t code)
     return ready->modules[at];
 }
 
+static uint64_t address(const struct ready *ready, int buffer, uint64_t offset, uint32_t rotation)
+{
+    return (uint64_t)(uintptr_t)((uint8_t *)ready_buffer(ready, (size_t)buffer, rotation) + offset);
+}
+
+/* A struct stands in memory of its own, with pointers to the buffers of this rotation. */
+static void *point_struct(void *made, const struct resolved_arg *arg, struct ready *ready, uint32_t rotation)
+{
+    const struct resolved_struct *by_value = arg->by_value;
+    uint8_t *bytes = made ? made : arena_copy(&ready->arena, by_value->bytes, arg->size_bytes);
+    for (size_t k = 0; k < by_value->pointer_count; k++) {
+        const struct resolved_pointer *pointer = &by_value->pointers[k];
+        const uint64_t value = address(ready, pointer->buffer, pointer->offset, rotation);
+        memcpy(bytes + pointer->at, &value, sizeof(value));
+    }
+    return bytes;
+}
+
 static void point_args(struct ready_step *step, struct ready *ready, uint32_t rotation)
 {
     const struct resolved_launch *resolved = &step->resolved->launch;
@@ -96,9 +115,12 @@ static void point_args(struct ready_step *step, struct ready *ready, uint32_t ro
     }
     for (size_t k = 0; k < resolved->arg_count; k++) {
         const struct resolved_arg *arg = &resolved->args[k];
+        if (arg->spec->member_count) {
+            step->arg_pointers[k] = point_struct(step->arg_pointers[k], arg, ready, rotation);
+            continue;
+        }
         if (arg->buffer >= 0)
-            step->arg_values[k] =
-                (uint64_t)(uintptr_t)((uint8_t *)ready_buffer(ready, (size_t)arg->buffer, rotation) + arg->offset);
+            step->arg_values[k] = address(ready, arg->buffer, arg->offset, rotation);
         else
             memcpy(&step->arg_values[k], arg->value, sizeof(arg->value));
         step->arg_pointers[k] = &step->arg_values[k];

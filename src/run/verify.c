@@ -111,7 +111,7 @@ static enum status check_expectation(const struct checking *checking, const stru
     struct fill want = {0};
     const void *got = NULL;
     struct expect_job job = {.want = &want, .lock = ATOMIC_FLAG_INIT};
-    enum status status = fill_init(&want, &expect->want, buffer->dtype, buffer->count, ready->slots,
+    enum status status = fill_init(&want, &expect->want, buffer->dtype, buffer->count, ready->slots, &ready->arrays,
                                    rng_derive(checking->worker->options->seed, buffer->spec->name), &arena, err);
     if (!status)
         status = tolerance(&job.total.abs, expect->abs, ready->slots, err);

@@ -83,7 +83,10 @@ def readme_steps(home):
               stdout="none differs")
     done = run("run", "scale", "--kernels", ".", "--device", "cpu", home=home)
     check("scale.hsaco is for gfx1100, this device is the CPU" in done.stdout, f"on the CPU: {done.stdout}{done.stderr}")
-    check_run(run("plan", "scale", "--kernels", ".", "--device", "sim:mi300x", home=home), 0, "planned like any other", stdout="1 case (1 ready)")
+    check_run(run("plan", "scale", "--kernels", ".", "--device", "sim:rx7900xtx", home=home), 0, "planned like any other", stdout="1 case (1 ready)")
+    for command in ("plan", "run"):
+        check_run(run(command, "scale", "--kernels", ".", "--device", "sim:mi300x", home=home), 3, f"{command} for another target",
+                  stdout="scale.hsaco is for gfx1100, this device is gfx942")
 
 
 def launch(**more):
@@ -113,7 +116,11 @@ def wrong_manifests(home):
         (home / "k/store.json").write_text(json.dumps(manifest))
         done = run("check", "store", "--kernels", "k", "--arch", "gfx942", home=home, **CLANG)
         check_run(done, 2 if wanted else 0, f"check: {what}", stdout=wanted)
-        if not wanted or "gone" in wanted or "JSON" in wanted:
+        unusable = what in ("symbol", "missing", "garbage")
+        for command in (("plan",), ("run", "--device", "hip:0"), ("run",)) if unusable else ():
+            check_run(run(*command, *([] if "--device" in command else ["--device", "sim:mi300x"]), "store", "--kernels", "k", home=home,
+                          ROOFTILE_HIP_LIBRARY=str(DOUBLES / "libfake_hip.so"), **CLANG), 2, f"{command[0]}: {what}", stderr=wanted)
+        if not wanted or unusable:
             continue
         done = run_fake(home, "libfake_hip.so")
         result = load(home / "r.json")["cases"][0]

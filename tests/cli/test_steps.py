@@ -32,6 +32,37 @@ extern "C" __global__ void bump(uint32_t *counter, uint32_t n)
         counter[i] += FACTOR;
 }
 KERNEL_EXPORT(bump)
+#elif PART == 4
+extern "C" __global__ void exchange(uint32_t *a, uint32_t n, uint32_t run, uint32_t far)
+{
+    const uint32_t i = blockIdx.x * blockDim.x + threadIdx.x, k = i ^ far;
+    if (i >= n || k <= i)
+        return;
+    const uint32_t x = a[i], y = a[k];
+    if ((i & run) ? x < y : x > y) {
+        a[i] = y;
+        a[k] = x;
+    }
+}
+KERNEL_EXPORT(exchange)
+#elif PART == 5
+struct gather {
+    float *to;
+    const uint16_t *scale; /* one, as long as the others are not */
+    struct {
+        const float *from;
+        uint8_t kind;
+    } source;
+    uint32_t n;
+    double more[40];
+};
+extern "C" __global__ void gather(gather by_value, const uint32_t *index, const float *none)
+{
+    const uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < by_value.n)
+        by_value.to[i] = none || by_value.source.kind != 7 ? -1.0f : by_value.source.from[index[i]] + (float)by_value.more[39] * *by_value.scale;
+}
+KERNEL_EXPORT(gather)
 #endif
 """
 
@@ -106,13 +137,30 @@ MORE = [
     counter_manifest("fresh", [{"alloc": "counter", "timed": False}, {"fill": {"buffer": "counter", "byte": 0}, "timed": False}, plain_launch()]),
     counter_manifest("backwards", [plain_launch(), {"load": True}], "4", "inout", fill="0"),
 ]
+# A bitonic sort: a loop whose rounds launch once more each time; and all that an argument can be.
+SORT = manifest(
+    "sort", [{"loop": {"repeat": "log2(n)", "index": "s", "steps": [
+        {"repeat": "s + 1", "index": "r", "launch": launch("exchange", ["out"], defines={"PART": "4"})},
+        {"copy": {"to": "copy", "from": "out"}}]}}],
+    {"out": buffer("inout", fill="i * 797 % n", reset="fill")}, {"out": "i", "in": "i"}, setup=[], params={"n": 4096})
+SORT["buffers"] = {name: SORT["buffers"][name] for name in ("copy", "out")}
+SORT["steps"][0]["loop"]["steps"][0]["launch"]["args"] += [{"value": "2 << s", "type": "u32"}, {"value": "1 << s - r", "type": "u32"}]
+SORT |= {"check": {"params": {"n": 256}, "expect": {"out": "i"}}, "variants": [], "code": {"source": "parts.hip"}}
+GATHER = {
+    "name": "gather", "summary": "a struct by value and a null pointer", "params": {"n": 1000}, "code": {"source": "parts.hip", "symbol": "gather", "defines": {"PART": "5"}},
+    "buffers": {"raw": {"type": "f32", "count": "n", "role": "temp", "fill": "xor(i, 5) & 0xff"}, "from": {"type": "f32", "count": "n", "role": "in", "fill": "raw[n - 1 - i]"},
+                "scale": {"type": "u16", "count": "8", "role": "in", "fill": "i + 1"}, "index": buffer("in", fill={"gen": "permutation"}), "to": {"type": "f32", "count": "n", "role": "out"}},
+    "launch": {"grid": ["ceil_div(n, 64)"], "block": [64], "args": [
+        {"struct": ["to", {"buffer": "scale", "offset": "4"}, {"struct": ["from", {"value": "7", "type": "u8"}]}, {"value": "n", "type": "u32"},
+                    {"value": "0", "type": "f64", "repeat": "39"}, {"value": "0.5", "type": "f64"}]}, "index", None]},
+    "work": {"items": "n"}, "check": {"params": {"n": 70}, "expect": {"to": "from[index[i]] + 0.5 * scale[2]"}}}
 FAST = ["--kernels", "k", "--device", "cpu:threads=2", "--quick", "--min-time", "2ms", "--max-time", "40ms"]
 
 
 def write_kernels(home):
     (home / "k").mkdir()
     (home / "k/parts.hip").write_text(SOURCE)
-    for described in MANIFESTS + MORE:
+    for described in MANIFESTS + MORE + [SORT, GATHER]:
         (home / "k" / (described["name"] + ".json")).write_text(json.dumps(described, indent=1))
 
 
@@ -195,6 +243,27 @@ def beside_launches(home):
     check_run(run("run", "backwards", *FAST, home=home), 2, "a launch before load", stderr="a launch stands before the load step")
 
 
+def indexes_and_structs(home):
+    """Steps that count their rounds, verified; the same kernels on every rotation of their buffers; faults are seen."""
+    for case in cases_of(home, "sort", "gather") + cases_of(home, "gather", "--cache-mode", "rotate", "--set", "n=128Ki"):
+        verified(case, 1000)
+    check_run(run("check", "sort", "gather", "--inject-faults", "--kernels", "k", "--device", "cpu:threads=2", home=home), 0, "faults",
+              stdout=["one changed output element: noticed in 2 kernels, unnoticed in 0", "one changed input element: noticed in 2 kernels, unnoticed in 0"])
+    done = run("check", "sort", "gather", "--kernels", "k", "--arch", "gfx942", home=home)
+    check_run(done, 0, "arguments", stdout="none differs")
+    for what, change, said in (
+            ("long", {"value": "0", "type": "f64", "repeat": "40"}, "the manifest passes a struct of 368 bytes, the kernel takes 360 (by value)"),
+            ("huge", {"value": "0", "type": "f64", "repeat": "1Mi"}, "a struct by value of more than 65536 bytes")):
+        broken = json.loads(json.dumps(GATHER | {"name": what}))
+        broken["launch"]["args"][0]["struct"][4] = change
+        (home / f"k/{what}.json").write_text(json.dumps(broken))
+        check_run(run("check", what, "--kernels", "k", "--arch", "gfx942", home=home), 2, what, stdout=said)
+    many = json.loads(json.dumps(SORT | {"name": "many"}).replace("s + 1", "n * 100").replace("1 << s - r", "1"))
+    (home / "k/many.json").write_text(json.dumps(many))
+    for kernel, n, said in (("sort", 3, "'log2(n)' is 1.58496250072116, not a whole number"), ("many", 4096, "more than 65536 steps, each round of an index counted")):
+        check_run(run("plan", kernel, "--kernels", "k", "--device", "cpu", "--set", f"n={n}", home=home), 2, f"{kernel}, n={n}", stdout=said)
+
+
 def faults(home):
     """A launch that does not compile, or whose symbol is not in its own code object, is its case's fault alone."""
     cases = {c["kernel"]: c for c in cases_of(home, "broken", "elsewhere", "pair", code=1)}
@@ -208,4 +277,4 @@ def faults(home):
 
 
 if __name__ == "__main__":
-    main(write_kernels, sweeps, timers, cache_modes, beside_launches, faults)
+    main(write_kernels, sweeps, timers, cache_modes, beside_launches, indexes_and_structs, faults)

@@ -28,7 +28,15 @@ static struct expr_names names_with(bool has_index)
     static const char *const lists[] = {"l"};
     static const struct expr_constant constants[] = {{"f16", 2}};
     static const struct expr_function functions[] = {{"f", 2, product}};
-    return (struct expr_names){variables, 3, lists, 1, constants, 1, functions, 1, has_index, NULL};
+    return (struct expr_names){.variables = variables,
+                               .variable_count = 3,
+                               .lists = lists,
+                               .list_count = 1,
+                               .constants = constants,
+                               .constant_count = 1,
+                               .functions = functions,
+                               .function_count = 1,
+                               .has_index = has_index};
 }
 
 /* Block values equal single values, found by offering the index a second time as the variable `i`; a period that the
@@ -36,7 +44,7 @@ static struct expr_names names_with(bool has_index)
 static void compare(const struct expr *indexed, const struct expr *plain, struct err *err)
 {
     double slots[] = {3, -2.5, 0, 60, 30, 3}, values[TOTAL];
-    const enum status status = expr_values(values, indexed, slots, 0, TOTAL, err);
+    const enum status status = expr_values(values, indexed, slots, NULL, 0, TOTAL, err);
     size_t k = 0;
     for (; k < TOTAL; k++) {
         double value;

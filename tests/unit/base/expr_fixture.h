@@ -34,8 +34,18 @@ static const char *const variables[] = {"n", "block", "device.arch", "zero"};
 static const char *const lists[] = {"lens", "experts"};
 static const struct expr_constant constants[] = {{"f16", 2}, {"gfx942", 942}};
 static const struct expr_function functions[] = {{"bytes", 1, double_it}, {"four", 4, four}};
-static const struct expr_names names = {variables, COUNT(variables), lists, COUNT(lists), constants, COUNT(constants),
-                                        functions, COUNT(functions), true,  NULL};
+static const char *const arrays[] = {"x", "index"};
+static const struct expr_names names = {.variables = variables,
+                                        .variable_count = COUNT(variables),
+                                        .lists = lists,
+                                        .list_count = COUNT(lists),
+                                        .constants = constants,
+                                        .constant_count = COUNT(constants),
+                                        .functions = functions,
+                                        .function_count = COUNT(functions),
+                                        .arrays = arrays,
+                                        .array_count = COUNT(arrays),
+                                        .has_index = true};
 static const double slots[] = {100, 256, 942, 0, /* lens */ 60, 30, 3, /* experts */ 8, 8, 1};
 
 struct fixture {

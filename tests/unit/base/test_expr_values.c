@@ -23,7 +23,7 @@ static void expect_block(struct fixture *f, const char *source, uint64_t first, 
 {
     double *values = malloc(count * sizeof(*values));
     const struct expr *expr = compile(f, source);
-    const enum status status = expr_values(values, expr, slots, first, count, &f->err);
+    const enum status status = expr_values(values, expr, slots, NULL, first, count, &f->err);
     bool failed = false;
     for (size_t k = 0; k < count && !failed; k++) {
         enum status alone;
@@ -157,11 +157,11 @@ static void blocks_join_seamlessly(void **state)
     const char *const sources[] = {"i % 7 + 3 * (i % 5)", "i > 2500 ? 1 / (i - 2500) : i", deep.data, "n"};
     for (size_t s = 0; s < COUNT(sources); s++) {
         const struct expr *expr = compile(f, sources[s]);
-        assert_int_equal(expr_values(whole, expr, slots, 0, TOTAL, &f->err), STATUS_OK);
+        assert_int_equal(expr_values(whole, expr, slots, NULL, 0, TOTAL, &f->err), STATUS_OK);
         for (size_t length = 1; length < TOTAL; length = length * 3 + 1)
             for (size_t at = 0; at < TOTAL; at += length) {
                 const size_t count = TOTAL - at < length ? TOTAL - at : length;
-                assert_int_equal(expr_values(part + at, expr, slots, at, count, &f->err), STATUS_OK);
+                assert_int_equal(expr_values(part + at, expr, slots, NULL, at, count, &f->err), STATUS_OK);
             }
         assert_memory_equal(whole, part, sizeof(whole));
     }
@@ -188,10 +188,55 @@ static void blocks_name_the_index_of_an_error(void **state)
     };
     for (size_t k = 0; k < COUNT(cases); k++) {
         const struct expr *expr = compile(f, cases[k].source);
-        assert_int_equal(expr_values(values, expr, slots, cases[k].first, COUNT(values), &f->err), ERR_CONFIG);
+        assert_int_equal(expr_values(values, expr, slots, NULL, cases[k].first, COUNT(values), &f->err), ERR_CONFIG);
         assert_string_equal(f->err.text, cases[k].message);
     }
-    assert_int_equal(expr_values(NULL, compile(f, "1 / zero"), slots, 0, 0, &f->err), STATUS_OK);
+    assert_int_equal(expr_values(NULL, compile(f, "1 / zero"), slots, NULL, 0, 0, &f->err), STATUS_OK);
+}
+
+/* x holds 10, 11, ... 13; index 3, 0, 1, 2, NaN. */
+static void read(double *values, size_t count, size_t array, const void *context)
+{
+    static const double held[][5] = {{10, 11, 12, 13}, {3, 0, 1, 2, (double)NAN}};
+    (void)context;
+    for (size_t k = 0; k < count; k++)
+        values[k] = held[array][(size_t)values[k]];
+}
+
+static void elements_of_arrays(void **state)
+{
+    static const uint64_t counts[] = {4, 5};
+    static const struct expr_arrays contents = {.counts = counts, .read = read};
+    static const struct {
+        const char *source;
+        double values[4];    /* for i from 0 on */
+        const char *message; /* NULL: none */
+    } cases[] = {
+        {"x[i]", {10, 11, 12, 13}, NULL},
+        {"x[3 - i] * 2", {26, 24, 22, 20}, NULL},
+        {"x[index[i]]", {13, 10, 11, 12}, NULL},
+        {"x[i & 1] + index[1]", {10, 11, 10, 11}, NULL},
+        {"x[2]", {12, 12, 12, 12}, NULL},
+        {"i < 3 ? x[i + 1] : 0", {11, 12, 13, 0}, NULL},
+        {"x[i + 1]", {0}, "i = 3: 'x' has 4 elements and no number 4 at column 1"},
+        {"x[i - 1]", {0}, "i = 0: 'x' has 4 elements and no number -1 at column 1"},
+        {"2 + x[i / 2]", {0}, "i = 1: 'x' has 4 elements and no number 0.5 at column 5"},
+        {"index[i + 1]", {0}, "i = 3: element 4 of 'index' is not a finite number at column 1"},
+    };
+    struct fixture *f = *state;
+    for (size_t k = 0; k < COUNT(cases); k++) {
+        const struct expr *expr = compile(f, cases[k].source);
+        double values[4];
+        const enum status status = expr_values(values, expr, slots, &contents, 0, COUNT(values), &f->err);
+        assert_int_equal(status, cases[k].message ? ERR_CONFIG : STATUS_OK);
+        if (cases[k].message)
+            assert_string_equal(f->err.text, cases[k].message);
+        else
+            assert_memory_equal(values, cases[k].values, sizeof(values));
+    }
+    assert_true(expr_uses_array(compile(f, "i + index[0]"), 1) && !expr_uses_array(compile(f, "i + index[0]"), 0));
+    assert_int_equal(expr_period(compile(f, "x[i % 4] + i % 3"), slots, 100), 12);
+    assert_int_equal(expr_period(compile(f, "x[i]"), slots, 100), 0);
 }
 
 static void remainders_are_exact(void **state)
@@ -205,7 +250,8 @@ static void remainders_are_exact(void **state)
             struct text text = {0};
             text_addf(&text, "i %% %s", divisors[d]);
             const uint64_t divisor = strtoull(divisors[d], NULL, 10);
-            assert_int_equal(expr_values(values, compile(f, text.data), NULL, firsts[s], COUNT(values), &f->err), 0);
+            assert_int_equal(expr_values(values, compile(f, text.data), NULL, NULL, firsts[s], COUNT(values), &f->err),
+                             0);
             for (size_t k = 0; k < COUNT(values); k++)
                 assert_true(values[k] == (double)((firsts[s] + k) % divisor));
             text_release(&text);
@@ -276,7 +322,7 @@ static void finds_periods(void **state)
                      (unsigned long long)cases[k].period);
         if (!period || period > 2048)
             continue;
-        assert_int_equal(expr_values(values, expr, slots, 0, COUNT(values), &f->err), STATUS_OK);
+        assert_int_equal(expr_values(values, expr, slots, NULL, 0, COUNT(values), &f->err), STATUS_OK);
         assert_memory_equal(values, values + period, (COUNT(values) - period) * sizeof(*values));
     }
     assert_int_equal(expr_period(compile(f, "i % 7 + i % 5"), slots, 35), 35);
@@ -305,7 +351,7 @@ static void random_periods_hold(void **state)
         add_random(&text, &random, 1 + (int)roll(&random, 5));
         const struct expr *expr = compile(f, text.data);
         const uint64_t period = expr_period(expr, slots, TOTAL / 2);
-        if (strchr(text.data, 'i') && period && !expr_values(values, expr, slots, 0, TOTAL, &f->err)) {
+        if (strchr(text.data, 'i') && period && !expr_values(values, expr, slots, NULL, 0, TOTAL, &f->err)) {
             held++;
             if (!repeats(values, TOTAL, period))
                 fail_msg("%s has no period %zu", text.data, (size_t)period);
@@ -321,9 +367,13 @@ static void random_periods_hold(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(blocks_equal_single_values), TEST(random_blocks_equal_single_values),
-        TEST(blocks_join_seamlessly),     TEST(blocks_name_the_index_of_an_error),
-        TEST(remainders_are_exact),       TEST(finds_periods),
+        TEST(blocks_equal_single_values),
+        TEST(random_blocks_equal_single_values),
+        TEST(blocks_join_seamlessly),
+        TEST(blocks_name_the_index_of_an_error),
+        TEST(elements_of_arrays),
+        TEST(remainders_are_exact),
+        TEST(finds_periods),
         TEST(random_periods_hold),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -38,7 +38,7 @@ static const struct expr *compiled(struct bench *bench, const char *source)
 static void start(struct bench *bench, struct fill_spec spec, enum dtype dtype, uint64_t count, uint64_t seed)
 {
     *bench = (struct bench){.arena = bench->arena};
-    if (fill_init(&bench->fill, &spec, dtype, count, slots, seed, &bench->arena, &bench->err))
+    if (fill_init(&bench->fill, &spec, dtype, count, slots, NULL, seed, &bench->arena, &bench->err))
         fail_msg("%s", bench->err.text);
 }
 
@@ -399,11 +399,13 @@ static void file_gives_its_bytes(void **state)
     assert_memory_equal(part, content + 1234, sizeof(part));
     assert_near(values_of(&bench)[2999], content[2999], 0);
     const struct fill_spec spec = {.kind = FILL_FILE, .path = path};
-    assert_int_equal(fill_init(&bench.fill, &spec, DTYPE_U16, 3001, slots, SEED, &bench.arena, &bench.err), ERR_CONFIG);
+    assert_int_equal(fill_init(&bench.fill, &spec, DTYPE_U16, 3001, slots, NULL, SEED, &bench.arena, &bench.err),
+                     ERR_CONFIG);
     assert_non_null(strstr(bench.err.text, "has 6000 bytes, the buffer 6002"));
-    assert_int_equal(fill_init(&bench.fill, &spec, DTYPE_U16, 2999, slots, SEED, &bench.arena, &bench.err), ERR_CONFIG);
+    assert_int_equal(fill_init(&bench.fill, &spec, DTYPE_U16, 2999, slots, NULL, SEED, &bench.arena, &bench.err),
+                     ERR_CONFIG);
     unlink(path);
-    assert_int_not_equal(fill_init(&bench.fill, &spec, DTYPE_U16, 3000, slots, SEED, &bench.arena, &bench.err),
+    assert_int_not_equal(fill_init(&bench.fill, &spec, DTYPE_U16, 3000, slots, NULL, SEED, &bench.arena, &bench.err),
                          STATUS_OK);
     arena_release(&bench.arena);
 }
@@ -448,7 +450,7 @@ static void periodic_equals_computed(void **state)
         const double *values = values_of(&bench);
         double want[1000];
         for (uint64_t first = 0; first < 30000; first += 1000) {
-            assert_int_equal(expr_values(want, bench.fill.expr, slots, first, 1000, &bench.err), STATUS_OK);
+            assert_int_equal(expr_values(want, bench.fill.expr, slots, NULL, first, 1000, &bench.err), STATUS_OK);
             assert_memory_equal(want, values + first, sizeof(want));
         }
         arena_release(&bench.arena);
@@ -587,7 +589,7 @@ static void what_cannot_be_is_said(void **state)
         if (cases[c].third)
             spec.options[2] = compiled(&bench, cases[c].third);
         enum status status =
-            fill_init(&bench.fill, &spec, cases[c].dtype, cases[c].count, slots, SEED, &bench.arena, &bench.err);
+            fill_init(&bench.fill, &spec, cases[c].dtype, cases[c].count, slots, NULL, SEED, &bench.arena, &bench.err);
         if (!status)
             status = fill_range(&bench.fill, out, 0, cases[c].count, &bench.err);
         if (status != ERR_CONFIG || !strstr(bench.err.text, cases[c].text))

@@ -300,7 +300,8 @@ static void slots(void **state)
         numbers[k] = (double)k + 1;
     memcpy(&facts, numbers, sizeof(numbers));
     static const double before[] = {1024, DTYPE_F32, 256, 0, 0, 4, 0, 0}; /* parameters */
-    static const double behind[] = {12, 0, -6, -2, 2}; /* x and runs, and the list's sum, max and length */
+    /* x and runs, the indexes of steps, and the list's sum, max and length */
+    static const double behind[] = {12, 0, 0, 0, 0, 0, -6, -2, 2};
     double got[COUNT_OF(before) + MANIFEST_DEVICE_NAMES + COUNT_OF(behind)];
     assert_int_equal(manifest_slot_count(m), COUNT_OF(got));
     manifest_slots(got, m, values, &facts, 12);
@@ -619,7 +620,10 @@ static void buffer_mistakes(void **state)
         {"'b', 'c',", "'b', 'c', 'n',",
          "/launch/args/3: 'n' is a parameter: write { \"value\": \"n\", \"type\": ... }"},
         {"'b', 'c',", "'b', 'c', 3,",
-         "/launch/args/3: must be a buffer's name, {\"buffer\": ...} or {\"value\": ...}, not a number"},
+         "/launch/args/3: must be a buffer's name, {\"buffer\": ...}, {\"value\": ...}, {\"struct\": [...]} or null "
+         "(a null pointer), not a number"},
+        {"'b', 'c',", "'b', 'c', { 'struct': [] },", "/launch/args/3/struct: the list is empty"},
+        {"'b', 'c',", "'b', 'c', { 'struct': ['b', 'd'] },", "/launch/args/3/struct/1: unknown buffer 'd'; did you mean 'a'?"},
         {"'b', 'c',", "'b', { 'buffer': 'c', 'ofset': '3' },",
          "/launch/args/2/ofset: unknown key; did you mean 'offset'?"},
         {", 'type': 'u64'", "", "/launch/args/4: the key 'type' is missing"},
@@ -688,6 +692,23 @@ static void step_mistakes(void **state)
          "/steps/5/loop/steps/0/wait: no step records event 'z'; did you mean 'x'?"},
         {"{ 'sync': true }", "{ 'repeat': 2, 'loop': { 'steps': [ { 'sync': true } ] } }",
          "/steps/5/repeat: a loop step does not repeat (its \"repeat\" stands inside \"loop\")"},
+        {"{ 'sync': true }", "{ 'sync': true, 'index': 'k' }", "/steps/5/index: a sync step has no index"},
+        {"{ 'sync': true }", "{ 'fill': { 'buffer': 'g', 'byte': 0 }, 'index': 'k' }",
+         "/steps/5/index: an index counts repeats: the key 'repeat' is missing"},
+        {"{ 'sync': true }", "{ 'fill': { 'buffer': 'g', 'byte': 0, 'bytes': 'k' }, 'repeat': 'k + 1', 'index': 'k' }",
+         "/steps/5/repeat: how often it repeats cannot depend on its own index"},
+        {"{ 'sync': true }", "{ 'fill': { 'buffer': 'g', 'byte': 0 }, 'repeat': 2, 'index': 'n' }",
+         "/steps/5/index: 'n' is a parameter or sub-expression already"},
+        {"{ 'sync': true }", "{ 'fill': { 'buffer': 'g', 'byte': 0 }, 'repeat': 2, 'index': '2k' }",
+         "/steps/5/index: must be a name: letters, digits and '_', and no digit first"},
+        {"{ 'sync': true }",
+         "{ 'fill': { 'buffer': 'g', 'byte': 0 }, 'repeat': 2, 'index': 'k' }, { 'fill': { 'buffer': 'g', 'byte': 0, "
+         "'bytes': 'k' } }",
+         "/steps/6/fill/bytes: in \"k\": unknown name 'k' at column 1; did you mean 'n'?"},
+        {"{ 'sync': true }",
+         "{ 'loop': { 'repeat': 2, 'index': 'k', 'steps': [ { 'fill': { 'buffer': 'g', 'byte': 0 }, 'repeat': 2, "
+         "'index': 'k' } ] } }",
+         "/steps/5/loop/steps/0/index: 'k' counts a loop around this already"},
         {"'expr': 'x / n'", "'expr': 'x / n', 'expect': 'x'",
          "/metrics/cycles_per_step/expect: in \"x\": 'x' is the reduced value of a metric and unknown here"},
         {"'count': 'sum(lens)'", "'count': 'runs'",
