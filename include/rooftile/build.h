@@ -113,8 +113,8 @@ enum status build_all(struct build_result *results, const struct build_request *
                       const struct build_options *options, struct arena *arena, struct err *err);
 
 /* What others compiled: the file of a request for an image, and whether its target can load it. ERR_UNSUPPORTED "X is
- * for gfx942, this device is gfx1100"; else as codeobj_read. *file is NULL where a library of the processor holds no GPU
- * code. */
+ * for gfx942, this device is gfx1100"; else as codeobj_read. *file is NULL where a library of the processor holds no
+ * GPU code. */
 struct codeobj_file;
 enum status build_image(const struct codeobj_file **file, const struct build_request *request, struct arena *arena,
                         struct err *err);

@@ -9,15 +9,16 @@
  *
  * Names may contain dots (device.arch). Numbers may carry Ki Mi Gi Ti or k M G T, or be hexadecimal (0xff). Bits are
  * those of whole numbers up to 2^53, in two's complement, and bind closer than comparisons (a & 1 == 0 asks for the
- * last bit); whatever else is an error. name[index] is an element of an array, see struct expr_arrays. `%` is fmod with the sign of the
- * dividend. Truth is non-zero; comparisons give 1 or 0; && || ?: evaluate only what they need. Assignment, strings,
- * commas outside calls, unknown names and wrong argument counts are errors at compile time with their column; division
- * or remainder by zero and results that are not finite are errors at evaluation: never a silent infinity. -2^2 is -4,
- * and comparisons do not chain (1 < n < 3 is an error). Nesting is limited to 200 levels, the source to 64 KiB.
+ * last bit); whatever else is an error. name[index] is an element of an array, see struct expr_arrays. `%` is fmod with
+ * the sign of the dividend. Truth is non-zero; comparisons give 1 or 0; && || ?: evaluate only what they need.
+ * Assignment, strings, commas outside calls, unknown names and wrong argument counts are errors at compile time with
+ * their column; division or remainder by zero and results that are not finite are errors at evaluation: never a silent
+ * infinity. -2^2 is -4, and comparisons do not chain (1 < n < 3 is an error). Nesting is limited to 200 levels, the
+ * source to 64 KiB.
  *
  * Built-in functions: min max (any count), abs floor ceil round sqrt exp log log2 log10 sin cos pow ceil_div(a, b)
- * round_up(a, b) xor(a, b) is_pow2(a) clamp(x, lo, hi) harmonic(n, s), which is 1 + 2^-s + ... + n^-s for whole n up to a
- * million; and of a list parameter: sum(list) max(list) len(list).
+ * round_up(a, b) xor(a, b) is_pow2(a) clamp(x, lo, hi) harmonic(n, s), which is 1 + 2^-s + ... + n^-s for whole n up to
+ * a million; and of a list parameter: sum(list) max(list) len(list).
  *
  * One grammar, one program, one evaluator, which works on blocks of elements per operation so that fills and
  * expectations are fast; a single value is a block of one.
@@ -85,8 +86,8 @@ enum status expr_eval(double *value, const struct expr *expr, const double *slot
 
 /* values[k] = expression at i = first + k, for k < count; i stays below 2^53. No allocation, no locks, safe from
  * several threads; about 80 KiB of stack. An element whose value is not finite (division by zero) is an error that
- * names its i; what `values` holds then is unspecified. `arrays` may be NULL where the expression reads none. Equal to expr_eval element by element, but for the sign of
- * zeros. */
+ * names its i; what `values` holds then is unspecified. `arrays` may be NULL where the expression reads none. Equal to
+ * expr_eval element by element, but for the sign of zeros. */
 enum status expr_values(double *values, const struct expr *expr, const double *slots, const struct expr_arrays *arrays,
                         uint64_t first, size_t count, struct err *err);
 

@@ -89,10 +89,10 @@
  * flops, too, one each).
  *
  * `launch` is short for one timed step; steps are timed unless they say otherwise. A graph holds launches only, a loop
- * any step but load, alloc and graph. Every step but sync takes "repeat", and so does an argument that is a
- * value: 0 leaves it out. A launch, copy, fill or loop that repeats may name an "index": it counts 0, 1, ... and can be
- * used in every expression of that step (grid, values, offsets, the repeats of steps inside), so that a sort or a
- * triangular solve is a few lines. `load` loads the code anew: where the steps have one, the code is unloaded, untimed, before
+ * any step but load, alloc and graph. Every step but sync takes "repeat", and so does an argument that is a value: 0
+ * leaves it out. A launch, copy, fill or loop that repeats may name an "index": it counts 0, 1, ... and can be used in
+ * every expression of that step (grid, values, offsets, the repeats of steps inside), so that a sort or a triangular
+ * solve is a few lines. `load` loads the code anew: where the steps have one, the code is unloaded, untimed, before
  * they run, so no launch may stand before it. `alloc` gives a buffer other memory, of undefined content; work under way
  * is waited for first. "cooperative": all workgroups run at once, so they may wait for each other (require
  * device.cooperative). `block` and `grid` take 1 to 3 expressions. `work` counts the algorithm's minimum for ONE pass
@@ -117,6 +117,7 @@
 #include "rooftile/dtype.h"
 #include "rooftile/err.h"
 #include "rooftile/expr.h"
+#include "rooftile/fill_spec.h"
 #include "rooftile/json.h"
 #include "rooftile/param.h"
 #include "rooftile/target_facts.h"
@@ -137,82 +138,6 @@ enum buffer_space {
     BUFFER_SPACES
 };
 extern const char *const buffer_space_names[BUFFER_SPACES]; /* "device" "pinned" ... */
-
-/* Generators are rows of one C table (generator_table in manifest_fill.c gives names and options; run/fill.c makes
- * them):
- *   expr                     a value per element, expression in i
- *   zeros
- *   uniform  low high pairs  [low, high), float or integer
- *   normal   mean sd pairs   of both: with pairs 1 an odd element equals the even one before it, with -1 it is its
- *                            negative, so that sums of products cancel; 0: all are drawn
- *   ring     stride          one random cycle through all slots of `stride` bytes (pointer chase). The element at slot
- *                            s holds the ELEMENT index of the next slot; elements between slots are 0. Sattolo's
- *                            algorithm.
- *   permutation              0..count-1 shuffled
- *   index    bound dist ...  indices below `bound`: dist uniform | zipf (s) | blocked (block) | permutation (each once;
- *                            count <= bound)
- *   offsets  total dist ...  count values: 0, then prefix sums of count-1 lengths that add to `total`
- *   values   values          a list, repeated
- *   file     path            raw bytes relative to the manifest, exactly the buffer's size
- * All take an optional "seed"; the run's --seed and the buffer's name give the default. A buffer's "dist" may be a
- * template, "{dist}" with a parameter of that name, so that it can be swept: options of every dist it might become may
- * then stand beside it. */
-enum fill_kind {
-    FILL_NONE,
-    FILL_EXPR,
-    FILL_ZEROS,
-    FILL_UNIFORM,
-    FILL_NORMAL,
-    FILL_RING,
-    FILL_PERMUTATION,
-    FILL_INDEX,
-    FILL_OFFSETS,
-    FILL_VALUES,
-    FILL_FILE
-};
-enum fill_dist { DIST_UNIFORM, DIST_ZIPF, DIST_BLOCKED, DIST_EQUAL, DIST_SKEWED, DIST_PERMUTATION };
-#define FILL_MAX_OPTIONS 4
-/* Where a generator's options stand in fill_spec.options. */
-enum {
-    FILL_LOW = 0,
-    FILL_HIGH = 1, /* uniform */
-    FILL_MEAN = 0,
-    FILL_SD = 1,     /* normal */
-    FILL_PAIRS = 2,  /* uniform, normal */
-    FILL_STRIDE = 0, /* ring */
-    FILL_BOUND = 0,
-    FILL_S = 1,
-    FILL_BLOCK = 2, /* index */
-    FILL_TOTAL = 0,
-    FILL_SKEW = 1 /* offsets: lengths fall as rank^-skew with dist skewed */
-};
-struct fill_option {
-    const char *name;
-    bool required;
-    double fallback; /* when it is absent */
-    unsigned dists;  /* the option belongs to these distributions only (bits as in struct generator); 0: to all */
-};
-struct generator {
-    const char *name;
-    enum fill_kind kind;
-    struct fill_option options[FILL_MAX_OPTIONS]; /* up to the first without a name */
-    unsigned dists;                               /* bit 1 << enum fill_dist for each it knows; 0: takes no "dist" */
-    enum fill_dist dist;                          /* when "dist" is absent */
-};
-const struct generator *generator_of(enum fill_kind kind); /* NULL for FILL_NONE and FILL_EXPR */
-/* The generator's distribution of this name. ERR_CONFIG names those it knows. */
-enum status generator_dist(enum fill_dist *dist, const struct generator *generator, const char *name, struct err *err);
-struct fill_spec {
-    enum fill_kind kind;
-    const struct expr *expr;                      /* FILL_EXPR */
-    const struct expr *options[FILL_MAX_OPTIONS]; /* in the order of the generator's row; NULL = default */
-    enum fill_dist dist;
-    const struct text_template *dist_text; /* the dist of a case, see resolved_buffer; NULL: `dist` it is */
-    const double *values;                  /* FILL_VALUES */
-    size_t value_count;
-    const char *path; /* FILL_FILE, resolved */
-    uint64_t seed;    /* 0: derived */
-};
 
 struct manifest_buffer {
     const char *name;
@@ -419,8 +344,8 @@ struct manifest {
 
 /* ---- the names an expression of this manifest may use, and their values ---- Slots, in order: parameters (numbers;
  * dtype codes; 0 for strings and lists, which expressions cannot name), then the device facts of manifest_device_names,
- * then "x" and "runs" (metrics only), then the indexes of steps, then sum, max and len of each list parameter. Functions: bytes(dtype),
- * eps(dtype). Constants: dtype names. */
+ * then "x" and "runs" (metrics only), then the indexes of steps, then sum, max and len of each list parameter.
+ * Functions: bytes(dtype), eps(dtype). Constants: dtype names. */
 /* What a workgroup finds where it lives: a compute unit, or on RDNA the two of a workgroup processor unless the case is
  * compiled for CU mode. Where no rules are known (a CPU's thread): one SIMD that holds one wave, no registers. */
 #define UNIT_FACTS(FACT)                                                                                               \

@@ -45,6 +45,15 @@ void index_hide(struct manifest_parser *parser, const char *names[static MANIFES
 void index_show(struct manifest_parser *parser, const char *const names[static MANIFEST_MAX_INDEXES]);
 /* Slots of the sum, max and len of a list parameter start here. */
 size_t list_slot(const struct manifest *manifest, size_t param);
+
+/* ---- lets.c ---- */
+
+/* The sub-expression or function of this name; NULL: there is none. */
+const struct manifest_let *let_named(const struct manifest_parser *parser, const char *name, size_t length);
+/* The source with what stands for each name of "let", and for each call of a function, put in. ERR_CONFIG without a
+ * place. */
+enum status lets_expand(const char **expanded, const struct manifest_parser *parser, const char *source,
+                        struct err *err);
 record_get_fn into_lets; /* struct manifest */
 
 /* ---- template.c ---- */

@@ -623,7 +623,8 @@ static void buffer_mistakes(void **state)
          "/launch/args/3: must be a buffer's name, {\"buffer\": ...}, {\"value\": ...}, {\"struct\": [...]} or null "
          "(a null pointer), not a number"},
         {"'b', 'c',", "'b', 'c', { 'struct': [] },", "/launch/args/3/struct: the list is empty"},
-        {"'b', 'c',", "'b', 'c', { 'struct': ['b', 'd'] },", "/launch/args/3/struct/1: unknown buffer 'd'; did you mean 'a'?"},
+        {"'b', 'c',", "'b', 'c', { 'struct': ['b', 'd'] },", 
+         "/launch/args/3/struct/1: unknown buffer 'd'; did you mean 'a'?"},
         {"'b', 'c',", "'b', { 'buffer': 'c', 'ofset': '3' },",
          "/launch/args/2/ofset: unknown key; did you mean 'offset'?"},
         {", 'type': 'u64'", "", "/launch/args/4: the key 'type' is missing"},

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Named sub-expressions ("let") and functions: they are put in wherever their name stands, in parentheses, before an
+ * expression is compiled. So everything that asks which parameters an expression uses sees through them.
+ */
+#include <ctype.h>
+#include <string.h>
+
+#include "manifest_internal.h"
+#include "rooftile/text.h"
+
+/* Facts that the types of a kernel choose among: every manifest has these functions (manifest.h). */
+static const struct manifest_let built_in[] = {
+    {"matrix_k(type)",
+     8,
+     "type == f16 ? device.matrix_k_f16 : type == bf16 ? device.matrix_k_bf16 : type == f32 ? device.matrix_k_f32 : "
+     "type == xf32 ? device.matrix_k_xf32 : type == f64 ? device.matrix_k_f64 : type == i8 ? device.matrix_k_i8 : "
+     "type == e4m3 || type == e5m2 ? device.matrix_k_fp8_ocp : "
+     "type == e4m3fnuz || type == e5m2fnuz ? device.matrix_k_fp8_fnuz : 0",
+     {"type"},
+     1},
+    {"matrix_k_sparse(type)",
+     15,
+     "type == f16 || type == bf16 ? device.matrix_k_sparse_f16 : type == i8 ? device.matrix_k_sparse_i8 : "
+     "type == e4m3 || type == e5m2 ? device.matrix_k_sparse_fp8_ocp : "
+     "type == e4m3fnuz || type == e5m2fnuz ? device.matrix_k_sparse_fp8_fnuz : 0",
+     {"type"},
+     1},
+    {"matrix_depth(k, m, type)",
+     12,
+     "k * 16 / m * max(1, 16 / (k * 16 / device.matrix_holders / device.matrix_rows * bytes(type)))",
+     {"k", "m", "type"},
+     3},
+};
+
+const struct manifest_let *let_named(const struct manifest_parser *parser, const char *name, size_t length)
+{
+    const struct manifest *manifest = parser->manifest;
+    for (size_t i = 0; i < manifest->let_count; i++)
+        if (manifest->lets[i].name_length == length && !memcmp(manifest->lets[i].name, name, length))
+            return &manifest->lets[i];
+    for (size_t i = 0; i < COUNT_OF(built_in); i++)
+        if (built_in[i].name_length == length && !memcmp(built_in[i].name, name, length))
+            return &built_in[i];
+    return NULL;
+}
+
+/* Letters, digits, '_' and '.': a name, or a number with its suffix ("4Ki", "1e5"), which is none. */
+static size_t word_length(const char *at)
+{
+    size_t length = 0;
+    while (isalnum((unsigned char)at[length]) || at[length] == '_' || at[length] == '.')
+        length++;
+    return length;
+}
+
+/* The length of the argument at `at`: up to a comma or bracket outside brackets of its own. */
+static size_t argument_length(const char *at)
+{
+    size_t depth = 0, length = 0;
+    for (; at[length] && (depth || (at[length] != ',' && at[length] != ')')); length++)
+        depth += at[length] == '(' ? 1 : at[length] == ')' ? (size_t)-1 : 0;
+    return length;
+}
+
+/* The text of a function with what stands for its arguments put in. */
+static char *called(const struct manifest_let *let, const char *const *values, struct arena *arena)
+{
+    struct text out = {0};
+    for (const char *at = let->text; *at;) {
+        const size_t length = word_length(at);
+        size_t arg = 0;
+        while (arg < let->arg_count && (strlen(let->args[arg]) != length || memcmp(let->args[arg], at, length) != 0))
+            arg++;
+        if (arg < let->arg_count)
+            text_addf(&out, "(%s)", values[arg]);
+        else
+            text_addn(&out, at, length ? length : 1);
+        at += length ? length : 1;
+    }
+    return text_take(&out, arena);
+}
+
+/* The text of a call whose arguments begin at *source, which goes behind them. */
+static enum status call_parse(const char **text, const char **source, const struct manifest_let *let,
+                              struct arena *arena, struct err *err)
+{
+    const char *values[MANIFEST_MAX_LET_ARGS] = {NULL};
+    const char *at = *source + strspn(*source, " ");
+    size_t count = 0;
+    if (*at != '(')
+        return err_set(err, ERR_CONFIG, "'%.*s' is a function: its arguments are missing", (int)let->name_length,
+                       let->name);
+    do {
+        const size_t length = argument_length(++at);
+        if (count < let->arg_count)
+            values[count] = arena_strndup(arena, at, length);
+        count++;
+        at += length;
+    } while (*at == ',');
+    if (*at != ')')
+        return err_set(err, ERR_CONFIG, "the ')' behind the arguments of %.*s is missing", (int)let->name_length,
+                       let->name);
+    if (count != let->arg_count)
+        return err_set(err, ERR_CONFIG, "%.*s takes %zu argument%s, not %zu", (int)let->name_length, let->name,
+                       let->arg_count, text_s(let->arg_count), count);
+    *source = at + 1;
+    *text = called(let, values, arena);
+    return STATUS_OK;
+}
+
+/* Sub-expressions that stand for each other this deep stand for themselves. */
+#define MAX_LET_DEPTH 32
+
+static enum status expand(struct text *out, const struct manifest_parser *parser, const char *source, unsigned depth,
+                          struct err *err)
+{
+    enum status status = STATUS_OK;
+    if (depth > MAX_LET_DEPTH)
+        return err_set(err, ERR_CONFIG, "a sub-expression that stands for itself");
+    for (const char *at = source; *at && !status;) {
+        const size_t length = word_length(at);
+        const struct manifest_let *let = length && !isdigit((unsigned char)*at) ? let_named(parser, at, length) : NULL;
+        if (!let)
+            text_addn(out, at, length ? length : 1);
+        at += length ? length : 1;
+        if (!let)
+            continue;
+        const char *text = let->text;
+        if (let->arg_count)
+            status = call_parse(&text, &at, let, parser->arena, err);
+        text_add(out, "(");
+        if (!status)
+            status = expand(out, parser, text, depth + 1, err);
+        text_add(out, ")");
+    }
+    return status;
+}
+
+enum status lets_expand(const char **expanded, const struct manifest_parser *parser, const char *source,
+                        struct err *err)
+{
+    struct text out = {0};
+    const enum status status = expand(&out, parser, source, 0, err);
+    *expanded = text_take(&out, parser->arena);
+    return status;
+}
+
+/* "tile", or "rounds(size, width)". */
+static enum status let_name_parse(struct manifest_let *let, const struct manifest_parser *parser, const cJSON *member,
+                                  struct err *err)
+{
+    static const char problem[] = "the name of a sub-expression has letters, digits and '_' only and starts with no "
+                                  "digit; a function is written \"name(a, b)\"";
+    const char *bracket = strchr(member->string, '(');
+    let->name = member->string;
+    let->name_length = bracket ? (size_t)(bracket - member->string) : strlen(member->string);
+    const char *name = arena_strndup(parser->arena, member->string, let->name_length);
+    if (!json_is_identifier(name) || (bracket && !text_ends(member->string, ")")))
+        return json_fail_key(member, err, "%s", problem);
+    for (const char *at = bracket; at && *at != ')';) {
+        at += 1 + strspn(at + 1, " ");
+        const size_t length = strcspn(at, " ,)");
+        const char *arg = arena_strndup(parser->arena, at, length);
+        if (!json_is_identifier(arg) || let->arg_count == MANIFEST_MAX_LET_ARGS)
+            return json_fail_key(member, err, "%s (at most %d arguments)", problem, MANIFEST_MAX_LET_ARGS);
+        let->args[let->arg_count++] = arg;
+        at += length;
+    }
+    if (manifest_param(parser->manifest, name) >= 0)
+        return json_fail_key(member, err, "'%s' is a parameter already", name);
+    if (let_named(parser, name, let->name_length))
+        return json_fail_key(member, err, "'%s' is a sub-expression or function already", name);
+    return check_param_name(member, name, err);
+}
+
+/* Tells errors where the sub-expression stands and not where it is used. */
+static enum status let_check(const struct manifest_let *let, const struct manifest_parser *parser, const cJSON *member,
+                             struct err *err)
+{
+    static const char *const ones[MANIFEST_MAX_LET_ARGS] = {"1", "1", "1", "1"};
+    const struct expr *unused = NULL;
+    struct err cause = {0};
+    return names_compile(&unused, parser, called(let, ones, parser->arena), SCOPE_INDEX, &cause)
+               ? json_fail(member, err, "in \"%s\": %s", member->valuestring, cause.text)
+               : STATUS_OK;
+}
+
+static enum status let_parse(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
+                             struct err *err)
+{
+    struct manifest_parser *parser = in->context;
+    struct manifest_let *let = field;
+    (void)row;
+    *let = (struct manifest_let){.text = at->valuestring};
+    enum status status = let_name_parse(let, parser, at, err);
+    if (!status && !cJSON_IsString(at))
+        status = json_fail_type(at, "an expression (a string)", err);
+    if (status)
+        return status;
+    if (!parser->manifest->lets)
+        parser->manifest->lets = let; /* the first: so that the others' names are known as they come */
+    parser->manifest->let_count++;
+    return STATUS_OK;
+}
+
+#define RECORD_STRUCT struct manifest
+enum status into_lets(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
+                      struct err *err)
+{
+    static const struct record element = {.size = sizeof(struct manifest_let), .get = let_parse};
+    static const struct record_field lets = FIELD_MAP("let", lets, let_count, element);
+    const struct manifest_parser *parser = in->context;
+    struct manifest read = {0}; /* the parser's has those read so far */
+    enum status status = record_parse_row(&read, &lets, at, in, err);
+    size_t k = 0;
+    (void)field;
+    (void)row;
+    for (const cJSON *member = at->child; member && !status; member = member->next)
+        if (!json_is_comment(member))
+            status = let_check(&parser->manifest->lets[k++], parser, member, err);
+    return status;
+}
+#undef RECORD_STRUCT
