@@ -298,7 +298,8 @@ static enum status check_measured(const struct result *result, struct err *err)
 enum status cmd_roofline(struct call *call, struct err *err)
 {
     const struct report_options look = cli_look(call->options, NULL);
-    const struct execution execution = {.title = "roofline"};
+    const char *kept = call->options->result;
+    const struct execution execution = {.title = "roofline", .journal = kept ? kept : ""};
     struct session session = {.options = call->options, .arena = call->arena};
     struct result *result = arena_alloc(call->arena, sizeof(*result));
     struct machine *machine = arena_alloc(call->arena, sizeof(*machine));
@@ -306,7 +307,8 @@ enum status cmd_roofline(struct call *call, struct err *err)
     session_catch_signals();
     if (prepare(&session, err) || execute_plan(result, &session, &execution, err) || check_measured(result, err) ||
         ceilings_find(machine, result, call->options->seed, err) || save(&session, machine, result, err))
-        return err->status;
+        return execute_journals_kept(&session, err);
+    execute_journals_done(&session);
     if (strcmp(machine->path, "-") != 0)
         report_machine(&text, machine, &look);
     cli_print(&text);

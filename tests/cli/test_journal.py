@@ -273,6 +273,27 @@ def trials(home):
     check_run(run("merge", "t.trial1.json", "t.trial2.json", "-o", "t.json", home=home), 0, "merged")
 
 
+def ceilings(home):
+    """`roofline` keeps what it measures beside --result, or in the data folder."""
+    command = [str(PROGRAM), "roofline", "cpu.json", *CPU, "-o", "m.json"]
+    for more, folder in (["--result", "behind.json"], home), ([], home / "data/journals"):
+        before = set(folder.glob("*.journal"))
+        child = subprocess.Popen([*command, *more], env=environment(home), cwd=home, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        journals, deadline = [], time.monotonic() + PATIENCE_S
+        while not journals and child.poll() is None and time.monotonic() < deadline:
+            journals = [path for path in folder.glob("*.journal") if path not in before and path.read_text().count("\n") > 2]
+            time.sleep(0.002)
+        child.kill()
+        end(child)
+        check(len(journals) == 1, f"a killed roofline {more}: {journals}")
+        check(len(load_journal(home, journals[0])) >= 2, "has the cases of it")
+        journals[0].unlink()
+
+
+def load_journal(home, path):
+    return json.loads(run("report", path, "--format", "json", home=home).stdout)["cases"]
+
+
 if __name__ == "__main__":
     main(write_suites, kills, signals, journals_are_results, nothing_is_overwritten, without_a_file, result_cannot_be_written,
-         no_room_for_the_journal, rescue, history_commit, trials)
+         no_room_for_the_journal, rescue, history_commit, trials, ceilings)
