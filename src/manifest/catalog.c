@@ -20,6 +20,8 @@ struct entry {
 struct entries {
     struct entry *list; /* in an arena */
     size_t count;
+    const char *const *dirs;
+    size_t dir_count;
 };
 
 /* ---- what a file is ---- */
@@ -128,12 +130,26 @@ static bool is_other_kind(const struct entry *entry, struct arena *arena)
     return kind && strcmp(kind, "kernel") != 0;
 }
 
+/* Whether the first is meant where both are found: the built-in ones come last, a path that is given goes first. Of two
+ * folders of the user's neither is; that both have the same file is no conflict. */
+static bool hides(const struct entries *entries, const struct entry *first, const struct entry *second,
+                  struct arena *arena)
+{
+    if (first->dir == second->dir)
+        return false;
+    if (second->dir + 1 == entries->dir_count || !file_is_dir(entries->dirs[first->dir]) ||
+        !file_is_dir(entries->dirs[second->dir]))
+        return true;
+    const char *one = path_real(arena, first->path), *other = path_real(arena, second->path);
+    return one && other && !strcmp(one, other);
+}
+
 static void add_file(struct entries *entries, const char *path, size_t dir, struct arena *arena)
 {
     struct entry entry;
     read_entry(&entry, path, dir, arena);
     struct entry *first = find_entry(entries, entry.name);
-    if ((first && first->dir != dir) || is_other_kind(&entry, arena))
+    if ((first && hides(entries, first, &entry, arena)) || is_other_kind(&entry, arena))
         return;
     if (first && entry.manifest) {
         if (first->manifest)
@@ -207,7 +223,7 @@ static void fill_catalog(struct catalog *catalog, const struct entries *entries,
 enum status catalog_read(struct catalog *catalog, const char *const *dirs, size_t dir_count, struct arena *arena,
                          struct err *err)
 {
-    struct entries entries = {0};
+    struct entries entries = {.dirs = dirs, .dir_count = dir_count};
     const char **read = arena_array(arena, dir_count, sizeof(*read));
     size_t read_count = 0;
     for (size_t i = 0; i < dir_count; i++)

@@ -149,6 +149,29 @@ static void earlier_folders_win(void **state)
     assert_int_equal(catalog.problem_count, 1);
 }
 
+static void folders_of_the_user_are_peers(void **state)
+{
+    struct fixture *f = *state;
+    put_kernel(f, "one/a.json", "a", "one");
+    put_kernel(f, "two/a.json", "a", "two");
+    put_kernel(f, "own/a.json", "a", "built in");
+    const char *const twice[] = {at(f, "one"), at(f, "two"), at(f, "own")};
+    const char *const same[] = {at(f, "one"), at(f, "two/../one"), at(f, "own")};
+    const char *const given[] = {at(f, "two/a.json"), at(f, "one"), at(f, "own")};
+    struct catalog catalog;
+    const struct manifest *manifest = NULL;
+    struct err err = {0};
+    assert_int_equal(catalog_read(&catalog, twice, 3, &f->arena, &err), STATUS_OK);
+    assert_int_equal(catalog_get(&manifest, &catalog, "a", &err), ERR_CONFIG);
+    assert_non_null(strstr(err.text, "one/a.json"));
+    assert_non_null(strstr(err.text, "two/a.json"));
+    assert_int_equal(catalog_read(&catalog, same, 3, &f->arena, &err), STATUS_OK);
+    assert_int_equal(catalog_get(&manifest, &catalog, "a", &err), STATUS_OK);
+    assert_int_equal(catalog_read(&catalog, given, 3, &f->arena, &err), STATUS_OK);
+    assert_int_equal(catalog_get(&manifest, &catalog, "a", &err), STATUS_OK);
+    assert_string_equal(manifest->summary, "two");
+}
+
 static void missing_files(void **state)
 {
     struct fixture *f = *state;
@@ -226,6 +249,7 @@ int main(int argc, char **argv)
         cmocka_unit_test_setup_teardown(finds_by_name, set_up, tear_down),
         cmocka_unit_test_setup_teardown(keeps_going_after_problems, set_up, tear_down),
         cmocka_unit_test_setup_teardown(earlier_folders_win, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(folders_of_the_user_are_peers, set_up, tear_down),
         cmocka_unit_test_setup_teardown(missing_files, set_up, tear_down),
         cmocka_unit_test_setup_teardown(default_dirs, set_up, tear_down),
     };
