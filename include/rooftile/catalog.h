@@ -27,9 +27,10 @@ struct catalog {
 };
 
 /* Reads every *.json below the folders; a path of a manifest stands for it alone, and the reference that lies beside
- * it. Files of other kinds (catalog_file_kind) are passed over. A name found twice, in one folder or in two of
- * the user's, is a problem, and neither of the two is a kernel. A path that is given wins over the folders, and whatever
- * is found before the last folder, which is the built-in one, wins over that, even when its manifest is broken. ERR_IO only when no folder can be read. */
+ * it. Files of other kinds (catalog_file_kind) are passed over. A name found twice, in one folder or in two of the
+ * user's, is a problem, and neither of the two is a kernel. A path that is given wins over the folders, and whatever is
+ * found before the last folder, the built-in one, wins over that, even when its manifest is broken. ERR_IO only when no
+ * folder can be read. */
 enum status catalog_read(struct catalog *catalog, const char *const *dirs, size_t dir_count, struct arena *arena,
                          struct err *err);
 
