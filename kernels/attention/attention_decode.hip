@@ -73,7 +73,6 @@ extern "C" __global__ __launch_bounds__(LANES, WAVES) void attention_decode(OUT:
         }
     }
 }
-KERNEL_EXPORT(attention_decode)
 
 /* One work-item per element of o; `rows` is sequences * heads. Parts that saw nothing have a top of minus infinity. */
 extern "C" __global__ __launch_bounds__(256) void attention_combine(
@@ -94,4 +93,3 @@ extern "C" __global__ __launch_bounds__(256) void attention_combine(
     }
     o[i] = tile_encode<OUT>(sum > 0 ? total * fast_rcp(sum) : 0.0f);
 }
-KERNEL_EXPORT(attention_combine)

@@ -86,4 +86,3 @@ extern "C" __global__ __launch_bounds__(LANES, WAVES) void attention_prefill(OUT
         }
     }
 }
-KERNEL_EXPORT(attention_prefill)

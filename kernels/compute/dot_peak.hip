@@ -61,4 +61,3 @@ extern "C" __global__ __launch_bounds__(BLOCK) void dot_peak(double *__restrict 
     reinterpret_cast<vec<double, VEC>::type *>(out)[lane] = __builtin_convertvector(total, vec<double, VEC>::type);
 #endif
 }
-KERNEL_EXPORT(dot_peak)

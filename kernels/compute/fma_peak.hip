@@ -59,4 +59,3 @@ extern "C" __global__ __launch_bounds__(BLOCK) void fma_peak(
     }
     reinterpret_cast<pack *>(out)[lane] = total;
 }
-KERNEL_EXPORT(fma_peak)

@@ -41,4 +41,3 @@ extern "C" __global__ __launch_bounds__(BLOCK) void intensity_sweep(
             reinterpret_cast<pack *>(out)[first + static_cast<uint64_t>(k) * BLOCK] = x[k];
     }
 }
-KERNEL_EXPORT(intensity_sweep)

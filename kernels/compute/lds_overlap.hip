@@ -65,4 +65,3 @@ extern "C" __global__ __launch_bounds__(BLOCK) void lds_overlap(uint32_t *__rest
     if (threadIdx.x == 0)
         clocks[blockIdx.x] = cycles;
 }
-KERNEL_EXPORT(lds_overlap)

@@ -68,4 +68,3 @@ extern "C" __global__ __launch_bounds__(ROOFTILE_WAVE, 2) void matrix_chain(doub
         out[tile_c_row<fragment>(e) * M + tile_c_column<fragment>(e)] = static_cast<double>(total[e]);
     cycles[lane_id()] = shortest > overhead ? shortest - overhead : 0;
 }
-KERNEL_EXPORT(matrix_chain)

@@ -174,5 +174,3 @@ extern "C" __global__ __launch_bounds__(BLOCK) void matrix_lds(double *__restric
         sum += value[i][0] + 3 * value[i][1] + 5 * value[i][2] + 7 * value[i][3];
     store_sums(out, acc, static_cast<double>(sum));
 }
-KERNEL_EXPORT(matrix_vector)
-KERNEL_EXPORT(matrix_lds)

@@ -89,4 +89,3 @@ extern "C" __global__ __launch_bounds__(BLOCK, WAVES) void matrix_peak(double *_
     for (int e = 0; e < fragment::c_count; ++e)
         mine[tile_c_row<fragment>(e) * M + tile_c_column<fragment>(e)] = static_cast<double>(total[e]);
 }
-KERNEL_EXPORT(matrix_peak)

@@ -20,7 +20,6 @@ extern "C" __global__ void tile_check(uint32_t *__restrict a, uint32_t *__restri
     for (int e = 0; e < fragment::c_count; ++e)
         c[lane_id() * fragment::c_count + e] = tile_c_row<fragment>(e) * M + tile_c_column<fragment>(e);
 }
-KERNEL_EXPORT(tile_check)
 
 extern "C" __global__ void tile_cover(uint32_t *__restrict a, uint32_t *__restrict b, uint32_t *__restrict c,
     fragment::acc_t *__restrict copy, const fragment::acc_t *__restrict from)
@@ -33,4 +32,3 @@ extern "C" __global__ void tile_cover(uint32_t *__restrict a, uint32_t *__restri
         atomicAdd(&c[tile_c_row<fragment>(e) * M + tile_c_column<fragment>(e)], 1u);
     tile_store_c<fragment>(copy, M, 1, tile_load_c<fragment>(from, M, 1));
 }
-KERNEL_EXPORT(tile_cover)

@@ -40,4 +40,3 @@ extern "C" __global__ __launch_bounds__(64) void tile_convert(
     for (uint32_t e = 0; e < 4; ++e)
         out[2 * count + first + e] = found[e];
 }
-KERNEL_EXPORT(tile_convert)

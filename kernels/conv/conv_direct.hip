@@ -102,4 +102,3 @@ extern "C" __global__ __launch_bounds__(LANES) void conv_direct(OUT::type *__res
                     tile_encode<OUT>(pack_sum<WIDTH>(sums[i][j]));
     }
 }
-KERNEL_EXPORT(conv_direct)

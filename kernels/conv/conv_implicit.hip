@@ -142,4 +142,3 @@ extern "C" __global__ __launch_bounds__(LANES, WAVES) void conv_implicit(OUT::ty
     store_tile<OUT>(y + pixel * static_cast<uint64_t>(filters) + filter, total, filters, pixels - pixel,
         filters - filter, wave_row, wave_column);
 }
-KERNEL_EXPORT(conv_implicit)

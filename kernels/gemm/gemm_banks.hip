@@ -95,4 +95,3 @@ extern "C" __global__ __launch_bounds__(LANES) void gemm_banks(uint32_t *conflic
     const unsigned b = worst_of<b_tile, false>(wave % WN * (BN / WN), BN / WN / M);
     conflicts[threadIdx.x] = a > b ? a : b;
 }
-KERNEL_EXPORT(gemm_banks)

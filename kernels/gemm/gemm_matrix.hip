@@ -362,7 +362,6 @@ extern "C" __global__ __launch_bounds__(LANES, WAVES) void gemm_matrix(OUT::type
         }
     }
 }
-KERNEL_EXPORT(gemm_matrix)
 
 /* Adds the parts of k. One work-item per element of D. */
 extern "C" __global__ __launch_bounds__(256) void gemm_reduce(OUT::type *__restrict d, const OUT::type *__restrict c,
@@ -380,4 +379,3 @@ extern "C" __global__ __launch_bounds__(256) void gemm_reduce(OUT::type *__restr
     const uint64_t at = matrix * c_next + i / n * c_stride + i % n;
     d[at] = blend(product, static_cast<sum>(alpha), static_cast<sum>(beta), c + at);
 }
-KERNEL_EXPORT(gemm_reduce)

@@ -22,4 +22,3 @@ extern "C" __global__ __launch_bounds__(256) void gemm_naive(T *d, const T *__re
     const uint64_t at = blockIdx.z * d_batch + row * static_cast<uint64_t>(d_stride) + column;
     d[at] = beta != 0 ? fma(beta, c[at], sum * alpha) : sum * alpha;
 }
-KERNEL_EXPORT(gemm_naive)

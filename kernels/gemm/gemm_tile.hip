@@ -348,4 +348,3 @@ extern "C" __global__ __launch_bounds__(LANES, 2) void gemm_tile(T *__restrict d
     store_tile(
         d + at, c + at, sum, d_stride, left(from_a.wide, first_row), left(from_b.wide, first_column), alpha, beta);
 }
-KERNEL_EXPORT(gemm_tile)

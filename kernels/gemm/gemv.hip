@@ -73,7 +73,6 @@ extern "C" __global__ __launch_bounds__(BLOCK) void gemv(element *__restrict y, 
             store_result(y, y0, scale, first + r, sum, alpha, beta);
     }
 }
-KERNEL_EXPORT(gemv)
 
 /* Adds `count` rows of A from `row` on, STRIDE apart: all loads first, then the sums. If the matrix ends inside the
  * workgroup's columns, `whole` is false, and elements beyond it are zeros. */
@@ -157,7 +156,6 @@ extern "C" __global__ __launch_bounds__(BLOCK) void gemv_transposed(element *__r
         }
     }
 }
-KERNEL_EXPORT(gemv_transposed)
 
 extern "C" __global__ __launch_bounds__(BLOCK) void gemv_finish(element *__restrict y, const float *__restrict partial,
     const element *__restrict y0, const float *__restrict scale, uint32_t m, float alpha, float beta)
@@ -171,4 +169,3 @@ extern "C" __global__ __launch_bounds__(BLOCK) void gemv_finish(element *__restr
         sum += partial[part * static_cast<uint64_t>(m) + at];
     store_result(y, y0, scale, at, sum, alpha, beta);
 }
-KERNEL_EXPORT(gemv_finish)

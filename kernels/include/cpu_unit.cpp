@@ -6,9 +6,11 @@
  *             -fvisibility=hidden -fno-math-errno -ffp-contract=fast -fno-stack-protector
  *             -march=x86-64-v4 -mavx512fp16 -mprefer-vector-width=512     (cpu_target_flags() of the device's target)
  *             -I kernels/include -DROOFTILE_WAVE=64 '-DROOFTILE_SOURCE="/path/stream.hip"' -DT=float -DVEC=4
+ *             '-DROOFTILE_KERNELS=SIMT_EXPORT(stream_copy) SIMT_EXPORT(stream_add)'
  *             -o stream.so kernels/include/cpu_unit.cpp
  *
- * clang 14 and later. ROOFTILE_WAVE is 64 or 32. Add -I with the folder of the source if it includes files from there.
+ * clang 14 and later. ROOFTILE_WAVE is 64 or 32, ROOFTILE_KERNELS lists the kernels of the module's table. Add -I with
+ * the folder of the source if it includes files from there.
  */
 #include "portable.h"
 
@@ -23,6 +25,7 @@
     __attribute__((always_inline))
 struct unit : simt {
 #include ROOFTILE_SOURCE
+    ROOFTILE_KERNELS
 };
 #undef extern
 #undef __global__

@@ -19,7 +19,6 @@
  *
  * Kernels
  *   extern "C" __global__ void f(T *a, uint64_t n) { ... }   parameters: plain pointers, scalars, vec types
- *   KERNEL_EXPORT(f)                after it, once: the CPU device's table of kernels has no other way to know it
  *   __launch_bounds__(256)          after __global__: at most 256 work-items in a workgroup; no effect on the CPU
  *   __launch_bounds__(256, 2)       and registers for at least 2 waves on each SIMD, as in HIP
  *   __device__ float g(float x)     a function that kernels call

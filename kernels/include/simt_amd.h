@@ -18,7 +18,6 @@
 #define __launch_bounds__(...) SIMT_THIRD(__VA_ARGS__, SIMT_LANES_WAVES, SIMT_LANES, )(__VA_ARGS__)
 #endif
 
-#define KERNEL_EXPORT(f)
 #define DYNAMIC_SHARED(type, name) extern __attribute__((shared, aligned(16))) type name[]
 
 /* Where waves have two sizes the build says which: compilers since LLVM 22 have no macro for it. */

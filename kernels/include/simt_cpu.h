@@ -26,7 +26,7 @@ static_assert(ROOFTILE_WAVE == 64 || ROOFTILE_WAVE == 32, "ROOFTILE_WAVE is 64 o
 
 #define SIMT_HIDDEN __attribute__((visibility("hidden")))
 /* Each plain loop has its own section, whose bounds the linker defines: they tell what kernel a site belongs to. */
-#define KERNEL_EXPORT(f)                                                                                               \
+#define SIMT_EXPORT(f)                                                                                                 \
     __attribute__((noinline, flatten, section("simt_plain_" #f))) static void simt_plain_##f(                          \
         const simt_launch *launch, uint64_t begin, uint64_t end)                                                       \
     {                                                                                                                  \

@@ -14,7 +14,6 @@
 #endif
 
 #define SIMT_ARCH __CUDA_ARCH__
-#define KERNEL_EXPORT(f)
 /* One array for all uses: two of different types in one source would clash. */
 #define DYNAMIC_SHARED(type, name)                                                                                     \
     extern __shared__ __attribute__((aligned(16))) unsigned char simt_dynamic_shared[];                                \

@@ -39,4 +39,3 @@ extern "C" __global__ __launch_bounds__(64) void atomic_chase(uint32_t *__restri
     out[1] = atomicAdd(at, 0u);
     cycles[0] = shortest;
 }
-KERNEL_EXPORT(atomic_chase)

@@ -35,4 +35,3 @@ extern "C" __global__ __launch_bounds__(1024) void barrier_cost(uint32_t *__rest
     out[threadIdx.x] = tokens[next] + phases * loops;
     cycles[threadIdx.x] = shortest;
 }
-KERNEL_EXPORT(barrier_cost)

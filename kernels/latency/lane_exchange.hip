@@ -73,4 +73,3 @@ extern "C" __global__ __launch_bounds__(64) void lane_exchange(uint32_t *__restr
     out[threadIdx.x] = OP(value, next, 0);
     cycles[threadIdx.x] = shortest;
 }
-KERNEL_EXPORT(lane_exchange)

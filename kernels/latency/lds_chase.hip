@@ -43,4 +43,3 @@ extern "C" __global__ __launch_bounds__(64) void lds_chase(const uint32_t *__res
         cycles[0] = shortest;
     }
 }
-KERNEL_EXPORT(lds_chase)

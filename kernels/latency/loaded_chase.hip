@@ -69,4 +69,3 @@ extern "C" __global__ __launch_bounds__(BLOCK) void loaded_chase(const uint32_t 
     if (threadIdx.x == 0)
         passes[blockIdx.x] = done;
 }
-KERNEL_EXPORT(loaded_chase)

@@ -187,4 +187,3 @@ extern "C" __global__ __launch_bounds__(1024) void op_chain(T *__restrict out, u
         reinterpret_cast<pack *>(out)[lane * CHAINS + k] = x[k];
     cycles[lane] = shortest > overhead ? shortest - overhead : 0;
 }
-KERNEL_EXPORT(op_chain)

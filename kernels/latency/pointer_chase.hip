@@ -41,4 +41,3 @@ extern "C" __global__ __launch_bounds__(64) void pointer_chase(
         at = next(ring, at);
     state[0] = at;
 }
-KERNEL_EXPORT(pointer_chase)

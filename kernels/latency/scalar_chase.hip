@@ -21,4 +21,3 @@ extern "C" __global__ __launch_bounds__(64) void scalar_chase(
     }
     state[0] = at;
 }
-KERNEL_EXPORT(scalar_chase)

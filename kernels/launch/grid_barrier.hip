@@ -24,4 +24,3 @@ extern "C" __global__ void grid_barrier(uint32_t *held, uint32_t *counter, uint3
     if (threadIdx.x == 0)
         held[blockIdx.x] = good;
 }
-KERNEL_EXPORT(grid_barrier)

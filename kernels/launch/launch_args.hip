@@ -35,4 +35,3 @@ extern "C" __global__ void launch_args(uint32_t *out, WORDS(LIST1))
     out[0] = static_cast<uint32_t>(sum);
 }
 #endif
-KERNEL_EXPORT(launch_args)

@@ -86,7 +86,6 @@ extern "C" __global__ __launch_bounds__(BLOCK) void access_read(uint32_t *__rest
     });
     sums[blockIdx.x * BLOCK + threadIdx.x] = sum;
 }
-KERNEL_EXPORT(access_read)
 
 /* Every part of an element gets its number. */
 extern "C" __global__ __launch_bounds__(BLOCK) void access_write(
@@ -105,7 +104,6 @@ extern "C" __global__ __launch_bounds__(BLOCK) void access_write(
         }
     });
 }
-KERNEL_EXPORT(access_write)
 
 extern "C" __global__ __launch_bounds__(BLOCK) void access_copy(
     uint8_t *__restrict copy, const uint8_t *__restrict data, uint32_t tiles, uint32_t deep, uint32_t stride)
@@ -122,4 +120,3 @@ extern "C" __global__ __launch_bounds__(BLOCK) void access_copy(
             put(&(to + row_of(base, d, stride))[own], value[d]);
     });
 }
-KERNEL_EXPORT(access_copy)

@@ -243,7 +243,6 @@ extern "C" __global__ __launch_bounds__(BLOCK) void atomic_global(
     counter *const at = out + static_cast<uint64_t>(self % counters) * spacing;
     repeat(at, iterations, self);
 }
-KERNEL_EXPORT(atomic_global)
 #else
 
 extern "C" __global__ __launch_bounds__(BLOCK) void atomic_lds(
@@ -263,5 +262,4 @@ extern "C" __global__ __launch_bounds__(BLOCK) void atomic_lds(
     for (unsigned i = threadIdx.x; i < words; i += BLOCK)
         out[static_cast<uint64_t>(blockIdx.x) * words + i] = area[i];
 }
-KERNEL_EXPORT(atomic_lds)
 #endif

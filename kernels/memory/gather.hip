@@ -83,7 +83,6 @@ extern "C" __global__ __launch_bounds__(BLOCK) void gather(uint32_t *__restrict 
         [&](uint64_t i) { sum += sum_of(table[target(index, i)]); });
     sums[blockIdx.x * BLOCK + threadIdx.x] = sum;
 }
-KERNEL_EXPORT(gather)
 
 extern "C" __global__ __launch_bounds__(BLOCK) void scatter(
     element *__restrict table, const uint32_t *__restrict index, uint64_t n)
@@ -104,4 +103,3 @@ extern "C" __global__ __launch_bounds__(BLOCK) void scatter(
             table[at] = numbered(at);
         });
 }
-KERNEL_EXPORT(scatter)

@@ -144,7 +144,6 @@ extern "C" __global__ __launch_bounds__(BLOCK) void lds_read(uint32_t *__restric
     if (self == 0)
         clocks[blockIdx.x] = cycles;
 }
-KERNEL_EXPORT(lds_read)
 
 /* Outputs what LDS holds afterwards: zero where nothing was to be stored. The launch bounds ask for one resident
  * workgroup only: ptxas would otherwise make room for two of 1,024, for which there are too few registers. */
@@ -179,7 +178,6 @@ extern "C" __global__ __launch_bounds__(BLOCK, (BLOCK + 255) / 256) void lds_wri
     if (self == 0)
         clocks[blockIdx.x] = cycles;
 }
-KERNEL_EXPORT(lds_write)
 
 /* Reads by the pattern and stores in the same pattern to a second area: half of the bytes each way. */
 extern "C" __global__ __launch_bounds__(BLOCK) void lds_copy(uint32_t *__restrict out, uint64_t *__restrict clocks,
@@ -214,4 +212,3 @@ extern "C" __global__ __launch_bounds__(BLOCK) void lds_copy(uint32_t *__restric
     if (self == 0)
         clocks[blockIdx.x] = cycles;
 }
-KERNEL_EXPORT(lds_copy)

@@ -99,7 +99,6 @@ extern "C" __global__ __launch_bounds__(LANES) void stencil_2d(
     if (x < nx && y < ny)
         march<false>(out, old, x, nx, y, ny, x, nx, false, centre, side);
 }
-KERNEL_EXPORT(stencil_2d)
 
 extern "C" __global__ __launch_bounds__(LANES) void stencil_3d(
     T *__restrict out, const T *__restrict old, T centre, T side, uint32_t nx, uint32_t ny, uint32_t nz)
@@ -111,4 +110,3 @@ extern "C" __global__ __launch_bounds__(LANES) void stencil_3d(
         march<true>(out, old, row + x, static_cast<uint64_t>(nx) * ny, blockIdx.z * STEPS, nz, x, nx,
             y == 0 || y + 1 == ny, centre, side);
 }
-KERNEL_EXPORT(stencil_3d)

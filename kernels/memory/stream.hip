@@ -117,14 +117,12 @@ extern "C" __global__ __launch_bounds__(BLOCK) void stream_write(
 {
     walk(n, slice, passes, [&](auto at) { store(a, at, s); });
 }
-KERNEL_EXPORT(stream_write)
 
 extern "C" __global__ __launch_bounds__(BLOCK) void stream_write_shared(
     T *__restrict a, T s, uint64_t n, uint32_t passes)
 {
     walk_shared(n, passes, [&](auto at) { store(a, at, s); });
 }
-KERNEL_EXPORT(stream_write_shared)
 
 extern "C" __global__ __launch_bounds__(BLOCK) void stream_init(T *__restrict a, T *__restrict b, T *__restrict c,
     T first, T second, T third, uint64_t n, uint64_t slice, uint32_t passes)
@@ -135,42 +133,36 @@ extern "C" __global__ __launch_bounds__(BLOCK) void stream_init(T *__restrict a,
         store(c, at, third);
     });
 }
-KERNEL_EXPORT(stream_init)
 
 extern "C" __global__ __launch_bounds__(BLOCK) void stream_update(
     T *__restrict a, T s, uint64_t n, uint64_t slice, uint32_t passes)
 {
     walk(n, slice, passes, [&](auto at) { store(a, at, s * load(a, at)); });
 }
-KERNEL_EXPORT(stream_update)
 
 extern "C" __global__ __launch_bounds__(BLOCK) void stream_copy(
     T *__restrict c, const T *__restrict a, uint64_t n, uint64_t slice, uint32_t passes)
 {
     walk(n, slice, passes, [&](auto at) { store(c, at, load(a, at)); });
 }
-KERNEL_EXPORT(stream_copy)
 
 extern "C" __global__ __launch_bounds__(BLOCK) void stream_scale(
     T *__restrict b, const T *__restrict c, T s, uint64_t n, uint64_t slice, uint32_t passes)
 {
     walk(n, slice, passes, [&](auto at) { store(b, at, s * load(c, at)); });
 }
-KERNEL_EXPORT(stream_scale)
 
 extern "C" __global__ __launch_bounds__(BLOCK) void stream_add(
     T *__restrict c, const T *__restrict a, const T *__restrict b, uint64_t n, uint64_t slice, uint32_t passes)
 {
     walk(n, slice, passes, [&](auto at) { store(c, at, load(a, at) + load(b, at)); });
 }
-KERNEL_EXPORT(stream_add)
 
 extern "C" __global__ __launch_bounds__(BLOCK) void stream_triad(
     T *__restrict a, const T *__restrict b, const T *__restrict c, T s, uint64_t n, uint64_t slice, uint32_t passes)
 {
     walk(n, slice, passes, [&](auto at) { store(a, at, load(b, at) + s * load(c, at)); });
 }
-KERNEL_EXPORT(stream_triad)
 
 __device__ static constexpr unsigned waves()
 {
@@ -244,7 +236,6 @@ extern "C" __global__ __launch_bounds__(BLOCK) void stream_read(
     if (threadIdx.x == 0)
         result[blockIdx.x] = total;
 }
-KERNEL_EXPORT(stream_read)
 
 /* Each result is the sum of the whole array, over all passes. */
 extern "C" __global__ __launch_bounds__(BLOCK) void stream_read_shared(
@@ -256,7 +247,6 @@ extern "C" __global__ __launch_bounds__(BLOCK) void stream_read_shared(
     if (threadIdx.x == 0)
         result[blockIdx.x] = total;
 }
-KERNEL_EXPORT(stream_read_shared)
 
 /* First step of the dot product: partial[g] is the sum over workgroup g's slice. */
 extern "C" __global__ __launch_bounds__(BLOCK) void stream_dot(
@@ -268,7 +258,6 @@ extern "C" __global__ __launch_bounds__(BLOCK) void stream_dot(
     if (threadIdx.x == 0)
         partial[blockIdx.x] = total;
 }
-KERNEL_EXPORT(stream_dot)
 
 /* Second step: one workgroup adds the partial sums. A separate launch, as nothing else orders workgroups. */
 extern "C" __global__ __launch_bounds__(BLOCK) void stream_dot_finish(
@@ -281,4 +270,3 @@ extern "C" __global__ __launch_bounds__(BLOCK) void stream_dot_finish(
     if (threadIdx.x == 0)
         result[0] = sum;
 }
-KERNEL_EXPORT(stream_dot_finish)

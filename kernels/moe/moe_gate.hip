@@ -106,4 +106,3 @@ extern "C" __global__ __launch_bounds__(256) void moe_gate(
         }
     }
 }
-KERNEL_EXPORT(moe_gate)

@@ -110,4 +110,3 @@ extern "C" __global__ __launch_bounds__(LANES, WAVES) void moe_gemm(OUT::type *_
     store_tile<OUT>(
         d + static_cast<uint64_t>(begin) * n + column, total, n, end - begin, n - column, wave_row, wave_column);
 }
-KERNEL_EXPORT(moe_gemm)

@@ -34,7 +34,6 @@ extern "C" __global__ __launch_bounds__(BLOCK) void moe_count(
     for (unsigned e = threadIdx.x; e < EXPERTS; e += BLOCK)
         counts[e * gridDim.x + blockIdx.x] = mine[e];
 }
-KERNEL_EXPORT(moe_count)
 
 /* The sum up to this lane, and over the whole workgroup. */
 struct prefix {
@@ -88,7 +87,6 @@ extern "C" __global__ __launch_bounds__(SCAN) void moe_scan(
     if (threadIdx.x == 0)
         offsets[EXPERTS] = pairs;
 }
-KERNEL_EXPORT(moe_scan)
 
 /* The lanes of `among` with the same expert as this one, by a ballot on each bit. */
 __device__ uint64_t same_expert(uint32_t number, uint64_t among)
@@ -130,7 +128,6 @@ extern "C" __global__ __launch_bounds__(BLOCK) void moe_place(uint32_t *__restri
         }
     }
 }
-KERNEL_EXPORT(moe_place)
 
 /* ---- rows ---- */
 
@@ -158,7 +155,6 @@ extern "C" __global__ __launch_bounds__(256) void moe_gather(
     gather<WIDTH>(rows + blockIdx.x * static_cast<uint64_t>(columns),
         x + tokens[blockIdx.x] * static_cast<uint64_t>(columns), columns);
 }
-KERNEL_EXPORT(moe_gather)
 
 /* The weighted sum of a token's rows; `width` as in gather. */
 template <unsigned width>
@@ -197,4 +193,3 @@ extern "C" __global__ __launch_bounds__(256) void moe_combine(element *__restric
     }
     combine<WIDTH>(to, from, weight, columns);
 }
-KERNEL_EXPORT(moe_combine)

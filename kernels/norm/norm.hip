@@ -83,7 +83,6 @@ extern "C" __global__ __launch_bounds__(BLOCK) void layernorm(element *__restric
     const float scale = fast_rsqrt((variance > 0.0f ? variance : 0.0f) + epsilon);
     store_scaled<true>(y, own, mean, rest, scale, gain, bias);
 }
-KERNEL_EXPORT(layernorm)
 
 extern "C" __global__ __launch_bounds__(BLOCK) void rmsnorm(element *__restrict y, const element *__restrict x,
     const element *__restrict gain, uint32_t rows, uint32_t columns, float epsilon)
@@ -98,7 +97,6 @@ extern "C" __global__ __launch_bounds__(BLOCK) void rmsnorm(element *__restrict 
     const float scale = fast_rsqrt(row_sum<2>(sum) / static_cast<float>(columns) + epsilon);
     store_scaled<false>(y, own, 0, 0, scale, gain, gain);
 }
-KERNEL_EXPORT(rmsnorm)
 
 extern "C" __global__ __launch_bounds__(BLOCK) void add_rmsnorm(element *__restrict y, element *__restrict total,
     const element *__restrict x, const element *__restrict residual, const element *__restrict gain, uint32_t rows,
@@ -131,4 +129,3 @@ extern "C" __global__ __launch_bounds__(BLOCK) void add_rmsnorm(element *__restr
     const float scale = fast_rsqrt(row_sum<3>(sum) / static_cast<float>(columns) + epsilon);
     store_scaled<false>(y, own, 0, 0, scale, gain, gain);
 }
-KERNEL_EXPORT(add_rmsnorm)

@@ -49,4 +49,3 @@ extern "C" __global__ __launch_bounds__(BLOCK) void quantise(OUT::type *__restri
     for (unsigned at = row_tail(own); at < columns; at += LANES)
         to[at] = tile_encode<OUT>(tile_decode<IN>(own.from[at]) * rate);
 }
-KERNEL_EXPORT(quantise)

@@ -79,7 +79,6 @@ extern "C" __global__ __launch_bounds__(BLOCK) void reduction(
     if (lane == 0)
         partial[blockIdx.x] = own;
 }
-KERNEL_EXPORT(reduction)
 
 extern "C" __global__ __launch_bounds__(BLOCK) void reduction_finish(
     float *__restrict result, const float *__restrict partial, uint32_t count)
@@ -92,4 +91,3 @@ extern "C" __global__ __launch_bounds__(BLOCK) void reduction_finish(
     if (lane == 0)
         *result = own;
 }
-KERNEL_EXPORT(reduction_finish)

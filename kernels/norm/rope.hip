@@ -76,4 +76,3 @@ extern "C" __global__ __launch_bounds__(BLOCK) void rope(element *__restrict y, 
         }
     }
 }
-KERNEL_EXPORT(rope)

@@ -38,4 +38,3 @@ extern "C" __global__ __launch_bounds__(BLOCK) void silu_mul(
     for (unsigned at = packs * VEC + lane; at < columns; at += lanes)
         to[at] = tile_encode<IN>(silu(tile_decode<IN>(gate[at])) * tile_decode<IN>(up[at]));
 }
-KERNEL_EXPORT(silu_mul)

@@ -85,4 +85,3 @@ extern "C" __global__ __launch_bounds__(BLOCK) void softmax(
     for (unsigned at = row_tail(own); at < columns; at += LANES)
         to[at] = tile_encode<IN>(exp_below(tile_decode<IN>(own.from[at]), top) * scale);
 }
-KERNEL_EXPORT(softmax)

@@ -134,4 +134,3 @@ extern "C" __global__ __launch_bounds__(BLOCK) void softmax_row(
     for (unsigned i = whole + lane; i < columns; i += BLOCK)
         to[i] = exp_of(from[i] - row.top) * scale;
 }
-KERNEL_EXPORT(softmax_row)

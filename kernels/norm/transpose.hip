@@ -30,7 +30,6 @@ extern "C" __global__ __launch_bounds__(BLOCK) void transpose_naive(
     if (column < columns)
         y[column * static_cast<uint64_t>(rows) + row] = x[row * static_cast<uint64_t>(columns) + column];
 }
-KERNEL_EXPORT(transpose_naive)
 
 /* Loads a pack, or its first `count` elements where the row ends; count may be negative. */
 template <bool whole> __device__ static inline pack load_some(const element *from, int count)
@@ -94,4 +93,3 @@ extern "C" __global__ __launch_bounds__(BLOCK) void transpose(
     else
         transpose_tile<false>(tile, y, x, rows, columns, top, left);
 }
-KERNEL_EXPORT(transpose)

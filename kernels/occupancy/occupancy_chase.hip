@@ -41,4 +41,3 @@ extern "C" __global__ __launch_bounds__(BLOCK) void occupancy_chase(
     for (unsigned c = 0; c < CHAINS; ++c)
         state[wave * CHAINS + c] = at[c];
 }
-KERNEL_EXPORT(occupancy_chase)

@@ -52,4 +52,3 @@ extern "C" __global__ __launch_bounds__(BLOCK) void occupancy_fma(float *__restr
     }
     reinterpret_cast<pack *>(out)[lane] = total;
 }
-KERNEL_EXPORT(occupancy_fma)

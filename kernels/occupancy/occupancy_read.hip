@@ -62,4 +62,3 @@ extern "C" __global__ __launch_bounds__(BLOCK) void occupancy_read(
     if (lane == 0)
         sums[blockIdx.x * (BLOCK / lanes()) + wave] = total;
 }
-KERNEL_EXPORT(occupancy_read)

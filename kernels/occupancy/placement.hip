@@ -99,7 +99,6 @@ extern "C" __global__ __launch_bounds__(BLOCK) void placement(
     if (first)
         atomicSub(&live[here], 1u);
 }
-KERNEL_EXPORT(placement)
 
 /* One workgroup. groups[u]: workgroups that ran on unit u; simds[p] and xccs[x]: waves at location p, on XCC x.
  * *in_turn: workgroups whose XCC is their number modulo the XCCs of the device. *ran: all workgroups. */
@@ -122,4 +121,3 @@ extern "C" __global__ __launch_bounds__(BLOCK) void placement_count(const uint32
             atomicAdd(in_turn, 1u);
     }
 }
-KERNEL_EXPORT(placement_count)

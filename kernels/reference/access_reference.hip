@@ -24,4 +24,3 @@ extern "C" __global__ void access_reference(double *result, const uint64_t *inde
     }
     result[sample] = sum;
 }
-KERNEL_EXPORT(access_reference)

@@ -67,4 +67,3 @@ extern "C" __global__ void attention_reference(double *result, const uint64_t *i
     }
     result[sample] = sum > 0 ? total / sum : 0;
 }
-KERNEL_EXPORT(attention_reference)

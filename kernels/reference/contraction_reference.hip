@@ -15,4 +15,3 @@ extern "C" __global__ void contraction_reference(
         power *= -0.5;
     result[sample] = 1 + (start[index[sample]] - 1) * power;
 }
-KERNEL_EXPORT(contraction_reference)

@@ -34,4 +34,3 @@ extern "C" __global__ void conv_reference(double *result, const uint64_t *index,
     }
     result[sample] = sum;
 }
-KERNEL_EXPORT(conv_reference)

@@ -52,4 +52,3 @@ extern "C" __global__ void dot_reference(double *result, const uint64_t *index, 
         total = total / 2 + iterations * sum;
     result[sample] = static_cast<double>(total);
 }
-KERNEL_EXPORT(dot_reference)

@@ -18,4 +18,3 @@ extern "C" __global__ void fibonacci_reference(
     }
     result[sample] = index[sample] == 0 ? value : cell;
 }
-KERNEL_EXPORT(fibonacci_reference)

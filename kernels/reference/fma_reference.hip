@@ -40,4 +40,3 @@ extern "C" __global__ void fma_reference(double *result, const uint64_t *index, 
         total = total / 2 + sum;
     result[sample] = total;
 }
-KERNEL_EXPORT(fma_reference)

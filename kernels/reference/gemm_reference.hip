@@ -36,4 +36,3 @@ extern "C" __global__ void gemm_reference(double *result, const uint64_t *index,
         sum += beta * reference_number<CTYPE>(c[index[sample]]);
     result[sample] = sum;
 }
-KERNEL_EXPORT(gemm_reference)

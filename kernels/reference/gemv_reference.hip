@@ -27,4 +27,3 @@ extern "C" __global__ void gemv_reference(double *result, const uint64_t *index,
         sum += beta * reference_number<VECTOR>(y0[row]);
     result[sample] = sum;
 }
-KERNEL_EXPORT(gemv_reference)

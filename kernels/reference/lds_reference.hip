@@ -57,4 +57,3 @@ extern "C" __global__ void lds_reference(double *result, const uint64_t *index, 
     }
     result[sample] = found;
 }
-KERNEL_EXPORT(lds_reference)

@@ -132,4 +132,3 @@ extern "C" __global__ void matrix_reference(double *result, const uint64_t *inde
         total = total / 2 + iterations * sum;
     result[sample] = static_cast<double>(total) + extra;
 }
-KERNEL_EXPORT(matrix_reference)

@@ -48,7 +48,6 @@ extern "C" __global__ void moe_gate_reference(double *result, const uint64_t *in
             sum += exp_exact(static_cast<double>(row[expert]) - row[best]);
     result[sample] = choice ? chosen : exp_exact(static_cast<double>(row[chosen]) - row[best]) / sum;
 }
-KERNEL_EXPORT(moe_gate_reference)
 
 /* ---- sorting by expert ---- */
 
@@ -98,7 +97,6 @@ extern "C" __global__ void moe_plan_reference(double *result, const uint64_t *in
                      : i < tokens ? slot_of(ids, pairs, i - slots)
                                   : pair_of(ids, pairs, experts, i - tokens) / top;
 }
-KERNEL_EXPORT(moe_plan_reference)
 
 /* Rows in the order of slots. */
 extern "C" __global__ void moe_permute_reference(double *result, const uint64_t *index, const uint32_t *ids,
@@ -111,7 +109,6 @@ extern "C" __global__ void moe_permute_reference(double *result, const uint64_t 
     const uint64_t token = pair_of(ids, pairs, experts, slot) / top;
     result[sample] = reference_number<DTYPE>(x[token * columns + index[sample] % columns]);
 }
-KERNEL_EXPORT(moe_permute_reference)
 
 /* And back: the weighted sum of each token's rows. */
 extern "C" __global__ void moe_unpermute_reference(double *result, const uint64_t *index, const element *rows,
@@ -127,7 +124,6 @@ extern "C" __global__ void moe_unpermute_reference(double *result, const uint64_
                reference_number<DTYPE>(rows[slots[p] * static_cast<uint64_t>(columns) + column]);
     result[sample] = sum;
 }
-KERNEL_EXPORT(moe_unpermute_reference)
 
 /* ---- grouped GEMM ---- */
 
@@ -146,4 +142,3 @@ extern "C" __global__ void moe_gemm_reference(double *result, const uint64_t *in
         sum += reference_number<DTYPE>(a[row * k + q]) * reference_number<DTYPE>(b[(expert * n + column) * k + q]);
     result[sample] = sum;
 }
-KERNEL_EXPORT(moe_gemm_reference)

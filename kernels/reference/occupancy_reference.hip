@@ -15,4 +15,3 @@ extern "C" __global__ void occupancy_reference(
         at = ring[at];
     result[sample] = at;
 }
-KERNEL_EXPORT(occupancy_reference)

@@ -127,4 +127,3 @@ extern "C" __global__ void op_reference(double *result, const uint64_t *index, c
         x = OP(x, step);
     result[sample] = x;
 }
-KERNEL_EXPORT(op_reference)

@@ -20,7 +20,6 @@ extern "C" __global__ void silu_reference(
     const double power = exp_exact(gate < 0 ? gate : -gate);
     result[sample] = gate * (gate < 0 ? power : 1) / (1 + power) * up;
 }
-KERNEL_EXPORT(silu_reference)
 
 /* Rotation of the pair (x, y) by the angle of its number and position: (x cos - y sin, x sin + y cos). */
 extern "C" __global__ void rope_reference(double *result, const uint64_t *index, const element *x,
@@ -38,4 +37,3 @@ extern "C" __global__ void rope_reference(double *result, const uint64_t *index,
     const double c = static_cast<double>(angles[pair]), s = static_cast<double>(angles[dim / 2 + pair]);
     result[sample] = second ? left * s + right * c : left * c - right * s;
 }
-KERNEL_EXPORT(rope_reference)

@@ -16,4 +16,3 @@ extern "C" __global__ void ring_reference(
         at = ring[at];
     result[sample] = index[sample] == 0 ? at : 0;
 }
-KERNEL_EXPORT(ring_reference)

@@ -54,7 +54,6 @@ extern "C" __global__ void layernorm_reference(double *result, const uint64_t *i
     result[blockIdx.x * blockDim.x + threadIdx.x] =
         scaled * number(gain, own.at - own.row) + number(bias, own.at - own.row);
 }
-KERNEL_EXPORT(layernorm_reference)
 
 extern "C" __global__ void rmsnorm_reference(double *result, const uint64_t *index, const element *x,
     const element *residual, const element *gain, uint32_t columns, double weight, double epsilon, uint32_t samples)
@@ -71,7 +70,6 @@ extern "C" __global__ void rmsnorm_reference(double *result, const uint64_t *ind
     result[blockIdx.x * blockDim.x + threadIdx.x] =
         value / root(squares / columns + epsilon) * number(gain, own.at - own.row);
 }
-KERNEL_EXPORT(rmsnorm_reference)
 
 extern "C" __global__ void quantise_reference(
     double *result, const uint64_t *index, const element *x, uint32_t columns, double limit, uint32_t samples)
@@ -86,4 +84,3 @@ extern "C" __global__ void quantise_reference(
     }
     result[blockIdx.x * blockDim.x + threadIdx.x] = top == 0 ? 0 : number(x, own.at) * limit / top;
 }
-KERNEL_EXPORT(quantise_reference)

@@ -16,4 +16,3 @@ extern "C" __global__ void scatter_reference(double *result, const uint64_t *ind
         hit = hit || order[k] == wanted;
     result[sample] = hit ? index[sample] : 0;
 }
-KERNEL_EXPORT(scatter_reference)

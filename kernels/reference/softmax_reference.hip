@@ -26,4 +26,3 @@ extern "C" __global__ void softmax_reference(
     const double own = exp_exact(reference_number<DTYPE>(x[index[sample]]) - top);
     result[sample] = top == -__builtin_inf() ? 0 : own / sum;
 }
-KERNEL_EXPORT(softmax_reference)

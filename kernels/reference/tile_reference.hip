@@ -69,4 +69,3 @@ extern "C" __global__ void tile_reference(double *result, const uint64_t *index,
     else
         result[sample] = part == 2 ? nearest_code(from[code]) : nan ? 1 : code;
 }
-KERNEL_EXPORT(tile_reference)

@@ -24,4 +24,3 @@ extern "C" __global__ __launch_bounds__(1) void service_blocking(uint32_t *contr
     control[LOOKS] += looks;
     store_host(&control[OUTCOME], load_host(&control[OUTCOME]) | (released ? WAS_RELEASED : GAVE_UP));
 }
-KERNEL_EXPORT(service_blocking)

@@ -13,4 +13,3 @@ extern "C" __global__ __launch_bounds__(256) void service_flush(words *memory, u
     if (i < count)
         memory[i] += 1u;
 }
-KERNEL_EXPORT(service_flush)

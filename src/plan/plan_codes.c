@@ -25,9 +25,59 @@ static int compare_defines(const void *a, const void *b)
     return strcmp(((const struct build_define *)a)->name, ((const struct build_define *)b)->name);
 }
 
+/* ---- the CPU's code makes a table of its kernels, and is told which: SIMT_EXPORT(symbol) of each ---- */
+
+struct symbols {
+    const char **names;
+    size_t count;
+};
+
+/* Those of all launches with the defines asked for, also in steps that this case leaves out: others of its kernel share
+ * the code. */
+static enum status add_symbols(struct symbols *symbols, const struct ask *ask, const struct manifest_step *steps,
+                               size_t count)
+{
+    enum status status = STATUS_OK;
+    for (size_t k = 0; k < count && !status; k++) {
+        const struct place place = {steps[k].at, NULL, -1};
+        char *name = NULL;
+        if (steps[k].kind != STEP_LAUNCH)
+            status = add_symbols(symbols, ask, steps[k].steps, steps[k].step_count);
+        else if (steps[k].launch.defines == ask->defines) {
+            status = resolve_text(&name, &ask->resolve, steps[k].launch.symbol, &place);
+            ARENA_PUSH(ask->resolve.scratch, symbols->names, symbols->count, name);
+        }
+    }
+    return status;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static enum status exports(const char **list, const struct ask *ask)
+{
+    const struct manifest *manifest = ask->resolve.manifest;
+    struct symbols symbols = {0};
+    struct text text = {0};
+    enum status status = add_symbols(&symbols, ask, manifest->steps, manifest->step_count);
+    if (!status)
+        status = add_symbols(&symbols, ask, manifest->setup, manifest->setup_count);
+    if (status)
+        return status;
+    if (symbols.count)
+        qsort(symbols.names, symbols.count, sizeof(*symbols.names), compare_names);
+    for (size_t k = 0; k < symbols.count; k++)
+        if (!k || strcmp(symbols.names[k], symbols.names[k - 1]) != 0)
+            text_addf(&text, "%sSIMT_EXPORT(%s)", k ? " " : "", symbols.names[k]);
+    *list = text_take(&text, ask->resolve.arena);
+    return STATUS_OK;
+}
+
 static enum status render_defines(struct build_request *request, const struct ask *ask)
 {
-    struct build_define *defines = arena_array(ask->resolve.arena, ask->define_count, sizeof(*defines));
+    struct build_define *defines = arena_array(ask->resolve.arena, ask->define_count + 1, sizeof(*defines));
     for (size_t k = 0; k < ask->define_count; k++) {
         const struct define *define = &ask->defines[k];
         char *value = NULL;
@@ -36,10 +86,16 @@ static enum status render_defines(struct build_request *request, const struct as
             return status;
         defines[k] = (struct build_define){define->name, value};
     }
-    if (ask->define_count)
-        qsort(defines, ask->define_count, sizeof(*defines), compare_defines);
     request->defines = defines;
     request->define_count = ask->define_count;
+    if (request->target.kind == BUILD_CPU && ask->resolve.manifest->source) {
+        struct build_define *list = &defines[request->define_count++];
+        list->name = "ROOFTILE_KERNELS";
+        if (exports(&list->value, ask))
+            return ask->resolve.err->status;
+    }
+    if (request->define_count)
+        qsort(defines, request->define_count, sizeof(*defines), compare_defines);
     return STATUS_OK;
 }
 
@@ -116,10 +172,10 @@ static enum status find_request(size_t *code, const struct ask *ask)
 {
     struct planner *planner = ask->planner;
     struct build_request request = {.asked_by = ask->id};
+    choose_target(&request, ask);
     enum status status = render(&request, ask);
     if (status)
         return status;
-    choose_target(&request, ask);
     key_of_request(&planner->key, &request);
     *code = index_find(&planner->requested, planner->key.data, planner->key.length);
     if (*code != INDEX_NONE)

@@ -25,7 +25,6 @@ extern "C" __global__ void probe(T *b, const T *a, uint64_t n)
     if (i < n)
         b[i] = 2 * a[i];
 }
-KERNEL_EXPORT(probe)
 """
 
 

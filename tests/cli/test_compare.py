@@ -22,7 +22,6 @@ extern "C" __global__ void spin(uint32_t *out, uint32_t n, uint32_t one)
     if (i < n)
         out[i] = x;
 }
-KERNEL_EXPORT(spin)
 """
 MANIFEST = {
     "name": "spin", "summary": "spins", "class": "compute", "params": {"n": 4096},

@@ -21,7 +21,6 @@ extern "C" __global__ void twice(uint32_t *out, uint32_t n, uint32_t wrong)
     if (i < n)
         out[i] = 2 * i + (i == 17 ? wrong : 0u);
 }
-KERNEL_EXPORT(twice)
 """
 MANIFEST = {
     "name": "twice", "summary": "twice", "params": {"n": 65536, "wrong": 0},

@@ -16,7 +16,6 @@ extern "C" __global__ void good(uint32_t *out, uint32_t n)
     if (i < n)
         out[i] = 2 * i;
 }
-KERNEL_EXPORT(good)
 
 extern "C" __global__ void wrong(uint32_t *out, uint32_t n)
 {
@@ -24,19 +23,16 @@ extern "C" __global__ void wrong(uint32_t *out, uint32_t n)
     if (i < n)
         out[i] = i == 17 ? 35 : 2 * i;
 }
-KERNEL_EXPORT(wrong)
 
 extern "C" __global__ void null_pointer(uint32_t *out, uint64_t address)
 {
     out[0] = *reinterpret_cast<volatile uint32_t *>(address);
 }
-KERNEL_EXPORT(null_pointer)
 
 extern "C" __global__ void division(uint32_t *out, uint32_t divisor)
 {
     out[0] = opaque(7u) / opaque(divisor);
 }
-KERNEL_EXPORT(division)
 
 extern "C" __global__ void endless(uint32_t *out, uint32_t stop)
 {
@@ -44,7 +40,6 @@ extern "C" __global__ void endless(uint32_t *out, uint32_t stop)
     while (flag[0] != stop)
         memory_fence_compiler();
 }
-KERNEL_EXPORT(endless)
 
 extern "C" __global__ void divergent(uint32_t *out, uint32_t odd)
 {
@@ -56,14 +51,12 @@ extern "C" __global__ void divergent(uint32_t *out, uint32_t odd)
         out[1] = 2;
     }
 }
-KERNEL_EXPORT(divergent)
 
 extern "C" __global__ void lists(uint32_t *out, uint32_t n)
 {
     if (threadIdx.x < n)
         out[threadIdx.x] = 10 + threadIdx.x;
 }
-KERNEL_EXPORT(lists)
 """
 BROKEN = '#include "portable.h"\n#error "no such hardware"\n'
 

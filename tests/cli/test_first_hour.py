@@ -16,7 +16,6 @@ extern "C" __global__ void mine(float *y, const float *x, uint64_t n)
     if (i < n)
         y[i] = 2 * x[i];
 }
-KERNEL_EXPORT(mine)
 """
 MANIFEST = {"name": "mine", "summary": "y = 2x", "params": {"n": 4096, "block": 64}, "code": {"source": "mine.hip", "symbol": "mine"},
             "buffers": {"y": {"type": "f32", "count": "n", "role": "out"}, "x": {"type": "f32", "count": "n", "role": "in", "fill": "i % 7"}},

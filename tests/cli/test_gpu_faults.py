@@ -70,7 +70,6 @@ extern "C" __global__ void store(uint32_t *to, uint32_t value)
 {
     to[blockIdx.x * blockDim.x + threadIdx.x] = value;
 }
-KERNEL_EXPORT(store)
 """
 STORE = {
     "name": "store", "summary": "to = 42", "params": {"n": 64}, "code": {"source": "store.hip", "symbol": "store"},

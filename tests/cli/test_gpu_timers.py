@@ -220,7 +220,7 @@ def telemetry(home):
 def arguments(home):
     """CUDA tells the sizes of arguments: a wrong one is refused before it is launched."""
     (home / "k").mkdir()
-    (home / "k/store.hip").write_text('#include "portable.h"\n\nextern "C" __global__ void store(uint32_t *to, uint32_t value)\n{\n    to[blockIdx.x * blockDim.x + threadIdx.x] = value;\n}\nKERNEL_EXPORT(store)\n')
+    (home / "k/store.hip").write_text('#include "portable.h"\n\nextern "C" __global__ void store(uint32_t *to, uint32_t value)\n{\n    to[blockIdx.x * blockDim.x + threadIdx.x] = value;\n}\n')
     (home / "k/store.json").write_text(json.dumps({
         "name": "store", "summary": "to = 42", "params": {"n": 64}, "code": {"source": "store.hip", "symbol": "store"},
         "buffers": {"to": {"type": "u32", "count": "n", "role": "out"}},

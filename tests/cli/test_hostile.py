@@ -12,41 +12,25 @@ SOURCE = """#include "portable.h"
 #define ALL for (uint32_t i = 0; i < n; ++i)
 
 KERNEL(first_only) { LAUNCHES; if (HONEST || launches == 0) ALL out[i] = 2 * in[i]; }
-KERNEL_EXPORT(first_only)
 KERNEL(reuses) { ALL if (HONEST || out[i] == 0xcdcdcdcdu) out[i] = 2 * in[i]; }
-KERNEL_EXPORT(reuses)
 KERNEL(remembers) { if (HONEST || kept[0] != 1) ALL out[i] = 2 * in[i]; kept[0] = 1; }
-KERNEL_EXPORT(remembers)
 KERNEL(third) { LAUNCHES; ALL out[i] = 2 * in[i]; if (!HONEST && launches % 3 == 2) out[n / 2] += 1; }
-KERNEL_EXPORT(third)
 KERNEL(fifth) { LAUNCHES; ALL out[i] = 2 * in[i]; if (!HONEST && launches % 5 == 4) out[n / 2] += 1; }
-KERNEL_EXPORT(fifth)
 KERNEL(tires) { LAUNCHES; ALL out[i] = 2 * in[i]; if (!HONEST && launches >= 8) out[3] += 1; }
-KERNEL_EXPORT(tires)
 KERNEL(eats) { ALL out[i] = 2 * in[i]; if (!HONEST) in[n - 1] = 77; }
-KERNEL_EXPORT(eats)
 KERNEL(eats_later) { LAUNCHES; ALL out[i] = 2 * in[i]; if (!HONEST && launches == 9) in[5] = 77; }
-KERNEL_EXPORT(eats_later)
 KERNEL(past) { ALL out[i] = 2 * in[i]; if (!HONEST) out[n + 2] = 1; }
-KERNEL_EXPORT(past)
 KERNEL(front) { ALL out[i] = 2 * in[i]; if (!HONEST) kept[-1] = 1; }
-KERNEL_EXPORT(front)
 KERNEL(past_later) { LAUNCHES; ALL out[i] = 2 * in[i]; if (!HONEST && launches == 9) in[n] = 1; }
-KERNEL_EXPORT(past_later)
 KERNEL(large) { ALL out[i] = 2 * in[i] + (!HONEST && n > 1000 && i > n / 3); }
-KERNEL_EXPORT(large)
 KERNEL(row) { ALL if (HONEST || i / columns != 778) out[i] = 2 * in[i]; }
-KERNEL_EXPORT(row)
 KERNEL(garbage)
 {
     for (uint32_t i = blockIdx.x * columns; i < (blockIdx.x + 1) * columns; ++i)
         out[i] = 2 * in[i] + (!HONEST && blockIdx.x == 778);
 }
-KERNEL_EXPORT(garbage)
 KERNEL(plain) { ALL out[i] = 2 * in[i]; }
-KERNEL_EXPORT(plain)
 KERNEL(jitter) { LAUNCHES; ALL ((float *)out)[i] = 2.0f * in[i] * (HONEST || launches % 2 ? 1 : 1 + 0x1p-22f); }
-KERNEL_EXPORT(jitter)
 
 extern "C" __global__ void doubled(double *result, const uint64_t *index, const uint32_t *in, uint32_t samples, uint8_t *)
 {
@@ -54,7 +38,6 @@ extern "C" __global__ void doubled(double *result, const uint64_t *index, const 
     if (k < samples)
         result[k] = 2.0 * in[index[k]];
 }
-KERNEL_EXPORT(doubled)
 """
 CODE = {"source": "hostile.hip", "defines": {"HONEST": "{HONEST}"}}
 REFERENCE = {

@@ -16,7 +16,6 @@ extern "C" __global__ void add(uint32_t *out, const uint32_t *in, uint32_t n)
     if (i < n)
         out[i] = in[i] + 1u; /* CODE */
 }
-KERNEL_EXPORT(add)
 """
 MANIFEST = {
     "name": "add", "summary": "adds one", "class": "memory", "params": {"n": 4096, "far": 0},

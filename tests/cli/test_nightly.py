@@ -20,7 +20,6 @@ extern "C" __global__ void twice(uint32_t *out, uint32_t n)
     if (i < n)
         out[i] = 2 * i;
 }
-KERNEL_EXPORT(twice)
 """
 MANIFEST = {
     "name": "twice", "summary": "twice", "params": {"n": 65536}, "code": {"source": "twice.hip", "symbol": "twice"},

@@ -84,7 +84,6 @@ extern "C" __global__ void liar(float *b, const float *a, uint32_t n)
     for (uint32_t i = 0; i < n; ++i)
         b[i] = a[i] + 1;
 }
-KERNEL_EXPORT(liar)
 """
 
 

@@ -15,7 +15,6 @@ extern "C" __global__ void scale(uint32_t *mid, const uint32_t *in, uint32_t n)
     if (i < n)
         mid[i] = FACTOR * in[i];
 }
-KERNEL_EXPORT(scale)
 #elif PART == 2
 extern "C" __global__ void shift(uint32_t *out, const uint32_t *mid, const uint32_t *table, uint32_t n)
 {
@@ -23,7 +22,6 @@ extern "C" __global__ void shift(uint32_t *out, const uint32_t *mid, const uint3
     if (i < n)
         out[i] = mid[i] + FACTOR + table[i];
 }
-KERNEL_EXPORT(shift)
 #elif PART == 3
 extern "C" __global__ void bump(uint32_t *counter, uint32_t n)
 {
@@ -31,7 +29,6 @@ extern "C" __global__ void bump(uint32_t *counter, uint32_t n)
     if (i < n)
         counter[i] += FACTOR;
 }
-KERNEL_EXPORT(bump)
 #elif PART == 4
 extern "C" __global__ void exchange(uint32_t *a, uint32_t n, uint32_t run, uint32_t far)
 {
@@ -44,7 +41,6 @@ extern "C" __global__ void exchange(uint32_t *a, uint32_t n, uint32_t run, uint3
         a[k] = x;
     }
 }
-KERNEL_EXPORT(exchange)
 #elif PART == 5
 struct gather {
     float *to;
@@ -62,7 +58,6 @@ extern "C" __global__ void gather(gather by_value, const uint32_t *index, const 
     if (i < by_value.n)
         by_value.to[i] = none || by_value.source.kind != 7 ? -1.0f : by_value.source.from[index[i]] + (float)by_value.more[39] * *by_value.scale;
 }
-KERNEL_EXPORT(gather)
 #endif
 """
 

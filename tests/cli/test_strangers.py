@@ -23,7 +23,6 @@ extern "C" __global__ void speaks(uint32_t *out, uint32_t open_file)
     libc_write(1, "a kernel speaks\\n", 16);
     out[0] = libc_fcntl((int)open_file, 1) >= 0 || libc_read(0, text, 1) > 0; /* 1: F_GETFD */
 }
-KERNEL_EXPORT(speaks)
 """
 
 

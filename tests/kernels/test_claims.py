@@ -74,7 +74,6 @@ extern "C" __global__ void nstream(float *a, const float *b)
     const uint64_t i = blockIdx.x * (uint64_t)blockDim.x + threadIdx.x;
     a[i] += 3 * b[i];
 }
-KERNEL_EXPORT(nstream)
 """
 WORKS = [
     ({}, None),

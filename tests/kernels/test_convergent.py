@@ -26,7 +26,6 @@ extern "C" __global__ void late_use(float *__restrict out, const uint16_t *__res
     if (threadIdx.x < n)
         out[threadIdx.x] = result;
 }
-KERNEL_EXPORT(late_use)
 """
 MANIFEST = {
     "name": "late_use", "summary": "uses in some lanes what all of them computed", "class": "compute",

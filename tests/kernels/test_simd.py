@@ -20,7 +20,6 @@ extern "C" __global__ void axpy(T *a, const T *b, const T *c, T s, uint64_t n)
     if (i < n)
         a[i] = b[i] + s * c[i];
 }
-KERNEL_EXPORT(axpy)
 """
 MANIFEST = {
     "name": "axpy", "summary": "one element per lane", "params": {"n": 4096, "dtype": "f32"},

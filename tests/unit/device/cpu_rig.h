@@ -38,6 +38,14 @@ static inline const char *module_path(uint32_t wave)
     return modules[wave == 32].path;
 }
 
+/* The kernels of test_cpu.hip. */
+static const char exports[] =
+    "-DROOFTILE_KERNELS=SIMT_EXPORT(scale) SIMT_EXPORT(arguments) SIMT_EXPORT(grid) SIMT_EXPORT(reverse) "
+    "SIMT_EXPORT(reverse_without_barrier) SIMT_EXPORT(scan) SIMT_EXPORT(early_return) "
+    "SIMT_EXPORT(different_barriers) SIMT_EXPORT(different_waves) SIMT_EXPORT(different_waits) "
+    "SIMT_EXPORT(shuffles) SIMT_EXPORT(inactive) SIMT_EXPORT(one_wave) SIMT_EXPORT(unwritten) "
+    "SIMT_EXPORT(functions) SIMT_EXPORT(atomics) SIMT_EXPORT(hidden) SIMT_EXPORT(nothing)";
+
 /* Runs clang++ on the test's source as the driver does, with `extra` at the end; its output lives in `arena`. */
 static inline char *compile(uint32_t wave, const char *const *extra, struct arena *arena)
 {
@@ -57,6 +65,7 @@ static inline char *compile(uint32_t wave, const char *const *extra, struct aren
                                         "-Werror",
                                         "-I" ROOFTILE_SOURCE_DIR "/kernels/include",
                                         "-DROOFTILE_SOURCE=\"" ROOFTILE_SOURCE_DIR "/tests/unit/device/test_cpu.hip\"",
+                                        exports,
                                         ROOFTILE_SOURCE_DIR "/kernels/include/cpu_unit.cpp"};
     const char *argv[64] = {0};
     size_t used = 0, count = 0;

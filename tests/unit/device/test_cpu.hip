@@ -12,14 +12,12 @@ extern "C" __global__ void scale(float *__restrict a, const float *__restrict b,
     if (i < n)
         a[i] = b[i] + s * c[i];
 }
-KERNEL_EXPORT(scale)
 
 extern "C" __global__ void arguments(uint8_t small, double *pointer, uint32_t word, uint64_t wide, float number,
                       vec<float, 4>::type *vectors)
 {
     pointer[0] = small + word + double(wide) + number + vectors[0][3];
 }
-KERNEL_EXPORT(arguments)
 
 extern "C" __global__ void grid(uint32_t *seen)
 {
@@ -27,7 +25,6 @@ extern "C" __global__ void grid(uint32_t *seen)
     const uint64_t items = uint64_t(blockDim.x) * blockDim.y * blockDim.z;
     seen[block * items + thread_id()] += threadIdx.x | threadIdx.y << 8 | threadIdx.z << 16 | lane_id() << 24;
 }
-KERNEL_EXPORT(grid)
 
 extern "C" __global__ void reverse(uint32_t *a, const uint32_t *b)
 {
@@ -37,7 +34,6 @@ extern "C" __global__ void reverse(uint32_t *a, const uint32_t *b)
     __syncthreads();
     a[at + threadIdx.x] = t[blockDim.x - 1 - threadIdx.x];
 }
-KERNEL_EXPORT(reverse)
 
 extern "C" __global__ void reverse_without_barrier(uint32_t *a, const uint32_t *b)
 {
@@ -45,7 +41,6 @@ extern "C" __global__ void reverse_without_barrier(uint32_t *a, const uint32_t *
     t[threadIdx.x] = b[threadIdx.x];
     a[threadIdx.x] = t[blockDim.x - 1 - threadIdx.x];
 }
-KERNEL_EXPORT(reverse_without_barrier)
 
 /* Hillis-Steele: a barrier in a loop that the compiler unrolls, so one barrier of the source becomes many of the code. */
 extern "C" __global__ void scan(uint32_t *a)
@@ -61,7 +56,6 @@ extern "C" __global__ void scan(uint32_t *a)
     }
     a[threadIdx.x] = t[threadIdx.x];
 }
-KERNEL_EXPORT(scan)
 
 /* Lanes that return leave the barriers to the others, some between two of them. */
 extern "C" __global__ void early_return(uint32_t *a, uint32_t *b, uint32_t first, uint32_t second)
@@ -77,7 +71,6 @@ extern "C" __global__ void early_return(uint32_t *a, uint32_t *b, uint32_t first
     __syncthreads();
     b[threadIdx.x] = a[(threadIdx.x + 1) % second];
 }
-KERNEL_EXPORT(early_return)
 
 extern "C" __global__ void different_barriers(uint32_t *a)
 {
@@ -89,7 +82,6 @@ extern "C" __global__ void different_barriers(uint32_t *a)
         a[1] = 2;
     }
 }
-KERNEL_EXPORT(different_barriers)
 
 /* Each wave agrees, the workgroup does not. */
 extern "C" __global__ void different_waves(uint32_t *a)
@@ -102,7 +94,6 @@ extern "C" __global__ void different_waves(uint32_t *a)
         a[1] = 2;
     }
 }
-KERNEL_EXPORT(different_waves)
 
 extern "C" __global__ void different_waits(uint32_t *a)
 {
@@ -110,7 +101,6 @@ extern "C" __global__ void different_waits(uint32_t *a)
         a[lane_id()] = __shfl(threadIdx.x, 0);
     __syncthreads();
 }
-KERNEL_EXPORT(different_waits)
 
 extern "C" __global__ void shuffles(uint32_t *a, double *d, uint64_t *m)
 {
@@ -126,7 +116,6 @@ extern "C" __global__ void shuffles(uint32_t *a, double *d, uint64_t *m)
     m[i * 3 + 1] = __any(i == 40) + 2 * __all(i < 64);
     m[i * 3 + 2] = wave_id() * 1000 + wave_size();
 }
-KERNEL_EXPORT(shuffles)
 
 /* Only lanes 0 .. 7 of each wave are left when these operations come. */
 extern "C" __global__ void inactive(uint32_t *a, uint64_t *m)
@@ -139,7 +128,6 @@ extern "C" __global__ void inactive(uint32_t *a, uint64_t *m)
     m[i] = __ballot(true);
     a[i + blockDim.x] = __shfl(i, 9);
 }
-KERNEL_EXPORT(inactive)
 
 /* A wave operation is none of the other waves' business. */
 extern "C" __global__ void one_wave(uint32_t *a)
@@ -153,7 +141,6 @@ extern "C" __global__ void one_wave(uint32_t *a)
     __syncthreads();
     a[threadIdx.x] = sum;
 }
-KERNEL_EXPORT(one_wave)
 
 extern "C" __global__ void unwritten(uint32_t *a)
 {
@@ -164,7 +151,6 @@ extern "C" __global__ void unwritten(uint32_t *a)
     a[2 * at + 1] = more[threadIdx.x];
     t[threadIdx.x] = more[threadIdx.x] = at;
 }
-KERNEL_EXPORT(unwritten)
 
 extern "C" __global__ void functions(float *y, const float *x, uint32_t n)
 {
@@ -178,7 +164,6 @@ extern "C" __global__ void functions(float *y, const float *x, uint32_t n)
     y[i * 6 + 4] = fast_rsqrt(x[i]);
     y[i * 6 + 5] = fast_rcp(x[i]);
 }
-KERNEL_EXPORT(functions)
 
 extern "C" __global__ void atomics(uint32_t *counts, float *sum, double *wide, uint64_t *most)
 {
@@ -190,7 +175,6 @@ extern "C" __global__ void atomics(uint32_t *counts, float *sum, double *wide, u
     atomicOr(&counts[2], 1u << i % 32);
     atomicCAS(&counts[3], 0u, 17u);
 }
-KERNEL_EXPORT(atomics)
 
 /* Values through every way that hides them from the optimiser. */
 extern "C" __global__ void hidden(float *a, const float *b)
@@ -204,9 +188,7 @@ extern "C" __global__ void hidden(float *a, const float *b)
     memory_fence_compiler();
     store_nt(fma(value, value, quad(opaque(1.0f))), reinterpret_cast<quad *>(a + i + opaque_uniform(0u)));
 }
-KERNEL_EXPORT(hidden)
 
 extern "C" __global__ void nothing()
 {
 }
-KERNEL_EXPORT(nothing)

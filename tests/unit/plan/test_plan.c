@@ -405,6 +405,31 @@ static void test_codes_of_launches(void **state)
     arena_release(&world.arena);
 }
 
+/* Code for the CPU is told its kernels: those of all launches with its defines, each once; others share no code. */
+static void test_exports_of_cpu_code(void **state)
+{
+    struct world world;
+    (void)state;
+    world_init(&world);
+    world.options.target_kind = BUILD_CPU;
+    assert_int_equal(world_plan(&world, "'cases': [{'kernel': 'parts'}, {'kernel': 'parts', 'params': {'tail': 1}}]"),
+                     STATUS_OK);
+    static const char *const lists[] = {"SIMT_EXPORT(first)", "SIMT_EXPORT(first) SIMT_EXPORT(other)",
+                                        "SIMT_EXPORT(first)"};
+    const struct resolved *whole = &world.plan->cases[1].resolved;
+    assert_int_equal(whole->code_count, 3);
+    for (size_t k = 0; k < 3; k++) {
+        const struct build_request *code = &world.plan->codes[whole->codes[k]];
+        const struct build_define *list = NULL;
+        for (size_t d = 0; d < code->define_count; d++)
+            if (strcmp(code->defines[d].name, "ROOFTILE_KERNELS") == 0)
+                list = &code->defines[d];
+        assert_non_null(list);
+        assert_string_equal(list->value, lists[k]);
+    }
+    arena_release(&world.arena);
+}
+
 static void test_verification(void **state)
 {
     struct world world;
@@ -539,6 +564,7 @@ int main(void)
         cmocka_unit_test(test_labels),
         cmocka_unit_test(test_codes),
         cmocka_unit_test(test_codes_of_launches),
+        cmocka_unit_test(test_exports_of_cpu_code),
         cmocka_unit_test(test_modes),
         cmocka_unit_test(test_mode_sweep),
         cmocka_unit_test(test_verification),
