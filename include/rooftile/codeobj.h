@@ -81,6 +81,9 @@ struct codeobj_kernel {
     uint32_t allocated_vgprs; /* that, rounded up to the allocation granule: what a wave takes of the file */
     uint32_t arch_vgprs;      /* of allocated_vgprs: up to ACCUM_OFFSET in a unified file when the kernel has AGPRs,
                                 * else all */
+    uint32_t user_sgprs;      /* that are set before a wave starts; workgroup ids follow */
+    uint32_t workgroup_ids;   /* bits 0, 1, 2: x, y and z are among what follows */
+    uint32_t properties;      /* KERNEL_CODE_PROPERTIES: bit k is the k-th thing that user_sgprs hold */
     uint32_t acc_vgprs;       /* AGPRs allocated; 0 when the kernel has none. gfx908: another file of the same size as
                                 * arch_vgprs */
 

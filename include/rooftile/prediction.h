@@ -12,7 +12,7 @@
 
 #include "rooftile/machine.h"
 
-/* What the time of a launch is made of. The first ones overlap; from TERM_DISPATCH on they add up. */
+/* What the time of a launch is made of. The first ones overlap; TERM_LAUNCH adds up. */
 enum prediction_term {
     TERM_MATRIX,   /* issue of matrix instructions */
     TERM_VECTOR,   /* of vector arithmetic */
@@ -24,11 +24,11 @@ enum prediction_term {
     TERM_MEMORY,   /* ... the memory */
     TERM_LATENCY,  /* the dependent chain of one wave, times the rounds of resident workgroups */
     TERM_ATOMICS,  /* atomics on the same addresses, one after the other */
-    TERM_DISPATCH, /* handing out workgroups, before anything overlaps */
+    TERM_DISPATCH, /* handing out workgroups */
     TERM_LAUNCH,   /* starting and ending the kernel */
     TERM_COUNT,
 };
-#define TERM_OVERLAPS TERM_DISPATCH                          /* the number of those that overlap */
+#define TERM_OVERLAPS TERM_LAUNCH                            /* the number of those that overlap */
 const char *prediction_term_name(enum prediction_term term); /* "matrix" ... "launch" */
 
 #define PREDICTION_NOTES 12
@@ -37,9 +37,9 @@ struct prediction {
     double time_ns;         /* of one launch; 0: not predicted */
     double low_ns, high_ns; /* the truth lies between them in 80 % of cases */
     double term_ns[TERM_COUNT];
-    enum prediction_term limiter; /* the largest term */
-    /* what limits it, as lower bounds name theirs: a level or unit of the machine ("HBM", "matrix_f16"), "latency",
-     * "atomics", "dispatch" or "launch"; set by prediction_conclude where it is "" */
+    enum prediction_term limiter; /* the largest term: what takes the time */
+    /* what binds, as lower bounds name it: a level or unit of the machine ("HBM", "matrix_f16") or "launch"; where it
+     * is "" prediction_conclude sets it to what the limiter stands for */
     char bound[MACHINE_NAME];
     const char *method; /* "walk", "description", "lower bound" */
     /* what the prediction rests on that is not known: numbers of a relative, branches on unknown data */
@@ -59,6 +59,10 @@ struct prediction_spread {
  */
 void prediction_conclude(struct prediction *prediction, const struct machine *machine, const char *compute, double norm,
                          struct prediction_spread spread);
+
+/* The same behind a time_ns that was computed otherwise: limiter, interval and bound. */
+void prediction_finish(struct prediction *prediction, const struct machine *machine, const char *compute,
+                       struct prediction_spread spread);
 
 /* Adds a note; a note that is there already, or one too many, is left out. */
 void prediction_note(struct prediction *prediction, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -151,7 +151,7 @@ static bool bytes_at(struct bytes *part, const struct image *image, uint64_t add
 
 #define DESCRIPTOR_BYTES 64u
 /* Where its fields lie. */
-enum { ENTRY_AT = 16, RSRC3_AT = 44, RSRC1_AT = 48, PROPERTIES_AT = 56 };
+enum { ENTRY_AT = 16, RSRC3_AT = 44, RSRC1_AT = 48, RSRC2_AT = 52, PROPERTIES_AT = 56 };
 #define WGP_MODE_BIT 29 /* COMPUTE_PGM_RSRC1.ENABLE_WGP_MODE, gfx10 and later */
 #define PROPERTY_WAVE32 (1u << 10)
 
@@ -195,8 +195,11 @@ static void read_descriptor(struct codeobj_kernel *kernel, const struct image *i
     const uint32_t rsrc1 = load_u32(at.data + RSRC1_AT);
     kernel->has_descriptor = true;
     kernel->wgp_mode = rsrc1 >> WGP_MODE_BIT & 1;
+    kernel->properties = load_u16(at.data + PROPERTIES_AT);
+    kernel->user_sgprs = load_u32(at.data + RSRC2_AT) >> 1 & 31;
+    kernel->workgroup_ids = load_u32(at.data + RSRC2_AT) >> 7 & 7;
     if (!kernel->wave)
-        kernel->wave = load_u16(at.data + PROPERTIES_AT) & PROPERTY_WAVE32 ? 32 : 64;
+        kernel->wave = kernel->properties & PROPERTY_WAVE32 ? 32 : 64;
     count_registers(kernel, target, rsrc1, load_u32(at.data + RSRC3_AT));
     /* Unsigned arithmetic wraps as the hardware's does: the offset is signed. */
     find_code(kernel, image, symbol->address + load_u64(at.data + ENTRY_AT));

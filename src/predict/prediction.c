@@ -51,23 +51,30 @@ static void name_bound(struct prediction *prediction, const struct machine *mach
     snprintf(prediction->bound, sizeof(prediction->bound), "%s", name);
 }
 
+void prediction_finish(struct prediction *prediction, const struct machine *machine, const char *compute,
+                       struct prediction_spread spread)
+{
+    prediction->limiter = TERM_LAUNCH;
+    for (int term = 0; term < TERM_COUNT; term++)
+        if (prediction->term_ns[term] > prediction->term_ns[prediction->limiter])
+            prediction->limiter = (enum prediction_term)term;
+    prediction->low_ns = prediction->time_ns * spread.low;
+    prediction->high_ns = prediction->time_ns * spread.high;
+    if (!prediction->bound[0])
+        name_bound(prediction, machine, compute);
+}
+
 void prediction_conclude(struct prediction *prediction, const struct machine *machine, const char *compute, double norm,
                          struct prediction_spread spread)
 {
     double largest = 0, powers = 0, added = 0;
-    prediction->limiter = TERM_LAUNCH;
     for (int term = 0; term < TERM_COUNT; term++) {
         largest = fmax(largest, term < TERM_OVERLAPS ? prediction->term_ns[term] : 0);
         added += term < TERM_OVERLAPS ? 0 : prediction->term_ns[term];
-        if (prediction->term_ns[term] > prediction->term_ns[prediction->limiter])
-            prediction->limiter = (enum prediction_term)term;
     }
     for (int term = 0; term < TERM_OVERLAPS; term++)
         if (prediction->term_ns[term] > 0)
             powers += pow(prediction->term_ns[term] / largest, norm);
     prediction->time_ns = largest * pow(powers, 1 / norm) + added;
-    prediction->low_ns = prediction->time_ns * spread.low;
-    prediction->high_ns = prediction->time_ns * spread.high;
-    if (!prediction->bound[0])
-        name_bound(prediction, machine, compute);
+    prediction_finish(prediction, machine, compute, spread);
 }

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The device model: from what a few walked waves do to the time of a launch on a whole device. Pure functions of a
+ * walk, a launch and a machine.
+ *
+ * With G workgroups, U units (compute units; WGPs in WGP mode) and R workgroups that are resident on one:
+ *     latency   clocks of a workgroup, first instruction to last * max(1, G / (R U))
+ *     vector, scalar, matrix   issue clocks of a workgroup * workgroups of the fullest unit / SIMDs
+ *     LDS       clocks of its transactions * workgroups of the fullest unit
+ *     L1        clocks of lines, or of bytes where these take longer, * workgroups of the fullest unit
+ *     L2        (lines that miss L1 + lines stored) * bytes of a line / expected bandwidth
+ *     memory    of each buffer the larger of what all workgroups touch and what misses L2 and no neighbour shares;
+ *               lines are stored once; / expected bandwidth of the level that holds them all, or of the memory
+ *     atomics   those of one wave on one address, one after the other in L2
+ *     dispatch  G / rate
+ *     launch    launch_ns; launch_next_ns behind another launch
+ * They overlap as prediction_conclude says. Sources: Hong and Kim 2009 and GPUMech (Huang 2014) for chains and rounds,
+ * AMD's GCN and CDNA documents for pipes; the norm is from times of MI300A, leaving each kernel out.
+ */
+#ifndef ROOFTILE_DEVICE_MODEL_H
+#define ROOFTILE_DEVICE_MODEL_H
+
+#include "rooftile/machine.h"
+#include "rooftile/occupancy.h"
+#include "rooftile/prediction.h"
+#include "rooftile/walk.h"
+
+/* A launch on a device. */
+struct device_launch_model {
+    double workgroups, units, resident; /* G, U, R */
+    double rounds;                      /* G / (R U), at least 1 */
+    double fullest;                     /* workgroups of the fullest unit */
+    struct occupancy occupancy;         /* limits NULL: not known, one workgroup a unit is taken */
+    double footprint_bytes;             /* that the launch touches */
+    double l2_bytes, memory_bytes;      /* that cross them */
+    uint32_t level;                     /* of the machine, that holds the footprint */
+};
+
+/* Which share of the caches a workgroup has, what the pipes take and how long loads are, on this machine.
+ * `footprint_bytes` of all buffers says where data is when the launch begins. */
+void device_walk_options(struct walk_options *options, struct device_launch_model *model, const struct machine *machine,
+                         const struct walk_launch *launch, double footprint_bytes);
+
+/* Terms of one launch, without TERM_LAUNCH. */
+void device_predict(double term_ns[TERM_COUNT], struct device_launch_model *model, const struct machine *machine,
+                    const struct walk_launch *launch, const struct walk_options *options,
+                    const struct walk_result *walk);
+
+/* How far truths lie from walked predictions; wider by what was not known. */
+struct prediction_spread device_spread(const struct walk_result *walk);
+
+#define DEVICE_NORM 3.0
+
+#endif

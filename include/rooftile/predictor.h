@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Predicts cases of a plan from their code: what `plan`, `sim`, `run`, `predict` and `explain` ask. A kernel is read
+ * and disassembled once, a launch is walked once, however many cases and machines ask.
+ *
+ *     struct predictor *predictor = predictor_new(seed);
+ *     predictor_case(&prediction, predictor, &plan_case->resolved, builds, cache, &machine, arena, &err);
+ *
+ * `machine` is complete (machine_complete); what was borrowed is the caller's to say. `builds` are those of the plan;
+ * NULL, or code that cannot be walked (no AMD code, a library): predicted from the work that the manifest states, and
+ * said so in the method and in a note.
+ */
+#ifndef ROOFTILE_PREDICTOR_H
+#define ROOFTILE_PREDICTOR_H
+
+#include "rooftile/build.h"
+#include "rooftile/device_model.h"
+#include "rooftile/plan.h"
+#include "rooftile/prediction.h"
+#include "rooftile/walk.h"
+
+struct predictor;
+/* `seed` as of the run: what the buffers hold. */
+struct predictor *predictor_new(uint64_t seed);
+void predictor_free(struct predictor *predictor);
+
+/* One launch of a case, and what was found. */
+struct predicted_launch {
+    const struct resolved_launch *launch;
+    double times;                   /* in one pass over the timed steps */
+    const struct walk_result *walk; /* NULL: not walked */
+    struct device_launch_model model;
+    struct prediction prediction; /* of one launch */
+};
+
+/* All launches of the last case that was predicted; valid until the next one. */
+const struct predicted_launch *predictor_launches(const struct predictor *predictor, size_t *count);
+
+/* Of one pass over the timed steps. ERR_CONFIG: a fill whose options make no sense. */
+enum status predictor_case(struct prediction *prediction, struct predictor *predictor, const struct resolved *resolved,
+                           const struct build_result *builds, enum cache_mode cache, const struct machine *machine,
+                           struct err *err);
+
+/* ---- parts, for tests ---- */
+
+/* The kernel of a launch, decoded; NULL, and why: it cannot be walked. Lives as long as the predictor. */
+const struct walk_code *predictor_code(struct predictor *predictor, const char *object, const char *symbol,
+                                       const char **why);
+
+/* What the buffers of a case hold, and where they are. */
+struct predicted_buffers {
+    struct walk_buffer *items; /* as many as the case has */
+    size_t count;
+};
+enum status predicted_buffers_make(struct predicted_buffers *buffers, const struct resolved *resolved, uint64_t seed,
+                                   struct arena *arena, struct err *err);
+/* A launch for walk_run, with its arguments laid out as its kernel takes them. */
+void predicted_launch_make(struct walk_launch *walk, const struct resolved_launch *launch,
+                           const struct predicted_buffers *buffers, const struct walk_code *code, struct arena *arena);
+
+#endif

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The walk: executes the integer part of AMD machine code for the waves of a few workgroups, without a GPU, to learn
+ * what static code does not say: trip counts, taken paths, addresses, and the dependent chain of a wave.
+ *
+ *     instructions of isa.h --walk_decode, once--> struct walk_code
+ *     struct walk_code + launch + buffers' contents + a machine's caches --walk_run--> counts, clocks, lines
+ *
+ * State: SGPRs, VCC, EXEC, SCC, M0, and VGPRs of 64 or 32 lanes. Each SGPR has a known bit per bit (masks keep what is
+ * known of them), each VGPR one per lane. Scalar and vector integer, bit, compare, lane and address instructions are
+ * executed exactly; floating point where its inputs are known. An instruction without a meaning here makes its
+ * destinations unknown and is named. Loads from buffers whose fill is known give their real values; stores are seen by
+ * later loads of the same workgroup.
+ *
+ * Unknown bits that reach EXEC or a branch are decided by a seeded coin, counted, and named by their place; a loop on
+ * such a branch is left after 64 turns.
+ *
+ * Long loops: when the passes 33 to 65 of a loop repeat (the same path, registers moving by constants, compares that
+ * flip at a computable pass), the rest of its passes is added in one step. Registers that do not move by a constant
+ * become unknown then.
+ *
+ * Clocks: each wave issues in order; a result is awaited when it is used (vector, matrix) or at s_waitcnt (memory),
+ * with the latency of the level where the worst line of an access was found: an LRU model of the share of L1 and L2
+ * that a resident workgroup has, and the lines of its neighbours on the same die. Waves of a workgroup take turns at
+ * memory instructions, the one with the smallest time first.
+ *
+ * Pure, and the same for the same input. Input may be hostile: code that never ends stops at the budget.
+ */
+#ifndef ROOFTILE_WALK_H
+#define ROOFTILE_WALK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "rooftile/fill.h"
+#include "rooftile/isa.h"
+
+/* ---- what goes in ---- */
+
+struct walk_code;
+
+/* Lives in the arena, and points into `isa`. NULL: no AMD code. */
+const struct walk_code *walk_decode(const struct isa_kernel *isa, const char *target, struct arena *arena);
+
+const struct isa_kernel *walk_code_isa(const struct walk_code *code);
+const char *walk_code_target(const struct walk_code *code);
+
+/* Memory that the kernel can reach. Addresses are made up; buffers must not overlap. */
+struct walk_buffer {
+    uint64_t base, size_bytes;
+    const struct fill *fill; /* what it holds before the launch; NULL: not known */
+};
+
+struct walk_launch {
+    const struct walk_code *code;
+    const struct isa_kernel *code_object; /* that it was decoded from, and for which target */
+    const char *target;
+    uint32_t grid[3], block[3]; /* workgroups; work-items */
+    uint32_t lds_bytes;         /* dynamic, beyond the kernel's own */
+    /* The kernel's explicit arguments as they lie in its kernarg segment, and which bytes are known (NULL: all). */
+    const uint8_t *kernarg, *kernarg_known;
+    size_t kernarg_bytes;
+    const struct walk_buffer *buffers;
+    size_t buffer_count;
+};
+
+/* Clocks of a unit's pipes, for one wave. */
+struct walk_clocks {
+    double vector, transcendental, multiply; /* to issue; 32-bit integer products */
+    double vector_latency;                   /* until a dependent instruction can issue */
+    double scalar, branch, branch_taken, barrier;
+    double lds, lds_bytes; /* latency of LDS; bytes that it moves in a clock */
+    double l1, l2, memory; /* latencies of loads by where they hit */
+    double scalar_load;    /* latency of a hit in the scalar cache */
+    double l1_bytes;       /* that L1 moves in a clock */
+};
+
+struct walk_options {
+    struct walk_clocks clocks;
+    uint32_t line_bytes;         /* of L1 and L2; a power of two */
+    uint64_t l1_lines, l2_lines; /* a workgroup's share */
+    bool warm;                   /* all data is in L2 before the launch */
+    uint32_t dies;               /* workgroups are dealt to them in turn */
+    uint64_t budget;             /* instructions of all waves that are walked; 0: 2 million */
+    double coin;                 /* probability that an unknown bit is 1; 0: one half */
+    bool every_group;            /* all workgroups in turn, whose stores the later ones see; no neighbours, no jumps */
+    bool no_jumps;               /* long loops are walked to their end */
+};
+
+/* ---- what comes out ---- */
+
+enum walk_class {
+    WALK_VECTOR,
+    WALK_TRANSCENDENTAL,
+    WALK_MATRIX,
+    WALK_SCALAR,
+    WALK_SCALAR_LOAD,
+    WALK_LOAD,
+    WALK_STORE,
+    WALK_ATOMIC,
+    WALK_LDS,
+    WALK_BRANCH,
+    WALK_WAIT,
+    WALK_BARRIER,
+    WALK_OTHER,
+    WALK_CLASSES
+};
+const char *walk_class_name(enum walk_class class); /* "vector" "transcendental" ... */
+
+/* Lines that a workgroup moves, by buffer; the last row is memory that is none of them, or not known. */
+struct walk_traffic {
+    double loads;    /* lines asked of L1 */
+    double l1_miss;  /* ... that were not there */
+    double distinct; /* different lines that missed L1 */
+    double memory;   /* that missed L2, and that no neighbour on the die reads */
+    double shared;   /* that missed L2, and that a neighbour reads */
+    double stores;   /* lines written */
+    double stored;   /* different ones */
+};
+
+/* Sums over the waves of the workgroup that was sampled; with every_group over all. */
+struct walk_sums {
+    double waves, workgroups;
+    double instructions;
+    double count[WALK_CLASSES];
+    double lanes;                        /* active, summed over vector instructions */
+    double vector_clocks, matrix_clocks; /* of the pipes that issue them */
+    double scalar_clocks, lds_clocks, l1_clocks;
+    double lds_free_clocks; /* that LDS would take without bank conflicts */
+    double accesses;        /* loads, stores and atomics of global memory */
+    double access_lines;    /* lines that they touch */
+    double atomic_same;     /* atomics that hit an address which another lane of the wave hits */
+};
+
+/* A place whose direction was not known. */
+struct walk_unknown {
+    uint64_t address;
+    const char *mnemonic;
+    double times;
+};
+
+struct walk_result {
+    double clocks; /* from the first instruction of the workgroup to its last */
+    struct walk_sums sums;
+    struct walk_traffic *traffic; /* buffer_count + 1 rows */
+    struct walk_unknown *unknowns;
+    size_t unknown_count;
+    double unknown_addresses;  /* accesses with an address that was not known */
+    const char **not_executed; /* mnemonics without a meaning, once each */
+    size_t not_executed_count;
+    bool over_budget;
+    bool has_neighbours; /* they were walked too */
+    bool *stored;        /* per buffer: somebody stores to it */
+};
+
+/* ERR_CONFIG: a launch of no work-items, or of more than a workgroup may have. The result lives in the arena. */
+enum status walk_run(struct walk_result *result, const struct walk_launch *launch, const struct walk_options *options,
+                     struct arena *arena, struct err *err);
+
+/* Called for each wave when it ends, in the order in which they end; for comparisons with an emulator. */
+typedef void walk_wave_fn(void *context, uint64_t workgroup, uint32_t wave, uint64_t instructions);
+enum status walk_each_wave(const struct walk_launch *launch, const struct walk_options *options, walk_wave_fn *visit,
+                           void *context, struct walk_result *result, struct arena *arena, struct err *err);
+
+#endif

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A launch of a case as the walk takes it: buffers with their contents, arguments as the kernel finds them.
+ */
+#include <string.h>
+
+#include "rooftile/predictor.h"
+#include "rooftile/rng.h"
+
+#define FIRST_BASE (UINT64_C(1) << 44)
+#define BASE_STEP (UINT64_C(1) << 21)
+/* Fills that are made as a whole, a permutation say: larger ones are not known. */
+#define MOST_SEQUENTIAL (1u << 18)
+/* Elements up to which a fill looks for no period: tables cost more than the few elements that a walk asks for. */
+#define FEW_ELEMENTS 1000u
+
+static bool is_sequential(const struct resolved_buffer *buffer)
+{
+    switch (buffer->spec->fill.kind) {
+    case FILL_RING:
+    case FILL_PERMUTATION:
+    case FILL_OFFSETS:
+    case FILL_FILE:
+        return true;
+    case FILL_INDEX:
+        return buffer->dist == DIST_PERMUTATION;
+    default:
+        return false;
+    }
+}
+
+static enum status make_fill(const struct fill **fill, const struct resolved_buffer *buffer, const double *slots,
+                             uint64_t seed, struct arena *arena, struct err *err)
+{
+    struct fill_spec spec = buffer->spec->fill;
+    struct fill made;
+    const bool sequential = is_sequential(buffer);
+    *fill = NULL;
+    spec.dist = buffer->dist;
+    if (spec.kind == FILL_NONE || (sequential && buffer->count > MOST_SEQUENTIAL))
+        return STATUS_OK;
+    const uint64_t few = sequential || buffer->count < FEW_ELEMENTS ? buffer->count : FEW_ELEMENTS;
+    enum status status =
+        fill_init(&made, &spec, buffer->dtype, few, slots, rng_derive(seed, buffer->spec->name), arena, err);
+    if (status)
+        return err_within(err, "buffer '%s'", buffer->spec->name);
+    made.count = buffer->count;
+    *fill = arena_copy(arena, &made, sizeof(made));
+    return STATUS_OK;
+}
+
+enum status predicted_buffers_make(struct predicted_buffers *buffers, const struct resolved *resolved, uint64_t seed,
+                                   struct arena *arena, struct err *err)
+{
+    const double *slots = resolved_slots(resolved, arena);
+    uint64_t base = FIRST_BASE;
+    buffers->count = resolved->buffer_count;
+    buffers->items = arena_array(arena, resolved->buffer_count + 1, sizeof(*buffers->items));
+    for (size_t k = 0; k < resolved->buffer_count; k++) {
+        const struct resolved_buffer *buffer = &resolved->buffers[k];
+        struct walk_buffer *made = &buffers->items[k];
+        enum status status = make_fill(&made->fill, buffer, slots, seed, arena, err);
+        if (status)
+            return status;
+        made->base = base + buffer->align_offset;
+        made->size_bytes = buffer->size_bytes;
+        base += (buffer->size_bytes + buffer->align_offset) / BASE_STEP * BASE_STEP + 2 * BASE_STEP;
+    }
+    return STATUS_OK;
+}
+
+/* An argument that the kernel does not take is left out: the launch is looked at elsewhere (launch_fit). */
+static void lay_out(struct walk_launch *walk, const struct resolved_launch *launch,
+                    const struct predicted_buffers *buffers, const struct codeobj_kernel *kernel, struct arena *arena)
+{
+    const size_t room = kernel->kernarg_bytes < 65536 ? kernel->kernarg_bytes : 65536;
+    uint8_t *bytes = arena_alloc(arena, room + 1), *known = arena_alloc(arena, room + 1);
+    for (size_t k = 0; k < launch->arg_count && k < kernel->explicit_count; k++) {
+        const struct resolved_arg *arg = &launch->args[k];
+        const struct codeobj_arg *place = &kernel->args[k];
+        uint8_t value[8];
+        memcpy(value, arg->value, sizeof(value));
+        if (arg->buffer >= 0) {
+            const uint64_t address = buffers->items[arg->buffer].base + arg->offset;
+            memcpy(value, &address, sizeof(value));
+        }
+        for (size_t at = 0; at < sizeof(value) && at < place->size_bytes && place->offset_bytes + at < room; at++) {
+            bytes[place->offset_bytes + at] = value[at];
+            known[place->offset_bytes + at] = 1;
+        }
+    }
+    walk->kernarg = bytes;
+    walk->kernarg_known = known;
+    walk->kernarg_bytes = room;
+}
+
+void predicted_launch_make(struct walk_launch *walk, const struct resolved_launch *launch,
+                           const struct predicted_buffers *buffers, const struct walk_code *code, struct arena *arena)
+{
+    *walk = (struct walk_launch){.code = code,
+                                 .code_object = walk_code_isa(code),
+                                 .target = walk_code_target(code),
+                                 .lds_bytes = launch->lds_bytes,
+                                 .buffers = buffers->items,
+                                 .buffer_count = buffers->count};
+    memcpy(walk->grid, launch->grid, sizeof(walk->grid));
+    memcpy(walk->block, launch->block, sizeof(walk->block));
+    lay_out(walk, launch, buffers, &walk->code_object->code, arena);
+}

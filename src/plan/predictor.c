@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Cases to launches, launches to walks and models; what was read and walked is kept.
+ */
+#include "rooftile/predictor.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rooftile/hash.h"
+#include "rooftile/launch_fit.h"
+#include "rooftile/targets.h"
+
+/* ---- what is kept ---- */
+
+struct kept_code {
+    const char *object, *symbol;
+    const struct walk_code *code; /* NULL: it cannot be walked */
+    const char *why;
+};
+
+struct kept_walk {
+    uint64_t key;
+    const struct walk_result *walk;
+};
+
+struct predictor {
+    uint64_t seed;
+    struct arena arena;  /* of what is kept */
+    struct arena launch; /* of the case at hand */
+    struct kept_code *codes;
+    size_t code_count;
+    struct kept_walk *walks; /* open addressing by key */
+    size_t walk_count, walk_room;
+    struct predicted_launch *launches;
+    size_t launch_count;
+};
+
+struct predictor *predictor_new(uint64_t seed)
+{
+    struct predictor *predictor = calloc(1, sizeof(*predictor));
+    if (!predictor)
+        arena_out_of_memory(sizeof(*predictor));
+    predictor->seed = seed;
+    return predictor;
+}
+
+void predictor_free(struct predictor *predictor)
+{
+    if (!predictor)
+        return;
+    arena_release(&predictor->arena);
+    arena_release(&predictor->launch);
+    free(predictor->walks);
+    free(predictor);
+}
+
+const struct predicted_launch *predictor_launches(const struct predictor *predictor, size_t *count)
+{
+    *count = predictor->launch_count;
+    return predictor->launches;
+}
+
+/* ---- code ---- */
+
+static enum status read_code(struct kept_code *kept, struct arena *arena, struct err *err)
+{
+    const struct codeobj_file *file = NULL;
+    const struct codeobj *object = NULL;
+    struct isa *isa = arena_alloc(arena, sizeof(*isa));
+    enum status status = codeobj_read(&file, kept->object, arena, err);
+    if (status)
+        return status;
+    const struct codeobj_kernel *kernel = codeobj_find_kernel(&object, file, kept->symbol);
+    if (!kernel)
+        return err_set(err, ERR_CONFIG, "%s has no kernel '%s'", kept->object, kept->symbol);
+    if (!kernel->has_descriptor)
+        return err_set(err, ERR_UNSUPPORTED, "it is no AMD code");
+    status = isa_read(isa, object, kernel, 1, arena, err);
+    if (!status)
+        kept->code = walk_decode(&isa->kernels[0], object->target, arena);
+    return status;
+}
+
+const struct walk_code *predictor_code(struct predictor *predictor, const char *object, const char *symbol,
+                                       const char **why)
+{
+    struct err err = {0};
+    for (size_t k = 0; k < predictor->code_count; k++) {
+        const struct kept_code *kept = &predictor->codes[k];
+        if (strcmp(kept->object, object) != 0 || strcmp(kept->symbol, symbol) != 0)
+            continue;
+        *why = kept->why;
+        return kept->code;
+    }
+    struct kept_code kept = {.object = arena_strdup(&predictor->arena, object),
+                             .symbol = arena_strdup(&predictor->arena, symbol)};
+    if (read_code(&kept, &predictor->arena, &err))
+        kept.why = arena_strdup(&predictor->arena, err.text);
+    ARENA_PUSH(&predictor->arena, predictor->codes, predictor->code_count, kept);
+    *why = kept.why;
+    return kept.code;
+}
+
+/* ---- walks ---- */
+
+static uint64_t key_of(const struct walk_launch *launch, const struct walk_options *options)
+{
+    /* Members one by one: there may be holes between them. */
+    const double numbers[] = {options->clocks.vector,
+                              options->clocks.transcendental,
+                              options->clocks.multiply,
+                              options->clocks.vector_latency,
+                              options->clocks.scalar,
+                              options->clocks.branch,
+                              options->clocks.branch_taken,
+                              options->clocks.barrier,
+                              options->clocks.lds,
+                              options->clocks.lds_bytes,
+                              options->clocks.l1,
+                              options->clocks.l2,
+                              options->clocks.memory,
+                              options->clocks.scalar_load,
+                              options->clocks.l1_bytes,
+                              options->line_bytes,
+                              (double)options->l1_lines,
+                              (double)options->l2_lines,
+                              options->warm,
+                              options->dies,
+                              launch->lds_bytes,
+                              (double)(uintptr_t)launch->code};
+    uint64_t key = hash_u64(numbers, sizeof(numbers));
+    key = key * 31 + hash_u64(launch->grid, sizeof(launch->grid));
+    key = key * 31 + hash_u64(launch->block, sizeof(launch->block));
+    key = key * 31 + hash_u64(launch->kernarg, launch->kernarg_bytes);
+    for (size_t k = 0; k < launch->buffer_count; k++) {
+        const struct fill *fill = launch->buffers[k].fill;
+        const uint64_t facts[] = {launch->buffers[k].base,
+                                  launch->buffers[k].size_bytes,
+                                  fill ? (uint64_t)fill->kind : UINT64_MAX,
+                                  fill ? (uint64_t)fill->dtype : 0,
+                                  fill ? fill->seed : 0,
+                                  fill ? (uint64_t)fill->dist : 0,
+                                  fill ? fill->poison : 0,
+                                  fill ? (uint64_t)(uintptr_t)fill->expr : 0};
+        key = key * 31 + hash_u64(facts, sizeof(facts));
+        if (fill)
+            key = key * 31 + hash_u64(fill->options, sizeof(fill->options));
+    }
+    return key ? key : 1;
+}
+
+static struct kept_walk *find_walk(const struct predictor *predictor, uint64_t key)
+{
+    size_t at = (size_t)key & (predictor->walk_room - 1);
+    while (predictor->walks[at].key && predictor->walks[at].key != key)
+        at = (at + 1) & (predictor->walk_room - 1);
+    return &predictor->walks[at];
+}
+
+static void make_room(struct predictor *predictor)
+{
+    if (2 * predictor->walk_count < predictor->walk_room)
+        return;
+    struct predictor bigger = *predictor;
+    bigger.walk_room = predictor->walk_room ? 2 * predictor->walk_room : 256;
+    bigger.walks = calloc(bigger.walk_room, sizeof(*bigger.walks));
+    if (!bigger.walks)
+        arena_out_of_memory(bigger.walk_room * sizeof(*bigger.walks));
+    for (size_t k = 0; k < predictor->walk_room; k++)
+        if (predictor->walks[k].key)
+            *find_walk(&bigger, predictor->walks[k].key) = predictor->walks[k];
+    free(predictor->walks);
+    predictor->walks = bigger.walks;
+    predictor->walk_room = bigger.walk_room;
+}
+
+static enum status walk_once(const struct walk_result **walk, struct predictor *predictor,
+                             const struct walk_launch *launch, const struct walk_options *options, struct err *err)
+{
+    const uint64_t key = key_of(launch, options);
+    make_room(predictor);
+    struct kept_walk *kept = find_walk(predictor, key);
+    if (!kept->key) {
+        struct walk_result *result = arena_alloc(&predictor->arena, sizeof(*result));
+        enum status status = walk_run(result, launch, options, &predictor->arena, err);
+        if (status)
+            return status;
+        *kept = (struct kept_walk){key, result};
+        predictor->walk_count++;
+    }
+    *walk = kept->walk;
+    return STATUS_OK;
+}
+
+/* ---- one launch ---- */
+
+struct asked {
+    struct predictor *predictor;
+    const struct resolved *resolved;
+    const struct build_result *builds;
+    const struct machine *machine;
+    struct predicted_buffers buffers;
+    double footprint_bytes;
+    struct prediction *prediction;
+    struct err *err;
+    const char *why; /* a launch cannot be walked */
+};
+
+static double footprint_of(const struct resolved_launch *launch, const struct predicted_buffers *buffers)
+{
+    double bytes = 0;
+    for (size_t k = 0; k < buffers->count; k++) {
+        bool used = false;
+        for (size_t arg = 0; arg < launch->arg_count; arg++)
+            used |= launch->args[arg].buffer == (int)k;
+        bytes += used ? (double)buffers->items[k].size_bytes : 0;
+    }
+    return bytes;
+}
+
+static void note_walk(struct prediction *prediction, const struct walk_result *walk)
+{
+    if (walk->over_budget)
+        prediction_note(prediction, "the walk ended at its budget of instructions");
+    if (walk->unknown_count)
+        prediction_note(prediction, "%zu branch%s on data that is not known (first: %s at 0x%llx)", walk->unknown_count,
+                        walk->unknown_count == 1 ? "" : "es", walk->unknowns[0].mnemonic,
+                        (unsigned long long)walk->unknowns[0].address);
+    if (walk->not_executed_count)
+        prediction_note(prediction, "%zu instruction%s not executed (%s)", walk->not_executed_count,
+                        walk->not_executed_count == 1 ? " is" : "s are", walk->not_executed[0]);
+}
+
+/* What takes most of the vector issue, for the name of a bound. */
+static const char *compute_unit(const struct resolved *resolved)
+{
+    return resolved->work.unit[0] ? resolved->work.unit : "vector_f32";
+}
+
+static void predict_launch(struct asked *asked, const struct resolved_launch *launch, double times)
+{
+    struct predictor *predictor = asked->predictor;
+    struct predicted_launch made = {.launch = launch, .times = times};
+    struct walk_launch walk;
+    struct walk_options options;
+    const char *why = "there is no code";
+    const char *object = asked->builds ? asked->builds[launch->code].object : NULL;
+    const struct walk_code *code = object && *object ? predictor_code(predictor, object, launch->symbol, &why) : NULL;
+    if (!code) {
+        asked->why = why ? why : "there is no code";
+        return;
+    }
+    predicted_launch_make(&walk, launch, &asked->buffers, code, &predictor->launch);
+    device_walk_options(&options, &made.model, asked->machine, &walk, footprint_of(launch, &asked->buffers));
+    if (walk_once(&made.walk, predictor, &walk, &options, asked->err)) {
+        asked->why = arena_strdup(&predictor->launch, asked->err->text);
+        return;
+    }
+    device_predict(made.prediction.term_ns, &made.model, asked->machine, &walk, &options, made.walk);
+    prediction_conclude(&made.prediction, asked->machine, compute_unit(asked->resolved), DEVICE_NORM,
+                        device_spread(made.walk));
+    made.prediction.method = "walk";
+    note_walk(asked->prediction, made.walk);
+    for (size_t k = 0; k < asked->buffers.count; k++)
+        if (made.walk->stored[k])
+            asked->buffers.items[k].fill = NULL;
+    ARENA_PUSH(&predictor->launch, predictor->launches, predictor->launch_count, made);
+}
+
+/* ---- steps ---- */
+
+static void constant_fill(struct asked *asked, int buffer, uint8_t byte)
+{
+    const struct resolved_buffer *resolved = &asked->resolved->buffers[buffer];
+    const struct fill fill = {.kind = FILL_NONE, .dtype = resolved->dtype, .count = resolved->count, .poison = byte};
+    asked->buffers.items[buffer].fill = arena_copy(&asked->predictor->launch, &fill, sizeof(fill));
+}
+
+/* Copies and fills on a device move bytes at the memory's rate. */
+static void predict_move(struct asked *asked, const struct resolved_step *step, double times)
+{
+    struct prediction *prediction = asked->prediction;
+    const struct machine *machine = asked->machine;
+    const double rate =
+        machine->level_count ? ceiling_expected(&machine->levels[machine->level_count - 1].bandwidth) : 0;
+    const double bytes = (double)step->bytes * (step->kind == STEP_COPY ? 2 : 1);
+    if (step->timed) {
+        prediction->term_ns[TERM_MEMORY] += rate > 0 ? times * bytes / rate * 1e9 : 0;
+        prediction->time_ns += rate > 0 ? times * bytes / rate * 1e9 : 0;
+    }
+    const bool whole = step->bytes >= asked->resolved->buffers[step->to].size_bytes;
+    if (step->kind == STEP_FILL && whole)
+        constant_fill(asked, step->to, step->byte);
+    else if (step->kind == STEP_COPY && whole &&
+             asked->resolved->buffers[step->to].dtype == asked->resolved->buffers[step->from].dtype)
+        asked->buffers.items[step->to].fill = asked->buffers.items[step->from].fill;
+    else
+        asked->buffers.items[step->to].fill = NULL;
+}
+
+static void add_launch(struct asked *asked, const struct resolved_step *step, double times, bool timed)
+{
+    struct predictor *predictor = asked->predictor;
+    const size_t before = predictor->launch_count;
+    predict_launch(asked, &step->launch, timed ? times : 0);
+    if (predictor->launch_count == before || !timed)
+        return;
+    const struct predicted_launch *made = &predictor->launches[before];
+    for (int term = 0; term < TERM_COUNT; term++)
+        asked->prediction->term_ns[term] += times * made->prediction.term_ns[term];
+    asked->prediction->time_ns += times * made->prediction.time_ns;
+}
+
+static double add_steps(struct asked *asked, const struct resolved_step *steps, size_t count, double times, bool timed)
+{
+    double launches = 0;
+    for (size_t k = 0; k < count && !asked->why; k++) {
+        const struct resolved_step *step = &steps[k];
+        const double here = times * (double)step->repeat;
+        const bool counts = timed || step->timed;
+        if (step->kind == STEP_GRAPH || step->kind == STEP_LOOP)
+            launches += add_steps(asked, step->steps, step->step_count, here, counts);
+        else if (step->kind == STEP_LAUNCH && step->repeat)
+            add_launch(asked, step, here, counts);
+        else if (step->kind == STEP_COPY || step->kind == STEP_FILL)
+            predict_move(asked, step, here);
+        const bool starts = step->kind == STEP_LAUNCH || step->kind == STEP_COPY || step->kind == STEP_FILL;
+        launches += starts && counts ? here : 0;
+    }
+    return launches;
+}
+
+/* ---- a case ---- */
+
+/* By its stated work: the lower bound's terms at what is expected of the machine, and its launches. */
+static void describe(struct prediction *prediction, const struct resolved *resolved, enum cache_mode cache,
+                     const struct machine *machine, const char *why)
+{
+    const struct prediction_spread spread = {0.7, 2.5};
+    struct lower_bound bound;
+    lower_bound_compute(&bound, machine, &resolved->work, cache);
+    *prediction = (struct prediction){.method = "description"};
+    prediction_note(prediction, "by the stated work: %s", why);
+    const struct ceiling *memory =
+        machine->level_count ? &machine->levels[machine->level_count - 1].bandwidth : &(struct ceiling){0};
+    const double share = ceiling_expected(memory) > 0 ? ceiling_value(memory) / ceiling_expected(memory) : 1;
+    prediction->term_ns[TERM_MEMORY] = bound.memory_ns * share;
+    prediction->term_ns[strstr(resolved->work.unit, "matrix") ? TERM_MATRIX : TERM_VECTOR] = bound.compute_ns;
+    prediction->term_ns[TERM_LAUNCH] = machine->launch_ns;
+    prediction_conclude(prediction, machine, resolved->work.unit, DEVICE_NORM, spread);
+}
+
+static void launch_term(struct prediction *prediction, const struct machine *machine, double launches)
+{
+    if (launches < 1)
+        return;
+    const double next_ns = machine->launch_next_ns > 0 ? machine->launch_next_ns : machine->launch_ns;
+    const double launch_ns = machine->launch_ns + (launches - 1) * next_ns;
+    prediction->term_ns[TERM_LAUNCH] += launch_ns;
+    prediction->time_ns += launch_ns;
+}
+
+/* The interval of the sum: launches miss in the same direction, as the same model made them. */
+static void finish(struct prediction *prediction, const struct predictor *predictor, const struct resolved *resolved,
+                   const struct machine *machine)
+{
+    double low = prediction->time_ns, high = prediction->time_ns;
+    for (size_t k = 0; k < predictor->launch_count; k++) {
+        const struct predicted_launch *launch = &predictor->launches[k];
+        low -= launch->times * (launch->prediction.time_ns - launch->prediction.low_ns);
+        high += launch->times * (launch->prediction.high_ns - launch->prediction.time_ns);
+    }
+    const double time_ns = prediction->time_ns > 0 ? prediction->time_ns : 1;
+    const struct prediction_spread spread = {low / time_ns, high / time_ns};
+    prediction->method = "walk";
+    prediction_finish(prediction, machine, compute_unit(resolved), spread);
+}
+
+enum status predictor_case(struct prediction *prediction, struct predictor *predictor, const struct resolved *resolved,
+                           const struct build_result *builds, enum cache_mode cache, const struct machine *machine,
+                           struct err *err)
+{
+    struct err walked = {0};
+    struct asked asked = {.predictor = predictor,
+                          .resolved = resolved,
+                          .builds = builds,
+                          .machine = machine,
+                          .prediction = prediction,
+                          .err = &walked};
+    *prediction = (struct prediction){0};
+    arena_reset(&predictor->launch);
+    predictor->launches = NULL;
+    predictor->launch_count = 0;
+    enum status status = predicted_buffers_make(&asked.buffers, resolved, predictor->seed, &predictor->launch, err);
+    if (status)
+        return status;
+    if (!builds)
+        asked.why = "there is no code";
+    (void)add_steps(&asked, resolved->setup, resolved->setup_count, 0, false);
+    const double launches = add_steps(&asked, resolved->steps, resolved->step_count, 1, false);
+    if (asked.why) {
+        predictor->launch_count = 0;
+        describe(prediction, resolved, cache, machine, asked.why);
+        return STATUS_OK;
+    }
+    launch_term(prediction, machine, launches);
+    finish(prediction, predictor, resolved, machine);
+    return STATUS_OK;
+}

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * From a walk to the time of a launch. What a machine file does not know has been borrowed from its relative before;
+ * the numbers below stand for what no file has.
+ */
+#include "rooftile/device_model.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "rooftile/text.h"
+
+/* ---- pipes ---- */
+
+/* Clocks of a wave's instructions by family. GCN and CDNA: 16 lanes a clock, a wave of 64 in four, its result is there
+ * when it issues again (CDNA 3 ISA, "Vector ALU"; transcendentals and 32-bit products at a quarter of the rate).
+ * RDNA: 32 lanes a clock, results after 5 clocks, transcendentals at a quarter of the rate ("RDNA Architecture" white
+ * paper). Branches and barriers: found on MI300A, leaving each kernel out. */
+static const struct pipes {
+    const char *targets;
+    double vector, transcendental, multiply, vector_latency, scalar, branch, branch_taken, barrier, scalar_load;
+    double lds, lds_bytes, l1_bytes; /* where the machine does not say: clocks; bytes a clock of a compute unit */
+} families[] = {
+    {"gfx9", 4, 16, 16, 4, 4, 8, 16, 20, 48, 64, 128, 64},
+    {"gfx1", 1, 4, 4, 5, 1, 4, 8, 10, 40, 50, 128, 64},
+    {"", 4, 16, 16, 4, 4, 8, 16, 20, 48, 64, 128, 64},
+};
+
+static const struct pipes *pipes_of(const char *target)
+{
+    const struct pipes *found = families;
+    while (!text_starts(target, found->targets))
+        found++;
+    return found;
+}
+
+/* Latencies in clocks where no file has them, and sizes. */
+#define L1_CLOCKS 120.0
+#define L2_CLOCKS 220.0
+#define MEMORY_CLOCKS 800.0
+#define L1_BYTES 16384.0
+#define L2_BYTES 4194304.0
+#define LINE_BYTES 128u
+/* A launch finds what the one before it left in L2: as much as one die's L2 holds. */
+
+static double or_else(double value, double fallback)
+{
+    return value > 0 && isfinite(value) ? value : fallback;
+}
+
+static const struct machine_level *level_named(const struct machine *machine, const char *name)
+{
+    for (uint32_t k = 0; k < machine->level_count; k++)
+        if (strcmp(machine->levels[k].name, name) == 0)
+            return &machine->levels[k];
+    return NULL;
+}
+
+/* The level beyond L2 that holds so much, else the memory. */
+static uint32_t far_level(const struct machine *machine, double bytes)
+{
+    for (uint32_t k = 0; k + 1 < machine->level_count; k++) {
+        const char *name = machine->levels[k].name;
+        if (name[0] == 'L' && name[1] <= '2')
+            continue;
+        if (bytes <= machine->levels[k].capacity_bytes)
+            return k;
+    }
+    return machine->level_count ? machine->level_count - 1 : 0;
+}
+
+static double level_clocks(const struct machine *machine, const struct machine_level *level, double fallback)
+{
+    return level ? or_else(level->latency_ns * machine->core_hz / 1e9, fallback) : fallback;
+}
+
+/* ---- where workgroups live ---- */
+
+static bool occupancy_of(struct occupancy *occupancy, const struct walk_launch *launch)
+{
+    const struct codeobj_kernel *kernel = &launch->code_object->code;
+    struct err ignored = {0};
+    const struct occupancy_use use = {.target = launch->target,
+                                      .wave = kernel->wave,
+                                      .wgp_mode = kernel->wgp_mode,
+                                      .vgprs = kernel->arch_vgprs,
+                                      .agprs = kernel->acc_vgprs,
+                                      .sgprs = kernel->sgpr_count,
+                                      .lds_bytes = (uint64_t)kernel->group_segment_bytes + launch->lds_bytes,
+                                      .block = launch->block[0] * launch->block[1] * launch->block[2]};
+    return occupancy_compute(occupancy, &use, &ignored) == STATUS_OK;
+}
+
+static void place_workgroups(struct device_launch_model *model, const struct machine *machine,
+                             const struct walk_launch *launch)
+{
+    const bool known = occupancy_of(&model->occupancy, launch);
+    const double cus = or_else(machine->cus, 1);
+    model->workgroups = (double)launch->grid[0] * launch->grid[1] * launch->grid[2];
+    model->units = known && model->occupancy.wgp_mode ? fmax(1, cus / 2) : cus;
+    model->resident = known && model->occupancy.workgroups ? model->occupancy.workgroups : 1;
+    model->rounds = fmax(1, model->workgroups / (model->resident * model->units));
+    model->fullest = ceil(model->workgroups / model->units);
+    if (!known)
+        model->occupancy = (struct occupancy){0};
+}
+
+void device_walk_options(struct walk_options *options, struct device_launch_model *model, const struct machine *machine,
+                         const struct walk_launch *launch, double footprint_bytes)
+{
+    const struct pipes *pipes = pipes_of(launch->target);
+    const struct machine_level *l1 = level_named(machine, "L1"), *l2 = level_named(machine, "L2");
+    const double dies = or_else(machine->xccs, 1), cus = or_else(machine->cus, 1);
+    const double l2_die = l2 ? or_else(l2->capacity_bytes / dies, L2_BYTES) : L2_BYTES;
+    *model = (struct device_launch_model){0};
+    place_workgroups(model, machine, launch);
+    model->level = far_level(machine, footprint_bytes);
+    const double here = fmin(model->resident, model->fullest);
+    const double die = fmin(model->resident * model->units / dies, ceil(model->workgroups / dies));
+    *options = (struct walk_options){
+        .clocks = {.vector = pipes->vector,
+                   .transcendental = pipes->transcendental,
+                   .multiply = pipes->multiply,
+                   .vector_latency = pipes->vector_latency,
+                   .scalar = pipes->scalar,
+                   .branch = pipes->branch,
+                   .branch_taken = pipes->branch_taken,
+                   .barrier = pipes->barrier,
+                   .scalar_load = pipes->scalar_load,
+                   .lds = or_else(machine->lds_latency_ns * machine->core_hz / 1e9, pipes->lds),
+                   .lds_bytes = pipes->lds_bytes,
+                   .l1_bytes = pipes->l1_bytes,
+                   .l1 = level_clocks(machine, l1, L1_CLOCKS),
+                   .l2 = level_clocks(machine, l2, L2_CLOCKS),
+                   .memory = machine->level_count ? level_clocks(machine, &machine->levels[model->level], MEMORY_CLOCKS)
+                                                  : MEMORY_CLOCKS},
+        .line_bytes = LINE_BYTES,
+        .dies = (uint32_t)dies,
+        .warm = footprint_bytes <= l2_die,
+        .l1_lines = (uint64_t)fmax(1, (l1 ? or_else(l1->capacity_bytes / cus, L1_BYTES) : L1_BYTES) / LINE_BYTES /
+                                          fmax(1, here)),
+        .l2_lines = (uint64_t)fmax(1, l2_die / LINE_BYTES / fmax(1, die)),
+    };
+}
+
+/* ---- terms ---- */
+
+/* Bytes that cross L2 and what is beyond it, and those that the launch touches. */
+static void count_bytes(struct device_launch_model *model, const struct walk_launch *launch,
+                        const struct walk_options *options, const struct walk_result *walk)
+{
+    const double each = model->workgroups / fmax(1, walk->sums.workgroups), line = options->line_bytes;
+    for (size_t k = 0; k <= launch->buffer_count; k++) {
+        const struct walk_traffic *traffic = &walk->traffic[k];
+        const double size = k < launch->buffer_count ? (double)launch->buffers[k].size_bytes : INFINITY;
+        const double touched = fmin(size, (traffic->distinct + traffic->stored) * each * line);
+        const double read = fmax(fmin(size, traffic->distinct * each * line), traffic->memory * each * line);
+        model->l2_bytes += (traffic->l1_miss + traffic->stores) * each * line;
+        model->memory_bytes += read + traffic->stored * each * line;
+        model->footprint_bytes += touched;
+    }
+}
+
+/* A level whose bandwidth is not known is as fast as the next one outwards: never infinite. */
+static double bandwidth_from(const struct machine *machine, uint32_t level)
+{
+    for (uint32_t k = level; k < machine->level_count; k++) {
+        const double expected = ceiling_expected(&machine->levels[k].bandwidth);
+        if (expected > 0)
+            return expected;
+    }
+    return 0;
+}
+
+static double divide(double bytes, double rate)
+{
+    return rate > 0 ? bytes / rate * 1e9 : 0;
+}
+
+static void pipe_terms(double term_ns[TERM_COUNT], const struct device_launch_model *model,
+                       const struct machine *machine, const struct walk_result *walk)
+{
+    const struct walk_sums *sums = &walk->sums;
+    const double clock_ns = 1e9 / or_else(machine->core_hz, 1e9), groups = fmax(1, sums->workgroups);
+    const double simds = model->occupancy.simds ? model->occupancy.simds : or_else(machine->simds_per_cu, 4);
+    const double cus = model->occupancy.wgp_mode ? 2 : 1; /* of a unit */
+    const double each = model->fullest / groups * clock_ns;
+    term_ns[TERM_VECTOR] = sums->vector_clocks * each / simds;
+    term_ns[TERM_MATRIX] = sums->matrix_clocks * each / simds;
+    term_ns[TERM_SCALAR] = sums->scalar_clocks * each / simds;
+    term_ns[TERM_LDS] = sums->lds_clocks * each / cus;
+    term_ns[TERM_L1] = sums->l1_clocks * each / cus;
+    term_ns[TERM_LATENCY] = walk->clocks * clock_ns * model->rounds;
+}
+
+void device_predict(double term_ns[TERM_COUNT], struct device_launch_model *model, const struct machine *machine,
+                    const struct walk_launch *launch, const struct walk_options *options,
+                    const struct walk_result *walk)
+{
+    uint32_t l2 = 0;
+    for (uint32_t k = 0; k < machine->level_count; k++)
+        if (strcmp(machine->levels[k].name, "L2") == 0)
+            l2 = k;
+    memset(term_ns, 0, TERM_COUNT * sizeof(*term_ns));
+    model->l2_bytes = model->memory_bytes = model->footprint_bytes = 0;
+    count_bytes(model, launch, options, walk);
+    pipe_terms(term_ns, model, machine, walk);
+    term_ns[TERM_L2] = divide(model->l2_bytes, bandwidth_from(machine, l2));
+    /* Data that one die's L2 holds does not leave it. */
+    const uint32_t far = options->warm ? l2 : model->level;
+    const bool is_memory = far + 1 >= machine->level_count;
+    const double far_ns = divide(model->memory_bytes, bandwidth_from(machine, far));
+    term_ns[is_memory ? TERM_MEMORY : TERM_MALL] = options->warm ? 0 : far_ns;
+    term_ns[TERM_DISPATCH] = divide(model->workgroups, machine->dispatch_hz);
+    /* One atomic on an address takes a visit of L2: those of a wave stand in a row, those of waves overlap. */
+    term_ns[TERM_ATOMICS] =
+        walk->sums.atomic_same * model->fullest / fmax(1, walk->sums.workgroups) * 1e9 / or_else(machine->core_hz, 1e9);
+}
+
+/* ---- how sure that is ---- */
+
+/* 10 % and 90 % of truth over prediction, on times of MI300A, each kernel one vote (src: scripts/model_error). */
+#define SPREAD_LOW 0.80
+#define SPREAD_HIGH 1.55
+
+struct prediction_spread device_spread(const struct walk_result *walk)
+{
+    struct prediction_spread spread = {SPREAD_LOW, SPREAD_HIGH};
+    /* A branch that was not known may double or halve what is behind it. */
+    const double wider = walk->over_budget ? 4 : walk->unknown_count ? 1.5 : 1;
+    spread.low /= wider;
+    spread.high *= wider;
+    return spread;
+}

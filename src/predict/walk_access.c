@@ -1,0 +1,476 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Loads, stores and atomics of global memory, buffers and scratch, and scalar loads: values, lines and latencies.
+ */
+#include <string.h>
+
+#include "walk_internal.h"
+
+/* ---- completions ---- */
+
+/* A full queue stalls its wave until the oldest access is done. */
+void queue_push(struct wave *wave, enum queue queue, double done)
+{
+    if (wave->queue_count[queue] == QUEUE_ROOM)
+        queue_wait(wave, queue, QUEUE_ROOM - 1);
+    wave->queue[queue][(wave->queue_first[queue] + wave->queue_count[queue]++) % QUEUE_ROOM] = done;
+}
+
+void queue_wait(struct wave *wave, enum queue queue, unsigned most)
+{
+    for (; wave->queue_count[queue] > most; wave->queue_count[queue]--) {
+        const double done = wave->queue[queue][wave->queue_first[queue]];
+        wave->queue_first[queue] = (wave->queue_first[queue] + 1) % QUEUE_ROOM;
+        wave->time = wave->time < done ? done : wave->time;
+    }
+}
+
+/* ---- addresses ---- */
+
+struct addresses {
+    uint64_t lanes[LANES];
+    uint64_t known;   /* lanes */
+    uint64_t outside; /* beyond a buffer descriptor's records */
+    size_t buffer;    /* that unknown ones lead to, or NO_BUFFER */
+};
+
+static const struct operand *operand_at(const struct op *op, int number)
+{
+    static const struct operand none = {.kind = OPERAND_NONE};
+    return number >= 0 && number < op->operand_count ? &op->operands[number] : &none;
+}
+
+/* An SGPR that is added, 0 where there is none. */
+static bool add_scalar(struct addresses *at, const struct wave *wave, const struct operand *operand)
+{
+    uint32_t value, known;
+    if (operand->kind != OPERAND_SCALAR && operand->kind != OPERAND_CONSTANT)
+        return true;
+    scalar_get(wave, operand, 0, &value, &known);
+    for (unsigned k = 0; k < LANES; k++)
+        at->lanes[k] += value;
+    return known == UINT32_MAX;
+}
+
+static void global_addresses(struct addresses *at, const struct wave *wave, const struct op *op)
+{
+    const struct access *access = op->access;
+    const struct operand *base = operand_at(op, access->base), *address = operand_at(op, access->address);
+    struct values low, high;
+    uint64_t from = 0, from_known = UINT64_MAX;
+    vector_get(&low, wave, address, 0);
+    if (base->kind == OPERAND_SCALAR) {
+        scalar_get64(wave, base, &from, &from_known);
+        for (unsigned k = 0; k < LANES; k++)
+            at->lanes[k] = from + low.lanes[k] + (uint64_t)access->offset;
+        at->known = from_known == UINT64_MAX ? low.known : 0;
+        at->buffer = from_known == UINT64_MAX ? memory_buffer(&wave->group->walker->memory, from) : NO_BUFFER;
+        return;
+    }
+    vector_get(&high, wave, address, 1);
+    for (unsigned k = 0; k < LANES; k++)
+        at->lanes[k] = (low.lanes[k] | (uint64_t)high.lanes[k] << 32) + (uint64_t)access->offset;
+    at->known = low.known & high.known;
+    if (address->kind == OPERAND_VECTOR && address->first < wave->code->vectors && wave->origin[address->first])
+        at->buffer = wave->origin[address->first] - 1u;
+}
+
+/* Each lane has its own; it does not matter where. */
+static void scratch_addresses(struct addresses *at, const struct wave *wave, const struct op *op)
+{
+    const struct access *access = op->access;
+    const struct operand *address = operand_at(op, access->address);
+    for (unsigned k = 0; k < LANES; k++)
+        at->lanes[k] = (uint64_t)access->offset;
+    at->known = UINT64_MAX;
+    if (address->kind == OPERAND_VECTOR && (access->extra < 0 || access->offset_enable)) {
+        struct values values;
+        vector_get(&values, wave, address, 0);
+        for (unsigned k = 0; k < LANES; k++)
+            at->lanes[k] += values.lanes[k];
+        at->known = values.known;
+    }
+    /* The stack pointer of a kernel that calls nothing is not set up by anybody. */
+    (void)add_scalar(at, wave, operand_at(op, access->extra >= 0 ? access->extra : access->base));
+    for (unsigned k = 0; k < LANES; k++)
+        at->lanes[k] = SCRATCH_BASE | (uint64_t)wave->number << 40 | (uint64_t)k << 32 | (uint32_t)at->lanes[k];
+}
+
+/* Descriptor of four words: base, stride, records. */
+static void buffer_addresses(struct addresses *at, const struct wave *wave, const struct op *op)
+{
+    const struct access *access = op->access;
+    const struct operand *base = operand_at(op, access->base), *address = operand_at(op, access->address);
+    uint32_t words[4], known[4];
+    struct values index = {.known = UINT64_MAX}, offset = {.known = UINT64_MAX};
+    for (unsigned k = 0; k < 4; k++)
+        scalar_get(wave, base, k, &words[k], &known[k]);
+    const uint64_t from = words[0] | (uint64_t)(words[1] & 0xffff) << 32, stride = words[1] >> 16 & 0x3fff;
+    const bool base_known = known[0] == UINT32_MAX && known[1] == UINT32_MAX;
+    if (access->index_enable)
+        vector_get(&index, wave, address, 0);
+    if (access->offset_enable)
+        vector_get(&offset, wave, address, access->index_enable);
+    at->known = base_known ? index.known & offset.known : 0;
+    at->buffer = base_known ? memory_buffer(&wave->group->walker->memory, from) : NO_BUFFER;
+    for (unsigned k = 0; k < LANES; k++) {
+        const uint64_t inside = (access->offset_enable ? offset.lanes[k] : 0) + (uint64_t)access->offset;
+        const uint64_t record = access->index_enable ? index.lanes[k] : 0;
+        at->lanes[k] = from + inside + record * stride;
+        if (known[2] == UINT32_MAX &&
+            (access->index_enable && stride ? record >= words[2] : inside + access->bytes > words[2]))
+            at->outside |= UINT64_C(1) << k;
+    }
+    if (!add_scalar(at, wave, operand_at(op, access->extra)))
+        at->known = 0;
+}
+
+/* Unknown lanes whose pointer's buffer is known go to a random element of it. */
+static void guess_addresses(struct addresses *at, struct wave *wave, const struct op *op)
+{
+    const struct walk_launch *launch = wave->group->walker->launch;
+    const uint64_t missing = wave->exec & ~at->known & ~at->outside;
+    if (!missing)
+        return;
+    wave->group->walker->result->unknown_addresses++;
+    if (at->buffer == NO_BUFFER)
+        return;
+    const struct walk_buffer *buffer = &launch->buffers[at->buffer];
+    const uint64_t elements = buffer->size_bytes / op->access->bytes;
+    for (unsigned k = 0; k < LANES && elements; k++) {
+        if (!(missing >> k & 1))
+            continue;
+        (void)coin_toss(wave);
+        at->lanes[k] = buffer->base + wave->random % elements * op->access->bytes;
+    }
+}
+
+static void find_addresses(struct addresses *at, struct wave *wave, const struct op *op)
+{
+    *at = (struct addresses){.buffer = NO_BUFFER};
+    if (op->access->space == SPACE_SCRATCH)
+        scratch_addresses(at, wave, op);
+    else if (op->access->space == SPACE_BUFFER)
+        buffer_addresses(at, wave, op);
+    else
+        global_addresses(at, wave, op);
+    guess_addresses(at, wave, op);
+}
+
+/* ---- lines ---- */
+
+#define MOST_LINES (2 * LANES)
+struct touched {
+    uint64_t lines[MOST_LINES];
+    unsigned count;
+    uint8_t slots[256]; /* number + 1 */
+};
+
+static void touch(struct touched *touched, uint64_t line)
+{
+    if (touched->count && touched->lines[touched->count - 1] == line)
+        return;
+    unsigned at = (unsigned)(line * UINT64_C(0x9E3779B97F4A7C15) >> 56);
+    for (; touched->slots[at]; at = (at + 1) & 255)
+        if (touched->lines[touched->slots[at] - 1] == line)
+            return;
+    if (touched->count == MOST_LINES)
+        return;
+    touched->lines[touched->count++] = line;
+    touched->slots[at] = (uint8_t)touched->count;
+}
+
+/* Where a line is found, and what that costs; the latency of a load is its worst line's. */
+static double load_line(struct wave *wave, uint64_t line, struct walk_traffic *traffic)
+{
+    struct group *group = wave->group;
+    const struct walker *walker = group->walker;
+    const struct walk_clocks *clocks = &walker->options->clocks;
+    traffic->loads++;
+    if (lines_touch(&group->l1, line))
+        return clocks->l1;
+    traffic->l1_miss++;
+    const bool in_l2 = lines_touch(&group->l2, line);
+    if (!lines_touch(&group->distinct, line))
+        traffic->distinct++;
+    if (in_l2)
+        return clocks->l2;
+    if (walker->has_shared && lines_has(&walker->shared, line)) {
+        traffic->shared++;
+        return clocks->l2;
+    }
+    traffic->memory++;
+    return walker->options->warm ? clocks->l2 : clocks->memory;
+}
+
+static void store_line(struct wave *wave, uint64_t line, struct walk_traffic *traffic)
+{
+    traffic->stores++;
+    if (!lines_touch(&wave->group->stored, line))
+        traffic->stored++;
+    (void)lines_touch(&wave->group->l2, line);
+}
+
+static struct walk_traffic *traffic_at(struct wave *wave, uint64_t address)
+{
+    const struct walker *walker = wave->group->walker;
+    const size_t buffer = memory_buffer(&walker->memory, address);
+    return &wave->traffic[buffer == NO_BUFFER ? walker->launch->buffer_count : buffer];
+}
+
+static void move_lines(struct wave *wave, const struct op *op, const struct addresses *at)
+{
+    const struct walker *walker = wave->group->walker;
+    const struct walk_clocks *clocks = &walker->options->clocks;
+    const bool stores = op->access->kind != ACCESS_LOAD;
+    const bool found = at->buffer != NO_BUFFER;
+    const uint64_t here = wave->exec & ~at->outside & (found ? UINT64_MAX : at->known);
+    const unsigned lost = (unsigned)__builtin_popcountll(wave->exec & ~at->outside & ~here);
+    struct touched touched;
+    double worst = here | lost ? stores ? clocks->l2 : clocks->l1 : 0;
+    touched.count = 0;
+    memset(touched.slots, 0, sizeof(touched.slots));
+    for (uint64_t left = here; left; left &= left - 1) {
+        const uint64_t address = at->lanes[__builtin_ctzll(left)];
+        touch(&touched, address >> walker->line_shift);
+        touch(&touched, (address + op->access->bytes - 1) >> walker->line_shift);
+    }
+    for (unsigned k = 0; k < touched.count; k++) {
+        const uint64_t line = touched.lines[k];
+        struct walk_traffic *traffic = traffic_at(wave, line << walker->line_shift);
+        const double latency = stores ? (store_line(wave, line, traffic), clocks->l2) : load_line(wave, line, traffic);
+        worst = worst < latency ? latency : worst;
+    }
+    if (lost) { /* each a line of its own, from memory */
+        struct walk_traffic *traffic = &wave->traffic[walker->launch->buffer_count];
+        *(stores ? &traffic->stores : &traffic->loads) += lost;
+        *(stores ? &traffic->stored : &traffic->memory) += lost;
+        traffic->l1_miss += stores ? 0 : lost;
+        worst = stores ? clocks->l2 : clocks->memory;
+    }
+    const double lines = (double)touched.count + lost;
+    const double bytes = (double)op->access->bytes * __builtin_popcountll(wave->exec);
+    const double busy = lines > bytes / clocks->l1_bytes ? lines : bytes / clocks->l1_bytes;
+    wave->sums.l1_clocks += busy;
+    wave->sums.accesses++;
+    wave->sums.access_lines += lines;
+    queue_push(wave, stores && wave->code->is_gfx10 && !op->access->returns ? QUEUE_STORE : QUEUE_LOAD,
+               wave->time + worst + busy);
+}
+
+/* ---- values ---- */
+
+/* 8 or 16 bits of a dword at an address, extended. */
+uint32_t part_of(const struct access *access, uint64_t address, uint32_t dword)
+{
+    const unsigned bits = 8u * access->bytes;
+    if (bits >= 32)
+        return dword;
+    const uint32_t value = dword >> 8 * (address & 3) & ((1u << bits) - 1);
+    return access->is_signed && value >> (bits - 1) ? value | UINT32_MAX << bits : value;
+}
+
+static void load_values(struct wave *wave, const struct op *op, const struct addresses *at)
+{
+    const struct access *access = op->access;
+    struct memory *memory = &wave->group->walker->memory;
+    const struct operand *to = operand_at(op, access->destination);
+    const uint64_t lanes = wave->exec & at->known;
+    const unsigned some = lanes ? (unsigned)__builtin_ctzll(lanes) : 0;
+    const unsigned other = lanes ? 63u - (unsigned)__builtin_clzll(lanes) : 0;
+    const size_t buffer = lanes && access->space != SPACE_SCRATCH ? memory_buffer(memory, at->lanes[some]) : NO_BUFFER;
+    const bool blank = memory_is_blank(memory, buffer) && memory_buffer(memory, at->lanes[other]) == buffer;
+    for (unsigned part = 0; part < access->dwords; part++) {
+        uint32_t result[LANES] = {0};
+        uint64_t known = at->outside; /* reads 0 */
+        for (uint64_t left = blank ? 0 : lanes & ~at->outside; left; left &= left - 1) {
+            const unsigned k = (unsigned)__builtin_ctzll(left);
+            const uint64_t address = at->lanes[k] + 4 * part;
+            uint32_t value;
+            if ((address & 3) + (access->bytes < 4 ? access->bytes : 4u) > 4 ||
+                !memory_read(memory, address & ~UINT64_C(3), &value))
+                continue;
+            result[k] = part_of(access, address, value);
+            known |= UINT64_C(1) << k;
+        }
+        if (access->high_half || access->low_half) /* the other half stays: it is not followed */
+            known = 0;
+        vector_set(wave, to, part, result, known);
+    }
+}
+
+static void store_values(struct wave *wave, const struct op *op, const struct addresses *at)
+{
+    const struct access *access = op->access;
+    struct walker *walker = wave->group->walker;
+    const uint64_t lanes = wave->exec & at->known & ~at->outside;
+    if (at->buffer != NO_BUFFER && (wave->exec & ~at->known))
+        walker->memory.unknown[at->buffer] = walker->result->stored[at->buffer] = true;
+    for (unsigned part = 0; part < access->dwords; part++) {
+        struct values values;
+        vector_get(&values, wave, operand_at(op, access->data), part);
+        for (uint64_t left = lanes; left; left &= left - 1) {
+            const unsigned k = (unsigned)__builtin_ctzll(left);
+            const uint64_t address = at->lanes[k] + 4 * part, whole = address & ~UINT64_C(3);
+            uint32_t value = values.lanes[k], before = 0;
+            bool known = values.known >> k & 1 && access->kind == ACCESS_STORE;
+            if (access->bytes < 4) {
+                const unsigned shift = 8u * (address & 3);
+                const uint32_t mask = ((1u << 8 * access->bytes) - 1) << shift;
+                known &= memory_read(&walker->memory, whole, &before);
+                value = (before & ~mask) | ((access->high_half ? value >> 16 : value) << shift & mask);
+            }
+            memory_write(&walker->memory, whole, value, known && !(access->bytes >= 4 && address & 3));
+        }
+    }
+    for (uint64_t left = lanes; left; left &= left - 1) {
+        const size_t buffer = access->space == SPACE_SCRATCH
+                                  ? NO_BUFFER
+                                  : memory_buffer(&walker->memory, at->lanes[__builtin_ctzll(left)]);
+        if (buffer != NO_BUFFER)
+            walker->memory.stored[buffer] = walker->result->stored[buffer] = true;
+    }
+}
+
+/* ---- atomics ---- */
+
+uint32_t atomic_apply(unsigned operation, uint32_t old, uint32_t data, uint32_t other, bool *known)
+{
+    switch (operation) {
+    case ATOMIC_ADD:
+        return old + data;
+    case ATOMIC_SUB:
+        return old - data;
+    case ATOMIC_AND:
+        return old & data;
+    case ATOMIC_OR:
+        return old | data;
+    case ATOMIC_XOR:
+        return old ^ data;
+    case ATOMIC_SWAP:
+        return data;
+    case ATOMIC_CMPSWAP:
+        return old == other ? data : old;
+    case ATOMIC_SMIN:
+        return (int32_t)data < (int32_t)old ? data : old;
+    case ATOMIC_SMAX:
+        return (int32_t)data > (int32_t)old ? data : old;
+    case ATOMIC_UMIN:
+        return data < old ? data : old;
+    case ATOMIC_UMAX:
+        return data > old ? data : old;
+    case ATOMIC_INC:
+        return old >= data ? 0 : old + 1;
+    case ATOMIC_DEC:
+        return old == 0 || old > data ? data : old - 1;
+    default:
+        *known = false;
+        return 0;
+    }
+}
+
+/* Lanes in turn. Where other workgroups take part the old value is not known, unless all of them are walked. */
+static void atomic_values(struct wave *wave, const struct op *op, const struct addresses *at)
+{
+    const struct access *access = op->access;
+    struct walker *walker = wave->group->walker;
+    struct values data, other;
+    uint32_t result[LANES] = {0};
+    uint64_t result_known = 0;
+    const uint64_t lanes = wave->exec & at->known & ~at->outside;
+    vector_get(&data, wave, operand_at(op, access->data), 0);
+    vector_get(&other, wave, operand_at(op, access->data), access->operation == ATOMIC_CMPSWAP);
+    if (!walker->options->every_group || access->bytes != 4) {
+        store_values(wave, op, at);
+    } else {
+        for (uint64_t left = lanes; left; left &= left - 1) {
+            const unsigned k = (unsigned)__builtin_ctzll(left);
+            uint32_t old;
+            bool known = memory_read(&walker->memory, at->lanes[k] & ~UINT64_C(3), &old);
+            result[k] = old;
+            result_known |= (uint64_t)known << k;
+            known &= data.known >> k & 1 && other.known >> k & 1;
+            const uint32_t value = atomic_apply(access->operation, old, data.lanes[k], other.lanes[k], &known);
+            memory_write(&walker->memory, at->lanes[k] & ~UINT64_C(3), value, known);
+            const size_t buffer = memory_buffer(&walker->memory, at->lanes[k]);
+            if (buffer != NO_BUFFER)
+                walker->memory.stored[buffer] = walker->result->stored[buffer] = true;
+        }
+    }
+    for (unsigned part = 0; access->returns && part < access->dwords; part++)
+        vector_set(wave, operand_at(op, access->destination), part, result, part ? 0 : result_known);
+}
+
+/* Lanes that meet others of their wave at one address. */
+static void count_conflicts(struct wave *wave, const struct addresses *at)
+{
+    struct touched touched;
+    touched.count = 0;
+    memset(touched.slots, 0, sizeof(touched.slots));
+    for (uint64_t left = wave->exec; left; left &= left - 1)
+        touch(&touched, at->lanes[__builtin_ctzll(left)]);
+    wave->sums.atomic_same += (double)__builtin_popcountll(wave->exec) - touched.count;
+}
+
+/* Loads past the registers leave unknown data in LDS, at M0 and beyond. */
+static void forget_lds(struct wave *wave)
+{
+    if (wave->group->lds_known)
+        memset(wave->group->lds_known, 0, (wave->group->lds_dwords / 64 + 1) * sizeof(*wave->group->lds_known));
+}
+
+void access_execute(struct wave *wave, const struct op *op)
+{
+    struct addresses at;
+    find_addresses(&at, wave, op);
+    if (op->access->space != SPACE_SCRATCH)
+        move_lines(wave, op, &at);
+    else
+        queue_push(wave, op->access->kind == ACCESS_LOAD || !wave->code->is_gfx10 ? QUEUE_LOAD : QUEUE_STORE,
+                   wave->time + wave->group->walker->options->clocks.l2);
+    if (op->access->to_lds)
+        forget_lds(wave);
+    else if (op->access->kind == ACCESS_LOAD)
+        load_values(wave, op, &at);
+    else if (op->access->kind == ACCESS_STORE)
+        store_values(wave, op, &at);
+    else {
+        count_conflicts(wave, &at);
+        atomic_values(wave, op, &at);
+    }
+}
+
+/* ---- scalar loads ---- */
+
+#define SCALAR_LINE 64u
+
+/* s_load d, base [, s] [offset]; of s_buffer_load the base is in a descriptor. */
+void scalar_load_execute(struct wave *wave, const struct op *op)
+{
+    const struct walk_clocks *clocks = &wave->group->walker->options->clocks;
+    struct memory *memory = &wave->group->walker->memory;
+    uint64_t base, known, limit = UINT64_MAX;
+    uint32_t more = 0, more_known = UINT32_MAX, records, records_known;
+    scalar_get64(wave, &op->operands[1], &base, &known);
+    if (op->meaning && op->meaning->detail) {
+        base &= UINT64_C(0xffffffffffff);
+        scalar_get(wave, &op->operands[1], 2, &records, &records_known);
+        limit = records_known == UINT32_MAX ? records : limit;
+    }
+    if (op->operand_count > 2)
+        scalar_get(wave, &op->operands[2], 0, &more, &more_known);
+    const uint64_t inside = more + (uint64_t)op->access->offset;
+    const bool is_known = known == UINT64_MAX && more_known == UINT32_MAX;
+    bool hit = true;
+    for (unsigned k = 0; k < op->access->dwords; k++) {
+        uint32_t value = 0;
+        const uint64_t address = base + inside + 4 * k;
+        bool got = is_known && (inside + 4 * k >= limit || memory_read(memory, address & ~UINT64_C(3), &value));
+        value = part_of(op->access, address, value);
+        scalar_set(wave, &op->operands[0], k, value, got ? UINT32_MAX : 0);
+        if (is_known)
+            hit &= lines_touch(&wave->group->scalar, address / SCALAR_LINE);
+    }
+    queue_push(wave, wave->code->is_gfx12 ? QUEUE_SCALAR : QUEUE_LDS,
+               wave->time + (hit ? clocks->scalar_load : clocks->l2));
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Sets of cache lines: those of a cache that gives up what was used longest ago, and those that somebody touched.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "walk_internal.h"
+
+#define FIRST_ROOM 64u
+
+static uint32_t bucket_of(const struct lines *lines, uint64_t line)
+{
+    return (uint32_t)(line * UINT64_C(0x9E3779B97F4A7C15) >> 32) & (lines->bucket_count - 1);
+}
+
+void lines_init(struct lines *lines, uint64_t limit)
+{
+    *lines = (struct lines){.limit = limit > UINT32_MAX / 2 ? 0 : (uint32_t)limit};
+}
+
+void lines_release(struct lines *lines)
+{
+    free(lines->items);
+    free(lines->buckets);
+    *lines = (struct lines){.limit = lines->limit};
+}
+
+void lines_clear(struct lines *lines)
+{
+    if (lines->buckets)
+        memset(lines->buckets, 0, lines->bucket_count * sizeof(*lines->buckets));
+    lines->count = lines->newest = lines->oldest = 0;
+}
+
+static void rehash(struct lines *lines)
+{
+    memset(lines->buckets, 0, lines->bucket_count * sizeof(*lines->buckets));
+    for (uint32_t k = 0; k < lines->count; k++) {
+        uint32_t *bucket = &lines->buckets[bucket_of(lines, lines->items[k].line)];
+        lines->items[k].next = *bucket;
+        *bucket = k + 1;
+    }
+}
+
+static void grow(struct lines *lines)
+{
+    lines->room = lines->room ? 2 * lines->room : FIRST_ROOM;
+    lines->bucket_count = 2 * lines->room;
+    lines->items = realloc(lines->items, lines->room * sizeof(*lines->items));
+    lines->buckets = realloc(lines->buckets, lines->bucket_count * sizeof(*lines->buckets));
+    if (!lines->items || !lines->buckets)
+        arena_out_of_memory(lines->room * sizeof(*lines->items));
+    rehash(lines);
+}
+
+static uint32_t find(const struct lines *lines, uint64_t line)
+{
+    uint32_t at = lines->count ? lines->buckets[bucket_of(lines, line)] : 0;
+    while (at && lines->items[at - 1].line != line)
+        at = lines->items[at - 1].next;
+    return at;
+}
+
+bool lines_has(const struct lines *lines, uint64_t line)
+{
+    return find(lines, line) != 0;
+}
+
+/* Out of the order of use. */
+static void unlink_use(struct lines *lines, uint32_t at)
+{
+    const struct line *item = &lines->items[at - 1];
+    if (item->newer)
+        lines->items[item->newer - 1].older = item->older;
+    else
+        lines->newest = item->older;
+    if (item->older)
+        lines->items[item->older - 1].newer = item->newer;
+    else
+        lines->oldest = item->newer;
+}
+
+static void make_newest(struct lines *lines, uint32_t at)
+{
+    struct line *item = &lines->items[at - 1];
+    item->newer = 0;
+    item->older = lines->newest;
+    if (lines->newest)
+        lines->items[lines->newest - 1].newer = at;
+    else
+        lines->oldest = at;
+    lines->newest = at;
+}
+
+/* The place of the line that was used longest ago. */
+static uint32_t evict(struct lines *lines)
+{
+    const uint32_t at = lines->oldest;
+    uint32_t *link = &lines->buckets[bucket_of(lines, lines->items[at - 1].line)];
+    while (*link != at)
+        link = &lines->items[*link - 1].next;
+    *link = lines->items[at - 1].next;
+    unlink_use(lines, at);
+    return at;
+}
+
+bool lines_touch(struct lines *lines, uint64_t line)
+{
+    uint32_t at = lines->newest;
+    if (at && lines->items[at - 1].line == line)
+        return true;
+    at = find(lines, line);
+    if (at) {
+        unlink_use(lines, at);
+        make_newest(lines, at);
+        return true;
+    }
+    if (lines->limit && lines->count >= lines->limit) {
+        at = evict(lines);
+    } else {
+        if (lines->count == lines->room)
+            grow(lines);
+        at = ++lines->count;
+    }
+    uint32_t *bucket = &lines->buckets[bucket_of(lines, line)];
+    lines->items[at - 1] = (struct line){.line = line, .next = *bucket};
+    *bucket = at;
+    make_newest(lines, at);
+    return false;
+}

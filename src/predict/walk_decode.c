@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Instructions as operations: their meaning by name, their operands and modifiers from the disassembler's text.
+ */
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "walk_internal.h"
+
+/* ---- names ---- */
+
+/* Without encoding, and gfx10's and gfx12's words that change nothing. */
+static void plain_name(char name[NAME_ROOM], const char *mnemonic)
+{
+    static const char *const suffixes[] = {"_e32", "_e64", "_dpp", "_sdwa", "_dpp8"};
+    static const char *const words[] = {"_nc_", "_num_"};
+    size_t length = strlen(mnemonic);
+    const bool dual = text_starts(mnemonic, "v_dual_");
+    if (length >= NAME_ROOM)
+        length = NAME_ROOM - 1;
+    memcpy(name, mnemonic, length);
+    name[length] = '\0';
+    for (bool cut = true; cut;) {
+        cut = false;
+        for (size_t k = 0; k < COUNT_OF(suffixes) && !cut; k++) {
+            const size_t size = strlen(suffixes[k]);
+            cut = length > size && strcmp(name + length - size, suffixes[k]) == 0;
+            if (cut)
+                name[length -= size] = '\0';
+        }
+    }
+    for (size_t k = 0; k < COUNT_OF(words); k++) {
+        char *at = strstr(name, words[k]);
+        if (at)
+            memmove(at, at + strlen(words[k]) - 1, strlen(at + strlen(words[k]) - 1) + 1);
+    }
+    if (dual)
+        memmove(name + 2, name + 7, strlen(name + 7) + 1);
+}
+
+static const struct meaning *find_meaning(const char *name)
+{
+    const bool scalar = name[0] != 'v' || text_starts(name, "v_s_");
+    const struct meaning *table = scalar ? scalar_meanings : vector_meanings;
+    const size_t count = scalar ? scalar_meaning_count : vector_meaning_count, length = strlen(name);
+    for (size_t k = 0; k < count; k++)
+        if (text_has_word(table[k].names, " ", name, length))
+            return &table[k];
+    return NULL;
+}
+
+/* Results that no address comes from. */
+static bool is_data(const struct isa_instruction *in, const char *name)
+{
+    static const char *const words[] = {"f16", "bf16", "fp8",    "bf8",   "fp4", "fp6",
+                                        "bf6", "dot",  "v_cvt_", "v_pk_", "f64", "f32"};
+    for (size_t k = 0; k < COUNT_OF(words); k++)
+        if (name[0] == 'v' && strstr(name, words[k]))
+            return true;
+    return in->kind == ISA_MATRIX;
+}
+
+static uint8_t class_of(const struct isa_instruction *in, const char *name)
+{
+    switch (in->kind) {
+    case ISA_MATRIX:
+        return WALK_MATRIX;
+    case ISA_TRANSCENDENTAL:
+        return WALK_TRANSCENDENTAL;
+    case ISA_WAIT:
+        return WALK_WAIT;
+    case ISA_BRANCH:
+        return WALK_BRANCH;
+    case ISA_BARRIER:
+        return WALK_OTHER; /* the one that waits is found by name */
+    case ISA_OTHER:
+        return WALK_OTHER;
+    default:
+        return name[0] == 'v' ? WALK_VECTOR : WALK_SCALAR;
+    }
+}
+
+/* ---- waits ---- */
+
+static void read_waits(struct op *op, const char *name)
+{
+    static const struct {
+        const char *name, *field;
+        uint8_t queue;
+    } waits[] = {
+        {"s_waitcnt", "vmcnt(", QUEUE_LOAD},        {"s_waitcnt", "lgkmcnt(", QUEUE_LDS},
+        {"s_waitcnt_vscnt", "null, ", QUEUE_STORE}, {"s_wait_loadcnt", "", QUEUE_LOAD},
+        {"s_wait_storecnt", "", QUEUE_STORE},       {"s_wait_dscnt", "", QUEUE_LDS},
+        {"s_wait_kmcnt", "", QUEUE_SCALAR},         {"s_waitcnt_vmcnt", "null, ", QUEUE_LOAD},
+        {"s_waitcnt_lgkmcnt", "null, ", QUEUE_LDS},
+    };
+    const char *text = op->in->operands;
+    for (size_t k = 0; k < COUNT_OF(waits); k++) {
+        const char *at = strcmp(name, waits[k].name) == 0 ? strstr(text, waits[k].field) : NULL;
+        if (!at)
+            continue;
+        const unsigned long most = strtoul(at + strlen(waits[k].field), NULL, 0);
+        op->wait[waits[k].queue] = most < NO_WAIT ? (uint8_t)most : NO_WAIT - 1;
+    }
+    if (strcmp(name, "s_wait_loadcnt_dscnt") == 0 || strcmp(name, "s_wait_storecnt_dscnt") == 0) {
+        const unsigned long both = strtoul(text, NULL, 0);
+        op->wait[strstr(name, "load") ? QUEUE_LOAD : QUEUE_STORE] = both >> 8 & 63;
+        op->wait[QUEUE_LDS] = both & 63;
+    }
+}
+
+/* ---- one instruction ---- */
+
+static void end_execute(struct wave *wave, const struct op *op)
+{
+    (void)op;
+    wave->state = WAVE_ENDED;
+}
+
+static void barrier_execute(struct wave *wave, const struct op *op)
+{
+    (void)op;
+    wave->state = WAVE_WAITS;
+}
+
+static bool scalar_load_decode(struct op *op, const char *name, struct arena *arena)
+{
+    static const struct meaning described = {.names = "", .detail = 1};
+    static const struct {
+        const char *word;
+        uint8_t dwords, bytes;
+    } sizes[] = {{"x16", 16, 4}, {"b512", 16, 4}, {"x8", 8, 4}, {"b256", 8, 4}, {"x4", 4, 4},
+                 {"b128", 4, 4}, {"b96", 3, 4},   {"x2", 2, 4}, {"b64", 2, 4},  {"u8", 1, 1},
+                 {"i8", 1, 1},   {"u16", 1, 2},   {"i16", 1, 2}};
+    if (!text_starts(name, "s_load_") && !text_starts(name, "s_buffer_load_") && !text_starts(name, "s_scratch_load_"))
+        return false;
+    struct access access = {.dwords = 1, .bytes = 4, .is_signed = strstr(name, "_i8") || strstr(name, "_i16")};
+    for (size_t k = COUNT_OF(sizes); k-- > 0;) {
+        if (!strstr(name, sizes[k].word))
+            continue;
+        access.dwords = sizes[k].dwords;
+        access.bytes = sizes[k].bytes;
+    }
+    const char *offset = strstr(op->in->operands, "offset:");
+    access.offset = offset ? strtoll(offset + strlen("offset:"), NULL, 0) : 0;
+    op->access = arena_copy(arena, &access, sizeof(access));
+    op->meaning = text_starts(name, "s_buffer_") ? &described : NULL;
+    op->execute = scalar_load_execute;
+    op->class = WALK_SCALAR_LOAD;
+    return true;
+}
+
+static bool flow_decode(struct op *op, const char *name)
+{
+    if (text_starts(name, "s_endpgm") || strcmp(name, "s_rfe_b64") == 0) {
+        op->execute = end_execute;
+        op->class = WALK_OTHER;
+    } else if (strcmp(name, "s_barrier") == 0 || strcmp(name, "s_barrier_wait") == 0) {
+        op->execute = barrier_execute;
+        op->class = WALK_BARRIER;
+    } else if (text_starts(name, "s_branch") || text_starts(name, "s_cbranch_")) {
+        op->execute = branch_execute;
+        op->class = WALK_BRANCH;
+    } else {
+        return false;
+    }
+    return true;
+}
+
+/* Where sources begin: behind the destination, and behind a mask that is written too. */
+static uint16_t sources_of(const char *name)
+{
+    return strstr(name, "_co_") || text_starts(name, "v_div_scale") || text_starts(name, "v_mad_u64") ||
+                   text_starts(name, "v_mad_i64")
+               ? 2
+               : 1;
+}
+
+static bool uses_half_registers(const char *operands)
+{
+    for (const char *at = operands; (at = strchr(at, '.')) != NULL; at++)
+        if (at > operands && (isdigit((unsigned char)at[-1]) || at[-1] == ']') && (at[1] == 'l' || at[1] == 'h'))
+            return true;
+    return false;
+}
+
+static void decode_meaning(struct op *op, const char *name, const struct walk_code *code, struct arena *arena)
+{
+    op->class = class_of(op->in, name);
+    if (flow_decode(op, name) || scalar_load_decode(op, name, arena) || compare_decode(op, name, code)) {
+        if (op->execute == compare_execute)
+            op->sources_first = op->operand_count > 2 ? 1 : 0;
+        return;
+    }
+    op->execute = NULL;
+    if (access_decode(op, name, arena))
+        return;
+    op->meaning = find_meaning(name);
+    if (op->meaning && op->meaning->class)
+        op->class = op->meaning->class;
+    if (op->meaning && !uses_half_registers(op->in->operands))
+        op->execute = op->meaning->execute;
+    else
+        op->unknown_data = is_data(op->in, name);
+}
+
+static void decode(struct op *op, const struct isa_instruction *in, const struct walk_code *code, struct arena *arena)
+{
+    char name[NAME_ROOM];
+    *op = (struct op){.in = in, .target = NO_TARGET, .clocks = in->matrix_cycles};
+    memset(op->wait, NO_WAIT, sizeof(op->wait));
+    plain_name(name, in->mnemonic);
+    op->width = strstr(name, "64") && name[0] == 's' ? 64 : 32;
+    if (strstr(name, "_f64") && name[0] == 'v')
+        op->width = 64;
+    op->sources_first = sources_of(name);
+    operands_read(op, in->operands, strstr(name, "f64") && !text_starts(name, "v_cvt_f64"));
+    decode_meaning(op, name, code, arena);
+    if (name[0] == 'v')
+        op->modifiers = modifiers_read(name, in->operands, arena);
+    read_waits(op, name);
+    if (strcmp(name, "s_nop") == 0)
+        op->clocks = 4 * (1 + (uint32_t)strtoul(in->operands, NULL, 0) % 16);
+    if (!in->dual_mnemonic || !*in->dual_mnemonic)
+        return;
+    struct isa_instruction *half = arena_copy(arena, in, sizeof(*in));
+    half->mnemonic = in->dual_mnemonic;
+    half->operands = in->dual_operands;
+    half->dual_mnemonic = half->dual_operands = "";
+    struct op *second = arena_alloc(arena, sizeof(*second));
+    decode(second, half, code, arena);
+    op->second = second;
+}
+
+/* ---- all of them ---- */
+
+static size_t find_op(const struct walk_code *code, uint64_t address)
+{
+    size_t low = 0, high = code->count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (code->ops[middle].in->address < address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < code->count && code->ops[low].in->address == address ? low : NO_TARGET;
+}
+
+static void count_registers(struct walk_code *code, const struct op *op, uint32_t most[2])
+{
+    for (unsigned k = 0; op && k < op->operand_count; k++) {
+        const struct operand *operand = &op->operands[k];
+        const bool acc = operand->first >= ACC_BASE;
+        const uint32_t end = operand->first + operand->count - (acc ? ACC_BASE : 0u);
+        if (operand->kind == OPERAND_VECTOR && most[acc] < end)
+            most[acc] = end;
+    }
+    if (op && op->second)
+        count_registers(code, op->second, most);
+}
+
+static void number_registers(struct op *op, uint32_t first_acc)
+{
+    for (unsigned k = 0; k < op->operand_count; k++)
+        if (op->operands[k].kind == OPERAND_VECTOR && op->operands[k].first >= ACC_BASE)
+            op->operands[k].first = (uint16_t)(op->operands[k].first - ACC_BASE + first_acc);
+    if (op->second)
+        number_registers(op->second, first_acc);
+}
+
+const struct walk_code *walk_decode(const struct isa_kernel *isa, const char *target, struct arena *arena)
+{
+    struct walk_code *code = arena_alloc(arena, sizeof(*code));
+    uint32_t most[2] = {3, 0};
+    code->isa = isa;
+    code->target = arena_strdup(arena, target);
+    code->count = isa->instruction_count;
+    code->wave = isa->code.wave == 32 ? 32 : 64;
+    code->is_gfx12 = text_starts(target, "gfx12");
+    code->is_gfx10 = text_starts(target, "gfx1");
+    code->ops = arena_array(arena, code->count + 1, sizeof(*code->ops));
+    for (size_t k = 0; k < code->count; k++) {
+        decode(&code->ops[k], &isa->instructions[k], code, arena);
+        count_registers(code, &code->ops[k], most);
+    }
+    code->first_acc = most[0];
+    code->vectors = most[0] + most[1];
+    for (size_t k = 0; k < code->count; k++) {
+        number_registers(&code->ops[k], code->first_acc);
+        if (isa->instructions[k].target)
+            code->ops[k].target = find_op(code, isa->instructions[k].target);
+    }
+    return code;
+}
+
+const struct isa_kernel *walk_code_isa(const struct walk_code *code)
+{
+    return code->isa;
+}
+
+const char *walk_code_target(const struct walk_code *code)
+{
+    return code->target;
+}

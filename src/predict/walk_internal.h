@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Inside the walk: text of instructions -> operations with their meaning -> waves that execute them.
+ */
+#ifndef ROOFTILE_WALK_INTERNAL_H
+#define ROOFTILE_WALK_INTERNAL_H
+
+#include "rooftile/text.h"
+#include "rooftile/walk.h"
+
+#define LANES 64u
+#define SCALARS 128u /* SGPRs, VCC, trap registers, M0 and EXEC, at the numbers of their encoding */
+#define VECTORS 512u /* VGPRs, then AGPRs */
+#define MAX_SOURCES 6u
+#define ACC_BASE 1024u /* numbers of AGPRs until it is known how many VGPRs there are */
+#define NAME_ROOM 64u
+
+enum { SCALAR_VCC = 106, SCALAR_TRAP = 108, SCALAR_M0 = 125, SCALAR_EXEC = 126 };
+
+/* ---- operations: walk_decode.c ---- */
+
+enum operand_kind {
+    OPERAND_NONE,
+    OPERAND_SCALAR,
+    OPERAND_VECTOR,
+    OPERAND_CONSTANT,
+    OPERAND_OFF,    /* "off", "null" */
+    OPERAND_UNKNOWN /* something without a value here */
+};
+
+struct operand {
+    uint8_t kind, count; /* registers */
+    uint16_t first;
+    bool negates, absolute;
+    uint64_t constant; /* of 32 bits for 32-bit operands */
+};
+
+/* How a VALU instruction moves or picks lanes and bytes of its first operands: DPP and SDWA. */
+enum lane_move {
+    MOVE_NONE,
+    MOVE_QUAD,
+    MOVE_SHL,
+    MOVE_SHR,
+    MOVE_ROR,
+    MOVE_MIRROR,
+    MOVE_HALF_MIRROR,
+    MOVE_BCAST15,
+    MOVE_BCAST31,
+    MOVE_SHARE,
+    MOVE_XMASK,
+    MOVE_EIGHT,
+    MOVE_WAVE_SHL,
+    MOVE_WAVE_SHR
+};
+
+struct modifiers {
+    uint8_t move, amount; /* enum lane_move */
+    uint8_t row_mask, bank_mask;
+    bool bound_zero;  /* lanes without a source read 0 */
+    bool fetches_off; /* lanes that are off can be read */
+    uint32_t pattern; /* quad_perm: 2 bits each; dpp8: 3 bits each */
+    bool sdwa;
+    uint8_t select[2]; /* of the sources, walk_values.c */
+    bool writes_part;  /* of the destination: what is left of it is not followed */
+    uint8_t op_sel, op_sel_hi, neg_lo, neg_hi;
+};
+
+/* Loads, stores and atomics of whatever memory. */
+struct access {
+    uint8_t space;                       /* enum access_space */
+    uint8_t kind;                        /* enum access_kind */
+    uint8_t dwords;                      /* registers that are moved */
+    uint8_t bytes;                       /* of one element: 1, 2, 4, ... */
+    bool is_signed, high_half, low_half; /* 8 or 16 bits into a part of a register */
+    uint8_t pair;                        /* LDS: 0, 1, or 64 (offsets count 64 elements): two elements per lane */
+    bool returns;                        /* an atomic's old value */
+    bool to_lds;                         /* loads past the registers */
+    bool offset_enable, index_enable;    /* buffer_* */
+    uint8_t operation;                   /* enum atomic_operation */
+    int8_t destination, address, data, data1, base, extra; /* operands; -1: none. extra: an SGPR that is added */
+    int64_t offset, offset1;
+};
+
+enum access_space { SPACE_GLOBAL, SPACE_LDS, SPACE_SCRATCH, SPACE_BUFFER };
+enum access_kind {
+    ACCESS_LOAD,
+    ACCESS_STORE,
+    ACCESS_ATOMIC,
+    ACCESS_PERMUTE,
+    ACCESS_PERMUTE_BACK,
+    ACCESS_SWIZZLE,
+    ACCESS_NONE
+};
+enum atomic_operation {
+    ATOMIC_UNKNOWN,
+    ATOMIC_ADD,
+    ATOMIC_SUB,
+    ATOMIC_AND,
+    ATOMIC_OR,
+    ATOMIC_XOR,
+    ATOMIC_SWAP,
+    ATOMIC_CMPSWAP,
+    ATOMIC_SMIN,
+    ATOMIC_SMAX,
+    ATOMIC_UMIN,
+    ATOMIC_UMAX,
+    ATOMIC_INC,
+    ATOMIC_DEC
+};
+
+/* Counters that s_waitcnt and its successors wait for. */
+enum queue { QUEUE_LOAD, QUEUE_STORE, QUEUE_LDS, QUEUE_SCALAR, QUEUES };
+#define QUEUE_ROOM 64u
+#define NO_WAIT UINT8_MAX
+
+struct wave;
+struct op;
+typedef void execute_fn(struct wave *wave, const struct op *op);
+/* All lanes at once: 32-bit values, and 64-bit ones. */
+typedef void lanes_fn(uint32_t *r, const uint32_t *a, const uint32_t *b, const uint32_t *c);
+typedef uint64_t wide_fn(uint64_t a, uint64_t b, uint64_t c);
+/* A scalar result; *scc is the carry-in, and then what the instruction sets it to. */
+typedef uint64_t scalar_fn(uint64_t a, uint64_t b, bool *scc);
+
+/* Which halves of 64-bit sources the halves of the result depend on. */
+enum halves {
+    HALVES_ALL,
+    HALVES_UP /* the low one on low ones alone */,
+    HALVES_DOWN /* the high one on high ones alone */
+};
+
+enum meaning_flags {
+    SOURCE0_WIDE = 1,
+    SOURCE1_WIDE = 2,
+    SOURCE2_WIDE = 4,
+    RESULT_WIDE = 8,
+    IS_FLOAT = 16,       /* neg and abs change the sign bit */
+    ADDS_TO_RESULT = 32, /* the destination is the last source */
+    SETS_SCC = 64,
+    READS_SCC = 128,
+    IS_SLOW = 256, /* a product of 32 bits */
+    SCC_OWN = 512, /* set by the function, else: the result is not zero */
+};
+
+struct meaning {
+    const char *names; /* without encoding, with a blank between them */
+    execute_fn *execute;
+    lanes_fn *lanes;
+    wide_fn *wide;
+    scalar_fn *scalar;
+    uint8_t sources;
+    uint8_t halves; /* enum halves */
+    uint8_t class;  /* enum walk_class */
+    uint16_t flags; /* enum meaning_flags */
+    uint8_t detail; /* what execute wants to know besides */
+};
+extern const struct meaning vector_meanings[], scalar_meanings[];
+extern const size_t vector_meaning_count, scalar_meaning_count;
+
+struct op {
+    const struct isa_instruction *in;
+    execute_fn *execute; /* NULL: no meaning */
+    const struct meaning *meaning;
+    uint8_t class;
+    uint8_t operand_count;
+    uint8_t width; /* compares and scalar masks: bits of their operands */
+    uint8_t relation, type;
+    struct operand operands[MAX_SOURCES];
+    const struct modifiers *modifiers; /* NULL: none */
+    const struct access *access;
+    struct op *second; /* of a VOPD */
+    size_t target;     /* of a branch: its operation; NO_TARGET */
+    uint8_t wait[QUEUES];
+    uint32_t clocks;        /* s_nop, matrix instructions */
+    uint16_t sources_first; /* operands from here on are read */
+    bool unknown_data;      /* floating point that is not followed: no word about it */
+};
+#define NO_TARGET SIZE_MAX
+
+struct walk_code {
+    const struct isa_kernel *isa;
+    const char *target;
+    struct op *ops;
+    size_t count;
+    uint32_t wave;    /* lanes */
+    uint32_t vectors; /* registers that a wave needs here, AGPRs behind VGPRs */
+    uint32_t first_acc;
+    bool is_gfx12, is_gfx10; /* gfx10 and later: stores have a counter of their own */
+};
+
+/* ---- memory: walk_memory.c, walk_cache.c ---- */
+
+/* Pages of 256 bytes, evaluated from fills when they are first read. */
+#define PAGE_DWORDS 64u
+struct page {
+    uint64_t key;   /* address / 256 */
+    uint64_t known; /* dwords */
+    bool written;
+    uint32_t values[PAGE_DWORDS];
+};
+struct memory {
+    const struct walk_launch *launch;
+    struct page **slots;
+    size_t slot_count, page_count;
+    struct page *last;
+    uint8_t kernarg[4096], kernarg_known[4096];
+    size_t kernarg_bytes;
+    bool *unknown; /* per buffer: what it held is not known any more */
+    bool *stored;  /* per buffer: somebody stored to it */
+};
+#define KERNARG_BASE UINT64_C(0x200000)
+#define PACKET_BASE UINT64_C(0x300000) /* the dispatch packet */
+#define SCRATCH_BASE UINT64_C(0x20000000000000)
+#define NO_BUFFER SIZE_MAX
+
+void memory_init(struct memory *memory, const struct walk_launch *launch, struct arena *arena);
+void memory_release(struct memory *memory);
+void memory_forget_written(struct memory *memory);
+void memory_forget_buffer(struct memory *memory, size_t buffer);
+/* Lives until the next page is asked for or longer; NULL: room has run out. */
+struct page *memory_page(struct memory *memory, uint64_t address);
+bool memory_read(struct memory *memory, uint64_t address, uint32_t *value); /* a dword, at a multiple of 4 */
+void memory_write(struct memory *memory, uint64_t address, uint32_t value, bool known);
+size_t memory_buffer(const struct memory *memory, uint64_t address); /* or NO_BUFFER */
+bool memory_is_blank(const struct memory *memory, size_t buffer);    /* nothing in it is known */
+
+/* Sets of lines; with a limit the one that was used longest ago gives way. */
+struct lines {
+    struct line {
+        uint64_t line;
+        uint32_t newer, older, next; /* by use; in its bucket. Number + 1, 0: none */
+    } * items;
+    uint32_t *buckets;
+    uint32_t count, room, bucket_count, limit; /* limit 0: none */
+    uint32_t newest, oldest;
+};
+void lines_init(struct lines *lines, uint64_t limit);
+void lines_release(struct lines *lines);
+void lines_clear(struct lines *lines);
+bool lines_has(const struct lines *lines, uint64_t line);
+bool lines_touch(struct lines *lines, uint64_t line); /* it was there */
+
+/* ---- a wave ---- */
+
+struct loop; /* walk_loop.c */
+
+enum wave_state { WAVE_RUNS, WAVE_WAITS, WAVE_ENDED };
+
+struct wave {
+    struct group *group;
+    const struct walk_code *code;
+    uint32_t s[SCALARS], s_known[SCALARS];
+    uint32_t (*v)[LANES];
+    uint64_t *v_known;
+    double *ready;                     /* when a vector register's value is there */
+    uint8_t *origin;                   /* 1 + the buffer that the pointer in it leads to; 0: not known */
+    uint64_t exec, lanes;              /* lanes: those that exist */
+    bool scc, scc_known, scc_compared; /* by s_cmp, or what follows from one */
+    enum wave_state state;
+    uint32_t number;
+    size_t at; /* the operation to execute next */
+    double time, matrix_free;
+    double queue[QUEUES][QUEUE_ROOM];
+    uint32_t queue_first[QUEUES], queue_count[QUEUES];
+    uint64_t instructions;
+    struct walk_sums sums;
+    struct walk_traffic *traffic;
+    uint64_t random;
+    uint32_t *undecided; /* per operation: unknown decisions in a row */
+    struct loop **loops;
+    size_t loop_count, loop_room;
+    struct loop *recording; /* whose compares are kept */
+};
+
+/* One workgroup. */
+struct group {
+    struct walker *walker;
+    uint64_t number;
+    uint32_t id[3];
+    struct wave *waves;
+    uint32_t wave_count;
+    uint32_t *lds;
+    uint64_t *lds_known; /* bits */
+    size_t lds_dwords;
+    struct lines l1, l2, distinct, stored, scalar;
+};
+
+struct walker {
+    const struct walk_launch *launch;
+    const struct walk_code *code;
+    const struct walk_options *options;
+    struct memory memory;
+    struct lines shared; /* that neighbours read */
+    bool has_shared;
+    uint32_t line_shift;
+    uint64_t left; /* instructions of the budget */
+    bool over_budget;
+    size_t lds_bytes;
+    bool tracks_results; /* results of vector instructions are awaited */
+    struct walk_result *result;
+    walk_wave_fn *visit;
+    void *context;
+    struct arena *arena;
+};
+
+/* walk_values.c */
+void scalar_get(const struct wave *wave, const struct operand *operand, unsigned part, uint32_t *value,
+                uint32_t *known);
+void scalar_get64(const struct wave *wave, const struct operand *operand, uint64_t *value, uint64_t *known);
+void scalar_set(struct wave *wave, const struct operand *operand, unsigned part, uint32_t value, uint32_t known);
+void scalar_set64(struct wave *wave, const struct operand *operand, uint64_t value, uint64_t known);
+void exec_set(struct wave *wave, uint64_t value, uint64_t known);
+void mask_get(const struct wave *wave, const struct operand *operand, uint64_t *value, uint64_t *known);
+void mask_set(struct wave *wave, const struct operand *operand, uint64_t value, uint64_t known);
+struct values {
+    const uint32_t *lanes;
+    uint64_t known;
+    uint32_t own[LANES];
+};
+void vector_get(struct values *values, const struct wave *wave, const struct operand *operand, unsigned part);
+/* With neg, abs, DPP and SDWA of the instruction. */
+void vector_source(struct values *values, const struct wave *wave, const struct op *op, unsigned number, unsigned part);
+void vector_set(struct wave *wave, const struct operand *operand, unsigned part, const uint32_t *lanes, uint64_t known);
+void vector_set_op(struct wave *wave, const struct op *op, unsigned part, const uint32_t *lanes, uint64_t known);
+
+/* walk_group.c */
+void group_start(struct group *group, struct walker *walker, uint64_t number);
+void group_run(struct group *group);
+void group_end(struct group *group);
+
+/* walk.c */
+void wave_run(struct wave *wave);
+bool coin_toss(struct wave *wave);
+void note_undecided(struct wave *wave, const struct op *op);
+void note_not_executed(struct walker *walker, const struct op *op);
+
+/* walk_operands.c: of an instruction's text */
+void operands_read(struct op *op, const char *text, bool is_double);
+const struct modifiers *modifiers_read(const char *name, const char *text, struct arena *arena);
+
+/* walk_access.c, walk_lds.c */
+execute_fn access_execute, scalar_load_execute, lds_execute;
+uint32_t atomic_apply(unsigned operation, uint32_t old, uint32_t data, uint32_t other, bool *known);
+uint32_t part_of(const struct access *access, uint64_t address, uint32_t dword);
+void queue_push(struct wave *wave, enum queue queue, double done);
+void queue_wait(struct wave *wave, enum queue queue, unsigned most);
+
+/* walk_scalar.c, walk_vector.c, walk_compare.c */
+execute_fn branch_execute, compare_execute, scalar_compare_execute;
+/* Fills what the name alone says: compares. */
+bool compare_decode(struct op *op, const char *name, const struct walk_code *code);
+/* Loads, stores, atomics: walk_access_decode.c. False: it is none. */
+bool access_decode(struct op *op, const char *name, struct arena *arena);
+
+/* walk_loop.c: passes of loops. loop_compared with no distance: a branch that no compare decides. */
+void loop_turned(struct wave *wave, size_t branch, size_t target);
+void loop_compared(struct wave *wave, const struct op *op, const int64_t *distance, uint64_t lanes, bool is_float);
+void loops_release(struct wave *wave);
+
+#endif

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * LDS: values, bank conflicts, and the lanes that exchange values through its crossbar.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "walk_internal.h"
+
+#define BANKS 32u /* of 4 bytes, for half a wave of 64 in a clock */
+#define HALF 32u
+
+static const struct operand *operand_at(const struct op *op, int number)
+{
+    static const struct operand none = {.kind = OPERAND_NONE};
+    return number >= 0 && number < op->operand_count ? &op->operands[number] : &none;
+}
+
+/* ---- bank conflicts ---- */
+
+/* Dwords that half a wave asks for, each once. */
+struct dwords {
+    uint32_t items[HALF * 8];
+    unsigned count, most; /* `most` of one bank */
+    uint16_t slots[512];
+    uint8_t bank[BANKS];
+};
+
+static void ask(struct dwords *dwords, uint32_t dword)
+{
+    unsigned at = dword * UINT32_C(0x9E3779B9) >> 23;
+    for (; dwords->slots[at]; at = (at + 1) & 511)
+        if (dwords->items[dwords->slots[at] - 1] == dword)
+            return;
+    dwords->items[dwords->count++] = dword;
+    dwords->slots[at] = (uint16_t)dwords->count;
+    const unsigned here = ++dwords->bank[dword % BANKS];
+    dwords->most = dwords->most < here ? here : dwords->most;
+}
+
+static void count_clocks(struct wave *wave, const struct access *access, const struct values *address, int64_t offset)
+{
+    for (unsigned half = 0; half < wave->code->wave; half += HALF) {
+        struct dwords dwords;
+        unsigned asked = 0;
+        dwords.count = dwords.most = 0;
+        memset(dwords.slots, 0, sizeof(dwords.slots));
+        memset(dwords.bank, 0, sizeof(dwords.bank));
+        for (unsigned k = half; k < half + HALF; k++)
+            for (unsigned part = 0; part < access->dwords && (wave->exec & address->known) >> k & 1; part++, asked++)
+                ask(&dwords, (uint32_t)((int64_t)address->lanes[k] + offset) / 4 + part);
+        const unsigned least = (dwords.count + BANKS - 1) / BANKS;
+        wave->sums.lds_clocks += dwords.most ? dwords.most : 1;
+        wave->sums.lds_free_clocks += least ? least : 1;
+    }
+}
+
+/* ---- values ---- */
+
+static bool lds_read(const struct group *group, uint64_t dword, uint32_t *value)
+{
+    *value = 0;
+    if (dword >= group->lds_dwords)
+        return true; /* out of range reads 0 */
+    *value = group->lds[dword];
+    return group->lds_known[dword / 64] >> dword % 64 & 1;
+}
+
+static void lds_write(struct group *group, uint64_t dword, uint32_t value, bool known)
+{
+    if (dword >= group->lds_dwords)
+        return;
+    const uint64_t bit = UINT64_C(1) << dword % 64;
+    group->lds[dword] = value;
+    group->lds_known[dword / 64] = known ? group->lds_known[dword / 64] | bit : group->lds_known[dword / 64] & ~bit;
+}
+
+static void load_part(struct wave *wave, const struct op *op, const struct values *address, int64_t offset,
+                      unsigned first)
+{
+    const struct access *access = op->access;
+    for (unsigned part = 0; part < access->dwords; part++) {
+        uint32_t result[LANES] = {0};
+        uint64_t known = 0;
+        for (uint64_t left = wave->exec & address->known; left; left &= left - 1) {
+            const unsigned k = (unsigned)__builtin_ctzll(left);
+            const uint32_t at = (uint32_t)((int64_t)address->lanes[k] + offset);
+            uint32_t value;
+            known |= (uint64_t)lds_read(wave->group, at / 4 + part, &value) << k;
+            result[k] = part_of(access, at, value);
+        }
+        if (access->high_half || access->low_half)
+            known = 0;
+        vector_set(wave, operand_at(op, access->destination), first + part, result, known);
+    }
+}
+
+static void store_part(struct wave *wave, const struct op *op, const struct values *address, int64_t offset, int data)
+{
+    const struct access *access = op->access;
+    if (wave->exec & ~address->known) { /* anywhere */
+        memset(wave->group->lds_known, 0, (wave->group->lds_dwords / 64 + 1) * sizeof(uint64_t));
+    }
+    for (unsigned part = 0; part < access->dwords; part++) {
+        struct values values;
+        vector_get(&values, wave, operand_at(op, data), part);
+        for (uint64_t left = wave->exec & address->known; left; left &= left - 1) {
+            const unsigned k = (unsigned)__builtin_ctzll(left);
+            const uint32_t at = (uint32_t)((int64_t)address->lanes[k] + offset);
+            uint32_t value = values.lanes[k], before;
+            bool known = values.known >> k & 1;
+            if (access->bytes < 4) {
+                const unsigned shift = 8 * (at & 3);
+                const uint32_t mask = ((1u << 8 * access->bytes) - 1) << shift;
+                known &= lds_read(wave->group, at / 4, &before);
+                value = (before & ~mask) | ((access->high_half ? value >> 16 : value) << shift & mask);
+            }
+            lds_write(wave->group, at / 4 + part, value, known);
+        }
+    }
+}
+
+/* Lanes in turn; what other waves do to it comes as they take turns. */
+static void atomic_part(struct wave *wave, const struct op *op, const struct values *address)
+{
+    const struct access *access = op->access;
+    const bool compares = access->operation == ATOMIC_CMPSWAP;
+    /* gfx9's ds_cmpst takes the value to compare with first, gfx11's ds_cmpstore the new one. */
+    const bool swapped = compares && !strstr(op->in->mnemonic, "cmpstore");
+    struct values data, other;
+    uint32_t result[LANES] = {0};
+    uint64_t result_known = 0;
+    vector_get(&data, wave, operand_at(op, swapped ? access->data1 : access->data), 0);
+    vector_get(&other, wave, operand_at(op, swapped ? access->data : compares ? access->data1 : access->data), 0);
+    for (uint64_t left = wave->exec & address->known; left; left &= left - 1) {
+        const unsigned k = (unsigned)__builtin_ctzll(left);
+        const uint64_t at = (uint32_t)((int64_t)address->lanes[k] + access->offset) / 4;
+        uint32_t old;
+        bool known = lds_read(wave->group, at, &old) && access->bytes == 4;
+        result[k] = old;
+        result_known |= (uint64_t)known << k;
+        known &= data.known >> k & 1 && other.known >> k & 1;
+        const uint32_t value = atomic_apply(access->operation, old, data.lanes[k], other.lanes[k], &known);
+        for (unsigned part = 0; part < access->dwords; part++)
+            lds_write(wave->group, at + part, part ? 0 : value, part ? false : known);
+    }
+    for (unsigned part = 0; access->returns && part < access->dwords; part++)
+        vector_set(wave, operand_at(op, access->destination), part, result, part ? 0 : result_known);
+}
+
+/* ---- lanes through the crossbar ---- */
+
+/* Pull: each lane names the lane that it reads. Push: the lane that it writes to; several: the last. */
+static void permute(struct wave *wave, const struct op *op, const struct values *address)
+{
+    const bool pull = op->access->kind == ACCESS_PERMUTE;
+    const unsigned wave_lanes = wave->code->wave;
+    struct values data;
+    uint32_t result[LANES] = {0};
+    uint64_t known = pull ? 0 : address->known & wave->exec ? UINT64_MAX : 0;
+    vector_get(&data, wave, operand_at(op, op->access->data), 0);
+    for (unsigned k = 0; k < wave_lanes; k++) {
+        const unsigned other = (unsigned)((int64_t)address->lanes[k] + op->access->offset) / 4 % wave_lanes;
+        if (pull) {
+            const bool on = wave->exec >> other & 1; /* lanes that are off give 0 */
+            result[k] = on ? data.lanes[other] : 0;
+            known |= (uint64_t)(address->known >> k & (on ? data.known >> other : 1) & 1) << k;
+        } else if (wave->exec >> k & 1) {
+            result[other] = data.lanes[k];
+            known = (known & ~(UINT64_C(1) << other)) | (data.known >> k & 1) << other;
+        }
+    }
+    if (!pull && (wave->exec & ~address->known))
+        known = 0;
+    vector_set(wave, operand_at(op, op->access->destination), 0, result, known);
+}
+
+/* "ds_swizzle_b32": four lanes by 2 bits each, or within 32 by and, or and xor masks. */
+static unsigned swizzle_source(unsigned lane, unsigned pattern)
+{
+    if (pattern & 0x8000)
+        return (lane & ~3u) + (pattern >> 2 * (lane & 3) & 3);
+    const unsigned within = (((lane & 31) & (pattern & 31)) | (pattern >> 5 & 31)) ^ (pattern >> 10 & 31);
+    return (lane & ~31u) + within;
+}
+
+/* "offset:swizzle(BITMASK_PERM, "00p11")" and its sisters, or a number. */
+static bool swizzle_pattern(unsigned *pattern, const char *operands)
+{
+    const char *at = strstr(operands, "swizzle("), *mask = at ? strchr(at, '"') : NULL;
+    if (!at) {
+        at = strstr(operands, "offset:");
+        *pattern = at ? (unsigned)strtoul(at + strlen("offset:"), NULL, 0) & 0xffff : 0;
+        return true;
+    }
+    const char *numbers = strchr(at, ',');
+    if (text_starts(at, "swizzle(SWAP,") && numbers)
+        *pattern = 31u | (unsigned)strtoul(numbers + 1, NULL, 0) << 10;
+    else if (text_starts(at, "swizzle(REVERSE,") && numbers)
+        *pattern = 31u | (unsigned)(strtoul(numbers + 1, NULL, 0) - 1) << 10;
+    else if (text_starts(at, "swizzle(BITMASK_PERM,") && mask && strlen(mask) > 5) {
+        unsigned kept = 0, set = 0, flipped = 0;
+        for (unsigned k = 0; k < 5; k++) {
+            const unsigned bit = 16u >> k;
+            kept |= mask[1 + k] == 'p' || mask[1 + k] == 'i' ? bit : 0;
+            set |= mask[1 + k] == '1' ? bit : 0;
+            flipped |= mask[1 + k] == 'i' ? bit : 0;
+        }
+        *pattern = kept | set << 5 | flipped << 10;
+    } else {
+        return false;
+    }
+    return true;
+}
+
+static void swizzle(struct wave *wave, const struct op *op)
+{
+    struct values data;
+    uint32_t result[LANES] = {0};
+    uint64_t known = 0;
+    unsigned pattern = 0;
+    vector_get(&data, wave, operand_at(op, op->access->data), 0);
+    if (swizzle_pattern(&pattern, op->in->operands))
+        for (unsigned k = 0; k < LANES; k++) {
+            const unsigned from = swizzle_source(k, pattern) & 63;
+            const bool on = wave->exec >> from & 1;
+            result[k] = on ? data.lanes[from] : 0;
+            known |= (on ? data.known >> from & 1 : 1) << k;
+        }
+    vector_set(wave, operand_at(op, op->access->destination), 0, result, known);
+}
+
+/* ---- one instruction ---- */
+
+static void move_values(struct wave *wave, const struct op *op, const struct values *address)
+{
+    const struct access *access = op->access;
+    const bool pair = access->pair;
+    if (access->kind == ACCESS_LOAD) {
+        load_part(wave, op, address, access->offset, 0);
+        if (pair)
+            load_part(wave, op, address, access->offset1, access->dwords);
+    } else if (access->kind == ACCESS_STORE) {
+        store_part(wave, op, address, access->offset, access->data);
+        if (pair)
+            store_part(wave, op, address, access->offset1, access->data1);
+    } else {
+        atomic_part(wave, op, address);
+    }
+    count_clocks(wave, access, address, access->offset);
+    if (pair)
+        count_clocks(wave, access, address, access->offset1);
+}
+
+void lds_execute(struct wave *wave, const struct op *op)
+{
+    const struct access *access = op->access;
+    const double before = wave->sums.lds_clocks;
+    static const uint32_t none[LANES];
+    struct values address, copy;
+    vector_get(&address, wave, operand_at(op, access->address), 0);
+    /* The address may stand where the result goes. */
+    memcpy(copy.own, address.lanes, sizeof(copy.own));
+    copy.lanes = copy.own;
+    copy.known = address.known;
+    if (access->kind == ACCESS_NONE) {
+        for (unsigned part = 0; part < access->dwords; part++)
+            vector_set(wave, operand_at(op, access->destination), part, none, 0);
+    } else if (access->kind == ACCESS_SWIZZLE) {
+        swizzle(wave, op);
+    } else if (access->kind == ACCESS_PERMUTE || access->kind == ACCESS_PERMUTE_BACK) {
+        permute(wave, op, &copy);
+    } else if (wave->group->lds_dwords) {
+        move_values(wave, op, &copy);
+    }
+    if (wave->sums.lds_clocks == before) { /* through the crossbar alone */
+        wave->sums.lds_clocks += wave->code->wave / HALF;
+        wave->sums.lds_free_clocks += wave->code->wave / HALF;
+    }
+    queue_push(wave, QUEUE_LDS, wave->time + wave->group->walker->options->clocks.lds + wave->sums.lds_clocks - before);
+}

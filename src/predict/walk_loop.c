@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Long loops: what 32 passes did is what the next ones do, until a compare flips.
+ *
+ *     pass 33      counters are kept: what passes 33 to 65 add is one round of 32 passes. A line of 128 bytes lasts 32
+ *                  passes over elements of 4; a window of another size counts lines twice or not at all.
+ *     62, 63, 64   registers are kept: those that step by a constant go on, or come back every second pass
+ *     63 to 65     compares are kept: each lane's distance moves by a constant, so the pass of its flip is known
+ *     65           if both passes took the same path, whole rounds are added up to shortly before the first flip
+ *
+ * A pass of an outer loop judges its inner loops anew: the first touch of data is not like the second.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "walk_internal.h"
+
+enum { ROUND = 32, FIRST = ROUND + 1, LAST = 2 * ROUND + 1, SNAPSHOTS = 3 };
+#define NEVER (INT64_C(1) << 40)
+
+struct compared {
+    const struct op *op;
+    uint64_t lanes;
+    bool is_float;
+    int64_t distance[LANES];
+};
+
+struct snapshot {
+    uint32_t s[SCALARS], s_known[SCALARS];
+    uint32_t (*v)[LANES];
+    uint64_t *v_known;
+};
+
+struct loop {
+    size_t branch, target;
+    unsigned passes;
+    bool is_done; /* judged, in this pass of the outer loop */
+    bool refused;
+    double time;
+    struct walk_sums sums;
+    struct walk_traffic *traffic;
+    uint64_t instructions[SNAPSHOTS]; /* at passes 63, 64, 65 */
+    struct snapshot snapshots[SNAPSHOTS];
+    struct compared *compared[2];
+    size_t compared_count[2];
+};
+
+/* ---- memory ---- */
+
+static void *take(size_t size)
+{
+    void *memory = calloc(1, size ? size : 1);
+    if (!memory)
+        arena_out_of_memory(size);
+    return memory;
+}
+
+static void clear(struct wave *wave, struct loop *loop)
+{
+    if (wave->recording == loop)
+        wave->recording = NULL;
+    for (unsigned k = 0; k < SNAPSHOTS; k++) {
+        free(loop->snapshots[k].v);
+        free(loop->snapshots[k].v_known);
+    }
+    free(loop->compared[0]);
+    free(loop->compared[1]);
+    free(loop->traffic);
+    *loop = (struct loop){.branch = loop->branch, .target = loop->target};
+}
+
+void loops_release(struct wave *wave)
+{
+    for (size_t k = 0; k < wave->loop_count; k++) {
+        clear(wave, wave->loops[k]);
+        free(wave->loops[k]);
+    }
+    free(wave->loops);
+    wave->loops = NULL;
+    wave->loop_count = 0;
+}
+
+static struct loop *loop_at(struct wave *wave, size_t branch, size_t target)
+{
+    for (size_t k = 0; k < wave->loop_count; k++)
+        if (wave->loops[k]->branch == branch)
+            return wave->loops[k];
+    struct loop *loop = take(sizeof(*loop));
+    loop->branch = branch;
+    loop->target = target;
+    ARRAY_PUSH(wave->loops, wave->loop_count, loop);
+    return loop;
+}
+
+/* ---- what is kept ---- */
+
+static size_t rows_of(const struct wave *wave)
+{
+    return wave->group->walker->launch->buffer_count + 1;
+}
+
+static void keep_counters(struct wave *wave, struct loop *loop)
+{
+    const size_t bytes = rows_of(wave) * sizeof(*loop->traffic);
+    loop->time = wave->time;
+    loop->sums = wave->sums;
+    loop->traffic = take(bytes);
+    memcpy(loop->traffic, wave->traffic, bytes);
+}
+
+static void keep_registers(struct snapshot *snapshot, const struct wave *wave)
+{
+    const size_t vectors = wave->code->vectors;
+    memcpy(snapshot->s, wave->s, sizeof(snapshot->s));
+    memcpy(snapshot->s_known, wave->s_known, sizeof(snapshot->s_known));
+    snapshot->v = take(vectors * sizeof(*snapshot->v));
+    snapshot->v_known = take(vectors * sizeof(*snapshot->v_known));
+    memcpy(snapshot->v, wave->v, vectors * sizeof(*snapshot->v));
+    memcpy(snapshot->v_known, wave->v_known, vectors * sizeof(*snapshot->v_known));
+}
+
+void loop_compared(struct wave *wave, const struct op *op, const int64_t *distance, uint64_t lanes, bool is_float)
+{
+    struct loop *loop = wave->recording;
+    const unsigned which = loop->passes > LAST - 2;
+    if (!distance) {
+        loop->refused = true;
+        return;
+    }
+    ARRAY_PUSH(loop->compared[which], loop->compared_count[which], (struct compared){0});
+    struct compared *kept = &loop->compared[which][loop->compared_count[which] - 1];
+    kept->op = op;
+    kept->lanes = lanes;
+    kept->is_float = is_float;
+    for (uint64_t left = lanes; left; left &= left - 1)
+        kept->distance[__builtin_ctzll(left)] = distance[__builtin_ctzll(left)];
+}
+
+/* ---- how many passes are left ---- */
+
+static int64_t passes_to_flip(int64_t before, int64_t now)
+{
+    const int64_t step = now - before;
+    if (!step || (step > 0) == (now > 0))
+        return NEVER;
+    return (now < 0 ? -now : now) / (step < 0 ? -step : step) - 2;
+}
+
+/* 0: nothing can be said. */
+static int64_t passes_left(const struct loop *loop)
+{
+    int64_t least = NEVER;
+    bool moves = false;
+    if (loop->refused || loop->compared_count[0] != loop->compared_count[1] ||
+        loop->instructions[1] - loop->instructions[0] != loop->instructions[2] - loop->instructions[1])
+        return 0;
+    for (size_t k = 0; k < loop->compared_count[0]; k++) {
+        const struct compared *before = &loop->compared[0][k], *now = &loop->compared[1][k];
+        if (before->op != now->op || before->lanes != now->lanes)
+            return 0;
+        for (uint64_t left = now->lanes; left; left &= left - 1) {
+            const int lane = __builtin_ctzll(left);
+            if (before->distance[lane] == now->distance[lane])
+                continue;
+            if (now->is_float)
+                return 0;
+            moves = true;
+            const int64_t flip = passes_to_flip(before->distance[lane], now->distance[lane]);
+            least = flip < least ? flip : least;
+        }
+    }
+    return moves && least < NEVER && least >= 2 * ROUND ? least / ROUND * ROUND : 0;
+}
+
+/* ---- going on ---- */
+
+/* A register after so many more passes; *carry is what leaves its upper end. False: not known. */
+static bool advance(uint32_t *value, const uint32_t before[SNAPSHOTS], int64_t passes, int64_t *carry)
+{
+    *carry = 0;
+    if (before[1] - before[0] == before[2] - before[1]) {
+        const int64_t total = (int64_t)*value + (int64_t)(int32_t)(before[2] - before[1]) * passes;
+        *value = (uint32_t)total;
+        *carry = total >> 32;
+        return true;
+    }
+    return before[0] == before[2]; /* comes back every second pass, and an even number follows */
+}
+
+enum { SMALL_HIGH_WORD = 1 << 16 }; /* of an address; whatever else it is has no carry */
+
+static void advance_scalars(struct wave *wave, const struct loop *loop, int64_t passes)
+{
+    const struct snapshot *kept = loop->snapshots;
+    for (unsigned k = 0; k < SCALAR_EXEC; k++) {
+        const uint32_t before[SNAPSHOTS] = {kept[0].s[k], kept[1].s[k], kept[2].s[k]};
+        const uint32_t known = kept[0].s_known[k] & kept[1].s_known[k] & kept[2].s_known[k];
+        int64_t carry = 0;
+        if (known != UINT32_MAX) { /* of what is known in part only what never moves stays */
+            wave->s_known[k] &= known & ~(before[0] ^ before[1]) & ~(before[1] ^ before[2]) & ~(before[2] ^ wave->s[k]);
+            wave->s[k] &= wave->s_known[k];
+        } else if (!advance(&wave->s[k], before, passes, &carry)) {
+            wave->s[k] = wave->s_known[k] = 0;
+        } else if (carry && k + 1 < SCALAR_VCC && kept[0].s[k + 1] == kept[2].s[k + 1] &&
+                   wave->s[k + 1] < SMALL_HIGH_WORD) {
+            wave->s[k + 1] += (uint32_t)carry;
+        }
+    }
+}
+
+static void advance_vectors(struct wave *wave, const struct loop *loop, int64_t passes)
+{
+    const struct snapshot *kept = loop->snapshots;
+    for (uint32_t k = 0; k < wave->code->vectors; k++) {
+        const uint64_t known = kept[0].v_known[k] & kept[1].v_known[k] & kept[2].v_known[k];
+        wave->v_known[k] &= known | ~wave->exec;
+        for (uint64_t left = wave->v_known[k] & wave->exec; left; left &= left - 1) {
+            const int lane = __builtin_ctzll(left);
+            const uint32_t before[SNAPSHOTS] = {kept[0].v[k][lane], kept[1].v[k][lane], kept[2].v[k][lane]};
+            int64_t carry = 0;
+            if (!advance(&wave->v[k][lane], before, passes, &carry))
+                wave->v_known[k] &= ~(UINT64_C(1) << lane);
+            else if (carry && k + 1 < wave->code->vectors && (wave->v_known[k + 1] >> lane & 1) &&
+                     kept[0].v[k + 1][lane] == kept[2].v[k + 1][lane] && wave->v[k + 1][lane] < SMALL_HIGH_WORD)
+                wave->v[k + 1][lane] += (uint32_t)carry;
+        }
+    }
+}
+
+/* Adds `times` what has come to `now` since `then`: both are made of doubles alone. */
+static void add_rounds(void *now, const void *then, size_t bytes, double times)
+{
+    double *to = now;
+    const double *from = then;
+    for (size_t k = 0; k < bytes / sizeof(*to); k++)
+        to[k] += (to[k] - from[k]) * times;
+}
+
+static void forget_stores(struct wave *wave, const struct loop *loop)
+{
+    struct group *group = wave->group;
+    for (size_t k = 0; k + 1 < rows_of(wave); k++)
+        if (wave->traffic[k].stores > loop->traffic[k].stores)
+            memory_forget_buffer(&group->walker->memory, k);
+    if (group->lds_dwords && wave->sums.lds_clocks > loop->sums.lds_clocks)
+        memset(group->lds_known, 0, (group->lds_dwords / 64 + 1) * sizeof(*group->lds_known));
+}
+
+static void jump(struct wave *wave, const struct loop *loop, int64_t passes)
+{
+    const double rounds = (double)passes / ROUND, more = (wave->time - loop->time) * rounds;
+    forget_stores(wave, loop);
+    advance_scalars(wave, loop, passes);
+    advance_vectors(wave, loop, passes);
+    wave->instructions += (loop->instructions[2] - loop->instructions[1]) * (uint64_t)passes;
+    add_rounds(&wave->sums, &loop->sums, sizeof(wave->sums), rounds);
+    add_rounds(wave->traffic, loop->traffic, rows_of(wave) * sizeof(*wave->traffic), rounds);
+    wave->time += more;
+    wave->matrix_free += more;
+    for (unsigned queue = 0; queue < QUEUES; queue++)
+        for (unsigned k = 0; k < QUEUE_ROOM; k++)
+            wave->queue[queue][k] += more;
+    for (uint32_t k = 0; k < wave->code->vectors; k++)
+        wave->ready[k] += more;
+}
+
+/* ---- passes ---- */
+
+static void judge(struct wave *wave, struct loop *loop)
+{
+    const int64_t passes = wave->recording == loop ? passes_left(loop) : 0;
+    wave->recording = wave->recording == loop ? NULL : wave->recording;
+    if (passes)
+        jump(wave, loop, passes);
+    const size_t branch = loop->branch, target = loop->target;
+    clear(wave, loop);
+    *loop = (struct loop){.branch = branch, .target = target, .is_done = true};
+}
+
+void loop_turned(struct wave *wave, size_t branch, size_t target)
+{
+    if (wave->group->walker->options->no_jumps || wave->group->walker->options->every_group)
+        return;
+    for (size_t k = 0; k < wave->loop_count; k++)
+        if (wave->loops[k]->branch >= target && wave->loops[k]->branch < branch)
+            clear(wave, wave->loops[k]);
+    struct loop *loop = loop_at(wave, branch, target);
+    if (loop->is_done)
+        return;
+    loop->passes++;
+    if (loop->passes == FIRST)
+        keep_counters(wave, loop);
+    if (loop->passes >= LAST - 3 && loop->passes < LAST)
+        keep_registers(&loop->snapshots[loop->passes - (LAST - 3)], wave);
+    if (loop->passes >= LAST - 2)
+        loop->instructions[loop->passes - (LAST - 2)] = wave->instructions;
+    if (loop->passes == LAST - 2 && !wave->recording)
+        wave->recording = loop;
+    if (loop->passes == LAST)
+        judge(wave, loop);
+}

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The walk on short programs as a disassembler writes them.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "rooftile/text.h"
+#include "rooftile/walk.h"
+
+#define BUFFER_BASE UINT64_C(0x100000000000)
+
+struct bench {
+    struct arena arena;
+    struct text listing;
+    struct isa isa;
+    struct walk_launch launch;
+    struct walk_options options;
+    struct walk_buffer buffers[2];
+    struct codeobj_arg args[2];
+    uint8_t kernarg[24];
+    struct walk_result result;
+};
+
+static const struct walk_clocks clocks = {4, 16, 16, 4, 4, 8, 16, 20, 64, 128, 119, 213, 886, 48, 64};
+
+/* Instructions of 8 bytes each; a branch is "s_branch @3" to the third of them. */
+static void assemble(struct bench *bench, const char *const *lines)
+{
+    for (unsigned k = 0; lines[k]; k++) {
+        const char *to = strchr(lines[k], '@');
+        const int length = to ? (int)(to - lines[k]) : (int)strlen(lines[k]);
+        const long words = to ? (strtol(to + 1, NULL, 10) - (long)k) * 2 - 1 : 0;
+        text_addf(&bench->listing, "\t%.*s%s // %012X: BF80%04lX%s\n", length, lines[k], to ? "1" : "", k * 8,
+                  (unsigned long)words & 0xffff, to ? "" : " 00000000");
+    }
+}
+
+/* One argument: the address of the first buffer, in s[0:1] as the kernarg segment's; the workgroup's number in s2. */
+static void setup(struct bench *bench, const char *target, const char *const *lines)
+{
+    struct err err = {0};
+    *bench = (struct bench){0};
+    assemble(bench, lines);
+    struct codeobj_kernel kernel = {.name = "k",
+                                    .code_bytes = 8192,
+                                    .wave = 64,
+                                    .properties = 8,
+                                    .user_sgprs = 2,
+                                    .workgroup_ids = 1,
+                                    .kernarg_bytes = 16,
+                                    .group_segment_bytes = 1024};
+    const struct codeobj object = {.target = target};
+    if (isa_parse(&bench->isa, &object, bench->listing.data, &kernel, 1, &bench->arena, &err))
+        fail_msg("%s", err.text);
+    const uint64_t base = BUFFER_BASE;
+    memcpy(bench->kernarg, &base, sizeof(base));
+    bench->buffers[0] = (struct walk_buffer){.base = BUFFER_BASE, .size_bytes = 1 << 20};
+    bench->launch = (struct walk_launch){.code = walk_decode(&bench->isa.kernels[0], target, &bench->arena),
+                                         .code_object = &bench->isa.kernels[0],
+                                         .target = target,
+                                         .grid = {4, 1, 1},
+                                         .block = {64, 1, 1},
+                                         .kernarg = bench->kernarg,
+                                         .kernarg_bytes = 8,
+                                         .buffers = bench->buffers,
+                                         .buffer_count = 1};
+    bench->options =
+        (struct walk_options){.clocks = clocks, .line_bytes = 128, .l1_lines = 128, .l2_lines = 1024, .dies = 1};
+}
+
+static void run(struct bench *bench)
+{
+    struct err err = {0};
+    if (walk_run(&bench->result, &bench->launch, &bench->options, &bench->arena, &err))
+        fail_msg("%s", err.text);
+}
+
+static void teardown(struct bench *bench)
+{
+    text_release(&bench->listing);
+    arena_release(&bench->arena);
+}
+
+/* Programs whose executed instructions say what the values were. */
+static void test_counts(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *target;
+        const char *lines[16];
+        double instructions;
+        size_t unknown;
+    } cases[] = {
+        {"straight", "gfx942", {"v_mov_b32_e32 v1, 1", "s_endpgm"}, 2, 0},
+        {"a counted loop",
+         "gfx942",
+         {"s_mov_b32 s4, 10", "s_add_i32 s4, s4, -1", "s_cmp_lg_u32 s4, 0", "s_cbranch_scc1 @1", "s_endpgm"},
+         32,
+         0},
+        {"lanes leave a loop one by one: the longest decides",
+         "gfx942",
+         {"v_and_b32_e32 v1, 0x3ff, v0", "s_mov_b64 s[4:5], 0", "v_subrev_u32_e32 v1, 1, v1",
+          "v_cmp_gt_i32_e32 vcc, 0, v1", "s_or_b64 s[4:5], vcc, s[4:5]", "s_andn2_b64 exec, exec, s[4:5]",
+          "s_cbranch_execnz @2", "s_endpgm"},
+         2 + 64 * 5 + 1,
+         0},
+        {"the workgroup's number", "gfx942", {"s_cmp_eq_u32 s2, 2", "s_cbranch_scc1 @3", "s_nop 0", "s_endpgm"}, 3, 0},
+        {"an address out of the arguments",
+         "gfx942",
+         {"s_load_dwordx2 s[4:5], s[0:1], 0x0", "s_waitcnt lgkmcnt(0)", "s_cmp_eq_u32 s5, 0x1000", "s_cbranch_scc1 @5",
+          "s_nop 0", "s_endpgm"},
+         5,
+         0},
+        {"what is stored is loaded again",
+         "gfx942",
+         {"s_load_dwordx2 s[4:5], s[0:1], 0x0", "v_mov_b32_e32 v1, 7", "v_lshlrev_b32_e32 v2, 2, v0",
+          "global_store_dword v2, v1, s[4:5]", "global_load_dword v3, v2, s[4:5]", "s_waitcnt vmcnt(0)",
+          "v_cmp_eq_u32_e32 vcc, 7, v3", "s_cbranch_vccnz @9", "s_nop 0", "s_endpgm"},
+         9,
+         0},
+        {"LDS keeps what another lane wrote",
+         "gfx942",
+         {"v_and_b32_e32 v1, 63, v0", "v_lshlrev_b32_e32 v1, 2, v1", "v_xor_b32_e32 v2, 4, v1", "ds_write_b32 v1, v1",
+          "s_waitcnt lgkmcnt(0)", "s_barrier", "ds_read_b32 v3, v2", "s_waitcnt lgkmcnt(0)",
+          "v_cmp_eq_u32_e32 vcc, v2, v3", "s_cmp_eq_u64 vcc, -1", "s_cbranch_scc1 @12", "s_nop 0", "s_endpgm"},
+         12,
+         0},
+        {"lanes see each other",
+         "gfx942",
+         {"v_and_b32_e32 v1, 63, v0", "v_mov_b32_dpp v2, v1 quad_perm:[1,0,3,2] row_mask:0xf bank_mask:0xf",
+          "v_readlane_b32 s4, v2, 4", "s_cmp_eq_u32 s4, 5", "s_cbranch_scc1 @6", "s_nop 0", "s_endpgm"},
+         6,
+         0},
+        {"waves of 32 and names of gfx11",
+         "gfx1100",
+         {"v_and_b32_e32 v1, 0x3ff, v0", "v_cmp_gt_u32_e32 vcc_lo, 32, v1", "s_and_saveexec_b32 s4, vcc_lo",
+          "v_add_nc_u32_e32 v1, 1, v1", "s_cbranch_execz @6", "v_nop", "s_endpgm"},
+         7,
+         0},
+        {"both halves of a VOPD read before either writes",
+         "gfx1100",
+         {"v_mov_b32_e32 v1, 1", "v_mov_b32_e32 v2, 2", "v_dual_mov_b32 v1, v2 :: v_dual_mov_b32 v2, v1",
+          "v_readfirstlane_b32 s4, v2", "s_cmp_eq_u32 s4, 1", "s_cbranch_scc1 @7", "s_nop 0", "s_endpgm"},
+         7,
+         0},
+        {"a branch on data that is not known",
+         "gfx942",
+         {"s_load_dwordx2 s[4:5], s[0:1], 0x0", "s_load_dword s6, s[4:5], 0x0", "s_cmp_eq_u32 s6, 0",
+          "s_cbranch_scc1 @4", "s_endpgm"},
+         5,
+         1},
+    };
+    for (size_t k = 0; k < sizeof(cases) / sizeof(*cases); k++) {
+        struct bench bench;
+        setup(&bench, cases[k].target, cases[k].lines);
+        if (strcmp(cases[k].target, "gfx1100") == 0)
+            bench.isa.kernels[0].code.wave = 64;
+        run(&bench);
+        if (bench.result.sums.instructions != cases[k].instructions || bench.result.unknown_count != cases[k].unknown ||
+            bench.result.not_executed_count)
+            fail_msg("%s: %g instructions, %zu unknown, not executed: %s", cases[k].name,
+                     bench.result.sums.instructions, bench.result.unknown_count,
+                     bench.result.not_executed_count ? bench.result.not_executed[0] : "-");
+        teardown(&bench);
+    }
+}
+
+/* A loop of 100,000 passes over memory counts the same whether its passes are walked or added. */
+static void test_long_loop(void **state)
+{
+    (void)state;
+    static const char *const lines[] = {"s_load_dwordx2 s[4:5], s[0:1], 0x0",
+                                        "v_and_b32_e32 v1, 63, v0",
+                                        "v_lshlrev_b32_e32 v1, 2, v1",
+                                        "s_mov_b32 s6, 0",
+                                        "global_load_dword v2, v1, s[4:5]",
+                                        "s_waitcnt vmcnt(0)",
+                                        "v_add_u32_e32 v1, 4, v1",
+                                        "s_add_i32 s6, s6, 1",
+                                        "s_cmp_lt_u32 s6, 100000",
+                                        "s_cbranch_scc1 @4",
+                                        "s_endpgm",
+                                        NULL};
+    struct bench bench;
+    setup(&bench, "gfx942", lines);
+    bench.launch.grid[0] = 1; /* without neighbours */
+    bench.options.no_jumps = true;
+    bench.options.budget = 10000000;
+    run(&bench);
+    const struct walk_result walked = bench.result;
+    bench.options.no_jumps = false;
+    bench.options.budget = 20000;
+    run(&bench);
+    assert_false(bench.result.over_budget);
+    assert_true(bench.result.sums.instructions == walked.sums.instructions);
+    assert_true(bench.result.sums.count[WALK_LOAD] == walked.sums.count[WALK_LOAD]);
+    assert_true(bench.result.clocks > 0.99 * walked.clocks && bench.result.clocks < 1.01 * walked.clocks);
+    const double lines_walked = walked.traffic[0].distinct, lines_added = bench.result.traffic[0].distinct;
+    assert_true(lines_added > 0.99 * lines_walked && lines_added < 1.01 * lines_walked);
+    teardown(&bench);
+}
+
+static void test_lines(void **state)
+{
+    (void)state;
+    static const char *const rows[] = {"s_load_dwordx2 s[4:5], s[0:1], 0x0",
+                                       "v_and_b32_e32 v1, 63, v0",
+                                       "v_lshlrev_b32_e32 v1, 9, v1", /* each lane a line of its own */
+                                       "global_load_dword v2, v1, s[4:5]",
+                                       "s_waitcnt vmcnt(0)",
+                                       "s_endpgm",
+                                       NULL};
+    struct bench bench;
+    setup(&bench, "gfx942", rows);
+    run(&bench);
+    assert_true(bench.result.sums.access_lines == 64);
+    assert_true(bench.result.traffic[0].distinct == 64);
+    assert_true(bench.result.clocks > 213 + 64);
+    teardown(&bench);
+}
+
+static void test_bank_conflicts(void **state)
+{
+    (void)state;
+    static const char *const lines[] = {"v_and_b32_e32 v1, 63, v0",
+                                        "v_lshlrev_b32_e32 v1, 3, v1",
+                                        "ds_read_b32 v2, v1",
+                                        "s_waitcnt lgkmcnt(0)",
+                                        "s_endpgm",
+                                        NULL};
+    struct bench bench;
+    setup(&bench, "gfx942", lines);
+    run(&bench);
+    assert_true(bench.result.sums.lds_clocks == 4); /* two lanes of 32 on each bank, twice */
+    assert_true(bench.result.sums.lds_free_clocks == 2);
+    teardown(&bench);
+}
+
+static void test_endless(void **state)
+{
+    (void)state;
+    static const char *const lines[] = {"s_nop 0", "s_branch @1", "s_endpgm", NULL};
+    struct bench bench;
+    setup(&bench, "gfx942", lines);
+    bench.options.budget = 5000;
+    run(&bench);
+    assert_true(bench.result.over_budget);
+    teardown(&bench);
+}
+
+static void test_refused(void **state)
+{
+    (void)state;
+    static const char *const lines[] = {"s_endpgm", NULL};
+    struct bench bench;
+    struct err err = {0};
+    setup(&bench, "gfx942", lines);
+    bench.launch.block[0] = 2048;
+    assert_int_equal(walk_run(&bench.result, &bench.launch, &bench.options, &bench.arena, &err), ERR_CONFIG);
+    assert_string_equal(err.text, "a workgroup of 2048 work-items cannot be walked (1 to 1024)");
+    bench.launch.block[0] = 64;
+    bench.launch.grid[1] = 0;
+    assert_int_equal(walk_run(&bench.result, &bench.launch, &bench.options, &bench.arena, &err), ERR_CONFIG);
+    teardown(&bench);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_counts),         cmocka_unit_test(test_long_loop), cmocka_unit_test(test_lines),
+        cmocka_unit_test(test_bank_conflicts), cmocka_unit_test(test_endless),   cmocka_unit_test(test_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
