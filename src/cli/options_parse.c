@@ -208,6 +208,16 @@ static const char *other_name(const struct parse *parse, const char *name)
     return NULL;
 }
 
+/* "report, history": the commands that have this option; "": none. */
+static const char *owners(const struct parse *parse, const char *name)
+{
+    struct text text = {0};
+    for (const struct command *command = commands; command->name; command++)
+        if (command->options && text_has_word(command->options, " ", name, strlen(name)))
+            text_addf(&text, "%s%s", text.length ? ", " : "", command->name);
+    return text_take(&text, parse->arena);
+}
+
 static enum status unknown_long(const struct parse *parse, const char *word, size_t length)
 {
     const char *names[MOST_OPTIONS], *given = arena_strndup(parse->arena, word, length);
@@ -222,8 +232,14 @@ static enum status unknown_long(const struct parse *parse, const char *word, siz
         return err_set(parse->err, ERR_USAGE, "'%s' stands behind its command, as in 'rooftile run quick --device cpu'",
                        given);
     const char *other = other_name(parse, given + 2);
+    const bool takes_set = !flag && find_long(parse, "set", 3);
+    if (known && !other)
+        return err_set(parse->err, ERR_USAGE, "'%s' is an option of %s, not of %s%s%s%s", given,
+                       owners(parse, given + 2), parse->command->name,
+                       takes_set ? "; a kernel's parameter is --set " : "", takes_set ? given + 2 : "",
+                       takes_set ? "=VALUE" : "");
     const char *near = other ? other : text_nearest(given + 2, names, parse->row_count);
-    if (!near && !flag && find_long(parse, "set", 3))
+    if (!near && takes_set)
         return err_set(parse->err, ERR_USAGE,
                        "unknown option '%s'; try 'rooftile %s --help', or --set %s=VALUE for a kernel's parameter",
                        given, parse->command->name, given + 2);

@@ -141,7 +141,7 @@ COMMANDS = {
     "no argument": (["run"], "'rooftile run' expects at least 1 argument (SUITE|KERNEL...), got 0"),
     "unknown option": (["run", "probe", "--devcie", "cpu"], "unknown option '--devcie'; did you mean '--device'?"),
     "unknown short option": (["run", "probe", "-Z"], "unknown option '-Z'"),
-    "option of another command": (["devices", "--set", "n=1"], "unknown option '--set'"),
+    "option of another command": (["devices", "--set", "n=1"], "'--set' is an option of run, plan"),
     "option without its value": (["run", "probe", "--set"], "option '--set' needs a value"),
     "value that is an option": (["run", "probe", "--set", "--quick"], "next is the option '--quick'"),
     "value for a flag": (["run", "probe", "--quick=yes"], "option '--quick' takes no value"),

@@ -90,6 +90,8 @@ LINES = [
     ("build mine --arch compute_90 --cache c", None, "sm_90"),
     ("build mine --arch ampere", 2, "--arch ampere: there is no such target; 'rooftile list --targets'"),
     ("build mine -arch=sm_90", 2, "did you mean '--arch'?"),
+    ("run mine --sort time", 2, "'--sort' is an option of report, not of run"),
+    ("list --trials 3", 2, "'--trials' is an option of run, "),
     ("build mine --offload-arch gfx942", 2, "did you mean '--arch'?"),
     # values
     ("run stream_copy SIM --set dtype=fp64", 0, "dtype=f64"),
