@@ -307,6 +307,14 @@ static enum status first_launch(const struct checking *checking, struct err *err
     return status;
 }
 
+static void note_unguarded(const struct ready *ready, struct verification *out)
+{
+    for (size_t k = 0; k < ready->resolved->buffer_count; k++)
+        if (ready->buffers[k].unguarded)
+            NOTE_UNCHECKED(out, "writes outside of '%.60s', which a step allocates",
+                           ready->resolved->buffers[k].spec->name);
+}
+
 /* A fault that was injected must be seen in the outputs themselves. `last`: nothing is launched afterwards. */
 static enum status verify_ready(const struct checking *checking, bool last, struct err *err)
 {
@@ -320,6 +328,7 @@ static enum status verify_ready(const struct checking *checking, bool last, stru
         status = compare_outputs(checking, out, err);
     if (status || injected || out->verdict == VERIFY_FAIL)
         return status;
+    note_unguarded(checking->ready, out);
     status = keep_outputs(checking, err);
     if (!status)
         status = check_relaunches(checking, false, err);

@@ -159,6 +159,10 @@ def what_is_not_checked_is_said(home):
     for name, why in (("unseen", "at the measured size one element costs too much"), ("cramped", "its buffers take 1.00 PiB")):
         said = cases[name]["verification"]["not_checked"] or ""
         check(said.startswith("values only at check.params: ") and why in said, f"{name}: {cases[name]['verification']}")
+    done = run("run", "first_touch", "--set", "size=64Ki", "--device", "cpu:threads=2", "--quick", "-o", "touch.json", home=home)
+    check_run(done, 0, "a buffer that a step allocates")
+    said = load(home / "touch.json")["cases"][0]["verification"]["not_checked"]
+    check(said == "writes outside of 'data', which a step allocates", f"no guards around it: {said}")
     shown = run("report", "unseen.r.json", home=home)
     check_run(shown, 0, "report", stdout="verified in part (2): unseen: values only at check.params")
 
