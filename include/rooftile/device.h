@@ -237,8 +237,8 @@ struct device_ops {
     /* Optional: launches so that the events are the kernel's own begin and end, not points of its stream; only their
      * distance to each other means something. ERR_UNSUPPORTED where the library cannot (no cooperative launch can be
      * timed so): then event, launch and event. */
-    enum status (*launch_marked)(struct device *device, const struct device_launch *launch, uint32_t from, uint32_t to,
-                                 struct err *err);
+    enum status (*launch_with_events)(struct device *device, const struct device_launch *launch, uint32_t from,
+                                      uint32_t to, struct err *err);
     /* Optional: pushes a range out of every cache (cpu: cache-line flush). Where missing, measure.c flushes by a large
      * buffer. */
     enum status (*evict)(struct device *device, const void *pointer, uint64_t size_bytes, struct err *err);

@@ -110,7 +110,7 @@ void services_warn(const struct session *session, const struct device_info *info
                  info->name, problem.data);
     text_release(&problem);
     /* Where no library can, there is nothing to be done about it. */
-    if (calibration->dispatch_reason[0] && ops && ops->launch_marked)
+    if (calibration->dispatch_reason[0] && ops && ops->launch_with_events)
         log_warn("W010",
                  "no kernel can be timed by itself: %s. Pairs of events are used instead, which see the gaps "
                  "between packets too",

@@ -362,7 +362,7 @@ static enum status gpu_range(struct device *device, const char *name, struct err
         .elapsed = gpu_elapsed,                                                                                        \
         .wait = gpu_wait,                                                                                              \
         .wait_event = gpu_wait_event,                                                                                  \
-        .launch_marked = marked,                                                                                       \
+        .launch_with_events = marked,                                                                                  \
         .graph_make = gpu_graph_make,                                                                                  \
         .graph_launch = gpu_graph_launch,                                                                              \
         .graph_free = gpu_graph_free,                                                                                  \
@@ -370,5 +370,5 @@ static enum status gpu_range(struct device *device, const char *name, struct err
         .range = gpu_range,                                                                                            \
     }
 
-BACKEND(hip, "AMD GPUs through libamdhip64", hip_launch_marked);
+BACKEND(hip, "AMD GPUs through libamdhip64", hip_launch_with_events);
 BACKEND(cuda, "NVIDIA GPUs through the driver's libcuda", NULL);

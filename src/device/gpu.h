@@ -234,8 +234,8 @@ enum status gpu_graph_make(struct device_graph **graph, struct device *device, c
 enum status gpu_graph_launch(struct device *device, const struct device_graph *graph, uint32_t stream, struct err *err);
 void gpu_graph_free(struct device *device, struct device_graph *graph);
 /* AMD's alone. */
-enum status hip_launch_marked(struct device *device, const struct device_launch *launch, uint32_t from, uint32_t to,
-                              struct err *err);
+enum status hip_launch_with_events(struct device *device, const struct device_launch *launch, uint32_t from,
+                                   uint32_t to, struct err *err);
 extern const struct gpu_vendor hip_vendor, cuda_vendor;
 
 #endif

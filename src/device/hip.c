@@ -65,8 +65,8 @@ static enum status load(struct gpu_code **code, const struct gpu *gpu, const cha
 }
 
 /* This function counts the grid in work-items. */
-enum status hip_launch_marked(struct device *device, const struct device_launch *launch, uint32_t from, uint32_t to,
-                              struct err *err)
+enum status hip_launch_with_events(struct device *device, const struct device_launch *launch, uint32_t from,
+                                   uint32_t to, struct err *err)
 {
     struct gpu *gpu = (struct gpu *)device;
     struct gpu_stream *stream = NULL;

@@ -22,7 +22,7 @@ enum status sampling_init(struct sampling *sampling, struct worker *worker, stru
     const struct device_ops *ops = ready->device->ops;
     *sampling = (struct sampling){.worker = worker, .ready = ready, .cache = cache, .batch = 1};
     sampling->timer = worker->info.predicted ? TIMED_SIM : ops->asynchronous ? TIMED_EVENT : TIMED_HOST;
-    sampling->no_dispatch = !ready->resolved->timing.one_launch || !ops->launch_marked || !ops->asynchronous;
+    sampling->no_dispatch = !ready->resolved->timing.one_launch || !ops->launch_with_events || !ops->asynchronous;
     sampling->probe = service_ready(worker, SERVICE_CLOCK, sampling->probe_why);
     return cold_init(sampling, err);
 }

@@ -323,7 +323,7 @@ static enum status run_step(struct ready *ready, struct ready_step *step, uint32
     return STATUS_OK;
 }
 
-static enum status run_marked(struct ready *ready, uint32_t rotation, struct err *err)
+static enum status run_with_events(struct ready *ready, uint32_t rotation, struct err *err)
 {
     const struct device_ops *ops = ready->device->ops;
     const size_t count = ready->resolved->step_count;
@@ -332,8 +332,9 @@ static enum status run_marked(struct ready *ready, uint32_t rotation, struct err
         enum status status = STATUS_OK;
         if (!steps[k].resolved->timed)
             status = run_step(ready, &steps[k], rotation, err);
-        else if (ops->launch_marked)
-            status = ops->launch_marked(ready->device, &steps[k].launch, EVENT_KERNEL_BEGIN, EVENT_KERNEL_END, err);
+        else if (ops->launch_with_events)
+            status =
+                ops->launch_with_events(ready->device, &steps[k].launch, EVENT_KERNEL_BEGIN, EVENT_KERNEL_END, err);
         else
             status = err_set(err, ERR_UNSUPPORTED, "the %s device does not tell a kernel's own times", ops->name);
         if (status)
@@ -365,7 +366,7 @@ enum status ready_run(struct ready *ready, uint32_t rotation, enum run_events ev
     enum status status = ready->resolved->timing.loads ? unload(ready, err) : STATUS_OK;
     ready->runs += rotation == 0;
     if (status || events == EVENTS_KERNEL)
-        return status ? status : run_marked(ready, rotation, err);
+        return status ? status : run_with_events(ready, rotation, err);
     for (size_t k = 0; k < count; k++) {
         if (steps[k].resolved->timed != inside) {
             status = set_event(ready, events, inside, err);

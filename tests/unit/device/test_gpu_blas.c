@@ -187,8 +187,8 @@ static void takes_streams_as_they_come(void **state)
     device->ops->graph_free(device, graph);
     /* Its times are those of events around it. */
     assert_int_equal(device->ops->event(device, 0, 0, &err), STATUS_OK);
-    if (device->ops->launch_marked)
-        assert_int_equal(device->ops->launch_marked(device, &loaded.launch, 0, 1, &err), ERR_UNSUPPORTED);
+    if (device->ops->launch_with_events)
+        assert_int_equal(device->ops->launch_with_events(device, &loaded.launch, 0, 1, &err), ERR_UNSUPPORTED);
     assert_int_equal(device->ops->event(device, 1, 0, &err), STATUS_OK);
     assert_int_equal(device->ops->elapsed(&time_ns, device, 0, 1, &err), STATUS_OK);
     device->ops->unload(device, loaded.module);

@@ -93,7 +93,7 @@ static void events_a_kernels_own_time(void **state)
         assert_int_equal(ops->alloc(&to, device, 48 * sizeof(value), SPACE_MANAGED, &err),
                          i == 2 ? ERR_UNSUPPORTED : STATUS_OK);
         launch.args = (void *[]){&to, &value};
-        assert_int_equal(ops->launch_marked(device, &launch, 2, 3, &err), cases[i].status);
+        assert_int_equal(ops->launch_with_events(device, &launch, 2, 3, &err), cases[i].status);
         if (!cases[i].status) {
             assert_true(fake->launch_extended);
             assert_int_equal(fake->grid[0], 3); /* it was given 48 work-items */
@@ -122,17 +122,17 @@ static void tells_a_kernels_own_time(void **state)
     store_open(&store, device, 64);
     assert_int_equal(ops->elapsed(&time_ns, device, 0, 1, &err), ERR_DEVICE); /* never reached */
     assert_string_equal(err.text, "hipEventElapsedTime: error 400");
-    assert_int_equal(ops->launch_marked(device, &store.launch, 2, 3, &err), STATUS_OK);
+    assert_int_equal(ops->launch_with_events(device, &store.launch, 2, 3, &err), STATUS_OK);
     assert_int_equal(ops->elapsed(&time_ns, device, 2, 3, &err), STATUS_OK);
     assert_true(fabs(time_ns - 12000) < 1);
-    assert_int_equal(ops->launch_marked(device, &store.launch, 2, 64, &err), ERR_DEVICE);
+    assert_int_equal(ops->launch_with_events(device, &store.launch, 2, 64, &err), ERR_DEVICE);
     assert_string_equal(err.text, "event 64: there are 64");
     store.launch.cooperative = true;
-    assert_int_equal(ops->launch_marked(device, &store.launch, 2, 3, &err), ERR_UNSUPPORTED);
+    assert_int_equal(ops->launch_with_events(device, &store.launch, 2, 3, &err), ERR_UNSUPPORTED);
     assert_string_equal(err.text, "a cooperative launch does not tell its own times");
     store.launch.cooperative = false;
     tell_fake(&hip_rig, "NO_DISPATCH", "1");
-    assert_int_equal(ops->launch_marked(device, &store.launch, 2, 3, &err), ERR_UNSUPPORTED);
+    assert_int_equal(ops->launch_with_events(device, &store.launch, 2, 3, &err), ERR_UNSUPPORTED);
     ops->unload(device, store.module);
     ops->close(device);
 }
