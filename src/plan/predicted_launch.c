@@ -41,7 +41,7 @@ static enum status make_fill(const struct fill **fill, const struct resolved_buf
         return STATUS_OK;
     const uint64_t few = sequential || buffer->count < FEW_ELEMENTS ? buffer->count : FEW_ELEMENTS;
     enum status status =
-        fill_init(&made, &spec, buffer->dtype, few, slots, rng_derive(seed, buffer->spec->name), arena, err);
+        fill_init(&made, &spec, buffer->dtype, few, slots, NULL, rng_derive(seed, buffer->spec->name), arena, err);
     if (status)
         return err_within(err, "buffer '%s'", buffer->spec->name);
     made.count = buffer->count;
