@@ -70,4 +70,14 @@ struct inspect_look {
 void inspect_document(struct document *document, const struct inspection *list, size_t count,
                       const struct inspect_look *look);
 
+struct truth;
+struct truth_guess;
+struct error_table;
+
+/* The table of errors, the worst rows, and what was left out. */
+void model_error_document(struct document *document, const struct truth *truth, const struct error_table *table);
+/* A row each, in the order of the file, as CSV. */
+void model_error_rows(struct text *out, const struct truth *truth, const struct truth_guess *raw,
+                      const struct truth_guess *calibrated, struct arena *arena);
+
 #endif

@@ -74,13 +74,15 @@ struct cli_options {
     unsigned jobs;       /* -j, --jobs N */
     bool allow_flags;    /* --allow-flags */
     bool force, run, inject_faults, orders, strict;
-    bool references; /* --references */
-    bool profile;    /* --profile */
-    bool names;      /* --names: names only, one per line */
-    bool targets;    /* --targets */
-    unsigned block;  /* --block N: threads of a workgroup; 0 = the launch's */
-    bool isa, ir;    /* --isa, --ir: the disassembly, the LLVM IR */
-    bool help;       /* -h, --help: answered before the command runs */
+    bool references;    /* --references */
+    bool profile;       /* --profile */
+    bool names;         /* --names: names only, one per line */
+    bool targets;       /* --targets */
+    unsigned block;     /* --block N: threads of a workgroup; 0 = the launch's */
+    bool isa, ir;       /* --isa, --ir: the disassembly, the LLVM IR */
+    const char *truth;  /* --truth FILE */
+    const char *models; /* --models FILE */
+    bool help;          /* -h, --help: answered before the command runs */
     enum color_mode color;
     enum { PROGRESS_AUTO, PROGRESS_ALWAYS, PROGRESS_NEVER } progress;
     bool quiet;
@@ -163,7 +165,7 @@ extern const struct command commands[];               /* ends with name == NULL 
 const struct command *command_find(const char *name); /* NULL: unknown */
 
 command_function cmd_run, cmd_plan, cmd_build, cmd_check, cmd_roofline, cmd_list, cmd_devices, cmd_inspect, cmd_merge,
-    cmd_report, cmd_schema, cmd_history, cmd_aa, cmd_compare, cmd_completion, cmd_checkup, cmd_man;
+    cmd_report, cmd_schema, cmd_history, cmd_aa, cmd_compare, cmd_completion, cmd_checkup, cmd_man, cmd_model_error;
 
 /* The whole program: finds the command, parses its options, runs it; returns the exit code. */
 int cli_main(int argc, char **argv);

@@ -172,6 +172,19 @@ const struct command commands[] = {
      .min_args = 1,
      .max_args = 1,
      .run = cmd_report},
+    {.name = "model-error",
+     .args = "",
+     .summary = "how far predictions are from measured times",
+     .examples = "  rooftile model-error --truth gemms.csv            the table of errors\n"
+                 "  rooftile model-error --truth gemms.csv --format csv > rows.csv   row by row\n",
+     .details = "Errors are relative to the measured time, signed ones above 0 where the prediction is too slow. Raw: "
+                "by data sheets and documented figures alone; calibrated: with the constants of --models. In the "
+                "interval: how often the truth lies inside the 80 % interval. Rows that cannot be right are listed and "
+                "left out.",
+     .options = "truth models format out json",
+     .max_args = 0,
+     .run = cmd_model_error,
+     .prints_to_out = true},
     {.name = "merge",
      .args = "RESULT...",
      .summary = "join trials of one run into one result",
@@ -267,7 +280,7 @@ const struct command commands[] = {
      .run = cmd_history,
      .prints_to_out = true},
     {.name = "schema",
-     .args = "[suite|manifest|machine|result|compare|noise|inspect|checkup]",
+     .args = "[suite|manifest|machine|models|result|compare|noise|inspect|checkup]",
      .summary = "print the JSON Schema of a file format, or list them",
      .examples = "  rooftile schema suite > suite.schema.json   for an editor or validator\n"
                  "  rooftile schema                             which there are\n",

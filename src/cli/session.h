@@ -165,6 +165,9 @@ void session_device_id(char out[static 512], const struct device_info *info);
 /* The stage SESSION_MACHINE. */
 enum status session_machine(struct session *session, struct err *err);
 
+/* A machine of configs/machines by its name, with its relatives' numbers where it has none, for predictions; *machine
+ * is NULL when there is no such file. */
+enum status session_known_machine(struct machine **machine, const char *name, struct arena *arena, struct err *err);
 /* `sim:NAME`: the machine of that model, a name in configs/machines or a path, and the facts of the device that stands
  * in for it. ERR_USAGE: there is none. */
 enum status session_model(struct machine *machine, struct device_info *info, const char *model, struct arena *arena,

@@ -227,6 +227,21 @@ enum status session_model(struct machine *machine, struct device_info *info, con
     return STATUS_OK;
 }
 
+enum status session_known_machine(struct machine **machine, const char *name, struct arena *arena, struct err *err)
+{
+    const char *path = machine_file(name, arena);
+    struct machine_borrowed borrowed = {0};
+    *machine = NULL;
+    if (strchr(name, '/') || !file_exists(path))
+        return STATUS_OK;
+    struct machine *found = arena_alloc(arena, sizeof(*found));
+    enum status status = machine_read(found, path, err);
+    if (!status)
+        status = machine_complete(found, path_dir(arena, path), &borrowed, err);
+    *machine = status ? NULL : found;
+    return status;
+}
+
 /* ---- a target without a device ---- */
 
 /* Least facts of a target, for planning without a device. */

@@ -71,7 +71,7 @@ def shipped():
     machines = sorted(ROOT.glob("configs/machines/*.json"))
     manifests = sorted(ROOT.glob("kernels/**/*.json"))
     check(len(suites) >= 2 and len(machines) >= 4 and len(manifests) >= 11, f"{len(suites)} suites, {len(machines)} machines, {len(manifests)} manifests")
-    for kind, paths in (("suite", suites), ("machine", machines), ("manifest", manifests)):
+    for kind, paths in (("suite", suites), ("machine", machines), ("manifest", manifests), ("models", ROOT.glob("configs/models/*.json"))):
         for path in paths:
             valid(kind, strict(path), path.relative_to(ROOT))
             if kind == "manifest":
@@ -221,7 +221,7 @@ validators = {}
 
 
 def main():
-    for kind in ("suite", "manifest", "machine", "result", "compare", "noise"):
+    for kind in ("suite", "manifest", "machine", "models", "result", "compare", "noise"):
         validators[kind] = validator(kind)
     shipped()
     broken_suites()

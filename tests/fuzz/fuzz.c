@@ -48,6 +48,7 @@ static const struct reader {
     {"json", fuzz_json, WHOLE, "configs/{quick,memory,moe}.json"},
     {"machine", fuzz_machine, WHOLE, "configs/machines/*.json"},
     {"manifest", fuzz_manifest, WHOLE, "kernels/*/*.json"},
+    {"models", fuzz_models, WHOLE, "configs/models/*.json"},
     {"noise", fuzz_noise, WHOLE, NULL},
     {"record", fuzz_record, WHOLE, NULL},
     {"result", fuzz_result, WHOLE, NULL},
@@ -58,6 +59,7 @@ static const struct reader {
     {"suite", fuzz_suite, WHOLE, "configs/*.json"},
     {"sweep", fuzz_sweep, LINES, NULL},
     {"sysfs", fuzz_sysfs, WHOLE, NULL},
+    {"truth", fuzz_truth, WHOLE, NULL},
     {"units", fuzz_units, LINES, NULL},
 };
 enum { READERS = sizeof(readers) / sizeof(*readers) };

@@ -17,6 +17,7 @@
 #include "rooftile/noise_file.h"
 #include "rooftile/render.h"
 #include "rooftile/suite.h"
+#include "rooftile/truth.h"
 
 /* ---- JSON itself: every value can say where it is ---- */
 
@@ -121,6 +122,48 @@ bool fuzz_shapes(const char *text, size_t length, struct arena *arena)
 }
 
 /* ---- what was learned about a device ---- */
+
+bool fuzz_models(const char *text, size_t length, struct arena *arena)
+{
+    struct models models;
+    struct err err = {0};
+    (void)text;
+    (void)length;
+    if (models_read(&models, FUZZ_PATH, arena, &err)) {
+        must(err.status == ERR_CONFIG && strstr(err.text, FUZZ_PATH));
+        return false;
+    }
+    for (size_t k = 0; k < models.count; k++)
+        must(models.items[k].family && models.items[k].spread.low > 0);
+    return true;
+}
+
+/* Whatever a row says, its prediction is a positive time or none. */
+bool fuzz_truth(const char *text, size_t length, struct arena *arena)
+{
+    static const struct machine machine = {.name = "mi100",
+                                           .cus = 120,
+                                           .wave = 64,
+                                           .core_hz = 1.5e9,
+                                           .level_count = 1,
+                                           .levels = {{.name = "HBM", .bandwidth = {.vendor = 1e12}}},
+                                           .unit_count = 1,
+                                           .units = {{.name = "matrix_f32", .peak = {.vendor = 4e13}}}};
+    struct truth truth;
+    struct err err = {0};
+    if (memchr(text, 0, length))
+        return false;
+    if (truth_parse(&truth, "t.csv", arena_strndup(arena, text, length), arena, &err)) {
+        must(err.status == ERR_CONFIG && strstr(err.text, "t.csv"));
+        return false;
+    }
+    for (size_t k = 0; k < truth.count; k++) {
+        struct prediction prediction;
+        if (!truth.rows[k].problem && describe_predict(&prediction, &truth.rows[k].what, &machine, NULL))
+            must(prediction.time_ns > 0);
+    }
+    return truth.count > 0;
+}
 
 bool fuzz_machine(const char *text, size_t length, struct arena *arena)
 {

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Predictions by description: of kernels of which there is no code, only what they do, their sizes, and often a name
+ * that says tile and split. Library GEMMs, element-wise kernels, softmax, layer norm, naive convolutions.
+ *
+ * Each model is a handful of terms with constants per machine and kind of kernel (configs/models.json, made by
+ * scripts/fit_models from times that others measured). Without constants of its own a machine takes those of another,
+ * said in a note; MODELS_RAW takes none at all: data sheets and documented figures only.
+ */
+#ifndef ROOFTILE_DESCRIBE_H
+#define ROOFTILE_DESCRIBE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "rooftile/arena.h"
+#include "rooftile/err.h"
+#include "rooftile/machine.h"
+#include "rooftile/prediction.h"
+
+enum described_kind { DESCRIBED_NOTHING, DESCRIBED_GEMM, DESCRIBED_ELEMENTWISE, DESCRIBED_ROWS, DESCRIBED_CONVOLUTION };
+
+/* One launch. Unknown numbers are 0, unknown texts "". */
+struct described {
+    enum described_kind kind;
+    const char *family; /* whose constants: "gemm" "linear" "bmm" "elementwise" "softmax" "layer_norm" "convolution" */
+    const char *op;     /* "add" "pow" ... of element-wise ones; "forward" "backward" "weights" of convolutions */
+    const char *type;   /* of the inputs: "fp8" "bf16" "f32" ... */
+    const char *scales; /* GEMM: "1x128x128" blocks, "row", "1x32", "none" */
+    const char *kernel, *library;
+    double batch, m, n, k, split; /* GEMM; split: workgroups that share one tile's K, 0 or 1: none */
+    double in_bytes, out_bytes;   /* of an element */
+    double rows, columns;         /* of element-wise and row kernels */
+    double block;                 /* work-items of a workgroup; 0 unknown */
+    double operands;              /* element-wise: arrays read or written */
+    /* Convolution: of images, channels in and out, input and output pixels, filter and groups. */
+    double images, channels_in, channels_out, pixels_in, pixels_out, filter_width, filter_height, groups;
+    bool cold; /* the caches do not hold its arguments */
+};
+
+/* What a constant scales. Times are in microseconds; shares multiply the time that the vendor's peak allows. */
+enum model_constant {
+    CONSTANT_MATRIX,    /* share: matrix instructions */
+    CONSTANT_MEMORY,    /* share: memory */
+    CONSTANT_LAUNCH_US, /* start and end of a kernel */
+    CONSTANT_LOAD,      /* share: a compute unit's part of the memory's bandwidth, for the operands of its tiles */
+    CONSTANT_TILE_US,   /* each tile: prologue and epilogue */
+    CONSTANT_SPLIT_US,  /* adding up what several workgroups made of one tile */
+    CONSTANT_COUNT,
+};
+
+struct model_constants {
+    const char *family, *machine, *type, *scales;
+    double values[CONSTANT_COUNT];
+    struct prediction_spread spread;
+    double rows; /* that they were fitted on */
+    const char *source;
+};
+
+struct models {
+    const struct model_constants *items;
+    size_t count;
+};
+
+/* The file configs/models.json (models.schema.json). */
+enum status models_read(struct models *models, const char *path, struct arena *arena, struct err *err);
+
+/* False where there is no model for it; `models` NULL: raw. `machine` is complete (machine_complete). */
+bool describe_predict(struct prediction *prediction, const struct described *described, const struct machine *machine,
+                      const struct models *models);
+
+/* The least time that the machine's vendor peaks allow, in nanoseconds: what is faster was not measured right. */
+double described_least_ns(const struct described *described, const struct machine *machine);
+
+/* Rows and columns of the tile and its depth that a kernel's name tells: "MT128x96x32", "_256x64x128x128_", ... */
+struct gemm_tile {
+    double m, n, k;
+};
+bool gemm_tile_of_name(struct gemm_tile *tile, const char *kernel);
+
+#endif

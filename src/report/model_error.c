@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * How far predictions are from measured times: the table of errors, and row by row for programs.
+ */
+#include <math.h>
+
+#include "report_internal.h"
+#include "rooftile/truth.h"
+
+static const struct table_column columns[] = {
+    {.key = "family", .title = "family"},
+    {.key = "machine", .title = "machine"},
+    {.key = "rows", .title = "rows", .unit = UNIT_COUNT},
+    {.key = "raw_median", .title = "raw: median", .unit = UNIT_SHARE, .drop = 2},
+    {.key = "raw_p90", .title = "p90", .unit = UNIT_SHARE, .drop = 2},
+    {.key = "median", .title = "calibrated: median", .unit = UNIT_SHARE},
+    {.key = "p90", .title = "p90", .unit = UNIT_SHARE},
+    {.key = "signed_median", .title = "signed", .unit = UNIT_CHANGE, .drop = 1},
+    {.key = "within_20", .title = "within 20 %", .unit = UNIT_SHARE, .drop = 3},
+    {.key = "wmape", .title = "WMAPE", .unit = UNIT_SHARE, .drop = 3},
+    {.key = "coverage", .title = "in the interval", .unit = UNIT_SHARE},
+    {.key = "bound_right", .title = "bound right", .unit = UNIT_SHARE},
+};
+
+static struct table *errors(const struct error_table *table, struct arena *arena)
+{
+    struct table *shown = TABLE(arena, columns);
+    for (size_t k = 0; k < table->count; k++) {
+        const struct error_line *line = &table->lines[k];
+        const struct error_figures *raw = &line->raw, *figures = &line->calibrated;
+        const struct cell cells[] = {cell_text(line->family ? line->family : "all"),
+                                     line->family ? cell_text(line->machine) : cell_absent(),
+                                     cell_number((double)figures->rows),
+                                     cell_number(raw->median),
+                                     cell_number(raw->p90),
+                                     cell_number(figures->median),
+                                     cell_number(figures->p90),
+                                     cell_number(figures->signed_median),
+                                     cell_number(figures->within_20),
+                                     cell_number(figures->wmape),
+                                     cell_number(figures->coverage),
+                                     cell_number(figures->bound_right)};
+        table_add(shown, cells);
+    }
+    return shown;
+}
+
+static struct table *worst_rows(const struct error_table *table, struct arena *arena)
+{
+    static const struct table_column worst_columns[] = {{.key = "row", .title = "row"},
+                                                        {.key = "machine", .title = "machine"},
+                                                        {.key = "measured_ns", .title = "measured", .unit = UNIT_TIME},
+                                                        {.key = "error", .title = "error", .unit = UNIT_CHANGE},
+                                                        {.key = "line", .title = "line", .unit = UNIT_COUNT}};
+    struct table *shown = TABLE(arena, worst_columns);
+    for (size_t k = 0; k < table->count; k++) {
+        const struct error_line *line = &table->lines[k];
+        for (size_t worst = 0; worst < 3 && line->family && line->worst[worst]; worst++) {
+            const struct truth_row *row = line->worst[worst];
+            const struct cell cells[] = {cell_text(row->label), cell_text(row->machine), cell_number(row->time_ns),
+                                         cell_number(line->worst_error[worst]), cell_number((double)row->line)};
+            table_add(shown, cells);
+        }
+    }
+    return shown;
+}
+
+static struct table *left_out(const struct truth *truth, struct arena *arena)
+{
+    static const struct table_column out_columns[] = {{.key = "line", .title = "line", .unit = UNIT_COUNT},
+                                                      {.key = "row", .title = "row"},
+                                                      {.key = "reason", .title = "reason", .flags = COLUMN_PROSE}};
+    struct table *shown = TABLE(arena, out_columns);
+    for (size_t k = 0; k < truth->count; k++) {
+        const struct truth_row *row = &truth->rows[k];
+        const struct cell cells[] = {cell_number((double)row->line), cell_text(row->label), cell_text(row->problem)};
+        if (row->problem)
+            table_add(shown, cells);
+    }
+    shown->most_rows = 12;
+    shown->rest = "--json has them all";
+    return shown;
+}
+
+void model_error_document(struct document *document, const struct truth *truth, const struct error_table *table)
+{
+    struct arena *arena = document->arena;
+    document->title = "Error of predictions";
+    document_table(document, "errors", NULL, errors(table, arena));
+    document_table(document, "worst", "The worst rows", worst_rows(table, arena));
+    if (table->left_out)
+        document_table(document, "left_out", "Left out", left_out(truth, arena));
+    if (table->without_model)
+        document_text(document, 0, TONE_DOUBT, "%zu rows are of kernels or machines of which there is no model",
+                      table->without_model);
+}
+
+/* A row each, in the order of the file. */
+void model_error_rows(struct text *out, const struct truth *truth, const struct truth_guess *raw,
+                      const struct truth_guess *calibrated, struct arena *arena)
+{
+    static const struct table_column row_columns[] = {{.key = "line", .unit = UNIT_COUNT},
+                                                      {.key = "family"},
+                                                      {.key = "machine"},
+                                                      {.key = "row"},
+                                                      {.key = "source"},
+                                                      {.key = "type"},
+                                                      {.key = "scales"},
+                                                      {.key = "measured_ns", .unit = UNIT_TIME},
+                                                      {.key = "predicted_ns", .unit = UNIT_TIME},
+                                                      {.key = "low_ns", .unit = UNIT_TIME},
+                                                      {.key = "high_ns", .unit = UNIT_TIME},
+                                                      {.key = "raw_ns", .unit = UNIT_TIME},
+                                                      {.key = "bound"},
+                                                      {.key = "held_out"},
+                                                      {.key = "left_out"}};
+    struct table *shown = TABLE(arena, row_columns);
+    for (size_t k = 0; k < truth->count; k++) {
+        const struct truth_row *row = &truth->rows[k];
+        const struct truth_guess *guess = &calibrated[k];
+        const struct cell cells[] = {
+            cell_number((double)row->line), cell_text(row->family),        cell_text(row->machine),
+            cell_text(row->label),          cell_known(row->source),       cell_known(row->what.type),
+            cell_known(row->what.scales),   cell_number(row->time_ns),     cell_positive(guess->time_ns),
+            cell_positive(guess->low_ns),   cell_positive(guess->high_ns), cell_positive(raw[k].time_ns),
+            cell_known(guess->bound),       cell_bool(row->held_out),      cell_text(row->problem)};
+        table_add(shown, cells);
+    }
+    render_csv(out, shown);
+}

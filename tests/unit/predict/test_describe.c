@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: MIT */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "../near.h"
+#include "rooftile/describe.h"
+
+static const struct {
+    const char *kernel;
+    double m, n, k; /* 0: the name tells none */
+} names[] = {
+    {"a8w8_bpreshuffle_256x64x128x256_16x16_16x16_8x32x1_8x32x1_1x32x1x8_8x8x1_2x1_intrawave_v3", 64, 128, 256},
+    {"a8w8_bpreshuffle_cktile_0x0x8x4x1x0x0x0x0x1_192x256x128_1x4x1_16x16x128_default", 192, 256, 128},
+    {"_ZN5aiter42fp8gemm_bf16_blockscale_BpreShuffle_80x128E", 80, 128, 128},
+    {"_ZN5aiter24bf16gemm_bf16_tn_256x256E", 256, 256, 128},
+    {"flydsl_gemm4_abf16_wbf16_bf16_t16x128x64_split_k5_block_m_warp1", 16, 128, 64},
+    {"flydsl_bpreshuflle_112x128x256_F8_F8_B16_2x0x1x1x4_default", 112, 128, 256},
+    {"MT128x96x32_MI32x32x2x1_GSU1", 96, 128, 32}, /* Tensile: the tile of N first */
+    {"opus_gemm_512x256x128x64_2x4_16x16x32_0x0x0_nooob", 256, 128, 64},
+    {"native", 0, 0, 0},
+    {"", 0, 0, 0},
+    {"_16x", 0, 0, 0},
+    {"MT", 0, 0, 0},
+};
+
+static void tiles_are_read_from_names(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < sizeof(names) / sizeof(names[0]); k++) {
+        struct gemm_tile tile = {0};
+        if (gemm_tile_of_name(&tile, names[k].kernel) != (names[k].m > 0))
+            fail_msg("%s", names[k].kernel);
+        if (tile.m != names[k].m || tile.n != names[k].n || tile.k != names[k].k)
+            fail_msg("%s: %g x %g x %g", names[k].kernel, tile.m, tile.n, tile.k);
+    }
+}
+
+/* 100 compute units at 1 GHz, 1 TB/s, 100 TFLOP/s. */
+static const struct machine machine = {
+    .name = "toy",
+    .cus = 100,
+    .wave = 64,
+    .core_hz = 1e9,
+    .launch_ns = 4000,
+    .level_count = 3,
+    .levels = {{.name = "L1", .capacity_bytes = 1e6, .latency_ns = 50},
+               {.name = "L2", .capacity_bytes = 8e6, .bandwidth = {.effective = 4e12}, .latency_ns = 200},
+               {.name = "HBM", .bandwidth = {.vendor = 1e12}, .latency_ns = 500}},
+    .unit_count = 2,
+    .units = {{.name = "vector_f32", .peak = {.vendor = 12.8e12}}, {.name = "matrix_f16", .peak = {.vendor = 1e14}}},
+};
+
+static const struct described stream = {.kind = DESCRIBED_ELEMENTWISE,
+                                        .family = "elementwise",
+                                        .op = "add",
+                                        .type = "f32",
+                                        .scales = "",
+                                        .kernel = "",
+                                        .library = "",
+                                        .in_bytes = 4,
+                                        .operands = 3,
+                                        .rows = 1e5,
+                                        .columns = 1e4};
+static const struct described gemm = {.kind = DESCRIBED_GEMM,
+                                      .family = "gemm",
+                                      .op = "",
+                                      .type = "f16",
+                                      .scales = "none",
+                                      .kernel = "_256x128x128x64_",
+                                      .library = "",
+                                      .in_bytes = 2,
+                                      .out_bytes = 2,
+                                      .m = 8192,
+                                      .n = 8192,
+                                      .k = 8192};
+
+static void streams_take_what_memory_takes(void **state)
+{
+    (void)state;
+    struct prediction prediction;
+    assert_true(describe_predict(&prediction, &stream, &machine, NULL));
+    assert_near(prediction.time_ns, 12e6, 0.01 * 12e6);
+    assert_string_equal(prediction.bound, "HBM");
+    assert_true(prediction.low_ns < prediction.time_ns && prediction.high_ns > prediction.time_ns);
+    struct described tiny = stream;
+    tiny.rows = tiny.columns = 10;
+    assert_true(describe_predict(&prediction, &tiny, &machine, NULL));
+    assert_string_equal(prediction.bound, "launch");
+}
+
+static void gemms_are_bound_by_the_matrix_unit(void **state)
+{
+    (void)state;
+    struct prediction prediction, slower;
+    struct described small_tile = gemm;
+    small_tile.kernel = "_256x16x16x64_";
+    assert_true(describe_predict(&prediction, &gemm, &machine, NULL));
+    assert_string_equal(prediction.bound, "matrix_f16");
+    assert_true(prediction.time_ns >= described_least_ns(&gemm, &machine));
+    assert_true(describe_predict(&slower, &small_tile, &machine, NULL));
+    assert_true(slower.time_ns > 1.5 * prediction.time_ns); /* the tile counts */
+}
+
+static void a_second_round_of_tiles_costs_a_round(void **state)
+{
+    (void)state;
+    struct prediction one, two;
+    struct described tiles = gemm;
+    tiles.m = 128 * 100; /* as many tiles as compute units */
+    tiles.n = 128;
+    assert_true(describe_predict(&one, &tiles, &machine, NULL));
+    tiles.m = 128 * 200;
+    assert_true(describe_predict(&two, &tiles, &machine, NULL));
+    assert_near(two.term_ns[TERM_MATRIX], 2 * one.term_ns[TERM_MATRIX], 1);
+}
+
+static const struct model_constants some[] = {
+    {.family = "gemm",
+     .machine = "other",
+     .type = "f16",
+     .scales = "none",
+     .spread = {0.9, 1.2},
+     .source = "",
+     .values = {2, 1, 1, 0.1, 0, 0}},
+    {.family = "gemm",
+     .machine = "toy",
+     .type = "f16",
+     .scales = "none",
+     .spread = {0.9, 1.2},
+     .source = "",
+     .values = {1, 1, 1, 0.1, 0, 0}},
+};
+
+static void constants_of_another_machine_widen_the_interval(void **state)
+{
+    (void)state;
+    struct prediction own, borrowed;
+    const struct models both = {some, 2}, other = {some, 1};
+    assert_true(describe_predict(&own, &gemm, &machine, &both));
+    assert_true(describe_predict(&borrowed, &gemm, &machine, &other));
+    assert_int_equal(own.note_count, 0);
+    assert_int_equal(borrowed.note_count, 1);
+    assert_true(borrowed.time_ns > 1.5 * own.time_ns);
+    assert_true(borrowed.high_ns / borrowed.time_ns > own.high_ns / own.time_ns);
+}
+
+static void a_convolution_of_f64_waits_for_its_rate(void **state)
+{
+    (void)state;
+    struct prediction fast, slow;
+    struct machine gaming = machine;
+    gaming.units[1] = (struct machine_unit){.name = "vector_f64", .peak = {.vendor = 12.8e12 / 16}};
+    gaming.units[0] = (struct machine_unit){.name = "vector_f32", .peak = {.vendor = 12.8e12}};
+    const struct described conv = {.kind = DESCRIBED_CONVOLUTION,
+                                   .family = "convolution",
+                                   .op = "forward",
+                                   .type = "f32",
+                                   .scales = "",
+                                   .kernel = "",
+                                   .library = "",
+                                   .in_bytes = 4,
+                                   .images = 64,
+                                   .channels_in = 64,
+                                   .channels_out = 64,
+                                   .pixels_in = 3136,
+                                   .pixels_out = 3136,
+                                   .filter_width = 3,
+                                   .filter_height = 3,
+                                   .groups = 1};
+    assert_true(describe_predict(&fast, &conv, &machine, NULL));
+    assert_true(describe_predict(&slow, &conv, &gaming, NULL));
+    assert_true(slow.time_ns > 1.5 * fast.time_ns);
+}
+
+static void unknown_machines_are_not_predicted(void **state)
+{
+    (void)state;
+    struct prediction prediction;
+    struct machine unknown = machine;
+    unknown.unit_count = 0;
+    assert_false(describe_predict(&prediction, &gemm, &unknown, NULL));
+    unknown = machine;
+    unknown.core_hz = 0;
+    assert_false(describe_predict(&prediction, &stream, &unknown, NULL));
+}
+
+static void the_shipped_constants_are_read(void **state)
+{
+    (void)state;
+    struct arena arena = {0};
+    struct models models;
+    struct err err = {0};
+    if (models_read(&models, ROOFTILE_SOURCE_DIR "/configs/models/described.json", &arena, &err))
+        fail_msg("%s", err.text);
+    assert_true(models.count >= 12);
+    for (size_t k = 0; k < models.count; k++)
+        assert_true(models.items[k].spread.low < 1 && models.items[k].spread.high > 1);
+    arena_release(&arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tiles_are_read_from_names),
+        cmocka_unit_test(streams_take_what_memory_takes),
+        cmocka_unit_test(gemms_are_bound_by_the_matrix_unit),
+        cmocka_unit_test(a_second_round_of_tiles_costs_a_round),
+        cmocka_unit_test(constants_of_another_machine_widen_the_interval),
+        cmocka_unit_test(a_convolution_of_f64_waits_for_its_rate),
+        cmocka_unit_test(unknown_machines_are_not_predicted),
+        cmocka_unit_test(the_shipped_constants_are_read),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
