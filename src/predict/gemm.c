@@ -5,7 +5,10 @@
  *     time  = launch + sqrt((rounds * tile)^2 + memory^2) + split
  * rounds are tiles per compute unit, half way between the mean (workgroups of a next round begin where others ended)
  * and the whole number (the last ones wait). Small tiles multiply slower: the same fragments of A and B, 16 wide, serve
- * fewer instructions. Exponents, the share of the epilogue and of small tiles are the same for all libraries.
+ * fewer instructions, and LDS must bring them. Where a unit is slow for its type (f32) that hides, and so does most of
+ * the epilogue, behind other resident workgroups. Rows that are a large
+ * power of two apart fall on few channels of the memory. Exponents, the share of the epilogue and of small tiles are the
+ * same for all libraries.
  */
 #include <ctype.h>
 #include <math.h>
@@ -18,6 +21,12 @@
 #define FRAGMENT 16.0
 #define EPILOGUE 1.5 /* stores of a tile at a compute unit's part of the memory's bandwidth */
 #define SPLIT_BYTES 4.0
+/* FLOP per clock and compute unit times bytes of an operand from which on LDS is what small tiles wait for: 2048 of bf16
+ * on CDNA 3. */
+#define LDS_RATE 4096.0
+/* Strides of so many bytes and its multiples by two fall on few channels; each doubling halves them, down to an eighth. */
+#define CHANNEL_STRIDE 32768.0
+#define FEWEST_CHANNELS 8.0
 
 /* ---- tiles ---- */
 
@@ -94,20 +103,32 @@ struct gemm_time {
     double total_us;
 };
 
+/* How many times fewer channels than all serve rows that are so far apart. */
+static double channel_conflict(double stride_bytes)
+{
+    double conflict = 1;
+    while (conflict < FEWEST_CHANNELS && fmod(stride_bytes, 2 * conflict * CHANNEL_STRIDE) == 0)
+        conflict *= 2;
+    return conflict;
+}
+
 static struct gemm_time gemm_time(const struct described *gemm, const struct described_machine *on, double peak_us,
                                   const double *constants, struct gemm_tile tile, double split)
 {
     const double share_us = on->memory_bytes_us / on->cus, k = gemm->k / split;
     const double groups = ceil(gemm->m / tile.m) * ceil(gemm->n / tile.n) * fmax(1, gemm->batch) * split;
     const double rounds = fmax(1, (groups / on->cus + ceil(groups / on->cus)) / 2);
-    const double small = 1 + FRAGMENT / tile.m + FRAGMENT / tile.n;
+    const double exposed = fmin(1, peak_us / on->cus / on->clock_mhz * gemm->in_bytes / LDS_RATE);
+    const double small = 1 + exposed * (FRAGMENT / tile.m + FRAGMENT / tile.n);
     const double bytes =
         fmax(1, gemm->batch) * ((gemm->m + gemm->n) * gemm->k * gemm->in_bytes + gemm->m * gemm->n * gemm->out_bytes +
                                 (split > 1 ? split * gemm->m * gemm->n * SPLIT_BYTES : 0));
     struct gemm_time time = {
         .multiply_us = rounds * k * tile.m * tile.n * 2 / (peak_us / on->cus) * constants[CONSTANT_MATRIX] * small,
-        .load_us = rounds * k * (tile.m + tile.n) * gemm->in_bytes / share_us * constants[CONSTANT_LOAD],
-        .tile_us = rounds * (tile.m * tile.n * gemm->out_bytes / share_us * EPILOGUE + constants[CONSTANT_TILE_US]),
+        .load_us = rounds * k * (tile.m + tile.n) * gemm->in_bytes / share_us * constants[CONSTANT_LOAD] *
+                   channel_conflict(gemm->k * gemm->in_bytes),
+        .tile_us =
+            rounds * (tile.m * tile.n * gemm->out_bytes / share_us * EPILOGUE * exposed + constants[CONSTANT_TILE_US]),
         .memory_us = bytes / on->memory_bytes_us * constants[CONSTANT_MEMORY],
         .split_us = split > 1 ? constants[CONSTANT_SPLIT_US] : 0,
     };
