@@ -6,9 +6,8 @@
  * rounds are tiles per compute unit, half way between the mean (workgroups of a next round begin where others ended)
  * and the whole number (the last ones wait). Small tiles multiply slower: the same fragments of A and B, 16 wide, serve
  * fewer instructions, and LDS must bring them. Where a unit is slow for its type (f32) that hides, and so does most of
- * the epilogue, behind other resident workgroups. Rows that are a large
- * power of two apart fall on few channels of the memory. Exponents, the share of the epilogue and of small tiles are the
- * same for all libraries.
+ * the epilogue, behind other resident workgroups. Rows that are a large power of two apart fall on few channels of the
+ * memory. Exponents, the share of the epilogue and of small tiles are the same for all libraries.
  */
 #include <ctype.h>
 #include <math.h>
@@ -21,10 +20,10 @@
 #define FRAGMENT 16.0
 #define EPILOGUE 1.5 /* stores of a tile at a compute unit's part of the memory's bandwidth */
 #define SPLIT_BYTES 4.0
-/* FLOP per clock and compute unit times bytes of an operand from which on LDS is what small tiles wait for: 2048 of bf16
- * on CDNA 3. */
+/* FLOP per clock and compute unit times bytes of an operand from which on small tiles wait for LDS: 2048 of bf16 on
+ * CDNA 3. */
 #define LDS_RATE 4096.0
-/* Strides of so many bytes and its multiples by two fall on few channels; each doubling halves them, down to an eighth. */
+/* Beyond a stride of so many bytes each doubling halves the channels that rows fall on, down to an eighth. */
 #define CHANNEL_STRIDE 32768.0
 #define FEWEST_CHANNELS 8.0
 
