@@ -29,15 +29,26 @@ static bool is_sequential(const struct resolved_buffer *buffer)
     }
 }
 
-static enum status make_fill(const struct fill **fill, const struct resolved_buffer *buffer, const double *slots,
-                             uint64_t seed, struct arena *arena, struct err *err)
+/* From other buffers: these would have to be made first. */
+static bool reads_buffers(const struct fill_spec *spec, size_t buffer_count)
 {
+    for (size_t k = 0; spec->expr && k < buffer_count; k++)
+        if (expr_uses_array(spec->expr, k))
+            return true;
+    return false;
+}
+
+static enum status make_fill(const struct fill **fill, const struct resolved *resolved, size_t number,
+                             const double *slots, uint64_t seed, struct arena *arena, struct err *err)
+{
+    const struct resolved_buffer *buffer = &resolved->buffers[number];
     struct fill_spec spec = buffer->spec->fill;
     struct fill made;
     const bool sequential = is_sequential(buffer);
     *fill = NULL;
     spec.dist = buffer->dist;
-    if (spec.kind == FILL_NONE || (sequential && buffer->count > MOST_SEQUENTIAL))
+    if (spec.kind == FILL_NONE || (sequential && buffer->count > MOST_SEQUENTIAL) ||
+        reads_buffers(&spec, resolved->buffer_count))
         return STATUS_OK;
     const uint64_t few = sequential || buffer->count < FEW_ELEMENTS ? buffer->count : FEW_ELEMENTS;
     enum status status =
@@ -59,7 +70,7 @@ enum status predicted_buffers_make(struct predicted_buffers *buffers, const stru
     for (size_t k = 0; k < resolved->buffer_count; k++) {
         const struct resolved_buffer *buffer = &resolved->buffers[k];
         struct walk_buffer *made = &buffers->items[k];
-        enum status status = make_fill(&made->fill, buffer, slots, seed, arena, err);
+        enum status status = make_fill(&made->fill, resolved, k, slots, seed, arena, err);
         if (status)
             return status;
         made->base = base + buffer->align_offset;
