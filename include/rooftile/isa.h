@@ -260,16 +260,17 @@ double isa_global_bytes_per_wave(const struct isa_mix *mix, unsigned wave);
  * NAN without both. */
 double isa_intensity(const struct isa_mix *mix, unsigned wave);
 
-/* What a kernel does where it spends its time: the hot loop is the innermost one with the most vector, matrix, LDS,
- * memory and barrier instructions, each level of nesting counting as ten turns (a guess: how often a loop turns is not
- * known here). */
+/* What a kernel does where it spends its time. The hot loop is the one whose own instructions keep the matrix unit
+ * busy longest, then the one with the most FLOPs (and integer products), then bytes, each level of nesting counting as
+ * ten turns (a guess: how often a loop turns is not known here). Of loops with the same products, such as those for the
+ * bulk and the edges of a problem, the one with the fewest instructions. */
 struct isa_hot {
     size_t loop;
     const char *instruction; /* its most frequent such instruction, without encoding: "v_fma_f32" for v_fma_f32_e64 */
     double share;            /* of them; the halves of a VOPD count as one each, as their single forms */
     uint64_t work;           /* how many there are */
 };
-/* False, and `hot` untouched: the kernel has no loop that does any of these. */
+/* False, and `hot` untouched: the kernel has no loop with vector, matrix, LDS, memory or barrier instructions. */
 bool isa_hot_find(struct isa_hot *hot, const struct isa_kernel *kernel, struct arena *arena);
 
 /* "vector", "lds_read", ...: for JSON keys and tables; isa_kind_label is for people ("LDS read"). */

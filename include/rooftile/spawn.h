@@ -25,6 +25,11 @@ struct spawn_result {
 enum status spawn_run(struct spawn_result *result, const char *const *argv, const char *input, size_t limit_bytes,
                       int timeout_ms, struct arena *arena, struct err *err);
 
+/* Runs several programs at once, without input, and waits for all. For programs that write much: nothing of ours runs
+ * while they do. One that writes more than `limit_bytes` is killed, and what it wrote is cut there. */
+enum status spawn_all(struct spawn_result *results, const char *const *const *argvs, size_t count, size_t limit_bytes,
+                      int timeout_ms, struct arena *arena, struct err *err);
+
 /* Only starts argv[0] (looked up on PATH), for callers that watch several children themselves: standard input, output
  * and error are fds[0..2] (one descriptor may stand twice), no other descriptor of ours is inherited, the child leads
  * its own process group and has default signals. `environment` NULL: ours. Returns 0 or an errno. */

@@ -65,7 +65,8 @@ enum status elf_open(Elf **elf, struct bytes bytes, struct err *err)
 struct image {
     struct bytes bytes;
     Elf *elf;
-    struct bytes note; /* the description of the AMDGPU metadata note */
+    struct bytes *notes; /* descriptions of its AMDGPU metadata notes: Tensile links one for each kernel */
+    size_t note_count;
     struct elf_symbols symbols;
 };
 
@@ -89,8 +90,8 @@ static enum status check_header(GElf_Ehdr *header, const struct image *image, st
     return STATUS_OK;
 }
 
-/* Looks through one run of notes for the metadata. *old is set by the note of version 2. */
-static void find_note(struct image *image, const GElf_Phdr *header, bool *old)
+/* Looks through one run of notes for metadata. *old is set by a note of version 2. */
+static void find_notes(struct image *image, const GElf_Phdr *header, bool *old, struct arena *arena)
 {
     struct bytes part;
     if (!header->p_filesz || !bytes_part(&part, image->bytes, header->p_offset, header->p_filesz))
@@ -100,17 +101,17 @@ static void find_note(struct image *image, const GElf_Phdr *header, bool *old)
     GElf_Nhdr note;
     size_t name = 0, description = 0;
     for (size_t at = 0; data && (at = gelf_getnote(data, at, &note, &name, &description)) > 0;) {
-        struct bytes owner;
+        struct bytes owner, found;
         if (!bytes_part(&owner, part, name, note.n_namesz) || !bytes_start(owner, "AMD"))
             continue;
-        if (note.n_type == NOTE_METADATA && bytes_part(&image->note, part, description, note.n_descsz))
-            return;
+        if (note.n_type == NOTE_METADATA && bytes_part(&found, part, description, note.n_descsz))
+            ARENA_PUSH(arena, image->notes, image->note_count, found);
         *old |= note.n_type == NOTE_METADATA_V2;
     }
 }
 
 /* Every loaded segment lies within the file, and there is a note. */
-static enum status check_segments(struct image *image, struct err *err)
+static enum status check_segments(struct image *image, struct arena *arena, struct err *err)
 {
     size_t count = 0;
     bool old = false;
@@ -121,13 +122,13 @@ static enum status check_segments(struct image *image, struct err *err)
         struct bytes part;
         if (!gelf_getphdr(image->elf, (int)k, &header))
             return err_set(err, ERR_CONFIG, "truncated: program header %zu of %zu is not there", k, count);
-        if (header.p_type == PT_NOTE && !image->note.data)
-            find_note(image, &header, &old);
+        if (header.p_type == PT_NOTE && !image->note_count)
+            find_notes(image, &header, &old, arena);
         if (header.p_type == PT_LOAD && !bytes_part(&part, image->bytes, header.p_offset, header.p_filesz))
             return err_set(err, ERR_CONFIG, "truncated: a segment needs %llu bytes from offset %llu, the file has %zu",
                            (unsigned long long)header.p_filesz, (unsigned long long)header.p_offset, image->bytes.size);
     }
-    if (image->note.data)
+    if (image->note_count)
         return STATUS_OK;
     return err_set(err, ERR_CONFIG, "%s",
                    old ? "has only the metadata of code object version 2: build it again with a newer compiler"
@@ -229,9 +230,9 @@ enum status elf_read(struct codeobj *object, struct bytes bytes, struct arena *a
     if (!status)
         status = check_header(&header, &image, err);
     if (!status)
-        status = check_segments(&image, err);
-    if (!status)
-        status = note_read(object, image.note, arena, err);
+        status = check_segments(&image, arena, err);
+    for (size_t k = 0; k < image.note_count && !status; k++)
+        status = note_read(object, image.notes[k], arena, err);
     if (!status) {
         object->abi = bytes.data[EI_ABIVERSION] + 2u;
         status = name_target(object, header.e_flags, arena, err);

@@ -118,7 +118,7 @@ enum status ptx_read(struct codeobj *object, struct bytes bytes, struct arena *a
 
 /* ---- codeobj_note.c ---- */
 
-/* Target, features and kernels as the compiler says. `target` stays NULL when the note has none (version 3). */
+/* Adds kernels, target and features as the compiler says. `target` stays NULL when the note has none (version 3). */
 enum status note_read(struct codeobj *object, struct bytes note, struct arena *arena, struct err *err);
 
 #endif

@@ -250,13 +250,16 @@ static enum status read_root(struct codeobj *object, const msgpack_object *root,
     enum status status = found ? to_string(&target, found, "amdhsa.target", arena, err) : STATUS_OK;
     if (status)
         return status;
-    target_split(&object->target, &object->features, target, arena);
+    if (!object->target)
+        target_split(&object->target, &object->features, target, arena);
     const msgpack_object_array list = list_of(root, "amdhsa.kernels");
-    struct codeobj_kernel *kernels = arena_array(arena, list.size, sizeof(*kernels));
-    for (uint32_t k = 0; k < list.size && !status; k++)
-        status = read_kernel(&kernels[k], &list.ptr[k], arena, err);
+    struct codeobj_kernel *kernels = (struct codeobj_kernel *)object->kernels;
+    for (uint32_t k = 0; k < list.size && !status; k++) {
+        struct codeobj_kernel kernel = {0};
+        status = read_kernel(&kernel, &list.ptr[k], arena, err);
+        ARENA_PUSH(arena, kernels, object->kernel_count, kernel);
+    }
     object->kernels = kernels;
-    object->kernel_count = list.size;
     return status;
 }
 

@@ -21,6 +21,10 @@
 #define OUTPUT_LIMIT_BYTES ((size_t)1 << 30)
 #define TOOL_TIMEOUT_MS 600000
 
+/* Loading LLVM takes as long as so much code. */
+#define PART_BYTES (1u << 19)
+#define MAX_PROCESSES 8u
+
 #define CUDA_DEFAULT "/usr/local/cuda/bin"
 
 /* Targets that LLVM 14 lacks, and the release that brought them. */
@@ -46,8 +50,10 @@ static const char *const unknown_target[] = {
 struct job {
     const char *target;
     bool is_sass;
-    const char *image; /* path of the code object */
-    uint64_t from, end;
+    const char *image;             /* path of the code object */
+    uint64_t parts[MAX_PROCESSES]; /* where each process begins */
+    size_t part_count;
+    uint64_t end;
     unsigned llvm_needed; /* 0: any */
     const char *asked;    /* what the user named, NULL: nothing */
     const char *tried;    /* names of those that do not know the target; NULL: none */
@@ -92,28 +98,71 @@ static bool is_unknown_target(const char *words)
     return false;
 }
 
-static enum status run(struct job *job, struct err *err)
+static enum status check(const struct job *job, const struct spawn_result *ran, struct err *err)
+{
+    if (ran->timed_out)
+        return err_set(err, ERR_IO, "%s: gave no answer in %d s", job->tool, TOOL_TIMEOUT_MS / 1000);
+    if (ran->exit_code != 0)
+        return err_set(err, ERR_IO, "%s: exit code %d: %.*s", job->tool, ran->exit_code,
+                       (int)strcspn(ran->errors, "\n"), ran->errors);
+    return STATUS_OK;
+}
+
+static enum status run_sass(struct job *job, struct err *err)
 {
     const bool dumps = text_starts(path_base(job->tool), "cuobjdump");
-    const char *const sass[] = {job->tool, dumps ? "--dump-sass" : "--print-code", job->image, NULL};
-    const char *const amd[] = {job->tool,
-                               "-d",
-                               arena_printf(job->arena, "--start-address=0x%llx", (unsigned long long)job->from),
-                               arena_printf(job->arena, "--stop-address=0x%llx", (unsigned long long)job->end),
-                               job->image,
-                               NULL};
+    const char *const argv[] = {job->tool, dumps ? "--dump-sass" : "--print-code", job->image, NULL};
     struct spawn_result ran = {0};
-    if (spawn_run(&ran, job->is_sass ? sass : amd, NULL, OUTPUT_LIMIT_BYTES, TOOL_TIMEOUT_MS, job->arena, err))
+    if (spawn_run(&ran, argv, NULL, OUTPUT_LIMIT_BYTES, TOOL_TIMEOUT_MS, job->arena, err) || check(job, &ran, err))
         return err->status;
-    if (!job->is_sass && is_unknown_target(ran.errors))
-        return STATUS_OK;
-    if (ran.timed_out)
-        return err_set(err, ERR_IO, "%s: gave no answer in %d s", job->tool, TOOL_TIMEOUT_MS / 1000);
-    if (ran.exit_code != 0)
-        return err_set(err, ERR_IO, "%s: exit code %d: %.*s", job->tool, ran.exit_code, (int)strcspn(ran.errors, "\n"),
-                       ran.errors);
     job->text = ran.output;
     return STATUS_OK;
+}
+
+static const char *const *objdump_argv(const struct job *job, uint64_t from, uint64_t end)
+{
+    const char *argv[] = {job->tool,
+                          "-d",
+                          arena_printf(job->arena, "--start-address=0x%llx", (unsigned long long)from),
+                          arena_printf(job->arena, "--stop-address=0x%llx", (unsigned long long)end),
+                          job->image,
+                          NULL};
+    return arena_copy(job->arena, argv, sizeof(argv));
+}
+
+static char *join(const struct spawn_result *ran, size_t count, struct arena *arena)
+{
+    size_t size = 0, lengths[MAX_PROCESSES];
+    for (size_t k = 0; k < count; k++)
+        size += lengths[k] = strlen(ran[k].output);
+    char *all = count == 1 ? ran[0].output : arena_alloc(arena, size + 1), *at = all;
+    for (size_t k = 0; k < count && count > 1; at += lengths[k++])
+        memcpy(at, ran[k].output, lengths[k]);
+    return all;
+}
+
+/* Large code goes through several processes, each from the start of a kernel on. */
+static enum status run_amd(struct job *job, struct err *err)
+{
+    const char *const *argvs[MAX_PROCESSES];
+    struct spawn_result ran[MAX_PROCESSES] = {0};
+    size_t count = 0;
+    for (size_t k = 0; k < job->part_count; k++)
+        argvs[count++] = objdump_argv(job, job->parts[k], k + 1 < job->part_count ? job->parts[k + 1] : job->end);
+    if (spawn_all(ran, argvs, count, OUTPUT_LIMIT_BYTES, TOOL_TIMEOUT_MS, job->arena, err))
+        return err->status;
+    if (is_unknown_target(ran[0].errors))
+        return STATUS_OK;
+    for (size_t k = 0; k < count; k++)
+        if (check(job, &ran[k], err))
+            return err->status;
+    job->text = join(ran, count, job->arena);
+    return STATUS_OK;
+}
+
+static enum status run(struct job *job, struct err *err)
+{
+    return job->is_sass ? run_sass(job, err) : run_amd(job, err);
 }
 
 /* Tries a program when it is there and none before it knew the target; `llvm` is its version by name, 0 unknown. */
@@ -183,6 +232,26 @@ static enum status no_tool(const struct job *job, struct err *err)
                    needed, variable);
 }
 
+/* At starts of kernels, so that no instruction is cut. */
+static void divide(struct job *job, const struct codeobj *object, uint64_t from)
+{
+    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    const size_t most = processors < 1 ? 1 : processors > (long)MAX_PROCESSES ? MAX_PROCESSES : (size_t)processors;
+    const uint64_t size = job->end > from ? job->end - from : 0, wanted = size / PART_BYTES + 1;
+    const size_t count = wanted < most ? (size_t)wanted : most;
+    job->parts[job->part_count++] = from;
+    for (size_t part = 1; part < count; part++) {
+        const uint64_t ideal = from + size / count * part;
+        uint64_t start = job->end;
+        for (size_t k = 0; k < object->kernel_count; k++)
+            if (object->kernels[k].code && object->kernels[k].code_address >= ideal &&
+                object->kernels[k].code_address < start)
+                start = object->kernels[k].code_address;
+        if (start < job->end && start > job->parts[job->part_count - 1])
+            job->parts[job->part_count++] = start;
+    }
+}
+
 enum status isa_disassemble(char **text, const char **tool, const struct codeobj *object, uint64_t from, uint64_t end,
                             struct arena *arena, struct err *err)
 {
@@ -191,11 +260,12 @@ enum status isa_disassemble(char **text, const char **tool, const struct codeobj
     int fd = -1;
     struct job job = {.target = object->target,
                       .is_sass = is_sass,
-                      .from = from,
                       .end = end,
                       .llvm_needed = llvm_needed(object->target, arena),
                       .asked = asked && *asked ? asked : NULL,
                       .arena = arena};
+    if (!is_sass)
+        divide(&job, object, from);
     enum status status = open_image(&fd, object->bytes, object->size_bytes, err);
     job.image = arena_printf(arena, "/proc/%ld/fd/%d", (long)getpid(), fd);
     if (!status && job.asked)

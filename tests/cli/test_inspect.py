@@ -195,11 +195,14 @@ def check_instructions(home, path):
 
 def check_assembly(home):
     """Every instruction of hand-written code, whatever its symbols say."""
-    source, path = home / "hand.s", home / "hand.co"
+    source, more, path = home / "hand.s", home / "more.s", home / "hand.co"
     source.write_text(ASSEMBLY.replace("KERNELS\n", "".join(METADATA.replace("NAME", name) for name in ("first", "second"))))
-    tool(CLANG, "-x", "assembler", "--target=amdgcn-amd-amdhsa", "-mcpu=gfx90a", "-nogpulib", source, "-o", path)
+    start = ASSEMBLY.split("describe first")[0] + "describe third\nthird:\n  s_endpgm\n.amdgpu_metadata"
+    more.write_text(start + ASSEMBLY.split(".amdgpu_metadata")[1].replace("KERNELS\n", METADATA.replace("NAME", "third")))
+    tool(CLANG, "-x", "assembler", "--target=amdgcn-amd-amdhsa", "-mcpu=gfx90a", "-nogpulib", source, more, "-o", path)
     found = inspect(home, path)[0]["objects"][0]
     kernels = {kernel["name"]: kernel["code"] for kernel in found["kernels"]}
+    check(list(kernels) == ["first", "second", "third"], f"an object with a note for each of its sources: {list(kernels)}")
     first, second = kernels["first"], kernels["second"]
     check(first["mix"]["counts"]["matrix"] == 2 and len(first["loops"]) == 1, f"behind a label: {first}")
     check(first["unknown_words"] == 3 and [(word["word"], word["count"]) for word in first["unknown"]] == [(".long 0xd3ffffff", 2), (".long 0xffffffff", 1)],

@@ -222,11 +222,40 @@ static void which(void **state)
         setenv("PATH", before, 1);
 }
 
+/* Several at once: each its own answer, in their order; one that never ends and one that floods are killed. */
+static void several(void **state)
+{
+    struct fixture *fixture = *state;
+    static const char *const scripts[][4] = {{"sh", "-c", "echo one; exit 3", NULL},
+                                             {"sh", "-c", "echo two >&2", NULL},
+                                             {"sh", "-c", "kill -TERM $$", NULL},
+                                             {"sh", "-c", "while :; do echo 0123456789; done", NULL}};
+    static const char *const hangs[] = {"sh", "-c", "echo begun; sleep 60", NULL};
+    const char *const *const argvs[] = {scripts[0], scripts[1], scripts[2], scripts[3]};
+    const char *const *const one[] = {hangs};
+    struct spawn_result ran[4];
+    assert_int_equal(spawn_all(ran, argvs, 4, 1000, 60000, &fixture->arena, &fixture->err), STATUS_OK);
+    assert_string_equal(ran[0].output, "one\n");
+    assert_int_equal(ran[0].exit_code, 3);
+    assert_string_equal(ran[1].errors, "two\n");
+    assert_int_equal(ran[1].exit_code, 0);
+    assert_int_equal(ran[2].exit_code, 128 + SIGTERM);
+    assert_int_equal(ran[3].exit_code, 128 + SIGKILL);
+    assert_int_equal(strlen(ran[3].output), 1000);
+    assert_int_equal(spawn_all(ran, one, 1, 1000, 200, &fixture->arena, &fixture->err), STATUS_OK);
+    assert_true(ran[0].timed_out);
+    static const char *const missing[] = {"/nowhere/program", NULL};
+    const char *const *const none[] = {scripts[1], missing};
+    assert_int_equal(spawn_all(ran, none, 2, 1000, 1000, &fixture->arena, &fixture->err), ERR_IO);
+    assert_non_null(strstr(fixture->err.text, "/nowhere/program: cannot start it"));
+}
+
 #define WITH_FIXTURE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        WITH_FIXTURE(several),
         WITH_FIXTURE(outcomes),
         WITH_FIXTURE(arguments_pass_as_they_are),
         WITH_FIXTURE(much_on_every_stream),

@@ -42,12 +42,35 @@ static const struct {
      "v_add_f32", 1, 1, 2},
     {"the deeper of two loops", "gfx942",
      "v_add_f32_e32 v0, v0, v1\nv_add_f32_e32 v0, v0, v1\ns_cbranch_scc1 @0\n"
-     "s_nop 0\nds_read_b32 v0, v0\ns_cbranch_scc1 @4\ns_cbranch_scc0 @3\ns_endpgm",
-     "ds_read_b32", 2, 1, 1},
-    {"only innermost loops", "gfx942",
+     "s_nop 0\nv_mul_f32_e32 v0, v0, v1\ns_cbranch_scc1 @4\ns_cbranch_scc0 @3\ns_endpgm",
+     "v_mul_f32", 2, 1, 1},
+    {"an inner loop that does a tenth of the outer one's work or more", "gfx942",
      "v_add_f32_e32 v0, v0, v1\nv_add_f32_e32 v0, v0, v1\nv_mul_f32_e32 v2, v2, v3\ns_cbranch_scc1 @2\ns_cbranch_scc0 "
      "@0\ns_endpgm",
      "v_mul_f32", 1, 1, 1},
+    {"a matrix instruction before anything else, with a loop of address arithmetic inside", "gfx942",
+     "v_mfma_f32_32x32x8_f16 v[0:15], v[16:17], v[18:19], v[0:15]\nv_add_u32_e32 v0, v0, v1\n"
+     "global_load_dword v0, v0, s[0:1]\nv_fma_f32 v0, v1, v2, v3\ns_cbranch_scc1 @1\ns_cbranch_scc0 @0\ns_endpgm",
+     "v_mfma_f32_32x32x8_f16", 0, 1, 1},
+    {"FLOPs before bytes", "gfx942",
+     "global_load_dwordx4 v[0:3], v0, s[0:1]\ns_cbranch_scc1 @0\nv_fma_f32 v0, v1, v2, v3\ns_cbranch_scc1 @2\ns_endpgm",
+     "v_fma_f32", 1, 1, 1},
+    {"bytes where there is nothing else", "gfx942",
+     "v_add_u32_e32 v0, v0, v1\nv_add_u32_e32 v0, v0, v1\nv_add_u32_e32 v0, v0, v1\ns_cbranch_scc1 @0\n"
+     "global_load_dword v0, v0, s[0:1]\ns_cbranch_scc1 @4\ns_endpgm",
+     "global_load_dword", 1, 1, 1},
+    {"products of integers before loads", "gfx942",
+     "v_dot4_i32_i8 v0, v1, v2, v0\ns_cbranch_scc1 @0\nglobal_load_dword v0, v0, s[0:1]\ns_cbranch_scc1 @2\ns_endpgm",
+     "v_dot4_i32_i8", 0, 1, 1},
+    {"the bulk before the edge, which does the same with more", "gfx942",
+     "v_mfma_f32_32x32x8_f16 v[0:15], v[16:17], v[18:19], v[0:15]\nv_add_u32_e32 v0, v0, v1\n"
+     "global_load_dword v0, v0, s[0:1]\nglobal_load_dword v0, v0, s[0:1]\ns_cbranch_scc1 @0\n"
+     "v_mfma_f32_32x32x8_f16 v[0:15], v[16:17], v[18:19], v[0:15]\ns_cbranch_scc1 @5\ns_endpgm",
+     "v_mfma_f32_32x32x8_f16", 1, 1, 1},
+    {"a matrix instruction of which the time is not known", "gfx1250",
+     "v_wmma_f32_16x16x4_f32 v[0:7], v[8:9], v[10:11], v[0:7]\ns_cbranch_scc1 @0\n"
+     "v_fma_f32 v0, v1, v2, v3\ns_cbranch_scc1 @2\ns_endpgm",
+     "v_wmma_f32_16x16x4_f32", 0, 1, 1},
 };
 
 static void test_cases(void **state)

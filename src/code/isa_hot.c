@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Where a kernel spends its time, and on which instruction.
+ */
+#include <string.h>
+
+#include "isa_internal.h"
+
+/* Matrix instructions of which the clocks are not known count as so fast: what CDNA 3 does of f16. */
+#define USUAL_MATRIX_RATE 512.0
+
+/* Scalar arithmetic, waits and branches keep the loop going; what they serve is what is measured. */
+static bool is_work(enum isa_kind kind)
+{
+    switch (kind) {
+    case ISA_SCALAR:
+    case ISA_WAIT:
+    case ISA_BRANCH:
+    case ISA_OTHER:
+    case ISA_KINDS:
+        return false;
+    default:
+        return true;
+    }
+}
+
+/* How much of a loop's time is its own: of two loops the one is hotter that has more of the first figure in which they
+ * differ. Paths for the edges of a problem do the same work as the loop for its bulk, with more instructions. */
+struct heat {
+    double matrix_clocks, flops, bytes, work; /* per turn, times ten for each loop around it */
+    double instructions;                      /* of a turn with its inner loops; fewer are hotter */
+};
+
+/* Every loop is taken to turn ten times. */
+static double turns_of(const struct isa_loop *loop)
+{
+    double turns = 1;
+    for (unsigned depth = 1; depth < loop->depth && depth < 16; depth++)
+        turns *= 10;
+    return turns;
+}
+
+static double matrix_clocks(const struct isa_mix *mix)
+{
+    const double all = (double)(mix->matrix_flops + mix->matrix_ops);
+    return mix->matrix_unknown && all > 0 ? all / USUAL_MATRIX_RATE : (double)mix->matrix_cycles;
+}
+
+static uint64_t work_of(const struct isa_mix *mix)
+{
+    uint64_t work = 0;
+    for (int kind = 0; kind < ISA_KINDS; kind++)
+        if (is_work((enum isa_kind)kind))
+            work += mix->count[kind] * (kind == ISA_DUAL ? 2u : 1u);
+    return work;
+}
+
+static double bytes_of(const struct isa_mix *mix)
+{
+    double bytes = 0;
+    for (int space = ISA_GLOBAL; space < ISA_SPACES; space++)
+        bytes += (double)(mix->traffic[space].load_bytes + mix->traffic[space].store_bytes +
+                          mix->traffic[space].atomic_bytes);
+    return bytes;
+}
+
+/* Products of integers count as FLOPs do; sums of addresses do not. */
+static void add_products(struct heat *heats, const struct isa_kernel *kernel)
+{
+    for (size_t i = 0; i < kernel->instruction_count; i++) {
+        const struct isa_instruction *in = &kernel->instructions[i];
+        if (in->loop != ISA_NO_LOOP && in->kind == ISA_PACKED)
+            heats[in->loop].flops += in->ops;
+    }
+}
+
+static struct heat *heats_of(const struct isa_kernel *kernel, struct arena *arena)
+{
+    struct heat *heats = arena_array(arena, kernel->loop_count + 1, sizeof(*heats));
+    add_products(heats, kernel);
+    for (size_t k = 0; k < kernel->loop_count; k++) {
+        const struct isa_loop *loop = &kernel->loops[k];
+        const double turns = turns_of(loop);
+        heats[k].matrix_clocks = turns * matrix_clocks(&loop->own);
+        heats[k].flops = turns * (heats[k].flops + (double)loop->own.flops);
+        heats[k].bytes = turns * bytes_of(&loop->own);
+        heats[k].work = turns * (double)work_of(&loop->own);
+        heats[k].instructions = (double)loop->inclusive.instructions;
+    }
+    return heats;
+}
+
+static bool is_hotter(const struct heat *a, const struct heat *b)
+{
+    /* The same products with more loads are a path that chooses between loads. */
+    const bool computes = a->matrix_clocks + a->flops > 0;
+    const double figures[][2] = {{a->matrix_clocks, b->matrix_clocks},
+                                 {a->flops, b->flops},
+                                 {computes ? b->instructions : 0, computes ? a->instructions : 0},
+                                 {a->bytes, b->bytes},
+                                 {b->instructions, a->instructions}};
+    for (size_t k = 0; k < COUNT_OF(figures); k++)
+        if (figures[k][0] < figures[k][1] || figures[k][0] > figures[k][1])
+            return figures[k][0] > figures[k][1];
+    return false;
+}
+
+/* The same operation has several encodings: v_fma_f32_e64, and a half of a VOPD, v_dual_fma_f32. */
+static const char *name_of(const char *mnemonic, struct arena *arena)
+{
+    size_t length = strlen(mnemonic);
+    const bool suffixed =
+        length > 4 && (!memcmp(mnemonic + length - 4, "_e32", 4) || !memcmp(mnemonic + length - 4, "_e64", 4));
+    length -= suffixed ? 4 : 0;
+    const size_t dual = text_starts(mnemonic, "v_dual_") ? strlen("dual_") : 0;
+    return arena_printf(arena, "%.2s%.*s", mnemonic, (int)(length - dual - 2), mnemonic + dual + 2);
+}
+
+struct count {
+    const char *name;
+    uint64_t count;
+    bool is_memory;
+};
+
+/* Of equals the access, else the first: a chase has an address computation for each load, and is about the load. */
+static bool is_more(const struct count *a, const struct count *b)
+{
+    return a->count > b->count || (a->count == b->count && a->is_memory && !b->is_memory);
+}
+
+static void count_name(struct count *counts, size_t *known, const struct isa_instruction *in, const char *mnemonic,
+                       struct arena *arena)
+{
+    const char *name = name_of(mnemonic, arena);
+    size_t at = 0;
+    while (at < *known && strcmp(counts[at].name, name) != 0)
+        at++;
+    *known += at == *known;
+    counts[at].name = name;
+    counts[at].count++;
+    counts[at].is_memory = in->space != ISA_NO_SPACE;
+}
+
+static struct count most_frequent(const struct isa_kernel *kernel, size_t loop, uint64_t work, struct arena *arena)
+{
+    struct count *counts = arena_array(arena, work, sizeof(*counts)), most = {.count = 0};
+    size_t known = 0;
+    for (size_t i = 0; i < kernel->instruction_count; i++) {
+        const struct isa_instruction *in = &kernel->instructions[i];
+        if (in->loop != loop || !is_work(in->kind))
+            continue;
+        count_name(counts, &known, in, in->mnemonic, arena);
+        if (*in->dual_mnemonic)
+            count_name(counts, &known, in, in->dual_mnemonic, arena);
+    }
+    for (size_t k = 0; k < known; k++)
+        if (is_more(&counts[k], &most))
+            most = counts[k];
+    return most;
+}
+
+bool isa_hot_find(struct isa_hot *hot, const struct isa_kernel *kernel, struct arena *arena)
+{
+    struct isa_hot found = {.loop = ISA_NO_LOOP};
+    const struct heat *heats = heats_of(kernel, arena);
+    for (size_t k = 0; k < kernel->loop_count; k++)
+        if (heats[k].work > 0 && (found.loop == ISA_NO_LOOP || is_hotter(&heats[k], &heats[found.loop])))
+            found.loop = k;
+    if (found.loop == ISA_NO_LOOP)
+        return false;
+    found.work = work_of(&kernel->loops[found.loop].own);
+    const struct count most = most_frequent(kernel, found.loop, found.work, arena);
+    found.instruction = most.name;
+    found.share = (double)most.count / (double)found.work;
+    *hot = found;
+    return true;
+}
