@@ -21,6 +21,7 @@ struct inspect_launch {
 
 struct inspect_kernel {
     const struct codeobj_kernel *code;
+    const char *name;                    /* demangled where it was mangled */
     const struct isa_kernel *isa;        /* NULL: not disassembled */
     const struct inspect_launch *launch; /* NULL: not known */
 
@@ -62,7 +63,7 @@ struct inspection {
 struct inspect_choice {
     const char *const *archs; /* targets, features behind a colon; none: all */
     size_t arch_count;
-    const char *const *filters; /* globs over kernels' names; none: all */
+    const char *const *filters; /* globs over kernels' names, mangled or not; none: all */
     size_t filter_count;
     uint32_t block; /* threads of a workgroup; 0: of the launch, else required, else the largest allowed */
     const struct inspect_launch *launches; /* with launches: these kernels alone */

@@ -86,6 +86,8 @@ struct isa_instruction {
     bool is_return;         /* s_setpc to where a call came from */
     bool is_indirect;       /* through registers: s_setpc, s_swappc, s_rfe ...; not where it never runs */
     size_t loop;            /* the innermost loop it is in, or ISA_NO_LOOP */
+    const char *file;       /* of the source, after isa_lines_read; NULL: not known */
+    uint32_t line;          /* in it; 0: not known */
 };
 
 /* ---- operands of AMD's, as far as they are vector registers ---- */
@@ -214,6 +216,7 @@ struct isa_kernel {
     unsigned not_followed; /* calls and jumps through registers whose target is not known: what they reach misses */
     unsigned unknown;      /* words that the disassembler does not know, skipped of everything */
     const struct isa_word *unknown_words; /* by address */
+    const char *file;                     /* where the kernel begins, after isa_lines_read; NULL: not known */
 };
 
 /* Code of the object that is no kernel. */
@@ -231,6 +234,7 @@ struct isa {
     struct isa_code *functions; /* all of the object, by address */
     size_t function_count;
     uint64_t instructions, matrix_instructions; /* of these kernels and all functions, each once; no padding */
+    const char *lines_problem; /* why there are no source lines though there is DWARF; NULL: no problem */
 };
 
 /* Disassembles a code object and analyses these kernels of it, with one child process for all of them. The disassembler
@@ -249,6 +253,17 @@ enum status isa_read(struct isa *isa, const struct codeobj *object, const struct
  * ERR_CONFIG. */
 enum status isa_parse(struct isa *isa, const struct codeobj *object, const char *text,
                       const struct codeobj_kernel *kernels, size_t count, struct arena *arena, struct err *err);
+
+/* Fills in the source lines of all instructions where the object has DWARF (-g, Triton). */
+void isa_lines_read(struct isa *isa, const struct codeobj *object, struct arena *arena);
+
+/* Source lines of a loop's own instructions: those of the kernel's own file; without any, of the file that most are of,
+ * folders named "include" last. */
+struct isa_lines {
+    const char *file; /* NULL: not known */
+    uint32_t first, last;
+};
+struct isa_lines isa_loop_lines(const struct isa_kernel *kernel, size_t loop);
 
 /* Per wave, with all lanes on: FLOPs (vector and matrix), integer operations, bytes of global memory (loads, stores,
  * atomics). */

@@ -118,6 +118,21 @@ static enum status nothing_built(const struct plan *plan, const char *arch, stru
     return err_set(err, ERR_CONFIG, "%s has no GPU code", plan->count ? plan->cases[0].label : "this");
 }
 
+/* Line tables, which leave the code as it is: a loop can then be said by its line. */
+static void ask_for_lines(struct plan *plan, struct arena *arena)
+{
+    for (size_t k = 0; k < plan->code_count; k++) {
+        struct build_request *request = (struct build_request *)&plan->codes[k];
+        if (!request->source || request->target.kind != BUILD_AMD)
+            continue;
+        const char **flags = arena_array(arena, request->flag_count + 1, sizeof(*flags));
+        for (size_t f = 0; f < request->flag_count; f++)
+            flags[f] = request->flags[f];
+        flags[request->flag_count++] = "-g1";
+        request->flags = flags;
+    }
+}
+
 /* References run on the CPU: their code is not of interest here. */
 static enum status inspect_target(struct inspections *found, struct session *session, const char *arch, struct err *err)
 {
@@ -125,9 +140,10 @@ static enum status inspect_target(struct inspections *found, struct session *ses
     const size_t *numbers = NULL;
     if (session_target(session, arch, err) || session_go(session, SESSION_PLAN, err))
         return err->status;
-    const struct plan gpu = session_codes_of(session->plan, false, &numbers, session->arena);
+    struct plan gpu = session_codes_of(session->plan, false, &numbers, session->arena);
     if (!gpu.code_count)
         return nothing_built(session->plan, arch, err);
+    ask_for_lines(&gpu, session->arena);
     enum status status = session_build_plan(&builds, session, &gpu, err);
     for (size_t k = 0; k < gpu.code_count && !status; k++) {
         struct inspection inspection = {0};

@@ -4,6 +4,8 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "rooftile/demangle.h"
+
 /* ---- which objects and kernels ---- */
 
 static const struct inspect_launch *find_launch(const struct inspect_choice *choice, const char *name)
@@ -15,14 +17,23 @@ static const struct inspect_launch *find_launch(const struct inspect_choice *cho
 }
 
 /* Kernels of one source share an object; of a kernel of the catalog only what it launches counts. */
-static bool wants_kernel(const struct inspect_choice *choice, const char *name)
+static bool wants_kernel(const struct inspect_choice *choice, const struct inspect_kernel *kernel)
 {
     if (choice->launch_count)
-        return find_launch(choice, name);
+        return find_launch(choice, kernel->code->name);
     bool wanted = !choice->filter_count;
     for (size_t k = 0; k < choice->filter_count && !wanted; k++)
-        wanted = text_matches(name, choice->filters[k]);
+        wanted = text_matches(kernel->code->name, choice->filters[k]) || text_matches(kernel->name, choice->filters[k]);
     return wanted;
+}
+
+static const char **names_of(const struct codeobj *code, struct arena *arena)
+{
+    const char **names = arena_array(arena, code->kernel_count + 1, sizeof(*names));
+    for (size_t k = 0; k < code->kernel_count; k++)
+        names[k] = code->kernels[k].name;
+    demangle(names, code->kernel_count, arena);
+    return names;
 }
 
 static bool wants_object(const struct inspect_choice *choice, const struct codeobj *object)
@@ -221,6 +232,8 @@ static void disassemble(struct inspect_object *object, struct arena *arena)
         object->isa_problem = arena_strdup(arena, err.text);
     object->tool = isa->tool;
     object->isa = object->isa_problem ? NULL : isa;
+    if (object->isa)
+        isa_lines_read(isa, object->code, arena);
     for (size_t k = 0; k < object->kernel_count && object->isa; k++)
         if (object->kernels[k].code->code_bytes && isa->kernels[next++].instruction_count)
             object->kernels[k].isa = &isa->kernels[next - 1];
@@ -231,9 +244,12 @@ static void inspect_object(struct inspect_object *object, const struct codeobj *
 {
     *object = (struct inspect_object){.code = code, .entries = 1};
     object->kernels = arena_array(arena, code->kernel_count + 1, sizeof(*object->kernels));
-    for (size_t k = 0; k < code->kernel_count; k++)
-        if (wants_kernel(choice, code->kernels[k].name))
-            object->kernels[object->kernel_count++].code = &code->kernels[k];
+    const char **names = names_of(code, arena);
+    for (size_t k = 0; k < code->kernel_count; k++) {
+        struct inspect_kernel *kernel = &object->kernels[object->kernel_count];
+        *kernel = (struct inspect_kernel){.code = &code->kernels[k], .name = names[k]};
+        object->kernel_count += wants_kernel(choice, kernel);
+    }
     object->hidden_count = code->kernel_count - object->kernel_count;
     if (object->kernel_count)
         disassemble(object, arena);

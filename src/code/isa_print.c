@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "isa_internal.h"
+#include "rooftile/file.h"
 
 /* ---- names ---- */
 
@@ -163,6 +164,25 @@ static void print_instruction(struct text *out, const struct isa_kernel *kernel,
     print_code(out, in);
 }
 
+/* Where the source goes on at another line: "; gemm.hip:88". */
+static void print_source(struct text *out, const struct isa_kernel *kernel, size_t i)
+{
+    const struct isa_instruction *in = &kernel->instructions[i], *before = i ? in - 1 : NULL;
+    if (!in->file || (before && before->file == in->file && before->line == in->line))
+        return;
+    text_pad(out, MARGIN_COLUMNS, ' ');
+    text_addf(out, "; %s:%u\n", path_base(in->file), in->line);
+}
+
+static void print_function_start(struct text *out, const struct isa_kernel *kernel, size_t i)
+{
+    for (size_t k = 0; k < kernel->function_count; k++)
+        if (kernel->functions[k].first == i)
+            text_addf(out, "%s:\n", kernel->functions[k].name);
+    if (kernel->function_count && kernel->instructions[i].address == kernel->code.code_address)
+        text_addf(out, "%s:\n", kernel->code.name);
+}
+
 void isa_print(struct text *out, const struct isa_kernel *kernel)
 {
     text_addf(out, "%s: ", kernel->code.name);
@@ -170,7 +190,9 @@ void isa_print(struct text *out, const struct isa_kernel *kernel)
     text_add(out, "\n");
     for (size_t i = 0; i < kernel->instruction_count; i++) {
         const struct isa_instruction *in = &kernel->instructions[i];
+        print_function_start(out, kernel, i);
         print_loop_starts(out, kernel, in->address);
+        print_source(out, kernel, i);
         print_instruction(out, kernel, in);
         print_loop_ends(out, kernel, in->address);
     }

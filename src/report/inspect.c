@@ -12,7 +12,8 @@
 enum {
     DETAILS_FEW = 4,  /* so many kernels are shown in full */
     OTHER_IDS = 4,    /* of a bundle's entries that are no GPU code */
-    ROW_LONGEST = 48, /* of a kernel in a table */
+    ROW_LONGEST = 28, /* of a kernel in a table */
+    PREFIX_SHORTEST = 8,
 };
 
 struct view {
@@ -35,6 +36,8 @@ static void add_object(struct text *text, const struct inspect_object *object)
     text_add(text, "\n");
     if (object->isa_problem && object->kernel_count)
         text_addf(text, "    no disassembly: %s\n", object->isa_problem);
+    if (object->isa && object->isa->lines_problem)
+        text_addf(text, "    no source lines: %s\n", object->isa->lines_problem);
 }
 
 /* Where a file's kernels come from: container, targets. */
@@ -71,17 +74,46 @@ static void details(const struct view *view, const struct inspection *inspection
 
 /* ---- one line per kernel ---- */
 
-/* Kernels of the catalog go by what tells their cases apart, others by their own names. Of a long name the end says
- * more: C++ names begin alike. */
+/* Kernels of the catalog go by what tells their cases apart, others by their own names, without what all of a table
+ * begin with. A long one is cut in the middle. */
 static struct cell name_cell(const struct inspection *inspection, const struct inspect_object *object,
-                             const struct inspect_kernel *kernel, struct arena *arena)
+                             const struct inspect_kernel *kernel, size_t prefix, struct arena *arena)
 {
-    const char *name = kernel->code->name;
+    const char *name = kernel->name;
     if (inspection->label)
         name = object->kernel_count == 1 ? inspection->label
-                                         : arena_printf(arena, "%s: %s", inspection->label, kernel->code->name);
-    const size_t length = strlen(name);
-    return cell_text(length > ROW_LONGEST ? arena_printf(arena, "..%s", name + length - (ROW_LONGEST - 2)) : name);
+                                         : arena_printf(arena, "%s: %s", inspection->label, kernel->name);
+    name += prefix;
+    const size_t length = strlen(name), half = ROW_LONGEST / 2 - 1;
+    return cell_text(length > ROW_LONGEST ? arena_printf(arena, "%.*s..%s", (int)half, name, name + length - half)
+                                          : name);
+}
+
+/* Up to the end of a word: "void gemm<" of two instances, "Cijk_Ailk_" of a library. */
+static size_t cut_at_word(const char *name, size_t length)
+{
+    while (length && !strchr("_:<(, ", name[length - 1]))
+        length--;
+    return length;
+}
+
+/* Bytes that all names of files begin with; few are not worth dropping. */
+static size_t common_prefix(const struct inspection *list, size_t count)
+{
+    const char *first = NULL;
+    size_t length = 0, names = 0;
+    for (size_t i = 0; i < count && !list[0].label; i++)
+        for (size_t o = 0; o < list[i].object_count; o++)
+            for (size_t k = 0; k < list[i].objects[o].kernel_count; k++, names++) {
+                const char *name = list[i].objects[o].kernels[k].name;
+                size_t same = 0;
+                while (first && same < length && name[same] == first[same])
+                    same++;
+                length = first ? same : strlen(name);
+                first = first ? first : name;
+            }
+    length = names > 1 ? cut_at_word(first, length) : 0;
+    return length >= PREFIX_SHORTEST ? length : 0;
 }
 
 enum { NAME, VGPRS, AGPRS, SGPRS, LDS, SCRATCH, SPILLS, BLOCK, WAVES, FINDINGS, LIMITS };
@@ -89,11 +121,11 @@ static const struct table_column amd_columns[] = {
     [NAME] = {.title = "kernel"},
     [VGPRS] = {.title = "VGPRs", .unit = UNIT_COUNT},
     [AGPRS] = {.title = "AGPRs", .unit = UNIT_COUNT},
-    [SGPRS] = {.title = "SGPRs", .unit = UNIT_COUNT},
+    [SGPRS] = {.title = "SGPRs", .unit = UNIT_COUNT, .drop = 1},
     [LDS] = {.title = "LDS B", .unit = UNIT_COUNT},
     [SCRATCH] = {.title = "scratch", .unit = UNIT_COUNT},
     [SPILLS] = {.title = "spills", .unit = UNIT_COUNT},
-    [BLOCK] = {.title = "block", .unit = UNIT_COUNT},
+    [BLOCK] = {.title = "block", .unit = UNIT_COUNT, .drop = 2},
     [WAVES] = {.title = "waves", .unit = UNIT_INTENSITY},
     [FINDINGS] = {.title = "findings", .unit = UNIT_COUNT},
     [LIMITS] = {.title = "limited by"},
@@ -152,13 +184,13 @@ static void add_row(struct table *table, struct cell name, const struct inspect_
     cells[LIMITS] = is_known ? cell_text(text_take(&limiters, arena)) : cell_unknown(NULL);
 }
 
-static void add_rows(struct table *table, const struct inspection *inspection, struct arena *arena)
+static void add_rows(struct table *table, const struct inspection *inspection, size_t prefix, struct arena *arena)
 {
     for (size_t o = 0; o < inspection->object_count; o++) {
         const struct inspect_object *object = &inspection->objects[o];
         const size_t first = table->row_count;
         for (size_t k = 0; k < object->kernel_count; k++)
-            add_row(table, name_cell(inspection, object, &object->kernels[k], arena), &object->kernels[k],
+            add_row(table, name_cell(inspection, object, &object->kernels[k], prefix, arena), &object->kernels[k],
                     target_is_nvidia(object->code->target), arena);
         if (inspection->object_count > 1 && table->row_count > first)
             table->rows[first].heading = object->code->target;
@@ -186,8 +218,11 @@ static void one_table(const struct view *view, const struct inspection *list, si
     } else {
         head(view, &list[0]);
     }
+    const size_t prefix = common_prefix(list, count);
+    if (prefix)
+        text = arena_printf(view->arena, "all names begin with %.*s", (int)prefix, list[0].objects[0].kernels[0].name);
     for (size_t k = 0; k < count; k++)
-        add_rows(table, &list[k], view->arena);
+        add_rows(table, &list[k], prefix, view->arena);
     document_table(view->document, NULL, title, table)->text = text;
 }
 
@@ -221,6 +256,7 @@ static struct cell objects_cell(const struct inspection *inspection, struct aren
         {.key = "size_bytes"},
         {.key = "disassembler"},
         {.key = "disassembly_problem"},
+        {.key = "lines_problem"},
         {.key = "kernels_skipped"},
         {.key = "instructions"},
         {.key = "matrix_instructions"},
@@ -236,14 +272,15 @@ static struct cell objects_cell(const struct inspection *inspection, struct aren
             const struct cell kernel = inspect_kernel_cell(&object->kernels[k], arena);
             table_add(kernels, &kernel);
         }
-        table_add(table, (struct cell[]){cell_text(object->code->target), cell_text(object->code->features),
-                                         cell_known(object->code->id), cell_number((double)object->entries),
-                                         cell_number(object->code->abi), cell_number((double)object->code->size_bytes),
-                                         cell_text(object->tool), cell_text(object->isa_problem),
-                                         cell_number((double)object->hidden_count),
-                                         isa ? cell_number((double)isa->instructions) : cell_unknown(NULL),
-                                         isa ? cell_number((double)isa->matrix_instructions) : cell_unknown(NULL),
-                                         cell_table(functions_of(isa, arena)), cell_table(kernels)});
+        table_add(table,
+                  (struct cell[]){cell_text(object->code->target), cell_text(object->code->features),
+                                  cell_known(object->code->id), cell_number((double)object->entries),
+                                  cell_number(object->code->abi), cell_number((double)object->code->size_bytes),
+                                  cell_text(object->tool), cell_text(object->isa_problem),
+                                  cell_text(isa ? isa->lines_problem : NULL), cell_number((double)object->hidden_count),
+                                  isa ? cell_number((double)isa->instructions) : cell_unknown(NULL),
+                                  isa ? cell_number((double)isa->matrix_instructions) : cell_unknown(NULL),
+                                  cell_table(functions_of(isa, arena)), cell_table(kernels)});
     }
     return cell_table(table);
 }

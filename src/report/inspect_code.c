@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "report_internal.h"
+#include "rooftile/file.h"
 #include "rooftile/inspection.h"
 
 enum { MOST_LOOPS = 6 }; /* columns beside the whole kernel's */
@@ -100,16 +101,20 @@ static struct cell loops_cell(const struct isa_kernel *isa, struct arena *arena)
     static const struct table_column columns[] = {
         {.key = "header_address"}, {.key = "first_address"}, {.key = "last_address"}, {.key = "parent"},
         {.key = "depth"},          {.key = "innermost"},     {.key = "own"},          {.key = "inclusive"},
+        {.key = "file"},           {.key = "first_line"},    {.key = "last_line"},
     };
     struct table *loops = TABLE(arena, columns);
     for (size_t k = 0; k < isa->loop_count; k++) {
         const struct isa_loop *loop = &isa->loops[k];
+        const struct isa_lines lines = isa_loop_lines(isa, k);
         table_add(loops, (struct cell[]){inspect_address(loop->header_address, arena),
                                          inspect_address(loop->first_address, arena),
                                          inspect_address(loop->last_address, arena), inspect_loop(loop->parent),
                                          cell_number(loop->depth), cell_bool(loop->is_innermost),
                                          mix_cell(&loop->own, isa->code.wave, arena),
-                                         mix_cell(&loop->inclusive, isa->code.wave, arena)});
+                                         mix_cell(&loop->inclusive, isa->code.wave, arena), cell_text(lines.file),
+                                         lines.file ? cell_number(lines.first) : cell_unknown(NULL),
+                                         lines.file ? cell_number(lines.last) : cell_unknown(NULL)});
     }
     return cell_table(loops);
 }
@@ -306,6 +311,17 @@ static void add_rest(struct text *lines, const struct isa_kernel *isa)
     text_add(lines, known > SHOWN_WORDS ? ", ...\n" : "\n");
 }
 
+/* ", gemm.hip:88 to 120": where its instructions come from. */
+static void add_source(struct text *text, const struct isa_kernel *isa, size_t loop)
+{
+    const struct isa_lines lines = isa_loop_lines(isa, loop);
+    if (!lines.file)
+        return;
+    text_addf(text, ", %s:%u", path_base(lines.file), lines.first);
+    if (lines.last > lines.first)
+        text_addf(text, " to %u", lines.last);
+}
+
 static void add_loops(struct document *document, const struct code_table *code, const struct isa_kernel *isa)
 {
     struct text lines = {0};
@@ -316,6 +332,7 @@ static void add_loops(struct document *document, const struct code_table *code, 
                   (unsigned long long)loop->last_address);
         if (loop->parent != ISA_NO_LOOP)
             text_addf(&lines, ", inside loop %zu", loop->parent + 1);
+        add_source(&lines, isa, code->loops[k]);
         text_add(&lines, "\n");
     }
     if (isa->loop_count + 1 > code->count)

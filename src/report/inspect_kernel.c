@@ -316,6 +316,7 @@ struct cell inspect_kernel_cell(const struct inspect_kernel *kernel, struct aren
         struct cell cell;
     } members[] = {
         {"name", cell_text(code->name)},
+        {"demangled", cell_text(kernel->name)},
         {"symbol", cell_text(code->symbol)},
         {"arguments", cell_table(arguments_of(kernel, arena))},
         {"registers", registers_cell(code, arena)},
@@ -356,7 +357,7 @@ void inspect_kernel(struct document *document, const struct inspect_kernel *kern
     occupancy_lines(facts, kernel, arena);
     line(facts, "arguments", arena_printf(arena, "%zu, %u bytes", code->explicit_count, code->kernarg_bytes));
     document_table(document, NULL,
-                   arena_printf(arena, "kernel %s%s%s", code->name, target ? " for " : "", target ? target : ""),
+                   arena_printf(arena, "kernel %s%s%s", kernel->name, target ? " for " : "", target ? target : ""),
                    facts);
     if (code->explicit_count)
         document_table(document, NULL, NULL, arguments_of(kernel, arena));

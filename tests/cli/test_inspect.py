@@ -217,6 +217,35 @@ def check_assembly(home):
     check_run(done, 0, "inspect hand.co", ["helper, 2 instructions", "1 call or jump through registers not followed", "2 of .long 0xd3ffffff"])
 
 
+def check_names(home):
+    """Names as the source has them, in the filter too; lines where the object has them; damaged DWARF costs no more than these."""
+    source, path = home / "names.hip", home / "names.co"
+    kernel = "template <class T> __attribute__((global)) void tiled_product_of(T *a, int n)\n{\n    for (int i = 0; i < n; i++)\n        a[i] *= a[i + 1];\n}\n"
+    uses = "".join(f"template __attribute__((global)) void tiled_product_of<{name}>({name} *, int);\n" for name in ("float", "double", "int", "char", "long"))
+    source.write_text(kernel + uses)
+    device_only(source, path, "gfx90a", "-g")
+    kernels = {kernel["demangled"]: kernel for kernel in kernels_of(inspect(home, path)).values()}
+    check("void tiled_product_of<float>(float*, int)" in kernels and len(kernels) == 5, f"demangled: {list(kernels)}")
+    for kernel in kernels.values():
+        check(kernel["name"].startswith("_Z") and kernel["symbol"] == kernel["name"] + ".kd", f"the name to load it by: {kernel['name']}")
+        loops = kernel["code"]["loops"]
+        check(loops and all(loop["file"].endswith("names.hip") and 3 <= loop["first_line"] <= loop["last_line"] <= 4 for loop in loops), f"lines: {loops}")
+    one = inspect(home, path, "--filter", "*<double>*")[0]["objects"][0]
+    check([kernel["demangled"] for kernel in one["kernels"]] == ["void tiled_product_of<double>(double*, int)"], "--filter on the demangled name")
+    check_run(run("inspect", path, home=home), 0, "many names", ["all names begin with void tiled_product_of<", "  float>(float*, int) "])
+    check_run(run("inspect", path, "--filter", "*<int>*", "--isa", home=home), 0, "--isa", ["; names.hip:4", ", names.hip:3"])
+    check_run(run("inspect", path, home=home, ROOFTILE_CXXFILT="/nonexistent/cxxfilt"), 0, "without llvm-cxxfilt", "_Z16tiled_product_")
+    whole, count = path.read_bytes(), 0
+    at = whole.index(b"names.hip")
+    for step in range(0, 4000, 400):
+        damaged = bytearray(whole)
+        damaged[at - step:at - step + 24] = b"\xff" * 24
+        (home / "damaged.co").write_bytes(damaged)
+        done = run("inspect", home / "damaged.co", home=home)
+        count += done.returncode in (0, 2)
+    check(count == 10, f"damaged debug information: {count} of 10 ended well")
+
+
 def check_text(home, path):
     """What people read, on a kernel of each sort."""
     done = run("inspect", path, "--filter", "tile", "--block", "256", home=home)
@@ -346,6 +375,7 @@ def main():
             check_metadata(home, path)
             check_instructions(home, path)
         check_assembly(home)
+        check_names(home)
         check_text(home, plain["gfx90a"])
         check_occupancy(home, plain["gfx90a"])
         check_wrapped(home, source, plain)
@@ -353,7 +383,7 @@ def main():
         check_without_disassembler(home, plain["gfx90a"])
         check_refused(home, plain["gfx90a"])
         check_catalog(home)
-        check_schema(home, [*plain.values(), home / "bundle.hipfb", home / "newer.co", home / "hand.co"])
+        check_schema(home, [*plain.values(), home / "bundle.hipfb", home / "newer.co", home / "hand.co", home / "names.co"])
     finish()
 
 

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Mangled C++ names ("_Z4gemmIfEvPT_") as their source has them ("void gemm<float>(float*)").
+ */
+#ifndef ROOFTILE_DEMANGLE_H
+#define ROOFTILE_DEMANGLE_H
+
+#include <stddef.h>
+
+#include "rooftile/arena.h"
+
+/* Replaces those that are mangled, all with one child process: the first there is of ROOFTILE_CXXFILT (then only that),
+ * llvm-cxxfilt where llvm-objdump is looked for, c++filt. Without one, and where it fails, names stay as they are.
+ * Names have no control characters. */
+void demangle(const char **names, size_t count, struct arena *arena);
+
+#endif

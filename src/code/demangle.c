@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * C++ names as people write them, by llvm-cxxfilt, which stands beside llvm-objdump: one child for all names.
+ */
+#include "rooftile/demangle.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "rooftile/spawn.h"
+#include "rooftile/text.h"
+
+#define LIMIT_BYTES ((size_t)64 << 20)
+#define TIMEOUT_MS 20000
+#define LLVM_NEWEST 25u
+#define LLVM_OLDEST 14u
+
+static bool is_mangled(const char *name)
+{
+    return text_starts(name, "_Z");
+}
+
+static const char *find_tool(struct arena *arena)
+{
+    const char *rocm = getenv("ROCM_PATH"), *asked = getenv("ROOFTILE_CXXFILT"), *found = NULL;
+    if (asked && *asked)
+        return spawn_which(arena, asked);
+    if (rocm && *rocm)
+        found = spawn_which(arena, arena_printf(arena, "%s/llvm/bin/llvm-cxxfilt", rocm));
+    for (unsigned llvm = LLVM_NEWEST; llvm >= LLVM_OLDEST && !found; llvm--)
+        found = spawn_which(arena, arena_printf(arena, "llvm-cxxfilt-%u", llvm));
+    static const char *const others[] = {"/opt/rocm/llvm/bin/llvm-cxxfilt", "llvm-cxxfilt", "c++filt"};
+    for (size_t k = 0; k < COUNT_OF(others) && !found; k++)
+        found = spawn_which(arena, others[k]);
+    return found;
+}
+
+/* The answer's lines in the place of the mangled names, if there are as many. */
+static void take_lines(const char **names, size_t count, char *answer)
+{
+    size_t lines = 0, mangled = 0;
+    for (const char *at = answer; *at; at++)
+        lines += *at == '\n';
+    for (size_t k = 0; k < count; k++)
+        mangled += is_mangled(names[k]);
+    if (lines != mangled)
+        return;
+    for (size_t k = 0; k < count; k++) {
+        if (!is_mangled(names[k]))
+            continue;
+        char *end = strchr(answer, '\n');
+        *end = '\0';
+        names[k] = *answer ? answer : names[k];
+        answer = end + 1;
+    }
+}
+
+void demangle(const char **names, size_t count, struct arena *arena)
+{
+    struct text all = {0};
+    struct spawn_result ran = {0};
+    struct err err = {0};
+    for (size_t k = 0; k < count; k++)
+        if (is_mangled(names[k]))
+            text_addf(&all, "%s\n", names[k]);
+    const char *tool = all.length ? find_tool(arena) : NULL;
+    const char *const argv[] = {tool, NULL};
+    if (tool && !spawn_run(&ran, argv, all.data, LIMIT_BYTES, TIMEOUT_MS, arena, &err) && !ran.exit_code)
+        take_lines(names, count, ran.output);
+    text_release(&all);
+}

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Source lines of instructions, from a code object's DWARF by libdw. In a child of our own: DWARF may be hostile, and a
+ * library that fails on it shall take no more than the lines with it.
+ */
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "codeobj_internal.h"
+#include "isa_internal.h"
+#include "rooftile/clock.h"
+#include "rooftile/file.h"
+
+#define LIMIT_SECONDS 20u
+#define LIMIT_BYTES (256u << 20) /* of what the child writes */
+#define PATH_LONGEST 4096u
+#define NS_PER_MS UINT64_C(1000000)
+
+/* What the child writes for each row of a line table; a new file's name follows, the others keep the last one. */
+struct row {
+    uint64_t address;
+    uint32_t line; /* 0: a sequence ends here, or it is not known */
+    uint32_t name_bytes;
+};
+
+/* ---- the child ---- */
+
+static void write_lines(FILE *out, Dwarf_Lines *lines, size_t count)
+{
+    const char *last = NULL;
+    for (size_t k = 0; k < count; k++) {
+        Dwarf_Line *line = dwarf_onesrcline(lines, k);
+        Dwarf_Addr address = 0;
+        int number = 0;
+        bool ends = false;
+        if (!line || dwarf_lineaddr(line, &address) || dwarf_lineno(line, &number) ||
+            dwarf_lineendsequence(line, &ends))
+            continue;
+        const char *name = dwarf_linesrc(line, NULL, NULL);
+        const size_t length = name ? strlen(name) : 0;
+        const bool is_known = !ends && number > 0 && length > 0 && length < PATH_LONGEST;
+        const bool is_new = is_known && (!last || strcmp(last, name) != 0);
+        const struct row row = {address, is_known ? (uint32_t)number : 0, is_new ? (uint32_t)length : 0};
+        fwrite(&row, sizeof(row), 1, out);
+        if (is_new)
+            fwrite(name, 1, length, out);
+        last = is_known ? name : last;
+    }
+}
+
+/* 0: all is written. */
+static int read_dwarf(int fd, const struct codeobj *object)
+{
+    struct err err = {0};
+    Elf *elf = NULL;
+    FILE *out = fdopen(fd, "w");
+    if (!out || elf_open(&elf, (struct bytes){object->bytes, object->size_bytes}, &err))
+        return 1;
+    Dwarf *dwarf = dwarf_begin_elf(elf, DWARF_C_READ, NULL);
+    Dwarf_CU *unit = NULL;
+    Dwarf_Files *files = NULL;
+    Dwarf_Lines *lines = NULL;
+    Dwarf_Off at = 0, next = 0;
+    size_t file_count = 0, line_count = 0;
+    while (dwarf && dwarf_next_lines(dwarf, at, &next, &unit, &files, &file_count, &lines, &line_count) == 0) {
+        write_lines(out, lines, line_count);
+        if (next <= at)
+            break;
+        at = next;
+    }
+    return !dwarf || fflush(out) != 0;
+}
+
+static void limit(int resource, rlim_t most)
+{
+    const struct rlimit limits = {most, most};
+    setrlimit(resource, &limits);
+}
+
+static _Noreturn void child(int fd, const struct codeobj *object)
+{
+    limit(RLIMIT_CPU, LIMIT_SECONDS);
+    limit(RLIMIT_FSIZE, LIMIT_BYTES);
+    limit(RLIMIT_CORE, 0);
+    signal(SIGSEGV, SIG_DFL);
+    signal(SIGABRT, SIG_DFL);
+    signal(SIGBUS, SIG_DFL);
+    _exit(read_dwarf(fd, object));
+}
+
+/* True: it ended by itself, and well. */
+static bool wait_for(pid_t pid)
+{
+    int status = 0;
+    const uint64_t deadline_ns = clock_now_ns() + 2 * LIMIT_SECONDS * 1000 * NS_PER_MS;
+    for (;;) {
+        const pid_t ended = waitpid(pid, &status, WNOHANG);
+        if (ended == pid)
+            return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+        if (ended < 0 && errno != EINTR)
+            return false;
+        if (clock_now_ns() > deadline_ns)
+            kill(pid, SIGKILL);
+        clock_sleep_ns(NS_PER_MS / 2);
+    }
+}
+
+/* ---- what it wrote ---- */
+
+struct place {
+    uint64_t address;
+    size_t number; /* as the table has them */
+    const char *file;
+    uint32_t line;
+};
+
+struct places {
+    struct place *items;
+    size_t count;
+};
+
+static int by_address(const void *a, const void *b)
+{
+    const struct place *x = a, *y = b;
+    if (x->address != y->address)
+        return x->address < y->address ? -1 : 1;
+    if ((x->line > 0) != (y->line > 0)) /* where a sequence ends another may begin */
+        return x->line > 0 ? 1 : -1;
+    return (x->number > y->number) - (x->number < y->number);
+}
+
+static void read_rows(struct places *places, const char *data, size_t size, struct arena *arena)
+{
+    const char *file = NULL;
+    struct err err = {0};
+    for (size_t at = 0; size - at >= sizeof(struct row);) {
+        struct row row;
+        memcpy(&row, data + at, sizeof(row));
+        at += sizeof(row);
+        if (row.name_bytes > size - at)
+            break;
+        if (row.name_bytes && codeobj_string(&file, data + at, row.name_bytes, "a path", arena, &err))
+            file = NULL;
+        at += row.name_bytes;
+        ARENA_PUSH(arena, places->items, places->count,
+                   (struct place){row.address, places->count, row.line ? file : NULL, file ? row.line : 0});
+    }
+    if (places->count)
+        qsort(places->items, places->count, sizeof(*places->items), by_address);
+}
+
+/* The first row at or behind an address. */
+static size_t find_place(const struct places *places, uint64_t address)
+{
+    size_t low = 0, high = places->count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (places->items[middle].address < address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* The first row at a kernel's start is its own; others there may be of what is inlined. */
+static const char *file_at(const struct places *places, uint64_t address)
+{
+    size_t k = find_place(places, address);
+    while (k < places->count && places->items[k].address == address && !places->items[k].file)
+        k++;
+    return k < places->count && places->items[k].address == address ? places->items[k].file : NULL;
+}
+
+static void place(struct isa_kernel *kernel, const struct places *places)
+{
+    size_t next = kernel->instruction_count ? find_place(places, kernel->instructions[0].address) : 0;
+    kernel->file = file_at(places, kernel->code.code_address);
+    for (size_t i = 0; i < kernel->instruction_count; i++) {
+        struct isa_instruction *in = &kernel->instructions[i];
+        while (next < places->count && places->items[next].address <= in->address)
+            next++;
+        in->file = next ? places->items[next - 1].file : NULL;
+        in->line = in->file ? places->items[next - 1].line : 0;
+    }
+}
+
+/* ---- all ---- */
+
+static bool has_lines(const struct codeobj *object)
+{
+    Elf *elf = NULL;
+    Elf_Scn *section = NULL;
+    GElf_Shdr header;
+    struct err err = {0};
+    size_t names = 0;
+    bool found = false;
+    if (elf_open(&elf, (struct bytes){object->bytes, object->size_bytes}, &err))
+        return false;
+    while (!found && !elf_getshdrstrndx(elf, &names) && (section = elf_nextscn(elf, section))) {
+        const char *name = gelf_getshdr(section, &header) ? elf_strptr(elf, names, header.sh_name) : NULL;
+        found = name && strcmp(name, ".debug_line") == 0;
+    }
+    elf_end(elf);
+    return found;
+}
+
+static const char *read_lines(struct places *places, const struct codeobj *object, struct arena *arena)
+{
+    const int fd = memfd_create("rooftile-lines", MFD_CLOEXEC);
+    struct stat info;
+    const char *problem = NULL;
+    if (fd < 0)
+        return "no memory for them";
+    fflush(NULL); /* the child writes nothing of ours */
+    const pid_t pid = fork();
+    if (pid == 0)
+        child(fd, object);
+    if (pid < 0 || !wait_for(pid))
+        problem = "the object's DWARF is damaged, or takes too long to read";
+    const size_t size = !problem && fstat(fd, &info) == 0 && info.st_size > 0 ? (size_t)info.st_size : 0;
+    void *data = size ? mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
+    if (data != MAP_FAILED) {
+        read_rows(places, data, size, arena);
+        munmap(data, size);
+    }
+    close(fd);
+    return problem;
+}
+
+void isa_lines_read(struct isa *isa, const struct codeobj *object, struct arena *arena)
+{
+    struct places places = {0};
+    if (!has_lines(object))
+        return;
+    isa->lines_problem = read_lines(&places, object, arena);
+    for (size_t k = 0; k < isa->kernel_count && places.count; k++)
+        place(&isa->kernels[k], &places);
+}
+
+/* Of a library of headers, which all kernels share. */
+static bool is_shared(const char *path)
+{
+    return text_starts(path, "include/") || strstr(path, "/include/");
+}
+
+/* The file of most of a loop's own instructions, with or without shared ones: a majority wins whatever the order. */
+static const char *common_file(const struct isa_instruction *from, const struct isa_instruction *end, size_t loop,
+                               bool with_shared)
+{
+    const char *file = NULL;
+    size_t votes = 0;
+    for (const struct isa_instruction *in = from; in < end; in++) {
+        if (in->loop != loop || !in->file || (!with_shared && is_shared(in->file)))
+            continue;
+        if (!votes)
+            file = in->file;
+        if (strcmp(in->file, file) == 0)
+            votes++;
+        else
+            votes--;
+    }
+    return file;
+}
+
+static struct isa_lines lines_of(const struct isa_instruction *from, const struct isa_instruction *end, size_t loop,
+                                 const char *file)
+{
+    struct isa_lines lines = {0};
+    for (const struct isa_instruction *in = from; in < end; in++) {
+        if (in->loop != loop || !in->file || strcmp(in->file, file) != 0)
+            continue;
+        lines.first = !lines.file || in->line < lines.first ? in->line : lines.first;
+        lines.last = in->line > lines.last ? in->line : lines.last;
+        lines.file = in->file;
+    }
+    return lines;
+}
+
+struct isa_lines isa_loop_lines(const struct isa_kernel *kernel, size_t loop)
+{
+    const size_t count = kernel->instruction_count;
+    const struct isa_instruction *all = kernel->instructions;
+    const struct isa_instruction *from = all + isa_find(all, count, kernel->loops[loop].first_address);
+    const struct isa_instruction *end = all + isa_find(all, count, kernel->loops[loop].last_address + 1);
+    const struct isa_lines lines = kernel->file ? lines_of(from, end, loop, kernel->file) : (struct isa_lines){0};
+    const char *most = lines.file ? NULL : common_file(from, end, loop, false);
+    if (!lines.file && !most)
+        most = common_file(from, end, loop, true);
+    return most ? lines_of(from, end, loop, most) : lines;
+}
