@@ -23,6 +23,10 @@ template <> struct simt_tile_c_element<uint16_t> {
 #define SIMT_TILE_LAYOUT SIMT_TILE_GFX11
 #define SIMT_TILE_INPUT_LANES 16 /* the other 16 hold copies */
 #define SIMT_TILE_RUN(count, bytes) (count)
+#elif defined(__gfx1250__) || defined(__gfx1251__)
+#define SIMT_TILE_LAYOUT SIMT_TILE_GFX1250
+#define SIMT_TILE_INPUT_LANES 32
+#define SIMT_TILE_RUN(count, bytes) (count)
 #elif defined(__GFX12__)
 #define SIMT_TILE_LAYOUT SIMT_TILE_GFX12
 #define SIMT_TILE_INPUT_LANES 32
@@ -40,11 +44,12 @@ template <class vector_t> struct simt_tile_operand {
     template <class type_t> __device__ operator type_t() const { return __builtin_bit_cast(type_t, value); }
 };
 
-/* The scaled instructions take 32 bytes; narrow types do not fill them. */
+/* The scaled instructions take 32 bytes of each lane, 64 on gfx1250; narrow types do not fill them. */
 typedef int simt_tile_wide_t __attribute__((ext_vector_type(8)));
-template <class vector_t> __device__ static inline simt_tile_wide_t simt_tile_wide(vector_t value)
+typedef int simt_tile_wider_t __attribute__((ext_vector_type(16)));
+template <class wide_t = simt_tile_wide_t, class vector_t> __device__ static inline wide_t simt_tile_wide(vector_t value)
 {
-    simt_tile_wide_t wide = {};
+    wide_t wide = {};
     __builtin_memcpy(&wide, &value, sizeof(value));
     return wide;
 }
@@ -76,6 +81,15 @@ template <int m, int n, int k, class in, class out, int sparse> struct simt_tile
     SIMT_TILE_ROW(32, 32, 64, in, float, 1,                                                                            \
         __builtin_amdgcn_mfma_scale_f32_32x32x64_f8f6f4(                                                               \
             simt_tile_wide(a.value), simt_tile_wide(b.value), c, number, number, 0, 127, 0, 127))
+/* On gfx1250 the instructions have modifiers, all of them off here: the signs of A and B, that of C, what to keep. */
+#define SIMT_TILE_WMMA_MODIFIED_ROW(k, in, out, name)                                                                  \
+    SIMT_TILE_ROW(16, 16, k, in, out, 1, __builtin_amdgcn_wmma_##name(false, a, false, b, 0, c, false, false))
+#define SIMT_TILE_WMMA_BYTES_ROW(k, in, name)                                                                          \
+    SIMT_TILE_ROW(16, 16, k, in, float, 1, __builtin_amdgcn_wmma_f32_16x16x##name(a, b, 0, c, false, false))
+#define SIMT_TILE_WMMA_NARROW_ROW(in, number)                                                                          \
+    SIMT_TILE_ROW(16, 16, 128, in, float, 1,                                                                           \
+        __builtin_amdgcn_wmma_f32_16x16x128_f8f6f4(number, simt_tile_wide<simt_tile_wider_t>(a.value), number,         \
+            simt_tile_wide<simt_tile_wider_t>(b.value), 0, c))
 #define SIMT_TILE_WMMA_ROW(in, name)                                                                                   \
     SIMT_TILE_ROW(16, 16, 16, in, float, 1, __builtin_amdgcn_wmma_f32_16x16x16_##name(a, b, c))
 #define SIMT_TILE_WMMA_WHOLE_ROW(k, in, name)                                                                          \
@@ -193,6 +207,22 @@ SIMT_TILE_SWMMAC_ROW(tile_e4m3, fp8_fp8_w32)
 SIMT_TILE_SWMMAC_ROW(tile_e5m2, bf8_bf8_w32)
 SIMT_TILE_ROW(
     16, 16, 32, tile_i8, int32_t, 2, __builtin_amdgcn_swmmac_i32_16x16x32_iu8_w32(true, a, true, b, c, index, false))
+#endif
+
+#if SIMT_TILE_LAYOUT == SIMT_TILE_GFX1250 && __has_builtin(__builtin_amdgcn_wmma_f32_16x16x32_f16)
+SIMT_TILE_WMMA_MODIFIED_ROW(4, tile_f32, float, f32_16x16x4_f32)
+SIMT_TILE_WMMA_MODIFIED_ROW(32, tile_f16, float, f32_16x16x32_f16)
+SIMT_TILE_WMMA_MODIFIED_ROW(32, tile_bf16, float, f32_16x16x32_bf16)
+SIMT_TILE_WMMA_MODIFIED_ROW(32, tile_f16, tile_f16, f16_16x16x32_f16)
+SIMT_TILE_WMMA_MODIFIED_ROW(32, tile_bf16, tile_bf16, bf16_16x16x32_bf16)
+SIMT_TILE_WMMA_BYTES_ROW(64, tile_e4m3, 64_fp8_fp8)
+SIMT_TILE_WMMA_BYTES_ROW(64, tile_e5m2, 64_bf8_bf8)
+SIMT_TILE_WMMA_BYTES_ROW(128, tile_e4m3, 128_fp8_fp8)
+SIMT_TILE_WMMA_BYTES_ROW(128, tile_e5m2, 128_bf8_bf8)
+SIMT_TILE_ROW(16, 16, 64, tile_i8, int32_t, 1, __builtin_amdgcn_wmma_i32_16x16x64_iu8(true, a, true, b, c, false, false))
+SIMT_TILE_WMMA_NARROW_ROW(tile_e2m3, 2)
+SIMT_TILE_WMMA_NARROW_ROW(tile_e3m2, 3)
+SIMT_TILE_WMMA_NARROW_ROW(tile_e2m1, 4)
 #endif
 
 /* Keeps a WMMA where all lanes are active, see SIMT_HERE. MFMA stays there by itself, and its C may be in AGPRs. */

@@ -14,10 +14,10 @@
 #define SIMT_TILE_LAYOUT SIMT_TILE_MFMA
 #elif TILE_LAYOUT == 0
 #define SIMT_TILE_LAYOUT SIMT_TILE_GFX12
-#elif TILE_LAYOUT == 1 || ((TILE_LAYOUT == 3 || TILE_LAYOUT == 11) && ROOFTILE_WAVE == 32)
+#elif TILE_LAYOUT == 1 || ((TILE_LAYOUT == 3 || TILE_LAYOUT == 11 || TILE_LAYOUT == 1250) && ROOFTILE_WAVE == 32)
 #define SIMT_TILE_LAYOUT TILE_LAYOUT
 #else
-#error "TILE_LAYOUT is 0, 1, or at wave 32 3 or 11"
+#error "TILE_LAYOUT is 0, 1, or at wave 32 3, 11 or 1250"
 #endif
 #if SIMT_TILE_LAYOUT == SIMT_TILE_GFX11
 #define SIMT_TILE_INPUT_LANES 16 /* the other 16 hold copies */
@@ -34,29 +34,29 @@
 
 /* The K of the 16 x 16 instructions, dense and sparse, each of them a bit. MFMA's 32 x 32 have half that K. */
 template <class in, class out> struct simt_tile_depths {
-    static constexpr int mfma = 0, wmma = 0, smfmac = 0, swmmac = 0, nvidia = 0;
+    static constexpr int mfma = 0, wmma = 0, smfmac = 0, swmmac = 0, nvidia = 0, gfx1250 = 0;
 };
-#define SIMT_TILE_ROW(in, out, mfma_depths, wmma_depths, smfmac_depths, swmmac_depths, nvidia_depths)                  \
+#define SIMT_TILE_ROW(in, out, mfma_depths, wmma_depths, smfmac_depths, swmmac_depths, nvidia_depths, gfx1250_depths)  \
     template <> struct simt_tile_depths<in, out> {                                                                     \
         static constexpr int mfma = mfma_depths, wmma = wmma_depths, smfmac = smfmac_depths, swmmac = swmmac_depths,   \
-                             nvidia = nvidia_depths;                                                                   \
+                             nvidia = nvidia_depths, gfx1250 = gfx1250_depths;                                         \
     };
-SIMT_TILE_ROW(tile_f64, double, 4, 0, 0, 0, 4)
-SIMT_TILE_ROW(tile_f32, float, 4, 0, 0, 0, 0)
-SIMT_TILE_ROW(tile_xf32, float, 8, 0, 0, 0, 8)
-SIMT_TILE_ROW(tile_f16, float, 16 | 32, 16, 32 | 64, 32, 16)
-SIMT_TILE_ROW(tile_bf16, float, 8 | 16 | 32, 16, 32 | 64, 32, 16)
-SIMT_TILE_ROW(tile_f16, tile_f16, 0, 16, 0, 0, 16)
-SIMT_TILE_ROW(tile_bf16, tile_bf16, 0, 16, 0, 0, 0)
-SIMT_TILE_ROW(tile_e4m3, float, 32 | 128, 16, 128, 32, 32)
-SIMT_TILE_ROW(tile_e5m2, float, 32 | 128, 16, 128, 32, 32)
-SIMT_TILE_ROW(tile_e4m3fnuz, float, 32, 0, 64, 0, 0)
-SIMT_TILE_ROW(tile_e5m2fnuz, float, 32, 0, 64, 0, 0)
-SIMT_TILE_ROW(tile_e2m3, float, 128, 0, 0, 0, 0)
-SIMT_TILE_ROW(tile_e3m2, float, 128, 0, 0, 0, 0)
-SIMT_TILE_ROW(tile_e2m1, float, 128, 0, 0, 0, 0)
-SIMT_TILE_ROW(tile_i8, int32_t, 16 | 32 | 64, 16, 64 | 128, 32, 32)
-SIMT_TILE_ROW(tile_i4, int32_t, 0, 16 | 32, 0, 0, 64)
+SIMT_TILE_ROW(tile_f64, double, 4, 0, 0, 0, 4, 0)
+SIMT_TILE_ROW(tile_f32, float, 4, 0, 0, 0, 0, 4)
+SIMT_TILE_ROW(tile_xf32, float, 8, 0, 0, 0, 8, 0)
+SIMT_TILE_ROW(tile_f16, float, 16 | 32, 16, 32 | 64, 32, 16, 32)
+SIMT_TILE_ROW(tile_bf16, float, 8 | 16 | 32, 16, 32 | 64, 32, 16, 32)
+SIMT_TILE_ROW(tile_f16, tile_f16, 0, 16, 0, 0, 16, 32)
+SIMT_TILE_ROW(tile_bf16, tile_bf16, 0, 16, 0, 0, 0, 32)
+SIMT_TILE_ROW(tile_e4m3, float, 32 | 128, 16, 128, 32, 32, 64 | 128)
+SIMT_TILE_ROW(tile_e5m2, float, 32 | 128, 16, 128, 32, 32, 64 | 128)
+SIMT_TILE_ROW(tile_e4m3fnuz, float, 32, 0, 64, 0, 0, 0)
+SIMT_TILE_ROW(tile_e5m2fnuz, float, 32, 0, 64, 0, 0, 0)
+SIMT_TILE_ROW(tile_e2m3, float, 128, 0, 0, 0, 0, 128)
+SIMT_TILE_ROW(tile_e3m2, float, 128, 0, 0, 0, 0, 128)
+SIMT_TILE_ROW(tile_e2m1, float, 128, 0, 0, 0, 0, 128)
+SIMT_TILE_ROW(tile_i8, int32_t, 16 | 32 | 64, 16, 64 | 128, 32, 32, 64)
+SIMT_TILE_ROW(tile_i4, int32_t, 0, 16 | 32, 0, 0, 64, 0)
 
 template <int m, int n, int k, class in, class out, int sparse> struct simt_tile_has {
     typedef simt_tile_depths<in, out> depths;
@@ -67,7 +67,12 @@ template <int m, int n, int k, class in, class out, int sparse> struct simt_tile
     static constexpr bool wmma =
         m == 16 && n == 16 && is_power && ((sparse == 2 ? depths::swmmac : depths::wmma) & k) != 0;
     static constexpr bool nvidia = m == 16 && n == 16 && sparse == 1 && depths::nvidia == k;
-    static constexpr bool value = SIMT_TILE_LAYOUT == SIMT_TILE_NVIDIA ? nvidia : ROOFTILE_WAVE == 64 ? mfma : wmma;
+    static constexpr bool gfx1250 =
+        m == 16 && n == 16 && sparse == 1 && is_power && (depths::gfx1250 & k) != 0;
+    static constexpr bool value = SIMT_TILE_LAYOUT == SIMT_TILE_NVIDIA    ? nvidia
+                                  : SIMT_TILE_LAYOUT == SIMT_TILE_GFX1250 ? gfx1250
+                                  : ROOFTILE_WAVE == 64                   ? mfma
+                                                                          : wmma;
 };
 
 /* A fragment as words that wave operations can move. */

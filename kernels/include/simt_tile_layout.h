@@ -3,13 +3,15 @@
  * Which element of A, B and C a lane holds at e, as the hardware has it. Private: the contract is in tile.h.
  *
  * Sources: ROCm/amd_matrix_instruction_calculator. The order of k only has to agree between A and B, that of C is
- * fixed.
+ * fixed. Of gfx1250 the calculator knows nothing: what is here follows LLVM's operand types and how Triton and AMD's
+ * simulator rocjitsu place C, and no hardware has shown it.
  *   MFMA    A: row = lane % M, k = P * (lane / M) + e, with P elements per lane; B likewise
  *           C of f32 and i32: row = 4 * (64 / M) * (e / 4) + 4 * (lane / M) + e % 4, column = lane % M
  *           C of f64: row = 4 * e + lane / 16, column = lane % 16
  *   gfx11   A: row = lane % 16, k = e, in both halves of the wave; C: row = 2 * e + lane / 16, column = lane % 16
  *   gfx12   A: row = lane % 16, k = 2 * R * (e / R) + R * (lane / 16) + e % R, R elements in 8 bytes, at most all
  *           C: row = 8 * (lane / 16) + e, column = lane % 16
+ *   gfx1250 A: row = lane % 16, k = P * (lane / 16) + e, with P elements per lane; C as gfx12
  *   NVIDIA  see simt_tile_nvidia.h
  *   Sparse  A as above, counting what it has; B the same on MFMA, on gfx12 with R the elements of 16 bytes
  *   Packed  k counts bytes. The scaled instructions of gfx950 take a row of bytes in each lane, as MFMA does
@@ -95,7 +97,7 @@ template <class tile_t> __device__ static unsigned simt_tile_c_column(unsigned l
 /* The k of element e, with `count` elements per lane, in runs of `run`. */
 template <class tile_t> __device__ static unsigned simt_tile_k(unsigned lane, unsigned e, unsigned count, unsigned run)
 {
-#if SIMT_TILE_LAYOUT == SIMT_TILE_MFMA
+#if SIMT_TILE_LAYOUT == SIMT_TILE_MFMA || SIMT_TILE_LAYOUT == SIMT_TILE_GFX1250
     return count * (lane / tile_t::m) + e;
 #elif SIMT_TILE_LAYOUT == SIMT_TILE_GFX11
     return e;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Matrix fragments: D = A * B + C by one wave, over the matrix instructions of the target (MFMA of gfx908, gfx90a,
- * gfx94x, gfx950; WMMA of gfx11, gfx12; mma.sync of NVIDIA) and over plain loops on the CPU device. A kernel includes
+ * gfx94x, gfx950; WMMA of gfx11, gfx12, gfx1250; mma.sync of NVIDIA) and over plain loops on the CPU device. A kernel includes
  * it after portable.h.
  *
  *     using F = tile<16, 16, 16, tile_f16, float>;              M, N, K: A is M x K, B is K x N, C and D are M x N
@@ -29,7 +29,7 @@
  *
  * Is there such an instruction?
  *   tile_supported<M, N, K, in, acc>      a constant. The CPU device has all shapes of MFMA at wave 64, those of gfx12
- *                                         at wave 32. Of a tile that is not supported only tile_mma does not compile
+ *                                         or of TILE_LAYOUT at wave 32. Of a tile that is not supported only tile_mma does not compile
  * Manifests ask matrix_k(dtype) and device.matrix_size for the same, and `require` it: see matrix_peak.json.
  *
  * What a lane holds
@@ -86,7 +86,7 @@
  *
  * TILE_LAYOUT, a define, for the CPU device: 0 is MFMA's layout at wave 64 and gfx12's at wave 32; 1 a permuted one, in
  * which A, B and C each have an order of lanes of their own, so that kernels which ignore the coordinates fail; at wave
- * 32 also 11, gfx11's, and 3, NVIDIA's.
+ * 32 also 11, gfx11's, 1250, gfx1250's, and 3, NVIDIA's.
  */
 #ifndef ROOFTILE_TILE_H
 #define ROOFTILE_TILE_H
@@ -163,6 +163,7 @@ template <class element_t, int count> struct simt_tile_vector : simt_vec_of<elem
 #define SIMT_TILE_NVIDIA 3
 #define SIMT_TILE_GFX11 11
 #define SIMT_TILE_GFX12 12
+#define SIMT_TILE_GFX1250 1250
 /* Defines SIMT_TILE_LAYOUT, and simt_tile_has: which instructions there are, and how they are called. */
 #if defined(__AMDGCN__)
 #include "simt_tile_amd.h"

@@ -54,6 +54,10 @@ static const struct occupancy_words nvidia = {"SM", "block", "warp", "register",
     WMMA(12, 32), .matrix_k_f16 = 16, .matrix_k_bf16 = 16, .matrix_k_fp8_ocp = 16, .matrix_k_i8 = 16,                  \
                   .matrix_k_i4 = 32, .matrix_k_sparse_f16 = 32, .matrix_k_sparse_i8 = 32,                              \
                   .matrix_k_sparse_fp8_ocp = 32, .matrix_k_f16_sums = 16, .matrix_k_bf16_sums = 16
+/* No sparse ones: how A lies there is documented nowhere. */
+#define GFX1250_MATRIX                                                                                                 \
+    WMMA(1250, 32), .matrix_k_f32 = 4, .matrix_k_f16 = 32, .matrix_k_bf16 = 32, .matrix_k_fp8_ocp = 128,               \
+                    .matrix_k_mx = 128, .matrix_k_i8 = 64, .matrix_k_f16_sums = 32, .matrix_k_bf16_sums = 32
 
 /* Rates. Vector units: AMD's instruction set manuals and white papers (CDNA: 64 lanes, from gfx90a on packed pairs of
  * f32; RDNA: two SIMDs of 32 lanes, from gfx11 on in pairs), the throughput table of the CUDA C++ Programming Guide.
@@ -112,12 +116,12 @@ static const struct target_family families[] = {
     {{"gfx1102 gfx1103 gfx1150 gfx1152 gfx1153", RDNA_CU(1024, 16, 16)}, {GFX11_MATRIX, GFX11_VECTOR}},
     {{"gfx1100 gfx1101 gfx1151", RDNA_CU(1536, 24, 16)}, {GFX11_MATRIX, GFX11_VECTOR}},
     {{"gfx1200 gfx1201", RDNA_CU(1536, 24, 16)}, {GFX12_MATRIX, .fp8_ocp = 1, GFX12_VECTOR}},
-    /* What AMD calls a CU here has the four SIMDs of a WGP, and no mode. tile.h has none of its matrix instructions. */
+    /* What AMD calls a CU here has the four SIMDs of a WGP, and no mode. */
     {{"gfx1250 gfx1251", .words = &amd, .wave = 32, .simds_cu = 4, .vgpr_file = 1024, .vgpr_granule = 16,
       .vgpr_encoding = 16, .vgprs_max = 1024, .waves = 16, .waves_llvm = 16, .lds_cu = 320 * KIB, .lds_max = 320 * KIB,
       .lds_granule = 2048, .barriers_cu = 16},
-     {AMD_VECTOR, .i8_dot = 1, .i4_dot = 1, .packed_f32 = 1, .permlane16 = 1, CDNA_ATOMICS, .atomic_max_f32 = 1,
-      .atomic_add_lds_f16 = 1}},
+     {GFX1250_MATRIX, .fp8_ocp = 1, AMD_VECTOR, .i8_dot = 1, .i4_dot = 1, .packed_f32 = 1, .permlane16 = 1,
+      CDNA_ATOMICS, .atomic_max_f32 = 1, .atomic_add_lds_f16 = 1}},
     {{"sm_80", NVIDIA_SM(16, 164, 32)}, {MMA_SYNC, .matrix_k_i4 = 64, NVIDIA_VECTOR(16)}},
     {{"sm_86", NVIDIA_SM(12, 100, 16)}, {MMA_SYNC, .matrix_k_i4 = 64, NVIDIA_VECTOR(16)}},
     {{"sm_87", NVIDIA_SM(12, 164, 16)}, {MMA_SYNC, .matrix_k_i4 = 64, NVIDIA_VECTOR(16)}},
@@ -142,12 +146,13 @@ static const struct target_family families[] = {
 };
 
 /* The CPU device runs fragments by loops (kernels/include/simt_tile_cpu.h): in waves of 64 all shapes of MFMA, in waves
- * of 32 those of gfx12, or by the parameter `layout` those of gfx11 or NVIDIA. */
-static const struct target_facts cpu_wave64 = {GFX94_MATRIX, .matrix_k_fp8_ocp = 32, .matrix_k_mx = 128, CPU_VECTOR};
+ * of 32 those of gfx12, or by the parameter `layout` those of gfx11, gfx1250 or NVIDIA. */
+static const struct target_facts cpu_wave64 = {GFX94_MATRIX, .matrix_k_fp8_ocp = 128, .matrix_k_mx = 128, CPU_VECTOR};
 static const struct target_facts cpu_wave32[] = {
     {GFX12_MATRIX, CPU_VECTOR},
     {GFX11_MATRIX, CPU_VECTOR},
     {MMA_SYNC, .matrix_k_fp8_ocp = 32, CPU_VECTOR},
+    {GFX1250_MATRIX, CPU_VECTOR},
 };
 
 const struct target_family *target_family_added;
