@@ -47,7 +47,8 @@ template <class vector_t> struct simt_tile_operand {
 /* The scaled instructions take 32 bytes of each lane, 64 on gfx1250; narrow types do not fill them. */
 typedef int simt_tile_wide_t __attribute__((ext_vector_type(8)));
 typedef int simt_tile_wider_t __attribute__((ext_vector_type(16)));
-template <class wide_t = simt_tile_wide_t, class vector_t> __device__ static inline wide_t simt_tile_wide(vector_t value)
+template <class wide_t = simt_tile_wide_t, class vector_t>
+__device__ static inline wide_t simt_tile_wide(vector_t value)
 {
     wide_t wide = {};
     __builtin_memcpy(&wide, &value, sizeof(value));
@@ -219,7 +220,8 @@ SIMT_TILE_WMMA_BYTES_ROW(64, tile_e4m3, 64_fp8_fp8)
 SIMT_TILE_WMMA_BYTES_ROW(64, tile_e5m2, 64_bf8_bf8)
 SIMT_TILE_WMMA_BYTES_ROW(128, tile_e4m3, 128_fp8_fp8)
 SIMT_TILE_WMMA_BYTES_ROW(128, tile_e5m2, 128_bf8_bf8)
-SIMT_TILE_ROW(16, 16, 64, tile_i8, int32_t, 1, __builtin_amdgcn_wmma_i32_16x16x64_iu8(true, a, true, b, c, false, false))
+SIMT_TILE_ROW(
+    16, 16, 64, tile_i8, int32_t, 1, __builtin_amdgcn_wmma_i32_16x16x64_iu8(true, a, true, b, c, false, false))
 SIMT_TILE_WMMA_NARROW_ROW(tile_e2m3, 2)
 SIMT_TILE_WMMA_NARROW_ROW(tile_e3m2, 3)
 SIMT_TILE_WMMA_NARROW_ROW(tile_e2m1, 4)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Matrix fragments: D = A * B + C by one wave, over the matrix instructions of the target (MFMA of gfx908, gfx90a,
- * gfx94x, gfx950; WMMA of gfx11, gfx12, gfx1250; mma.sync of NVIDIA) and over plain loops on the CPU device. A kernel includes
- * it after portable.h.
+ * gfx94x, gfx950; WMMA of gfx11, gfx12, gfx1250; mma.sync of NVIDIA) and over plain loops on the CPU device. A kernel
+ * includes it after portable.h.
  *
  *     using F = tile<16, 16, 16, tile_f16, float>;              M, N, K: A is M x K, B is K x N, C and D are M x N
  *     F::c_t c = tile_fill<F>(0);
@@ -29,7 +29,8 @@
  *
  * Is there such an instruction?
  *   tile_supported<M, N, K, in, acc>      a constant. The CPU device has all shapes of MFMA at wave 64, those of gfx12
- *                                         or of TILE_LAYOUT at wave 32. Of a tile that is not supported only tile_mma does not compile
+ *                                         or of TILE_LAYOUT at wave 32. Of a tile that is not supported only tile_mma
+ *                                         does not compile
  * Manifests ask matrix_k(dtype) and device.matrix_size for the same, and `require` it: see matrix_peak.json.
  *
  * What a lane holds
