@@ -142,9 +142,10 @@ static void the_cpu_plays_layouts(void **state)
     assert_true(target_cpu_facts(64, &count)->matrix_lanes == 64);
     assert_int_equal(count, 1);
     const struct target_facts *rows = target_cpu_facts(32, &count);
-    assert_int_equal(count, 3);
+    assert_int_equal(count, 4);
     assert_true(rows[0].matrix_layout == 12 && rows[1].matrix_layout == 11 && rows[2].matrix_layout == 3);
     assert_true(rows[2].matrix_rows == 2 && rows[1].matrix_holders == 16 && rows[0].cpu == 1);
+    assert_true(rows[3].matrix_layout == 1250 && rows[3].matrix_k_f16 == 32 && rows[3].matrix_k_mx == 128);
 }
 
 static void an_added_row_comes_first(void **state)
