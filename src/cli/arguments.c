@@ -3,6 +3,7 @@
  * What the words on a command line are meant to be: kernels and suites, targets, and where a word is none of what is
  * wanted, what to write instead.
  */
+#include <dirent.h>
 #include <string.h>
 
 #include "rooftile/file.h"
@@ -22,8 +23,11 @@ static const struct kind {
     {"result", "a result", "'rooftile report ", "' shows it", false},
     {"machine", "a machine file", "give it with --machine ", "", false},
     {"source", "a kernel's source", "give its manifest, ", ".json", true},
-    {"object", "compiled code", "'rooftile inspect ",
-     "' shows it; a manifest with \"image\" runs it (kernels/README.md)", false},
+    {"object", "compiled code", "no manifest beside it has it as \"image\"; 'rooftile inspect ",
+     " --manifest -o NAME.json' writes the beginning of one, which 'rooftile run NAME.json' then measures "
+     "(kernels/README.md)",
+     false},
+    {"triton", "Triton's facts about a kernel", "'rooftile inspect ", ".hsaco --manifest' reads them", true},
     {"folder", "a folder", "name a kernel or suite in it, with --kernels ", "", false},
 };
 
@@ -76,9 +80,48 @@ static enum status add_manifest(struct session *session, const char *path, struc
     return add_kernel(session, name);
 }
 
+static bool has_image(const char *manifest, const char *base, struct arena *arena)
+{
+    const cJSON *root = NULL;
+    const char *image = NULL;
+    struct err ignored = {0};
+    return !json_read(&root, manifest, arena, &ignored) && cJSON_IsObject(json_member(root, "code")) &&
+           !json_get_string(&image, json_member(root, "code"), "image", JSON_REQUIRED, &ignored) &&
+           !strcmp(path_base(image), base);
+}
+
+/* Code that others compiled is what its manifest says: the kernel's name where one manifest beside it has it as image.
+ */
+static enum status add_image(struct session *session, const char *path, struct err *err)
+{
+    struct arena *arena = session->arena;
+    const char *dir = path_dir(arena, path), *manifest = NULL;
+    DIR *folder = opendir(dir);
+    size_t found = 0;
+    for (const struct dirent *file; folder && (file = readdir(folder));)
+        if (text_ends(file->d_name, ".json") &&
+            has_image(path_join(arena, dir, file->d_name), path_base(path), arena)) {
+            manifest = path_join(arena, dir, file->d_name);
+            found++;
+        }
+    if (folder)
+        closedir(folder);
+    if (found == 1)
+        return add_manifest(session, manifest, err);
+    if (found)
+        return err_set(err, ERR_USAGE, "%zu manifests in %s have %s as their image: name one of them", found, dir,
+                       path_base(path));
+    err->status = ERR_USAGE;
+    return argument_explain(err, path, "a kernel or suite", arena);
+}
+
 enum status argument_add(struct session *session, const char *word, const struct measure_options *base, struct err *err)
 {
     const char *path = word;
+    const char *kind =
+        strchr(word, '.') && !text_ends(word, ".json") ? catalog_file_kind(word, NULL, session->arena) : NULL;
+    if (kind && !strcmp(kind, "object"))
+        return add_image(session, word, err);
     if (!strchr(word, '/') && !text_ends(word, ".json") && strcmp(word, "-") != 0) {
         path = session_config(session->arena, "", arena_printf(session->arena, "%s.json", word));
         if (!file_exists(path))

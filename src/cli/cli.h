@@ -82,6 +82,7 @@ struct cli_options {
     bool isa, ir;       /* --isa, --ir: the disassembly, the LLVM IR */
     const char *truth;  /* --truth FILE */
     const char *models; /* --models FILE */
+    bool manifest;   /* --manifest: the beginning of one */
     bool help;          /* -h, --help: answered before the command runs */
     enum color_mode color;
     enum { PROGRESS_AUTO, PROGRESS_ALWAYS, PROGRESS_NEVER } progress;

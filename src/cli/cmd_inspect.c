@@ -6,6 +6,7 @@
 #include "rooftile/launch_fit.h"
 #include "rooftile/targets.h"
 #include "session.h"
+#include "skeleton.h"
 
 #define FALLBACK_ARCH "gfx942"
 
@@ -205,6 +206,78 @@ static enum status inspect_argument(struct inspections *found, const char *argum
     return STATUS_OK;
 }
 
+/* ---- --manifest ---- */
+
+static bool is_wanted(const char *name, const struct cli_options *options)
+{
+    bool wanted = !options->filter_count;
+    for (size_t k = 0; k < options->filter_count; k++)
+        wanted = wanted || text_matches(name, options->filters[k]);
+    return wanted;
+}
+
+/* The one kernel that is asked for; the same in objects for several targets counts once. */
+static enum status choose_kernel(const struct codeobj_kernel **found, const struct codeobj_file *file,
+                                 const struct cli_options *options, struct err *err)
+{
+    struct text others = {0};
+    size_t count = 0;
+    for (size_t o = 0; o < file->count; o++)
+        for (size_t k = 0; k < file->objects[o].kernel_count; k++) {
+            const struct codeobj_kernel *kernel = &file->objects[o].kernels[k];
+            const struct codeobj *first = NULL;
+            if (!is_wanted(kernel->name, options) || codeobj_find_kernel(&first, file, kernel->name) != kernel)
+                continue;
+            *found = kernel;
+            if (++count <= 4)
+                text_addf(&others, "%s'%s'", count > 1 ? ", " : "", kernel->name);
+        }
+    if (count == 1)
+        err->status = STATUS_OK;
+    else if (count)
+        err_set(err, ERR_USAGE, "%s has %zu kernels, a manifest is for one: choose it with --filter: %s%s", file->path,
+                count, others.data, count > 4 ? " ..." : "");
+    else
+        err_set(err, ERR_USAGE, "%s has no kernel that --filter matches", file->path);
+    text_release(&others);
+    return err->status;
+}
+
+/* The code object as a manifest at `out` names it: relative to its folder. */
+static const char *image_from(const char *path, const char *out, struct arena *arena)
+{
+    const char *there = out && strcmp(out, "-") != 0 ? path_dir(arena, out) : ".";
+    const char *here = path_dir(arena, path);
+    if (!strcmp(there, "."))
+        return path;
+    const char *real_there = path_real(arena, there), *real_here = path_real(arena, here);
+    if (real_there && real_here && !strcmp(real_there, real_here))
+        return path_base(path);
+    return real_here ? path_join(arena, real_here, path_base(path)) : path;
+}
+
+static enum status write_manifest(const struct cli_options *options, struct arena *arena, struct err *err)
+{
+    const char *path = options->args[0];
+    const struct codeobj_file *file = NULL;
+    const struct codeobj_kernel *kernel = NULL;
+    struct text text = {0};
+    if (options->arg_count != 1 || !is_path(path))
+        return err_set(err, ERR_USAGE, "--manifest is for one FILE of code that others compiled%s",
+                       options->arg_count == 1 ? ": kernels of 'rooftile list' have their manifests" : "");
+    if (codeobj_read(&file, path, arena, err))
+        return argument_explain(err, path, "compiled code", arena);
+    enum status status = choose_kernel(&kernel, file, options, err);
+    if (status)
+        return status;
+    text_addf(&text, "%s\n", skeleton_write(image_from(path, options->out, arena), path, kernel, arena));
+    status = cli_write(options->out, &text, err);
+    text_release(&text);
+    if (!status && options->out && strcmp(options->out, "-") != 0)
+        log_info("fill in what its comments ask for, then: rooftile run %s", options->out);
+    return status;
+}
+
 enum status cmd_inspect(struct call *call, struct err *err)
 {
     const struct cli_options *options = call->options;
@@ -216,6 +289,8 @@ enum status cmd_inspect(struct call *call, struct err *err)
     struct document document = {.arena = call->arena};
     struct inspections found = {0};
     enum status status = STATUS_OK;
+    if (options->manifest)
+        return write_manifest(options, call->arena, err);
     for (size_t k = 0; k < options->arg_count && !status; k++)
         status = inspect_argument(&found, options->args[k], options, call->arena, err);
     if (status)

@@ -144,11 +144,13 @@ const struct command commands[] = {
     {.name = "inspect",
      .args = "KERNEL|FILE...",
      .summary = "show registers, occupancy and instructions of kernels",
-     .examples = "  rooftile inspect gemm_buffered --arch gfx942   compiled for it, no GPU needed\n"
-                 "  rooftile inspect gemm_buffered --arch gfx90a --set dtype=f64 --isa\n"
-                 "  rooftile inspect my_kernel.hsaco          anybody's code object or bundle\n"
-                 "  rooftile inspect ./app --filter '*gemm*'  kernels inside a HIP program\n"
-                 "  rooftile inspect my.co --block 256 --json -   for programs\n",
+     .examples =
+         "  rooftile inspect gemm_buffered --arch gfx942   compiled for it, no GPU needed\n"
+         "  rooftile inspect gemm_buffered --arch gfx90a --set dtype=f64 --isa\n"
+         "  rooftile inspect my_kernel.hsaco          anybody's code object or bundle\n"
+         "  rooftile inspect ./app --filter '*gemm*'  kernels inside a HIP program\n"
+         "  rooftile inspect my.co --block 256 --json -   for programs\n"
+         "  rooftile inspect my_kernel.hsaco --manifest -o my_kernel.json   so that 'rooftile run' can launch it\n",
      .details =
          "A FILE is a code object (.co, .hsaco), an offload bundle, compressed or not, or an executable or library "
          "with such bundles inside. Neither GPU nor ROCm is needed. Without --arch a KERNEL is compiled for the AMD "
@@ -157,7 +159,7 @@ const struct command commands[] = {
          "kernel is launched. Instructions are read from llvm-objdump and counted once each, whatever the branches "
          "do; the column of a loop is one pass through it.\n"
          "Findings never change the exit code.",
-     .options = "arch set filter block isa ir out json " COMPILING,
+     .options = "arch set filter block isa ir manifest out json " COMPILING,
      .min_args = 1,
      .max_args = ANY_NUMBER,
      .run = cmd_inspect},

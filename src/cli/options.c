@@ -125,6 +125,7 @@ const struct option_row option_rows[] = {
     VALUE("models", STRING, "FILE", models,
           "constants of the models by description (default: configs/models/described.json)", .complete = COMPLETE_FILE),
     FLAG("isa", isa, "print the disassembly, annotated"),
+    FLAG("manifest", manifest, "write the beginning of a manifest for the kernel of a FILE, to be filled in and run"),
     FLAG("ir", ir, "print the LLVM IR that the compiler makes of the source"),
     FLAG("names", names, "names only, one per line"),
     FLAG("params", params, "what --set may say of the kernels, one per line"),

@@ -40,8 +40,9 @@ static const char *kind_by_keys(const cJSON *root)
 {
     static const struct {
         const char *key, *kind;
-    } keys[] = {{"cases", "suite"},    {"code", "kernel"},  {"launch", "kernel"},  {"extends", "kernel"},
-                {"buffers", "kernel"}, {"steps", "kernel"}, {"levels", "machine"}, {"facts", "machine"}};
+    } keys[] = {{"cases", "suite"},    {"code", "kernel"},    {"launch", "kernel"},
+                {"extends", "kernel"}, {"buffers", "kernel"}, {"steps", "kernel"},
+                {"levels", "machine"}, {"facts", "machine"},  {"num_warps", "triton"}};
     for (size_t k = 0; k < sizeof(keys) / sizeof(*keys); k++)
         if (json_member(root, keys[k].key))
             return keys[k].kind;

@@ -42,7 +42,7 @@ scale:
 def blocks():
     """The files that the README shows: an indented block behind a line `name`."""
     text = (ROOT / "kernels/README.md").read_text()
-    found = re.findall(r"^`([\w.]+)`\n\n((?:    .*\n|\n)+)", text, re.M)
+    found = re.findall(r"^ *`([\w.]+)`\n\n((?:    .*\n|\n)+)", text, re.M)
     return {name: re.sub(r"^    ", "", block, flags=re.M).rstrip("\n") + "\n" for name, block in found}
 
 
@@ -87,6 +87,58 @@ def readme_steps(home):
     for command in ("plan", "run"):
         check_run(run(command, "scale", "--kernels", ".", "--device", "sim:mi300x", home=home), 3, f"{command} for another target",
                   stdout="scale.hsaco is for gfx1100, this device is gfx942")
+
+
+TTIR = """module {
+  tt.func public @my_kernel(%q: !tt.ptr<f16> {tt.divisibility = 16 : i32} loc("q"(#loc)), %out: !tt.ptr<bf16> loc("out"(#loc)),
+                            %n: i32 {tt.divisibility = 16 : i32} loc("n"(#loc))) attributes {noinline = false} {
+    %0 = tt.get_program_id x : i32
+"""
+
+
+def triton(home):
+    """The README's Triton example as it stands, and the manifest that is made of what Triton writes."""
+    (home / "k").mkdir()
+    (home / "k/flash.json").write_text(blocks()["flash.json"])
+    facts = {"name": "my_kernel", "num_warps": 4, "shared": 65536, "target": {"backend": "hip", "arch": "gfx942", "warp_size": 64},
+             "global_scratch_size": 0, "profile_scratch_size": 0}
+    for depth in (64, 128):
+        code = code_object("gfx942", "my_kernel", "pointer", "pointer", 4, "pointer", "pointer", **{".max_flat_workgroup_size": 256})
+        (home / f"k/flash_{depth}.hsaco").write_bytes(code)
+        (home / f"k/flash_{depth}.json").write_text(json.dumps(facts))
+        (home / f"k/flash_{depth}.ttir").write_text(TTIR)
+    check_run(run("check", "flash", "--kernels", "k", "--arch", "gfx942", home=home, **CLANG), 0, "check flash",
+              stdout=["0 broken", "1 kernel compared with code for gfx942, images as they are: none differs"])
+    check_run(run("plan", "flash", "--kernels", "k", "--set", "D=64,128", "--device", "sim:mi300x", home=home), 0, "plan flash", stdout="2 ready")
+    (home / "k/store.co").write_bytes(code_object("gfx942", "store", "pointer", 4, **{".max_flat_workgroup_size": 64}))
+    (home / "k/store.json").write_text(json.dumps({key: value for key, value in STORE.items() if key != "check"}))
+    check_run(run_fake(home, "libfake_hip.so"), 0, "an image that nothing verifies")
+    case = load(home / "r.json")["cases"][0]
+    check((case["status"], case["verification"]["reason"]) == ("ok", "the manifest has nothing to check"), f"{case['status']} {case['verification']}")
+    made = home / "k/made.json"
+    check_run(run("inspect", "k/flash_64.hsaco", "--manifest", "-o", str(made), home=home), 0, "inspect --manifest", stderr="rooftile run")
+    manifest = load(made)
+    types = {name: buffer["type"] for name, buffer in manifest["buffers"].items()}
+    check(manifest["code"] == {"image": "flash_64.hsaco", "symbol": "my_kernel"} and types == {"q": "f16", "out": "bf16"} and
+          manifest["launch"]["shared"] == 65536 and manifest["params"]["block"] == 256, f"made: {manifest}")
+    check(manifest["launch"]["args"] == ["q", "out", {"value": "n", "type": "i32"}, None, None], f"made: {manifest['launch']['args']}")
+
+
+def objects_on_the_command_line(home):
+    """A code object is what the one manifest beside it says; else what to write, which can be planned as it stands."""
+    (home / "big.hsaco").write_bytes(code_object("gfx942", "big", "pointer", 8, 4, **{".max_flat_workgroup_size": 64}))
+    (home / "two.hsaco").write_bytes(code_object("gfx942", "a", "pointer"))
+    check_run(run("run", "big.hsaco", "--device", "sim:mi300x", home=home), 2, "without a manifest", stderr="'rooftile inspect big.hsaco --manifest -o NAME.json'")
+    written = run("inspect", "big.hsaco", "--manifest", home=home)
+    (home / "mine.json").write_text(written.stdout)
+    for words in (["mine.json"], ["big.hsaco"], ["./big.hsaco"], [str(home / "big.hsaco")]):
+        check_run(run("plan", *words, "--device", "sim:mi300x", home=home), 0, f"plan {words}", stdout="1 case (1 ready)")
+    check_run(run("check", "big", "--kernels", ".", "--arch", "gfx942", home=home, **CLANG), 0, "the arguments fit", stdout="none differs")
+    (home / "other.json").write_text(written.stdout.replace('"big"', '"other"'))
+    check_run(run("run", "big.hsaco", home=home), 2, "two manifests", stderr="2 manifests in . have big.hsaco as their image: name one of them")
+    check_run(run("inspect", "gemm_buffered", "--manifest", home=home), 2, "of the catalog", stderr="have their manifests")
+    check_run(run("inspect", "mine.json", "--manifest", home=home), 2, "no code", stderr="is for one FILE")
+    check_run(run("inspect", "two.hsaco", "--manifest", "--filter", "b", home=home), 2, "no such kernel", stderr="has no kernel that --filter matches")
 
 
 def launch(**more):
@@ -168,7 +220,7 @@ def shipped_kernels(home):
 
 
 if __name__ == "__main__":
-    for test in (wrong_manifests, facts_in_results, shipped_kernels) + ((readme_steps,) if assembler() else ()):
+    for test in (wrong_manifests, facts_in_results, triton, objects_on_the_command_line, shipped_kernels) + ((readme_steps,) if assembler() else ()):
         with scratch() as folder:
             test(pathlib.Path(folder))
     finish()
