@@ -150,7 +150,7 @@ const struct command commands[] = {
          "  rooftile inspect my_kernel.hsaco          anybody's code object or bundle\n"
          "  rooftile inspect ./app --filter '*gemm*'  kernels inside a HIP program\n"
          "  rooftile inspect my.co --block 256 --json -   for programs\n"
-         "  rooftile inspect my_kernel.hsaco --manifest -o my_kernel.json   so that 'rooftile run' can launch it\n",
+         "  rooftile inspect x.hsaco --manifest -o x.json   for 'rooftile run'\n",
      .details =
          "A FILE is a code object (.co, .hsaco), an offload bundle, compressed or not, or an executable or library "
          "with such bundles inside. Neither GPU nor ROCm is needed. Without --arch a KERNEL is compiled for the AMD "
