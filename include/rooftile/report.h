@@ -80,4 +80,13 @@ void model_error_document(struct document *document, const struct truth *truth, 
 void model_error_rows(struct text *out, const struct truth *truth, const struct truth_guess *raw,
                       const struct truth_guess *calibrated, struct arena *arena);
 
+/* Two builds of kernels (rooftile/codediff.h): the kernels that changed with their causes, then each figure's totals,
+ * helped and hurt, and the worst. */
+struct codediff;
+struct codediff_look {
+    bool isa;     /* the disassembly of what was hurt, side by side */
+    bool verbose; /* every kernel that changed with all its figures, not only those that were hurt */
+};
+void codediff_document(struct document *document, const struct codediff *diff, const struct codediff_look *look);
+
 #endif

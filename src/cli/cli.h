@@ -82,7 +82,8 @@ struct cli_options {
     bool isa, ir;       /* --isa, --ir: the disassembly, the LLVM IR */
     const char *truth;  /* --truth FILE */
     const char *models; /* --models FILE */
-    bool manifest;   /* --manifest: the beginning of one */
+    bool manifest;      /* --manifest: the beginning of one */
+    const char *pin;    /* --pin FILE: accepted figures */
     bool help;          /* -h, --help: answered before the command runs */
     enum color_mode color;
     enum { PROGRESS_AUTO, PROGRESS_ALWAYS, PROGRESS_NEVER } progress;
@@ -167,6 +168,9 @@ const struct command *command_find(const char *name); /* NULL: unknown */
 
 command_function cmd_run, cmd_plan, cmd_build, cmd_check, cmd_roofline, cmd_list, cmd_devices, cmd_inspect, cmd_merge,
     cmd_report, cmd_schema, cmd_history, cmd_aa, cmd_compare, cmd_completion, cmd_checkup, cmd_man, cmd_model_error;
+command_function cmd_run, cmd_plan, cmd_build, cmd_check, cmd_roofline, cmd_list, cmd_devices, cmd_inspect,
+    cmd_codediff, cmd_merge, cmd_report, cmd_schema, cmd_history, cmd_aa, cmd_compare, cmd_completion, cmd_checkup,
+    cmd_man;
 
 /* The whole program: finds the command, parses its options, runs it; returns the exit code. */
 int cli_main(int argc, char **argv);

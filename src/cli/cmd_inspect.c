@@ -1,178 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
+#include "inspections.h"
 #include "rooftile/file.h"
-#include "rooftile/inspection.h"
-#include "rooftile/launch_fit.h"
-#include "rooftile/targets.h"
-#include "session.h"
+#include "rooftile/text.h"
 #include "skeleton.h"
-
-#define FALLBACK_ARCH "gfx942"
-
-/* What was found so far; grows. */
-struct inspections {
-    struct inspection *items;
-    size_t count;
-};
-
-/* ---- the target ---- */
-
-/* Without --arch: the GPU here, else a well-known one that a compiler here knows. */
-static enum status default_arch(const char **arch, const struct cli_options *options, struct arena *arena,
-                                struct err *err)
-{
-    struct session session = {.options = options, .arena = arena};
-    const struct build_target target = {.kind = BUILD_AMD, .arch = FALLBACK_ARCH, .wave = 64};
-    struct compiler compiler;
-    if (!session_go(&session, SESSION_DEVICE, err) &&
-        (text_starts(session.info.arch, "gfx") || target_is_nvidia(session.info.arch))) {
-        *arch = arena_strdup(arena, session.info.arch);
-        return STATUS_OK;
-    }
-    *arch = FALLBACK_ARCH;
-    enum status status = build_find_compiler(&compiler, &target, 0, arena, err);
-    return status ? err_within(err, "there is no AMD device here; --arch names a target, such as gfx90a") : STATUS_OK;
-}
-
-/* ---- the code of the plan ---- */
-
-struct launches {
-    struct inspect_launch *items;
-    size_t count;
-};
-
-static void add_launch(struct launches *launches, const struct resolved *resolved, const struct resolved_launch *launch,
-                       struct arena *arena)
-{
-    const struct manifest_launch *spec = launch->spec;
-    const char **names = arena_array(arena, spec->arg_count + 1, sizeof(*names));
-    for (size_t k = 0; k < spec->arg_count; k++)
-        names[k] = launch_arg_name(resolved->manifest, &spec->args[k]);
-    ARENA_PUSH(arena, launches->items, launches->count,
-               (struct inspect_launch){.symbol = launch->symbol,
-                                       .block = launch->block[0] * launch->block[1] * launch->block[2],
-                                       .lds_bytes = launch->lds_bytes,
-                                       .arg_names = names,
-                                       .arg_count = spec->arg_count});
-}
-
-static void collect(struct launches *launches, const struct resolved *resolved, const struct resolved_step *steps,
-                    size_t count, size_t code, struct arena *arena)
-{
-    for (size_t k = 0; k < count; k++) {
-        collect(launches, resolved, steps[k].steps, steps[k].step_count, code, arena);
-        if (steps[k].kind == STEP_LAUNCH && steps[k].launch.code == code)
-            add_launch(launches, resolved, &steps[k].launch, arena);
-    }
-}
-
-/* The first case that launches the code. */
-static const struct plan_case *user_of(struct launches *launches, const struct plan *plan, size_t code,
-                                       struct arena *arena)
-{
-    for (size_t k = 0; k < plan->count; k++) {
-        const struct resolved *resolved = &plan->cases[k].resolved;
-        if (plan->cases[k].state != PLAN_READY)
-            continue;
-        collect(launches, resolved, resolved->setup, resolved->setup_count, code, arena);
-        collect(launches, resolved, resolved->steps, resolved->step_count, code, arena);
-        if (launches->count)
-            return &plan->cases[k];
-    }
-    return NULL;
-}
-
-static enum status inspect_build(struct inspection *inspection, struct session *session, size_t code,
-                                 const struct build_result *result, struct err *err)
-{
-    const struct build_request *request = &session->plan->codes[code];
-    struct launches launches = {0};
-    const struct plan_case *user = user_of(&launches, session->plan, code, session->arena);
-    const struct inspect_choice choice = {
-        .block = session->options->block, .launches = launches.items, .launch_count = launches.count};
-    inspection->label = arena_strdup(session->arena, user ? user->label : request->asked_by);
-    inspection->command = result->command;
-    if (result->state == BUILD_FAILED)
-        return err_set(err, ERR_BUILD, "%s: does not compile for %s\n%s", inspection->label, request->target.arch,
-                       result->message);
-    if (result->state == BUILD_SKIPPED || request->library)
-        return err_set(err, ERR_UNSUPPORTED, "%s: %s", inspection->label, result->message);
-    enum status status = inspect_file(inspection, result->object, &choice, session->arena, err);
-    if (status || !session->options->ir)
-        return status;
-    const struct build_options options = {.cache_dir = session->options->cache_dir,
-                                          .allow_flags = session->options->allow_flags};
-    char *ir = NULL;
-    status = build_ir(&ir, request, &options, session->arena, err);
-    inspection->ir = ir;
-    return status;
-}
-
-/* Why there is nothing to build. */
-static enum status nothing_built(const struct plan *plan, const char *arch, struct err *err)
-{
-    for (size_t k = 0; k < plan->count; k++)
-        if (plan->cases[k].state != PLAN_READY)
-            return err_set(err, plan->cases[k].state == PLAN_SKIPPED ? ERR_UNSUPPORTED : ERR_CONFIG, "%s on %s: %s",
-                           plan->cases[k].label, arch, plan->cases[k].reason);
-    return err_set(err, ERR_CONFIG, "%s has no GPU code", plan->count ? plan->cases[0].label : "this");
-}
-
-/* Line tables, which leave the code as it is: a loop can then be said by its line. */
-static void ask_for_lines(struct plan *plan, struct arena *arena)
-{
-    for (size_t k = 0; k < plan->code_count; k++) {
-        struct build_request *request = (struct build_request *)&plan->codes[k];
-        if (!request->source || request->target.kind != BUILD_AMD)
-            continue;
-        const char **flags = arena_array(arena, request->flag_count + 1, sizeof(*flags));
-        for (size_t f = 0; f < request->flag_count; f++)
-            flags[f] = request->flags[f];
-        flags[request->flag_count++] = "-g1";
-        request->flags = flags;
-    }
-}
-
-/* References run on the CPU: their code is not of interest here. */
-static enum status inspect_target(struct inspections *found, struct session *session, const char *arch, struct err *err)
-{
-    struct build_result *builds = NULL;
-    const size_t *numbers = NULL;
-    if (session_target(session, arch, err) || session_go(session, SESSION_PLAN, err))
-        return err->status;
-    struct plan gpu = session_codes_of(session->plan, false, &numbers, session->arena);
-    if (!gpu.code_count)
-        return nothing_built(session->plan, arch, err);
-    ask_for_lines(&gpu, session->arena);
-    enum status status = session_build_plan(&builds, session, &gpu, err);
-    for (size_t k = 0; k < gpu.code_count && !status; k++) {
-        struct inspection inspection = {0};
-        status = inspect_build(&inspection, session, numbers[k], &builds[k], err);
-        if (!status)
-            ARENA_PUSH(session->arena, found->items, found->count, inspection);
-    }
-    return status;
-}
-
-/* Builds a kernel or suite of the catalog for each --arch and inspects every code object. */
-static enum status inspect_catalog(struct inspections *found, const char *name, const struct cli_options *options,
-                                   struct arena *arena, struct err *err)
-{
-    const char *arch = NULL;
-    struct session *session = arena_alloc(arena, sizeof(*session));
-    *session = (struct session){
-        .options = options, .arena = arena, .args = arena_copy(arena, &name, sizeof(name)), .arg_count = 1};
-    session_catch_signals();
-    enum status status = session_go(session, SESSION_SUITES | SESSION_CATALOG, err);
-    if (!status && !options->arch_count) {
-        status = default_arch(&arch, options, arena, err);
-        return status ? status : inspect_target(found, session, arch, err);
-    }
-    for (size_t k = 0; k < options->arch_count && !status; k++)
-        status = inspect_target(found, session, options->archs[k], err);
-    return status;
-}
 
 /* ---- arguments ---- */
 
@@ -194,8 +26,12 @@ static enum status inspect_argument(struct inspections *found, const char *argum
                                           .filters = options->filters,
                                           .filter_count = options->filter_count,
                                           .block = options->block};
-    if (!is_path(argument))
-        return inspect_catalog(found, argument, options, arena, err);
+    if (!is_path(argument)) {
+        struct session *session = arena_alloc(arena, sizeof(*session));
+        *session = (struct session){
+            .options = options, .arena = arena, .args = arena_copy(arena, &argument, sizeof(argument)), .arg_count = 1};
+        return inspections_build(found, session, err);
+    }
     if (options->ir)
         return err_set(err, ERR_USAGE, "--ir needs the source: %s is compiled; give a kernel of 'rooftile list'",
                        argument);

@@ -144,13 +144,12 @@ const struct command commands[] = {
     {.name = "inspect",
      .args = "KERNEL|FILE...",
      .summary = "show registers, occupancy and instructions of kernels",
-     .examples =
-         "  rooftile inspect gemm_buffered --arch gfx942   compiled for it, no GPU needed\n"
-         "  rooftile inspect gemm_buffered --arch gfx90a --set dtype=f64 --isa\n"
-         "  rooftile inspect my_kernel.hsaco          anybody's code object or bundle\n"
-         "  rooftile inspect ./app --filter '*gemm*'  kernels inside a HIP program\n"
-         "  rooftile inspect my.co --block 256 --json -   for programs\n"
-         "  rooftile inspect x.hsaco --manifest -o x.json   for 'rooftile run'\n",
+     .examples = "  rooftile inspect gemm_buffered --arch gfx942   compiled for it, no GPU needed\n"
+                 "  rooftile inspect gemm_buffered --arch gfx90a --set dtype=f64 --isa\n"
+                 "  rooftile inspect my_kernel.hsaco          anybody's code object or bundle\n"
+                 "  rooftile inspect ./app --filter '*gemm*'  kernels inside a HIP program\n"
+                 "  rooftile inspect my.co --block 256 --json -   for programs\n"
+                 "  rooftile inspect x.hsaco --manifest -o x.json   for 'rooftile run'\n",
      .details =
          "A FILE is a code object (.co, .hsaco), an offload bundle, compressed or not, or an executable or library "
          "with such bundles inside. Neither GPU nor ROCm is needed. Without --arch a KERNEL is compiled for the AMD "
@@ -163,6 +162,28 @@ const struct command commands[] = {
      .min_args = 1,
      .max_args = ANY_NUMBER,
      .run = cmd_inspect},
+    {.name = "codediff",
+     .args = "A B [KERNEL|SUITE]...",
+     .summary = "say what changed between two builds of kernels",
+     .examples = "  rooftile codediff clang++-19 clang++-22        all kernels, by two compilers\n"
+                 "  rooftile codediff old_kernels kernels --arch gfx942,gfx1201\n"
+                 "  rooftile codediff old.hsaco new.hsaco --isa    with the code side by side\n"
+                 "  rooftile codediff libold.so libnew.so '*gemm*'\n"
+                 "  rooftile codediff clang++-19 clang++-22 --pin accepted.json\n",
+     .details =
+         "A and B are folders of kernels, compilers, looked up in PATH, with their flags (\"clang++-22 -O1 -g\"), or "
+         "code objects and libraries; of "
+         "these further words choose kernels. No GPU is needed. Registers, spills, scratch, LDS, occupancy, code "
+         "size, and for the hot loop instructions, issue clocks, waits and the longest dependent chain, each for the "
+         "same work: a loop that is unrolled twice as often does twice the work in a pass. Every kernel that changed "
+         "has a cause; then follow totals of each figure with helped, hurt and same, and the worst five.\n"
+         "A kernel is hurt by new spills or scratch, fewer waves per SIMD, or 5 % more issue clocks for the same work "
+         "in its hot loop.\n"
+         "Exit codes: 1 a kernel is hurt; 2 nothing could be compared.",
+     .options = "arch set filter block isa pin out json " COMPILING,
+     .min_args = 2,
+     .max_args = ANY_NUMBER,
+     .run = cmd_codediff},
     {.name = "report",
      .args = "RESULT",
      .summary = "print a result file as a table, CSV or JSON",
@@ -282,7 +303,7 @@ const struct command commands[] = {
      .run = cmd_history,
      .prints_to_out = true},
     {.name = "schema",
-     .args = "[suite|manifest|machine|models|result|compare|noise|inspect|checkup]",
+     .args = "[suite|manifest|machine|models|result|compare|inspect|codediff|...]",
      .summary = "print the JSON Schema of a file format, or list them",
      .examples = "  rooftile schema suite > suite.schema.json   for an editor or validator\n"
                  "  rooftile schema                             which there are\n",

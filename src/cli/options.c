@@ -125,6 +125,11 @@ const struct option_row option_rows[] = {
     VALUE("models", STRING, "FILE", models,
           "constants of the models by description (default: configs/models/described.json)", .complete = COMPLETE_FILE),
     FLAG("isa", isa, "print the disassembly, annotated"),
+    VALUE("pin", STRING, "FILE", pin,
+          "accepted figures: written when there is no such file, or with --force; else what is worse than them is "
+          "hurt, and "
+          "what is not is accepted",
+          .complete = COMPLETE_FILE),
     FLAG("manifest", manifest, "write the beginning of a manifest for the kernel of a FILE, to be filled in and run"),
     FLAG("ir", ir, "print the LLVM IR that the compiler makes of the source"),
     FLAG("names", names, "names only, one per line"),

@@ -346,6 +346,23 @@ enum status session_plan_suite(const struct plan **plan, struct session *session
                       err);
 }
 
+/* The requests with the flags of the session's compiler behind those of the manifests. */
+static const struct build_request *with_flags(const struct session *session, const struct plan *plan)
+{
+    struct build_request *requests = arena_array(session->arena, plan->code_count + 1, sizeof(*requests));
+    for (size_t k = 0; k < plan->code_count; k++) {
+        struct build_request *request = &requests[k];
+        *request = plan->codes[k];
+        const char **flags = arena_array(session->arena, request->flag_count + session->flag_count + 1, sizeof(*flags));
+        for (size_t n = 0; n < request->flag_count; n++)
+            flags[n] = request->flags[n];
+        for (size_t n = 0; n < session->flag_count && request->source; n++)
+            flags[request->flag_count++] = session->flags[n];
+        request->flags = flags;
+    }
+    return requests;
+}
+
 static void compile_progress(void *context, size_t done, size_t total, const struct build_request *request,
                              const struct build_result *result)
 {
@@ -373,7 +390,8 @@ enum status session_build_plan(struct build_result **builds, struct session *ses
                                           .progress = compile_progress,
                                           .context = session,
                                           .stop = &session_stop};
-    enum status status = build_all(results, plan->codes, plan->code_count, &options, session->arena, err);
+    const struct build_request *codes = session->flag_count ? with_flags(session, plan) : plan->codes;
+    enum status status = build_all(results, codes, plan->code_count, &options, session->arena, err);
     progress_clear();
     if (!session_late(status))
         return status;

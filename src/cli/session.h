@@ -19,10 +19,12 @@ struct session {
     struct arena *arena;
     const char *const *args; /* suites and kernels; NULL: those of the command line */
     size_t arg_count;
-    bool at_check_params;   /* plan every kernel at its check size */
-    const char *kernel_dir; /* whose kernels win over all others; NULL: none */
-    const char *compiler;   /* that kernels are to be built with; NULL: any */
-    uint64_t trial_seed;    /* of the order of cases in this trial; 0: --seed */
+    bool at_check_params;     /* plan every kernel at its check size */
+    const char *kernel_dir;   /* whose kernels win over all others; NULL: none */
+    const char *compiler;     /* that kernels are to be built with; NULL: any */
+    const char *const *flags; /* that it is given besides those of the manifests */
+    size_t flag_count;
+    uint64_t trial_seed; /* of the order of cases in this trial; 0: --seed */
 
     /* What the stages find. */
     const char **kernels; /* named or matched by arguments */

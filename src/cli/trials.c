@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
-#include <unistd.h>
 
 #include "measure.h"
 #include "rooftile/file.h"
 #include "rooftile/hash.h"
 #include "rooftile/rng.h"
 #include "rooftile/shift.h"
-#include "rooftile/spawn.h"
+#include "sides.h"
 
 /* ---- trials ---- */
 
@@ -200,43 +199,22 @@ enum status trials_measure(struct result *result, struct trials *run, uint32_t c
 
 enum { DEFAULT_TRIALS = 5 };
 
-enum side_kind { SIDE_KERNELS, SIDE_COMPILER, SIDE_OBJECT };
-static const char *const kind_words[] = {"a folder of kernels", "a compiler", "a code object"};
-
 /* One of the two builds. */
 struct side {
-    const char *word; /* as on the command line */
-    enum side_kind kind;
+    struct side_word of;
     struct session session;
     struct trials trials;
     struct result result;
 };
-
-/* A folder has kernels; a file that may be executed and is no library is a compiler; any other file is a code object.
- */
-static enum status find_kind(struct side *side, struct arena *arena, struct err *err)
-{
-    const char *program = strchr(side->word, '/') || file_exists(side->word) ? NULL : spawn_which(arena, side->word);
-    side->word = program ? program : side->word;
-    const char *dot = strrchr(side->word, '.');
-    const bool named_object = dot && (!strcmp(dot, ".co") || !strcmp(dot, ".hsaco") || !strcmp(dot, ".so"));
-    if (file_is_dir(side->word))
-        side->kind = SIDE_KERNELS;
-    else if (access(side->word, R_OK))
-        return err_set(err, ERR_USAGE, "--ab: there is no folder, compiler or code object '%s'", side->word);
-    else
-        side->kind = !named_object && !access(side->word, X_OK) ? SIDE_COMPILER : SIDE_OBJECT;
-    return STATUS_OK;
-}
 
 /* In place of what was compiled for the device under test; references stay what they are. */
 static enum status use_object(struct side *side, struct err *err)
 {
     const struct plan *plan = side->session.plan;
     const struct plan_case *first = NULL;
-    const char *path = path_real(side->session.arena, side->word);
-    struct build_result object = {.state = BUILD_CACHED, .object = path ? path : side->word};
-    enum status status = hash_sha256_file(object.sha256, side->word, err);
+    const char *path = path_real(side->session.arena, side->of.path);
+    struct build_result object = {.state = BUILD_CACHED, .object = path ? path : side->of.path};
+    enum status status = hash_sha256_file(object.sha256, side->of.path, err);
     for (size_t k = 0; k < plan->count && !status; k++) {
         const struct plan_case *c = &plan->cases[k];
         if (c->state != PLAN_READY)
@@ -246,7 +224,7 @@ static enum status use_object(struct side *side, struct err *err)
             return err_set(
                 err, ERR_USAGE,
                 "--ab %s: a code object stands for one compiled variant of one kernel, and %s needs another than %s",
-                side->word, c->id, c == first ? "one" : first->id);
+                side->of.word, c->id, c == first ? "one" : first->id);
         side->session.builds[c->resolved.code] = object;
     }
     return status;
@@ -255,13 +233,11 @@ static enum status use_object(struct side *side, struct err *err)
 static enum status prepare_side(struct side *side, const struct cli_options *options, struct arena *arena,
                                 struct err *err)
 {
-    side->session = (struct session){.options = options,
-                                     .arena = arena,
-                                     .kernel_dir = side->kind == SIDE_KERNELS ? side->word : NULL,
-                                     .compiler = side->kind == SIDE_COMPILER ? side->word : NULL};
+    side->session = (struct session){.options = options, .arena = arena};
+    side_use(&side->session, &side->of);
     side->trials = (struct trials){.session = &side->session};
     enum status status = session_go(&side->session, SESSION_PREPARE | SESSION_VALID | SESSION_CODE, err);
-    return status || side->kind != SIDE_OBJECT ? status : use_object(side, err);
+    return status || side->of.kind != SIDE_OBJECT ? status : use_object(side, err);
 }
 
 static enum status write_sides(const struct side *sides, struct err *err)
@@ -270,7 +246,7 @@ static enum status write_sides(const struct side *sides, struct err *err)
         enum status status = result_write(&sides[k].result, sides[k].trials.out, err);
         if (status)
             return status;
-        log_info("%s: %s", sides[k].word, sides[k].trials.out);
+        log_info("%s: %s", sides[k].of.word, sides[k].trials.out);
     }
     return STATUS_OK;
 }
@@ -294,13 +270,10 @@ static const char *side_path(const struct cli_options *options, int side, struct
 static enum status prepare(struct side *sides, const struct cli_options *options, struct arena *arena, struct err *err)
 {
     enum status status = check_options(options, arena, err);
-    for (int k = 0; k < 2 && !status; k++) {
-        sides[k].word = options->ab[k];
-        status = find_kind(&sides[k], arena, err);
-    }
-    if (!status && sides[0].kind != sides[1].kind)
-        return err_set(err, ERR_USAGE, "--ab: '%s' is %s and '%s' is %s; give two of a kind", sides[0].word,
-                       kind_words[sides[0].kind], sides[1].word, kind_words[sides[1].kind]);
+    for (int k = 0; k < 2 && !status; k++)
+        status = side_find(&sides[k].of, options->ab[k], "--ab", arena, err);
+    if (!status)
+        status = sides_check(&sides[0].of, &sides[1].of, "--ab", err);
     for (int k = 0; k < 2 && !status; k++) {
         status = prepare_side(&sides[k], options, arena, err);
         sides[k].trials.title = k ? "B" : "A";

@@ -109,6 +109,10 @@ void inspect_kernel(struct document *document, const struct inspect_kernel *kern
 /* Those of its instructions. */
 void inspect_code(struct document *document, const struct isa_kernel *isa, struct arena *arena);
 
+/* Two disassemblies side by side. */
+struct code_pair; /* rooftile/codediff.h */
+const char *codediff_sides(const struct code_pair *pair, struct arena *arena);
+
 /* ---- JSON from files ---- */
 
 /* Members of a JSON object that comes from a file: NaN and "" for what is not there or of another type. */

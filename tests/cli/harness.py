@@ -138,6 +138,16 @@ def code_object(target, symbol, *args, **more):
     return header + struct.pack("<IIQQQQQQ", 4, 4, 120, 120, 120, len(note), len(note), 4) + note
 
 
+def bundle(entries):
+    """A plain offload bundle."""
+    table, data = b"", b""
+    start = 32 + sum(24 + len(name) for name, _ in entries)
+    for name, content in entries:
+        table += (start + len(data)).to_bytes(8, "little") + len(content).to_bytes(8, "little") + len(name).to_bytes(8, "little") + name
+        data += content
+    return b"__CLANG_OFFLOAD_BUNDLE__" + len(entries).to_bytes(8, "little") + table + data
+
+
 def check(holds, what):
     """Counts one check; a failed one is reported at the end with the others."""
     global checks

@@ -6,7 +6,7 @@ import pathlib
 import re
 import subprocess
 
-from harness import CLANG, DOUBLES, ROOT, check, check_run, code_object, finish, load, newest, run, scratch
+from harness import CLANG, DOUBLES, ROOT, bundle, check, check_run, code_object, finish, load, newest, run, scratch
 
 STORE = {"name": "store", "summary": "to = 42", "params": {"n": 64}, "code": {"image": "store.co", "symbol": "store"},
          "buffers": {"to": {"type": "u32", "count": "n", "role": "out"}},
@@ -201,16 +201,6 @@ def facts_in_results(home):
     run_fake(home, "libfake_hip.so")
     case = load(home / "r.json")["cases"][0]
     check(case["status"] == "skipped" and case["status_reason"].endswith("store_3.co is for gfx1100, this device is gfx942"), f"{case['status_reason']}")
-
-
-def bundle(entries):
-    """A plain offload bundle."""
-    table, data = b"", b""
-    start = 32 + sum(24 + len(name) for name, _ in entries)
-    for name, content in entries:
-        table += (start + len(data)).to_bytes(8, "little") + len(content).to_bytes(8, "little") + len(name).to_bytes(8, "little") + name
-        data += content
-    return b"__CLANG_OFFLOAD_BUNDLE__" + len(entries).to_bytes(8, "little") + table + data
 
 
 def shipped_kernels(home):

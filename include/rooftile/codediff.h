@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Two builds of a kernel side by side: what of registers, occupancy and instructions changed, whether that hurts, and
+ * by what cause. Works on inspections (inspection.h); pure.
+ *
+ * A kernel is hurt by new spills or scratch, by a step of occupancy lost, and by 5 % more issue clocks per unit of work
+ * in its hot loop. The unit of work is what both loops do: matrix operations, else what of stores, arithmetic and loads
+ * changed least; so a loop that is unrolled twice as often does twice the work in a pass and is not hurt by its length.
+ * Without loops it is the whole kernel that is compared; where only one of the two has a loop, nothing is said of it.
+ */
+#ifndef ROOFTILE_CODEDIFF_H
+#define ROOFTILE_CODEDIFF_H
+
+#include "rooftile/inspection.h"
+
+/* Figures of a kernel. Those of the hot loop are for one pass through it, those after it scaled to the work of one pass
+ * before it. */
+enum code_metric {
+    CODE_VGPRS,
+    CODE_AGPRS,
+    CODE_SGPRS,
+    CODE_VGPR_SPILLS,
+    CODE_SGPR_SPILLS,
+    CODE_SCRATCH,
+    CODE_LDS,
+    CODE_WAVES,
+    CODE_BYTES,
+    CODE_INSTRUCTIONS,
+    CODE_LOOP_ISSUE,
+    CODE_LOOP_INSTRUCTIONS,
+    CODE_LOOP_MATRIX,
+    CODE_LOOP_WAITS,
+    CODE_LOOP_DRAINS,
+    CODE_LOOP_CHAIN,
+    CODE_LOOP_SCRATCH,
+    CODE_METRICS
+};
+struct code_metric_row {
+    const char *key;   /* with its unit: "lds_bytes" */
+    const char *title; /* for people */
+    bool more_is_better;
+    bool is_neutral; /* neither more nor less is better */
+};
+extern const struct code_metric_row code_metrics[CODE_METRICS];
+
+struct code_figures {
+    double value[CODE_METRICS]; /* NAN: not known */
+};
+
+enum code_verdict { CODE_SAME, CODE_CHANGED, CODE_HELPED, CODE_HURT };
+const char *code_verdict_name(enum code_verdict verdict);
+
+/* Loops of the same nesting and the most similar work. */
+struct code_loops {
+    size_t before, after; /* ISA_NO_LOOP: there is none */
+};
+
+struct code_pair {
+    const char *name;  /* mangled */
+    const char *label; /* of the catalog: the case; else the name */
+    const char *target;
+    const struct inspect_kernel *before, *after;
+    const struct codeobj *objects[2];
+    struct code_figures figures[2];
+    size_t hot[2]; /* ISA_NO_LOOP: none */
+    double scale;  /* work of a pass before over that after; NAN: they cannot be compared */
+    struct code_loops *loops;
+    size_t loop_count;
+    enum code_verdict verdict;
+    const char *why;   /* "12 spilled VGPRs; 8 to 4 waves per SIMD"; "" */
+    const char *cause; /* "register limit: ..."; "" where nothing changed */
+};
+
+/* Fills everything behind `after`. */
+void code_pair_compare(struct code_pair *pair, struct arena *arena);
+
+/* Better, worse or the same: 1, -1, 0; within half a per cent of each other, or unknown, is the same. */
+int code_metric_judge(enum code_metric metric, double before, double after);
+
+/* Two builds. */
+struct codediff {
+    const char *names[2]; /* of the sides, as given */
+    struct code_pair *pairs;
+    size_t count;
+    const char **only[2]; /* kernels that one side alone has */
+    size_t only_count[2];
+    const char **problems; /* what could not be built or read */
+    size_t problem_count;
+    const char *pins; /* the file of accepted figures; NULL: none */
+    size_t accepted;  /* kernels that would be hurt but for it */
+};
+size_t codediff_count(const struct codediff *diff, enum code_verdict verdict);
+
+/* Do the figures hurt, as if `before` had been accepted? Appends why. */
+bool code_figures_hurt(struct text *why, const struct code_figures *before, const struct code_figures *after,
+                       const struct occupancy *occupancy);
+
+#endif

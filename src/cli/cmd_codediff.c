@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What changed between two builds of kernels, without a device.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "inspections.h"
+#include "pins.h"
+#include "rooftile/codediff.h"
+#include "sides.h"
+
+/* ---- the two sides ---- */
+
+struct build {
+    struct side_word of;
+    struct session session;
+    struct inspections found;
+    const char *const *words; /* behind A and B */
+    size_t word_count;
+};
+
+/* A code object or library: further words are the kernels that are wanted. */
+static enum status read_object(struct build *build, const struct cli_options *options, struct arena *arena,
+                               struct err *err)
+{
+    const struct inspect_choice choice = {
+        .archs = options->archs,
+        .arch_count = options->arch_count,
+        .filters = build->word_count ? build->words : options->filters,
+        .filter_count = build->word_count ? build->word_count : options->filter_count,
+        .block = options->block,
+    };
+    struct inspection inspection = {0};
+    if (inspect_file(&inspection, build->of.path, &choice, arena, err))
+        return argument_explain(err, build->of.path, "compiled code", arena);
+    ARENA_PUSH(arena, build->found.items, build->found.count, inspection);
+    return STATUS_OK;
+}
+
+static enum status read_build(struct build *build, const struct cli_options *options, struct arena *arena,
+                              struct err *err)
+{
+    static const char *const none[] = {NULL};
+    if (build->of.kind == SIDE_OBJECT)
+        return read_object(build, options, arena, err);
+    build->session = (struct session){.options = options,
+                                      .arena = arena,
+                                      .args = build->word_count ? build->words : none,
+                                      .arg_count = build->word_count};
+    build->found.goes_on = true;
+    side_use(&build->session, &build->of);
+    return inspections_build(&build->found, &build->session, err);
+}
+
+/* ---- pairs ---- */
+
+/* A kernel of one side. */
+struct item {
+    const char *label;
+    const struct codeobj *object;
+    const struct inspect_kernel *kernel;
+    bool taken;
+};
+
+struct items {
+    struct item *list;
+    size_t count;
+};
+
+static void flatten(struct items *items, const struct inspections *found, struct arena *arena)
+{
+    for (size_t k = 0; k < found->count; k++)
+        for (size_t o = 0; o < found->items[k].object_count; o++) {
+            const struct inspect_object *object = &found->items[k].objects[o];
+            for (size_t n = 0; n < object->kernel_count; n++) {
+                const struct inspect_kernel *kernel = &object->kernels[n];
+                const char *label = found->items[k].label ? found->items[k].label : kernel->code->name;
+                ARENA_PUSH(arena, items->list, items->count, (struct item){label, object->code, kernel, false});
+            }
+        }
+}
+
+static bool same_arguments(const struct codeobj_kernel *a, const struct codeobj_kernel *b)
+{
+    if (a->explicit_count != b->explicit_count)
+        return false;
+    for (size_t k = 0; k < a->explicit_count; k++)
+        if (a->args[k].size_bytes != b->args[k].size_bytes || a->args[k].is_pointer != b->args[k].is_pointer)
+            return false;
+    return true;
+}
+
+/* Mangled names say name and argument types; those of functions inside a file end in a hash of it, which differs. */
+static size_t name_length(const char *name)
+{
+    const char *hash = strstr(name, ".intern.");
+    hash = hash ? hash : strstr(name, "__intern__");
+    return hash ? (size_t)(hash - name) : strlen(name);
+}
+
+static bool is_same(const struct item *a, const struct item *b, bool of_catalog)
+{
+    const char *x = a->kernel->code->name, *y = b->kernel->code->name;
+    const size_t length = name_length(x);
+    return !strcmp(a->object->target, b->object->target) && length == name_length(y) && !memcmp(x, y, length) &&
+           (of_catalog ? !strcmp(a->label, b->label) : same_arguments(a->kernel->code, b->kernel->code));
+}
+
+static const char *only_name(const struct item *item, struct arena *arena)
+{
+    return arena_printf(arena, "%s (%s)", item->label, item->object->target);
+}
+
+static void pair_up(struct codediff *diff, struct build *builds, struct arena *arena)
+{
+    struct items sides[2] = {0};
+    for (int k = 0; k < 2; k++)
+        flatten(&sides[k], &builds[k].found, arena);
+    for (size_t i = 0; i < sides[0].count; i++) {
+        struct item *a = &sides[0].list[i], *b = NULL;
+        for (size_t j = 0; j < sides[1].count && !b; j++)
+            if (!sides[1].list[j].taken && is_same(a, &sides[1].list[j], builds[0].of.kind != SIDE_OBJECT))
+                b = &sides[1].list[j];
+        if (!b) {
+            ARENA_PUSH(arena, diff->only[0], diff->only_count[0], only_name(a, arena));
+            continue;
+        }
+        a->taken = b->taken = true;
+        struct code_pair pair = {.name = a->kernel->code->name,
+                                 .label = a->label,
+                                 .target = a->object->target,
+                                 .before = a->kernel,
+                                 .after = b->kernel,
+                                 .objects = {a->object, b->object}};
+        code_pair_compare(&pair, arena);
+        ARENA_PUSH(arena, diff->pairs, diff->count, pair);
+    }
+    for (size_t j = 0; j < sides[1].count; j++)
+        if (!sides[1].list[j].taken)
+            ARENA_PUSH(arena, diff->only[1], diff->only_count[1], only_name(&sides[1].list[j], arena));
+}
+
+static void take_problems(struct codediff *diff, const struct build *builds, struct arena *arena)
+{
+    for (int k = 0; k < 2; k++)
+        for (size_t n = 0; n < builds[k].found.problem_count; n++)
+            ARENA_PUSH(arena, diff->problems, diff->problem_count,
+                       arena_printf(arena, "%s: %s", diff->names[k], builds[k].found.problems[n]));
+}
+
+/* ---- the command ---- */
+
+static enum status compare(struct codediff *diff, struct build *builds, struct call *call, struct err *err)
+{
+    const struct cli_options *options = call->options;
+    enum status status = STATUS_OK;
+    for (int k = 0; k < 2 && !status; k++) {
+        status = side_find(&builds[k].of, options->args[k], "codediff", call->arena, err);
+        builds[k].words = options->args + 2;
+        builds[k].word_count = options->arg_count - 2;
+        diff->names[k] = options->args[k];
+    }
+    if (!status)
+        status = sides_check(&builds[0].of, &builds[1].of, "codediff", err);
+    for (int k = 0; k < 2 && !status; k++)
+        status = read_build(&builds[k], options, call->arena, err);
+    if (status)
+        return status;
+    pair_up(diff, builds, call->arena);
+    take_problems(diff, builds, call->arena);
+    if (!diff->count)
+        return err_set(err, ERR_CONFIG, "no kernel is in both %s and %s%s%s", diff->names[0], diff->names[1],
+                       diff->problem_count ? ": " : "", diff->problem_count ? diff->problems[0] : "");
+    return STATUS_OK;
+}
+
+enum status cmd_codediff(struct call *call, struct err *err)
+{
+    const struct cli_options *options = call->options;
+    const struct codediff_look look = {.isa = options->isa, .verbose = options->verbose > 0};
+    struct document document = {.arena = call->arena};
+    struct codediff diff = {.pins = options->pin};
+    struct build *builds = arena_array(call->arena, 2, sizeof(*builds));
+    if (compare(&diff, builds, call, err) ||
+        (options->pin && pins_apply(&diff, options->pin, options->force, call->arena, err)))
+        return err->status;
+    codediff_document(&document, &diff, &look);
+    call->code = codediff_count(&diff, CODE_HURT) ? 1 : 0;
+    return cli_show_document(options, &document, false, err);
+}

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+#include "inspections.h"
+
+#include <string.h>
+
+#include "rooftile/launch_fit.h"
+#include "rooftile/targets.h"
+
+#define FALLBACK_ARCH "gfx942"
+
+/* ---- the target ---- */
+
+/* Without --arch: the GPU here, else a well-known one that a compiler here knows. */
+static enum status default_arch(const char **arch, const struct cli_options *options, struct arena *arena,
+                                struct err *err)
+{
+    struct session session = {.options = options, .arena = arena};
+    const struct build_target target = {.kind = BUILD_AMD, .arch = FALLBACK_ARCH, .wave = 64};
+    struct compiler compiler;
+    if (!session_go(&session, SESSION_DEVICE, err) &&
+        (text_starts(session.info.arch, "gfx") || target_is_nvidia(session.info.arch))) {
+        *arch = arena_strdup(arena, session.info.arch);
+        return STATUS_OK;
+    }
+    *arch = FALLBACK_ARCH;
+    enum status status = build_find_compiler(&compiler, &target, 0, arena, err);
+    return status ? err_within(err, "there is no AMD device here; --arch names a target, such as gfx90a") : STATUS_OK;
+}
+
+/* ---- the code of the plan ---- */
+
+struct launches {
+    struct inspect_launch *items;
+    size_t count;
+};
+
+static void add_launch(struct launches *launches, const struct resolved *resolved, const struct resolved_launch *launch,
+                       struct arena *arena)
+{
+    const struct manifest_launch *spec = launch->spec;
+    const char **names = arena_array(arena, spec->arg_count + 1, sizeof(*names));
+    for (size_t k = 0; k < spec->arg_count; k++)
+        names[k] = launch_arg_name(resolved->manifest, &spec->args[k]);
+    ARENA_PUSH(arena, launches->items, launches->count,
+               (struct inspect_launch){.symbol = launch->symbol,
+                                       .block = launch->block[0] * launch->block[1] * launch->block[2],
+                                       .lds_bytes = launch->lds_bytes,
+                                       .arg_names = names,
+                                       .arg_count = spec->arg_count});
+}
+
+static void collect(struct launches *launches, const struct resolved *resolved, const struct resolved_step *steps,
+                    size_t count, size_t code, struct arena *arena)
+{
+    for (size_t k = 0; k < count; k++) {
+        collect(launches, resolved, steps[k].steps, steps[k].step_count, code, arena);
+        if (steps[k].kind == STEP_LAUNCH && steps[k].launch.code == code)
+            add_launch(launches, resolved, &steps[k].launch, arena);
+    }
+}
+
+/* The first case that launches the code. */
+static const struct plan_case *user_of(struct launches *launches, const struct plan *plan, size_t code,
+                                       struct arena *arena)
+{
+    for (size_t k = 0; k < plan->count; k++) {
+        const struct resolved *resolved = &plan->cases[k].resolved;
+        if (plan->cases[k].state != PLAN_READY)
+            continue;
+        collect(launches, resolved, resolved->setup, resolved->setup_count, code, arena);
+        collect(launches, resolved, resolved->steps, resolved->step_count, code, arena);
+        if (launches->count)
+            return &plan->cases[k];
+    }
+    return NULL;
+}
+
+static enum status inspect_build(struct inspection *inspection, struct session *session, size_t code,
+                                 const struct build_result *result, struct err *err)
+{
+    const struct build_request *request = &session->plan->codes[code];
+    struct launches launches = {0};
+    const struct plan_case *user = user_of(&launches, session->plan, code, session->arena);
+    const struct inspect_choice choice = {
+        .block = session->options->block, .launches = launches.items, .launch_count = launches.count};
+    inspection->label = arena_strdup(session->arena, user ? user->label : request->asked_by);
+    inspection->command = result->command;
+    if (result->state == BUILD_FAILED)
+        return err_set(err, ERR_BUILD, "%s: does not compile for %s\n%s", inspection->label, request->target.arch,
+                       result->message);
+    if (result->state == BUILD_SKIPPED || request->library)
+        return err_set(err, ERR_UNSUPPORTED, "%s: %s", inspection->label, result->message);
+    enum status status = inspect_file(inspection, result->object, &choice, session->arena, err);
+    if (status || !session->options->ir)
+        return status;
+    const struct build_options options = {.cache_dir = session->options->cache_dir,
+                                          .allow_flags = session->options->allow_flags};
+    char *ir = NULL;
+    status = build_ir(&ir, request, &options, session->arena, err);
+    inspection->ir = ir;
+    return status;
+}
+
+/* Why there is nothing to build. */
+static enum status nothing_built(const struct plan *plan, const char *arch, struct err *err)
+{
+    for (size_t k = 0; k < plan->count; k++)
+        if (plan->cases[k].state != PLAN_READY)
+            return err_set(err, plan->cases[k].state == PLAN_SKIPPED ? ERR_UNSUPPORTED : ERR_CONFIG, "%s on %s: %s",
+                           plan->cases[k].label, arch, plan->cases[k].reason);
+    return err_set(err, ERR_CONFIG, "%s has no GPU code", plan->count ? plan->cases[0].label : "this");
+}
+
+/* Line tables, which leave the code as it is: a loop can then be said by its line. */
+static void ask_for_lines(struct plan *plan, struct arena *arena)
+{
+    for (size_t k = 0; k < plan->code_count; k++) {
+        struct build_request *request = (struct build_request *)&plan->codes[k];
+        if (!request->source || request->target.kind != BUILD_AMD)
+            continue;
+        const char **flags = arena_array(arena, request->flag_count + 1, sizeof(*flags));
+        for (size_t f = 0; f < request->flag_count; f++)
+            flags[f] = request->flags[f];
+        flags[request->flag_count++] = "-g1";
+        request->flags = flags;
+    }
+}
+
+/* Is it a problem beside others? Then it is noted. */
+static bool passes(struct inspections *found, const struct session *session, enum status status, const struct err *err)
+{
+    if (!found->goes_on || (status != ERR_BUILD && status != ERR_UNSUPPORTED && status != ERR_CONFIG))
+        return false;
+    ARENA_PUSH(session->arena, found->problems, found->problem_count, arena_strdup(session->arena, err->text));
+    return true;
+}
+
+/* References run on the CPU: their code is not of interest here. */
+static enum status inspect_target(struct inspections *found, struct session *session, const char *arch, struct err *err)
+{
+    struct build_result *builds = NULL;
+    const size_t *numbers = NULL;
+    if (session_target(session, arch, err) || session_go(session, SESSION_PLAN, err))
+        return err->status;
+    struct plan gpu = session_codes_of(session->plan, false, &numbers, session->arena);
+    if (!gpu.code_count) {
+        nothing_built(session->plan, arch, err);
+        return passes(found, session, err->status, err) ? STATUS_OK : err->status;
+    }
+    ask_for_lines(&gpu, session->arena);
+    enum status status = session_build_plan(&builds, session, &gpu, err);
+    for (size_t k = 0; k < gpu.code_count && !status; k++) {
+        struct inspection inspection = {0};
+        status = inspect_build(&inspection, session, numbers[k], &builds[k], err);
+        if (!status)
+            ARENA_PUSH(session->arena, found->items, found->count, inspection);
+        else if (passes(found, session, status, err))
+            status = STATUS_OK;
+    }
+    return status;
+}
+
+enum status inspections_build(struct inspections *found, struct session *session, struct err *err)
+{
+    const struct cli_options *options = session->options;
+    const char *arch = NULL;
+    session_catch_signals();
+    enum status status = session_go(session, SESSION_SUITES | SESSION_CATALOG, err);
+    if (!status && session->args && !session->arg_count)
+        status = session_all_kernels(session, false, err);
+    if (!status && !options->arch_count) {
+        status = default_arch(&arch, options, session->arena, err);
+        return status ? status : inspect_target(found, session, arch, err);
+    }
+    for (size_t k = 0; k < options->arch_count && !status; k++)
+        status = inspect_target(found, session, options->archs[k], err);
+    return status;
+}

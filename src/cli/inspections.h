@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Kernels of the catalog, built and inspected.
+ */
+#ifndef ROOFTILE_INSPECTIONS_H
+#define ROOFTILE_INSPECTIONS_H
+
+#include "rooftile/inspection.h"
+#include "session.h"
+
+/* What was found so far; grows. */
+struct inspections {
+    struct inspection *items;
+    size_t count;
+    bool goes_on; /* what cannot be built is a problem beside the others, not the end */
+    const char **problems;
+    size_t problem_count;
+};
+
+/* Builds what the session's arguments name (without any: all kernels) for each --arch, else for the AMD GPU here, else
+ * for gfx942, and inspects every code object. */
+enum status inspections_build(struct inspections *found, struct session *session, struct err *err);
+
+#endif

@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: MIT */
+#include "rooftile/codediff.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "codediff_internal.h"
+
+#define MORE_ISSUE 1.05 /* issue clocks per unit of work that are a regression */
+#define SAME_WITHIN 0.005
+
+/* Clocks until the result of a matrix instruction can be used, beyond its own; LLVM's scheduling models. */
+#define MATRIX_EXTRA_CLOCKS 16.0
+#define RDNA_LATENCY_CLOCKS 5.0
+
+const struct code_metric_row code_metrics[CODE_METRICS] = {
+    [CODE_VGPRS] = {"vgprs", "VGPRs", false, false},
+    [CODE_AGPRS] = {"agprs", "AGPRs", false, false},
+    [CODE_SGPRS] = {"sgprs", "SGPRs", false, false},
+    [CODE_VGPR_SPILLS] = {"vgpr_spills", "VGPR spills", false, false},
+    [CODE_SGPR_SPILLS] = {"sgpr_spills", "SGPR spills", false, false},
+    [CODE_SCRATCH] = {"scratch_bytes", "scratch bytes", false, false},
+    [CODE_LDS] = {"lds_bytes", "LDS bytes", false, false},
+    [CODE_WAVES] = {"waves_per_simd", "waves per SIMD", true, false},
+    [CODE_BYTES] = {"code_bytes", "code bytes", false, false},
+    [CODE_INSTRUCTIONS] = {"instructions", "instructions", false, false},
+    [CODE_LOOP_ISSUE] = {"loop_issue_clocks", "issue clocks", false, false},
+    [CODE_LOOP_INSTRUCTIONS] = {"loop_instructions", "loop instructions", false, false},
+    [CODE_LOOP_MATRIX] = {"loop_matrix_instructions", "loop matrix", false, true},
+    [CODE_LOOP_WAITS] = {"loop_waits", "loop waits", false, false},
+    [CODE_LOOP_DRAINS] = {"loop_memory_drains", "waits for all memory", false, false},
+    [CODE_LOOP_CHAIN] = {"loop_chain_clocks", "dependent chain clocks", false, false},
+    [CODE_LOOP_SCRATCH] = {"loop_scratch_accesses", "scratch in the loop", false, false},
+};
+
+static const char *const verdict_names[] = {
+    [CODE_SAME] = "same", [CODE_CHANGED] = "changed", [CODE_HELPED] = "helped", [CODE_HURT] = "hurt"};
+
+const char *code_verdict_name(enum code_verdict verdict)
+{
+    return verdict_names[verdict];
+}
+
+int code_metric_judge(enum code_metric metric, double before, double after)
+{
+    const double most = fmax(fabs(before), fabs(after));
+    if (!(fabs(after - before) > SAME_WITHIN * most) || code_metrics[metric].is_neutral)
+        return 0;
+    return (after > before) == code_metrics[metric].more_is_better ? 1 : -1;
+}
+
+size_t codediff_count(const struct codediff *diff, enum code_verdict verdict)
+{
+    size_t count = 0;
+    for (size_t k = 0; k < diff->count; k++)
+        count += diff->pairs[k].verdict == verdict;
+    return count;
+}
+
+/* ---- clocks ---- */
+
+/* Of one wave: CDNA issues for a wave every four clocks, RDNA and NVIDIA every clock, in waves of 64 twice. */
+static double slot_clocks(const struct isa_kernel *kernel, const char *target)
+{
+    return text_starts(target, "gfx9") ? 4 : kernel->code.wave == 64 ? 2 : 1;
+}
+
+/* Waits, and what only steers the issue (s_nop, s_delay_alu, s_clause), take no slot that others could use. */
+static double issue_clocks(const struct isa_instruction *in, double slot)
+{
+    if (in->kind == ISA_WAIT || in->kind == ISA_OTHER)
+        return 0;
+    if (in->kind == ISA_MATRIX)
+        return fmax(in->matrix_cycles, slot);
+    return in->kind == ISA_TRANSCENDENTAL ? 4 * slot : slot;
+}
+
+static double latency_clocks(const struct isa_instruction *in, const char *target, double slot)
+{
+    const double own = issue_clocks(in, slot);
+    if (in->kind == ISA_MATRIX)
+        return own + (text_starts(target, "gfx9") ? MATRIX_EXTRA_CLOCKS : 0);
+    return text_starts(target, "gfx9") ? own : fmax(own, RDNA_LATENCY_CLOCKS);
+}
+
+/* ---- chains ---- */
+
+/* When the value of each vector register can be used. */
+struct ready_times {
+    double at[ISA_FILES][ISA_REGISTERS];
+};
+
+static double step(struct ready_times *times, const struct isa_instruction *in, unsigned half, double latency)
+{
+    struct isa_operands operands;
+    double start = 0;
+    if (!isa_operands_read(&operands, in, half))
+        return 0;
+    for (unsigned k = operands.reads_destination ? 0 : operands.destinations; k < operands.count; k++)
+        for (unsigned r = 0; operands.items[k].file && r < operands.items[k].count; r++)
+            start = fmax(start, times->at[operands.items[k].file == 'a'][operands.items[k].first + r]);
+    for (unsigned k = 0; k < operands.destinations && k < operands.count; k++)
+        for (unsigned r = 0; operands.items[k].file && r < operands.items[k].count; r++)
+            times->at[operands.items[k].file == 'a'][operands.items[k].first + r] = start + latency;
+    return start + latency;
+}
+
+/* What another pass through the loop adds to its longest chain of dependent instructions. */
+static double chain_clocks(const struct isa_kernel *kernel, size_t loop, const char *target, double slot)
+{
+    struct ready_times *times = calloc(1, sizeof(*times));
+    double end = 0, before = 0;
+    if (!times)
+        arena_out_of_memory(sizeof(*times));
+    for (int pass = 0; pass < 3; pass++) {
+        before = end;
+        for (size_t i = 0; i < kernel->instruction_count; i++) {
+            const struct isa_instruction *in = &kernel->instructions[i];
+            if (in->loop == loop)
+                for (unsigned half = 0; half < 2; half++)
+                    end = fmax(end, step(times, in, half, latency_clocks(in, target, slot)));
+        }
+    }
+    free(times);
+    return end - before;
+}
+
+/* ---- figures ---- */
+
+const struct isa_mix *codediff_mix(const struct code_pair *pair, int side)
+{
+    const struct isa_kernel *isa = (side ? pair->after : pair->before)->isa;
+    if (!isa)
+        return NULL;
+    const struct isa_loop *loop = pair->hot[side] == ISA_NO_LOOP ? NULL : &isa->loops[pair->hot[side]];
+    return !loop ? &isa->mix : loop->is_innermost ? &loop->inclusive : &loop->own; /* what it calls, too */
+}
+
+/* Of all instructions, those of functions that are called too. */
+static double mix_clocks(const struct isa_mix *mix, double slot)
+{
+    const double matrix = (double)mix->count[ISA_MATRIX];
+    const double plain = (double)(mix->instructions - mix->count[ISA_WAIT] - mix->count[ISA_OTHER]) - matrix;
+    return slot * (plain + 3 * (double)mix->count[ISA_TRANSCENDENTAL]) +
+           fmax((double)mix->matrix_cycles, slot * matrix);
+}
+
+/* Waits until nothing of global memory is under way. */
+static bool drains(const struct isa_instruction *in)
+{
+    return in->kind == ISA_WAIT &&
+           (strstr(in->operands, "vmcnt(0)") ||
+            ((text_starts(in->mnemonic, "s_wait_loadcnt") || text_starts(in->mnemonic, "s_waitcnt_vmcnt")) &&
+             text_ends(in->operands, "0x0")));
+}
+
+static void add_loop(struct code_figures *figures, const struct code_pair *pair, int side)
+{
+    const struct isa_kernel *isa = (side ? pair->after : pair->before)->isa;
+    const struct isa_mix *mix = codediff_mix(pair, side);
+    const double slot = slot_clocks(isa, pair->target), scale = side ? pair->scale : 1;
+    double drained = 0;
+    for (size_t i = 0; i < isa->instruction_count; i++)
+        if (pair->hot[side] == ISA_NO_LOOP || isa->instructions[i].loop == pair->hot[side])
+            drained += drains(&isa->instructions[i]);
+    figures->value[CODE_LOOP_ISSUE] = mix_clocks(mix, slot) * scale;
+    figures->value[CODE_LOOP_INSTRUCTIONS] = (double)mix->instructions * scale;
+    figures->value[CODE_LOOP_MATRIX] = (double)mix->count[ISA_MATRIX] * scale;
+    figures->value[CODE_LOOP_WAITS] = (double)mix->count[ISA_WAIT] * scale;
+    figures->value[CODE_LOOP_DRAINS] = drained * scale;
+    figures->value[CODE_LOOP_SCRATCH] = (double)(mix->count[ISA_SCRATCH_LOAD] + mix->count[ISA_SCRATCH_STORE]) * scale;
+    if (pair->hot[side] != ISA_NO_LOOP)
+        figures->value[CODE_LOOP_CHAIN] = chain_clocks(isa, pair->hot[side], pair->target, slot) * scale;
+}
+
+static void add_figures(struct code_figures *figures, const struct code_pair *pair, int side)
+{
+    const struct inspect_kernel *kernel = side ? pair->after : pair->before;
+    const struct codeobj_kernel *code = kernel->code;
+    for (int k = 0; k < CODE_METRICS; k++)
+        figures->value[k] = NAN;
+    const struct inspect_registers registers = inspect_registers(side ? pair->objects[1] : pair->objects[0], code);
+    figures->value[CODE_VGPRS] = registers.vgprs;
+    figures->value[CODE_AGPRS] = registers.agprs;
+    figures->value[CODE_SGPRS] = code->sgpr_count;
+    figures->value[CODE_VGPR_SPILLS] = code->vgpr_spills;
+    figures->value[CODE_SGPR_SPILLS] = code->sgpr_spills;
+    figures->value[CODE_SCRATCH] = code->private_segment_bytes;
+    figures->value[CODE_LDS] = code->group_segment_bytes;
+    if (!kernel->occupancy_problem)
+        figures->value[CODE_WAVES] = kernel->occupancy.waves_per_simd;
+    if (!kernel->isa)
+        return;
+    figures->value[CODE_BYTES] = (double)kernel->isa->mix.code_bytes;
+    figures->value[CODE_INSTRUCTIONS] = (double)kernel->isa->mix.instructions;
+    add_loop(figures, pair, side);
+}
+
+/* ---- the same work ---- */
+
+/* What tells how much work a pass does, from what no compiler repeats to what it may. */
+enum { WORK_MATRIX, WORK_STORES, WORK_FLOPS, WORK_OPS, WORK_LOADS, WORK_LDS, WORK_KINDS };
+
+static double work_of(const struct isa_mix *mix, int kind)
+{
+    const struct isa_traffic *global = &mix->traffic[ISA_GLOBAL], *lds = &mix->traffic[ISA_LDS];
+    switch (kind) {
+    case WORK_MATRIX:
+        return (double)(mix->matrix_flops + mix->matrix_ops);
+    case WORK_STORES:
+        return (double)(global->store_bytes + global->atomic_bytes + lds->store_bytes);
+    case WORK_FLOPS:
+        return (double)mix->flops;
+    case WORK_OPS:
+        return mix->flops ? 0 : (double)mix->ops;
+    case WORK_LOADS:
+        return (double)global->load_bytes;
+    default:
+        return (double)lds->load_bytes;
+    }
+}
+
+static bool is_whole(double ratio)
+{
+    const double larger = ratio < 1 ? 1 / ratio : ratio;
+    return fabs(larger - round(larger)) < 0.02 * larger;
+}
+
+/* Work of a pass before over that after. Matrix instructions tell it where there are any, else stores. Of all else
+ * either side may do some in vain (loads that are repeated, a division of ten instructions), but hardly all by the same
+ * factor: the kind of work whose ratio is nearest to 1 tells, first among ratios of whole numbers, as loops are
+ * unrolled by these. */
+static double scale_of(const struct isa_mix *before, const struct isa_mix *after)
+{
+    double scale = NAN, apart = INFINITY;
+    for (int kind = 0; kind < WORK_KINDS; kind++) {
+        const double ratio = work_of(before, kind) / work_of(after, kind);
+        if (!(ratio > 0 && isfinite(ratio)))
+            continue;
+        if (kind == WORK_MATRIX || (kind == WORK_STORES && is_whole(ratio)))
+            return ratio;
+        const double distance = fabs(log(ratio)) + (is_whole(ratio) ? 0 : 100);
+        scale = distance < apart ? ratio : scale;
+        apart = fmin(apart, distance);
+    }
+    return scale;
+}
+
+static size_t hot_of(const struct inspect_kernel *kernel, struct arena *arena)
+{
+    struct isa_hot hot;
+    return kernel->isa && isa_hot_find(&hot, kernel->isa, arena) ? hot.loop : ISA_NO_LOOP;
+}
+
+/* ---- loops ---- */
+
+/* How different two loops are, of the same nesting: by matrix instructions first, then by all kinds. */
+static double distance(const struct isa_loop *a, const struct isa_loop *b)
+{
+    double sum = 0;
+    if (a->depth != b->depth || a->is_innermost != b->is_innermost)
+        return INFINITY;
+    for (int kind = 0; kind < ISA_KINDS; kind++) {
+        const double x = a->own.instructions ? (double)a->own.count[kind] / (double)a->own.instructions : 0;
+        const double y = b->own.instructions ? (double)b->own.count[kind] / (double)b->own.instructions : 0;
+        sum += fabs(x - y) * (kind == ISA_MATRIX ? 10 : 1);
+    }
+    return sum;
+}
+
+static void match_loops(struct code_pair *pair, struct arena *arena)
+{
+    const struct isa_kernel *a = pair->before->isa, *b = pair->after->isa;
+    const size_t count = a && b ? a->loop_count : 0;
+    bool *taken = arena_array(arena, b ? b->loop_count + 1 : 1, sizeof(*taken));
+    for (size_t k = 0; k < count; k++) {
+        double least = INFINITY;
+        size_t found = ISA_NO_LOOP;
+        for (size_t j = 0; j < b->loop_count; j++) {
+            const bool hot = (k == pair->hot[0]) == (j == pair->hot[1]);
+            const double apart = taken[j] || !hot ? INFINITY : distance(&a->loops[k], &b->loops[j]);
+            if (apart < least || (hot && k == pair->hot[0])) {
+                least = apart;
+                found = j;
+            }
+        }
+        if (found != ISA_NO_LOOP)
+            taken[found] = true;
+        ARENA_PUSH(arena, pair->loops, pair->loop_count, (struct code_loops){k, found});
+    }
+    for (size_t j = 0; a && b && j < b->loop_count; j++)
+        if (!taken[j])
+            ARENA_PUSH(arena, pair->loops, pair->loop_count, (struct code_loops){ISA_NO_LOOP, j});
+}
+
+/* ---- verdicts ---- */
+
+static void say(struct text *why, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void say(struct text *why, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    if (why->length)
+        text_add(why, "; ");
+    text_vaddf(why, format, args);
+    va_end(args);
+}
+
+bool code_figures_hurt(struct text *why, const struct code_figures *before, const struct code_figures *after,
+                       const struct occupancy *occupancy)
+{
+    static const struct {
+        enum code_metric metric;
+        const char *what;
+    } grown[] = {
+        {CODE_VGPR_SPILLS, "spilled VGPRs"}, {CODE_SGPR_SPILLS, "spilled SGPRs"}, {CODE_SCRATCH, "bytes of scratch"}};
+    const double *a = before->value, *b = after->value;
+    const size_t length = why->length;
+    for (size_t k = 0; k < COUNT_OF(grown); k++)
+        if (a[grown[k].metric] == 0 && b[grown[k].metric] > 0)
+            say(why, "%.0f %s", b[grown[k].metric], grown[k].what);
+    if (b[CODE_WAVES] < a[CODE_WAVES])
+        say(why, "%.3g to %.3g %s", occupancy ? occupancy_waves(occupancy, a[CODE_WAVES]) : a[CODE_WAVES],
+            occupancy ? occupancy_waves(occupancy, b[CODE_WAVES]) : b[CODE_WAVES],
+            occupancy ? occupancy_waves_unit(occupancy, false) : "waves per SIMD");
+    if (b[CODE_LOOP_ISSUE] >= a[CODE_LOOP_ISSUE] * MORE_ISSUE && b[CODE_LOOP_ISSUE] > a[CODE_LOOP_ISSUE])
+        say(why, "%.0f to %.0f issue clocks for the same work", a[CODE_LOOP_ISSUE], b[CODE_LOOP_ISSUE]);
+    return why->length > length;
+}
+
+static bool differs(const struct code_pair *pair)
+{
+    const double *a = pair->figures[0].value, *b = pair->figures[1].value;
+    bool differs = strcmp(pair->before->code->code_sha256, pair->after->code->code_sha256) != 0;
+    for (int k = 0; k < CODE_METRICS && !differs; k++)
+        differs = isnan(a[k]) != isnan(b[k]) || (!isnan(a[k]) && a[k] != b[k]);
+    return differs;
+}
+
+static bool has_changed(const struct code_pair *pair)
+{
+    for (int k = 0; k < CODE_METRICS; k++)
+        if (k != CODE_BYTES && k != CODE_INSTRUCTIONS && k != CODE_LOOP_INSTRUCTIONS &&
+            code_metric_judge((enum code_metric)k, pair->figures[0].value[k], pair->figures[1].value[k]))
+            return true;
+    return false;
+}
+
+static void judge(struct code_pair *pair, struct arena *arena)
+{
+    const struct occupancy *occupancy = pair->after->occupancy_problem ? NULL : &pair->after->occupancy;
+    struct text why = {0}, better = {0};
+    pair->verdict = CODE_SAME;
+    pair->why = pair->cause = "";
+    if (!differs(pair))
+        return;
+    const bool hurt = code_figures_hurt(&why, &pair->figures[0], &pair->figures[1], occupancy);
+    const bool helped = !hurt && code_figures_hurt(&better, &pair->figures[1], &pair->figures[0], occupancy);
+    pair->verdict = hurt ? CODE_HURT : helped ? CODE_HELPED : has_changed(pair) ? CODE_CHANGED : CODE_SAME;
+    if (hurt)
+        pair->why = text_take(&why, arena);
+    if (pair->verdict != CODE_SAME)
+        pair->cause = codediff_cause(pair, arena);
+    text_release(&why);
+    text_release(&better);
+}
+
+void code_pair_compare(struct code_pair *pair, struct arena *arena)
+{
+    pair->hot[0] = hot_of(pair->before, arena);
+    pair->hot[1] = hot_of(pair->after, arena);
+    pair->scale = NAN;
+    if (pair->before->isa && pair->after->isa && (pair->hot[0] == ISA_NO_LOOP) == (pair->hot[1] == ISA_NO_LOOP))
+        pair->scale = scale_of(codediff_mix(pair, 0), codediff_mix(pair, 1));
+    for (int side = 0; side < 2; side++)
+        add_figures(&pair->figures[side], pair, side);
+    match_loops(pair, arena);
+    judge(pair, arena);
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef ROOFTILE_CODEDIFF_INTERNAL_H
+#define ROOFTILE_CODEDIFF_INTERNAL_H
+
+#include "isa_internal.h"
+#include "rooftile/codediff.h"
+
+/* The mix that stands for a side: of its hot loop, without inner ones, else of the kernel; NULL: not disassembled. */
+const struct isa_mix *codediff_mix(const struct code_pair *pair, int side);
+
+/* What made the change, with its evidence. */
+const char *codediff_cause(const struct code_pair *pair, struct arena *arena);
+
+#endif

@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: MIT
+"""What changed between two builds: planted regressions, each of which must be found with its cause, and kernels that nobody
+touched, which must give no finding. Compiled for one target; no device."""
+import json
+import shutil
+
+from harness import ROOT, bundle, check, check_run, closed, load, main, run, skip
+
+ARCH = ["--arch", "gfx942"]
+CLANGXX = next((name for name in (f"clang++-{version}" for version in range(25, 16, -1)) if shutil.which(name)), None)
+
+# Kernels by name: a source with @WORDS@, and what they are in A and in B.
+LIVE = """extern "C" __global__ void @BOUNDS@ NAME(float *y, const float *x, uint32_t n)
+{
+    const uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+    float s[@LIVE@];
+    for (int k = 0; k < @LIVE@; k++)
+        s[k] = x[i + k * n];
+    for (uint32_t r = 0; r < n; r++)
+#pragma unroll
+        for (int k = 0; k < @LIVE@; k++)
+            s[k] = s[k] * x[r * 64 + threadIdx.x % 64] + x[r + k];
+    float sum = 0;
+    for (int k = 0; k < @LIVE@; k++)
+        sum = sum * 1.5f + s[k];
+    y[i] = sum + s[@INDEX@];
+}
+"""
+DOT = """extern "C" __global__ void __launch_bounds__(256) NAME(float *y, const float *__restrict x, const float *__restrict w, uint32_t n)
+{
+    const uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+    float s = 0;
+@PRAGMA@
+    for (uint32_t r = 0; r < n; r++)
+        s += x[r * 4096 + i] @OP@ w[r * 4096 + i];
+    y[i] = s;
+}
+"""
+ROWS = """extern "C" __global__ void __launch_bounds__(256) NAME(float *@R@ y, const float *@R@ x, const float *@R@ c, uint32_t n)
+{
+    const uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+    const float *weight = @CAST@;
+    for (uint32_t r = 0; r < n; r++) {
+        float s = 0;
+        for (int k = 0; k < 8; k++)
+            s += weight[k] * x[(r * 8 + k) * 4096 + i];
+        y[r * 4096 + i] = s;
+    }
+}
+"""
+CALL = """static __device__ @INLINE@ float step(float a, float b, const float *x, uint32_t r)
+{
+    for (int k = 0; k < 6; k++)
+        a = a * b + x[r + k * 64];
+    return a;
+}
+extern "C" __global__ void __launch_bounds__(256) NAME(float *y, const float *x, uint32_t n)
+{
+    const uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+    float s = x[i];
+    for (uint32_t r = 0; r < n; r++)
+        s = step(s, s, x, r + i);
+    y[i] = s;
+}
+"""
+TILE = """extern "C" __global__ void __launch_bounds__(256) NAME(float *y, const float *x, uint32_t n)
+{
+    __shared__ float tile[@SIZE@];
+    const uint32_t t = threadIdx.x, i = blockIdx.x * blockDim.x + t;
+    float s = 0;
+    for (uint32_t r = 0; r < n; r++) {
+        tile[t * (@SIZE@ / 256)] = x[r * 4096 + i];
+        __syncthreads();
+        for (int k = 0; k < 16; k++)
+            s += tile[((t + k) % 256) * (@SIZE@ / 256)];
+        __syncthreads();
+    }
+    y[i] = s;
+}
+"""
+BOUNDS = {"BOUNDS": "__launch_bounds__(256)", "INDEX": "7"}
+PLAIN = {"PRAGMA": "", "OP": "*"}
+NEAR = {"R": "__restrict", "CAST": "c"}
+PLANTED = {
+    "few_registers": (LIVE, BOUNDS | {"LIVE": "96"}, {"BOUNDS": "__launch_bounds__(256, 8)"}, "register limit"),
+    "no_bounds": (LIVE, BOUNDS | {"LIVE": "180"}, {"BOUNDS": ""}, "launch bounds: compiled for workgroups of up to 1024 threads, before 256"),
+    "array": (LIVE, BOUNDS | {"LIVE": "64"}, {"INDEX": "n % 64"}, "an array or variable in scratch"),
+    "rolled": (DOT, PLAIN | {"PRAGMA": "#pragma unroll 8"}, {"PRAGMA": "#pragma unroll 1"}, "unrolling: a pass of the loop does 0.125 times the work"),
+    "unrolled": (DOT, PLAIN | {"PRAGMA": "#pragma unroll 4"}, {"PRAGMA": "#pragma unroll 64"}, "unrolling: a pass of the loop does 16 times the work"),
+    "division": (DOT, PLAIN, {"OP": "/"}, "arithmetic: division"),
+    "may_alias": (ROWS, NEAR, {"R": ""}, "memory accesses repeated (alias analysis"),
+    "cast": (ROWS, NEAR, {"CAST": "(const float *)(y + 64)"}, "memory accesses repeated (alias analysis"),
+    "called": (CALL, {"INLINE": "inline"}, {"INLINE": "__attribute__((noinline))"}, "inlining: 1 call to functions that were inlined before"),
+    "tile": (TILE, {"SIZE": "2048"}, {"SIZE": "12288"}, "LDS: LDS bytes 8192 to 49152"),
+    "untouched": (DOT, PLAIN, {}, None),
+    "moved": (DOT + "/* a comment, and another line number */\n", PLAIN, {}, None),
+}
+# One kernel with what a flag does to it.
+FLAGS = (("-mllvm -enable-misched=0 -mllvm -enable-post-misched=0", "unrolled", "scheduling", 0), ("-mllvm -stress-regalloc=16", "few_registers", "register limit", 1),
+         ("-ffp-contract=off", "unrolled", "arithmetic: fused multiply-adds are split", 1), ("-fno-unroll-loops", "may_alias", "unrolling: a loop that was unrolled whole is one again", 1),
+         ("-O3", "unrolled", None, 0))
+
+
+def arguments(source):
+    """The parameters, and the buffers that they are."""
+    listed = source[source.index("NAME(") + 5:].split(")\n{")[0].split(", ")
+    names = [text.split("*")[-1].split()[-1].strip("@R") for text in listed]
+    buffers = {name: {"type": "f32", "count": "524288 * n", "role": "inout" if name == "y" else "in", "fill": "i % 7"}
+               for name, text in zip(names, listed) if "*" in text}
+    return buffers, [name if name in buffers else {"value": "n", "type": "u32"} for name in names]
+
+
+def write_sides(home):
+    for side in ("a", "b"):
+        (home / side).mkdir()
+        for name, (source, before, after, _) in PLANTED.items():
+            buffers, args = arguments(source)
+            text = source
+            for word, value in (before if side == "a" else before | after).items():
+                text = text.replace(f"@{word}@", value)
+            (home / side / f"{name}.hip").write_text('#include "portable.h"\n' + text.replace("NAME", name) + f"KERNEL_EXPORT({name})\n")
+            (home / side / f"{name}.json").write_text(json.dumps({
+                "name": name, "summary": name, "params": {"n": 64}, "code": {"source": f"{name}.hip", "symbol": name}, "buffers": buffers,
+                "launch": {"grid": [4], "block": [256], "args": args}, "work": {"items": "n"}, "check": {"expect": {"y": "i"}}}))
+
+
+def follows_schema(kind, path):
+    try:
+        import jsonschema
+    except ImportError:
+        return
+    schema = closed(load(ROOT / f"configs/schema/{kind}.schema.json"))
+    found = [error.message[:200] for error in jsonschema.Draft202012Validator(schema).iter_errors(load(path))]
+    check(not found, f"{kind}.schema.json: {found[:3]}")
+
+
+def planted(home):
+    done = run("codediff", "a", "b", *PLANTED, *ARCH, "--json", "d.json", home=home)
+    check_run(done, 1, "planted regressions")
+    follows_schema("codediff", home / "d.json")
+    kernels = {kernel["kernel"]: kernel for kernel in load(home / "d.json")["kernels"]}
+    check(kernels.keys() == PLANTED.keys(), f"every kernel is compared: {sorted(kernels)} {done.stdout[-1500:]}{done.stderr}")
+    for name, (_, _, _, cause) in PLANTED.items():
+        kernel = kernels.get(name, {"verdict": None, "cause": None})
+        if cause:
+            check(kernel["verdict"] == "hurt" and (kernel["cause"] or "").startswith(cause), f"{name}: {kernel['verdict']}: {kernel['cause']}, not {cause}")
+        else:
+            check(kernel["verdict"] == "same" and not kernel["cause"], f"{name}: {kernel['verdict']}: {kernel['cause']}")
+    metrics = {row["metric"]: row for row in load(home / "d.json")["metrics"]}
+    spills = metrics["vgpr_spills"]
+    check((spills["hurt"], spills["helped"], spills["hurt"] + spills["same"]) == (2, 0, len(PLANTED)), f"spills: {spills}")
+    shown = run("codediff", "a", "b", "few_registers", "untouched", *ARCH, "--isa", home=home)
+    check_run(shown, 1, "for people", stdout=["few_registers", "worst of", "helped  hurt  same", "scratch_store_dword", "2 kernels: 1 hurt, 0 helped, 0 changed, 1 same"])
+    check_run(run("codediff", "a", "a", "few_registers", "untouched", *ARCH, home=home), 0, "nothing changed", stdout="0 hurt, 0 helped, 0 changed, 2 same")
+    check_run(run("codediff", "b", "a", "few_registers", "tile", *ARCH, home=home), 1, "the other way", stdout="1 helped")
+
+
+def flags(home):
+    for words, kernel, cause, code in FLAGS:
+        done = run("codediff", CLANGXX, f"{CLANGXX} {words}", kernel, "--kernels", "a", *ARCH, "--json", "f.json", home=home)
+        check_run(done, code, words)
+        found = load(home / "f.json")["kernels"][0]
+        check((found["cause"] or "").startswith(cause) if cause else found["verdict"] == "same", f"{words}: {found['verdict']}: {found['cause']}, not {cause}")
+    check_run(run("codediff", f"{CLANGXX} -fplugin=x.so", CLANGXX, "rolled", "--kernels", "a", *ARCH, home=home), 2, "a plugin", stderr="--allow-flags")
+    check_run(run("codediff", "clang++-0", CLANGXX, "rolled", home=home), 2, "no compiler", stderr="codediff: there is no folder, compiler or code object 'clang++-0'")
+    check_run(run("codediff", "a", CLANGXX, "rolled", home=home), 2, "not of a kind", stderr="give two of a kind")
+    check_run(run("codediff", "a -O1", "b", "rolled", home=home), 2, "a folder with flags", stderr="only a compiler takes flags")
+
+
+def objects(home):
+    """The same of code objects, and of libraries with several kernels; what one side lacks is said."""
+    made = {}
+    for side in ("a", "b"):
+        for name in ("few_registers", "rolled", "untouched"):
+            done = run("inspect", name, "--kernels", side, *ARCH, "--json", "-", home=home)
+            made[side, name] = json.loads(done.stdout)["files"][0]["path"]
+            shutil.copy(made[side, name], home / f"{side}_{name}.co")
+        several = [(f"hipv4-amdgcn-amd-amdhsa--gfx942{'' if k == 0 else ''}".encode(), (home / f"{side}_{name}.co").read_bytes())
+                   for k, name in enumerate(("few_registers", "rolled") if side == "a" else ("rolled", "untouched"))]
+        (home / f"{side}.hipfb").write_bytes(bundle(several))
+    check_run(run("codediff", "a_few_registers.co", "b_few_registers.co", home=home), 1, "two objects", stdout=["few_registers", "register limit"])
+    check_run(run("codediff", "a_untouched.co", "b_untouched.co", home=home), 0, "equal objects", stdout="1 same")
+    check_run(run("codediff", "a.hipfb", "b.hipfb", home=home), 1, "two libraries",
+              stdout=["unrolling", "only in a.hipfb: few_registers", "only in b.hipfb: untouched", "1 kernel: 1 hurt"])
+    check_run(run("codediff", "a.hipfb", "b.hipfb", "rol*", home=home), 1, "a filter", stdout="1 kernel: 1 hurt")
+    check_run(run("codediff", "a_few_registers.co", "b_rolled.co", home=home), 2, "nothing in common", stderr="no kernel is in both")
+    check_run(run("codediff", "a/rolled.json", "b_rolled.co", home=home), 2, "no code", stderr="is the manifest of a kernel, where compiled code is wanted")
+
+
+def pins(home):
+    """Accepted figures: what they allow is no finding, what is beyond them is."""
+    pin = ["--pin", "pins.json"]
+    check_run(run("codediff", "a", "b", "few_registers", "tile", *ARCH, *pin, home=home), 0, "written", stdout="2 accepted by pins.json")
+    check_run(run("codediff", "a", "b", "few_registers", "tile", *ARCH, *pin, home=home), 0, "accepted", stdout="2 accepted by pins.json")
+    follows_schema("pins", home / "pins.json")
+    accepted = load(home / "pins.json")
+    accepted["kernels"][0]["figures"] |= {"vgpr_spills": 0, "scratch_bytes": 0}
+    (home / "pins.json").write_text(json.dumps(accepted))
+    check_run(run("codediff", "a", "b", "few_registers", "tile", *ARCH, *pin, home=home), 1, "beyond", stdout=["beyond what is accepted", "1 accepted"])
+    check_run(run("codediff", "b", "b", "few_registers", *ARCH, *pin, home=home), 1, "beyond, without a change", stdout="beyond what is accepted")
+    check_run(run("codediff", "a", "b", "few_registers", *ARCH, *pin, "--force", home=home), 0, "anew", stdout="1 accepted")
+    for text, said in (("[]", "must be an object"), ("{", "pins.json:1"), ('{"schema": "x", "kernels": []}', "is no file of accepted figures")):
+        (home / "pins.json").write_text(text)
+        check_run(run("codediff", "a", "b", "tile", *ARCH, *pin, home=home), 2, f"pins {text}", stderr=said)
+
+
+if __name__ == "__main__":
+    if not CLANGXX:
+        skip("there is no clang++ that knows gfx942")
+    main(write_sides, planted, flags, objects, pins)
