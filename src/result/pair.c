@@ -88,6 +88,51 @@ static void add_work(struct text *out, const struct work *a, const struct work *
     add_change(out, "unit", a->unit, b->unit);
 }
 
+static void add_number(struct text *out, const char *name, double a, double b)
+{
+    if (a != b && !isnan(a) && !isnan(b))
+        text_addf(out, "%s%s %.6g to %.6g", out->length ? ", " : "", name, a, b);
+}
+
+/* What the registers, scratch and LDS of the two say was behind it; "" where they say nothing. */
+static const char *code_cause(const struct result_code *a, const struct result_code *b)
+{
+    const bool spills = b->vgpr_spills > a->vgpr_spills || b->sgpr_spills > a->sgpr_spills;
+    const bool fewer_waves = b->waves_per_simd < a->waves_per_simd;
+    if (a->wave != b->wave)
+        return "wave size: ";
+    if (b->vgpr_spills > a->vgpr_spills && b->vgprs < a->vgprs)
+        return "register limit: ";
+    if (spills || (fewer_waves && b->vgprs + b->agprs > a->vgprs + a->agprs))
+        return "register allocation: ";
+    if (b->scratch_bytes > a->scratch_bytes)
+        return "an array or variable in scratch: ";
+    return fewer_waves && b->lds_bytes > a->lds_bytes ? "LDS: " : "";
+}
+
+static void add_code(struct text *out, const struct result_code *a, const struct result_code *b)
+{
+    const struct {
+        const char *name;
+        double a, b;
+    } rows[] = {{"wave", a->wave, b->wave},
+                {"VGPRs", a->vgprs, b->vgprs},
+                {"AGPRs", a->agprs, b->agprs},
+                {"VGPR spills", a->vgpr_spills, b->vgpr_spills},
+                {"SGPR spills", a->sgpr_spills, b->sgpr_spills},
+                {"scratch bytes", a->scratch_bytes, b->scratch_bytes},
+                {"LDS bytes", a->lds_bytes, b->lds_bytes},
+                {"waves per SIMD", a->waves_per_simd, b->waves_per_simd}};
+    struct text changes = {0};
+    for (size_t k = 0; k < sizeof(rows) / sizeof(*rows); k++)
+        add_number(&changes, rows[k].name, rows[k].a, rows[k].b);
+    if (a->loop_instruction && b->loop_instruction)
+        add_change(&changes, "hot loop of", a->loop_instruction, b->loop_instruction);
+    if (changes.length)
+        text_addf(out, "; %s%s", code_cause(a, b), changes.data);
+    text_release(&changes);
+}
+
 /* "(grid 16 to 32)": what is short enough to be said of a part that differs. */
 static void add_detail(struct text *out, enum identity_part part, const struct result_case *a,
                        const struct result_case *b, struct arena *arena)
@@ -95,6 +140,8 @@ static void add_detail(struct text *out, enum identity_part part, const struct r
     struct text detail = {0};
     if (part == IDENTITY_CODE)
         text_addf(&detail, "%.8s to %.8s", a->identity.parts[part], b->identity.parts[part]);
+    if (part == IDENTITY_CODE && a->code.known && b->code.known)
+        add_code(&detail, &a->code, &b->code);
     if (part == IDENTITY_LAUNCH)
         add_launch(&detail, a, b, arena);
     if (part == IDENTITY_WORK)

@@ -118,7 +118,7 @@ def write_sides(home):
             text = source
             for word, value in (before if side == "a" else before | after).items():
                 text = text.replace(f"@{word}@", value)
-            (home / side / f"{name}.hip").write_text('#include "portable.h"\n' + text.replace("NAME", name) + f"KERNEL_EXPORT({name})\n")
+            (home / side / f"{name}.hip").write_text('#include "portable.h"\n' + text.replace("NAME", name))
             (home / side / f"{name}.json").write_text(json.dumps({
                 "name": name, "summary": name, "params": {"n": 64}, "code": {"source": f"{name}.hip", "symbol": name}, "buffers": buffers,
                 "launch": {"grid": [4], "block": [256], "args": args}, "work": {"items": "n"}, "check": {"expect": {"y": "i"}}}))

@@ -50,6 +50,7 @@ static const struct reader {
     {"manifest", fuzz_manifest, WHOLE, "kernels/*/*.json"},
     {"models", fuzz_models, WHOLE, "configs/models/*.json"},
     {"noise", fuzz_noise, WHOLE, NULL},
+    {"pins", fuzz_pins, WHOLE, NULL},
     {"record", fuzz_record, WHOLE, NULL},
     {"result", fuzz_result, WHOLE, NULL},
     {"samples", fuzz_samples, WHOLE, NULL},
@@ -59,6 +60,7 @@ static const struct reader {
     {"suite", fuzz_suite, WHOLE, "configs/*.json"},
     {"sweep", fuzz_sweep, LINES, NULL},
     {"sysfs", fuzz_sysfs, WHOLE, NULL},
+    {"triton", fuzz_triton, WHOLE, NULL},
     {"truth", fuzz_truth, WHOLE, NULL},
     {"units", fuzz_units, LINES, NULL},
 };

@@ -7,9 +7,12 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "../../src/cli/pins.h"
+#include "../../src/cli/skeleton.h"
 #include "../../src/result/records.h"
 #include "fuzz.h"
 #include "rooftile/checkup.h"
+#include "rooftile/codediff.h"
 #include "rooftile/hash.h"
 #include "rooftile/json.h"
 #include "rooftile/machine.h"
@@ -200,6 +203,45 @@ bool fuzz_noise(const char *text, size_t length, struct arena *arena)
         must(noise_file_prior(file, &c).sigma_case >= 0);
     }
     return true;
+}
+
+bool fuzz_pins(const char *text, size_t length, struct arena *arena)
+{
+    static const struct codeobj_kernel code = {.name = "k"};
+    const struct inspect_kernel kernel = {.code = &code, .occupancy_problem = "unknown"};
+    struct code_pair pair = {.name = "k", .label = "k", .target = "gfx942", .before = &kernel, .after = &kernel};
+    struct codediff diff = {.pairs = &pair, .count = 1};
+    struct err err = {0};
+    (void)text;
+    (void)length;
+    for (int k = 0; k < CODE_METRICS; k++)
+        pair.figures[0].value[k] = pair.figures[1].value[k] = 3;
+    if (pins_apply(&diff, FUZZ_PATH, false, arena, &err)) {
+        must(err.status == ERR_CONFIG && strstr(err.text, FUZZ_PATH));
+        return false;
+    }
+    must(pair.verdict == CODE_SAME || (pair.verdict == CODE_HURT && pair.why[0]));
+    return true;
+}
+
+/* What Triton wrote beside a code object, the .json and the .ttir at once: whatever it says, a manifest comes of it. */
+bool fuzz_triton(const char *text, size_t length, struct arena *arena)
+{
+    static const char *const files[] = {"k.json", "k.ttir", NULL};
+    static const struct codeobj_arg args[] = {
+        {.name = "", .type = "", .size_bytes = 8, .is_pointer = true, .value_kind = "global_buffer", .access = ""},
+        {.name = "n", .type = "", .size_bytes = 4, .value_kind = "by_value", .access = ""},
+        {.name = "", .type = "", .size_bytes = 24, .value_kind = "by_value", .access = ""}};
+    static const struct codeobj_kernel code = {.name = "k", .args = args, .arg_count = 3, .explicit_count = 3};
+    const struct manifest *manifest = NULL;
+    const cJSON *root = NULL;
+    struct err err = {0};
+    const char *image = arena_printf(arena, "%s/k.hsaco", fuzz_folder("triton", files));
+    const char *written = skeleton_write("k.hsaco", image, &code, arena);
+    (void)length;
+    must(!json_parse(&root, "k.json", written, strlen(written), arena, &err));
+    must(!manifest_parse(&manifest, "k.json", root, arena, &err));
+    return strstr(text, "num_warps") != NULL;
 }
 
 bool fuzz_steps(const char *text, size_t length, struct arena *arena)

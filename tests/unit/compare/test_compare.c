@@ -260,6 +260,47 @@ static void set_parts(struct run *run, const char *letters)
         snprintf(run->cases[0].identity.parts[k], IDENTITY_TEXT, "%.1s", letters[k] == '-' ? "" : letters + k);
 }
 
+/* Beside other code stands what of it changed, and the cause that this shows. */
+static void attribution_of_code(void **state)
+{
+    static const struct {
+        struct result_code base, now;
+        const char *changes;
+    } rows[] = {
+        {{.known = true, .vgprs = 196, .waves_per_simd = 2},
+         {.known = true, .vgprs = 256, .vgpr_spills = 31, .scratch_bytes = 1228, .waves_per_simd = 2},
+         "code (a to b; register allocation: VGPRs 196 to 256, VGPR spills 0 to 31, scratch bytes 0 to 1228)"},
+        {{.known = true, .vgprs = 128, .waves_per_simd = 4},
+         {.known = true, .vgprs = 64, .vgpr_spills = 9, .scratch_bytes = 40, .waves_per_simd = 8},
+         "code (a to b; register limit: VGPRs 128 to 64, VGPR spills 0 to 9, scratch bytes 0 to 40, waves per SIMD 4 "
+         "to "
+         "8)"},
+        {{.known = true, .vgprs = 40, .lds_bytes = 8192, .waves_per_simd = 8},
+         {.known = true, .vgprs = 40, .lds_bytes = 65536, .waves_per_simd = 1},
+         "code (a to b; LDS: LDS bytes 8192 to 65536, waves per SIMD 8 to 1)"},
+        {{.known = true, .vgprs = 40, .scratch_bytes = 0, .waves_per_simd = 8},
+         {.known = true, .vgprs = 40, .scratch_bytes = 272, .waves_per_simd = 8},
+         "code (a to b; an array or variable in scratch: scratch bytes 0 to 272)"},
+        {{.known = true, .vgprs = 40, .loop_instruction = "v_fma_f32", .waves_per_simd = NAN},
+         {.known = true, .vgprs = 40, .loop_instruction = "v_mul_f32", .waves_per_simd = 8},
+         "code (a to b; hot loop of v_fma_f32 to v_mul_f32)"},
+        {{.known = true, .vgprs = 40}, {.known = true, .vgprs = 40}, "code (a to b)"},
+        {{.known = true, .vgprs = 40}, {.known = false}, "code (a to b)"},
+    };
+    (void)state;
+    for (size_t k = 0; k < sizeof(rows) / sizeof(*rows); k++) {
+        struct pair *pair = pair_of(1);
+        slower(&pair->now);
+        set_parts(&pair->base, "aaaa");
+        set_parts(&pair->now, "baaa");
+        pair->base.cases[0].code = rows[k].base;
+        pair->now.cases[0].code = rows[k].now;
+        assert_int_equal(judge(pair), STATUS_OK);
+        assert_string_equal(first(pair)->changes, rows[k].changes);
+        done(pair);
+    }
+}
+
 static void attribution(void **state)
 {
     static const struct {
@@ -672,6 +713,7 @@ int main(void)
         cmocka_unit_test(one_trial_is_never_confirmed),
         cmocka_unit_test(most_trials),
         cmocka_unit_test(attribution),
+        cmocka_unit_test(attribution_of_code),
         cmocka_unit_test(noise_is_told),
         cmocka_unit_test(whole_class),
         cmocka_unit_test(more_classes_than_room),
