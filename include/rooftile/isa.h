@@ -288,6 +288,41 @@ struct isa_hot {
 /* False, and `hot` untouched: the kernel has no loop with vector, matrix, LDS, memory or barrier instructions. */
 bool isa_hot_find(struct isa_hot *hot, const struct isa_kernel *kernel, struct arena *arena);
 
+/* AMD: how many vector registers hold a value that is read later, before each instruction. What lanes that are off keep
+ * behind a write is not counted. */
+struct isa_live {
+    uint16_t *vgprs, *agprs; /* one for each instruction */
+    size_t peak;             /* the first instruction with the most of both together */
+};
+void isa_live_find(struct isa_live *live, const struct isa_kernel *kernel, struct arena *arena);
+
+/* A wait in a loop for accesses that are on the way. */
+struct isa_wait {
+    uint64_t address;
+    const struct isa_instruction *instruction;
+    unsigned loads, stores, lds, scalar; /* accesses that it waits for */
+    uint64_t bytes;                      /* of global memory that it waits for, per lane */
+    uint64_t in_flight_bytes;            /* of global memory on the way when it begins, per wave */
+    /* Of the last access to vector memory that it waits for, by issue alone; without one, of the last access. */
+    double clocks_since_issue;
+};
+
+/* AMD: what one wave does in a turn of a loop, its own instructions in the order of addresses, clocks of one SIMD.
+ * Latencies of memory and LDS are in none of these. NAN where the time of a matrix instruction is not known. */
+struct isa_schedule {
+    double vector_clocks, matrix_clocks; /* to issue them; that they keep the matrix unit busy */
+    double issue_clocks;                 /* for all: on CDNA the unit works beside vector instructions */
+    double chain_clocks;                 /* that the longest dependent chain grows by each turn */
+    double gap_clocks;                   /* in which vector instructions keep the matrix unit waiting */
+    double largest_gap_clocks;
+    uint64_t largest_gap_address; /* of the matrix instruction behind it */
+    double masked_share;          /* of vector and memory instructions, those with lanes that may be off */
+    struct isa_wait *waits;
+    size_t wait_count;
+};
+void isa_schedule_find(struct isa_schedule *schedule, const struct isa_kernel *kernel, size_t loop, const char *target,
+                       struct arena *arena);
+
 /* "vector", "lds_read", ...: for JSON keys and tables; isa_kind_label is for people ("LDS read"). */
 const char *isa_kind_name(enum isa_kind kind);
 const char *isa_kind_label(enum isa_kind kind);

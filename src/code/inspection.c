@@ -194,8 +194,9 @@ static void find_register_step(struct finder *finder)
             o->limits->words->per_unit
                 ? "shorter lives of values; or tell the compiler with __launch_bounds__(threads, blocks per SM)"
                 : "shorter lives of values; or tell the compiler with __launch_bounds__(threads, waves)",
-            "%u %ss are just above a step of occupancy: %u would allow %.3g %s", o->vgprs, o->limits->words->registers,
-            o->vgprs - o->raise.vgprs, occupancy_waves(o, o->raise.waves_per_simd), occupancy_waves_unit(o, false));
+            "%u %s%s fewer, %u instead of %u: %.3g %s instead of %.3g", o->raise.vgprs, o->limits->words->registers,
+            text_s(o->raise.vgprs), o->vgprs - o->raise.vgprs, o->vgprs, occupancy_waves(o, o->raise.waves_per_simd),
+            occupancy_waves_unit(o, false), occupancy_waves(o, o->waves_per_simd));
 }
 
 static void find(struct inspect_kernel *kernel, const struct codeobj *object, struct arena *arena)

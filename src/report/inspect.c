@@ -269,7 +269,7 @@ static struct cell objects_cell(const struct inspection *inspection, struct aren
         const struct isa *isa = object->isa;
         struct table *kernels = table_list(arena);
         for (size_t k = 0; k < object->kernel_count; k++) {
-            const struct cell kernel = inspect_kernel_cell(&object->kernels[k], arena);
+            const struct cell kernel = inspect_kernel_cell(&object->kernels[k], object->code->target, arena);
             table_add(kernels, &kernel);
         }
         table_add(table,

@@ -119,7 +119,7 @@ static struct cell loops_cell(const struct isa_kernel *isa, struct arena *arena)
     return cell_table(loops);
 }
 
-static struct cell hot_cell(const struct isa_kernel *isa, struct arena *arena)
+static struct cell hot_cell(const struct isa_kernel *isa, const char *target, struct arena *arena)
 {
     struct isa_hot hot;
     if (!isa_hot_find(&hot, isa, arena))
@@ -129,6 +129,7 @@ static struct cell hot_cell(const struct isa_kernel *isa, struct arena *arena)
     table_member(record, "instruction", NULL, cell_text(hot.instruction));
     table_member(record, "share", NULL, cell_number(hot.share));
     table_member(record, "work", NULL, cell_number((double)hot.work));
+    table_member(record, "schedule", NULL, inspect_schedule_cell(isa, hot.loop, target, arena));
     return cell_table(record);
 }
 
@@ -179,7 +180,7 @@ static struct table *unknown_words(const struct isa_kernel *isa, struct arena *a
     return table;
 }
 
-struct cell inspect_code_cell(const struct isa_kernel *isa, struct arena *arena)
+struct cell inspect_code_cell(const struct isa_kernel *isa, const char *target, struct arena *arena)
 {
     if (!isa)
         return cell_unknown(NULL);
@@ -191,7 +192,8 @@ struct cell inspect_code_cell(const struct isa_kernel *isa, struct arena *arena)
     table_member(record, "unknown", NULL, cell_table(unknown_words(isa, arena)));
     table_member(record, "mix", NULL, mix_cell(&isa->mix, isa->code.wave, arena));
     table_member(record, "loops", NULL, loops_cell(isa, arena));
-    table_member(record, "hot_loop", NULL, hot_cell(isa, arena));
+    table_member(record, "hot_loop", NULL, hot_cell(isa, target, arena));
+    table_member(record, "live_registers", NULL, inspect_live_cell(isa, target, arena));
     return cell_table(record);
 }
 
@@ -322,7 +324,8 @@ static void add_source(struct text *text, const struct isa_kernel *isa, size_t l
         text_addf(text, " to %u", lines.last);
 }
 
-static void add_loops(struct document *document, const struct code_table *code, const struct isa_kernel *isa)
+static void add_loops(struct document *document, const struct code_table *code, const struct isa_kernel *isa,
+                      const char *target)
 {
     struct text lines = {0};
     struct isa_hot hot;
@@ -337,15 +340,17 @@ static void add_loops(struct document *document, const struct code_table *code, 
     }
     if (isa->loop_count + 1 > code->count)
         text_addf(&lines, "  and %zu more loops: --json has them all\n", isa->loop_count + 1 - code->count);
-    if (isa_hot_find(&hot, isa, code->arena))
+    const bool is_hot = isa_hot_find(&hot, isa, code->arena);
+    if (is_hot)
         text_addf(&lines,
                   "  hot loop (a guess): loop %zu, %.0f %% of its %llu vector, matrix, LDS and memory operations %s\n",
                   hot.loop + 1, hot.share * 100, (unsigned long long)hot.work, hot.instruction);
+    inspect_schedule(&lines, isa, is_hot ? &hot : NULL, target, code->arena);
     add_rest(&lines, isa);
     document_verbatim(document, 0, NULL, text_take(&lines, code->arena));
 }
 
-void inspect_code(struct document *document, const struct isa_kernel *isa, struct arena *arena)
+void inspect_code(struct document *document, const struct isa_kernel *isa, const char *target, struct arena *arena)
 {
     struct code_table code = {.arena = arena};
     choose_loops(&code, isa);
@@ -360,5 +365,5 @@ void inspect_code(struct document *document, const struct isa_kernel *isa, struc
     add_accesses(&code);
     add_work(&code, isa->code.wave);
     document_table(document, NULL, NULL, code.table);
-    add_loops(document, &code, isa);
+    add_loops(document, &code, isa, target);
 }

@@ -307,7 +307,7 @@ static struct cell required_cell(const struct codeobj_kernel *code, struct arena
     return cell_table(list);
 }
 
-struct cell inspect_kernel_cell(const struct inspect_kernel *kernel, struct arena *arena)
+struct cell inspect_kernel_cell(const struct inspect_kernel *kernel, const char *target, struct arena *arena)
 {
     const struct codeobj_kernel *code = kernel->code;
     struct table *record = table_record(arena);
@@ -333,7 +333,7 @@ struct cell inspect_kernel_cell(const struct inspect_kernel *kernel, struct aren
         {"code_sha256", cell_known(code->code_sha256)},
         {"occupancy_problem", cell_text(kernel->occupancy_problem)},
         {"occupancy", occupancy_cell(kernel, arena)},
-        {"code", inspect_code_cell(kernel->isa, arena)},
+        {"code", inspect_code_cell(kernel->isa, target, arena)},
         {"findings", cell_table(findings_of(kernel, arena))},
     };
     for (size_t k = 0; k < COUNT_OF(members); k++)
@@ -362,7 +362,7 @@ void inspect_kernel(struct document *document, const struct inspect_kernel *kern
     if (code->explicit_count)
         document_table(document, NULL, NULL, arguments_of(kernel, arena));
     if (kernel->isa)
-        inspect_code(document, kernel->isa, arena);
+        inspect_code(document, kernel->isa, object->target, arena);
     if (kernel->isa && is_nvidia)
         document_text(document, SHOW_PEOPLE, TONE_DIM,
                       "here a warp is a wave, shared memory LDS, local memory scratch, the uniform datapath scalar");

@@ -92,22 +92,29 @@ void library_lines(struct document *document, const struct result *result);
 /* ---- parts of an inspection ---- */
 
 struct inspect_kernel; /* rooftile/inspection.h */
+struct isa_hot;        /* rooftile/isa.h */
 struct isa_kernel;
 struct codeobj;
 
 struct cell inspect_address(uint64_t address, struct arena *arena); /* "0x1900" */
 struct cell inspect_loop(size_t loop);                              /* counted from 1; ISA_NO_LOOP is unknown */
-struct cell inspect_code_cell(const struct isa_kernel *isa, struct arena *arena); /* all of it; NULL is unknown */
+/* All of it; NULL is unknown. */
+struct cell inspect_code_cell(const struct isa_kernel *isa, const char *target, struct arena *arena);
 
 /* All of a kernel for programs. */
-struct cell inspect_kernel_cell(const struct inspect_kernel *kernel, struct arena *arena);
+struct cell inspect_kernel_cell(const struct inspect_kernel *kernel, const char *target, struct arena *arena);
 
 /* Adds the sections that people see of a kernel. `target` is said where a file has code for several; `isa`: the
  * disassembly too. */
 void inspect_kernel(struct document *document, const struct inspect_kernel *kernel, const struct codeobj *object,
                     const char *target, bool isa);
 /* Those of its instructions. */
-void inspect_code(struct document *document, const struct isa_kernel *isa, struct arena *arena);
+void inspect_code(struct document *document, const struct isa_kernel *isa, const char *target, struct arena *arena);
+/* inspect_schedule.c: of a turn of the hot loop (NULL: there is none), and live registers; of NVIDIA's nothing. */
+void inspect_schedule(struct text *lines, const struct isa_kernel *isa, const struct isa_hot *hot, const char *target,
+                      struct arena *arena);
+struct cell inspect_schedule_cell(const struct isa_kernel *isa, size_t loop, const char *target, struct arena *arena);
+struct cell inspect_live_cell(const struct isa_kernel *isa, const char *target, struct arena *arena);
 
 /* Two disassemblies side by side. */
 struct code_pair; /* rooftile/codediff.h */

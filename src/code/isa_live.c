@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Live vector registers: how many hold a value that is read later. Backwards over basic blocks until nothing changes
+ * (the textbook's data flow). A write ends what was there in all lanes, as if none were switched off.
+ */
+#include <string.h>
+
+#include "isa_internal.h"
+
+#define WORDS (ISA_FILES * ISA_REGISTERS / 64)
+#define MAX_PASSES 64u
+
+struct set {
+    uint64_t words[WORDS];
+};
+
+/* Instructions [first, last) without a branch or a label but at their ends. */
+struct block {
+    size_t first, last;
+    size_t next[2];           /* blocks; SIZE_MAX: none */
+    struct set read, written; /* before it is written; at all */
+    struct set in;
+};
+
+struct blocks {
+    const struct isa_kernel *kernel;
+    struct block *items;
+    size_t count;
+    size_t *of; /* block of each instruction */
+};
+
+static void put(struct set *set, const struct isa_registers *registers, bool is_live)
+{
+    if (!registers->file)
+        return;
+    const unsigned base = registers->file == 'a' ? ISA_REGISTERS : 0;
+    for (unsigned r = 0; r < registers->count; r++) {
+        const unsigned bit = base + registers->first + r;
+        if (is_live)
+            set->words[bit / 64] |= UINT64_C(1) << bit % 64;
+        else
+            set->words[bit / 64] &= ~(UINT64_C(1) << bit % 64);
+    }
+}
+
+/* What is live before an instruction of what is live behind it. */
+static void step_back(struct set *live, const struct isa_instruction *in)
+{
+    struct isa_operands operands[2];
+    unsigned halves = 0;
+    for (; halves < 2 && isa_operands_read(&operands[halves], in, halves); halves++)
+        if (operands[halves].destinations && !operands[halves].reads_destination)
+            put(live, &operands[halves].items[0], false);
+    for (unsigned h = 0; h < halves; h++)
+        for (unsigned o = operands[h].reads_destination ? 0 : operands[h].destinations; o < operands[h].count; o++)
+            put(live, &operands[h].items[o], true);
+}
+
+static unsigned count_of(const struct set *set, unsigned file)
+{
+    unsigned count = 0;
+    for (size_t k = 0; k < WORDS / ISA_FILES; k++)
+        count += (unsigned)__builtin_popcountll(set->words[file * (WORDS / ISA_FILES) + k]);
+    return count;
+}
+
+static size_t target_of(const struct isa_kernel *kernel, const struct isa_instruction *in)
+{
+    const size_t to = in->target ? isa_find(kernel->instructions, kernel->instruction_count, in->target) : SIZE_MAX;
+    return to < kernel->instruction_count && kernel->instructions[to].address == in->target ? to : SIZE_MAX;
+}
+
+static void find_blocks(struct blocks *blocks, struct arena *arena)
+{
+    const struct isa_kernel *kernel = blocks->kernel;
+    const size_t count = kernel->instruction_count;
+    bool *starts = arena_array(arena, count + 1, sizeof(*starts));
+    blocks->of = arena_array(arena, count + 1, sizeof(*blocks->of));
+    starts[0] = true;
+    for (size_t i = 0; i < count; i++) {
+        const struct isa_instruction *in = &kernel->instructions[i];
+        const size_t to = target_of(kernel, in);
+        if (to != SIZE_MAX)
+            starts[to] = true;
+        starts[i + 1] |= in->target || in->ends_block;
+    }
+    for (size_t i = 0; i < count; i++)
+        blocks->count += starts[i];
+    blocks->items = arena_array(arena, blocks->count, sizeof(*blocks->items));
+    size_t at = 0;
+    for (size_t i = 0; i < count; i++) {
+        at += starts[i] && i;
+        if (starts[i])
+            blocks->items[at].first = i;
+        blocks->items[at].last = i + 1;
+        blocks->of[i] = at;
+    }
+    for (size_t k = 0; k < blocks->count; k++) {
+        const struct isa_instruction *last = &kernel->instructions[blocks->items[k].last - 1];
+        const size_t to = target_of(kernel, last);
+        blocks->items[k].next[0] = !last->ends_block && k + 1 < blocks->count ? k + 1 : SIZE_MAX;
+        blocks->items[k].next[1] = to != SIZE_MAX ? blocks->of[to] : SIZE_MAX;
+    }
+}
+
+static struct set live_behind(const struct blocks *blocks, const struct block *block)
+{
+    struct set live = {0};
+    for (unsigned n = 0; n < 2; n++)
+        for (size_t w = 0; w < WORDS && block->next[n] != SIZE_MAX; w++)
+            live.words[w] |= blocks->items[block->next[n]].in.words[w];
+    return live;
+}
+
+static void summarize(const struct isa_kernel *kernel, struct block *block)
+{
+    for (size_t i = block->last; i-- > block->first;) {
+        struct isa_operands operands;
+        const struct isa_instruction *in = &kernel->instructions[i];
+        for (unsigned half = 0; half < 2 && isa_operands_read(&operands, in, half); half++)
+            if (operands.destinations && !operands.reads_destination)
+                put(&block->written, &operands.items[0], true);
+        step_back(&block->read, in);
+    }
+}
+
+static bool pass(struct blocks *blocks)
+{
+    bool changed = false;
+    for (size_t k = blocks->count; k-- > 0;) {
+        struct block *block = &blocks->items[k];
+        const struct set behind = live_behind(blocks, block);
+        for (size_t w = 0; w < WORDS; w++) {
+            const uint64_t in = block->read.words[w] | (behind.words[w] & ~block->written.words[w]);
+            changed |= in != block->in.words[w];
+            block->in.words[w] = in;
+        }
+    }
+    return changed;
+}
+
+void isa_live_find(struct isa_live *live, const struct isa_kernel *kernel, struct arena *arena)
+{
+    struct arena scratch = {0};
+    struct blocks blocks = {.kernel = kernel};
+    *live = (struct isa_live){.vgprs = arena_array(arena, kernel->instruction_count + 1, sizeof(*live->vgprs)),
+                              .agprs = arena_array(arena, kernel->instruction_count + 1, sizeof(*live->agprs))};
+    if (!kernel->instruction_count)
+        return;
+    find_blocks(&blocks, &scratch);
+    for (size_t k = 0; k < blocks.count; k++)
+        summarize(kernel, &blocks.items[k]);
+    for (unsigned k = 0; k < MAX_PASSES && pass(&blocks); k++)
+        continue;
+    for (size_t k = 0; k < blocks.count; k++) {
+        struct set now = live_behind(&blocks, &blocks.items[k]);
+        for (size_t i = blocks.items[k].last; i-- > blocks.items[k].first;) {
+            step_back(&now, &kernel->instructions[i]);
+            live->vgprs[i] = (uint16_t)count_of(&now, 0);
+            live->agprs[i] = (uint16_t)count_of(&now, 1);
+            const unsigned all = live->vgprs[i] + 0u + live->agprs[i];
+            const unsigned most = live->vgprs[live->peak] + 0u + live->agprs[live->peak];
+            if (all > most || (all == most && i < live->peak))
+                live->peak = i;
+        }
+    }
+    arena_release(&scratch);
+}

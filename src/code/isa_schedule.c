@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What one wave does in a turn of a loop of AMD's: how long its instructions take to issue, what depends on what, which
+ * waits there are and what is on the way at each. Three turns are followed in the order of addresses, the last counts.
+ *
+ * Clocks of one SIMD: a vector instruction issues in 4 on CDNA (64 lanes, 16 at a time), on RDNA in 1 for 32 lanes; a
+ * transcendental takes four times as long; a matrix instruction what isa_matrix.c says. On CDNA vector instructions
+ * issue while the matrix unit works, on RDNA they wait for it.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "isa_internal.h"
+
+#define CDNA_CLOCKS 4.0
+#define RDNA_LATENCY 5.0   /* until a result can be used; on CDNA it is there when the wave issues again */
+#define MATRIX_PASSES 4.0  /* CDNA: after a matrix instruction's own time, in clocks of 4 (LLVM's scheduling model) */
+#define MAX_IN_FLIGHT 256u /* accesses of a wave; counters have at most 6 bits */
+
+/* ---- counters of what is on the way ---- */
+
+enum counter { VECTOR_LOADS, VECTOR_STORES, LDS, SCALAR, COUNTERS };
+
+struct access {
+    enum counter counter;
+    enum isa_kind kind;
+    uint64_t bytes; /* of global memory, per lane */
+    double at;      /* clock of its issue */
+};
+
+struct machine {
+    bool is_cdna;
+    bool counts_stores; /* apart from loads: gfx10 and later */
+    unsigned wave;
+    double clock;
+    double unit_free; /* when the matrix unit is done; negative: it had nothing to do yet */
+    struct access flying[MAX_IN_FLIGHT];
+    size_t count;
+};
+
+static bool counter_of(enum counter *counter, const struct machine *machine, const struct isa_instruction *in)
+{
+    const bool stores = in->kind == ISA_STORE || in->kind == ISA_SCRATCH_STORE;
+    if (in->space == ISA_LDS && text_starts(in->mnemonic, "ds_"))
+        *counter = LDS;
+    else if (in->space == ISA_CONSTANT)
+        *counter = SCALAR;
+    else if (in->space == ISA_GLOBAL || in->space == ISA_SCRATCH)
+        *counter = stores && machine->counts_stores ? VECTOR_STORES : VECTOR_LOADS;
+    else
+        return false;
+    return true;
+}
+
+static void fly(struct machine *machine, const struct isa_instruction *in)
+{
+    enum counter counter;
+    if (!counter_of(&counter, machine, in))
+        return;
+    if (machine->count == MAX_IN_FLIGHT)
+        memmove(machine->flying, machine->flying + 1, --machine->count * sizeof(*machine->flying));
+    machine->flying[machine->count++] =
+        (struct access){counter, in->kind, in->space == ISA_GLOBAL ? in->bytes : 0, machine->clock};
+}
+
+/* How many of a counter may stay on the way behind this wait; UINT64_MAX: it does not wait for it. */
+static void allowed_by(uint64_t allowed[COUNTERS], const struct isa_instruction *in)
+{
+    static const struct {
+        const char *name; /* in the operands, or of the instruction */
+        enum counter counters[2];
+    } rows[] = {{"vmcnt", {VECTOR_LOADS, VECTOR_LOADS}},
+                {"vscnt", {VECTOR_STORES, VECTOR_STORES}},
+                {"lgkmcnt", {LDS, SCALAR}},
+                {"loadcnt", {VECTOR_LOADS, VECTOR_LOADS}},
+                {"storecnt", {VECTOR_STORES, VECTOR_STORES}},
+                {"dscnt", {LDS, LDS}},
+                {"kmcnt", {SCALAR, SCALAR}}};
+    for (unsigned c = 0; c < COUNTERS; c++)
+        allowed[c] = UINT64_MAX;
+    if (strcmp(in->mnemonic, "s_wait_idle") == 0)
+        memset(allowed, 0, COUNTERS * sizeof(*allowed));
+    for (size_t k = 0; k < COUNT_OF(rows); k++) {
+        const char *at = strstr(in->operands, rows[k].name), *of = strstr(in->mnemonic, rows[k].name);
+        uint64_t most = UINT64_MAX;
+        if (at && at[strlen(rows[k].name)] == '(')
+            most = strtoull(at + strlen(rows[k].name) + 1, NULL, 0);
+        else if (of && strcmp(in->mnemonic, "s_waitcnt_vscnt") == 0)
+            most = strtoull(strrchr(in->operands, ',') ? strrchr(in->operands, ',') + 1 : "0", NULL, 0);
+        else if (of) { /* gfx12; two counters in one number have LDS in the lower 8 bits */
+            const uint64_t value = strtoull(in->operands, NULL, 0);
+            const bool is_pair = strstr(in->mnemonic, "_dscnt") && !text_starts(in->mnemonic, "s_wait_dscnt");
+            most = !is_pair ? value : rows[k].counters[0] == LDS ? value & 0xff : value >> 8;
+        }
+        for (unsigned c = 0; c < 2 && most != UINT64_MAX; c++)
+            allowed[rows[k].counters[c]] = most;
+    }
+}
+
+static void count_awaited(struct isa_wait *wait, const struct access *access)
+{
+    switch (access->kind) {
+    case ISA_LDS_READ:
+    case ISA_LDS_WRITE:
+        wait->lds++;
+        break;
+    case ISA_SCALAR_MEMORY:
+        wait->scalar++;
+        break;
+    case ISA_STORE:
+    case ISA_SCRATCH_STORE:
+        wait->stores++;
+        break;
+    default:
+        wait->loads += access->counter != LDS;
+        wait->lds += access->counter == LDS;
+    }
+    wait->bytes += access->bytes;
+}
+
+/* Scalar loads come back in any order, so that only a wait for all of them says something; LDS and vector memory in
+ * theirs. */
+static struct isa_wait land(struct machine *machine, const struct isa_instruction *in)
+{
+    struct isa_wait wait = {.address = in->address, .instruction = in, .clocks_since_issue = NAN};
+    uint64_t allowed[COUNTERS], behind[COUNTERS] = {0};
+    bool lands[MAX_IN_FLIGHT] = {false}, has_memory = false;
+    allowed_by(allowed, in);
+    for (size_t k = machine->count; k-- > 0;) {
+        const struct access *access = &machine->flying[k];
+        lands[k] = behind[access->counter]++ >= allowed[access->counter];
+        wait.in_flight_bytes += access->bytes * machine->wave;
+        const bool is_memory = access->counter == VECTOR_LOADS || access->counter == VECTOR_STORES;
+        if (lands[k] && (isnan(wait.clocks_since_issue) || (is_memory && !has_memory)))
+            wait.clocks_since_issue = machine->clock - access->at;
+        has_memory |= lands[k] && is_memory;
+    }
+    size_t kept = 0;
+    for (size_t k = 0; k < machine->count; k++) {
+        if (lands[k])
+            count_awaited(&wait, &machine->flying[k]);
+        else
+            machine->flying[kept++] = machine->flying[k];
+    }
+    machine->count = kept;
+    return wait;
+}
+
+/* ---- issue ---- */
+
+static bool is_vector(enum isa_kind kind)
+{
+    return kind == ISA_VECTOR || kind == ISA_PACKED || kind == ISA_DUAL || kind == ISA_TRANSCENDENTAL ||
+           kind == ISA_CONVERSION || kind == ISA_CROSS_LANE;
+}
+
+static double vector_clocks(const struct machine *machine, const struct isa_instruction *in)
+{
+    const double each = machine->is_cdna ? CDNA_CLOCKS : machine->wave / 32.0;
+    if (!is_vector(in->kind) || in->space == ISA_LDS)
+        return 0;
+    return in->kind == ISA_TRANSCENDENTAL ? 4 * each : each;
+}
+
+static double latency(const struct machine *machine, const struct isa_instruction *in)
+{
+    if (in->kind == ISA_MATRIX)
+        return in->matrix_cycles + (machine->is_cdna ? MATRIX_PASSES * CDNA_CLOCKS : 0);
+    const double own = vector_clocks(machine, in);
+    return own > 0 && !machine->is_cdna && own < RDNA_LATENCY ? RDNA_LATENCY : own;
+}
+
+/* ---- chains ---- */
+
+struct depths {
+    double of[ISA_FILES][ISA_REGISTERS];
+};
+
+static double deepest(const struct depths *depths, const struct isa_operands *operands)
+{
+    double most = 0;
+    for (unsigned o = operands->reads_destination ? 0 : operands->destinations; o < operands->count; o++)
+        for (unsigned r = 0; r < operands->items[o].count; r++) {
+            const double depth = depths->of[operands->items[o].file == 'a'][operands->items[o].first + r];
+            most = depth > most ? depth : most;
+        }
+    return most;
+}
+
+static double chain_step(struct depths *depths, const struct machine *machine, const struct isa_instruction *in)
+{
+    struct isa_operands operands[2];
+    double read[2] = {0};
+    unsigned halves = 0;
+    for (; halves < 2 && isa_operands_read(&operands[halves], in, halves); halves++)
+        read[halves] = deepest(depths, &operands[halves]) + latency(machine, in);
+    for (unsigned h = 0; h < halves; h++)
+        for (unsigned r = 0; operands[h].destinations && r < operands[h].items[0].count; r++)
+            depths->of[operands[h].items[0].file == 'a'][operands[h].items[0].first + r] = read[h];
+    return read[0] > read[1] ? read[0] : read[1];
+}
+
+/* ---- one loop ---- */
+
+struct walk {
+    struct isa_schedule *schedule;
+    struct machine machine;
+    struct depths *depths;
+    double deepest; /* clocks of the longest chain so far */
+    struct arena *arena;
+};
+
+/* A matrix instruction waits until the unit is free; what the unit waits is a gap. */
+static void issue_matrix(struct walk *walk, const struct isa_instruction *in, bool counts)
+{
+    struct isa_schedule *schedule = walk->schedule;
+    struct machine *machine = &walk->machine;
+    const double gap = machine->unit_free < 0 ? 0 : machine->clock - machine->unit_free;
+    if (gap < 0)
+        machine->clock = machine->unit_free;
+    if (counts && gap > 0) {
+        schedule->gap_clocks += gap;
+        if (gap > schedule->largest_gap_clocks) {
+            schedule->largest_gap_clocks = gap;
+            schedule->largest_gap_address = in->address;
+        }
+    }
+    machine->unit_free = machine->clock + in->matrix_cycles;
+    machine->clock += machine->is_cdna ? CDNA_CLOCKS : in->matrix_cycles;
+}
+
+static void issue(struct walk *walk, const struct isa_instruction *in, bool counts)
+{
+    const double vector = vector_clocks(&walk->machine, in);
+    fly(&walk->machine, in);
+    if (in->kind == ISA_MATRIX)
+        issue_matrix(walk, in, counts);
+    walk->machine.clock += vector;
+    walk->schedule->vector_clocks += counts ? vector : 0;
+    walk->schedule->matrix_clocks += counts && in->kind == ISA_MATRIX ? in->matrix_cycles : 0;
+}
+
+static void turn(struct walk *walk, const struct isa_kernel *kernel, size_t loop, bool counts)
+{
+    const struct isa_loop *of = &kernel->loops[loop];
+    size_t i = isa_find(kernel->instructions, kernel->instruction_count, of->first_address);
+    for (; i < kernel->instruction_count && kernel->instructions[i].address <= of->last_address; i++) {
+        const struct isa_instruction *in = &kernel->instructions[i];
+        if (in->loop != loop)
+            continue;
+        const double depth = chain_step(walk->depths, &walk->machine, in);
+        walk->deepest = depth > walk->deepest ? depth : walk->deepest;
+        if (in->kind == ISA_WAIT) {
+            const struct isa_wait wait = land(&walk->machine, in);
+            if (counts && wait.loads + wait.stores + wait.lds + wait.scalar)
+                ARENA_PUSH(walk->arena, walk->schedule->waits, walk->schedule->wait_count, wait);
+        }
+        issue(walk, in, counts);
+    }
+}
+
+/* Vector instructions behind a comparison or mask that switches lanes off, until EXEC is set again. */
+static double masked_share(const struct isa_kernel *kernel, size_t loop)
+{
+    const struct isa_loop *of = &kernel->loops[loop];
+    size_t i = isa_find(kernel->instructions, kernel->instruction_count, of->first_address);
+    uint64_t all = 0, masked = 0;
+    bool is_masked = false;
+    for (; i < kernel->instruction_count && kernel->instructions[i].address <= of->last_address; i++) {
+        const struct isa_instruction *in = &kernel->instructions[i];
+        if (text_starts(in->operands, "exec") && isa_starts(in->mnemonic, "s_or_b s_mov_b"))
+            is_masked = false;
+        else if (isa_starts(in->mnemonic, "v_cmpx_ s_and_saveexec_ s_andn2_saveexec_ s_and_not1_saveexec_"))
+            is_masked = true;
+        const bool counts = in->loop == loop && (is_vector(in->kind) || in->space == ISA_GLOBAL);
+        all += counts;
+        masked += counts && is_masked;
+    }
+    return all ? (double)masked / (double)all : 0;
+}
+
+void isa_schedule_find(struct isa_schedule *schedule, const struct isa_kernel *kernel, size_t loop, const char *target,
+                       struct arena *arena)
+{
+    struct arena scratch = {0};
+    struct walk *walk = arena_alloc(&scratch, sizeof(*walk));
+    *schedule = (struct isa_schedule){.masked_share = masked_share(kernel, loop)};
+    *walk = (struct walk){.schedule = schedule, .machine.unit_free = -1, .arena = arena};
+    walk->machine.is_cdna = text_starts(target, "gfx9");
+    walk->machine.counts_stores = !walk->machine.is_cdna;
+    walk->machine.wave = kernel->code.wave ? kernel->code.wave : 64;
+    walk->depths = arena_alloc(&scratch, sizeof(*walk->depths));
+    turn(walk, kernel, loop, false);
+    turn(walk, kernel, loop, false);
+    const double deepest = walk->deepest, clock = walk->machine.clock;
+    turn(walk, kernel, loop, true);
+    schedule->chain_clocks = walk->deepest - deepest;
+    schedule->issue_clocks = walk->machine.clock - clock;
+    if (kernel->loops[loop].own.matrix_unknown)
+        schedule->issue_clocks = schedule->matrix_clocks = schedule->chain_clocks = schedule->gap_clocks =
+            schedule->largest_gap_clocks = NAN;
+    for (size_t k = 0; k < schedule->wait_count && isnan(schedule->issue_clocks); k++)
+        schedule->waits[k].clocks_since_issue = NAN;
+    arena_release(&scratch);
+}
