@@ -163,9 +163,14 @@ void elf_extents(struct codeobj *object, const struct elf_symbols *symbols, stru
     struct codeobj_function *functions = NULL;
     for (size_t k = 0; k < object->kernel_count; k++) {
         struct codeobj_kernel *kernel = (struct codeobj_kernel *)&object->kernels[k];
-        if (kernel->code)
-            codeobj_set_code(
-                kernel, code_of(range_before(ranges, count, kernel->code_address), kernel->code, kernel->code_bytes));
+        if (!kernel->code)
+            continue;
+        const struct elf_range *range = range_before(ranges, count, kernel->code_address);
+        const struct bytes code = code_of(range, kernel->code, kernel->code_bytes);
+        kernel->code = NULL; /* hostile objects leave no room for an instruction */
+        kernel->code_bytes = 0;
+        if (code.size)
+            codeobj_set_code(kernel, code);
     }
     for (size_t k = 0; k < count; k++)
         if (!ranges[k].is_kernel)

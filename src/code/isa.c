@@ -232,9 +232,14 @@ static void count_jumps(struct isa_kernel *kernel, const struct isa_listing *lis
 
 static void find_unknown(struct isa_kernel *kernel, const struct isa_listing *listing, uint64_t from, uint64_t end)
 {
-    size_t k = 0;
-    while (k < listing->unknown_count && listing->unknown[k].address < from)
-        k++;
+    size_t k = 0, high = listing->unknown_count;
+    while (k < high) {
+        const size_t middle = k + (high - k) / 2;
+        if (listing->unknown[middle].address < from)
+            k = middle + 1;
+        else
+            high = middle;
+    }
     kernel->unknown_words = listing->unknown + k;
     for (; k < listing->unknown_count && listing->unknown[k].address < end; k++)
         kernel->unknown++;

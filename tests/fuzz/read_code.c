@@ -66,6 +66,9 @@ static void touch(const struct codeobj_file *file, struct arena *arena)
         const struct codeobj *object = &file->objects[o];
         must(object->target && object->features && object->id);
         sum += object->bytes[object->size_bytes - 1];
+        isa_lines_read(&(struct isa){0}, object, arena);
+        for (size_t f = 0; f < object->function_count; f++)
+            must(object->functions[f].name && (!f || object->functions[f].address > object->functions[f - 1].address));
         for (size_t k = 0; k < object->kernel_count; k++) {
             const struct codeobj_kernel *kernel = &object->kernels[k];
             must(*kernel->name && *kernel->symbol && kernel->explicit_count <= kernel->arg_count);
