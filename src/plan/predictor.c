@@ -327,8 +327,7 @@ static double add_steps(struct asked *asked, const struct resolved_step *steps, 
             add_launch(asked, step, here, counts);
         else if (step->kind == STEP_COPY || step->kind == STEP_FILL)
             predict_move(asked, step, here);
-        const bool starts = step->kind == STEP_LAUNCH || step->kind == STEP_COPY || step->kind == STEP_FILL;
-        launches += starts && counts ? here : 0;
+        launches += step->kind == STEP_LAUNCH && counts ? here : 0;
     }
     return launches;
 }
@@ -363,6 +362,9 @@ static void launch_term(struct prediction *prediction, const struct machine *mac
     prediction->time_ns += launch_ns;
 }
 
+/* Of what a launch takes: clocks, drivers and packets differ. */
+#define LAUNCH_SPREAD 0.15
+
 /* The interval of the sum: launches miss in the same direction, as the same model made them. */
 static void finish(struct prediction *prediction, const struct predictor *predictor, const struct resolved *resolved,
                    const struct machine *machine)
@@ -374,6 +376,8 @@ static void finish(struct prediction *prediction, const struct predictor *predic
         high += launch->times * (launch->prediction.high_ns - launch->prediction.time_ns);
     }
     const double time_ns = prediction->time_ns > 0 ? prediction->time_ns : 1;
+    low -= prediction->term_ns[TERM_LAUNCH] * LAUNCH_SPREAD;
+    high += prediction->term_ns[TERM_LAUNCH] * LAUNCH_SPREAD;
     const struct prediction_spread spread = {low / time_ns, high / time_ns};
     prediction->method = "walk";
     prediction_finish(prediction, machine, compute_unit(resolved), spread);
