@@ -8,8 +8,11 @@
 #include "walk_internal.h"
 
 #define DEFAULT_BUDGET UINT64_C(2000000)
-#define NEIGHBOUR_BUDGET UINT64_C(400000) /* of one neighbour: where it takes more, nothing is taken to be shared */
+#define NEIGHBOUR_BUDGET UINT64_C(400000)  /* of one neighbour: where it takes more, nothing is taken to be shared */
+#define NEIGHBOURS_BUDGET UINT64_C(600000) /* of all: the nearest come first */
 #define MOST_NEIGHBOURS 16u
+#define MOST_STEP 16u
+#define MOST_ROWS 8u /* for each die */
 #define MOST_GROUPS (UINT64_C(1) << 40)
 #define MATRIX_CLOCKS 16u /* of an instruction whose clocks are not known */
 
@@ -269,11 +272,20 @@ static unsigned find_neighbours(uint64_t neighbours[MOST_NEIGHBOURS], const stru
                 neighbours[count++] = k;
         return count;
     }
-    for (uint64_t step = 1; step <= 16 && step * dies <= sample; step *= 4)
-        neighbours[count++] = sample - step * dies;
-    for (uint64_t row = 1; row <= 8 * dies && launch->grid[1] > 1 && count < 10; row++)
-        if (row * launch->grid[0] % dies == 0 && row * launch->grid[0] <= sample)
+    uint64_t step = 1, row = 1;
+    for (unsigned turn = 0; count < MOST_NEIGHBOURS && turn < 2 * MOST_ROWS * dies; turn++) {
+        if (turn % 2 == 0) {
+            if (step <= MOST_STEP && step * dies <= sample)
+                neighbours[count++] = sample - step * dies;
+            step *= step <= MOST_STEP ? 4 : 1;
+            continue;
+        }
+        for (; row <= MOST_ROWS * dies && (launch->grid[1] <= 1 || row * launch->grid[0] % dies); row++)
+            ;
+        if (row <= MOST_ROWS * dies && row * launch->grid[0] <= sample)
             neighbours[count++] = sample - row * launch->grid[0];
+        row++;
+    }
     return count;
 }
 
@@ -297,7 +309,7 @@ static void walk_neighbours(struct walker *walker, uint64_t sample, struct walk_
         memory_forget_written(&walker->memory);
         walker->left = before - (most - walker->left);
         walker->has_shared = !walker->over_budget;
-        if (walker->over_budget || walker->left < budget / 2)
+        if (walker->over_budget || budget - walker->left > NEIGHBOURS_BUDGET)
             break;
     }
     walker->over_budget = false;

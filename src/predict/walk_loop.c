@@ -17,6 +17,8 @@
 
 enum { ROUND = 32, FIRST = ROUND + 1, LAST = 2 * ROUND + 1, SNAPSHOTS = 3 };
 #define NEVER (INT64_C(1) << 40)
+#define MOST_PASSES (INT64_C(1) << 30) /* that are added at once */
+#define MOST_COMPARED 4096u            /* of a pass; larger ones are walked */
 
 struct compared {
     const struct op *op;
@@ -123,7 +125,7 @@ void loop_compared(struct wave *wave, const struct op *op, const int64_t *distan
 {
     struct loop *loop = wave->recording;
     const unsigned which = loop->passes > LAST - 2;
-    if (!distance) {
+    if (!distance || loop->compared_count[which] == MOST_COMPARED) {
         loop->refused = true;
         return;
     }
@@ -140,10 +142,11 @@ void loop_compared(struct wave *wave, const struct op *op, const int64_t *distan
 
 static int64_t passes_to_flip(int64_t before, int64_t now)
 {
-    const int64_t step = now - before;
+    const int64_t step = (int64_t)((uint64_t)now - (uint64_t)before);
     if (!step || (step > 0) == (now > 0))
         return NEVER;
-    return (now < 0 ? -now : now) / (step < 0 ? -step : step) - 2;
+    const uint64_t far = now < 0 ? 0 - (uint64_t)now : (uint64_t)now;
+    return (int64_t)(far / (step < 0 ? 0 - (uint64_t)step : (uint64_t)step)) - 2;
 }
 
 /* 0: nothing can be said. */
@@ -169,7 +172,9 @@ static int64_t passes_left(const struct loop *loop)
             least = flip < least ? flip : least;
         }
     }
-    return moves && least < NEVER && least >= 2 * ROUND ? least / ROUND * ROUND : 0;
+    if (!moves || least >= NEVER || least < 2 * ROUND)
+        return 0;
+    return (least < MOST_PASSES ? least : MOST_PASSES) / ROUND * ROUND;
 }
 
 /* ---- going on ---- */

@@ -136,7 +136,7 @@ static uint32_t read_list(const char *at, unsigned bits)
 {
     uint32_t value = 0;
     unsigned shift = 0;
-    for (at = strchr(at, '['); at && *at != ']' && shift < 32; at = strpbrk(at, ",]"), shift += bits)
+    for (at = strchr(at, '['); at && *at != ']' && shift < 32; at = strpbrk(at + 1, ",]"), shift += bits)
         value |= ((uint32_t)strtoul(at + 1, NULL, 0) & ((1u << bits) - 1)) << shift;
     return value;
 }

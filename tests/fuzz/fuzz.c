@@ -63,6 +63,7 @@ static const struct reader {
     {"triton", fuzz_triton, WHOLE, NULL},
     {"truth", fuzz_truth, WHOLE, NULL},
     {"units", fuzz_units, LINES, NULL},
+    {"walk", fuzz_walk, WHOLE, "tests/data/isa/{*_one_chain,*_nested,*_gemm_lds,gfx1201_histogram}.txt"},
 };
 enum { READERS = sizeof(readers) / sizeof(*readers) };
 

@@ -9,6 +9,7 @@
 #include "fuzz.h"
 #include "rooftile/codeobj.h"
 #include "rooftile/isa.h"
+#include "rooftile/walk.h"
 
 /* ---- code objects ---- */
 
@@ -147,4 +148,49 @@ bool fuzz_sass(const char *text, size_t length, struct arena *arena)
 {
     static const char *const targets[] = {"sm_80", "sm_90a", "sm_100a", "sm_120a"};
     return listings(targets[length % 4], text, arena);
+}
+
+/* ---- the walk: whatever the instructions are, it ends within its budget ---- */
+
+static bool walks(const char *target, const char *text, uint32_t wave, struct arena *arena)
+{
+    const struct codeobj_kernel kernel = {.name = "all",
+                                          .code_bytes = UINT64_MAX,
+                                          .wave = wave,
+                                          .properties = 8,
+                                          .user_sgprs = 2,
+                                          .workgroup_ids = 7,
+                                          .group_segment_bytes = 4096};
+    const struct walk_options options = {.clocks = {4, 16, 16, 4, 4, 8, 16, 20, 64, 128, 119, 213, 886, 48, 64},
+                                         .line_bytes = 128,
+                                         .l1_lines = 16,
+                                         .l2_lines = 64,
+                                         .dies = 2,
+                                         .budget = 20000};
+    static const uint8_t kernarg[64] = {0, 0, 0, 0, 0, 1};
+    const struct walk_buffer buffer = {.base = UINT64_C(1) << 40, .size_bytes = 4096};
+    struct err err = {0};
+    struct isa isa = {0};
+    struct walk_result result;
+    if (isa_parse(&isa, &(struct codeobj){.target = target}, text, &kernel, 1, arena, &err))
+        return false;
+    const struct walk_launch launch = {.code = walk_decode(&isa.kernels[0], target, arena),
+                                       .code_object = &isa.kernels[0],
+                                       .target = target,
+                                       .grid = {8, 4, 1},
+                                       .block = {64, 2, 1},
+                                       .kernarg = kernarg,
+                                       .kernarg_bytes = sizeof(kernarg),
+                                       .buffers = &buffer,
+                                       .buffer_count = 1};
+    must(!walk_run(&result, &launch, &options, arena, &err));
+    must(result.sums.instructions >= 0 && result.clocks >= 0 && result.sums.waves == (wave == 32 ? 4 : 2));
+    return true;
+}
+
+bool fuzz_walk(const char *text, size_t length, struct arena *arena)
+{
+    static const char *const targets[] = {"gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1201"};
+    const char *target = targets[length % 5];
+    return walks(target, text, length % 5 > 2 ? 32 : 64, arena);
 }

@@ -135,7 +135,7 @@ static void test_counts(void **state)
         {"lanes see each other",
          "gfx942",
          {"v_and_b32_e32 v1, 63, v0", "v_mov_b32_dpp v2, v1 quad_perm:[1,0,3,2] row_mask:0xf bank_mask:0xf",
-          "v_readlane_b32 s4, v2, 4", "s_cmp_eq_u32 s4, 5", "s_cbranch_scc1 @6", "s_nop 0", "s_endpgm"},
+          "v_readlane_b32 s4, v2, 7", "s_cmp_eq_u32 s4, 6", "s_cbranch_scc1 @6", "s_nop 0", "s_endpgm"},
          6,
          0},
         {"waves of 32 and names of gfx11",
