@@ -81,7 +81,7 @@ static int read_dwarf(int fd, const struct codeobj *object)
     return !dwarf || fflush(out) != 0;
 }
 
-static void limit(int resource, rlim_t most)
+static void limit(__rlimit_resource_t resource, rlim_t most)
 {
     const struct rlimit limits = {most, most};
     setrlimit(resource, &limits);

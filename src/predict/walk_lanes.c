@@ -292,7 +292,8 @@ const struct meaning vector_meanings[] = {
     OTHER("v_pk_mov_b32", packed_execute, PACKED_MOV), OTHER("v_swap_b32", swap_execute, 0),
     OTHER("v_permlane16_b32", permlane_execute, 0), OTHER("v_permlanex16_b32", permlane_execute, 16),
     OTHER("v_permlane64_b32", permlane_execute, 64), OTHER("v_permlane32_swap_b32", lane_swap_execute, 32),
-    OTHER("v_permlane16_swap_b32", lane_swap_execute, 16), OTHER("v_nop", nothing_execute, 0),
+    OTHER("v_permlane16_swap_b32", lane_swap_execute, 16), OTHER("v_bitop3_b32", bits_execute, 0),
+    OTHER("v_nop", nothing_execute, 0),
 };
 /* clang-format on */
 const size_t vector_meaning_count = COUNT_OF(vector_meanings);

@@ -253,7 +253,7 @@ static void forget_stores(struct wave *wave, const struct loop *loop)
 
 static void jump(struct wave *wave, const struct loop *loop, int64_t passes)
 {
-    const double rounds = (double)passes / ROUND, more = (wave->time - loop->time) * rounds;
+    const double rounds = (double)(passes / ROUND), more = (wave->time - loop->time) * rounds;
     forget_stores(wave, loop);
     advance_scalars(wave, loop, passes);
     advance_vectors(wave, loop, passes);

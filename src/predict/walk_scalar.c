@@ -439,7 +439,8 @@ const struct meaning scalar_meanings[] = {
     OTHER("s_bitcmp1_b32 s_bitcmp1_b64", bitcmp_execute, 1), OTHER("s_cselect_b32 s_cselect_b64", cselect_execute, 0),
     OTHER("s_getpc_b64", getpc_execute, 0), OTHER("s_setpc_b64", setpc_execute, 0),
     OTHER("s_swappc_b64", setpc_execute, 1),
-    OTHER("s_nop s_clause s_delay_alu s_setprio s_sleep s_sethalt s_inst_prefetch s_set_inst_prefetch_distance "
+    OTHER("s_nop s_barrier_signal "
+          "s_clause s_delay_alu s_setprio s_sleep s_sethalt s_inst_prefetch s_set_inst_prefetch_distance "
           "s_icache_inv s_dcache_inv "
           "s_dcache_wb s_sendmsg s_setreg_b32 s_setreg_imm32_b32 s_ttracedata s_trap s_round_mode s_denorm_mode "
           "s_wait_alu s_wait_idle "

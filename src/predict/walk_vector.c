@@ -338,6 +338,22 @@ void lane_swap_execute(struct wave *wave, const struct op *op)
     vector_set(wave, &op->operands[1], 0, second, second_known);
 }
 
+/* v_bitop3_b32: each bit by a table of eight, whose index are the three sources' bits. */
+void bits_execute(struct wave *wave, const struct op *op)
+{
+    struct values a, b, c;
+    uint32_t result[LANES] = {0};
+    const unsigned table = (unsigned)isa_modifier(op->in, "bitop3");
+    vector_get(&a, wave, &op->operands[1], 0);
+    vector_get(&b, wave, &op->operands[2], 0);
+    vector_get(&c, wave, &op->operands[3], 0);
+    for (unsigned row = 0; row < 8; row++)
+        for (unsigned k = 0; k < LANES && (table >> row & 1); k++)
+            result[k] |= (row & 4 ? a.lanes[k] : ~a.lanes[k]) & (row & 2 ? b.lanes[k] : ~b.lanes[k]) &
+                         (row & 1 ? c.lanes[k] : ~c.lanes[k]);
+    vector_set(wave, &op->operands[0], 0, result, a.known & b.known & c.known);
+}
+
 /* ---- two f32 in one ---- */
 
 static void packed_source(struct values *values, const struct wave *wave, const struct op *op, unsigned number,

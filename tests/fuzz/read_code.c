@@ -166,7 +166,7 @@ static bool walks(const char *target, const char *text, uint32_t wave, struct ar
                                          .l1_lines = 16,
                                          .l2_lines = 64,
                                          .dies = 2,
-                                         .budget = 20000};
+                                         .budget = 5000};
     static const uint8_t kernarg[64] = {0, 0, 0, 0, 0, 1};
     const struct walk_buffer buffer = {.base = UINT64_C(1) << 40, .size_bytes = 4096};
     struct err err = {0};
