@@ -1,0 +1,43 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Predictions from code, of programs whose times on an MI300A are published (tests/truth/mi300a): what is beyond doubt holds, and
+the same question has the same answer. test_predict.py ROOFTILE; the program that predicts lies beside it in the build."""
+import pathlib
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PROGRAMS = ROOT / "tests" / "truth" / "mi300a"
+# Measured on a real MI300A (sarchlab/mgpusim, gpu_perf_scripts/mi300a.csv), in nanoseconds; and what bounds them.
+MEASURED = {("relu", 1024): (5000, "launch"), ("relu", 16777216): (36500, "MALL"), ("relu", 134217728): (353900, "HBM"),
+            ("vectoradd", 16777216): (51000, "MALL"), ("matrixmultiplication", 256): (39400, "latency"),
+            ("matrixtranspose", 4096): (36000, "MALL"), ("atax", 2048): (1282400, "latency")}
+
+
+def predicted(program, kernel, sizes):
+    command = [program, ROOT / "configs" / "machines" / "mi300a.json", "--kernels", PROGRAMS, kernel, "n=" + ",".join(map(str, sizes))]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+    rows = {}
+    for line in run.stdout.splitlines():
+        label, time_ns, low_ns, high_ns, method, bound = line.split(",")[:6]
+        rows[int(label.split("n=")[1].split(";")[0])] = (float(time_ns), float(low_ns), float(high_ns), method, bound)
+    return rows
+
+
+def main(rooftile):
+    program = pathlib.Path(rooftile).parent.parent / "tests" / "kernels" / "predict_times"
+    for kernel in sorted({name for name, _ in MEASURED}):
+        sizes = sorted(size for name, size in MEASURED if name == kernel)
+        rows = predicted(program, kernel, sizes)
+        assert rows == predicted(program, kernel, sizes), f"{kernel}: two answers to one question"
+        for size in sizes:
+            time_ns, low_ns, high_ns, method, bound = rows[size]
+            measured_ns, expected = MEASURED[kernel, size]
+            print(f"{kernel} {size}: {time_ns:.0f} ns predicted, {measured_ns} ns measured, {bound}")
+            assert method == "walk" and bound == expected, (kernel, size, rows[size])
+            assert low_ns < time_ns < high_ns and 0.5 < time_ns / measured_ns < 2, (kernel, size, rows[size])
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
