@@ -94,11 +94,12 @@ class Code:
 
     def __init__(self, path, arch):
         with open(path, "rb") as file:
-            self.elf = elf = unbundle(file.read())
+            data = file.read()
+        self.elf = elf = unbundle(data)
         self.arch = EF_AMDGPU_MACH.get(elf[48], f"a target with number {elf[48]:#x}")
         if self.arch != arch:
             raise Problem(NO_BINARY, f"code for {self.arch}, not for {arch}")
-        self.sha256 = hashlib.sha256(elf).hexdigest()
+        self.sha256 = hashlib.sha256(data).hexdigest()
         self.code_sha256 = code_sha256(elf)
         self.load()
         self.read_symbols()
