@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Writes what one run of `rooftile check --run` on the emulator found: tests/data/emulated/ARCH.csv.
-record.py RESULT.json LOG OUT.csv; called by scripts/emulate --record, whose rows of other kernels stay."""
+record.py RESULT.json LOG OUT.csv COMPILER; called by scripts/emulate --record, whose rows of other kernels stay."""
 import csv
 import itertools
 import json
@@ -21,6 +21,7 @@ HEADER = """\
 # An instruction counts when a wave issues it, whatever EXEC says: s_endpgm, s_nop, waits and branches count, too; VOPD counts once.
 # Clocks that a kernel reads advance by 16 with each reading.
 """
+COMPILER = "# compiler: "
 COLUMNS = ["code_sha256", "kernels", "verdict", "symbol", "grid", "block", "lds_bytes", "waves", "instructions", "per_wave"]
 MOST_CHARACTERS = 200
 
@@ -67,7 +68,7 @@ def rows_of(result, launches):
             yield dict.fromkeys(COLUMNS, "") | {"kernels": case["kernel"], "verdict": verdict_of(case)}
 
 
-def main(result_path, log_path, out_path):
+def main(result_path, log_path, out_path, compiler):
     result = json.loads(pathlib.Path(result_path).read_text(encoding="utf-8"))
     log = pathlib.Path(log_path)
     launches = [json.loads(line) for line in log.read_text(encoding="ascii").splitlines()] if log.exists() else []
@@ -78,7 +79,7 @@ def main(result_path, log_path, out_path):
     rows.sort(key=lambda row: tuple(str(row[column]) for column in ["kernels", "symbol", "code_sha256", "grid", "block", "per_wave"]))
     out.parent.mkdir(parents=True, exist_ok=True)
     with out.open("w", encoding="ascii", newline="") as file:
-        file.write(HEADER)
+        file.write(f"{HEADER}{COMPILER}{compiler}\n")
         writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)

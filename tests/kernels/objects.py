@@ -2,8 +2,8 @@
 """Which kernels are compiled for which GPUs, in which types and modes, and doing so. The code objects go to one folder (the cache
 that ROOFTILE_TEST_CACHE names), each is compiled once, and every test of code reads it there.
 
-A plain run compiles a sample, always the same one. Each kernel is compiled for the newest CDNA, gfx950, and by the number of its
-source in the list for an RDNA with waves of 32 (and for another with waves of 64 what asks for the wave, and some others); every
+A plain run compiles a sample, always the same one. Each kernel is compiled for the newest CDNA, gfx950, as `check --run`
+verifies it (which test_emulated.py builds upon), and by the number of its source in the list, with its default parameters, for an RDNA with waves of 32 (and for another with waves of 64 what asks for the wave, and some others); every
 second one for an older CDNA too, and every fourth and all matrix kernels for gfx1250. Each of its types is compiled for one target,
 those of 8 bits for each that has them, those of matrix kernels for one with MFMA and one with WMMA. ROOFTILE_TEST_ALL=1 (scripts/test --all) compiles every type for every target, and every mode."""
 import dataclasses
@@ -36,6 +36,7 @@ class Kernel:
     needs_newer: bool  # a compiler can be too old for it
     asks_for_wave: bool  # it is other code at another size of the wave
     require: str  # what it needs of a device
+    check: tuple  # (name, value) of the parameters that it is verified at
     compiled_in: frozenset  # names of parameters that its code is compiled for; the others are told at run time
 
 
@@ -54,6 +55,11 @@ def names_in(code, let):
     return names
 
 
+def check_params(manifest):
+    """(name, value) of the parameters a kernel is verified at; how it is compiled, wave and CU mode, is said apart."""
+    return tuple((name, value) for name, value in manifest.get("check", {}).get("params", {}).items() if name not in ("wave", "cumode"))
+
+
 def read_kernels(home, without_source=False):
     """All kernels but references, in the order of their names."""
     done = harness.run("list", "--json", "-", home=home)
@@ -69,7 +75,7 @@ def read_kernels(home, without_source=False):
         asks = bool(ASKS_FOR_WAVE.search(json.dumps(manifest) + source))
         dtype = next((param for param in listed["params"] if param["name"] == "dtype"), {})
         dtypes = sorted(dtype.get("limits", []), key=lambda name: name != dtype["default"])
-        found.append((listed, pathlib.Path(code.get("source", "")).stem, tuple(dtypes), ("min_llvm" in code, asks, require, names_in(code, manifest.get("let", {})))))
+        found.append((listed, pathlib.Path(code.get("source", "")).stem, tuple(dtypes), ("min_llvm" in code, asks, require, check_params(manifest), names_in(code, manifest.get("let", {})))))
     stems = sorted({stem for _, stem, _, _ in found})
     harness.check(len(found) > 100, f"only {len(found)} kernels")
     return [Kernel(listed["name"], stem, stems.index(stem), dtypes, "matrix" in listed["tags"], "scratch" in listed["tags"], *more)
@@ -112,6 +118,8 @@ def every_order(kernels, rows):
             for kernel in kernels:
                 for params in variants(kernel) if (wave, cumode) == modes[0] else [{}]:
                     orders.add(row["target"], wave, cumode, kernel.name, params)
+                if row["target"] == NEWEST_CDNA:
+                    orders.add(row["target"], wave, cumode, kernel.name, dict(kernel.check))
     return orders
 
 
@@ -128,7 +136,7 @@ def sample(kernels, rows):
             orders.add(target, *(MODES[mode] if target in rdna else (64 if target in cdna else 32, 0)), kernel.name, params)
 
     for kernel in kernels:
-        add([name for name in cdna if name == NEWEST_CDNA], 0, kernel, {})
+        add([name for name in cdna if name == NEWEST_CDNA], 0, kernel, dict(kernel.check))
         if kernel.number % 2 == 0 or NEWEST_CDNA not in cdna:
             add(older, kernel.number // 2, kernel, {})
         if kernel.number % 4 == 0 or kernel.is_matrix:
