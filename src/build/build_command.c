@@ -297,6 +297,21 @@ static int spawn(struct build_child *child, const struct argv *argv, char *const
     return error;
 }
 
+/* Of code for AMD GPUs alone clang 22's driver takes no -MF, with a warning; its compiler proper does, as ever. */
+static void add_outputs(struct argv *argv, const struct build_unit *unit, const struct build_child *child)
+{
+    const struct compiler *compiler = unit->compiler;
+    if (unit->request->target.kind == BUILD_AMD && !compiler->is_hipcc && compiler->llvm >= 22) {
+        argv_add_words(argv, "-Xclang -sys-header-deps -Xclang -MT -Xclang object -Xclang -dependency-file -Xclang");
+        argv_add(argv, child->depfile);
+    } else {
+        argv_add_words(argv, "-MD -MT object -MF");
+        argv_add(argv, child->depfile);
+    }
+    argv_add(argv, "-o");
+    argv_add(argv, child->object);
+}
+
 enum status child_start(struct build_child *child, const struct build_unit *unit, const char *scratch, size_t number,
                         struct arena *arena, struct err *err)
 {
@@ -305,7 +320,7 @@ enum status child_start(struct build_child *child, const struct build_unit *unit
     child->object = arena_printf(arena, "%s/%zu.o", scratch, number);
     child->depfile = arena_printf(arena, "%s/%zu.d", scratch, number);
     argv_add_all(&argv, unit->command.items, unit->command.count);
-    argv_add_all(&argv, (const char *const[]){"-MD", "-MF", child->depfile, "-MT", "object", "-o", child->object}, 7);
+    add_outputs(&argv, unit, child);
     int ends[2];
     if (pipe2(ends, O_CLOEXEC))
         return err_set(err, ERR_BUILD, "cannot open a pipe: %s", strerror(errno));
