@@ -166,11 +166,9 @@ struct command {
 extern const struct command commands[];               /* ends with name == NULL */
 const struct command *command_find(const char *name); /* NULL: unknown */
 
-command_function cmd_run, cmd_plan, cmd_build, cmd_check, cmd_roofline, cmd_list, cmd_devices, cmd_inspect, cmd_merge,
-    cmd_report, cmd_schema, cmd_history, cmd_aa, cmd_compare, cmd_completion, cmd_checkup, cmd_man, cmd_model_error;
 command_function cmd_run, cmd_plan, cmd_build, cmd_check, cmd_roofline, cmd_list, cmd_devices, cmd_inspect,
-    cmd_codediff, cmd_merge, cmd_report, cmd_schema, cmd_history, cmd_aa, cmd_compare, cmd_completion, cmd_checkup,
-    cmd_man;
+    cmd_codediff, cmd_predict, cmd_model_error, cmd_merge, cmd_report, cmd_schema, cmd_history, cmd_aa, cmd_compare,
+    cmd_completion, cmd_checkup, cmd_man;
 
 /* The whole program: finds the command, parses its options, runs it; returns the exit code. */
 int cli_main(int argc, char **argv);

@@ -195,6 +195,22 @@ const struct command commands[] = {
      .min_args = 1,
      .max_args = 1,
      .run = cmd_report},
+    {.name = "predict",
+     .args = "SUITE|KERNEL...",
+     .summary = "predict times on machines that are not here",
+     .examples = "  rooftile predict stream_triad --machine mi300x      time, interval, what limits it\n"
+                 "  rooftile predict gemm --machine mi300x,mi210,rx7900xtx   side by side\n"
+                 "  rooftile predict gemm_matrix --machine mi300x --set dtype=f16 --json -   every term\n",
+     .details =
+         "Kernels are compiled for each machine's target and walked: instructions, addresses and waits of sampled "
+         "waves, with the buffers' known contents. Where there is no code to walk, the work that the manifest states "
+         "is taken, and that is said. Limited by: the term that takes the most time; bound: the roofline's word. 10 % "
+         "faster: how much less time it takes when that term is a tenth faster. Portability: the harmonic mean of the "
+         "shares of the ceilings.",
+     .options = "machine set filter out json format seed kernels " COMPILING,
+     .min_args = 1,
+     .max_args = ANY_NUMBER,
+     .run = cmd_predict},
     {.name = "model-error",
      .args = "",
      .summary = "how far predictions are from measured times",

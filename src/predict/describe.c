@@ -189,8 +189,9 @@ double described_least_ns(const struct described *what, const struct machine *ma
     return fmax(peak_us > 0 ? demand.flops / peak_us * 1e3 : 0, rate > 0 ? fmax(0, demand.bytes) / rate * 1e9 : 0);
 }
 
-/* The roofline's word, whatever term limits: memory or the unit, by the vendor's peaks; launch for what takes less than
- * two of them. */
+/* The roofline's word, whatever term limits: memory or the unit, by the vendor's peaks; launch where that is the better
+ * part of the time. */
+#define LAUNCH_SHARE 0.4
 static void set_bound(struct prediction *prediction, const struct described *what, const struct machine *machine,
                       const char *unit)
 {
@@ -199,7 +200,7 @@ static void set_bound(struct prediction *prediction, const struct described *wha
     const double peak = found ? ceiling_value(&found->peak) : 0;
     const double memory_s = demand.bytes / memory_rate(machine), unit_s = peak > 0 ? demand.flops / peak : 0;
     const char *name = memory_s >= unit_s ? machine->levels[machine->level_count - 1].name : unit;
-    if (prediction->time_ns < 2 * machine->launch_ns)
+    if (machine->launch_ns > LAUNCH_SHARE * prediction->time_ns)
         name = "launch";
     snprintf(prediction->bound, sizeof(prediction->bound), "%s", name);
 }

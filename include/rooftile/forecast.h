@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What `rooftile predict` shows: the cases of a plan predicted on several machines, side by side.
+ */
+#ifndef ROOFTILE_FORECAST_H
+#define ROOFTILE_FORECAST_H
+
+#include "rooftile/machine.h"
+#include "rooftile/plan.h"
+#include "rooftile/prediction.h"
+
+struct forecast_case {
+    const struct plan_case *plan_case;
+    struct prediction prediction; /* of one pass over the timed steps; time_ns 0: there is none */
+    const char *reason;           /* why there is none */
+    double waves_per_simd;        /* of the first launch; 0 unknown */
+};
+
+struct forecast {
+    const char *name; /* of the machine, as it was asked for */
+    const struct machine *machine;
+    const struct machine_borrowed *borrowed;
+    const struct forecast_case *cases; /* those of the plan, in its order */
+    size_t count;
+};
+
+/* Tables for people and all of it as JSON. Cases of the machines are joined by what was asked for (plan_case.asked). */
+struct document;
+void forecast_document(struct document *document, const struct forecast *forecasts, size_t count);
+
+/* How much less time (0.09: 9 %) it takes when a term is a tenth faster. */
+double forecast_gain(const struct prediction *prediction, enum prediction_term term);
+
+#endif

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Kernels and suites predicted on machines that need not be here: planned for each, compiled for its target, walked.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "measure.h"
+#include "rooftile/forecast.h"
+#include "rooftile/predictor.h"
+#include "rooftile/table.h"
+
+/* Each machine is a sim device. */
+static enum status sides_of(struct per_device **sides, size_t *count, const struct cli_options *options,
+                            struct arena *arena, struct err *err)
+{
+    struct cli_options *wanted = arena_copy(arena, options, sizeof(*options));
+    struct text devices = {0};
+    if (!options->machine)
+        return err_set(err, ERR_USAGE, "--machine names the machines, such as mi300x or mi300x,mi210");
+    for (const char *at = options->machine; *at;) {
+        const size_t length = strcspn(at, ",");
+        text_addf(&devices, "%ssim:%.*s", devices.length ? "," : "", (int)length, at);
+        at += length + (at[length] == ',');
+    }
+    wanted->device = text_take(&devices, arena);
+    wanted->machine = NULL;
+    return devices_of(sides, count, wanted, arena, err);
+}
+
+/* Only what the device runs; nothing where there is no compiler for the target, which is then said of each case. */
+static enum status build_codes(struct build_result **builds, struct session *session, struct err *err)
+{
+    struct session builder = *session;
+    const size_t *numbers = NULL;
+    struct build_result *made = NULL;
+    builder.info.predicted = false; /* what is predicted needs no code, but its walk does */
+    const struct plan codes = session_codes_of(session->plan, false, &numbers, session->arena);
+    struct build_result *all = arena_array(session->arena, session->plan->code_count + 1, sizeof(*all));
+    for (size_t k = 0; k < session->plan->code_count; k++)
+        all[k] = (struct build_result){.state = BUILD_SKIPPED, .message = "a reference"};
+    enum status status = session_build_plan(&made, &builder, &codes, err);
+    for (size_t k = 0; k < codes.code_count && !status; k++)
+        all[numbers[k]] = made[k];
+    *builds = all;
+    return status;
+}
+
+static enum status predict_case(struct forecast_case *out, struct predictor *predictor, const struct plan_case *c,
+                                const struct build_result *builds, const struct machine *machine, struct err *err)
+{
+    size_t launches = 0;
+    *out = (struct forecast_case){.plan_case = c};
+    if (c->state != PLAN_READY) {
+        out->reason = c->reason;
+        return STATUS_OK;
+    }
+    enum status status =
+        predictor_case(&out->prediction, predictor, &c->resolved, builds, c->measure.cache, machine, err);
+    const struct predicted_launch *launch = predictor_launches(predictor, &launches);
+    out->waves_per_simd = launches ? launch[0].model.occupancy.waves_per_simd : 0;
+    if (!status && !(out->prediction.time_ns > 0))
+        out->reason = "nothing of it is known on this machine";
+    return status;
+}
+
+static enum status predict_side(struct forecast *forecast, struct per_device *side, struct err *err)
+{
+    struct session *session = &side->session;
+    struct arena *arena = session->arena;
+    struct machine *machine = arena_alloc(arena, sizeof(*machine));
+    struct machine_borrowed *borrowed = arena_alloc(arena, sizeof(*borrowed));
+    struct build_result *builds = NULL;
+    enum status status = session_go(session, SESSION_DEVICE | SESSION_MACHINE | SESSION_PLAN | SESSION_VALID, err);
+    *borrowed = (struct machine_borrowed){0};
+    *machine = session->machine;
+    if (!status)
+        status = machine_complete(machine, session_config(arena, "", "machines"), borrowed, err);
+    if (!status)
+        status = build_codes(&builds, session, err);
+    if (status)
+        return status;
+    struct predictor *predictor = predictor_new(side->options.seed);
+    struct forecast_case *cases = arena_array(arena, session->plan->count + 1, sizeof(*cases));
+    for (size_t k = 0; k < session->plan->count && !status; k++)
+        status = predict_case(&cases[k], predictor, &session->plan->cases[k], builds, machine, err);
+    predictor_free(predictor);
+    *forecast = (struct forecast){side->name + strlen("sim:"), machine, borrowed, cases, session->plan->count};
+    return status;
+}
+
+enum status cmd_predict(struct call *call, struct err *err)
+{
+    struct per_device *sides = NULL;
+    struct document document = {.arena = call->arena};
+    size_t count = 0;
+    enum status status = sides_of(&sides, &count, call->options, call->arena, err);
+    if (!status)
+        status = devices_suites(sides, count, err);
+    struct forecast *forecasts = arena_array(call->arena, count + 1, sizeof(*forecasts));
+    for (size_t k = 0; k < count && !status; k++)
+        status = predict_side(&forecasts[k], &sides[k], err);
+    if (status)
+        return status;
+    forecast_document(&document, forecasts, count);
+    return cli_show_document(call->options, &document, false, err);
+}

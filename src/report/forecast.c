@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: MIT */
+#include "rooftile/forecast.h"
+
+#include <math.h>
+
+#include "report_internal.h"
+
+#define FASTER 1.1
+#define NORM 3.0 /* as prediction_conclude takes it for walks */
+
+double forecast_gain(const struct prediction *prediction, enum prediction_term term)
+{
+    double before = 0, after = 0, added = 0, less = 0;
+    for (int k = 0; k < TERM_COUNT; k++) {
+        const double now_ns = prediction->term_ns[k], then_ns = k == (int)term ? now_ns / FASTER : now_ns;
+        if (k < TERM_OVERLAPS) {
+            before += pow(now_ns, NORM);
+            after += pow(then_ns, NORM);
+        } else {
+            added += now_ns;
+            less += then_ns;
+        }
+    }
+    const double was = cbrt(before) + added, is = cbrt(after) + less;
+    return was > 0 ? 1 - is / was : 0;
+}
+
+/* The term whose speed would help most; it need not be the largest, where others hide it. */
+static enum prediction_term most_helpful(const struct prediction *prediction)
+{
+    enum prediction_term best = TERM_LAUNCH;
+    for (int k = 0; k < TERM_COUNT; k++)
+        if (forecast_gain(prediction, (enum prediction_term)k) > forecast_gain(prediction, best))
+            best = (enum prediction_term)k;
+    return best;
+}
+
+static double ceiling_share(const struct forecast_case *c)
+{
+    return c->prediction.time_ns > 0 ? lower_bound_fraction(&c->plan_case->lower_bound, c->prediction.time_ns) : NAN;
+}
+
+/* ---- JSON ---- */
+
+static struct table *terms_of(const struct prediction *prediction, struct arena *arena)
+{
+    struct table *record = table_record(arena);
+    for (int k = 0; k < TERM_COUNT; k++)
+        if (prediction->term_ns[k] > 0)
+            table_member(record, arena_printf(arena, "%s_ns", prediction_term_name((enum prediction_term)k)), NULL,
+                         cell_number(prediction->term_ns[k]));
+    return record;
+}
+
+static struct table *gains_of(const struct prediction *prediction, struct arena *arena)
+{
+    struct table *record = table_record(arena);
+    for (int k = 0; k < TERM_COUNT; k++)
+        if (prediction->term_ns[k] > 0)
+            table_member(record, prediction_term_name((enum prediction_term)k), NULL,
+                         cell_number(forecast_gain(prediction, (enum prediction_term)k)));
+    return record;
+}
+
+static struct table *notes_of(const struct prediction *prediction, struct arena *arena)
+{
+    struct table *list = table_list(arena);
+    for (uint32_t k = 0; k < prediction->note_count; k++)
+        table_item(list, prediction->notes[k]);
+    return list;
+}
+
+static struct table *cases_of(const struct forecast *forecast, struct arena *arena)
+{
+    static const struct table_column columns[] = {
+        {.key = "id"},        {.key = "request"},         {.key = "time_ns"},
+        {.key = "low_ns"},    {.key = "high_ns"},         {.key = "bound"},
+        {.key = "limiter"},   {.key = "lower_bound_ns"},  {.key = "ceiling_share"},
+        {.key = "intensity"}, {.key = "waves_per_simd"},  {.key = "method"},
+        {.key = "terms"},     {.key = "gain_of_a_tenth"}, {.key = "notes"},
+        {.key = "reason"}};
+    struct table *table = TABLE(arena, columns);
+    for (size_t k = 0; k < forecast->count; k++) {
+        const struct forecast_case *c = &forecast->cases[k];
+        const struct prediction *p = &c->prediction;
+        const bool known = p->time_ns > 0;
+        const struct cell cells[] = {
+            cell_text(c->plan_case->id),
+            cell_number((double)c->plan_case->asked),
+            cell_positive(p->time_ns),
+            cell_positive(p->low_ns),
+            cell_positive(p->high_ns),
+            cell_known(p->bound),
+            known ? cell_text(prediction_term_name(p->limiter)) : cell_unknown(NULL),
+            cell_positive(c->plan_case->lower_bound.time_ns),
+            cell_number(ceiling_share(c)),
+            cell_number(c->plan_case->state == PLAN_READY ? c->plan_case->lower_bound.intensity : NAN),
+            cell_positive(c->waves_per_simd),
+            cell_text(known ? p->method : NULL),
+            known ? cell_table(terms_of(p, arena)) : cell_absent(),
+            known ? cell_table(gains_of(p, arena)) : cell_absent(),
+            cell_table(notes_of(p, arena)),
+            c->reason ? cell_text(c->reason) : cell_absent()};
+        table_add(table, cells);
+    }
+    return table;
+}
+
+static struct table *machines_of(const struct forecast *forecasts, size_t count, struct arena *arena)
+{
+    static const struct table_column columns[] = {{.key = "machine"}, {.key = "borrowed"}, {.key = "cases"}};
+    struct table *table = TABLE(arena, columns);
+    for (size_t k = 0; k < count; k++) {
+        struct table *borrowed = table_list(arena);
+        for (uint32_t n = 0; n < forecasts[k].borrowed->count; n++)
+            table_item(borrowed, forecasts[k].borrowed->what[n]);
+        const struct cell cells[] = {cell_text(forecasts[k].name), cell_table(borrowed),
+                                     cell_table(cases_of(&forecasts[k], arena))};
+        table_add(table, cells);
+    }
+    return table;
+}
+
+/* ---- for people: one machine ---- */
+
+static struct table *one_machine(const struct forecast *forecast, struct arena *arena)
+{
+    static const struct table_column columns[] = {
+        {.title = "case", .flags = COLUMN_GROUP},
+        {.title = "time", .unit = UNIT_TIME},
+        {.title = "80 % interval", .unit = UNIT_TIME},
+        {.title = "bound"},
+        {.title = "limited by"},
+        {.title = "% of ceiling", .unit = UNIT_SHARE},
+        {.title = "FLOP/B", .unit = UNIT_INTENSITY, .drop = 2},
+        {.title = "waves", .unit = UNIT_NUMBER, .drop = 1},
+        {.title = "10 % faster"},
+    };
+    struct table *table = TABLE(arena, columns);
+    for (size_t k = 0; k < forecast->count; k++) {
+        const struct forecast_case *c = &forecast->cases[k];
+        const struct prediction *p = &c->prediction;
+        if (!(p->time_ns > 0)) {
+            struct table_row *row = table_add(table, NULL);
+            row->cells[0] = cell_text(c->plan_case->label);
+            row->instead = cell_toned(c->reason ? c->reason : "not predicted", TONE_DIM);
+            continue;
+        }
+        const enum prediction_term helps = most_helpful(p);
+        const struct cell cells[] = {
+            cell_text(c->plan_case->label),
+            cell_number(p->time_ns),
+            cell_range(p->low_ns, p->high_ns),
+            cell_text(p->bound),
+            cell_text(prediction_term_name(p->limiter)),
+            cell_number(ceiling_share(c)),
+            cell_number(c->plan_case->lower_bound.intensity),
+            cell_positive(c->waves_per_simd),
+            cell_text(arena_printf(arena, "%s: -%.0f %%", prediction_term_name(helps), 100 * forecast_gain(p, helps)))};
+        table_add(table, cells);
+    }
+    return table;
+}
+
+/* ---- several machines ---- */
+
+static const struct forecast_case *case_of(const struct forecast *forecast, size_t asked)
+{
+    for (size_t k = 0; k < forecast->count; k++)
+        if (forecast->cases[k].plan_case->asked == asked)
+            return &forecast->cases[k];
+    return NULL;
+}
+
+/* The harmonic mean of the shares of the ceilings; 0 where one machine cannot run it (Pennycook, Sewall, Lee 2016). */
+static double portability(const struct forecast *forecasts, size_t count, size_t asked)
+{
+    double inverse = 0;
+    for (size_t k = 0; k < count; k++) {
+        const struct forecast_case *c = case_of(&forecasts[k], asked);
+        const double share = c ? ceiling_share(c) : NAN;
+        if (c && c->prediction.time_ns > 0 && isnan(share))
+            return NAN;
+        if (!(share > 0))
+            return 0;
+        inverse += 1 / share;
+    }
+    return (double)count / inverse;
+}
+
+static struct table *side_by_side(const struct forecast *forecasts, size_t count, struct arena *arena)
+{
+    struct table_column *columns = arena_array(arena, 2 * count + 2, sizeof(*columns));
+    columns[0] = (struct table_column){.title = "case", .flags = COLUMN_GROUP};
+    for (size_t k = 0; k < count; k++) {
+        columns[1 + 2 * k] = (struct table_column){.title = forecasts[k].name, .unit = UNIT_TIME};
+        columns[2 + 2 * k] = (struct table_column){.title = "limited by"};
+    }
+    columns[2 * count + 1] = (struct table_column){.title = "portability", .unit = UNIT_SHARE};
+    struct table *table = table_new(arena, columns, 2 * count + 2);
+    for (size_t k = 0; k < forecasts[0].count; k++) {
+        const struct plan_case *first = forecasts[0].cases[k].plan_case;
+        struct cell *cells = table_add(table, NULL)->cells;
+        cells[0] = cell_text(first->label);
+        for (size_t n = 0; n < count; n++) {
+            const struct forecast_case *c = case_of(&forecasts[n], first->asked);
+            const bool known = c && c->prediction.time_ns > 0;
+            cells[1 + 2 * n] = known ? cell_number(c->prediction.time_ns) : cell_unknown(NULL);
+            cells[2 + 2 * n] = known ? cell_text(prediction_term_name(c->prediction.limiter)) : cell_unknown(NULL);
+        }
+        cells[2 * count + 1] = cell_number(portability(forecasts, count, first->asked));
+    }
+    return table;
+}
+
+/* ---- the whole ---- */
+
+/* The fastest of a kernel's cases that do the same work, and whether their intervals tell it from the next. */
+static void say_best(struct document *document, const struct forecast *forecast)
+{
+    const struct forecast_case *best = NULL, *next = NULL;
+    for (size_t k = 0; k < forecast->count; k++) {
+        const struct forecast_case *c = &forecast->cases[k];
+        const struct work *work = &c->plan_case->resolved.work, *first = &forecast->cases[0].plan_case->resolved.work;
+        if (!(c->prediction.time_ns > 0) ||
+            c->plan_case->resolved.manifest != forecast->cases[0].plan_case->resolved.manifest ||
+            work->flops != first->flops || work->read_bytes != first->read_bytes)
+            return;
+        if (!best || c->prediction.time_ns < best->prediction.time_ns) {
+            next = best;
+            best = c;
+        } else if (!next || c->prediction.time_ns < next->prediction.time_ns) {
+            next = c;
+        }
+    }
+    if (!next)
+        return;
+    const bool sure = best->prediction.high_ns < next->prediction.low_ns;
+    document_text(document, SHOW_PEOPLE, TONE_PLAIN, "%s: the fastest is %s, %.0f %% before %s%s", forecast->name,
+                  best->plan_case->label, 100 * (next->prediction.time_ns / best->prediction.time_ns - 1),
+                  next->plan_case->label, sure ? "" : "; their intervals overlap");
+}
+
+static void say_borrowed(struct document *document, const struct forecast *forecast)
+{
+    struct text text = {0};
+    for (uint32_t k = 0; k < forecast->borrowed->count; k++)
+        text_addf(&text, "%s%s", k ? ", " : "", forecast->borrowed->what[k]);
+    if (text.length)
+        document_text(document, SHOW_PEOPLE, TONE_DIM, "%s: %s", forecast->name, text_take(&text, document->arena));
+}
+
+/* Each note once. */
+static void say_notes(struct document *document, const struct forecast *forecast)
+{
+    struct prediction all = {0};
+    for (size_t k = 0; k < forecast->count; k++)
+        for (uint32_t n = 0; n < forecast->cases[k].prediction.note_count; n++)
+            prediction_note(&all, "%s", forecast->cases[k].prediction.notes[n]);
+    for (uint32_t k = 0; k < all.note_count; k++)
+        document_text(document, SHOW_PEOPLE, TONE_DIM, "%s: %s", forecast->name,
+                      arena_strdup(document->arena, all.notes[k]));
+}
+
+void forecast_document(struct document *document, const struct forecast *forecasts, size_t count)
+{
+    document->title = "Predicted: nothing was executed";
+    document_text(document, SHOW_PEOPLE, TONE_BOLD, "PREDICTED: nothing was executed");
+    if (count == 1)
+        document_table(document, NULL, NULL, one_machine(&forecasts[0], document->arena))->show = SHOW_PEOPLE;
+    else
+        document_table(document, NULL, NULL, side_by_side(forecasts, count, document->arena))->show = SHOW_PEOPLE;
+    for (size_t k = 0; k < count; k++) {
+        say_best(document, &forecasts[k]);
+        say_borrowed(document, &forecasts[k]);
+        say_notes(document, &forecasts[k]);
+    }
+    document_table(document, "machines", NULL, machines_of(forecasts, count, document->arena))->show = SHOW_DATA;
+}
