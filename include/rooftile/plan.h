@@ -114,6 +114,9 @@ struct resolved {
  * metrics. They are mostly facts of the device, so that no case keeps its own. */
 double *resolved_slots(const struct resolved *resolved, struct arena *arena);
 
+/* Launches in one pass over the timed steps, repeats, graphs and loops included. */
+double plan_launches(const struct resolved *resolved);
+
 /* The reference bound for a case: which of its buffers take ours, and which elements it computes. */
 struct plan_reference {
     struct resolved resolved; /* on the CPU device */

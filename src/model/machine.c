@@ -79,13 +79,26 @@ static void derive_peak(struct machine_unit *unit, const char *name, double per_
              "derived: %.0f compute units x %.4g per clock x %.3g GHz", cus, per_clock, core_hz / 1e9);
 }
 
+/* A multiply-add of 24 bits per lane and clock, and dot products of packed numbers of 8 and 4 bits: 64 lanes a compute
+ * unit (AMD's instruction set manuals; half of the f32 lanes of an SM in the CUDA guide's table). */
+#define INTEGER_LANES 64.0
+
 void machine_derive(struct machine *machine)
 {
-    const double per_clock = target_facts(machine->arch)->rate_transcendental;
-    if (per_clock > 0 && machine->cus && machine->core_hz > 0 && machine->unit_count < MACHINE_MAX_UNITS &&
-        !unit_of_name(machine, TRANSCENDENTAL_UNIT))
-        derive_peak(&machine->units[machine->unit_count++], TRANSCENDENTAL_UNIT, per_clock, machine->cus,
-                    machine->core_hz);
+    const struct target_facts *facts = target_facts(machine->arch);
+    const bool gpu = facts->rate_f32 > 0 && !(facts->cpu > 0);
+    const struct {
+        const char *name;
+        double per_clock;
+    } units[] = {{TRANSCENDENTAL_UNIT, facts->rate_transcendental},
+                 {"vector_i32", gpu ? 2 * INTEGER_LANES : 0},
+                 {"vector_i8", facts->i8_dot > 0 && gpu ? 8 * INTEGER_LANES : 0},
+                 {"vector_i4", facts->i4_dot > 0 && gpu ? 16 * INTEGER_LANES : 0}};
+    for (size_t k = 0; k < sizeof(units) / sizeof(*units); k++)
+        if (units[k].per_clock > 0 && machine->cus && machine->core_hz > 0 && machine->unit_count < MACHINE_MAX_UNITS &&
+            !unit_of_name(machine, units[k].name))
+            derive_peak(&machine->units[machine->unit_count++], units[k].name, units[k].per_clock, machine->cus,
+                        machine->core_hz);
 }
 
 void machine_limits(struct machine *limits, const struct target_facts *rates, double cus, double core_hz)

@@ -151,6 +151,11 @@ static double launch_ns(const struct rates *rates, const struct plan_case *plan_
     return fmax(plan_case->lower_bound.time_ns, no_ceiling_ns(rates, plan_case)) + launches * each_ns;
 }
 
+double plan_launches(const struct resolved *resolved)
+{
+    return count_launches(resolved->steps, resolved->step_count, false);
+}
+
 /* ---- buffers ---- */
 
 static double generate_ns(const struct rates *rates, const struct resolved_buffer *buffer)

@@ -317,16 +317,23 @@ static enum status time_case(struct worker *worker, struct ready *ready, const s
     return verify_again(worker, ready, plan_case, builds, &out->verification, err);
 }
 
-/* Only sim looks at it: the forecast of a case, shared by its timed launches. */
+static void set_lower_bound(struct ready_step *steps, size_t count, double each_ns)
+{
+    for (size_t k = 0; k < count; k++) {
+        steps[k].launch.lower_bound_ns = each_ns;
+        if (steps[k].inside)
+            set_lower_bound(steps[k].inside, steps[k].resolved->step_count, each_ns);
+    }
+}
+
+/* Only sim looks at it: the lower bound of a pass, shared by all its timed launches. */
 static void share_lower_bound(struct ready *ready, const struct plan_case *plan_case)
 {
     const size_t count = ready->resolved->step_count;
-    size_t launches = 0;
-    for (size_t k = 0; k < count; k++)
-        launches += ready->steps[k].resolved->kind == STEP_LAUNCH && ready->steps[k].resolved->timed;
+    const double each_ns = plan_case->lower_bound.time_ns / fmax(1, plan_launches(ready->resolved));
     for (size_t k = 0; k < ready->rotations * count; k++)
         if (ready->steps[k].resolved->timed)
-            ready->steps[k].launch.lower_bound_ns = plan_case->lower_bound.time_ns / (double)(launches ? launches : 1);
+            set_lower_bound(&ready->steps[k], 1, each_ns);
 }
 
 static enum status run_stages(struct worker *worker, const struct plan_case *plan_case,

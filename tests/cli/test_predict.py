@@ -33,10 +33,29 @@ def no_code(home):
     check(case["method"] != "walk" and any("by the stated work" in note for note in case["notes"]), f"said: {case}")
 
 
+def plan_and_sim(home):
+    """A pass over the steps takes what the plan says, however its launches are repeated."""
+    launch = {"launch": {"grid": ["n"], "block": [64], "args": ["in"]}}
+    for name, steps in (("plain", [launch]), ("repeated", [launch | {"repeat": "8"}]), ("looped", [{"loop": {"repeat": "4", "steps": [launch, launch]}}])):
+        (home / f"{name}.json").write_text(json.dumps({
+            "name": name, "summary": name, "params": {"n": 1048576}, "code": {"source": "empty.hip", "symbol": "empty"},
+            "buffers": {"in": {"type": "f32", "count": "n", "role": "inout", "fill": "1"}}, "steps": steps,
+            "work": {"read": "4000 * n", "footprint": "4 * n"}, "check": {"params": {"n": 64}, "expect": {"in": "1"}}}))
+        (home / "empty.hip").write_text('#include "portable.h"\nKERNEL void empty(float *in) { (void)in; }\nKERNEL_EXPORT(empty)\n')
+        words = [str(home / f"{name}.json"), "--device", "sim:mi300x", "--quick"]
+        planned = run("plan", *words, "--json", "-", home=home)
+        ran = run("run", *words, "-o", "-", home=home)
+        check_run(planned, 0, f"{name} is planned")
+        check_run(ran, 0, f"{name} runs")
+        forecast = json.loads(planned.stdout)["cases"][0]["forecast_ns"]
+        median = json.loads(ran.stdout)["cases"][0]["stats"]["median_ns"]
+        check(abs(median / forecast - 1) < 0.02, f"{name}: planned {forecast}, ran {median}")
+
+
 def mistakes(home):
     for words, message in ((TRIAD, "--machine names the machines"), ([*TRIAD, "--machine", "mi300y"], "there is no machine 'mi300y'"),
                            ([*TRIAD, "--machine", "mi210,mi210"], "twice"), (["predict", "nothing_such", "--machine", "mi210"], "nothing_such")):
         check_run(run(*words, home=home), 2, str(words), stderr=message)
 
 
-main(one_machine, side_by_side, no_code, mistakes)
+main(one_machine, side_by_side, no_code, plan_and_sim, mistakes)
