@@ -198,9 +198,9 @@ const struct command commands[] = {
     {.name = "predict",
      .args = "SUITE|KERNEL...",
      .summary = "predict times on machines that are not here",
-     .examples = "  rooftile predict stream_triad --machine mi300x      time, interval, what limits it\n"
+     .examples = "  rooftile predict stream_triad --machine mi300x   time, what limits it\n"
                  "  rooftile predict gemm --machine mi300x,mi210,rx7900xtx   side by side\n"
-                 "  rooftile predict gemm_matrix --machine mi300x --set dtype=f16 --json -   every term\n",
+                 "  rooftile predict gemm_matrix --machine mi300x --json -   every term\n",
      .details =
          "Kernels are compiled for each machine's target and walked: instructions, addresses and waits of sampled "
          "waves, with the buffers' known contents. Where there is no code to walk, the work that the manifest states "
