@@ -15,7 +15,7 @@
  *     dispatch  G / rate
  *     launch    launch_ns; launch_next_ns behind another launch
  * They overlap as prediction_conclude says. Sources: Hong and Kim 2009 and GPUMech (Huang 2014) for chains and rounds,
- * AMD's GCN and CDNA documents for pipes; the norm is from times of MI300A, leaving each kernel out.
+ * AMD's GCN and CDNA documents for pipes; the norm is fitted to times of an MI300A.
  */
 #ifndef ROOFTILE_DEVICE_MODEL_H
 #define ROOFTILE_DEVICE_MODEL_H

@@ -15,7 +15,7 @@
 /* Clocks of a wave's instructions by family. GCN and CDNA: 16 lanes a clock, a wave of 64 in four, its result is there
  * when it issues again (CDNA 3 ISA, "Vector ALU"; transcendentals and 32-bit products at a quarter of the rate).
  * RDNA: 32 lanes a clock, results after 5 clocks, transcendentals at a quarter of the rate ("RDNA Architecture" white
- * paper). Branches and barriers: found on MI300A, leaving each kernel out. */
+ * paper). Branches and barriers are fitted to published times of an MI300A. */
 static const struct pipes {
     const char *targets;
     double vector, transcendental, multiply, vector_latency, scalar, branch, branch_taken, barrier, scalar_load;
@@ -219,7 +219,7 @@ void device_predict(double term_ns[TERM_COUNT], struct device_launch_model *mode
 
 /* ---- how sure that is ---- */
 
-/* 10 % and 90 % of truth over prediction, on times of MI300A, each kernel one vote (src: scripts/model_error). */
+/* 10 % and 90 % of truth over prediction on times of an MI300A, each kernel one vote. */
 #define SPREAD_LOW 0.80
 #define SPREAD_HIGH 1.55
 
