@@ -279,6 +279,17 @@ static uint64_t of_kind(const struct code_pair *pair, int side, const char *word
     return count;
 }
 
+/* Multiplications and additions alone. */
+static uint64_t single_operations(const struct code_pair *pair, int side)
+{
+    const struct isa_kernel *isa = (side ? pair->after : pair->before)->isa;
+    uint64_t count = 0;
+    for (size_t i = 0; isa && i < isa->instruction_count; i++)
+        count += (pair->hot[side] == ISA_NO_LOOP || isa->instructions[i].loop == pair->hot[side]) &&
+                 isa->instructions[i].kind == ISA_VECTOR && isa->instructions[i].flops == 1;
+    return count;
+}
+
 /* Multiplications and additions that were one instruction, or a division that became exact. */
 static bool arithmetic(const struct signs *s)
 {
@@ -292,7 +303,9 @@ static bool arithmetic(const struct signs *s)
                  packed_b = per_pass(s, s->out->count[ISA_PACKED], 1);
     const double matrix_a = per_pass(s, s->in->count[ISA_MATRIX], 0),
                  matrix_b = per_pass(s, s->out->count[ISA_MATRIX], 1);
-    if (fma_b < fma_a * 0.9)
+    const double single_a = per_pass(s, single_operations(s->pair, 0), 0);
+    const double single_b = per_pass(s, single_operations(s->pair, 1), 1);
+    if (fma_b < fma_a * 0.9 && single_b - single_a >= (fma_a - fma_b) / 2)
         text_addf(s->text, "arithmetic: fused multiply-adds are split, %.4g to %.4g of them", fma_a, fma_b);
     else if (slow_b > slow_a * 1.2)
         text_addf(s->text,
@@ -337,7 +350,7 @@ static bool outside(const struct signs *s)
 static bool scheduling(const struct signs *s)
 {
     static const enum code_metric metrics[] = {CODE_LOOP_WAITS, CODE_LOOP_DRAINS, CODE_LOOP_CHAIN, CODE_VGPRS,
-                                               CODE_AGPRS,      CODE_WAVES,       CODE_LOOP_ISSUE};
+                                               CODE_AGPRS,      CODE_WAVES,       CODE_LOOP_ISSUE, CODE_SGPRS};
     if (!s->in || !s->out || isnan(s->pair->scale))
         return false;
     for (int kind = 0; kind < ISA_KINDS; kind++) {
