@@ -32,7 +32,7 @@ LINES = [
     ("plan mine SIM", 0, "1 case (1 ready)"),
     ("run mine.hip SIM", 2, "a kernel's source; give its manifest, mine.json"),
     ("run ./mine.hip SIM", 2, "give its manifest, ./mine.json"),
-    ("run mine.hsaco SIM", 2, "compiled code; 'rooftile inspect mine.hsaco' shows it"),
+    ("run mine.hsaco SIM", 2, "'rooftile inspect mine.hsaco --manifest -o NAME.json' writes the beginning of one"),
     ("run ./mine.hsaco SIM", 2, "compiled code; image"),
     ("inspect mine.hip", 2, "a kernel's source; give its manifest"),
     ("run folder SIM", 2, "folder is a folder; --kernels folder"),
