@@ -12,6 +12,7 @@
 #if __has_include(<hip/hip_runtime_api.h>)
 #define __HIP_PLATFORM_AMD__ 1
 #include <hip/hip_runtime_api.h>
+#undef hipGetDeviceProperties /* since HIP 6 another name of hipGetDevicePropertiesR0600, which we ask for by itself */
 #define gpu_stream ihipStream_t
 #define gpu_event ihipEvent_t
 #define gpu_code ihipModule_t
