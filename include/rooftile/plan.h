@@ -155,6 +155,8 @@ struct plan_case {
     const char *const *tags; /* suite's and manifest's */
     size_t tag_count;
     const char *shape; /* names of the shapes that have its parameters, "a+b"; NULL: none (suite.h) */
+    double weight;     /* how often it counts in weighted sums; 0: once */
+    double traced_ns;  /* 0: not known */
     struct measure_options measure;
     struct resolved resolved;
     struct lower_bound lower_bound;

@@ -89,4 +89,10 @@ struct codediff_look {
 };
 void codediff_document(struct document *document, const struct codediff *diff, const struct codediff_look *look);
 
+struct import; /* rooftile/import.h */
+
+/* Where the time goes, by operator and shape; `verbose`: and by operator. What changed from one import to the other. */
+void import_document(struct document *document, const struct import *import, bool verbose);
+void import_diff_document(struct document *document, const struct import *before, const struct import *after);
+
 #endif

@@ -66,7 +66,7 @@ struct result_trial {
  */
 struct result_kpi {
     const char *name;
-    const char *method;         /* "geomean" "value" "min" "max" */
+    const char *method;         /* "geomean" "value" "min" "max" "weighted_sum" */
     const char *of;             /* "bytes_per_s" "time_ns" "fraction" ... or a metric's name */
     const char *unit;           /* "B/s" "FLOP/s" (or "OP/s": of whole numbers) "1/s" "ns" "1" or the metric's */
     const char *const *filters; /* globs on case ids, as --filter takes them */
@@ -89,6 +89,8 @@ struct result_case {
     size_t tag_count;
     const struct result_param *params;
     size_t param_count;
+    double weight;    /* how often it counts in weighted sums; 0: once */
+    double traced_ns; /* what it took where a trace saw it; NaN */
     struct work work;
     struct identity identity;
     char object_sha256[65];                /* "" unknown; of a library's file when that is what ran */

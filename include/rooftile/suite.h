@@ -14,7 +14,8 @@
  *       "exclude": ["n * bytes(dtype) > device.memory_bytes / 4"],
  *       "shapes":  { "file": "shapes/llm.json", "names": ["llama3-8b.*"] },   the whole case once for each of these
  *                                                                             shapes
- *       "measure": { "cache": "cold", "min_time": "0.5 s" }, "tags": ["dram"] } ],
+ *       "measure": { "cache": "cold", "min_time": "0.5 s" }, "tags": ["dram"],
+ *       "weight": 24, "traced_ns": 5300 } ],                how often it counts in weighted sums; its time in a trace
  *   "derive": [ { "name": "cache_levels", "method": "change_points", "kernel": "pointer_chase",
  *                 "x": "bytes", "y": "ns_per_item", "group": ["dtype"] } ],
  *               with "method": "ratio" and "to": "gemm_library", or "method": "shares" with "layers" and "parts": see
@@ -109,6 +110,8 @@ struct suite_case {
     const char *const *tags;
     size_t tag_count;
     const char *shape; /* whose parameters it has, NULL: none. It is the last of the tags */
+    double weight;     /* how often it counts in sums over cases, such as calls in a model; 0: once */
+    double traced_ns;  /* what it took where it was seen, in a trace; 0: not known */
     const cJSON *at;   /* NULL: from the command line */
 };
 
@@ -143,7 +146,8 @@ struct suite_derive {
 /* A key figure: one number that compare, history and every export carry. */
 struct suite_kpi {
     const char *name;
-    const char *method;         /* "geomean" | "value" (exactly one case) | "min" | "max" */
+    const char
+        *method; /* "geomean" | "value" (exactly one case) | "min" | "max" | "weighted_sum" (by the cases' weights) */
     const char *of;             /* time_ns bytes_per_s flops_per_s items_per_s ns_per_item fraction, or a metric */
     const char *unit;           /* of a metric; NULL: the unit that `of` has */
     const char *const *filters; /* "cases": globs on ids or kernel names; a leading '!' excludes */

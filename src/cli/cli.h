@@ -74,16 +74,22 @@ struct cli_options {
     unsigned jobs;       /* -j, --jobs N */
     bool allow_flags;    /* --allow-flags */
     bool force, run, inject_faults, orders, strict;
-    bool references;    /* --references */
-    bool profile;       /* --profile */
-    bool names;         /* --names: names only, one per line */
-    bool targets;       /* --targets */
-    unsigned block;     /* --block N: threads of a workgroup; 0 = the launch's */
-    bool isa, ir;       /* --isa, --ir: the disassembly, the LLVM IR */
-    const char *truth;  /* --truth FILE */
-    const char *models; /* --models FILE */
-    bool manifest;      /* --manifest: the beginning of one */
-    const char *pin;    /* --pin FILE: accepted figures */
+    bool references;           /* --references */
+    bool profile;              /* --profile */
+    bool names;                /* --names: names only, one per line */
+    bool targets;              /* --targets */
+    unsigned block;            /* --block N: threads of a workgroup; 0 = the launch's */
+    bool isa, ir;              /* --isa, --ir: the disassembly, the LLVM IR */
+    const char *truth;         /* --truth FILE */
+    const char *models;        /* --models FILE */
+    bool manifest;             /* --manifest: the beginning of one */
+    const char *pin;           /* --pin FILE: accepted figures */
+    const char *diff[2];       /* --diff A B: two traces; NULL = not a comparison */
+    const char *const *shapes; /* --shapes FILE, repeatable */
+    size_t shape_count;
+    unsigned batch, tp; /* --batch N, --tp N; 0: not given */
+    uint64_t tokens;    /* --tokens N; 0: not given */
+    bool decode;        /* --decode */
     bool help;          /* -h, --help: answered before the command runs */
     enum color_mode color;
     enum { PROGRESS_AUTO, PROGRESS_ALWAYS, PROGRESS_NEVER } progress;
@@ -169,6 +175,7 @@ const struct command *command_find(const char *name); /* NULL: unknown */
 command_function cmd_run, cmd_plan, cmd_build, cmd_check, cmd_roofline, cmd_list, cmd_devices, cmd_inspect,
     cmd_codediff, cmd_predict, cmd_model_error, cmd_merge, cmd_report, cmd_schema, cmd_history, cmd_aa, cmd_compare,
     cmd_completion, cmd_checkup, cmd_man;
+command_function cmd_import;
 
 /* The whole program: finds the command, parses its options, runs it; returns the exit code. */
 int cli_main(int argc, char **argv);

@@ -184,6 +184,29 @@ const struct command commands[] = {
      .min_args = 2,
      .max_args = ANY_NUMBER,
      .run = cmd_codediff},
+    {.name = "import",
+     .args = "FILE...",
+     .summary = "where the time of a trace goes, and a suite of its shapes",
+     .examples = "  rooftile import trace.json.gz                 PyTorch's profiler: the table\n"
+                 "  rooftile import trace.json.gz -o mine.json    and a suite of its shapes\n"
+                 "  rooftile run mine.json -o result.json         which measures them here\n"
+                 "  rooftile import graph.json.gz --shapes eager.json.gz   HIP graphs\n"
+                 "  rooftile import --diff before.json.gz after.json.gz\n"
+                 "  rooftile import config.json --decode --batch 16 --tp 8 -o model.json\n",
+     .details =
+         "A FILE is what PyTorch's profiler wrote (Kineto JSON), rocprofv3 (CSV, JSON, rocpd), an SQLite export of "
+         "nsys, any log with lines of hipblaslt-bench, rocblas-bench or MIOpenDriver, a table of TunableOp or AITER, "
+         "or a model's config.json. Its content says which; gzip is read through. Several files of one run add up.\n"
+         "Time is what the GPUs were busy with, by the innermost operator that launched it. Lower bounds are those of "
+         "the GPU that the trace names, or of --machine. Under HIP and CUDA graphs a trace has no operators: a "
+         "trace of the capture among the files, an eager one with --shapes, or a library's log fills shapes in; what "
+         "remains is named.\n"
+         "The suite that -o writes has a case for each operator, shape, types and layout, with its weight (calls) and "
+         "the traced time, and a key figure 'weighted time' that says what a change is worth to the model.",
+     .options = "out json shapes diff machine batch tokens tp decode kernels",
+     .max_args = ANY_NUMBER,
+     .run = cmd_import,
+     .prints_to_out = false},
     {.name = "report",
      .args = "RESULT",
      .summary = "print a result file as a table, CSV or JSON",

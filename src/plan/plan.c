@@ -87,6 +87,8 @@ static struct plan_case *add_case(struct planner *planner, const struct expansio
         .tags = tags->list,
         .tag_count = tags->count,
         .shape = expansion->suite_case->shape,
+        .weight = expansion->suite_case->weight,
+        .traced_ns = expansion->suite_case->traced_ns,
         .measure = expansion->suite_case->measure,
         .resolved =
             {

@@ -175,6 +175,8 @@ static const struct record_field case_rows[] = {
     FIELD_LIST("exclude", excludes, exclude_count, record_word),
     FIELD_READ("measure", measure, into_measure),
     FIELD_WHOLE("tags", join_tags),
+    FIELD_F64("weight", weight, RECORD_POSITIVE),
+    FIELD_F64("traced_ns", traced_ns, RECORD_POSITIVE),
     FIELD_COMMENT("shapes"), /* make several cases of it */
 };
 static const struct record case_record = {RECORD_TABLE(case_rows)};

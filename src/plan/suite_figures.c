@@ -180,14 +180,15 @@ enum status derives_check(const struct suite *suite, const struct catalog *catal
 
 /* ---- key figures ---- */
 
-static const char *const methods[] = {"geomean", "value", "min", "max"};
+static const char *const methods[] = {"geomean", "value", "min", "max", "weighted_sum"};
 
 static enum status check_method(const struct suite_kpi *kpi, struct err *err)
 {
     for (size_t k = 0; k < COUNT_OF(methods); k++)
         if (!strcmp(kpi->method, methods[k]))
             return STATUS_OK;
-    json_fail(json_member(kpi->at, "method"), err, "'%s' is none of geomean, value, min, max", kpi->method);
+    json_fail(json_member(kpi->at, "method"), err, "'%s' is none of geomean, value, min, max, weighted_sum",
+              kpi->method);
     return err_nearest(err, kpi->method, methods, COUNT_OF(methods), NULL);
 }
 

@@ -131,6 +131,14 @@ static struct cell fraction(const struct reading *r)
     return cell;
 }
 
+/* A column of suites that come from a trace. */
+static struct cell traced(const struct reading *r)
+{
+    struct cell cell = cell_positive(r->c->traced_ns);
+    cell.text = cell.kind == CELL_NUMBER ? NULL : "";
+    return cell;
+}
+
 static struct cell verified(const struct reading *r)
 {
     const struct verification *v = &r->c->verification;
@@ -198,6 +206,8 @@ static const struct figure {
                 .unit = UNIT_TIME,
                 .flags = COLUMN_OPTIONAL | COLUMN_VERBOSE,
                 OF_CASE(lower_bound.time_ns)}},
+    {.column = {.key = "weight", KNOWN(weight)}},
+    {.column = {.key = "traced_ns", .title = "traced", .unit = UNIT_TIME, OF_CASE(traced_ns)}, .read = traced},
     {.column = {.title = "bound", .drop = 4}, .read = shown_bound},
     {.column = {.key = "bound", KNOWN(lower_bound.bound)}},
     {.column = {.key = "fraction_of_ceiling", .title = "% of ceiling", .unit = UNIT_SHARE}, .read = fraction},

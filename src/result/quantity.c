@@ -123,7 +123,7 @@ static size_t find_cases(const struct result_case **found, const struct result *
 }
 
 struct sum {
-    double log_sum, least, most, last;
+    double log_sum, weighted_sum, least, most, last;
     uint32_t count;
     const struct result_case *bad; /* the first that has no value */
     uint32_t bad_count;
@@ -140,6 +140,7 @@ static struct sum add_up(const struct result_case *const *cases, size_t count, c
             continue;
         }
         sum.log_sum += log(value);
+        sum.weighted_sum += value * (cases[k]->weight > 0 ? cases[k]->weight : 1);
         sum.least = fmin(sum.least, value);
         sum.most = fmax(sum.most, value);
         sum.last = value;
@@ -157,6 +158,8 @@ static double value_of(const struct result_kpi *kpi, const struct sum *sum)
         return sum->most;
     if (!strcmp(kpi->method, "value"))
         return sum->last;
+    if (!strcmp(kpi->method, "weighted_sum"))
+        return sum->weighted_sum;
     return exp(sum->log_sum / sum->count);
 }
 

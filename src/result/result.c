@@ -139,6 +139,8 @@ void result_case_build(struct result_case *out, const struct plan_case *plan, co
                                 .cycles = NAN,
                                 .core_hz = NAN,
                                 .cross_ns = NAN,
+                                .weight = plan->weight,
+                                .traced_ns = plan->traced_ns > 0 ? plan->traced_ns : NAN,
                                 .model = "roofline"};
     take_identity(out, plan, measured, arena);
     take_measurement(out, measured, arena);

@@ -72,7 +72,8 @@ static void bad(void **state)
          "s.json:2:19: /kpis/0/name: must not be empty"},
         {"[{\"name\": \"a\", \"metod\": \"min\"}]", "s.json:2:24: /kpis/0/metod: unknown key"},
         {"[{\"name\": \"a\", \"method\": \"gemoean\", \"of\": \"time_ns\", \"cases\": [\"x\"]}]",
-         "s.json:2:34: /kpis/0/method: 'gemoean' is none of geomean, value, min, max; did you mean 'geomean'?"},
+         "s.json:2:34: /kpis/0/method: 'gemoean' is none of geomean, value, min, max, weighted_sum; did you mean "
+         "'geomean'?"},
         {"[{\"name\": \"a\", \"method\": \"min\", \"of\": \"time_ns\"}]", "/kpis/0: \"cases\" must name"},
         {"[{\"name\": \"a\", \"method\": \"min\", \"of\": \"time_ns\", \"cases\": []}]", "\"cases\" must name"},
         {"[{\"name\": \"a\", \"method\": \"min\", \"of\": \"time_ns\", \"cases\": [1]}]", "/kpis/0/cases/0: "},

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Import: what frameworks, profilers and libraries write about a run (traces, logs, tuning tables, a model's
+ * configuration) -> which operators with which shapes the time goes to, and a suite that measures them.
+ *
+ * Files of one run add up. The kind of a file is found in its content, gzip is read through, and a trace is read as a
+ * stream: memory is a window of the file, 64 bytes for each GPU event, 32 for each operator's call of the file that is
+ * being read, and each distinct text once.
+ *
+ * A GPU event belongs to the innermost operator on the host thread that was running when it was launched, found by the
+ * runtime call of its correlation, else to the operator of its external id. Events that the launch of a graph replays
+ * belong to nobody: their shapes come from a capture or eager trace that has the same kernels in the same order, from a
+ * library's log, or from the kernel's name, or are not known, which is said. The time of an operator's call is the time
+ * during which any of its events ran.
+ */
+#ifndef ROOFTILE_IMPORT_H
+#define ROOFTILE_IMPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "rooftile/arena.h"
+#include "rooftile/err.h"
+#include "rooftile/text.h"
+
+enum import_kind {
+    IMPORT_OTHER,
+    IMPORT_GEMM,
+    IMPORT_ATTENTION,
+    IMPORT_NORM,
+    IMPORT_SOFTMAX,
+    IMPORT_ELEMENTWISE,
+    IMPORT_REDUCTION,
+    IMPORT_MOE_GEMM,
+    IMPORT_MOE_GATE,
+    IMPORT_CONV,
+    IMPORT_ROPE,
+    IMPORT_GATHER,
+    IMPORT_RNN,
+    IMPORT_COPY,
+    IMPORT_COMMUNICATION,
+    IMPORT_KINDS
+};
+extern const char *const import_kind_names[IMPORT_KINDS]; /* "other" "gemm" ... */
+
+/* Where a shape comes from. */
+enum import_source {
+    IMPORT_NONE,
+    IMPORT_OPERATOR,
+    IMPORT_LOG,
+    IMPORT_NAME,
+    IMPORT_CAPTURE,
+    IMPORT_CONFIG,
+    IMPORT_SOURCES
+};
+extern const char *const import_source_names[IMPORT_SOURCES]; /* "none" "operator" ... */
+
+/* One operator with one shape, or one kernel of which no operator is known. */
+struct import_row {
+    const char *operator; /* "aten::addmm"; of a kernel alone, its name */
+    enum import_kind kind;
+    enum import_source source;
+    const char *shape; /* "M=141 N=512 K=512"; "" unknown */
+    const char *dtype, *total;
+    const char *layout;  /* "TN", "NHWC"; "" unknown */
+    const char *kernels; /* names of its GPU kernels, the first few */
+    const char *traits;  /* what a kernel's name says: tile, instruction; "" nothing */
+    double calls;
+    double total_ns, median_ns, min_ns, max_ns; /* NaN: there were no times */
+    double share;                               /* of all GPU time; NaN */
+    const char *kernel;                         /* ours that stands for it; NULL: none */
+    const char *params;                         /* of that kernel, as a JSON object */
+    const char *library;                        /* the library's kernel of ours for it, or NULL */
+    const char *library_params;
+    const char *cpu_kernel, *cpu_params; /* what stands for it on the CPU device instead, or NULL */
+    const char *cpu_library;             /* the library's there, with cpu_params, or NULL */
+    const char *cpu_exclude;             /* what would be too much for the CPU device, or NULL */
+    const char *why;                     /* why no kernel of ours stands for it; "" */
+    double lower_bound_ns;               /* on the trace's own GPU; NaN */
+};
+
+/* Time by operator name: all shapes together. */
+struct import_operator {
+    const char *name;
+    double calls, total_ns, share;
+};
+
+/* What the GPUs did, devices added up; where events overlap, their time counts once. NaN without events. */
+struct import_timeline {
+    double compute_ns, communication_ns, copy_ns;     /* any such event ran */
+    double exposed_communication_ns, exposed_copy_ns; /* and no compute; no compute and no communication */
+    double busy_ns, idle_ns, span_ns;                 /* any event; none; from the first start to the last end */
+    size_t devices;
+};
+
+struct import_note {
+    const char *text;
+    uint64_t count;
+};
+
+struct import {
+    const char *device; /* the GPU's name; "" unknown */
+    const char *arch;   /* "gfx942"; "" unknown */
+    uint32_t cus;       /* 0 unknown */
+    size_t event_count;
+    struct import_timeline timeline;
+    struct import_row *rows; /* by time, then by calls */
+    size_t row_count;
+    const struct import_operator *operators;
+    size_t operator_count;
+    double total_ns;     /* of all rows */
+    double explained_ns; /* of those whose shape is known */
+    const struct import_note *notes;
+    size_t note_count;
+    const char *const *files; /* "FILE: kind" */
+    size_t file_count;
+};
+
+struct import_options {
+    uint64_t tokens;    /* of a model: of a prompt, or of the context when it decodes; 0: 4096 */
+    unsigned batch, tp; /* 0: 1 */
+    bool decode;
+    const char *const *shapes; /* traces of the same program that are read for their shapes alone */
+    size_t shape_count;
+};
+
+/* Reads the files. Damage is noted with its place, and the rest is used; ERR_CONFIG: a file cannot be read, or is none
+ * of the kinds. Everything lives in `arena`. */
+enum status import_read(struct import *out, const char *const *paths, size_t count,
+                        const struct import_options *options, struct arena *arena, struct err *err);
+
+/* What is read, for --help and messages. */
+extern const char import_formats_help[];
+
+/* A suite of the rows that have a kernel: a case for each with its weight and traced time. False: there is none. */
+bool import_suite(struct text *out, const struct import *import, const char *name);
+
+/* The same operator, shape, types and layout in two imports. */
+struct import_change {
+    const struct import_row *before, *after; /* NULL: new, gone */
+    double difference_ns, change;            /* of the time, absolute and relative; NaN */
+};
+void import_diff(struct import_change **out, size_t *count, const struct import *before, const struct import *after,
+                 struct arena *arena);
+
+#endif

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+#include "rooftile/import.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "rooftile/file.h"
+#include "rooftile/report.h"
+#include "session.h"
+
+/* ---- the trace's own GPU ---- */
+
+/* Small letters and digits alone: "AMD Instinct MI300X VF" has mi300x in it, "RTX 4090" rtx4090. */
+static const char *squeezed(const char *name, struct arena *arena)
+{
+    char *out = text_lower(name, arena);
+    size_t length = 0;
+    for (const char *at = out; *at; at++)
+        if (isalnum((unsigned char)*at))
+            out[length++] = *at;
+    out[length] = '\0';
+    return out;
+}
+
+/* The machine that the device's name has in it, the longest; NULL: none. */
+static const char *machine_of(const struct import *import, struct arena *arena)
+{
+    const char *device = squeezed(import->device, arena), *best = NULL;
+    struct err ignored = {0};
+    struct machine *machine = arena_alloc(arena, sizeof(*machine));
+    char **paths = NULL;
+    size_t count = 0;
+    if (session_configs(&paths, &count, "machines", ".json", arena, &ignored))
+        return NULL;
+    for (size_t k = 0; k < count; k++) {
+        const char *name = cli_stem(path_base(paths[k]), ".json", arena);
+        if (!strstr(device, squeezed(name, arena)) || (best && strlen(best) >= strlen(name)))
+            continue;
+        if (machine_read(machine, paths[k], &ignored))
+            continue;
+        if (machine->cus && import->cus && machine->cus != import->cus)
+            log_warn("W008", "%s has %u compute units, %s has %u: no lower bounds; --machine names a machine file",
+                     import->device, import->cus, machine->title, machine->cus);
+        else
+            best = name;
+    }
+    return best;
+}
+
+/* ---- lower bounds: the suite, planned for that GPU ---- */
+
+static void take_bounds(struct import *import, const struct plan *plan)
+{
+    for (size_t k = 0; k < plan->count; k++) {
+        const struct plan_case *c = &plan->cases[k];
+        for (size_t tag = 0; tag < c->tag_count; tag++) {
+            size_t row = 0;
+            if (sscanf(c->tags[tag], "row%zu", &row) != 1 || !row || row > import->row_count)
+                continue;
+            double *bound = &import->rows[row - 1].lower_bound_ns;
+            if (c->state == PLAN_READY && c->lower_bound.time_ns > 0 && !(*bound <= c->lower_bound.time_ns))
+                *bound = c->lower_bound.time_ns;
+        }
+    }
+}
+
+static enum status add_bounds(struct import *import, const struct text *suite, const struct call *call, struct err *err)
+{
+    struct measure_options measure;
+    struct cli_options options = *call->options;
+    struct session *session = arena_alloc(call->arena, sizeof(*session));
+    const struct suite *parsed = NULL;
+    const char *machine = options.machine ? options.machine : machine_of(import, call->arena);
+    if (!machine)
+        return STATUS_OK;
+    options.device = arena_printf(call->arena, "sim:%s", machine);
+    options.machine = NULL;
+    measure_defaults(&measure);
+    *session = (struct session){.options = &options, .arena = call->arena};
+    enum status status = suite_parse(&parsed, "imported suite", suite->data, suite->length, &measure, call->arena, err);
+    if (status)
+        return status;
+    session->suites = arena_copy(call->arena, &parsed, sizeof(parsed));
+    session->suite_count = 1;
+    status = session_go(session, SESSION_CATALOG | SESSION_DEVICE | SESSION_MACHINE | SESSION_PLAN, err);
+    if (!status)
+        take_bounds(import, session->plan);
+    return status;
+}
+
+/* ---- the command ---- */
+
+static struct import_options options_of_import(const struct cli_options *options)
+{
+    return (struct import_options){.batch = options->batch,
+                                   .tokens = options->tokens,
+                                   .tp = options->tp,
+                                   .decode = options->decode,
+                                   .shapes = options->shapes,
+                                   .shape_count = options->shape_count};
+}
+
+static enum status import_two(struct call *call, struct err *err)
+{
+    const struct import_options options = options_of_import(call->options);
+    struct import imports[2];
+    struct document document = {.arena = call->arena};
+    for (size_t k = 0; k < 2; k++)
+        if (import_read(&imports[k], &call->options->diff[k], 1, &options, call->arena, err))
+            return err->status;
+    import_diff_document(&document, &imports[0], &imports[1]);
+    return cli_show_document(call->options, &document, false, err);
+}
+
+enum status cmd_import(struct call *call, struct err *err)
+{
+    const struct import_options wanted = options_of_import(call->options);
+    struct cli_options shown = *call->options; /* -o is the suite's */
+    struct document document = {.arena = call->arena};
+    struct import import;
+    struct text suite = {0};
+    if (call->options->diff[0])
+        return call->options->arg_count ? err_set(err, ERR_USAGE, "--diff takes two files, and there are further ones")
+                                        : import_two(call, err);
+    if (!call->options->arg_count)
+        return err_set(err, ERR_USAGE, "'rooftile import' expects a file, or --diff A B");
+    enum status status = cli_check_output(call->options->out, call->arena, err);
+    if (!status)
+        status = import_read(&import, call->options->args, call->options->arg_count, &wanted, call->arena, err);
+    if (status)
+        return status;
+    const char *name = path_base(call->options->args[0]);
+    const bool any = import_suite(&suite, &import, arena_strndup(call->arena, name, strcspn(name, ".")));
+    if (any)
+        status = add_bounds(&import, &suite, call, err);
+    if (!status && call->options->out)
+        status = any ? cli_write(call->options->out, &suite, err)
+                     : err_set(err, ERR_CONFIG, "there is no suite to write: no shape of a kernel of ours is known");
+    text_release(&suite);
+    shown.out = NULL;
+    if (!status && !(call->options->out && strcmp(call->options->out, "-") == 0)) {
+        import_document(&document, &import, call->options->verbose > 0);
+        status = cli_show_document(&shown, &document, false, err);
+    }
+    return status;
+}

@@ -1,0 +1,424 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Events into rows. Rows are found by the text of what they are; the events of a row are brought together by counting,
+ * so that besides the events there are 20 bytes for each of them at most.
+ */
+#include "aggregate.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rooftile/summary.h"
+
+/* ---- shapes in words ---- */
+
+static const char *shape_words(const struct trace_operator *o, struct arena *arena)
+{
+    struct text out = {0};
+    for (size_t k = 0; import_dims[o->kind][k]; k++)
+        if ((o->dims[k] > 0 || (o->kind == IMPORT_CONV && k == 8 && o->dims[0] > 0)) &&
+            !(o->kind == IMPORT_GEMM && k == 0 && o->dims[k] == 1))
+            text_addf(&out, "%s%s=%.0f", out.length ? " " : "", import_dims[o->kind][k], o->dims[k]);
+    if (out.length && o->causal)
+        text_add(&out, " causal");
+    const bool known = out.length;
+    const char *words = text_take(&out, arena);
+    return known ? words : o->shape ? o->shape : "";
+}
+
+/* ---- rows ---- */
+
+struct rows {
+    struct arena *arena;
+    bool by_name; /* one row for each operator or kernel, whatever the shape */
+    struct texts keys;
+    struct import_row *items;
+    size_t *events; /* of each row */
+};
+
+static void rows_release(struct rows *rows)
+{
+    free(rows->items);
+    free(rows->events);
+    texts_release(&rows->keys);
+}
+
+static uint32_t row_of(struct rows *rows, const struct import_row *made)
+{
+    struct text key = {0};
+    text_add(&key, made->operator);
+    if (!rows->by_name)
+        text_addf(&key, "|%s|%s|%s|%s", made->shape, made->dtype, made->total, made->layout);
+    const uint32_t before = rows->keys.count, number = texts_add(&rows->keys, key.data, key.length);
+    text_release(&key);
+    if (number < before)
+        return number;
+    rows->items = array_grow(rows->items, number, sizeof(*rows->items));
+    rows->events = array_grow(rows->events, number, sizeof(*rows->events));
+    rows->items[number] = *made;
+    rows->events[number] = 0;
+    return number;
+}
+
+static uint32_t row_of_operator(struct rows *rows, const char *signature, enum import_source source)
+{
+    struct trace_operator operator;
+    operator_read(&operator, signature, rows->arena);
+    struct import_row row = {.operator= operator.name,
+                             .kind = operator.kind,
+                             .source = source,
+                             .shape = shape_words(&operator, rows->arena),
+                             .dtype = operator.dtype,
+                             .total = operator.total,
+                             .layout = operator.layout,
+                             .kernels = "",
+                             .traits = "",
+                             .why = "",
+                             .lower_bound_ns = NAN};
+    if (!row.shape[0])
+        row.source = IMPORT_NONE;
+    const uint32_t before = rows->keys.count, number = row_of(rows, &row);
+    if (number == before && !rows->by_name)
+        row_map(&rows->items[number], &operator, rows->arena);
+    return number;
+}
+
+static void three_numbers(double out[3], const char **at)
+{
+    for (size_t k = 0; k < 3; k++) {
+        char *end = NULL;
+        out[k] = strtod(*at, &end);
+        *at = end + (*end == ',' || *end == ' ');
+    }
+}
+
+/* A kernel of which no operator is known: what its name says, and with the grid how large a product is at most. */
+static uint32_t row_of_kernel(struct rows *rows, const char *named)
+{
+    struct trace_operator operator= {.dtype = "", .total = "", .layout = "", .shape = ""};
+    struct text traits = {0};
+    double grid[3] = {0}, block[3] = {0};
+    const size_t length = strcspn(named, "\n");
+    const char *name = arena_strndup(rows->arena, named, length), *launch = named + length + 1;
+    if (named[length]) {
+        three_numbers(grid, &launch);
+        three_numbers(block, &launch);
+    }
+    const bool known = kernel_name_read(&operator, & traits, name, grid, block);
+    operator.name = name;
+    struct import_row row = {.operator= name,
+                             .kind = operator.kind,
+                             .source = known && operator.dims[0]> 0 ? IMPORT_NAME : IMPORT_NONE,
+                             .shape = shape_words(&operator, rows->arena),
+                             .dtype = operator.dtype,
+                             .total = operator.total,
+                             .layout = operator.layout,
+                             .kernels = "",
+                             .traits = text_take(&traits, rows->arena),
+                             .why = "no shape is known",
+                             .lower_bound_ns = NAN};
+    return row_of(rows, &row);
+}
+
+/* Every event's `external` becomes the number of its row. */
+static void assign_rows(struct rows *rows, struct trace *trace)
+{
+    uint32_t *of_operator = calloc(trace->signatures.count + 1u, sizeof(uint32_t));
+    uint32_t *of_name = calloc(trace->names.count + 1u, sizeof(uint32_t)); /* row + 1 */
+    if (!of_operator || !of_name)
+        arena_out_of_memory(trace->names.count * sizeof(uint32_t));
+    for (size_t k = 0; k < trace->event_count; k++) {
+        struct trace_event *event = &trace->events[k];
+        const bool known = event->operator!= TRACE_NONE;
+        uint32_t *row = known ? &of_operator[event->operator] : & of_name[event->name];
+        if (!*row)
+            *row = 1 + (known ? row_of_operator(rows, trace->signatures.items[event->operator], event->source)
+                              : row_of_kernel(rows, trace->names.items[event->name]));
+        event->external = *row - 1;
+        rows->events[event->external]++;
+    }
+    free(of_operator);
+    free(of_name);
+}
+
+/* ---- times ---- */
+
+union span {
+    struct {
+        double start;
+        uint32_t event, call;
+    };
+    double times[2]; /* of calls, where spans were read */
+};
+
+static int by_call_and_start(const void *a, const void *b)
+{
+    const union span *x = a, *y = b;
+    if (x->call != y->call)
+        return x->call < y->call ? -1 : 1;
+    return x->start < y->start ? -1 : x->start > y->start;
+}
+
+/* The times of the row's calls in ns, in the place of the spans: of each the time in which any of its events ran. */
+static size_t call_times(union span *spans, size_t count, const struct trace *trace)
+{
+    const struct trace_event *events = trace->events;
+    size_t calls = 0;
+    for (size_t k = 0; k < count;) {
+        double sum = 0, start = spans[k].start, end = events[spans[k].event].end;
+        const uint32_t call = spans[k].call;
+        const double unit_ns = trace->timelines[events[spans[k].event].device].unit_ns;
+        size_t next = k + 1;
+        for (; next < count && spans[next].call == call && call != TRACE_NONE; next++) {
+            if (spans[next].start > end) {
+                sum += end - start;
+                start = spans[next].start;
+                end = start;
+            }
+            end = fmax(end, events[spans[next].event].end);
+        }
+        spans[calls / 2].times[calls % 2] = (sum + (end - start)) * unit_ns;
+        calls++;
+        k = next;
+    }
+    return calls;
+}
+
+static void add_kernel_name(struct import_row *row, const char *named, struct arena *arena)
+{
+    const char *name = arena_strndup(arena, named, strcspn(named, "\n"));
+    if (strcmp(name, row->operator) != 0 && !strstr(row->kernels, name) && strlen(row->kernels) < 2000)
+        row->kernels = arena_printf(arena, "%s%s%.500s", row->kernels, row->kernels[0] ? "; " : "", name);
+}
+
+static void finish_row(struct import_row *row, struct trace *trace, union span *spans, size_t count,
+                       struct arena *arena)
+{
+    uint32_t last = TRACE_NONE;
+    qsort(spans, count, sizeof(*spans), by_call_and_start);
+    for (size_t k = 0; k < count; k++) {
+        const uint32_t name = trace->events[spans[k].event].name;
+        if (name != last)
+            add_kernel_name(row, trace->names.items[name], arena);
+        last = name;
+    }
+    const size_t calls = call_times(spans, count, trace);
+    double *times = spans->times;
+    double sum = 0;
+    row->min_ns = INFINITY;
+    for (size_t k = 0; k < calls; k++) {
+        sum += times[k];
+        row->min_ns = fmin(row->min_ns, times[k]);
+        row->max_ns = fmax(row->max_ns, times[k]);
+    }
+    row->calls += (double)calls;
+    row->total_ns = sum;
+    row->median_ns = median_unsorted(times, calls);
+}
+
+static void time_rows(struct rows *rows, struct trace *trace, struct arena *arena)
+{
+    const size_t count = rows->keys.count;
+    size_t *start = arena_array(arena, count + 1, sizeof(*start)), most = 0;
+    uint32_t *order = malloc((trace->event_count + 1) * sizeof(*order));
+    for (size_t k = 0; k < count; k++) {
+        start[k + 1] = start[k] + rows->events[k];
+        most = rows->events[k] > most ? rows->events[k] : most;
+    }
+    union span *spans = malloc((most + 1) * sizeof(*spans));
+    if (!order || !spans)
+        arena_out_of_memory(trace->event_count * sizeof(*order));
+    for (size_t k = 0; k < trace->event_count; k++)
+        order[start[trace->events[k].external]++] = (uint32_t)k;
+    for (size_t row = 0, at = 0; row < count; at += rows->events[row++]) {
+        for (size_t k = 0; k < rows->events[row]; k++) {
+            const struct trace_event *event = &trace->events[order[at + k]];
+            spans[k] = (union span){{.start = event->start, .event = order[at + k], .call = event->call}};
+        }
+        if (rows->events[row])
+            finish_row(&rows->items[row], trace, spans, rows->events[row], arena);
+    }
+    free(order);
+    free(spans);
+}
+
+/* ---- the timeline ---- */
+
+static int by_start(const void *a, const void *b)
+{
+    const struct trace_event *x = a, *y = b;
+    if (x->device != y->device)
+        return x->device < y->device ? -1 : 1;
+    return x->start < y->start ? -1 : x->start > y->start;
+}
+
+/* Time in which any event of these activities ran, each device by itself; events are sorted by device and start. */
+static double covered_ns(const struct trace *trace, unsigned activities)
+{
+    double all = 0, sum = 0, start = 0, end = -INFINITY;
+    uint16_t device = UINT16_MAX;
+    for (size_t k = 0; k <= trace->event_count; k++) {
+        const struct trace_event *event = k < trace->event_count ? &trace->events[k] : NULL;
+        if (event && !(activities & 1u << event->activity))
+            continue;
+        const bool next_device = !event || event->device != device;
+        if (next_device || event->start > end) {
+            sum += device == UINT16_MAX ? 0 : end - start;
+            start = event ? event->start : 0;
+            end = -INFINITY;
+        }
+        if (next_device) {
+            all += device == UINT16_MAX ? 0 : sum * trace->timelines[device].unit_ns;
+            sum = 0;
+        }
+        device = event ? event->device : device;
+        end = event ? fmax(end, event->end) : end;
+    }
+    return all;
+}
+
+static double span_ns(const struct trace *trace, size_t *devices)
+{
+    double sum = 0;
+    for (size_t k = 0; k < trace->event_count; ++*devices) {
+        const uint16_t device = trace->events[k].device;
+        const double start = trace->events[k].start;
+        double end = start;
+        for (; k < trace->event_count && trace->events[k].device == device; k++)
+            end = fmax(end, trace->events[k].end);
+        sum += (end - start) * trace->timelines[device].unit_ns;
+    }
+    return sum;
+}
+
+static void time_line(struct import_timeline *out, struct trace *trace)
+{
+    const unsigned compute = 1u << ACTIVITY_COMPUTE, communication = 1u << ACTIVITY_COMMUNICATION;
+    const unsigned copy = 1u << ACTIVITY_COPY;
+    *out = (struct import_timeline){NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, 0};
+    if (!trace->event_count)
+        return;
+    for (size_t k = 1; k < trace->event_count; k++)
+        if (by_start(&trace->events[k - 1], &trace->events[k]) > 0) {
+            qsort(trace->events, trace->event_count, sizeof(*trace->events), by_start);
+            break;
+        }
+    const double busy = covered_ns(trace, compute | communication | copy), work = covered_ns(trace, compute);
+    const double without_copies = covered_ns(trace, compute | communication), span = span_ns(trace, &out->devices);
+    out->compute_ns = work;
+    out->communication_ns = covered_ns(trace, communication);
+    out->copy_ns = covered_ns(trace, copy);
+    out->exposed_communication_ns = without_copies - work;
+    out->exposed_copy_ns = busy - without_copies;
+    out->busy_ns = busy;
+    out->span_ns = span;
+    out->idle_ns = span - busy;
+}
+
+/* ---- all of it ---- */
+
+static int by_time(const void *a, const void *b)
+{
+    const struct import_row *x = a, *y = b;
+    const double time_x = isfinite(x->total_ns) ? x->total_ns : -1, time_y = isfinite(y->total_ns) ? y->total_ns : -1;
+    if (time_x != time_y)
+        return time_x > time_y ? -1 : 1;
+    if (x->calls != y->calls)
+        return x->calls > y->calls ? -1 : 1;
+    const int order = strcmp(x->operator, y->operator);
+    return order ? order : strcmp(x->shape, y->shape);
+}
+
+/* Lines of logs and tables: calls that a trace has timed are not counted again. */
+static void add_calls(struct rows *rows, struct trace *trace)
+{
+    for (size_t k = 0; k < trace->call_count; k++) {
+        const struct trace_call *call = &trace->calls[k];
+        if (!(call->count > 0)) /* a trace has its kernel */
+            continue;
+        const uint32_t number =
+            call->signature == TRACE_NONE
+                ? row_of_kernel(rows, trace->names.items[call->name])
+                : row_of_operator(rows, trace->signatures.items[call->signature], trace->call_source);
+        struct import_row *row = &rows->items[number];
+        if (rows->events[number])
+            continue;
+        row->calls += call->count;
+        row->total_ns = (row->calls > call->count ? row->total_ns : 0) + call->count * call->time_ns;
+        row->min_ns = row->max_ns = NAN; /* the means of tables say nothing about these */
+        row->median_ns = row->total_ns / row->calls;
+    }
+}
+
+static int by_operator_time(const void *a, const void *b)
+{
+    const struct import_operator *x = a, *y = b;
+    return x->total_ns != y->total_ns ? (x->total_ns > y->total_ns ? -1 : 1) : strcmp(x->name, y->name);
+}
+
+static void sum_operators(struct import *out, struct trace *trace, struct arena *arena)
+{
+    struct rows rows = {.arena = arena, .by_name = true};
+    double sum = 0;
+    assign_rows(&rows, trace);
+    time_rows(&rows, trace, arena);
+    struct import_operator *operators = arena_array(arena, rows.keys.count + 1u, sizeof(*operators));
+    for (size_t k = 0; k < rows.keys.count; k++)
+        sum += rows.items[k].total_ns;
+    for (size_t k = 0; k < rows.keys.count; k++)
+        operators[k] = (struct import_operator){.name = rows.items[k].operator,
+                                                .calls = rows.items[k].calls,
+                                                .total_ns = rows.items[k].total_ns,
+                                                .share = rows.items[k].total_ns / sum};
+    out->operators = operators;
+    out->operator_count = rows.keys.count;
+    qsort(operators, out->operator_count, sizeof(*operators), by_operator_time);
+    rows_release(&rows);
+}
+
+static int by_call(const void *a, const void *b)
+{
+    const struct trace_part *x = a, *y = b;
+    return x->call < y->call ? -1 : x->call > y->call;
+}
+
+/* From here on events belong to the operator that has the shape. */
+static void join_parts(struct trace *trace)
+{
+    if (!trace->part_count)
+        return;
+    qsort(trace->parts, trace->part_count, sizeof(*trace->parts), by_call);
+    for (size_t k = 0; k < trace->event_count; k++) {
+        struct trace_event *event = &trace->events[k];
+        const struct trace_part wanted = {.call = event->call},
+                                *part = bsearch(&wanted, trace->parts, trace->part_count, sizeof(wanted), by_call);
+        if (event->call != TRACE_NONE && part) {
+            event->call = part->whole;
+            event->operator= part->signature;
+        }
+    }
+}
+
+void aggregate(struct import *out, struct trace *trace, struct arena *arena)
+{
+    struct rows rows = {.arena = arena};
+    time_line(&out->timeline, trace);
+    sum_operators(out, trace, arena);
+    join_parts(trace);
+    assign_rows(&rows, trace);
+    time_rows(&rows, trace, arena);
+    add_calls(&rows, trace);
+    out->row_count = rows.keys.count;
+    out->rows = arena_copy(arena, rows.items, out->row_count * sizeof(*rows.items));
+    out->event_count = trace->event_count;
+    rows_release(&rows);
+    for (size_t k = 0; k < out->row_count; k++)
+        if (isfinite(out->rows[k].total_ns)) {
+            out->total_ns += out->rows[k].total_ns;
+            out->explained_ns += out->rows[k].source != IMPORT_NONE ? out->rows[k].total_ns : 0;
+        }
+    for (size_t k = 0; k < out->row_count; k++)
+        out->rows[k].share = out->total_ns > 0 ? out->rows[k].total_ns / out->total_ns : NAN;
+    qsort(out->rows, out->row_count, sizeof(*out->rows), by_time);
+}

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Which operator an event belongs to. On each host thread operators and runtime calls nest: one pass over both, sorted
+ * by start, with the operators that are open on a stack.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace.h"
+
+/* A child that ends later than its parent by less than this overlaps it because of the clock's resolution. */
+#define BLEED_NS 1000.0
+#define MOST_OPEN 4096
+
+static int by_thread_and_start(const void *a, const void *b)
+{
+    const struct host_event *x = a, *y = b;
+    if (x->thread != y->thread)
+        return x->thread < y->thread ? -1 : 1;
+    if (x->start != y->start)
+        return x->start < y->start ? -1 : 1;
+    return x->end > y->end ? -1 : x->end < y->end;
+}
+
+static int by_id(const void *a, const void *b)
+{
+    const struct host_event *x = a, *y = b;
+    return x->id < y->id ? -1 : x->id > y->id;
+}
+
+static void sort_events(struct host_events *events, int (*compare)(const void *, const void *))
+{
+    for (size_t k = 1; k < events->count; k++)
+        if (compare(&events->items[k - 1], &events->items[k]) > 0) {
+            qsort(events->items, events->count, sizeof(*events->items), compare);
+            return;
+        }
+}
+
+struct open_operators {
+    double bleed; /* BLEED_NS, in the clock's unit */
+    uint32_t items[MOST_OPEN];
+    size_t count;
+    uint32_t thread;
+};
+
+/* Closes what ended before `event`; false: the event overlaps one that is open, and belongs to nobody. */
+static bool settle(struct open_operators *open, const struct host_event *operators, const struct host_event *event)
+{
+    if (open->thread != event->thread)
+        open->count = 0;
+    open->thread = event->thread;
+    while (open->count && event->start >= operators[open->items[open->count - 1]].end)
+        open->count--;
+    if (!open->count)
+        return true;
+    const double overlap = operators[open->items[open->count - 1]].end - event->start;
+    if (event->end <= event->start + overlap)
+        return true;
+    if (overlap >= open->bleed || open->count < 2)
+        return false;
+    open->count--;
+    return true;
+}
+
+static void open_operator(struct open_operators *open, struct trace *trace, uint32_t number)
+{
+    struct host_event *operators = trace->operators.items, *event = &operators[number];
+    event->whole = TRACE_NONE;
+    if (!settle(open, operators, event) || open->count == MOST_OPEN)
+        return;
+    if (open->count)
+        event->whole = operators[open->items[open->count - 1]].whole;
+    if (event->whole == TRACE_NONE && operator_is_whole(trace->signatures.items[event->signature]))
+        event->whole = number;
+    open->items[open->count++] = number;
+}
+
+/* Every runtime call gets the number of its operator; TRACE_NONE: none. */
+static void nest(struct trace *trace)
+{
+    struct host_events *operators = &trace->operators, *runtime = &trace->runtime;
+    static struct open_operators open; /* emptied here */
+    size_t next = 0;
+    open.count = 0;
+    open.bleed = BLEED_NS / trace->unit_ns;
+    for (size_t k = 0; k < runtime->count; k++) {
+        struct host_event *call = &runtime->items[k];
+        for (; next < operators->count && by_thread_and_start(&operators->items[next], call) <= 0; next++)
+            open_operator(&open, trace, (uint32_t)next);
+        call->signature = settle(&open, operators->items, call) && open.count ? open.items[open.count - 1] : TRACE_NONE;
+    }
+}
+
+static struct host_event *find_id(const struct host_events *events, uint32_t id)
+{
+    const struct host_event wanted = {.id = id};
+    return id && events->count ? bsearch(&wanted, events->items, events->count, sizeof(wanted), by_id) : NULL;
+}
+
+static void set_operator(struct trace *trace, struct trace_event *event, uint32_t number)
+{
+    const struct host_event *operator= & trace->operators.items[number];
+    event->operator= operator->signature;
+    event->call = trace->operator_calls + number;
+    event->source = IMPORT_OPERATOR;
+    if (operator->whole != TRACE_NONE && operator->whole != number)
+        ARRAY_PUSH(trace->parts, trace->part_count,
+                   (struct trace_part){event->call, trace->operator_calls + operator->whole,
+                                       trace->operators.items[operator->whole].signature});
+}
+
+/* By their runtime calls. Returns how many of the others have an external id. */
+static size_t by_correlation(struct trace *trace)
+{
+    size_t left = 0;
+    for (size_t k = trace->first_event; k < trace->event_count; k++) {
+        struct trace_event *event = &trace->events[k];
+        struct host_event *call = find_id(&trace->runtime, event->correlation);
+        const bool graph = call && call->thread == TRACE_NONE;
+        if (call)
+            call->end = -INFINITY; /* it ran */
+        trace->graphs = trace->graphs || graph;
+        if (graph)
+            event->external = 0; /* of whoever launched the graph */
+        else if (call && call->signature != TRACE_NONE)
+            set_operator(trace, event, call->signature);
+        left += event->operator== TRACE_NONE && event->external;
+    }
+    return left;
+}
+
+/* Launches that never ran were recorded into a graph; ids rise in the order of calls. */
+static void keep_captured(struct trace *trace)
+{
+    trace->segment_count++;
+    for (size_t k = 0; k < trace->runtime.count; k++) {
+        const struct host_event *call = &trace->runtime.items[k];
+        if (call->whole == TRACE_CAPTURE)
+            trace->segment_count++;
+        else if (call->whole != TRACE_NONE && isfinite(call->end))
+            trace_add_launch(trace, trace->names.items[call->whole],
+                             call->signature == TRACE_NONE ? TRACE_NONE
+                                                           : trace->operators.items[call->signature].signature);
+    }
+}
+
+static int by_start(const void *a, const void *b)
+{
+    const struct trace_event *x = a, *y = b;
+    return x->start < y->start ? -1 : x->start > y->start;
+}
+
+/* Of a file that is read for its shapes the events are launches that ran elsewhere. */
+static void keep_shapes_only(struct trace *trace)
+{
+    trace->segment_count++;
+    qsort(trace->events + trace->first_event, trace->event_count - trace->first_event, sizeof(*trace->events),
+          by_start);
+    for (size_t k = trace->first_event; k < trace->event_count; k++)
+        trace_add_launch(trace, trace->names.items[trace->events[k].name], trace->events[k].operator);
+    trace->event_count = trace->first_event;
+}
+
+/* What was launched before the recording began has no runtime call, where others have; and no operator. */
+static void leave_out_unlinked(struct trace *trace)
+{
+    size_t kept = trace->first_event, linked = 0;
+    for (size_t k = trace->first_event; k < trace->event_count; k++)
+        linked += find_id(&trace->runtime, trace->events[k].correlation) != NULL;
+    if (!linked)
+        return;
+    for (size_t k = trace->first_event; k < trace->event_count; k++)
+        if (trace->events[k].operator!= TRACE_NONE || find_id(&trace->runtime, trace->events[k].correlation))
+            trace->events[kept++] = trace->events[k];
+    if (kept < trace->event_count)
+        trace_note(trace, "%s: %zu GPU events were left out: they were launched before the recording began",
+                   trace->timelines[trace->events[kept].device].file, trace->event_count - kept);
+    trace->event_count = kept;
+}
+
+/* The numbers of the operators follow them in `thread` when they are sorted by id. */
+static void by_external_id(struct trace *trace)
+{
+    struct host_events ids = {.count = trace->operators.count};
+    ids.items = malloc(ids.count * sizeof(*ids.items) + 1);
+    if (!ids.items)
+        arena_out_of_memory(ids.count * sizeof(*ids.items));
+    for (size_t k = 0; k < ids.count; k++) {
+        ids.items[k] = trace->operators.items[k];
+        ids.items[k].thread = (uint32_t)k;
+    }
+    sort_events(&ids, by_id);
+    for (size_t k = trace->first_event; k < trace->event_count; k++) {
+        struct trace_event *event = &trace->events[k];
+        const struct host_event *found =
+            event->operator== TRACE_NONE && event->external ? find_id(&ids, event->external) : NULL;
+        if (found)
+            set_operator(trace, event, found->thread);
+    }
+    free(ids.items);
+}
+
+void trace_attribute(struct trace *trace)
+{
+    sort_events(&trace->operators, by_thread_and_start);
+    sort_events(&trace->runtime, by_thread_and_start);
+    nest(trace);
+    sort_events(&trace->runtime, by_id);
+    if (by_correlation(trace))
+        by_external_id(trace);
+    leave_out_unlinked(trace);
+    keep_captured(trace);
+    if (trace->shapes_only && trace->event_count > trace->first_event)
+        keep_shapes_only(trace);
+    trace->operator_calls += (uint32_t)trace->operators.count;
+    free(trace->operators.items);
+    free(trace->runtime.items);
+    trace->operators = trace->runtime = (struct host_events){0};
+    trace->first_event = trace->event_count;
+}

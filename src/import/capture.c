@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Shapes for kernels whose launch no operator saw, because a graph replayed it or because the trace has no operators.
+ * Three places may know: the launches that were recorded while the graph was captured (ROCm's runtime calls name the
+ * kernel), an eager trace of the same program, and a library's log. Kernels are matched by name and order, and only
+ * where there is one answer.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "aggregate.h"
+
+/* ---- what is to be filled in: the kernels of one launch of a graph, or all that have no launch ---- */
+
+struct missing {
+    uint32_t group, name, event;
+    double start;
+};
+
+static int by_group_and_name(const void *a, const void *b)
+{
+    const struct missing *x = a, *y = b;
+    if (x->group != y->group)
+        return x->group < y->group ? -1 : 1;
+    if (x->name != y->name)
+        return x->name < y->name ? -1 : 1;
+    return x->start < y->start ? -1 : x->start > y->start;
+}
+
+static int by_segment_and_name(const void *a, const void *b)
+{
+    const struct trace_launch *x = a, *y = b;
+    if (x->segment != y->segment)
+        return x->segment < y->segment ? -1 : 1;
+    if (x->name != y->name)
+        return x->name < y->name ? -1 : 1;
+    return x->order < y->order ? -1 : x->order > y->order;
+}
+
+static size_t count_missing(const struct trace *trace)
+{
+    size_t count = 0;
+    for (size_t k = 0; k < trace->event_count; k++)
+        count += trace->events[k].operator== TRACE_NONE && trace->events[k].activity == ACTIVITY_COMPUTE;
+    return count;
+}
+
+static uint32_t plain_name(struct trace *trace, uint32_t name)
+{
+    const char *text = trace->names.items[name];
+    return texts_add(&trace->plain_names, text, strcspn(text, "\n"));
+}
+
+static struct missing *list_missing(struct trace *trace, size_t count)
+{
+    struct missing *list = malloc((count + 1) * sizeof(*list));
+    size_t at = 0;
+    if (!list)
+        arena_out_of_memory(count * sizeof(*list));
+    for (size_t k = 0; k < trace->event_count && at < count; k++) {
+        const struct trace_event *event = &trace->events[k];
+        if (event->operator== TRACE_NONE && event->activity == ACTIVITY_COMPUTE)
+            list[at++] = (struct missing){.group = event->correlation,
+                                          .name = plain_name(trace, event->name),
+                                          .event = (uint32_t)k,
+                                          .start = event->start};
+    }
+    qsort(list, count, sizeof(*list), by_group_and_name);
+    return list;
+}
+
+/* ---- launches that were recorded ---- */
+
+struct run {
+    const struct trace_launch *first;
+    size_t count;
+};
+
+/* The launches of a kernel in a segment. */
+static struct run find_run(const struct trace *trace, uint32_t segment, uint32_t name)
+{
+    size_t low = 0, high = trace->launch_count;
+    while (low < high) {
+        const size_t middle = (low + high) / 2;
+        const struct trace_launch *at = &trace->launches[middle];
+        if (at->segment < segment || (at->segment == segment && at->name < name))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    size_t count = 0;
+    while (low + count < trace->launch_count && trace->launches[low + count].segment == segment &&
+           trace->launches[low + count].name == name)
+        count++;
+    return (struct run){&trace->launches[low], count};
+}
+
+static size_t same_name(const struct missing *list, size_t count)
+{
+    size_t same = 1;
+    while (same < count && list[same].name == list[0].name)
+        same++;
+    return same;
+}
+
+/* How many kernels of the group the segment has as often, or a whole number of times less often. */
+static size_t score(const struct trace *trace, uint32_t segment, const struct missing *list, size_t count)
+{
+    size_t sum = 0;
+    for (size_t k = 0, same = 0; k < count; k += same) {
+        same = same_name(list + k, count - k);
+        const struct run run = find_run(trace, segment, list[k].name);
+        sum += run.count && same % run.count == 0 ? same : 0;
+    }
+    return sum;
+}
+
+/* The operator that all segments of the best score agree on; TRACE_NONE: none, or they do not. */
+static uint32_t answer(const struct trace *trace, const size_t *scores, size_t best, uint32_t name, size_t same,
+                       size_t k)
+{
+    uint32_t found = TRACE_NONE;
+    for (uint32_t segment = 0; segment < trace->segment_count; segment++) {
+        const struct run run = find_run(trace, segment, name);
+        if (scores[segment] != best || !run.count || same % run.count)
+            continue;
+        const uint32_t operator= run.first[k % run.count].operator;
+        if (found != TRACE_NONE && operator!= found)
+            return TRACE_NONE;
+        found = operator;
+    }
+    return found;
+}
+
+static void fill_group(struct trace *trace, size_t *scores, const struct missing *list, size_t count)
+{
+    size_t best = 0;
+    for (uint32_t segment = 0; segment < trace->segment_count; segment++) {
+        scores[segment] = score(trace, segment, list, count);
+        best = scores[segment] > best ? scores[segment] : best;
+    }
+    for (size_t k = 0, same = 0; best && k < count; k += same) {
+        same = same_name(list + k, count - k);
+        for (size_t at = 0; at < same; at++) {
+            struct trace_event *event = &trace->events[list[k + at].event];
+            event->operator= answer(trace, scores, best, list[k].name, same, at);
+            event->source = event->operator== TRACE_NONE ? IMPORT_NONE : IMPORT_CAPTURE;
+        }
+    }
+}
+
+static void fill_from_launches(struct trace *trace, struct missing *list, size_t count)
+{
+    size_t *scores = calloc(trace->segment_count + 1u, sizeof(*scores));
+    if (!scores)
+        arena_out_of_memory(trace->segment_count * sizeof(*scores));
+    qsort(trace->launches, trace->launch_count, sizeof(*trace->launches), by_segment_and_name);
+    for (size_t k = 0, same = 0; k < count; k += same) {
+        for (same = 1; k + same < count && list[k + same].group == list[k].group;)
+            same++;
+        fill_group(trace, scores, list + k, same);
+    }
+    free(scores);
+}
+
+/* ---- logs ---- */
+
+/* Products of Tensile's kernels: as many lines of a type and layout as kernels are these, in order; and a single shape
+ * is that of all. */
+static void fill_class(struct trace *trace, const struct trace_operator *wanted, struct arena *arena)
+{
+    size_t lines = 0, kernels = 0;
+    bool one_shape = true;
+    uint32_t *of_line = arena_array(arena, trace->call_count + 1, sizeof(*of_line));
+    for (size_t k = 0; k < trace->call_count; k++) {
+        struct trace_operator operator;
+        if (trace->calls[k].signature == TRACE_NONE)
+            continue;
+        operator_read(&operator, trace->signatures.items[trace->calls[k].signature], arena);
+        if (operator.kind != IMPORT_GEMM || strcmp(operator.dtype, wanted->dtype) ||
+            strcmp(operator.layout, wanted->layout))
+            continue;
+        of_line[lines++] = (uint32_t)k;
+        one_shape = one_shape && trace->calls[k].signature == trace->calls[of_line[0]].signature;
+    }
+    for (int pass = 0; pass < 2 && lines; pass++) { /* counts, then fills in */
+        const size_t all = kernels;
+        kernels = 0;
+        for (size_t k = 0; k < trace->event_count; k++) {
+            struct trace_event *event = &trace->events[k];
+            struct trace_operator operator= {.dtype = "", .layout = ""};
+            struct text ignored = {0};
+            static const double nothing[3] = {0};
+            const char *name = trace->names.items[event->name];
+            const bool is = (event->operator== TRACE_NONE || event->source == IMPORT_LOG) &&
+                            text_starts(name, "Cijk_") &&
+                            kernel_name_read(&operator, & ignored, name, nothing, nothing) &&
+                            !strcmp(operator.dtype, wanted->dtype) && !strcmp(operator.layout, wanted->layout);
+            text_release(&ignored);
+            if (!is)
+                continue;
+            if (pass && event->operator== TRACE_NONE &&(all == lines || one_shape)) {
+                struct trace_call *call = &trace->calls[of_line[one_shape ? 0 : kernels]];
+                event->operator= call->signature;
+                event->source = IMPORT_LOG;
+            }
+            kernels++;
+        }
+        if (pass && (all == lines || one_shape) && all)
+            for (size_t k = 0; k < lines; k++)
+                trace->calls[of_line[k]].count = 0;
+    }
+}
+
+static void fill_from_logs(struct trace *trace, const struct missing *list, size_t count)
+{
+    static const double nothing[3] = {0};
+    struct arena arena = {0};
+    struct texts seen = {0};
+    for (size_t k = 0; k < count; k++) {
+        struct trace_operator operator= {.dtype = "", .layout = ""};
+        struct text key = {0};
+        const char *name = trace->plain_names.items[list[k].name];
+        if (k && list[k].name == list[k - 1].name)
+            continue;
+        const uint32_t before = seen.count;
+        if (text_starts(name, "Cijk_") && kernel_name_read(&operator, & key, name, nothing, nothing)) {
+            text_clear(&key);
+            text_addf(&key, "%s %s", operator.dtype, operator.layout);
+            if (texts_add(&seen, key.data, key.length) == before)
+                fill_class(trace, &operator, & arena);
+        }
+        text_release(&key);
+    }
+    texts_release(&seen);
+    arena_release(&arena);
+}
+
+void fill_from_capture(struct trace *trace)
+{
+    const size_t count = count_missing(trace);
+    if (!count || (!trace->launch_count && !trace->call_count))
+        return;
+    struct missing *list = list_missing(trace, count);
+    if (trace->launch_count)
+        fill_from_launches(trace, list, count);
+    if (trace->call_count)
+        fill_from_logs(trace, list, count);
+    free(list);
+}

@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Tables with a head: rocprofv3's and rocprof's CSV of kernels, copies, statistics and counters, nsys' statistics, and
+ * AITER's lists of shapes. Columns are found by their names, whatever their order.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace.h"
+
+enum { MOST_COLUMNS = 64 };
+
+struct csv {
+    struct trace *trace;
+    struct source *source;
+    char *heads[MOST_COLUMNS], *cells[MOST_COLUMNS];
+    size_t head_count, cell_count;
+    size_t line;
+    uint64_t first_ns;
+    bool has_first;
+    struct texts agents;
+    double dispatch; /* of the row before */
+};
+
+/* ---- cells ---- */
+
+/* Splits a line in place; quotes go. */
+static size_t split(char *cells[static MOST_COLUMNS], char *at)
+{
+    size_t count = 0;
+    while (count < MOST_COLUMNS) {
+        char *out = at;
+        cells[count++] = at;
+        for (bool quoted = false; *at && (quoted || *at != ','); at++) {
+            if (*at == '"' && quoted && at[1] == '"')
+                *out++ = *at++;
+            else if (*at == '"')
+                quoted = !quoted;
+            else
+                *out++ = *at;
+        }
+        const bool more = *at == ',';
+        at++;
+        *out = '\0';
+        if (!more)
+            break;
+    }
+    return count;
+}
+
+static bool same_head(const char *a, const char *b, size_t length)
+{
+    size_t k = 0;
+    a += strspn(a, " ");
+    for (; k < length && a[k]; k++)
+        if ((a[k] | 32) != (b[k] | 32))
+            return false;
+    return k == length && !a[k + strspn(a + k, " ")];
+}
+
+/* The cell under the first of these heads, between '|'; NULL: there is none. */
+static const char *cell(const struct csv *csv, const char *heads)
+{
+    for (const char *at = heads; *at; at += strspn(at, "|")) {
+        const size_t length = strcspn(at, "|");
+        for (size_t k = 0; k < csv->head_count && k < csv->cell_count; k++)
+            if (same_head(csv->heads[k], at, length))
+                return csv->cells[k];
+        at += length;
+    }
+    return NULL;
+}
+
+static double cell_value(const struct csv *csv, const char *heads, double otherwise)
+{
+    const char *text = cell(csv, heads);
+    char *end = NULL;
+    const double value = text ? strtod(text, &end) : otherwise;
+    return end == text ? otherwise : value;
+}
+
+/* Since the first one: nanoseconds since 1970 are more than a double holds. */
+static double stamp(struct csv *csv, const char *heads)
+{
+    const char *text = cell(csv, heads);
+    char *end = NULL;
+    const unsigned long long ns = text ? strtoull(text, &end, 10) : 0;
+    if (!text || end == text)
+        return NAN;
+    if (!csv->has_first) {
+        csv->first_ns = ns;
+        csv->has_first = true;
+    }
+    return (double)(int64_t)(ns - csv->first_ns);
+}
+
+#define START "Start_Timestamp|BeginNs|Start (ns)|Start"
+#define END "End_Timestamp|EndNs|End (ns)|End"
+#define KERNEL "Kernel_Name|KernelName|Kernel Name|Name"
+#define AGENT "Agent_Id|gpu-id|Agent_ID|Device|Destination_Agent_Id|DeviceId"
+
+static uint32_t device_of(struct csv *csv)
+{
+    const char *agent = cell(csv, AGENT);
+    agent = agent ? agent : "";
+    return trace_device(csv->trace, csv->source->path, texts_add(&csv->agents, agent, strlen(agent)));
+}
+
+/* ---- rows ---- */
+
+static void add_event(struct csv *csv, const char *name, const char *category, const double groups[3],
+                      const double lanes[3])
+{
+    trace_add(csv->trace, &(struct trace_event){.start = stamp(csv, START),
+                                                .end = stamp(csv, END),
+                                                .name = trace_name(csv->trace, name, groups, lanes),
+                                                .operator= TRACE_NONE,
+                                                .call = TRACE_NONE,
+                                                .device = (uint16_t)device_of(csv),
+                                                .activity = (uint8_t)trace_activity(category, name)});
+}
+
+/* rocprofv3's grids are in work-items. */
+static void kernel_row(struct csv *csv)
+{
+    static const char *const grids[] = {"Grid_Size_X", "Grid_Size_Y", "Grid_Size_Z"};
+    static const char *const blocks[] = {"Workgroup_Size_X", "Workgroup_Size_Y", "Workgroup_Size_Z"};
+    double groups[3], lanes[3];
+    for (size_t k = 0; k < 3; k++) {
+        lanes[k] = fmax(1, cell_value(csv, blocks[k], 1));
+        groups[k] = ceil(cell_value(csv, grids[k], 0) / lanes[k]);
+    }
+    add_event(csv, cell(csv, KERNEL), "kernel", groups, lanes);
+}
+
+static void copy_row(struct csv *csv)
+{
+    static const double nothing[3] = {0};
+    add_event(csv, cell(csv, "Direction|Kind"), "gpu_memcpy", nothing, nothing);
+}
+
+static void add_call(struct csv *csv, uint32_t signature, uint32_t name, double count, double time_ns)
+{
+    ARENA_PUSH(&csv->trace->arena, csv->trace->calls, csv->trace->call_count,
+               (struct trace_call){.signature = signature, .name = name, .count = count, .time_ns = time_ns});
+}
+
+static void stats_row(struct csv *csv)
+{
+    const char *name = cell(csv, KERNEL);
+    const double calls = cell_value(csv, "Calls|Instances", 0);
+    const double total = cell_value(csv, "TotalDurationNs|Total Time (ns)|TotalDuration(Ns)", NAN);
+    if (calls > 0)
+        add_call(csv, TRACE_NONE, texts_add(&csv->trace->names, name, strlen(name)), calls, total / calls);
+}
+
+/* A row for each counter of each dispatch. */
+static void counter_row(struct csv *csv)
+{
+    const char *name = cell(csv, KERNEL);
+    const double dispatch = cell_value(csv, "Dispatch_Id", -1);
+    if (dispatch == csv->dispatch)
+        return;
+    csv->dispatch = dispatch;
+    if (cell(csv, START) && cell_value(csv, START, 0) > 0)
+        kernel_row(csv);
+    else
+        add_call(csv, TRACE_NONE, texts_add(&csv->trace->names, name, strlen(name)), 1, NAN);
+}
+
+/* AITER: A is M x K, B N x K. */
+static void aiter_row(struct csv *csv)
+{
+    const double mnk[3] = {cell_value(csv, "N", 0), cell_value(csv, "M", 0), cell_value(csv, "K", 0)};
+    const char *type = cell(csv, "q_dtype_w|dtype"), *total = cell(csv, "outdtype|dtype");
+    const double us = cell_value(csv, "us", NAN);
+    struct trace_operator operator= {.name = "aiter gemm", .shape = ""};
+    if (!(mnk[0] > 0 && mnk[1] > 0 && mnk[2] > 0))
+        return;
+    blas_gemm(&operator, mnk, 1, true, false);
+    operator.dtype = dtype_of_trace(type ? type : "");
+    operator.total = dtype_of_trace(total ? total : "bf16");
+    operator.dtype = operator.dtype ? operator.dtype : "";
+    operator.total = operator.total ? operator.total : "";
+    add_call(csv, operator_signature(csv->trace, &operator), TRACE_NONE, 1, us > 0 ? us * 1e3 : NAN);
+}
+
+/* Both products of a mixture of experts: gate and up, then down. The time is of both. */
+static void aiter_moe_row(struct csv *csv)
+{
+    const double token = cell_value(csv, "token", 0), model = cell_value(csv, "model_dim", 0);
+    const double inter = cell_value(csv, "inter_dim", 0), experts = cell_value(csv, "expert", 0);
+    const double rows = token * cell_value(csv, "topk", 1), gated = cell_value(csv, "use_g1u1", 1) != 0;
+    const char *type = cell(csv, "q_dtype_w|dtype"), *total = cell(csv, "dtype");
+    struct trace_operator operator= {.kind = IMPORT_MOE_GEMM, .shape = "", .layout = ""};
+    operator.dtype = type && dtype_of_trace(type) ? dtype_of_trace(type) : "";
+    operator.total = total && dtype_of_trace(total) ? dtype_of_trace(total) : "";
+    if (!(rows > 0 && model > 0 && inter > 0 && experts > 0))
+        return;
+    const double first[] = {rows, gated > 0 ? 2 * inter : inter, model, experts},
+                 second[] = {rows, model, inter, experts};
+    operator.name = "aiter moe, gate and up";
+    memcpy(operator.dims, first, sizeof(first));
+    add_call(csv, operator_signature(csv->trace, &operator), TRACE_NONE, 1, NAN);
+    operator.name = "aiter moe, down";
+    memcpy(operator.dims, second, sizeof(second));
+    add_call(csv, operator_signature(csv->trace, &operator), TRACE_NONE, 1, NAN);
+}
+
+/* The first row whose columns are all there says what the table is. */
+static const struct dialect {
+    const char *columns[4]; /* NULL after the last */
+    void (*row)(struct csv *csv);
+} dialects[] = {
+    {{"Counter_Name", KERNEL, "Dispatch_Id"}, counter_row},
+    {{"Direction", START, END}, copy_row},
+    {{"token", "model_dim", "inter_dim", "expert"}, aiter_moe_row},
+    {{"Kernel_Name|KernelName|Kernel Name", START, END}, kernel_row},
+    {{KERNEL, "Calls|Instances", "TotalDurationNs|Total Time (ns)|TotalDuration(Ns)"}, stats_row},
+    {{"M", "N", "K"}, aiter_row},
+};
+
+static const struct dialect *dialect_of(struct csv *csv)
+{
+    csv->cell_count = csv->head_count;
+    for (size_t k = 0; k < COUNT_OF(dialects); k++) {
+        size_t found = 0;
+        while (found < COUNT_OF(dialects[k].columns) && dialects[k].columns[found] &&
+               cell(csv, dialects[k].columns[found]))
+            found++;
+        if (found == COUNT_OF(dialects[k].columns) || !dialects[k].columns[found])
+            return &dialects[k];
+    }
+    return NULL;
+}
+
+bool detect_csv(const char *head)
+{
+    struct arena arena = {0};
+    struct csv *csv = arena_alloc(&arena, sizeof(*csv));
+    char *line = arena_strndup(&arena, head, strcspn(head, "\r\n"));
+    line += text_starts(line, "\xef\xbb\xbf") ? 3 : 0;
+    csv->head_count = split(csv->heads, line);
+    memcpy(csv->cells, csv->heads, sizeof(csv->cells));
+    const bool known = dialect_of(csv) != NULL;
+    arena_release(&arena);
+    return known;
+}
+
+enum status read_csv(struct trace *trace, struct source *source, struct err *err)
+{
+    struct csv csv = {.trace = trace, .source = source, .dispatch = -2};
+    struct arena arena = {0};
+    size_t length;
+    char *head = source_line(source, &length);
+    head = arena_strndup(&arena, head, length);
+    csv.head_count = split(csv.heads, head + (text_starts(head, "\xef\xbb\xbf") ? 3 : 0));
+    memcpy(csv.cells, csv.heads, sizeof(csv.cells));
+    const struct dialect *dialect = dialect_of(&csv);
+    csv.line = 1;
+    for (char *line = source_line(source, &length); line; line = source_line(source, &length)) {
+        csv.line++;
+        csv.cell_count = split(csv.cells, line);
+        if (!line[0])
+            continue;
+        bool whole = true;
+        for (size_t k = 0; k < COUNT_OF(dialect->columns) && dialect->columns[k]; k++)
+            whole = whole && cell(&csv, dialect->columns[k]);
+        if (whole)
+            dialect->row(&csv);
+        else
+            trace_note(trace, "%s:%zu: a row with %zu of %zu columns was left out", source->path, csv.line,
+                       csv.cell_count, csv.head_count);
+    }
+    (void)err;
+    texts_release(&csv.agents);
+    arena_release(&arena);
+    return STATUS_OK;
+}
+
+/* ---- PyTorch's TunableOp ---- */
+
+bool detect_tunableop(const char *head)
+{
+    const char *word = strstr(head, "TunableOp_");
+    return text_starts(head, "Validator,") || (word && word < head + strcspn(head, ",\n"));
+}
+
+/* "tn_152064_3_5120_ld_...", with "_B_12" of batches: BLAS's letters, m, n, k. */
+static bool read_parameters(struct trace_operator *out, const char *text)
+{
+    double mnk[3] = {0};
+    char *end = NULL;
+    const bool a = text[0] == 't', b = text[0] && text[1] == 't';
+    const char *at = text + 2, *batch = strstr(text, "_B_");
+    for (size_t k = 0; k < 3; k++) {
+        mnk[k] = *at == '_' ? strtod(at + 1, &end) : 0;
+        if (!(mnk[k] > 0) || !end)
+            return false;
+        at = end;
+    }
+    blas_gemm(out, mnk, batch ? strtod(batch + 3, NULL) : 1, a, b);
+    return true;
+}
+
+enum status read_tunableop(struct trace *trace, struct source *source, struct err *err)
+{
+    size_t length, number = 0;
+    char *cells[MOST_COLUMNS];
+    const size_t before = trace->call_count;
+    for (char *line = source_line(source, &length); line; line = source_line(source, &length)) {
+        number++;
+        const size_t count = split(cells, line);
+        struct trace_operator operator= {.shape = "", .dtype = "", .total = ""};
+        if (strcmp(cells[0], "Validator") == 0 && count > 2 && strcmp(cells[1], "GCN_ARCH_NAME") == 0 && !trace->arch)
+            trace->arch = arena_strdup(&trace->arena, cells[2]);
+        if (strcmp(cells[0], "Validator") == 0 || !cells[0][0])
+            continue;
+        if (count < 4 || !strstr(cells[0], "Tunable") || strlen(cells[1]) < 3 ||
+            !read_parameters(&operator, cells[1])) {
+            trace_note(trace, "%s:%zu: this line is no product that was tuned", source->path, number);
+            continue;
+        }
+        const char *type = dtype_of_trace(cells[0]);
+        const double ms = strtod(cells[3], NULL);
+        operator.name = arena_strdup(&trace->arena, cells[0]);
+        operator.dtype = operator.total = type ? type : "";
+        if (strstr(operator.dtype, "e4m3") || strstr(operator.dtype, "e5m2"))
+            operator.total = strstr(cells[0], "BFloat16") ? "bf16" : strstr(cells[0], "Half") ? "f16" : operator.dtype;
+        ARENA_PUSH(&trace->arena, trace->calls, trace->call_count,
+                   (struct trace_call){.signature = operator_signature(trace, &operator),
+                                       .name = TRACE_NONE,
+                                       .count = 1,
+                                       .time_ns = ms > 0 ? ms * 1e6 : NAN});
+    }
+    return trace->call_count > before ? STATUS_OK
+                                      : err_set(err, ERR_CONFIG, "%s: no product was tuned in it", source->path);
+}

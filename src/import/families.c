@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Families of operators: PyTorch's own (aten), and those that vLLM, SGLang, AITER and flash-attention register. What an
+ * operator's inputs mean is its schema, which the numbers of inputs here repeat.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "operators.h"
+
+static const struct operator_input *tensor(const struct operator_inputs *in, int at, size_t least_rank)
+{
+    return at >= 0 && (size_t)at < in->count && in->items[at].rank >= least_rank ? &in->items[at] : NULL;
+}
+
+/* Of the last two dimensions the first one is contiguous. */
+static bool turned(const struct operator_input *input)
+{
+    const size_t last = input->rank - 1;
+    return input->strides[last - 1] == 1 && (input->strides[last] > 1 || input->dims[last] > 1) &&
+           input->strides[last] != 1;
+}
+
+/* ---- products ---- */
+
+static const char *blas_layout(bool ta, bool tb)
+{
+    static const char *const layouts[] = {"NN", "TN", "NT", "TT"};
+    return layouts[2 * ta + tb]; /* column-major: our B comes first */
+}
+
+/* A, B, and whether B is stored n x k, as weights are. 4-bit types are packed in pairs. */
+static bool gemm_shape(struct trace_operator *out, const struct operator_inputs *in, const signed char at[static 6])
+{
+    const struct operator_input *a = tensor(in, at[0], 1), *b = tensor(in, at[1], 2);
+    const bool weights = at[2] == 1, batched = b && b->rank > 2 && !weights, packed = strstr(in->name, "a4w4");
+    if (!a || !b)
+        return false;
+    const size_t last = b->rank - 1;
+    const double k = a->dims[a->rank - 1], n = b->dims[weights ? last - 1 : last];
+    out->dims[0] = batched ? input_count(b, 2) : 1;
+    out->dims[1] = a->rank == 1 ? 1 : batched ? a->dims[a->rank - 2] : input_count(a, 1);
+    out->dims[2] = n;
+    out->dims[3] = packed ? 2 * k : k;
+    out->dtype = packed ? "e2m1" : b->dtype;
+    out->total =
+        dtype_of_trace("float") && (packed || strstr(b->dtype, "e4m3") || strstr(b->dtype, "e5m2")) ? "bf16" : a->dtype;
+    if (strcmp(b->dtype, "i8") == 0)
+        out->total = "i32";
+    out->ta = a->rank > 1 && turned(a);
+    out->tb = weights ? !turned(b) : turned(b);
+    out->layout = blas_layout(out->ta, out->tb);
+    return k == b->dims[weights ? last : last - 1];
+}
+
+/* Rows sorted by expert, times the matrix of each: A [rows, k], B [experts, k, n] (or n x k). */
+static bool grouped_shape(struct trace_operator *out, const struct operator_inputs *in, const signed char at[static 6])
+{
+    const struct operator_input *a = tensor(in, at[0], 2), *b = tensor(in, at[1], 3);
+    if (!a || !b)
+        return false;
+    const double k = a->dims[1];
+    out->dims[0] = a->dims[0];
+    out->dims[1] = b->dims[1] == k ? b->dims[2] : b->dims[1];
+    out->dims[2] = k;
+    out->dims[3] = b->dims[0];
+    return b->dims[1] == k || b->dims[2] == k;
+}
+
+/* ---- attention ---- */
+
+/* Queries, keys, values; 0: batch, heads, tokens; 1: batch, tokens, heads; the input that says causal; the first of two
+ * inputs with where each sequence starts, and the first of two with the longest sequence. */
+static bool attention_shape(struct trace_operator *out, const struct operator_inputs *in,
+                            const signed char at[static 6])
+{
+    const struct operator_input *q = tensor(in, at[0], 3), *k = tensor(in, at[0] + 1, 3), *v = tensor(in, at[0] + 2, 3);
+    const size_t heads = at[1] ? 2 : 1, tokens = at[1] ? 1 : 2;
+    if (!q || !k || !v || q->rank != k->rank || v->rank != k->rank)
+        return false;
+    out->dtype = out->total = q->dtype;
+    out->causal = input_number(in, at[2], 0, 0) > 0;
+    if (q->rank == 4) {
+        const double dims[] = {q->dims[0],      q->dims[heads], k->dims[heads], q->dims[tokens],
+                               k->dims[tokens], q->dims[3],     v->dims[3]};
+        memcpy(out->dims, dims, sizeof(dims));
+        out->layout = at[1] ? "BSHD" : "BHSD";
+        return true;
+    }
+    /* Sequences behind each other: all of one length, or the shape is none. */
+    const struct operator_input *starts = tensor(in, at[3], 1);
+    const double count = starts ? starts->dims[0] - 1 : 0;
+    const double longest = input_number(in, at[4], 0, 0), longest_kv = input_number(in, at[4] + 1, 0, 0);
+    const double dims[] = {count, q->dims[1], k->dims[1], longest, longest_kv, q->dims[2], v->dims[2]};
+    memcpy(out->dims, dims, sizeof(dims));
+    out->layout = "THD";
+    return count > 0 && count * longest == q->dims[0] && count * longest_kv == k->dims[0];
+}
+
+/* ---- rows ---- */
+
+static bool rows_shape(struct trace_operator *out, const struct operator_inputs *in, const signed char at[static 6])
+{
+    const struct operator_input *x = tensor(in, at[0], 1), *gain = tensor(in, at[1], 1);
+    if (!x)
+        return false;
+    out->dims[1] = gain ? input_count(gain, 0) : x->dims[x->rank - 1];
+    out->dims[0] = out->dims[1] > 0 ? input_count(x, 0) / out->dims[1] : 0;
+    out->dtype = out->total = x->dtype;
+    return out->dims[0] > 0 && floor(out->dims[0]) == out->dims[0];
+}
+
+static bool softmax_shape(struct trace_operator *out, const struct operator_inputs *in, const signed char at[static 6])
+{
+    const struct operator_input *x = tensor(in, at[0], 1);
+    const double dim = input_number(in, at[1], 0, -1);
+    if (!x || (dim >= 0 && dim != (double)x->rank - 1) || dim < -1)
+        return false; /* not along rows that are contiguous */
+    return rows_shape(out, in, (const signed char[]){at[0], -1, -1, -1, -1, -1});
+}
+
+/* ---- others ---- */
+
+/* Broadcast: the result has the most elements. */
+static bool pointwise_shape(struct trace_operator *out, const struct operator_inputs *in,
+                            const signed char at[static 6])
+{
+    (void)at;
+    for (size_t k = 0; k < in->count; k++) {
+        const struct operator_input *input = &in->items[k];
+        const double count = input_count(input, 0);
+        if (count > out->dims[0]) {
+            out->dims[0] = count;
+            out->dtype = out->total = input->dtype;
+        }
+        out->dims[1] += count > 1;
+    }
+    return out->dims[0] > 0;
+}
+
+/* x[:, :d] and x[:, d:] of one input, the largest. */
+static bool gated_shape(struct trace_operator *out, const struct operator_inputs *in, const signed char at[static 6])
+{
+    double most = 0;
+    for (size_t k = 0; k < in->count; k++)
+        if (input_count(&in->items[k], 0) > most) {
+            most = input_count(&in->items[k], 0);
+            out->dims[2] = input_count(&in->items[k], 1);
+        }
+    return pointwise_shape(out, in, at);
+}
+
+static bool reduction_shape(struct trace_operator *out, const struct operator_inputs *in,
+                            const signed char at[static 6])
+{
+    const struct operator_input *x = tensor(in, at[0], 1);
+    out->dims[0] = x ? input_count(x, 0) : 0;
+    out->dtype = out->total = x ? x->dtype : "";
+    return x != NULL;
+}
+
+/* Image, filters; padding, stride, dilation, groups. Images of three dimensions get their depth last. */
+static bool conv_shape(struct trace_operator *out, const struct operator_inputs *in, const signed char at[static 6])
+{
+    const struct operator_input *x = tensor(in, at[0], 3), *w = tensor(in, at[1], 3);
+    if (!x || !w || x->rank != w->rank || x->rank > 5)
+        return false;
+    const size_t last = x->rank - 1;
+    const bool line = x->rank == 3;
+    const double dims[] = {x->dims[0],
+                           x->dims[1],
+                           line ? 1 : x->dims[last - 1],
+                           x->dims[last],
+                           w->dims[0],
+                           line ? 1 : w->dims[last - 1],
+                           w->dims[last],
+                           input_number(in, at[3], x->rank == 5, 0),
+                           input_number(in, at[2], x->rank == 5, -1),
+                           input_number(in, at[4], x->rank == 5, 1),
+                           input_number(in, at[5], 0, 1),
+                           x->rank == 5 ? x->dims[2] : 0};
+    memcpy(out->dims, dims, sizeof(dims));
+    out->dtype = out->total = x->dtype;
+    out->layout = x->rank == 4 && x->strides[1] == 1 && x->dims[1] > 1 ? "NHWC" : x->rank == 5 ? "NCDHW" : "NCHW";
+    return dims[7] > 0 && dims[8] >= 0;
+}
+
+/* Positions, queries, keys, the size of a head. */
+static bool rope_shape(struct trace_operator *out, const struct operator_inputs *in, const signed char at[static 6])
+{
+    const struct operator_input *positions = tensor(in, at[0], 1), *q = tensor(in, at[1], 2), *k = tensor(in, at[2], 2);
+    const double size = input_number(in, at[3], 0, 0);
+    if (!positions || !q || size <= 0)
+        return false;
+    out->dims[0] = input_count(positions, 0);
+    out->dims[1] = (input_count(q, 0) + (k ? input_count(k, 0) : 0)) / out->dims[0] / size;
+    out->dims[2] = size;
+    out->dtype = out->total = q->dtype;
+    return floor(out->dims[1]) == out->dims[1];
+}
+
+/* Scores [tokens, experts], choices [tokens, top]. */
+static bool gate_shape(struct trace_operator *out, const struct operator_inputs *in, const signed char at[static 6])
+{
+    const struct operator_input *scores = tensor(in, at[0], 2), *choices = tensor(in, at[1], 2);
+    if (!scores || !choices)
+        return false;
+    const double dims[] = {scores->dims[0], scores->dims[1], choices->dims[1]};
+    memcpy(out->dims, dims, sizeof(dims));
+    out->dtype = out->total = scores->dtype;
+    return true;
+}
+
+/* Table, indices. */
+static bool gather_shape(struct trace_operator *out, const struct operator_inputs *in, const signed char at[static 6])
+{
+    const struct operator_input *table = tensor(in, at[0], 1), *index = tensor(in, at[1], 1);
+    if (!table || !index)
+        return false;
+    out->dims[0] = input_count(index, 0);
+    out->dims[1] = table->dims[0] > 0 ? input_count(table, 0) / table->dims[0] : 0;
+    out->dtype = out->total = table->dtype;
+    return true;
+}
+
+bool operator_is_whole(const char *signature)
+{
+    static const char *const names[] = {
+        "aten::_scaled_dot_product_flash_attention\n", "aten::_scaled_dot_product_efficient_attention\n",
+        "aten::_scaled_dot_product_cudnn_attention\n", "aten::convolution\n", "aten::convolution_backward\n"};
+    for (size_t k = 0; k < COUNT_OF(names); k++)
+        if (text_starts(signature, names[k]))
+            return true;
+    return false;
+}
+
+#define POINTWISE(names)                                                                                               \
+    {                                                                                                                  \
+        names, IMPORT_ELEMENTWISE, pointwise_shape,                                                                    \
+        {                                                                                                              \
+            0                                                                                                          \
+        }                                                                                                              \
+    }
+static const struct operator_family families[] = {
+    {"aten::mm aten::bmm aten::_int_mm aten::matmul aten::_scaled_mm trtllm::cublas_scaled_mm",
+     IMPORT_GEMM,
+     gemm_shape,
+     {0, 1, 0}},
+    {"aten::addmm aten::baddbmm aten::_addmm_activation aten::addmm_ *cutlass_scaled_mm",
+     IMPORT_GEMM,
+     gemm_shape,
+     {1, 2, 0}},
+    {"*wvSplitK *LLMM1 *LLMM_Silu", IMPORT_GEMM, gemm_shape, {1, 0, 1}},
+    {"aten::linear vllm::rocm_unquantized_gemm* vllm::rocm_aiter_*gemm* vllm::gemm_with_dynamic_quant aiter::gemm_* "
+     "aiter::_gemm_* aiter::*gemm_a* aiter::tuned_gemm",
+     IMPORT_GEMM,
+     gemm_shape,
+     {0, 1, 1}},
+    {"aten::_grouped_mm aten::_scaled_grouped_mm primus_turbo*grouped_gemm*", IMPORT_MOE_GEMM, grouped_shape, {0, 1}},
+    {"aten::_scaled_dot_product_flash_attention aten::_scaled_dot_product_flash_attention_for_cpu",
+     IMPORT_ATTENTION,
+     attention_shape,
+     {0, 0, 4, -1, -1}},
+    {"aten::_scaled_dot_product_efficient_attention aten::_scaled_dot_product_cudnn_attention",
+     IMPORT_ATTENTION,
+     attention_shape,
+     {0, 0, 6, -1, -1}},
+    {"aten::scaled_dot_product_attention aten::_scaled_dot_product_attention_math",
+     IMPORT_ATTENTION,
+     attention_shape,
+     {0, 0, 5, -1, -1}},
+    {"aten::_flash_attention_forward", IMPORT_ATTENTION, attention_shape, {0, 1, 8, 3, 5}},
+    {"aten::_efficient_attention_forward", IMPORT_ATTENTION, attention_shape, {0, 1, 9, 4, 6}},
+    {"flash_attn::_flash_attn_forward FlashAttnFunc aiter::mha_fwd aiter::fmha_v3_fwd aiter::_flash_attn_forward "
+     "aiter::wrapper_fmha_v3_fwd",
+     IMPORT_ATTENTION,
+     attention_shape,
+     {0, 1, 5, -1, -1}},
+    {"flash_attn::_flash_attn_varlen_forward", IMPORT_ATTENTION, attention_shape, {0, 1, 9, 3, 5}},
+    {"*flash_attn*fwd* *unified_attention* *paged_attention* *varlen*forward* *mha*fwd* *fmha*fwd*",
+     IMPORT_ATTENTION,
+     attention_shape,
+     {0, 1, -1, -1, -1}},
+    {"aten::native_layer_norm aten::layer_norm aten::_fused_rms_norm aten::rms_norm", IMPORT_NORM, rows_shape, {0, 2}},
+    {"*_backward* *Backward*", IMPORT_OTHER, pointwise_shape, {0}},
+    {"*rms_norm* *rmsnorm* *layer_norm* *layernorm*", IMPORT_NORM, rows_shape, {0, -1}},
+    {"aten::_softmax aten::softmax aten::_log_softmax aten::_safe_softmax", IMPORT_SOFTMAX, softmax_shape, {0, 1}},
+    {"aten::miopen_convolution aten::miopen_depthwise_convolution", IMPORT_CONV, conv_shape, {0, 1, 3, 4, 5, 6}},
+    {"aten::cudnn_convolution aten::cudnn_convolution_relu", IMPORT_CONV, conv_shape, {0, 1, 2, 3, 4, 5}},
+    {"aten::convolution aten::_convolution aten::convolution_overrideable",
+     IMPORT_CONV,
+     conv_shape,
+     {0, 1, 4, 3, 5, 8}},
+    {"aten::_slow_conv2d_forward aten::_conv_depthwise2d aten::thnn_conv2d",
+     IMPORT_CONV,
+     conv_shape,
+     {0, 1, 5, 4, -1, -1}},
+    {"*rotary_embedding*", IMPORT_ROPE, rope_shape, {0, 1, 2, 3}},
+    {"*topk_softmax*", IMPORT_MOE_GATE, gate_shape, {3, 0}},
+    {"aten::embedding", IMPORT_GATHER, gather_shape, {0, 1}},
+    {"aten::index_select", IMPORT_GATHER, gather_shape, {0, 2}},
+    {"aten::sum aten::mean aten::max aten::min aten::amax aten::amin aten::all aten::any aten::argmax aten::argmin "
+     "aten::norm "
+     "aten::linalg_vector_norm aten::var aten::std aten::var_mean aten::std_mean aten::logsumexp aten::prod "
+     "triton_red_*",
+     IMPORT_REDUCTION,
+     reduction_shape,
+     {0}},
+    {"record_param_comms nccl:* c10d::*", IMPORT_COMMUNICATION, reduction_shape, {0}},
+    {"aten::_local_scalar_dense", IMPORT_COPY, reduction_shape, {0}},
+    POINTWISE(
+        "aten::add aten::add_ aten::sub aten::sub_ aten::rsub aten::mul aten::mul_ aten::div aten::div_ aten::gelu "
+        "aten::gelu_ aten::silu aten::silu_ aten::relu aten::relu_ aten::clamp aten::clamp_ aten::clamp_min "
+        "aten::clamp_min_ aten::clamp_max aten::sigmoid aten::sigmoid_ aten::tanh aten::tanh_ aten::exp aten::exp_ "
+        "aten::log aten::sqrt aten::rsqrt aten::reciprocal aten::neg aten::abs aten::pow aten::sin aten::cos "
+        "aten::copy_ aten::fill_ aten::zero_ aten::where aten::eq aten::ne aten::lt aten::le aten::gt aten::ge "
+        "aten::bitwise_* aten::logical_* aten::masked_fill* aten::addcmul* aten::addcdiv* aten::lerp* aten::hardtanh* "
+        "aten::leaky_relu* aten::native_dropout aten::bernoulli_ aten::uniform_ aten::normal_ aten::maximum "
+        "aten::minimum aten::remainder aten::erf aten::threshold* triton_poi_*"),
+    {"*silu_and_mul* *gelu_and_mul* *gelu_tanh_and_mul* *act_and_mul*", IMPORT_ELEMENTWISE, gated_shape, {0}},
+};
+
+const struct operator_family *operator_family_find(const char *name)
+{
+    for (size_t k = 0; k < COUNT_OF(families); k++) {
+        char glob[128];
+        for (const char *at = families[k].names; *at; at += strspn(at, " ")) {
+            const size_t length = strcspn(at, " ");
+            if (length < sizeof(glob)) {
+                memcpy(glob, at, length);
+                glob[length] = '\0';
+                if (text_matches(name, glob))
+                    return &families[k];
+            }
+            at += length;
+        }
+    }
+    return NULL;
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Which reader a file is for, found in its content.
+ */
+#include "rooftile/import.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "aggregate.h"
+#include "trace.h"
+
+const char *const import_kind_names[IMPORT_KINDS] = {
+    "other",    "gemm", "attention", "norm",   "softmax", "elementwise", "reduction",    "moe_gemm",
+    "moe_gate", "conv", "rope",      "gather", "rnn",     "copy",        "communication"};
+const char *const import_source_names[IMPORT_SOURCES] = {"none", "operator", "log", "kernel name", "capture", "config"};
+
+#define HEAD_BYTES 65536
+
+static bool is_json(const char *head)
+{
+    head += strspn(head, " \r\n\t");
+    return *head == '{' || *head == '[';
+}
+
+static bool is_sqlite(const char *head)
+{
+    return text_starts(head, "SQLite format 3");
+}
+
+/* The first row whose `detect` takes the head of the file reads it. */
+static const struct format {
+    const char *name;
+    bool (*detect)(const char *head);
+    reader_function *read;
+} formats[] = {
+    {"SQLite", is_sqlite, read_sqlite}, {"JSON", is_json, read_json},  {"TunableOp", detect_tunableop, read_tunableop},
+    {"CSV", detect_csv, read_csv},      {"log", detect_log, read_log},
+};
+
+const char import_formats_help[] =
+    "PyTorch's profiler (Kineto JSON), rocprofv3 (CSV, JSON, rocpd), nsys (SQLite export), lines of hipblaslt-bench, "
+    "rocblas-bench and MIOpenDriver in any log, TunableOp and AITER tables, a model's config.json";
+
+static enum status read_file(struct trace *trace, const char *path, struct err *err)
+{
+    struct source source;
+    enum status status = source_open(&source, path, err);
+    if (status)
+        return status;
+    while (source.length < HEAD_BYTES && source_more(&source))
+        ;
+    trace->unit_ns = 1;
+    const struct format *format = NULL;
+    for (size_t k = 0; k < COUNT_OF(formats) && !format; k++)
+        format = source.data && formats[k].detect(source.data) ? &formats[k] : NULL;
+    if (!format)
+        status = err_set(err, ERR_CONFIG, source.length ? "%s is nothing that can be imported: %s" : "%s is empty",
+                         path, import_formats_help);
+    else
+        status = format->read(trace, &source, err);
+    if (!status && source.damaged)
+        trace_note(
+            trace,
+            "%s: the file ends too early, or its compression is damaged, at byte %llu; what comes before it is used",
+            path, (unsigned long long)(source.before + source.length));
+    trace_attribute(trace);
+    source_close(&source);
+    return status;
+}
+
+enum status import_read(struct import *out, const char *const *paths, size_t count,
+                        const struct import_options *options, struct arena *arena, struct err *err)
+{
+    struct trace trace = {.options = options, .call_source = IMPORT_LOG};
+    enum status status = STATUS_OK;
+    for (size_t k = 0; k < count && !status; k++)
+        status = read_file(&trace, paths[k], err);
+    trace.shapes_only = true;
+    for (size_t k = 0; k < options->shape_count && !status; k++)
+        status = read_file(&trace, options->shapes[k], err);
+    if (!status && !trace.event_count && !trace.call_count)
+        status = err_set(err, ERR_CONFIG, "%s: there is no GPU activity in it%s%s", paths[0],
+                         trace.note_count ? "; " : "", trace.note_count ? trace.notes[trace.note_count - 1].text : "");
+    if (!status) {
+        struct import made = {.device = arena_strdup(arena, trace.device_name ? trace.device_name : ""),
+                              .arch = arena_strdup(arena, trace.arch ? trace.arch : ""),
+                              .cus = trace.cus};
+        fill_from_capture(&trace);
+        aggregate(&made, &trace, arena);
+        struct import_note *notes = arena_copy(arena, trace.notes, trace.note_count * sizeof(*notes));
+        for (size_t k = 0; k < trace.note_count; k++)
+            notes[k].text = arena_strdup(arena, notes[k].text);
+        made.notes = notes;
+        made.note_count = trace.note_count;
+        *out = made;
+    }
+    free(trace.events);
+    free(trace.parts);
+    free(trace.operators.items);
+    free(trace.runtime.items);
+    free(trace.launches);
+    texts_release(&trace.plain_names);
+    texts_release(&trace.names);
+    texts_release(&trace.signatures);
+    arena_release(&trace.arena);
+    return status;
+}

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * JSON: the profiler of PyTorch and rocprofv3's own, told apart by where they have their events.
+ */
+#include "json_readers.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- rocprofv3 --output-format json ---- */
+
+/* What of an element is wanted: members by their path below it. */
+static struct slice member_at(struct slice object, const char *path)
+{
+    struct slice left = cut_inside(object), key, value;
+    const size_t length = strcspn(path, ".");
+    while (cut_member(&left, &key, &value))
+        if (key.length == length && memcmp(key.data, path, length) == 0)
+            return path[length] ? member_at(value, path + length + 1) : value;
+    return (struct slice){NULL, 0};
+}
+
+static void rocprof_process(void *context, struct slice value, uint64_t offset)
+{
+    struct json_reading *r = context;
+    (void)offset;
+    texts_release(&r->symbols);
+    r->symbol_count = 0;
+    text_clear(&r->text);
+    text_addn(&r->text, member_at(value, "pid").data, member_at(value, "pid").length);
+    r->process = texts_add(&r->threads, r->text.data ? r->text.data : "", r->text.length);
+}
+
+static void rocprof_agent(void *context, struct slice value, uint64_t offset)
+{
+    struct json_reading *r = context;
+    const struct slice type = member_at(value, "type");
+    (void)offset;
+    if (slice_number(type, 2) != 2 || r->trace->arch) /* of GPUs, the first */
+        return;
+    r->trace->arch = arena_strdup(&r->trace->arena, slice_text(member_at(value, "name"), &r->text));
+    r->trace->device_name = arena_strdup(&r->trace->arena, slice_text(member_at(value, "product_name"), &r->text));
+    r->trace->cus = (uint32_t)fmin(fmax(0, slice_number(member_at(value, "cu_count"), 0)), 1e6);
+}
+
+static void rocprof_symbol(void *context, struct slice value, uint64_t offset)
+{
+    struct json_reading *r = context;
+    struct slice name = member_at(value, "formatted_kernel_name");
+    const double id = slice_number(member_at(value, "kernel_id"), -1);
+    (void)offset;
+    if (!name.data || name.length <= 2)
+        name = member_at(value, "kernel_name");
+    if (id < 0 || id > UINT32_MAX)
+        return;
+    slice_text(name, &r->text);
+    ARENA_PUSH(&r->symbols.arena, r->symbol_names, r->symbol_count,
+               (struct rocprof_symbol){(uint32_t)id, arena_strdup(&r->symbols.arena, r->text.data)});
+}
+
+static const char *symbol_name(const struct json_reading *r, double id)
+{
+    for (size_t k = 0; k < r->symbol_count; k++)
+        if (r->symbol_names[k].id == id)
+            return r->symbol_names[k].name;
+    return NULL;
+}
+
+/* Since the first event: a double has no room for a clock since 1970 in ns. */
+static double since_first(struct json_reading *r, struct slice stamp)
+{
+    char *end = NULL;
+    const char *at = stamp.data ? stamp.data + (stamp.data[0] == '"') : "";
+    const unsigned long long ns = strtoull(at, &end, 10);
+    if (end == at)
+        return NAN;
+    if (!r->has_first) {
+        r->first_ns = ns;
+        r->has_first = true;
+    }
+    return (double)(int64_t)(ns - r->first_ns);
+}
+
+static uint32_t rocprof_device(struct json_reading *r, struct slice agent)
+{
+    char key[64] = "";
+    text_append(key, sizeof(key), "", "agent %u %.*s", r->process, (int)(agent.length < 30 ? agent.length : 30),
+                agent.data);
+    return trace_device(r->trace, r->path, texts_add(&r->threads, key, strlen(key)));
+}
+
+static void rocprof_dispatch(void *context, struct slice value, uint64_t offset)
+{
+    static const char *const axes[] = {"x", "y", "z"};
+    struct json_reading *r = context;
+    const struct slice info = member_at(value, "dispatch_info");
+    const struct slice grid = member_at(info, "grid_size"), block = member_at(info, "workgroup_size");
+    const double id = slice_number(member_at(info, "kernel_id"), -1);
+    const char *name = symbol_name(r, id);
+    double groups[3], lanes[3];
+    (void)offset;
+    if (!name)
+        trace_note(r->trace, "%s: a dispatch of a kernel that has no name", r->path);
+    for (size_t k = 0; k < 3; k++) {
+        lanes[k] = fmax(1, slice_number(member_at(block, axes[k]), 1));
+        groups[k] = ceil(slice_number(member_at(grid, axes[k]), 0) / lanes[k]);
+    }
+    r->gpu_events++;
+    trace_add(r->trace, &(struct trace_event){
+                            .start = since_first(r, member_at(value, "start_timestamp")),
+                            .end = since_first(r, member_at(value, "end_timestamp")),
+                            .name = trace_name(r->trace, name ? name : "unknown kernel", groups, lanes),
+                            .activity = (uint8_t)trace_activity("kernel", name ? name : ""),
+                            .operator= TRACE_NONE,
+                            .call = TRACE_NONE,
+                            .device = (uint16_t)rocprof_device(r, member_at(info, "agent_id.handle")),
+                        });
+}
+
+static void rocprof_copy(void *context, struct slice value, uint64_t offset)
+{
+    struct json_reading *r = context;
+    (void)offset;
+    r->gpu_events++;
+    trace_add(r->trace, &(struct trace_event){
+                            .start = since_first(r, member_at(value, "start_timestamp")),
+                            .end = since_first(r, member_at(value, "end_timestamp")),
+                            .name = texts_add(&r->trace->names, "memory copy", 11),
+                            .activity = ACTIVITY_COPY,
+                            .operator= TRACE_NONE,
+                            .call = TRACE_NONE,
+                            .device = (uint16_t)rocprof_device(r, member_at(value, "dst_agent_id.handle")),
+                        });
+}
+
+/* ---- all of them ---- */
+
+static const struct cut_path paths[] = {
+    {"traceEvents[]", kineto_event},
+    {"[]", kineto_event},
+    {"deviceProperties[]", kineto_device},
+    {"rocprofiler-sdk-tool[].metadata", rocprof_process},
+    {"rocprofiler-sdk-tool[].agents[]", rocprof_agent},
+    {"rocprofiler-sdk-tool[].kernel_symbols[]", rocprof_symbol},
+    {"rocprofiler-sdk-tool[].buffer_records.kernel_dispatch[]", rocprof_dispatch},
+    {"rocprofiler-sdk-tool[].buffer_records.memory_copy[]", rocprof_copy},
+    {"rocprofiler-sdk-tool.agents[]", rocprof_agent},
+    {"rocprofiler-sdk-tool.kernel_symbols[]", rocprof_symbol},
+    {"rocprofiler-sdk-tool.buffer_records.kernel_dispatch[]", rocprof_dispatch},
+    {"rocprofiler-sdk-tool.buffer_records.memory_copy[]", rocprof_copy},
+};
+
+enum status read_json(struct trace *trace, struct source *source, struct err *err)
+{
+    struct json_reading reading = {.trace = trace, .path = source->path};
+    struct cut_damage damage;
+    if (detect_config(source->data))
+        return read_config(trace, source, err);
+    trace->unit_ns = memmem(source->data, source->length, "rocprofiler-sdk-tool", 20) ? 1 : 1e3; /* PyTorch's are us */
+    json_cut(source, paths, COUNT_OF(paths), &reading, &damage);
+    if (damage.count)
+        trace_note(trace, "%s: the JSON is damaged at byte %llu%s; the rest of it is used", source->path,
+                   (unsigned long long)damage.first, damage.count > 1 ? " and further places" : "");
+    enum status status = STATUS_OK;
+    if (!reading.gpu_events && !trace->operators.count)
+        status = err_set(err, ERR_CONFIG,
+                         "%s: JSON without GPU events or operators: neither PyTorch's profiler nor rocprofv3 wrote it",
+                         source->path);
+    else if (!reading.gpu_events)
+        trace_note(trace, "%s: no GPU activity in it, only operators of the host", source->path);
+    text_release(&reading.text);
+    texts_release(&reading.threads);
+    texts_release(&reading.symbols);
+    return status;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The formats that are JSON: which values of the document each of them takes.
+ */
+#ifndef ROOFTILE_IMPORT_JSON_READERS_H
+#define ROOFTILE_IMPORT_JSON_READERS_H
+
+#include "trace.h"
+
+struct rocprof_symbol {
+    uint32_t id;
+    const char *name;
+};
+
+struct json_reading {
+    struct trace *trace;
+    const char *path;
+    struct text text; /* the string read last */
+    struct texts threads;
+    size_t gpu_events;
+    /* rocprofv3: of the process that is being read */
+    struct texts symbols; /* its arena has their names */
+    struct rocprof_symbol *symbol_names;
+    size_t symbol_count;
+    uint32_t process;
+    uint64_t first_ns;
+    bool has_first;
+};
+
+cut_function kineto_event, kineto_device;
+
+#endif

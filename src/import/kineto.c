@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * PyTorch's profiler (Kineto) writes Chrome's trace format: GPU activities, operators with their inputs, runtime calls.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "json_readers.h"
+
+/* What of an event and its args is of interest. */
+struct kineto_event {
+    struct slice phase, category, name, start, duration, pid, tid, args;
+    struct slice external, correlation, device, stream, grid, block, dims, types, strides, values, kernel;
+};
+
+static const struct {
+    const char *key;
+    size_t offset;
+} members[] =
+    {
+        {"ph", offsetof(struct kineto_event, phase)},     {"cat", offsetof(struct kineto_event, category)},
+        {"name", offsetof(struct kineto_event, name)},    {"ts", offsetof(struct kineto_event, start)},
+        {"dur", offsetof(struct kineto_event, duration)}, {"pid", offsetof(struct kineto_event, pid)},
+        {"tid", offsetof(struct kineto_event, tid)},      {"args", offsetof(struct kineto_event, args)},
+},
+  arguments[] = {
+      {"External id", offsetof(struct kineto_event, external)},
+      {"external id", offsetof(struct kineto_event, external)},
+      {"correlation", offsetof(struct kineto_event, correlation)},
+      {"device", offsetof(struct kineto_event, device)},
+      {"stream", offsetof(struct kineto_event, stream)},
+      {"grid", offsetof(struct kineto_event, grid)},
+      {"block", offsetof(struct kineto_event, block)},
+      {"Input Dims", offsetof(struct kineto_event, dims)},
+      {"Input type", offsetof(struct kineto_event, types)},
+      {"Input Strides", offsetof(struct kineto_event, strides)},
+      {"Concrete Inputs", offsetof(struct kineto_event, values)},
+      {"kernel", offsetof(struct kineto_event, kernel)},
+};
+
+#define TAKE(event, table, key, value)                                                                                 \
+    for (size_t k = 0; k < COUNT_OF(table); k++)                                                                       \
+        if (slice_is(key, (table)[k].key)) {                                                                           \
+            *(struct slice *)(void *)((char *)(event) + (table)[k].offset) = value;                                    \
+            break;                                                                                                     \
+        }
+
+static void take_args(struct kineto_event *event)
+{
+    struct slice left = cut_inside(event->args), key, value;
+    while (cut_member(&left, &key, &value))
+        TAKE(event, arguments, key, value)
+}
+
+static void three(double out[3], struct slice array)
+{
+    struct slice left = cut_inside(array), value;
+    for (size_t k = 0; k < 3 && cut_element(&left, &value); k++)
+        out[k] = slice_number(value, 0);
+}
+
+/* 0: none. */
+static uint32_t id_of(struct slice value)
+{
+    const double id = slice_number(value, 0);
+    return id > 0 && id < TRACE_NONE ? (uint32_t)id : 0;
+}
+
+static void add_gpu_event(struct json_reading *r, const struct kineto_event *e, const char *category)
+{
+    struct trace *trace = r->trace;
+    const char *name = slice_text(e->name, &r->text);
+    double grid[3] = {0}, block[3] = {0};
+    const double start = slice_number(e->start, NAN), device = slice_number(e->device, 0);
+    three(grid, e->grid);
+    three(block, e->block);
+    r->gpu_events++;
+    trace_add(trace,
+              &(struct trace_event){
+                  .start = start,
+                  .end = start + slice_number(e->duration, NAN),
+                  .correlation = id_of(e->correlation),
+                  .external = id_of(e->external),
+                  .name = trace_name(trace, name, grid, block),
+                  .activity = (uint8_t)trace_activity(category, name),
+                  .operator= TRACE_NONE,
+                  .call = TRACE_NONE,
+                  .device = (uint16_t)trace_device(trace, r->path, device >= 0 && device < 4096 ? (uint32_t)device : 0),
+              });
+}
+
+/* Threads are numbered by the text of their ids, which may be words. */
+static uint32_t thread_of(struct json_reading *r, const struct kineto_event *e)
+{
+    char key[128] = "";
+    text_append(key, sizeof(key), "", "%.*s/%.*s", (int)(e->pid.length < 40 ? e->pid.length : 40), e->pid.data,
+                (int)(e->tid.length < 40 ? e->tid.length : 40), e->tid.data);
+    return texts_add(&r->threads, key, strlen(key));
+}
+
+/* A value on one line, whatever the layout of the file. */
+static void add_line(struct text *out, struct slice value)
+{
+    const char *at = value.data, *end = value.data + (value.length < 65536 ? value.length : 0);
+    while (at < end) {
+        const char *feed = memchr(at, '\n', (size_t)(end - at));
+        text_addn(out, at, (size_t)((feed ? feed : end) - at));
+        for (at = feed ? feed : end; at < end && (*at == '\n' || *at == ' ' || *at == '\t' || *at == '\r');)
+            at++;
+    }
+    text_add(out, "\n");
+}
+
+static void add_operator(struct json_reading *r, const struct kineto_event *e)
+{
+    if (slice_is(e->name, "execute")) /* passes on to what it stands in */
+        return;
+    slice_text(e->name, &r->text);
+    text_add(&r->text, "\n");
+    add_line(&r->text, e->dims);
+    add_line(&r->text, e->types);
+    add_line(&r->text, e->strides);
+    add_line(&r->text, e->values);
+    const double start = slice_number(e->start, NAN), end = start + slice_number(e->duration, 0);
+    if (isfinite(start) && isfinite(end))
+        ARRAY_PUSH(r->trace->operators.items, r->trace->operators.count,
+                   (struct host_event){.start = start,
+                                       .end = end,
+                                       .id = id_of(e->external),
+                                       .thread = thread_of(r, e),
+                                       .signature = texts_add(&r->trace->signatures, r->text.data, r->text.length)});
+}
+
+/* Only what brings work to a GPU. The kernels of a graph's launch have no operator of their own. */
+static void add_runtime_call(struct json_reading *r, const struct kineto_event *e)
+{
+    const char *name = slice_text(e->name, &r->text);
+    const double start = slice_number(e->start, NAN);
+    const bool capture = strstr(name, "BeginCapture"), graph = strstr(name, "GraphLaunch");
+    uint32_t kernel = capture ? TRACE_CAPTURE : TRACE_NONE;
+    if (!capture && !strstr(name, "aunch") && !strstr(name, "emcpy") && !strstr(name, "emset"))
+        return;
+    if (e->kernel.length > 2) {
+        name = slice_text(e->kernel, &r->text);
+        kernel = texts_add(&r->trace->names, name, r->text.length);
+    }
+    if (isfinite(start) && id_of(e->correlation))
+        ARRAY_PUSH(r->trace->runtime.items, r->trace->runtime.count,
+                   (struct host_event){.start = start,
+                                       .end = start + slice_number(e->duration, 0),
+                                       .id = id_of(e->correlation),
+                                       .thread = graph ? TRACE_NONE : thread_of(r, e),
+                                       .signature = TRACE_NONE,
+                                       .whole = kernel});
+}
+
+void kineto_event(void *context, struct slice value, uint64_t offset)
+{
+    struct json_reading *r = context;
+    struct kineto_event e = {0};
+    struct slice left = cut_inside(value), key, member;
+    while (cut_member(&left, &key, &member)) {
+        TAKE(&e, members, key, member)
+        /* The category is among the first members, and most events are of none that matters here. */
+        if (e.category.data && !e.name.data && slice_is(e.category, "python_function"))
+            return;
+    }
+    if (!e.category.data || slice_is(e.category, "python_function") || slice_is(e.category, "ac2g"))
+        return;
+    if (!e.start.data)
+        trace_note(r->trace, "%s: an event without \"ts\" was left out (the first at byte %llu)", r->path,
+                   (unsigned long long)offset);
+    take_args(&e);
+    if (slice_is(e.category, "cpu_op"))
+        add_operator(r, &e);
+    else if (slice_is(e.category, "cuda_runtime") || slice_is(e.category, "cuda_driver") ||
+             slice_is(e.category, "hip_runtime"))
+        add_runtime_call(r, &e);
+    else if (slice_is(e.category, "kernel") || slice_is(e.category, "Kernel"))
+        add_gpu_event(r, &e, "kernel");
+    else if (slice_is(e.category, "gpu_memcpy") || slice_is(e.category, "Memcpy"))
+        add_gpu_event(r, &e, "gpu_memcpy");
+    else if (slice_is(e.category, "gpu_memset") || slice_is(e.category, "Memset"))
+        add_gpu_event(r, &e, "gpu_memset");
+}
+
+/* The first GPU that has a name. */
+void kineto_device(void *context, struct slice value, uint64_t offset)
+{
+    struct json_reading *r = context;
+    struct slice left = cut_inside(value), key, member;
+    double major = 0, minor = 0;
+    (void)offset;
+    while (cut_member(&left, &key, &member)) {
+        if (slice_is(key, "name") && !r->trace->device_name)
+            r->trace->device_name = arena_strdup(&r->trace->arena, slice_text(member, &r->text));
+        if (slice_is(key, "numSms") && !r->trace->cus)
+            r->trace->cus = (uint32_t)fmin(fmax(0, slice_number(member, 0)), 1e6);
+        if (slice_is(key, "computeMajor"))
+            major = slice_number(member, 0);
+        if (slice_is(key, "computeMinor"))
+            minor = slice_number(member, 0);
+    }
+    if (!r->trace->arch && major > 0)
+        r->trace->arch = arena_printf(&r->trace->arena, "%.0f.%.0f", major, minor);
+}

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Which kernel of ours stands for an operator, with which parameters. Where the CPU device would take minutes over a
+ * matrix product in loops, another kernel stands for it there. What has no kernel says why.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "aggregate.h"
+#include "rooftile/dtype.h"
+
+/* What the CPU device may be asked to do in loops. */
+#define MOST_FLOPS_IN_LOOPS "5e8"
+
+struct mapping {
+    struct import_row *row;
+    const struct trace_operator *o;
+    struct arena *arena;
+};
+
+static bool no(const struct mapping *m, const char *why)
+{
+    m->row->why = why;
+    return false;
+}
+
+static bool is_one_of(const char *word, const char *list)
+{
+    return *word && text_has_word(list, " ", word, strlen(word));
+}
+
+static bool lacks_type(const struct mapping *m, const char *kernel)
+{
+    return no(m, m->o->dtype[0] ? arena_printf(m->arena, "%s has no type %s", kernel, m->o->dtype)
+                                : "its type is not known");
+}
+
+/* Sizes without fractions, as JSON has them. */
+#define P(name, value) arena_printf(m->arena, "\"%s\": %.0f, ", name, value)
+
+static const char *typed(const struct mapping *m, const char *params, bool total)
+{
+    return total ? arena_printf(m->arena, "{%s\"dtype\": \"%s\", \"total\": \"%s\"}", params, m->o->dtype, m->o->total)
+                 : arena_printf(m->arena, "{%s\"dtype\": \"%s\"}", params, m->o->dtype);
+}
+
+static bool set(const struct mapping *m, const char *kernel, const char *params)
+{
+    m->row->kernel = kernel;
+    m->row->params = params;
+    return true;
+}
+
+/* ---- products ---- */
+
+/* A tile no higher than the product. */
+static const char *tile_of(double rows)
+{
+    return rows <= 64 ? "\"BM\": 64, \"WM\": 1, \"WN\": 4, " : rows <= 128 ? "\"BM\": 128, " : "";
+}
+
+static bool map_gemm(const struct mapping *m)
+{
+    const struct trace_operator *o = m->o;
+    const char *sizes = arena_printf(m->arena, "\"m\": %.0f, \"n\": %.0f, \"k\": %.0f, \"batch\": %.0f, ", o->dims[1],
+                                     o->dims[2], o->dims[3], o->dims[0]);
+    const char *turns = arena_printf(m->arena, "\"TA\": %d, \"TB\": %d, ", o->ta, o->tb);
+    const char *shape = arena_printf(m->arena, "%s%s", sizes, turns);
+    const bool vector = is_one_of(o->dtype, "f32 f64");
+    if (!vector && !is_one_of(o->dtype, "f16 bf16 i8 e4m3 e5m2 e4m3fnuz e5m2fnuz"))
+        return lacks_type(m, "gemm_matrix");
+    m->row->library = "gemm_library";
+    m->row->library_params =
+        typed(m, arena_printf(m->arena, "%s%s", shape, vector ? "" : "\"units\": \"matrix\", "), true);
+    if (vector)
+        return set(m, "gemm_register", typed(m, shape, false));
+    if (o->dims[0] == 1 && o->dims[1] == 1 && o->tb && is_one_of(o->dtype, "f16 bf16"))
+        return set(m, "gemv",
+                   arena_printf(m->arena, "{\"m\": %.0f, \"k\": %.0f, \"dtype\": \"%s\", \"vector\": \"%s\"}",
+                                o->dims[2], o->dims[3], o->dtype, o->dtype));
+    m->row->cpu_kernel = "gemm_register";
+    m->row->cpu_params = arena_printf(m->arena, "{%s\"dtype\": \"f32\"}", shape);
+    m->row->cpu_library = "gemm_library";
+    return set(m, "gemm_matrix", typed(m, arena_printf(m->arena, "%s%s", shape, tile_of(o->dims[1])), true));
+}
+
+static bool map_moe_gemm(const struct mapping *m)
+{
+    const struct trace_operator *o = m->o;
+    if (!is_one_of(o->dtype, "f16 bf16"))
+        return lacks_type(m, "moe_gemm");
+    m->row->cpu_exclude = "2 * rows * n * k > " MOST_FLOPS_IN_LOOPS;
+    return set(m, "moe_gemm",
+               typed(m,
+                     arena_printf(m->arena, "\"rows\": %.0f, \"n\": %.0f, \"k\": %.0f, \"experts\": %.0f, %s",
+                                  o->dims[0], o->dims[1], o->dims[2], o->dims[3],
+                                  o->dims[0] <= 32 * o->dims[3] ? "\"BM\": 32, \"WM\": 1, \"WN\": 4, " : ""),
+                     true));
+}
+
+/* ---- attention ---- */
+
+static bool map_attention(const struct mapping *m)
+{
+    const struct trace_operator *o = m->o;
+    const double b = o->dims[0], h = o->dims[1], kv = o->dims[2], s = o->dims[3], all = o->dims[4], d = o->dims[5];
+    const char *heads =
+        arena_printf(m->arena, "\"batch\": %.0f, \"heads_q\": %.0f, \"heads_kv\": %.0f, \"D\": %.0f, ", b, h, kv, d);
+    if (!is_one_of(o->dtype, "f16 bf16"))
+        return lacks_type(m, "attention_prefill");
+    if ((d != 64 && d != 128 && d != 256) || o->dims[6] != d || !(s > 0) || !(all > 0) || !(b > 0))
+        return no(m, d > 0 && s > 0 ? arena_printf(m->arena, "attention_prefill has no heads of %.0f", d)
+                                    : "the length of its context is not in the trace");
+    m->row->cpu_exclude = "4 * D * heads_q * batch * n * 512 > " MOST_FLOPS_IN_LOOPS;
+    if (s == 1)
+        return set(m, "attention_decode", typed(m, arena_printf(m->arena, "%s%s", heads, P("n", all)), true));
+    if (all < s)
+        return no(m, "it has more queries than keys");
+    return set(m, "attention_prefill",
+               typed(m,
+                     arena_printf(m->arena, "%s%s%s\"causal\": %d, ", heads, P("n", s), P("past", all - s), o->causal),
+                     true));
+}
+
+/* ---- rows ---- */
+
+static bool map_rows(const struct mapping *m, const char *kernel, double columns_held)
+{
+    const struct trace_operator *o = m->o;
+    if (!is_one_of(o->dtype, "f32 f16 bf16"))
+        return lacks_type(m, kernel);
+    return set(m, kernel,
+               typed(m,
+                     arena_printf(m->arena, "%s%s%s", P("rows", o->dims[0]), P("columns", o->dims[1]),
+                                  o->dims[1] > columns_held ? "\"HOLD\": 0, " : ""),
+                     false));
+}
+
+static bool map_norm(const struct mapping *m)
+{
+    const char *name = m->o->name;
+    const bool rms = strstr(name, "rms"), add = strstr(name, "add");
+    return map_rows(m, add && rms ? "add_rmsnorm" : rms ? "rmsnorm" : "layernorm", 16384);
+}
+
+static bool map_softmax(const struct mapping *m)
+{
+    return m->o->dims[1] <= 1024 ? map_rows(m, "softmax_short", 1024) : map_rows(m, "softmax_long", 16384);
+}
+
+/* ---- memory ---- */
+
+/* Bytes alone count: of other types as many bytes of f32. */
+static bool map_elementwise(const struct mapping *m)
+{
+    const struct trace_operator *o = m->o;
+    const enum dtype dtype = dtype_from_name(strcmp(o->dtype, "bool") == 0 ? "u8" : o->dtype);
+    if (dtype == DTYPE_NONE)
+        return lacks_type(m, "stream_copy");
+    const double bytes = o->dims[0] * (double)dtype_bytes(dtype);
+    if (strstr(o->name, "silu_and_mul") && is_one_of(o->dtype, "f32 f16 bf16") && o->dims[2] > 0)
+        return set(
+            m, "silu_mul",
+            typed(m, arena_printf(m->arena, "%s%s", P("rows", o->dims[2]), P("columns", o->dims[0] / o->dims[2] / 2)),
+                  false));
+    if (text_matches(o->name, "aten::fill_") || text_matches(o->name, "aten::zero_"))
+        return set(m, "stream_init", arena_printf(m->arena, "{\"n\": %.0f}", ceil(bytes / 4)));
+    const bool copies = text_matches(o->name, "aten::copy_"); /* its result is an input */
+    return set(m, o->dims[1] > 1 && !copies ? "stream_add" : "stream_copy",
+               arena_printf(m->arena, "{\"n\": %.0f}", ceil(bytes / 4)));
+}
+
+static bool map_reduction(const struct mapping *m)
+{
+    if (!is_one_of(m->o->dtype, "f32 f16 bf16"))
+        return lacks_type(m, "reduction");
+    return set(m, "reduction", typed(m, P("n", m->o->dims[0]), false));
+}
+
+static bool map_rope(const struct mapping *m)
+{
+    const struct trace_operator *o = m->o;
+    if (!is_one_of(o->dtype, "f32 f16 bf16"))
+        return lacks_type(m, "rope");
+    return set(
+        m, "rope",
+        typed(m,
+              arena_printf(m->arena, "%s%s%s", P("tokens", o->dims[0]), P("heads", o->dims[1]), P("dim", o->dims[2])),
+              false));
+}
+
+/* ---- others ---- */
+
+static bool map_gate(const struct mapping *m)
+{
+    if (m->o->dims[2] > 8)
+        return no(m, "moe_gate chooses up to 8 experts");
+    return set(m, "moe_gate",
+               arena_printf(m->arena, "{\"tokens\": %.0f, \"EXPERTS\": %.0f, \"TOP\": %.0f}", m->o->dims[0],
+                            m->o->dims[1], m->o->dims[2]));
+}
+
+static bool map_conv(const struct mapping *m)
+{
+    static const char *const names[] = {"images", "channels", "height", "width", "filters", "R", "S", "stride", "pad"};
+    const struct trace_operator *o = m->o;
+    const char *sizes = "";
+    if (o->dims[9] != 1 || o->dims[10] > 1 || o->dims[11] > 0)
+        return no(m, o->dims[11] > 0 ? "conv_implicit has no third dimension"
+                                     : "conv_implicit has no dilation and no groups");
+    if (strstr(o->name, "backward"))
+        return no(m, "no kernel of ours computes gradients of convolutions");
+    for (size_t k = 0; k < COUNT_OF(names); k++)
+        sizes = arena_printf(m->arena, "%s%s", sizes, P(names[k], o->dims[k]));
+    if (is_one_of(o->dtype, "f32"))
+        return set(m, "conv_direct", typed(m, sizes, true));
+    if (!is_one_of(o->dtype, "f16 bf16"))
+        return lacks_type(m, "conv_implicit");
+    m->row->cpu_kernel = "conv_direct";
+    m->row->cpu_params = arena_printf(m->arena, "{%s\"dtype\": \"f32\", \"total\": \"f32\"}", sizes);
+    return set(m, "conv_implicit", typed(m, sizes, true));
+}
+
+static bool (*const maps[IMPORT_KINDS])(const struct mapping *) = {
+    [IMPORT_GEMM] = map_gemm,         [IMPORT_ATTENTION] = map_attention,     [IMPORT_NORM] = map_norm,
+    [IMPORT_SOFTMAX] = map_softmax,   [IMPORT_ELEMENTWISE] = map_elementwise, [IMPORT_REDUCTION] = map_reduction,
+    [IMPORT_MOE_GEMM] = map_moe_gemm, [IMPORT_MOE_GATE] = map_gate,           [IMPORT_CONV] = map_conv,
+    [IMPORT_ROPE] = map_rope,
+};
+
+void row_map(struct import_row *row, const struct trace_operator *operator, struct arena * arena)
+{
+    const struct mapping mapping = {.row = row, .o = operator, .arena = arena };
+    row->why = "no kernel of ours does this";
+    if (maps[operator->kind] && !(operator->dims[0] > 0))
+        row->why = "its shape is not known";
+    else if (maps[operator->kind] && maps[operator->kind](&mapping))
+        row->why = "";
+}

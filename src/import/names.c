@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the names of kernels say. Tensile's (rocBLAS, hipBLASLt) have the whole problem type and tile; those of
+ * Composable Kernel, AITER and Triton parts of it. Sizes are in none of them: with the grid they bound M and N, which
+ * is said as a bound and never taken for a shape.
+ */
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace.h"
+
+/* ---- Tensile: Cijk_Alik_Bljk_BBS_BH_..._MT64x32x256_MI16x16x1_..._GSU4_... ---- */
+
+/* The letters of a type in Tensile's names. */
+static const char *tensile_type(const char *letters)
+{
+    static const struct {
+        const char *letters, *dtype;
+    } types[] = {{"F8N", "e4m3fnuz"}, {"B8N", "e5m2fnuz"}, {"F8", "e4m3"}, {"B8", "e5m2"}, {"I8", "i8"}, {"H", "f16"},
+                 {"B", "bf16"},       {"S", "f32"},        {"D", "f64"},   {"I", "i32"},   {"C", "c64"}, {"Z", "c128"}};
+    for (size_t k = 0; k < COUNT_OF(types); k++)
+        if (text_starts(letters, types[k].letters))
+            return types[k].dtype;
+    return NULL;
+}
+
+/* The number behind `word`, which begins a part of the name; NAN without. */
+static double part(const char *name, const char *word)
+{
+    for (const char *at = strstr(name, word); at; at = strstr(at + 1, word))
+        if ((at == name || at[-1] == '_') && isdigit((unsigned char)at[strlen(word)]))
+            return strtod(at + strlen(word), NULL);
+    return NAN;
+}
+
+static size_t three(double out[3], const char *name, const char *word)
+{
+    const char *at = strstr(name, word);
+    char *end = NULL;
+    size_t count = 0;
+    for (at = at ? at + strlen(word) : NULL; at && count < 3; at = *end == 'x' ? end + 1 : NULL) {
+        out[count] = strtod(at, &end);
+        if (end == at)
+            break;
+        count++;
+    }
+    return count;
+}
+
+/* Tiles in BLAS's order, m of the columns: a grid of gx workgroups covers at most gx tiles. */
+static void bounds(struct text *traits, const double tile[3], const double grid[3])
+{
+    if (grid[0] > 1 && grid[1] > 1)
+        text_addf(traits, ", N <= %.0f, M <= %.0f", tile[0] * grid[0], tile[1] * grid[1]);
+    else if (grid[0] > 0)
+        text_addf(traits, ", %.0f tiles", grid[0] * fmax(1, grid[1]));
+}
+
+static bool tensile(struct trace_operator *out, struct text *traits, const char *name, const double grid[3])
+{
+    double tile[3], mfma[3];
+    const char *type = strchr(name, '_') ? strstr(name, "_Bl") : NULL;
+    if (!text_starts(name, "Cijk_") && !text_starts(name, "Custom_Cijk_"))
+        return false;
+    const char *a = strstr(name, "_A"), *b = type ? type : strstr(name, "_Bj");
+    out->kind = IMPORT_GEMM;
+    out->tb = a && text_starts(a, "_Al"); /* l, the inner index, comes first: A is stored turned */
+    out->ta = b && text_starts(b, "_Bj");
+    static const char *const layouts[] = {"NN", "TN", "NT", "TT"};
+    out->layout = layouts[2 * out->ta + out->tb];
+    for (const char *at = b ? strchr(b + 1, '_') : NULL; at; at = strchr(at + 1, '_')) {
+        const char *first = tensile_type(at + 1);
+        if (!first)
+            break;
+        out->dtype = first;
+        out->total = isupper((unsigned char)at[2]) && tensile_type(at + 2) ? tensile_type(at + 2) : first;
+        break;
+    }
+    text_addf(traits, "%s", out->layout);
+    if (three(tile, name, "_MT") == 3)
+        text_addf(traits, " tile %.0fx%.0fx%.0f", tile[0], tile[1], tile[2]);
+    if (three(mfma, name, "_MI") >= 2)
+        text_addf(traits, " MFMA %.0fx%.0f", mfma[0], mfma[1]);
+    if (part(name, "GSU") > 1)
+        text_addf(traits, " split K %.0f", part(name, "GSU"));
+    if (strstr(name, "_SK3") || strstr(name, "_SK1"))
+        text_add(traits, " stream-K");
+    if (three(tile, name, "_MT") == 3)
+        bounds(traits, tile, grid);
+    return true;
+}
+
+/* ---- Composable Kernel, AITER, flash attention, Triton: by words ---- */
+
+static const struct words {
+    const char *glob;
+    enum import_kind kind;
+} words[] = {
+    {"*fmha*fwd*", IMPORT_ATTENTION},
+    {"*FmhaFwd*", IMPORT_ATTENTION},
+    {"attn_fwd*", IMPORT_ATTENTION},
+    {"*flash_fwd*", IMPORT_ATTENTION},
+    {"*paged_attention*", IMPORT_ATTENTION},
+    {"*unified_attention*", IMPORT_ATTENTION},
+    {"*mla_*", IMPORT_ATTENTION},
+    {"*flash_attn*", IMPORT_ATTENTION},
+    {"*fmha*bwd*", IMPORT_OTHER},
+    {"*fused_moe*", IMPORT_MOE_GEMM},
+    {"*moe_gemm*", IMPORT_MOE_GEMM},
+    {"*MoeGemm*", IMPORT_MOE_GEMM},
+    {"*fmoe*", IMPORT_MOE_GEMM},
+    {"_matmul_ogs*", IMPORT_MOE_GEMM},
+    {"*topk*softmax*", IMPORT_MOE_GATE},
+    {"*igemm*", IMPORT_CONV},
+    {"*DeviceGemm*", IMPORT_GEMM},
+    {"*kernel_gemm*", IMPORT_GEMM},
+    {"*gemm_xdl*", IMPORT_GEMM},
+    {"*GridwiseGemm*", IMPORT_GEMM},
+    {"*ck_tile*Gemm*", IMPORT_GEMM},
+    {"*gemm*", IMPORT_GEMM},
+    {"*wvSplitK*", IMPORT_GEMM},
+    {"*cutlass*gemm*", IMPORT_GEMM},
+    {"nvjet_*", IMPORT_GEMM},
+    {"triton_tem_*mm*", IMPORT_GEMM},
+    {"*Conv*", IMPORT_CONV},
+    {"*conv*", IMPORT_CONV},
+    {"*msnorm*", IMPORT_NORM},
+    {"*layer_norm*", IMPORT_NORM},
+    {"*LayerNorm*", IMPORT_NORM},
+    {"*ayernorm*", IMPORT_NORM},
+    {"*rms_norm*", IMPORT_NORM},
+    {"*softmax*", IMPORT_SOFTMAX},
+    {"*SoftMax*", IMPORT_SOFTMAX},
+    {"*rotary_embedding*", IMPORT_ROPE},
+    {"*reduce_kernel*", IMPORT_REDUCTION},
+    {"triton_red_*", IMPORT_REDUCTION},
+    {"triton_per_*", IMPORT_REDUCTION},
+    {"*elementwise*", IMPORT_ELEMENTWISE},
+    {"triton_poi_*", IMPORT_ELEMENTWISE},
+    {"*act_and_mul*", IMPORT_ELEMENTWISE},
+    {"*nccl*", IMPORT_COMMUNICATION},
+    {"*cross_device_reduce*", IMPORT_COMMUNICATION},
+    {"*copyBuffer*", IMPORT_COPY},
+    {"Memcpy*", IMPORT_COPY},
+    {"MEMORY_COPY*", IMPORT_COPY},
+};
+
+/* Types as CK's template arguments, CUDA's functors, Triton's and AITER's names write them, where only one is meant. */
+static const char *type_in(const char *name)
+{
+    static const struct {
+        const char *word, *dtype;
+    } types[] = {{"bf16", "bf16"},  {"BFloat16", "bf16"}, {"bfloat16", "bf16"}, {"DF16b", "bf16"},
+                 {"_fp16", "f16"},  {"Half", "f16"},      {"_Float16", "f16"},  {"_f16", "f16"},
+                 {"half_t", "f16"}, {"fp8", "e4m3"},      {"<float", "f32"}};
+    for (size_t k = 0; k < COUNT_OF(types); k++)
+        if (strstr(name, types[k].word))
+            return types[k].dtype;
+    return "";
+}
+
+/* AITER: bf16gemm_..._64x64_..., fmha_fwd_hd128_bf16_causal...; CK: <..., 256, 128, 64, ...> in the block's sizes. */
+static void add_traits(struct trace_operator *out, struct text *traits, const char *name)
+{
+    const char *head = strstr(name, "_hd");
+    double tile[3];
+    const char *at = name;
+    if (out->kind == IMPORT_ATTENTION && head && isdigit((unsigned char)head[3]))
+        text_addf(traits, " D=%.0f", strtod(head + 3, NULL));
+    if (strstr(name, "causal"))
+        text_add(traits, " causal");
+    for (; (at = strchr(at, 'x')); at++) {
+        const char *start = at;
+        char *end = NULL;
+        while (start > name && isdigit((unsigned char)start[-1]))
+            start--;
+        if (start == at || !isdigit((unsigned char)at[1]) || (start > name && isalpha((unsigned char)start[-1])))
+            continue;
+        tile[0] = strtod(start, NULL);
+        tile[1] = strtod(at + 1, &end);
+        tile[2] = *end == 'x' ? strtod(end + 1, NULL) : 0;
+        if (tile[0] >= 8 && tile[1] >= 8)
+            text_addf(traits, tile[2] > 0 ? " tile %.0fx%.0fx%.0f" : " tile %.0fx%.0f", tile[0], tile[1], tile[2]);
+        return;
+    }
+}
+
+bool kernel_name_read(struct trace_operator *out, struct text *traits, const char *name, const double grid[3],
+                      const double block[3])
+{
+    if (tensile(out, traits, name, grid))
+        return true;
+    for (size_t k = 0; k < COUNT_OF(words); k++)
+        if (text_matches(name, words[k].glob)) {
+            out->kind = words[k].kind;
+            out->dtype = out->total = type_in(name);
+            text_add(traits, import_kind_names[out->kind]);
+            add_traits(out, traits, name);
+            if (grid[0] > 0)
+                text_addf(traits, ", %.0f workgroups of %.0f", grid[0] * fmax(1, grid[1]) * fmax(1, grid[2]),
+                          block[0] * fmax(1, block[1]) * fmax(1, block[2]));
+            return true;
+        }
+    return false;
+}

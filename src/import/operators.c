@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: MIT */
+#include "operators.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rooftile/dtype.h"
+
+const char *const import_dims[IMPORT_KINDS][OPERATOR_DIMS + 1] = {
+    [IMPORT_GEMM] = {"B", "M", "N", "K"},
+    [IMPORT_ATTENTION] = {"B", "H", "HKV", "S", "SKV", "D", "DV"},
+    [IMPORT_NORM] = {"rows", "columns"},
+    [IMPORT_SOFTMAX] = {"rows", "columns"},
+    [IMPORT_ELEMENTWISE] = {"n", "inputs", "rows"},
+    [IMPORT_REDUCTION] = {"n"},
+    [IMPORT_MOE_GEMM] = {"rows", "N", "K", "experts"},
+    [IMPORT_MOE_GATE] = {"tokens", "experts", "top"},
+    [IMPORT_CONV] = {"N", "C", "H", "W", "K", "R", "S", "stride", "pad", "dilation", "groups", "D"},
+    [IMPORT_ROPE] = {"tokens", "heads", "dim"},
+    [IMPORT_GATHER] = {"rows", "columns"},
+    [IMPORT_RNN] = {"layers", "N", "T", "H", "I"},
+    [IMPORT_COPY] = {"bytes"},
+    [IMPORT_COMMUNICATION] = {"n"},
+};
+
+/* ---- inputs ---- */
+
+const char *dtype_of_trace(const char *type)
+{
+    static const struct {
+        const char *word, *dtype;
+    } words[] = {
+        {"float8_e4m3fnuz", "e4m3fnuz"},
+        {"float8_e5m2fnuz", "e5m2fnuz"},
+        {"float8_e4m3", "e4m3"},
+        {"float8_e5m2", "e5m2"},
+        {"bfloat16", "bf16"},
+        {"float4", "e2m1"},
+        {"half", "f16"},
+        {"float16", "f16"},
+        {"double", "f64"},
+        {"float64", "f64"},
+        {"float", "f32"},
+        {"signed char", "i8"},
+        {"unsigned char", "u8"},
+        {"int8", "i8"},
+        {"long", "i64"},
+        {"short", "i16"},
+        {"int", "i32"},
+        {"bool", "bool"},
+    };
+    struct arena arena = {0};
+    const char *small = text_lower(type, &arena), *found = NULL;
+    for (size_t k = 0; k < COUNT_OF(words) && !found; k++)
+        found = strstr(small, words[k].word) ? words[k].dtype : NULL;
+    arena_release(&arena);
+    return found ? found : dtype_name(dtype_by_any_name(type));
+}
+
+double input_count(const struct operator_input *input, size_t without)
+{
+    double count = input->rank > without ? 1 : 0;
+    for (size_t k = 0; k + without < input->rank; k++)
+        count *= input->dims[k];
+    return count;
+}
+
+double input_number(const struct operator_inputs *in, int at, size_t k, double otherwise)
+{
+    if (at < 0 || (size_t)at >= in->count)
+        return otherwise;
+    const char *text = in->items[at].value;
+    const size_t start = strspn(text, "[( ");
+    for (text += start; k && *text; k--) {
+        const size_t next = strcspn(text, ",");
+        if (!text[next] && start) /* one number stands for all of them */
+            break;
+        text += next + (text[next] == ',');
+    }
+    char *end = NULL;
+    const double number = strtod(text, &end);
+    if (end != text)
+        return number;
+    return strncmp(text, "True", 4) == 0 ? 1 : strncmp(text, "False", 5) == 0 ? 0 : otherwise;
+}
+
+static void numbers(double *out, size_t *rank, struct slice array)
+{
+    struct slice left = cut_inside(array), value;
+    size_t count = 0;
+    while (count < MOST_RANK && cut_element(&left, &value)) {
+        if (value.data[0] == '[') { /* a list of tensors: the first one */
+            numbers(out, rank, value);
+            return;
+        }
+        out[count++] = slice_number(value, 0);
+    }
+    *rank = count;
+}
+
+static struct slice next_line(const char **at)
+{
+    const size_t length = strcspn(*at, "\n");
+    const struct slice line = {*at, length};
+    *at += length + ((*at)[length] == '\n');
+    return line;
+}
+
+static void read_inputs(struct operator_inputs *in, const char *signature, struct arena *arena)
+{
+    struct text room = {0};
+    struct slice lines[5], value;
+    for (size_t k = 0; k < COUNT_OF(lines); k++)
+        lines[k] = next_line(&signature);
+    in->name = arena_strndup(arena, lines[0].data, lines[0].length);
+    for (size_t line = 1; line < COUNT_OF(lines); line++) {
+        struct slice left = cut_inside(lines[line]);
+        for (size_t k = 0; k < MOST_INPUTS && cut_element(&left, &value); k++) {
+            struct operator_input *input = &in->items[k];
+            size_t ignored;
+            in->count = k + 1 > in->count ? k + 1 : in->count;
+            if (line == 1)
+                numbers(input->dims, &input->rank, value);
+            else if (line == 2)
+                input->dtype = dtype_of_trace(slice_text(value, &room));
+            else if (line == 3)
+                numbers(input->strides, &ignored, value);
+            else
+                input->value = arena_strdup(arena, slice_text(value, &room));
+        }
+    }
+    for (size_t k = 0; k < MOST_INPUTS; k++) {
+        in->items[k].value = in->items[k].value ? in->items[k].value : "";
+        in->items[k].dtype = in->items[k].dtype ? in->items[k].dtype : "";
+    }
+    text_release(&room);
+}
+
+/* ---- signatures ---- */
+
+/* "[141,512] [512]": what the inputs are, where nothing else is known of the operator. */
+static const char *plain_shape(const struct operator_inputs *in, struct arena *arena)
+{
+    struct text out = {0};
+    for (size_t k = 0; k < in->count; k++) {
+        const struct operator_input *input = &in->items[k];
+        for (size_t d = 0; d < input->rank; d++)
+            text_addf(&out, "%s%.0f", d ? "," : out.length ? " [" : "[", input->dims[d]);
+        text_add(&out, input->rank ? "]" : "");
+    }
+    return text_take(&out, arena);
+}
+
+/* name \n =kind \n total... : of readers that know the shape. */
+static void read_known(struct trace_operator *out, const char *signature, struct arena *arena)
+{
+    const char *at = signature;
+    struct slice line = next_line(&at);
+    out->name = arena_strndup(arena, line.data, line.length);
+    at++; /* '=' */
+    out->kind = (enum import_kind)strtoul(at, NULL, 10) % IMPORT_KINDS;
+    next_line(&at);
+    for (size_t k = 0; import_dims[out->kind][k]; k++) {
+        line = next_line(&at);
+        out->dims[k] = slice_number(line, 0);
+    }
+    const char **texts[] = {&out->dtype, &out->total, &out->layout, &out->shape};
+    for (size_t k = 0; k < COUNT_OF(texts); k++) {
+        line = next_line(&at);
+        *texts[k] = arena_strndup(arena, line.data, line.length);
+    }
+    out->ta = at[0] == '1';
+    out->tb = at[0] && at[1] == '1';
+    out->causal = at[0] && at[1] && at[2] == '1';
+}
+
+static const char *word_or_nothing(const char *word)
+{
+    return word ? word : "";
+}
+
+uint32_t operator_signature(struct trace *trace, const struct trace_operator *o)
+{
+    struct text text = {0};
+    text_addf(&text, "%s\n=%u\n", o->name, (unsigned)o->kind);
+    for (size_t k = 0; import_dims[o->kind][k]; k++)
+        text_addf(&text, "%.0f\n", o->dims[k]);
+    text_addf(&text, "%s\n%s\n%s\n%s\n%d%d%d", word_or_nothing(o->dtype), word_or_nothing(o->total),
+              word_or_nothing(o->layout), word_or_nothing(o->shape), o->ta, o->tb, o->causal);
+    const uint32_t number = texts_add(&trace->signatures, text.data, text.length);
+    text_release(&text);
+    return number;
+}
+
+void operator_read(struct trace_operator *out, const char *signature, struct arena *arena)
+{
+    struct operator_inputs in = {0};
+    *out = (struct trace_operator){.dtype = "", .total = "", .layout = "", .shape = ""};
+    const char *second = strchr(signature, '\n');
+    if (second && second[1] == '=') {
+        read_known(out, signature, arena);
+        return;
+    }
+    read_inputs(&in, signature, arena);
+    out->name = in.name;
+    out->shape = plain_shape(&in, arena);
+    for (size_t k = 0; k < in.count && !out->dtype[0]; k++)
+        if (in.items[k].rank)
+            out->dtype = out->total = in.items[k].dtype;
+    const struct operator_family *family = operator_family_find(in.name);
+    if (!family)
+        return;
+    out->kind = family->kind;
+    if (!family->shape(out, &in, family->at))
+        memset(out->dims, 0, sizeof(out->dims));
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The inputs of an operator as a trace has them, and the families of operators whose shape they give.
+ */
+#ifndef ROOFTILE_IMPORT_OPERATORS_H
+#define ROOFTILE_IMPORT_OPERATORS_H
+
+#include "trace.h"
+
+enum { MOST_INPUTS = 20, MOST_RANK = 8 };
+
+struct operator_input {
+    double dims[MOST_RANK], strides[MOST_RANK];
+    size_t rank; /* 0: no tensor */
+    const char *dtype;
+    const char *value; /* of a scalar or list, as text; "" */
+};
+
+struct operator_inputs {
+    const char *name;
+    struct operator_input items[MOST_INPUTS];
+    size_t count;
+};
+
+/* A family: which inputs are meant, and what it makes of them. False: they are not as they should be. */
+struct operator_family {
+    const char *names; /* globs between blanks */
+    enum import_kind kind;
+    bool (*shape)(struct trace_operator *out, const struct operator_inputs *in, const signed char at[static 6]);
+    signed char at[6]; /* numbers of inputs, as `shape` wants them; -1: there is none */
+};
+const struct operator_family *operator_family_find(const char *name);
+
+/* The product of all dimensions but the last `without`. */
+double input_count(const struct operator_input *input, size_t without);
+/* Element k of a list such as "[1, 2]", or the scalar; `otherwise` where there is none. */
+double input_number(const struct operator_inputs *in, int at, size_t k, double otherwise);
+
+#endif

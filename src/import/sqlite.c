@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Databases: rocprofv3's rocpd (schemas 3.0.0 to 4.1.0: tables carry a suffix for each process; a dispatch names its
+ * agent itself or through a track) and what nsys exports. What differs between versions is asked of the database: which
+ * tables, which columns.
+ */
+#include <math.h>
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace.h"
+
+struct base {
+    sqlite3 *db;
+    struct trace *trace;
+    const char *path;
+    struct arena arena;
+    struct texts agents;
+    int64_t first_ns;
+    bool has_first;
+    size_t events;
+};
+
+/* ---- asking ---- */
+
+static sqlite3_stmt *ask(struct base *base, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static sqlite3_stmt *ask(struct base *base, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    const char *sql = arena_vprintf(&base->arena, format, args);
+    va_end(args);
+    sqlite3_stmt *rows = NULL;
+    if (sqlite3_prepare_v2(base->db, sql, -1, &rows, NULL) != SQLITE_OK)
+        trace_note(base->trace, "%s: %s", base->path, sqlite3_errmsg(base->db));
+    return rows;
+}
+
+/* The next row; at the end, or where the file is damaged, the statement goes. */
+static bool next(struct base *base, sqlite3_stmt *rows)
+{
+    const int got = rows ? sqlite3_step(rows) : SQLITE_DONE;
+    if (got == SQLITE_ROW)
+        return true;
+    if (got != SQLITE_DONE)
+        trace_note(base->trace, "%s: %s; the rows before are used", base->path, sqlite3_errmsg(base->db));
+    sqlite3_finalize(rows);
+    return false;
+}
+
+static const char *text_at(sqlite3_stmt *rows, int column)
+{
+    const unsigned char *text = sqlite3_column_text(rows, column);
+    return text ? (const char *)text : "";
+}
+
+static bool has_column(struct base *base, const char *table, const char *column)
+{
+    bool found = false;
+    sqlite3_stmt *rows = ask(base, "SELECT 1 FROM pragma_table_info('%s') WHERE name = '%s'", table, column);
+    while (next(base, rows))
+        found = true;
+    return found;
+}
+
+static bool has_table(struct base *base, const char *table)
+{
+    bool found = false;
+    sqlite3_stmt *rows =
+        ask(base, "SELECT 1 FROM sqlite_master WHERE type IN ('table', 'view') AND name = '%s'", table);
+    while (next(base, rows))
+        found = true;
+    return found;
+}
+
+/* ---- events ---- */
+
+static double since_first(struct base *base, int64_t ns)
+{
+    if (!base->has_first)
+        base->first_ns = ns;
+    base->has_first = true;
+    return (double)(ns - base->first_ns);
+}
+
+/* Columns: start, end, name, device, grid (three), block (three), correlation. */
+static void add_event(struct base *base, sqlite3_stmt *rows, const char *category, bool in_lanes)
+{
+    const char *name = text_at(rows, 2), *device = text_at(rows, 3);
+    const int count = sqlite3_column_count(rows);
+    double grid[3] = {0}, block[3] = {0};
+    for (int k = 0; k < 3 && count > 9; k++) {
+        block[k] = fmax(1, sqlite3_column_double(rows, 7 + k));
+        grid[k] = sqlite3_column_double(rows, 4 + k);
+        grid[k] = in_lanes ? ceil(grid[k] / block[k]) : grid[k];
+    }
+    base->events++;
+    trace_add(base->trace, &(struct trace_event){
+                               .start = since_first(base, sqlite3_column_int64(rows, 0)),
+                               .end = since_first(base, sqlite3_column_int64(rows, 1)),
+                               .correlation = count > 10 ? (uint32_t)sqlite3_column_int64(rows, 10) : 0,
+                               .name = trace_name(base->trace, name, grid, block),
+                               .operator= TRACE_NONE,
+                               .call = TRACE_NONE,
+                               .device = (uint16_t)trace_device(base->trace, base->path,
+                                                                texts_add(&base->agents, device, strlen(device))),
+                               .activity = (uint8_t)trace_activity(category, name),
+                           });
+}
+
+static void set_device(struct base *base, sqlite3_stmt *rows)
+{
+    while (next(base, rows)) {
+        struct trace *trace = base->trace;
+        if (!trace->device_name && text_at(rows, 0)[0])
+            trace->device_name = arena_strdup(&trace->arena, text_at(rows, 0));
+        if (!trace->arch && text_at(rows, 1)[0])
+            trace->arch = arena_strdup(&trace->arena, text_at(rows, 1));
+        if (!trace->cus)
+            trace->cus = (uint32_t)sqlite3_column_int(rows, 2);
+    }
+}
+
+/* ---- rocpd ---- */
+
+/* The agent of a dispatch or copy, and how to join it. */
+static const char *agent_join(struct base *base, const char *table, const char *suffix, const char *column)
+{
+    const bool own = has_column(base, table, column);
+    if (!own && !has_column(base, table, "track_id"))
+        return "";
+    return arena_printf(&base->arena, "%s LEFT JOIN \"rocpd_info_agent%s\" a ON a.id = %s AND a.guid = d.guid",
+                        own ? ""
+                            : arena_printf(&base->arena,
+                                           " LEFT JOIN \"rocpd_track%s\" t ON t.id = d.track_id AND t.guid = d.guid",
+                                           suffix),
+                        suffix, own ? arena_printf(&base->arena, "d.%s", column) : "t.agent_id");
+}
+
+static void rocpd_process(struct base *base, const char *suffix)
+{
+    const char *table = arena_printf(&base->arena, "rocpd_kernel_dispatch%s", suffix);
+    const char *copies = arena_printf(&base->arena, "rocpd_memory_copy%s", suffix);
+    const char *symbols = arena_printf(&base->arena, "rocpd_info_kernel_symbol%s", suffix);
+    const char *name = has_column(base, symbols, "display_name") ? "coalesce(nullif(k.display_name, ''), k.kernel_name)"
+                                                                 : "k.kernel_name";
+    const char *join = agent_join(base, table, suffix, "agent_id");
+    const char *agent = *join ? "a.nid || '/' || coalesce(a.absolute_index, a.id)" : "''";
+    sqlite3_stmt *rows =
+        ask(base,
+            "SELECT d.start, d.\"end\", coalesce(%s, 'kernel ' || d.kernel_id), %s, d.grid_size_x, d.grid_size_y, "
+            "d.grid_size_z, d.workgroup_size_x, d.workgroup_size_y, d.workgroup_size_z FROM \"%s\" d "
+            "LEFT JOIN \"%s\" k ON k.id = d.kernel_id AND k.guid = d.guid%s ORDER BY d.start",
+            name, agent, table, symbols, join);
+    while (next(base, rows))
+        add_event(base, rows, "kernel", true);
+    if (has_table(base, copies)) {
+        join = agent_join(base, copies, suffix, "dst_agent_id");
+        agent = *join ? "coalesce(a.nid || '/' || coalesce(a.absolute_index, a.id), '')" : "''";
+        rows = ask(base,
+                   "SELECT d.start, d.\"end\", coalesce(s.string, 'memory copy'), %s FROM \"%s\" d LEFT JOIN "
+                   "\"rocpd_string%s\" s ON s.id = d.name_id AND s.guid = d.guid%s ORDER BY d.start",
+                   agent, copies, suffix, join);
+        while (next(base, rows))
+            add_event(base, rows, "gpu_memcpy", true);
+    }
+    set_device(base,
+               ask(base,
+                   "SELECT product_name, name, CASE WHEN json_valid(extdata) THEN json_extract(extdata, '$.cu_count') "
+                   "END FROM \"rocpd_info_agent%s\" WHERE type = 'GPU' ORDER BY absolute_index",
+                   suffix));
+}
+
+static void read_rocpd(struct base *base)
+{
+    const char **suffixes = NULL;
+    size_t count = 0;
+    sqlite3_stmt *rows =
+        ask(base, "SELECT name FROM sqlite_master WHERE type = 'table' AND name LIKE 'rocpd_kernel_dispatch%%' "
+                  "ORDER BY name");
+    while (next(base, rows))
+        if (!strchr(text_at(rows, 0), '"') && !strchr(text_at(rows, 0), '\''))
+            ARENA_PUSH(&base->arena, suffixes, count,
+                       arena_strdup(&base->arena, text_at(rows, 0) + strlen("rocpd_kernel_dispatch")));
+    for (size_t k = 0; k < count; k++)
+        rocpd_process(base, suffixes[k]);
+}
+
+/* ---- nsys ---- */
+
+/* PyTorch's emit_nvtx(record_shapes=True): "aten::mm, op_id = 12, sizes = [[8, 4], [4, 2]]". */
+static void read_nvtx(struct base *base)
+{
+    struct text signature = {0};
+    struct trace *trace = base->trace;
+    sqlite3_stmt *rows =
+        ask(base, "SELECT n.start, n.\"end\", coalesce(n.text, s.value), n.globalTid FROM NVTX_EVENTS n LEFT JOIN "
+                  "StringIds s ON s.id = n.textId WHERE n.\"end\" IS NOT NULL ORDER BY n.start");
+    while (next(base, rows)) {
+        const char *text = text_at(rows, 2), *sizes = strstr(text, "sizes = ["), *thread = text_at(rows, 3);
+        if (!sizes)
+            continue;
+        text_clear(&signature);
+        text_addn(&signature, text, strcspn(text, ","));
+        text_addf(&signature, "\n%s\n\n\n\n", sizes + strlen("sizes = "));
+        ARRAY_PUSH(trace->operators.items, trace->operators.count,
+                   (struct host_event){.start = since_first(base, sqlite3_column_int64(rows, 0)),
+                                       .end = since_first(base, sqlite3_column_int64(rows, 1)),
+                                       .thread = texts_add(&base->agents, thread, strlen(thread)),
+                                       .signature = texts_add(&trace->signatures, signature.data, signature.length)});
+    }
+    text_release(&signature);
+    rows = ask(base, "SELECT start, \"end\", correlationId, globalTid FROM CUPTI_ACTIVITY_KIND_RUNTIME ORDER BY start");
+    while (trace->operators.count && next(base, rows)) {
+        const char *thread = text_at(rows, 3);
+        ARRAY_PUSH(trace->runtime.items, trace->runtime.count,
+                   (struct host_event){.start = since_first(base, sqlite3_column_int64(rows, 0)),
+                                       .end = since_first(base, sqlite3_column_int64(rows, 1)),
+                                       .id = (uint32_t)sqlite3_column_int64(rows, 2),
+                                       .thread = texts_add(&base->agents, thread, strlen(thread)),
+                                       .signature = TRACE_NONE});
+    }
+    if (!trace->operators.count)
+        sqlite3_finalize(rows);
+}
+
+static void read_nsys(struct base *base)
+{
+    const bool correlated = has_column(base, "CUPTI_ACTIVITY_KIND_KERNEL", "correlationId");
+    sqlite3_stmt *rows =
+        ask(base,
+            "SELECT k.start, k.\"end\", coalesce(d.value, s.value, 'unknown kernel'), k.deviceId, k.gridX, "
+            "k.gridY, k.gridZ, k.blockX, k.blockY, k.blockZ%s FROM CUPTI_ACTIVITY_KIND_KERNEL k LEFT JOIN StringIds d "
+            "ON d.id = k.demangledName LEFT JOIN StringIds s ON s.id = k.shortName ORDER BY k.start",
+            correlated ? ", k.correlationId" : "");
+    while (next(base, rows))
+        add_event(base, rows, "kernel", false);
+    static const char *const others[][2] = {{"CUPTI_ACTIVITY_KIND_MEMCPY", "gpu_memcpy"},
+                                            {"CUPTI_ACTIVITY_KIND_MEMSET", "gpu_memset"}};
+    for (size_t k = 0; k < 2; k++)
+        if (has_table(base, others[k][0])) {
+            rows = ask(base, "SELECT start, \"end\", '%s', deviceId FROM %s ORDER BY start",
+                       k ? "memory fill" : "memory copy", others[k][0]);
+            while (next(base, rows))
+                add_event(base, rows, others[k][1], false);
+        }
+    if (has_table(base, "TARGET_INFO_GPU"))
+        set_device(base, ask(base, "SELECT name, NULL, %s FROM TARGET_INFO_GPU ORDER BY id",
+                             has_column(base, "TARGET_INFO_GPU", "smCount") ? "smCount" : "0"));
+    if (correlated && has_table(base, "NVTX_EVENTS") && has_table(base, "CUPTI_ACTIVITY_KIND_RUNTIME"))
+        read_nvtx(base);
+}
+
+/* ---- files ---- */
+
+/* A file is opened where it lies; what is compressed or comes through a pipe is read into memory. */
+static bool open_database(struct base *base, struct source *source)
+{
+    if (!source->compressed && strcmp(source->path, "-") != 0)
+        return sqlite3_open_v2(source->path, &base->db, SQLITE_OPEN_READONLY, NULL) == SQLITE_OK;
+    while (source_more(source))
+        ;
+    if (!source->ended || sqlite3_open(":memory:", &base->db) != SQLITE_OK)
+        return false;
+    return sqlite3_deserialize(base->db, "main", (unsigned char *)source->data, (sqlite3_int64)source->length,
+                               (sqlite3_int64)source->length, SQLITE_DESERIALIZE_READONLY) == SQLITE_OK;
+}
+
+enum status read_sqlite(struct trace *trace, struct source *source, struct err *err)
+{
+    struct base base = {.trace = trace, .path = source->path};
+    enum status status = STATUS_OK;
+    if (!open_database(&base, source))
+        status =
+            err_set(err, ERR_CONFIG, "%s: %s", source->path,
+                    base.db && sqlite3_errcode(base.db) ? sqlite3_errmsg(base.db)
+                                                        : "a compressed database of more than 64 MB: unpack it first");
+    else if (has_table(&base, "CUPTI_ACTIVITY_KIND_KERNEL"))
+        read_nsys(&base);
+    else
+        read_rocpd(&base);
+    if (!status && !base.events)
+        status = err_set(
+            err, ERR_CONFIG,
+            "%s: a database without kernels of rocprofv3 (rocpd_kernel_dispatch) or nsys (CUPTI_ACTIVITY_KIND_KERNEL)",
+            source->path);
+    sqlite3_close(base.db);
+    texts_release(&base.agents);
+    arena_release(&base.arena);
+    return status;
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+#include "trace.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rooftile/hash.h"
+
+/* ---- texts ---- */
+
+static void grow_slots(struct texts *texts)
+{
+    const uint32_t count = texts->slot_count ? 2 * texts->slot_count : 1024;
+    uint32_t *slots = calloc(count, sizeof(*slots));
+    if (!slots)
+        arena_out_of_memory(count * sizeof(*slots));
+    for (uint32_t k = 0; k < texts->count; k++) {
+        uint32_t at = (uint32_t)hash_u64(texts->items[k], strlen(texts->items[k])) & (count - 1);
+        while (slots[at])
+            at = (at + 1) & (count - 1);
+        slots[at] = k + 1;
+    }
+    free(texts->slots);
+    texts->slots = slots;
+    texts->slot_count = count;
+}
+
+uint32_t texts_add(struct texts *texts, const char *text, size_t length)
+{
+    length = strnlen(text, length);
+    if (2 * texts->count >= texts->slot_count)
+        grow_slots(texts);
+    uint32_t at = (uint32_t)hash_u64(text, length) & (texts->slot_count - 1);
+    for (; texts->slots[at]; at = (at + 1) & (texts->slot_count - 1)) {
+        const char *known = texts->items[texts->slots[at] - 1];
+        if (strncmp(known, text, length) == 0 && !known[length])
+            return texts->slots[at] - 1;
+    }
+    texts->slots[at] = texts->count + 1;
+    ARRAY_PUSH(texts->items, texts->count, arena_strndup(&texts->arena, text, length));
+    return texts->count - 1;
+}
+
+void texts_release(struct texts *texts)
+{
+    free(texts->items);
+    free(texts->slots);
+    arena_release(&texts->arena);
+    *texts = (struct texts){0};
+}
+
+/* ---- notes ---- */
+
+void trace_note(struct trace *trace, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    const char *text = arena_vprintf(&trace->arena, format, args);
+    va_end(args);
+    for (size_t k = 0; k < trace->note_count; k++)
+        if (strcmp(trace->notes[k].text, text) == 0) {
+            trace->notes[k].count++;
+            return;
+        }
+    ARENA_PUSH(&trace->arena, trace->notes, trace->note_count, (struct import_note){.text = text, .count = 1});
+}
+
+/* ---- events ---- */
+
+void trace_add(struct trace *trace, const struct trace_event *event)
+{
+    if (!isfinite(event->start) || !isfinite(event->end))
+        trace_note(trace, "%s: a GPU event without a time was left out", trace->timelines[event->device].file);
+    else if (event->end < event->start)
+        trace_note(trace, "%s: a GPU event that ends before it starts was left out",
+                   trace->timelines[event->device].file);
+    else
+        ARRAY_PUSH(trace->events, trace->event_count, *event);
+}
+
+void trace_add_launch(struct trace *trace, const char *kernel, uint32_t operator)
+{
+    const uint32_t name = texts_add(&trace->plain_names, kernel, strcspn(kernel, "\n"));
+    const uint32_t segment = trace->segment_count ? trace->segment_count - 1 : 0;
+    trace->segment_count = segment + 1;
+    ARRAY_PUSH(trace->launches, trace->launch_count,
+               (struct trace_launch){name, operator, segment, (uint32_t)trace->launch_count});
+}
+
+uint32_t trace_device(struct trace *trace, const char *file, uint32_t number)
+{
+    for (size_t k = trace->timeline_count; k > 0; k--)
+        if (trace->timelines[k - 1].number == number && !strcmp(trace->timelines[k - 1].file, file))
+            return (uint32_t)k - 1;
+    if (trace->timeline_count >= UINT16_MAX)
+        return UINT16_MAX - 1;
+    ARENA_PUSH(
+        &trace->arena, trace->timelines, trace->timeline_count,
+        (struct timeline){.file = arena_strdup(&trace->arena, file), .number = number, .unit_ns = trace->unit_ns});
+    return (uint32_t)trace->timeline_count - 1;
+}
+
+uint32_t trace_name(struct trace *trace, const char *name, const double grid[3], const double block[3])
+{
+    if (!(grid[0] > 0))
+        return texts_add(&trace->names, name, strlen(name));
+    struct text text = {0};
+    text_addf(&text, "%s\n%.0f,%.0f,%.0f %.0f,%.0f,%.0f", name, grid[0], grid[1], grid[2], block[0], block[1],
+              block[2]);
+    const uint32_t number = texts_add(&trace->names, text.data, text.length);
+    text_release(&text);
+    return number;
+}
+
+/* Copies by a kernel of ROCm's own runtime are copies, as they are where the copy engines do them. */
+enum activity trace_activity(const char *category, const char *name)
+{
+    static const char *const copies[] = {"MEMORY_COPY_HOST_TO_DEVICE", "MEMORY_COPY_DEVICE_TO_HOST",
+                                         "MEMORY_COPY_DEVICE_TO_DEVICE", "__amd_rocclr_copyBuffer"};
+    static const char *const collectives[] = {"*nccl*", "*NCCL*", "*rccl*",
+                                              "*RCCL*", "*Nccl*", "*cross_device_reduce*"};
+    if (strcmp(category, "gpu_memcpy") == 0)
+        return ACTIVITY_COPY;
+    for (size_t k = 0; k < COUNT_OF(copies); k++)
+        if (text_starts(name, copies[k]))
+            return ACTIVITY_COPY;
+    for (size_t k = 0; k < COUNT_OF(collectives); k++)
+        if (text_matches(name, collectives[k]))
+            return ACTIVITY_COMMUNICATION;
+    return ACTIVITY_COMPUTE;
+}

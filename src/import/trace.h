@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the readers fill and the aggregator reads: one record for whatever a GPU did, texts kept once, and what is known
+ * of operators. A file's own records (operators on host threads, runtime calls) live only until the file is read, when
+ * its GPU events have got their operators (trace_attribute).
+ */
+#ifndef ROOFTILE_IMPORT_TRACE_H
+#define ROOFTILE_IMPORT_TRACE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "json_cut.h"
+#include "rooftile/arena.h"
+#include "rooftile/import.h"
+#include "rooftile/text.h"
+
+#define TRACE_NONE UINT32_MAX
+#define TRACE_CAPTURE (UINT32_MAX - 1) /* of a call: a capture begins */
+
+/* ---- texts, each once ---- */
+
+struct texts {
+    struct arena arena;
+    const char **items;
+    uint32_t count;
+    uint32_t *slots; /* number + 1; 0: free */
+    uint32_t slot_count;
+};
+uint32_t texts_add(struct texts *texts, const char *text, size_t length);
+void texts_release(struct texts *texts);
+
+/* ---- events ---- */
+
+enum activity { ACTIVITY_COMPUTE, ACTIVITY_COMMUNICATION, ACTIVITY_COPY, ACTIVITIES };
+
+/* A kernel, copy or fill: 40 bytes. */
+struct trace_event {
+    double start, end;    /* of the file's own clock: timeline.unit_ns */
+    uint32_t correlation; /* 0: none; of the runtime call, while its file is read */
+    uint32_t external;    /* 0: none; of the operator, while its file is read; then the number of its row */
+    uint32_t name;        /* trace.names: the kernel's, and behind a line feed its launch (trace_name) */
+    uint32_t operator;    /* trace.signatures; TRACE_NONE: not known */
+    uint32_t call;        /* the operator's call: events of one call are one call of its row; TRACE_NONE: its own */
+    uint16_t device;      /* number of the timeline: a device in a file */
+    uint8_t activity;
+    uint8_t source; /* enum import_source: where the operator comes from */
+};
+
+/* An operator, or (signature TRACE_NONE) a runtime call, on a host thread: 32 bytes. */
+struct host_event {
+    double start, end;
+    uint32_t id; /* the operator's external id; the call's correlation */
+    uint32_t thread;
+    uint32_t signature; /* after attribution, of a call: number of its operator */
+    /* the operator that it is a part of (operator_is_whole), maybe itself; of a call the kernel that it launches, or
+     * TRACE_CAPTURE; TRACE_NONE: none */
+    uint32_t whole;
+};
+
+struct host_events {
+    struct host_event *items;
+    size_t count;
+};
+
+/* A launch of which the operator is known and which ran elsewhere: while a graph was captured, or in a trace that is
+ * read for its shapes alone. */
+struct trace_launch {
+    uint32_t name; /* trace.plain_names */
+    uint32_t operator, segment, order;
+};
+
+/* A call is a part of another one, which has the shape. */
+struct trace_part {
+    uint32_t call, whole, signature; /* of the whole */
+};
+
+/* Shapes that came without a trace: lines of logs, rows of tables. */
+struct trace_call {
+    uint32_t signature; /* TRACE_NONE: only the kernel is known ... */
+    uint32_t name;      /* ... by its name */
+    double count;
+    double time_ns; /* of one; NaN */
+};
+
+struct timeline {
+    const char *file;
+    uint32_t number; /* of the device in the file */
+    double unit_ns;  /* of its clock: what a file counts in stays exact */
+};
+
+struct trace {
+    struct arena arena;
+    struct texts names;      /* kernels with their launches */
+    struct texts signatures; /* an operator with its inputs, as signature_parse reads them */
+    struct trace_event *events;
+    size_t event_count;
+    struct trace_call *calls;
+    size_t call_count;
+    enum import_source call_source; /* of all of them: IMPORT_LOG, IMPORT_CONFIG */
+    struct timeline *timelines;
+    size_t timeline_count;
+    const char *device_name, *arch; /* NULL: not known */
+    uint32_t cus;
+    struct texts plain_names; /* kernels without their launches */
+    struct trace_launch *launches;
+    size_t launch_count;
+    uint32_t segment_count; /* captures, and files read for their shapes */
+    bool shapes_only;       /* the file that is being read */
+    struct trace_part *parts;
+    size_t part_count;
+    uint32_t operator_calls; /* numbers given to calls so far */
+    /* of the file that is being read */
+    struct host_events operators, runtime;
+    size_t first_event;
+    struct import_note *notes;
+    size_t note_count;
+    const struct import_options *options;
+    double unit_ns; /* of the file that is being read */
+    bool graphs;    /* some events belong to the launch of a graph */
+};
+
+/* Where something was wrong or left out, in words; counted where it repeats. */
+void trace_note(struct trace *trace, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Adds an event, unless it makes no sense (an end before the start, no number), which is counted. */
+void trace_add(struct trace *trace, const struct trace_event *event);
+uint32_t trace_device(struct trace *trace, const char *file, uint32_t number);
+/* "NAME", or "NAME\n8,1,1 256,1,1" where grid (in workgroups) and block are known: elements above 0. */
+uint32_t trace_name(struct trace *trace, const char *name, const double grid[3], const double block[3]);
+enum activity trace_activity(const char *category, const char *name);
+
+/* A launch for fill_from_capture. */
+void trace_add_launch(struct trace *trace, const char *kernel, uint32_t operator);
+
+/* The file has been read: its events get the operators that are known of them, and its host events go. */
+void trace_attribute(struct trace *trace);
+
+/* ---- operators ---- */
+
+enum { OPERATOR_DIMS = 14 };
+
+/* What an operator works on: its kind's dimensions, by the names of import_dims. */
+struct trace_operator {
+    const char *name;
+    enum import_kind kind;
+    double dims[OPERATOR_DIMS]; /* 0: not known */
+    const char *dtype, *total;  /* of inputs and result: f16 ..., or as the file calls it; "" unknown */
+    bool ta, tb;                /* GEMM: A, B transposed in row-major order */
+    bool causal, scaled;
+    const char *layout;
+    const char *shape; /* inputs in words, where the kind has no dimensions of its own */
+};
+extern const char *const import_dims[IMPORT_KINDS][OPERATOR_DIMS + 1]; /* short names; NULL after the last */
+
+/* Attention and convolution are several operators inside each other, of which the outer one says what is computed, and
+ * the inner ones may copy and convert. */
+bool operator_is_whole(const char *signature);
+
+/* A signature is lines: the name, then "dims", "types", "strides", "values", each the JSON of the trace; or, of readers
+ * that know the shape, the name, "=kind", and the members "M=141" and so on. */
+void operator_read(struct trace_operator *out, const char *signature, struct arena *arena);
+const char *dtype_of_trace(const char *type); /* "c10::BFloat16" is bf16; NULL unknown */
+/* As BLAS has it, column-major, in row-major order. */
+void blas_gemm(struct trace_operator *out, const double mnk[3], double batch, bool a_turned, bool b_turned);
+/* The second form. */
+uint32_t operator_signature(struct trace *trace, const struct trace_operator *operator);
+
+/* What a kernel's own name says: the kind, and of GEMMs types, transposes, tile. `out` has been zeroed. False: nothing.
+ * `traits` gets it in words. */
+bool kernel_name_read(struct trace_operator *out, struct text *traits, const char *name, const double grid[3],
+                      const double block[3]);
+
+/* ---- readers: each adds what the file has ---- */
+
+typedef enum status reader_function(struct trace *trace, struct source *source, struct err *err);
+reader_function read_json, read_sqlite, read_csv, read_log, read_tunableop, read_config;
+/* Is a file that begins like this one of theirs? */
+bool detect_csv(const char *head);
+bool detect_log(const char *head);
+bool detect_tunableop(const char *head);
+bool detect_config(const char *head);
+
+#endif

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What an import found: where the time goes, by operator and shape, and how two of them differ.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "report_internal.h"
+#include "rooftile/import.h"
+
+#define ROWS_SHOWN 40
+#define OF(member) FIELD(struct import_timeline, member)
+
+/* ---- the timeline ---- */
+
+static struct table *timeline_record(const struct import *import, struct arena *arena)
+{
+    static const struct table_column columns[] = {
+        {.key = "compute_ns", .title = "compute", .unit = UNIT_TIME, OF(compute_ns)},
+        {.key = "communication_ns", .unit = UNIT_TIME, OF(communication_ns)},
+        {.key = "copy_ns", .unit = UNIT_TIME, OF(copy_ns)},
+        {.key = "exposed_communication_ns",
+         .title = "exposed communication",
+         .unit = UNIT_TIME,
+         OF(exposed_communication_ns)},
+        {.key = "exposed_copy_ns", .title = "exposed copies", .unit = UNIT_TIME, OF(exposed_copy_ns)},
+        {.key = "busy_ns", .title = "busy", .unit = UNIT_TIME, OF(busy_ns)},
+        {.key = "idle_ns", .title = "idle", .unit = UNIT_TIME, OF(idle_ns)},
+        {.key = "span_ns", .title = "first start to last end", .unit = UNIT_TIME, OF(span_ns)},
+        {.key = "devices", OF(devices)},
+    };
+    struct table *record = RECORD_OF(arena, columns, &import->timeline);
+    table_member(record, "idle_share", NULL, cell_number(import->timeline.idle_ns / import->timeline.span_ns));
+    return record;
+}
+
+static void timeline_line(struct document *document, const struct import *import)
+{
+    static const struct table_column time = {.unit = UNIT_TIME};
+    const struct import_timeline *t = &import->timeline;
+    if (!isfinite(t->span_ns))
+        return;
+    const struct cell span = cell_number(t->span_ns), busy = cell_number(t->busy_ns);
+    document_text(document, SHOW_PEOPLE, TONE_PLAIN, "%s%s%zu GPU events in %s: busy %s, idle %.1f %%%s",
+                  import->device, import->device[0] ? ", " : "", import->event_count,
+                  cell_words(&span, &time, document->arena), cell_words(&busy, &time, document->arena),
+                  t->span_ns > 0 ? 100 * t->idle_ns / t->span_ns : 0, t->devices > 1 ? " (devices added up)" : "");
+}
+
+/* ---- rows ---- */
+
+static const char *short_name(const char *name, struct arena *arena)
+{
+    return strlen(name) <= 60 ? name : arena_printf(arena, "%.57s...", name);
+}
+
+static const char *types_of(const struct import_row *row, struct arena *arena)
+{
+    return !row->total[0] || strcmp(row->dtype, row->total) == 0 ? row->dtype
+                                                                 : arena_printf(arena, "%s>%s", row->dtype, row->total);
+}
+
+enum {
+    RANK,
+    SHARE,
+    CALLS,
+    TIME,
+    MEDIAN,
+    OPERATOR,
+    SHAPE,
+    TYPES,
+    LAYOUT,
+    SOURCE,
+    KERNEL,
+    BOUND,
+    CEILING,
+    LIBRARY,
+    FULL,
+    DTYPE,
+    TOTAL,
+    KIND,
+    MIN,
+    MAX,
+    KERNELS,
+    TRAITS,
+    WHY
+};
+
+static const struct table_column row_columns[] = {
+    [RANK] = {.key = "rank", .title = "#", .unit = UNIT_COUNT},
+    [SHARE] = {.key = "share", .title = "share", .unit = UNIT_PERCENT},
+    [CALLS] = {.key = "calls", .title = "calls", .unit = UNIT_COUNT},
+    [TIME] = {.key = "total_ns", .title = "time", .unit = UNIT_TIME},
+    [MEDIAN] = {.key = "median_ns", .title = "median", .unit = UNIT_TIME},
+    [OPERATOR] = {.title = "operator"},
+    [SHAPE] = {.key = "shape", .title = "shape"},
+    [TYPES] = {.title = "types"},
+    [LAYOUT] = {.key = "layout", .title = "layout", .drop = 3},
+    [SOURCE] = {.key = "source", .title = "shape from", .drop = 2},
+    [KERNEL] = {.key = "kernel", .title = "kernel"},
+    [BOUND] = {.key = "lower_bound_ns", .title = "lower bound", .unit = UNIT_TIME, .drop = 4},
+    [CEILING] = {.key = "fraction", .title = "% of ceiling", .unit = UNIT_SHARE},
+    [LIBRARY] = {.key = "library"},
+    [FULL] = {.key = "operator"},
+    [DTYPE] = {.key = "dtype"},
+    [TOTAL] = {.key = "total"},
+    [KIND] = {.key = "kind"},
+    [MIN] = {.key = "min_ns", .unit = UNIT_TIME},
+    [MAX] = {.key = "max_ns", .unit = UNIT_TIME},
+    [KERNELS] = {.key = "gpu_kernels"},
+    [TRAITS] = {.key = "kernel_traits"},
+    [WHY] = {.key = "no_kernel_reason"},
+};
+
+static void put_row(struct table *table, const struct import_row *row, size_t rank)
+{
+    struct arena *arena = table->arena;
+    struct cell *cells = table_add(table, NULL)->cells;
+    cells[RANK] = cell_number((double)rank);
+    cells[SHARE] = cell_number(row->share);
+    cells[CALLS] = cell_number(row->calls);
+    cells[TIME] = cell_number(row->total_ns);
+    cells[MEDIAN] = cell_number(row->median_ns);
+    cells[OPERATOR] = cell_text(short_name(row->operator, arena));
+    cells[SHAPE] = cell_known(row->shape);
+    if (!row->shape[0] && row->traits[0])
+        cells[SHAPE].text = row->traits;
+    cells[TYPES] = cell_known(types_of(row, arena));
+    cells[LAYOUT] = cell_known(row->layout);
+    cells[SOURCE] = cell_text(import_source_names[row->source]);
+    cells[KERNEL] = cell_known(row->kernel ? row->kernel : "");
+    cells[BOUND] = cell_number(row->lower_bound_ns);
+    cells[CEILING] = cell_number(row->lower_bound_ns / row->median_ns);
+    cells[LIBRARY] = cell_known(row->library ? row->library : "");
+    cells[FULL] = cell_text(row->operator);
+    cells[DTYPE] = cell_known(row->dtype);
+    cells[TOTAL] = cell_known(row->total);
+    cells[KIND] = cell_text(import_kind_names[row->kind]);
+    cells[MIN] = cell_number(row->min_ns);
+    cells[MAX] = cell_number(row->max_ns);
+    cells[KERNELS] = cell_known(row->kernels);
+    cells[TRAITS] = cell_known(row->traits);
+    cells[WHY] = cell_known(row->kernel ? "" : row->why);
+}
+
+static struct table *rows_table(const struct import *import, struct arena *arena)
+{
+    struct table *table = TABLE(arena, row_columns);
+    for (size_t k = 0; k < import->row_count; k++)
+        put_row(table, &import->rows[k], k + 1);
+    table->most_rows = ROWS_SHOWN;
+    table->rest = "--json has them all";
+    return table;
+}
+
+static struct table *operators_table(const struct import *import, struct arena *arena)
+{
+    static const struct table_column columns[] = {
+        {.key = "operator", .title = "operator"},
+        {.key = "calls", .title = "calls", .unit = UNIT_COUNT},
+        {.key = "total_ns", .title = "time", .unit = UNIT_TIME},
+        {.key = "share", .title = "share", .unit = UNIT_PERCENT},
+    };
+    struct table *table = TABLE(arena, columns);
+    for (size_t k = 0; k < import->operator_count; k++) {
+        const struct import_operator *operator= & import->operators[k];
+        table_add(table, (struct cell[]){cell_text(operator->name), cell_number(operator->calls),
+                                         cell_number(operator->total_ns), cell_number(operator->share)});
+    }
+    return table;
+}
+
+/* ---- what is explained, and what is not ---- */
+
+static void explained_line(struct document *document, const struct import *import)
+{
+    static const struct table_column time = {.unit = UNIT_TIME};
+    struct text names = {0};
+    size_t named = 0, left = 0;
+    for (size_t k = 0; k < import->row_count; k++) {
+        const struct import_row *row = &import->rows[k];
+        if (row->source != IMPORT_NONE || !isfinite(row->total_ns))
+            continue;
+        left++;
+        if (named < 5 && ++named)
+            text_addf(&names, "%s%s (%.1f %%)", named > 1 ? ", " : "", short_name(row->operator, document->arena),
+                      100 * row->share);
+    }
+    if (left > named)
+        text_addf(&names, " and %zu more", left - named);
+    const struct cell all = cell_number(import->total_ns);
+    if (import->total_ns > 0)
+        document_text(document, SHOW_PEOPLE, TONE_BOLD, "explained: %.1f %% of %s%s%s",
+                      100 * import->explained_ns / import->total_ns, cell_words(&all, &time, document->arena),
+                      left ? "; no shape is known of " : "", left ? text_take(&names, document->arena) : "");
+    text_release(&names);
+}
+
+static void notes(struct document *document, const struct import *import)
+{
+    struct table *list = table_list(document->arena);
+    for (size_t k = 0; k < import->note_count; k++) {
+        const struct import_note *note = &import->notes[k];
+        const char *text = note->count > 1 ? arena_printf(document->arena, "%s (%llu times)", note->text,
+                                                          (unsigned long long)note->count)
+                                           : note->text;
+        table_item(list, text);
+        document_text(document, SHOW_PEOPLE, TONE_DOUBT, "%s", text);
+    }
+    document_add(document, (struct section){.show = SHOW_DATA, .key = "notes", .table = list});
+}
+
+void import_document(struct document *document, const struct import *import, bool verbose)
+{
+    struct arena *arena = document->arena;
+    struct table *facts = table_record(arena);
+    document->title = "Where the time goes";
+    table_member(facts, "device", NULL, cell_known(import->device));
+    table_member(facts, "arch", NULL, cell_known(import->arch));
+    table_member(facts, "cus", NULL, cell_positive(import->cus));
+    table_member(facts, "events", NULL, cell_number((double)import->event_count));
+    table_member(facts, "total_ns", NULL, cell_number(import->total_ns));
+    table_member(facts, "explained_ns", NULL, cell_number(import->explained_ns));
+    document_add(document, (struct section){.show = SHOW_DATA, .table = facts});
+    document_add(document,
+                 (struct section){.show = SHOW_DATA, .key = "timeline", .table = timeline_record(import, arena)});
+    timeline_line(document, import);
+    document_table(document, "rows", NULL, rows_table(import, arena));
+    document_add(document, (struct section){.show = verbose ? 0 : SHOW_DATA,
+                                            .key = "operators",
+                                            .title = "operators, all shapes together",
+                                            .table = operators_table(import, arena)});
+    notes(document, import);
+    explained_line(document, import);
+}
+
+/* ---- two of them ---- */
+
+void import_diff_document(struct document *document, const struct import *before, const struct import *after)
+{
+    static const struct table_column columns[] = {
+        {.key = "state", .title = ""},
+        {.key = "difference_ns", .title = "difference", .unit = UNIT_TIME},
+        {.key = "before_ns", .title = "A", .unit = UNIT_TIME},
+        {.key = "after_ns", .title = "B", .unit = UNIT_TIME},
+        {.key = "change", .title = "change", .unit = UNIT_CHANGE},
+        {.key = "before_calls", .title = "calls A", .unit = UNIT_COUNT},
+        {.key = "after_calls", .title = "calls B", .unit = UNIT_COUNT},
+        {.key = "operator", .title = "operator"},
+        {.key = "shape", .title = "shape"},
+        {.key = "dtype", .title = "types"},
+    };
+    struct arena *arena = document->arena;
+    struct table *table = TABLE(arena, columns);
+    struct import_change *changes = NULL;
+    size_t count = 0;
+    import_diff(&changes, &count, before, after, arena);
+    for (size_t k = 0; k < count; k++) {
+        const struct import_change *c = &changes[k];
+        const struct import_row *row = c->after ? c->after : c->before;
+        const bool both = c->before && c->after;
+        table_add(table,
+                  (struct cell[]){
+                      both ? cell_text("") : cell_toned(c->after ? "new" : "gone", c->after ? TONE_BAD : TONE_GOOD),
+                      cell_number(c->difference_ns),
+                      c->before ? cell_number(c->before->total_ns) : cell_absent(),
+                      c->after ? cell_number(c->after->total_ns) : cell_absent(),
+                      cell_number(c->change),
+                      c->before ? cell_number(c->before->calls) : cell_absent(),
+                      c->after ? cell_number(c->after->calls) : cell_absent(),
+                      cell_text(short_name(row->operator, arena)),
+                      cell_known(row->shape),
+                      cell_known(types_of(row, arena)),
+                  });
+    }
+    static const struct table_column time = {.unit = UNIT_TIME};
+    const struct cell a = cell_number(before->total_ns), b = cell_number(after->total_ns);
+    table->most_rows = ROWS_SHOWN;
+    table->rest = "--json has them all";
+    document->title = "What changed between two traces";
+    document_table(document, "changes", NULL, table);
+    notes(document, before);
+    if (before->total_ns > 0)
+        document_text(document, SHOW_PEOPLE, TONE_BOLD, "GPU time: %s, then %s (%s)", cell_words(&a, &time, arena),
+                      cell_words(&b, &time, arena), change_words(after->total_ns / before->total_ns - 1, arena));
+}

@@ -1,0 +1,363 @@
+# SPDX-License-Identifier: MIT
+"""What frameworks, profilers and libraries write, in small: shapes, calls and times come out, and a suite that runs."""
+import gzip
+import json
+import sqlite3
+
+from harness import ROOT, check, check_run, load, main, run
+
+TRACES = ROOT / "tests/data/traces"
+
+
+def imported(home, *files, code=0, **extra):
+    done = run("import", *files, "--json", "-", home=home, **extra)
+    check_run(done, code, f"import {files}")
+    return json.loads(done.stdout) if not code else done.stderr
+
+
+def rows_of(found):
+    return {(row["operator"], row["shape"]): row for row in found["rows"]}
+
+
+def near(value, expected, relative=1e-12):
+    return value is not None and abs(value - expected) <= relative * max(abs(expected), 1)
+
+
+# ---- Kineto ----
+
+def bert(home):
+    """The numbers of another tool for the same trace, to the last digit it prints."""
+    expected = load(TRACES / "bert_mi300x_expected.json")
+    found = imported(home, TRACES / "bert_mi300x.json.gz")
+    names = {"computation_time": "compute_ns", "exposed_comm_time": "exposed_communication_ns", "exposed_memcpy_time": "exposed_copy_ns",
+             "busy_time": "busy_ns", "idle_time": "idle_ns", "total_time": "span_ns", "total_comm_time": "communication_ns",
+             "total_memcpy_time": "copy_ns"}
+    for name, ms in expected["timeline_ms"].items():
+        check(near(found["timeline"][names[name]] / 1e6, ms), f"{name}: {found['timeline'][names[name]]} is not {ms} ms")
+    operators = {one["operator"]: one for one in found["operators"]}
+    check(len(operators) == len(expected["operators"]), f"{list(operators)}")
+    for name, calls, us in expected["operators"]:
+        one = operators.get(name, {"calls": 0, "total_ns": 0})
+        check(one["calls"] == calls and near(one["total_ns"] / 1e3, us), f"{name}: {one}, not {calls} calls in {us} us")
+    rows = rows_of(found)
+    for m, n, k, calls, *us in expected["gemm"]:
+        row = rows[("aten::addmm", f"M={m} N={n} K={k}")]
+        times = [row[key] / 1e3 for key in ("total_ns", "median_ns", "min_ns", "max_ns")]
+        check(row["calls"] == calls and all(map(near, times, us)) and (row["dtype"], row["layout"]) == ("bf16", "TN"), f"{row}")
+    for b, h, kv, s, all_keys, d, calls, *us in expected["attention"]:
+        row = rows[("aten::_scaled_dot_product_flash_attention", f"B={b} H={h} HKV={kv} S={s} SKV={all_keys} D={d} DV={d}")]
+        check(row["calls"] == calls and near(row["total_ns"] / 1e3, us[0]) and near(row["median_ns"] / 1e3, us[1]), f"{row}")
+    check(found["device"] == "AMD Instinct MI300X VF" and rows[("aten::addmm", "M=141 N=512 K=512")]["lower_bound_ns"] > 0,
+          "no lower bound on the trace's own GPU")
+
+
+def kernel(name, start, length, correlation=0, **args):
+    return {"ph": "X", "cat": "kernel", "name": name, "pid": 0, "tid": 7, "ts": start, "dur": length,
+            "args": {"device": 0, "stream": 7, "correlation": correlation} | args}
+
+
+def op(name, start, length, dims, types=None, tid=1, strides=None, values=None):
+    return {"ph": "X", "cat": "cpu_op", "name": name, "pid": 1, "tid": tid, "ts": start, "dur": length,
+            "args": {"External id": start, "Input Dims": dims, "Input type": types or ["c10::Half"] * len(dims),
+                     "Input Strides": strides or [], "Concrete Inputs": values or []}}
+
+
+def call(name, start, correlation, tid=1, **args):
+    return {"ph": "X", "cat": "cuda_runtime", "name": name, "pid": 1, "tid": tid, "ts": start, "dur": 1, "args": {"correlation": correlation} | args}
+
+
+def write(home, name, events, **members):
+    (home / name).write_text(json.dumps({"schemaVersion": 1, "traceEvents": events} | members))
+    return home / name
+
+
+def trees(home):
+    """The innermost operator on the thread launches; calls of one operator are one call; other threads are others."""
+    events = [op("aten::linear", 0, 100, [[4, 8], [16, 8], []]), op("aten::addmm", 10, 50, [[16], [4, 8], [8, 16]], strides=[[1], [8, 1], [1, 8]]),
+              call("hipLaunchKernel", 20, 1), call("hipLaunchKernel", 30, 2), kernel("split", 200, 10, 1), kernel("reduce", 205, 10, 2),
+              op("aten::relu", 12, 30, [[32]], tid=2), call("hipLaunchKernel", 25, 3, tid=2), kernel("relu", 300, 5, 3),
+              kernel("ncclDevKernel_AllReduce", 302, 10, 4), call("hipLaunchKernel", 310, 4)]
+    found = imported(home, write(home, "tree.json", events))
+    rows = rows_of(found)
+    gemm = rows[("aten::addmm", "M=4 N=16 K=8")]
+    check(gemm["calls"] == 1 and near(gemm["total_ns"], 15e3), f"two overlapping kernels of one call are 15 us: {gemm}")
+    check(gemm["layout"] == "TN" and gemm["kernel"] == "gemm_matrix" and gemm["gpu_kernels"] == "split; reduce", f"{gemm}")
+    check(rows[("aten::relu", "n=32 inputs=1")]["total_ns"] == 5e3, f"{rows}")
+    line = found["timeline"]
+    check((line["compute_ns"], line["communication_ns"], line["exposed_communication_ns"], line["idle_ns"]) == (20e3, 10e3, 7e3, 85e3), f"{line}")
+
+
+def graphs(home):
+    """What a graph replays has no operator; launches that were captured, and an eager trace, have; else nothing is claimed."""
+    names = ["norm_kernel", "gemm_kernel", "norm_kernel", "gemm_kernel"]
+    replay = [call("hipGraphLaunch", 10, 9)] + [kernel(name, 100 + 10 * k, 5, 9) for k, name in enumerate(names)]
+    shapes = [[[4, 8]], [[4, 8], [8, 16]], [[4, 16]], [[4, 16], [16, 8]]]
+    eager, capture = [], [call("hipStreamBeginCapture", 1, 1)]
+    for k, name in enumerate(names):
+        kind = "aiter::rmsnorm" if "norm" in name else "aten::mm"
+        eager += [op(kind, 1000 + 100 * k, 50, shapes[k]), call("hipLaunchKernel", 1010 + 100 * k, 20 + k), kernel(name, 5000 + 10 * k, 7, 20 + k)]
+        capture += [op(kind, 1000 + 100 * k, 50, shapes[k]), call("hipLaunchKernel", 1010 + 100 * k, 20 + k, kernel=name)]
+    graph = write(home, "graph.json", replay)
+    alone = imported(home, graph)
+    check(alone["explained_ns"] == 0 and all(row["source"] == "none" for row in alone["rows"]), f"{alone['rows']}")
+    for more in ([write(home, "capture.json", capture)], ["--shapes", write(home, "eager.json", eager)]):
+        filled = imported(home, graph, *more)
+        rows = rows_of(filled)
+        check(filled["total_ns"] == 20e3 == filled["explained_ns"], f"{more}: {filled['total_ns']} {filled['explained_ns']}")
+        check(rows[("aten::mm", "M=4 N=8 K=16")]["source"] == "capture" and ("aiter::rmsnorm", "rows=4 columns=16") in rows, f"{list(rows)}")
+    unlike = [event for event in eager if event["ts"] not in (1300, 1310, 5030)]  # one product less: which is it?
+    shy = imported(home, graph, "--shapes", write(home, "unlike.json", unlike))
+    check(all(row["source"] == "none" for row in shy["rows"] if row["operator"] == "gemm_kernel") or
+          [row["shape"] for row in shy["rows"] if row["operator"] == "aten::mm"] == ["M=4 N=16 K=8"], f"{shy['rows']}")
+
+
+def names(home):
+    """What a kernel's name says is said, and is no shape."""
+    tensile = "Cijk_Alik_Bljk_BBS_BH_Bias_HA_S_SAV_UserArgs_MT64x32x256_MI16x16x1_SN_LDSB0_GSU4_ISA942"
+    found = imported(home, write(home, "names.json", [kernel(tensile, 0, 5, grid=[3, 2, 1], block=[256, 1, 1]), kernel("triton_poi_fused_add_0", 10, 5),
+                                                      kernel("fmha_fwd_hd128_bf16_causal_group", 20, 5)]))
+    rows = {row["operator"]: row for row in found["rows"]}
+    gemm = rows[tensile]
+    check((gemm["kind"], gemm["dtype"], gemm["layout"], gemm["shape"], gemm["source"]) == ("gemm", "bf16", "TN", None, "none"), f"{gemm}")
+    check(gemm["kernel_traits"] == "TN tile 64x32x256 MFMA 16x16 split K 4, N <= 192, M <= 64", gemm["kernel_traits"])
+    check(rows["triton_poi_fused_add_0"]["kind"] == "elementwise" and "D=128 causal" in rows["fmha_fwd_hd128_bf16_causal_group"]["kernel_traits"], f"{rows}")
+    check(found["explained_ns"] == 0, "a kernel's name explains no time")
+    line = "hipblaslt-bench -m 48 -n 5 -k 64 --transA T --transB N --a_type bf16_r --d_type bf16_r --compute_type f32_r\n"
+    (home / "lt.log").write_text("noise\n" + line)
+    found = imported(home, home / "names.json", home / "lt.log")
+    row = next(row for row in found["rows"] if row["kind"] == "gemm")
+    check((row["shape"], row["source"], row["total_ns"], row["calls"]) == ("M=5 N=48 K=64", "log", 5e3, 1), f"{row}")
+
+
+def diff(home):
+    old = write(home, "a.json", [kernel("same", 0, 10), kernel("gone", 20, 5)])
+    new = write(home, "b.json", [kernel("same", 0, 8), kernel("new", 20, 4)])
+    done = run("import", "--diff", old, new, "--json", "-", home=home)
+    check_run(done, 0, "diff")
+    found = {row["operator"]: row for row in json.loads(done.stdout)["changes"]}
+    check(found["same"]["difference_ns"] == -2e3 and near(found["same"]["change"], -0.2), f"{found['same']}")
+    check(found["gone"]["state"] == "gone" and found["new"]["state"] == "new", f"{found}")
+    check_run(run("import", old, "--diff", old, new, home=home), 2, "--diff and a file")
+    check_run(run("import", home=home), 2, "no file")
+
+
+# ---- rocprofv3 ----
+
+HEADS = {
+    "6.2": '"Kind","Agent_Id","Queue_Id","Kernel_Id","Kernel_Name","Correlation_Id","Start_Timestamp","End_Timestamp","Private_Segment_Size",'
+           '"Group_Segment_Size","Workgroup_Size_X","Workgroup_Size_Y","Workgroup_Size_Z","Grid_Size_X","Grid_Size_Y","Grid_Size_Z"',
+    "6.3": '"Kind","Agent_Id","Queue_Id","Thread_Id","Dispatch_Id","Kernel_Id","Kernel_Name","Correlation_Id","Start_Timestamp","End_Timestamp",'
+           '"Private_Segment_Size","Group_Segment_Size","Workgroup_Size_X","Workgroup_Size_Y","Workgroup_Size_Z","Grid_Size_X","Grid_Size_Y","Grid_Size_Z"',
+    "7.0": '"Kind","Agent_Id","Queue_Id","Stream_Id","Thread_Id","Dispatch_Id","Kernel_Id","Kernel_Name","Correlation_Id","Start_Timestamp","End_Timestamp",'
+           '"LDS_Block_Size","Scratch_Size","VGPR_Count","Accum_VGPR_Count","SGPR_Count","Workgroup_Size_X","Workgroup_Size_Y","Workgroup_Size_Z",'
+           '"Grid_Size_X","Grid_Size_Y","Grid_Size_Z"',
+}
+BIG = 1700000000000000000  # ns since 1970, which a double does not hold
+VALUES = {"Kind": "KERNEL_DISPATCH", "Kernel_Name": 'void f<int, "x">(float*, int)', "Workgroup_Size_X": 64, "Grid_Size_X": 1024}
+
+
+def profiles(home):
+    for version, head in HEADS.items():
+        columns = [column.strip('"') for column in head.split(",")]
+        lines = [head]
+        for start, end in ((BIG + 1, BIG + 1001), (BIG + 1003, BIG + 2003)):
+            values = VALUES | {"Start_Timestamp": start, "End_Timestamp": end, "Agent_Id": "Agent 2"}
+            lines.append(",".join('"{}"'.format(str(values.get(column, 1)).replace('"', '""')) for column in columns))
+        (home / f"{version}.csv").write_text("\r\n".join(lines) + "\r\n")
+        found = imported(home, home / f"{version}.csv")
+        row = found["rows"][0]
+        check((row["operator"], row["calls"], row["total_ns"], found["timeline"]["idle_ns"]) == (VALUES["Kernel_Name"], 2, 2000, 2), f"{version}: {row}")
+    agents = [{"id": {"handle": 11}, "type": 1, "name": "cpu"}, {"id": {"handle": 12}, "type": 2, "name": "gfx950", "product_name": "AMD Instinct MI355X", "cu_count": 256}]
+    dispatch = {"start_timestamp": BIG, "end_timestamp": BIG + 500, "dispatch_info": {"agent_id": {"handle": 12}, "kernel_id": 7,
+                "workgroup_size": {"x": 64, "y": 1, "z": 1}, "grid_size": {"x": 640, "y": 1, "z": 1}}}
+    tools = [{"metadata": {"pid": pid}, "agents": agents, "kernel_symbols": [{"kernel_id": 7, "kernel_name": "_Zk", "formatted_kernel_name": f"k{pid}()"}],
+              "buffer_records": {"kernel_dispatch": [dispatch]}} for pid in (1, 2)]
+    (home / "sdk.json").write_text(json.dumps({"rocprofiler-sdk-tool": tools}, indent=2))
+    found = imported(home, home / "sdk.json")
+    check({row["operator"] for row in found["rows"]} == {"k1()", "k2()"} and (found["arch"], found["cus"]) == ("gfx950", 256), f"{found}")
+    (home / "stats.csv").write_text('"Name","Calls","TotalDurationNs","AverageNs","Percentage"\n"k(int)",4,4000,1000.0,100.0\n')
+    check(imported(home, home / "stats.csv")["rows"][0]["median_ns"] == 1000, "stats")
+
+
+def rocpd(home, version, graph, track):
+    """A database of two processes; each has its own ids. Schemas: with columns of graphs from 3.0.2, with tracks in 4.1."""
+    path = home / f"{version}.db"
+    with sqlite3.connect(path) as db:
+        for number in (1, 2):
+            suffix, guid = f"_000{number}_ab", f"guid-{number}"
+            key = f'id INTEGER PRIMARY KEY, guid TEXT DEFAULT "{guid}" NOT NULL'
+            where = "track_id INTEGER" if track else "nid INTEGER, pid INTEGER, tid INTEGER, agent_id INTEGER, queue_id INTEGER, stream_id INTEGER"
+            graphs = ", graph_exec_id INTEGER DEFAULT 0, graph_node_id INTEGER DEFAULT 0" if graph else ""
+            sizes = ", ".join(f"{what}_size_{axis} INTEGER" for what in ("workgroup", "grid") for axis in "xyz")
+            copy_where = "track_id INTEGER" if track else "dst_agent_id INTEGER"
+            db.executescript(f"""
+                CREATE TABLE "rocpd_metadata{suffix}" (id INTEGER PRIMARY KEY, tag TEXT, value TEXT);
+                CREATE TABLE "rocpd_string{suffix}" ({key}, string TEXT);
+                CREATE TABLE "rocpd_info_agent{suffix}" ({key}, nid INTEGER, pid INTEGER, type TEXT, absolute_index INTEGER, name TEXT, product_name TEXT,
+                                                         extdata JSONB DEFAULT "{{}}");
+                CREATE TABLE "rocpd_track{suffix}" ({key}, nid INTEGER, pid INTEGER, tid INTEGER, agent_id INTEGER);
+                CREATE TABLE "rocpd_info_kernel_symbol{suffix}" ({key}, kernel_name TEXT, display_name TEXT);
+                CREATE TABLE "rocpd_kernel_dispatch{suffix}" ({key}, {where}, kernel_id INTEGER, dispatch_id INTEGER, start BIGINT, "end" BIGINT, {sizes}{graphs});
+                CREATE TABLE "rocpd_memory_copy{suffix}" ({key}, {copy_where}, start BIGINT, "end" BIGINT, name_id INTEGER, size INTEGER);
+                INSERT INTO "rocpd_metadata{suffix}" (tag, value) VALUES ('schema_version', '{version}');
+                INSERT INTO "rocpd_string{suffix}" (id, string) VALUES (3, 'MEMORY_COPY_HOST_TO_DEVICE');
+                INSERT INTO "rocpd_info_agent{suffix}" (id, nid, pid, type, absolute_index, name, product_name, extdata)
+                    VALUES (1, 1, 1, 'CPU', 0, 'cpu', 'EPYC', '{{}}'), (2, 1, 1, 'GPU', 1, 'gfx942', 'AMD Instinct MI300X', '{{"cu_count": 304}}');
+                INSERT INTO "rocpd_track{suffix}" (id, nid, pid, tid, agent_id) VALUES (5, 1, 1, 1, 2);
+                INSERT INTO "rocpd_info_kernel_symbol{suffix}" (id, kernel_name, display_name) VALUES (9, '_Zk', 'k{number}(int)');
+                INSERT INTO "rocpd_kernel_dispatch{suffix}" ({"track_id" if track else "nid, pid, tid, agent_id"}, kernel_id, dispatch_id, start, "end",
+                    workgroup_size_x, workgroup_size_y, workgroup_size_z, grid_size_x, grid_size_y, grid_size_z)
+                    VALUES ({"5" if track else "1, 1, 1, 2"}, 9, 1, {BIG}, {BIG + 1000 * number}, 64, 1, 1, 640, 1, 1);
+                INSERT INTO "rocpd_memory_copy{suffix}" ({"track_id" if track else "dst_agent_id"}, start, "end", name_id, size)
+                    VALUES ({"5" if track else "2"}, {BIG + 3000}, {BIG + 3500}, 3, 64);""")
+    return path
+
+
+def databases(home):
+    for version, graph, track in (("3.0.0", False, False), ("3.0.2", True, False), ("3.0.5", True, False), ("4.1.0", True, True)):
+        found = imported(home, rocpd(home, version, graph, track))
+        rows = {row["operator"]: row for row in found["rows"]}
+        check(rows["k1(int)"]["total_ns"] == 1000 and rows["k2(int)"]["total_ns"] == 2000, f"{version}: {rows}")
+        check(rows["MEMORY_COPY_HOST_TO_DEVICE"]["calls"] == 2 and (found["device"], found["arch"], found["cus"]) == ("AMD Instinct MI300X", "gfx942", 304),
+              f"{version}: {found}")
+        check((found["timeline"]["devices"], found["timeline"]["busy_ns"], found["timeline"]["span_ns"]) == (1, 2500, 3500), f"{version}: {found['timeline']}")
+    (home / "packed.db.gz").write_bytes(gzip.compress((home / "3.0.0.db").read_bytes()))
+    check(imported(home, home / "packed.db.gz")["total_ns"] == found["total_ns"], "a compressed database")
+    path = home / "nsys.sqlite"
+    with sqlite3.connect(path) as db:
+        db.executescript("""
+            CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT);
+            CREATE TABLE TARGET_INFO_GPU (id INTEGER, name TEXT, smCount INTEGER);
+            CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INTEGER, "end" INTEGER, deviceId INTEGER, correlationId INTEGER, demangledName INTEGER,
+                shortName INTEGER, gridX INTEGER, gridY INTEGER, gridZ INTEGER, blockX INTEGER, blockY INTEGER, blockZ INTEGER);
+            CREATE TABLE CUPTI_ACTIVITY_KIND_MEMCPY (start INTEGER, "end" INTEGER, deviceId INTEGER);
+            CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start INTEGER, "end" INTEGER, correlationId INTEGER, globalTid INTEGER);
+            CREATE TABLE NVTX_EVENTS (start INTEGER, "end" INTEGER, text TEXT, textId INTEGER, globalTid INTEGER);
+            INSERT INTO StringIds VALUES (1, 'void gemm<float>(float*)'), (2, 'gemm');
+            INSERT INTO TARGET_INFO_GPU VALUES (0, 'NVIDIA H100 80GB HBM3', 132);
+            INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (5000, 6000, 0, 77, 1, 2, 8, 1, 1, 128, 1, 1), (7000, 9000, 0, 78, 1, 2, 8, 1, 1, 128, 1, 1);
+            INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY VALUES (9500, 9600, 0);
+            INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (120, 130, 77, 9), (900, 910, 78, 9), (950, 960, 79, 9);
+            INSERT INTO NVTX_EVENTS VALUES (100, 200, 'aten::mm, op_id = 4, sizes = [[4, 8], [8, 16]]', NULL, 9);""")
+    found = imported(home, path)
+    rows = {row["operator"]: row for row in found["rows"]}
+    check(rows["aten::mm"]["shape"] == "M=4 N=16 K=8" and rows["aten::mm"]["total_ns"] == 1000, f"{rows}")
+    check(rows["void gemm<float>(float*)"]["total_ns"] == 2000 and found["device"] == "NVIDIA H100 80GB HBM3", f"{rows}")
+
+
+# ---- logs and tables ----
+
+def logs(home):
+    (home / "mixed.log").write_text(
+        "MIOpen(HIP): Info [x] nothing\n"
+        "MIOpen(HIP): Command [LogCmdConvolution] ./bin/MIOpenDriver convbfp16 -n 64 -c 256 -H 56 -W 56 -k 128 -y 1 -x 1 -p 0 -q 0 -u 2 -v 2 -l 1 -j 1 -m conv -g 1 -F 1 -t 1\n"
+        "rnn -n 256 -W 30 -H 256 -l 2\n"
+        "MIOpen(HIP): Command [LogCmdRNN] MIOpenDriver.exe rnn -n 256 -W 30 -H 250 -l 2 -b 1 -m lstm -k 45 -F 2 -t 1\n"
+        "[info] hipblaslt-bench --api_method c -m 28672 -n 512 -k 4096 --transA T --transB N --batch_count 1 --a_type bf16_r --b_type bf16_r --c_type f32_r"
+        " --d_type f32_r --new_option 7 --any_stride --alpha -1.5\n"
+        "#./rocblas-bench -f gemm_ex -r bf16_r --transposeA N --transposeB N -m 1 -n 1 -k 1\n"
+        "./rocblas-bench -f gemm_strided_batched_ex -r h --transposeA N --transposeB T -m 33 -n 32 -k 31 --batch_count 200\n"
+        "./rocblas-bench -f gemm_strided_batched_ex -r h --transposeA N --transposeB T -m 33 -n 32 -k 31 --batch_count 200\n"
+        "- {'rocblas_function': 'gemm_ex', 'transA': 'N', 'transB': 'N', 'M': 320, 'N': 588, 'K': 4096, 'a_type': 'f16_r', 'd_type': 'f16_r', 'call_count': 7}\n"
+        "hipblaslt-bench -m 5\n")
+    found = imported(home, home / "mixed.log")
+    have = {(row["kind"], row["shape"], row["dtype"], row["total"], row["layout"], row["calls"]) for row in found["rows"]}
+    check(have == {("conv", "N=64 C=256 H=56 W=56 K=128 R=1 S=1 stride=2 pad=0 dilation=1 groups=1", "bf16", "bf16", "NCHW", 1),
+                   ("rnn", "layers=2 N=256 T=45 H=250 I=30", "f32", "f32", None, 1),
+                   ("gemm", "M=512 N=28672 K=4096", "bf16", "f32", "TN", 1),
+                   ("gemm", "B=200 M=32 N=33 K=31", "f16", "f16", "NT", 2),
+                   ("gemm", "M=588 N=320 K=4096", "f16", "f16", "NN", 7)}, f"{have}")
+    check(any("without -m, -n and -k" in note for note in found["notes"]), f"{found['notes']}")
+    (home / "tuned.csv").write_text("Validator,PT_VERSION,2.6.0\nValidator,GCN_ARCH_NAME,gfx1201\n"
+                                    "GemmTunableOp_Half_TN,tn_152064_3_5120_ld_5120_5120_152064,Gemm_Hipblaslt_85530,2.48601\n"
+                                    "GemmStridedBatchedTunableOp_BFloat16_NT,nt_64_128_32_B_12_ld_64_128_64,Default,0.5\nGemmTunableOp_Half_TN,broken,x,1\n")
+    found = imported(home, home / "tuned.csv")
+    rows = {row["shape"]: row for row in found["rows"]}
+    check(near(rows["M=3 N=152064 K=5120"]["median_ns"], 2486010) and rows["M=3 N=152064 K=5120"]["dtype"] == "f16" and found["arch"] == "gfx1201", f"{rows}")
+    check(rows["B=12 M=128 N=64 K=32"]["dtype"] == "bf16" and ":5: " in found["notes"][0], f"{rows} {found['notes']}")
+    (home / "aiter.csv").write_text("cu_num,M,N,K,q_dtype_w,libtype,us,kernelName\n304,16,1024,8192,torch.float8_e4m3fnuz,asm,12.5,k\n")
+    row = imported(home, home / "aiter.csv")["rows"][0]
+    check((row["shape"], row["dtype"], row["layout"], row["median_ns"]) == ("M=16 N=1024 K=8192", "e4m3fnuz", "TN", 12500), f"{row}")
+    (home / "moe.csv").write_text("token,model_dim,inter_dim,expert,topk,dtype,q_dtype_w,use_g1u1\n32,4096,1536,128,8,torch.bfloat16,torch.bfloat16,1\n")
+    check({row["shape"] for row in imported(home, home / "moe.csv")["rows"]} ==
+          {"rows=256 N=3072 K=4096 experts=128", "rows=256 N=4096 K=1536 experts=128"}, "AITER's mixtures")
+
+
+def models(home):
+    llama = {"hidden_size": 4096, "num_attention_heads": 32, "num_key_value_heads": 8, "intermediate_size": 14336, "num_hidden_layers": 32,
+             "vocab_size": 128256, "torch_dtype": "bfloat16", "rms_norm_eps": 1e-5}
+    (home / "config.json").write_text(json.dumps(llama))
+    rows = {row["operator"]: row for row in imported(home, home / "config.json", "--decode", "--batch", "16", "--tokens", "8192", "--tp", "2")["rows"]}
+    check((rows["qkv"]["shape"], rows["qkv"]["calls"]) == ("M=16 N=3072 K=4096", 32), f"{rows['qkv']}")
+    check(rows["attention"]["shape"] == "B=16 H=16 HKV=4 S=1 SKV=8192 D=128 DV=128" and rows["attention"]["kernel"] == "attention_decode", f"{rows['attention']}")
+    check((rows["down"]["shape"], rows["lm_head"]["shape"]) == ("M=16 N=4096 K=7168", "M=16 N=64128 K=4096"), f"{rows}")
+    deep = llama | {"n_routed_experts": 256, "num_experts_per_tok": 8, "moe_intermediate_size": 2048, "first_k_dense_replace": 3, "n_shared_experts": 1,
+                    "kv_lora_rank": 512, "q_lora_rank": 1536, "qk_rope_head_dim": 64, "qk_nope_head_dim": 128, "v_head_dim": 128}
+    (home / "deep.json").write_text(json.dumps({"model_type": "x", "text_config": deep}))
+    rows = {row["operator"]: row for row in imported(home, home / "deep.json", "--tokens", "128")["rows"]}
+    check(rows["experts gate_up"]["shape"] == "rows=1024 N=4096 K=4096 experts=256" and rows["experts gate_up"]["calls"] == 29, f"{rows}")
+    check(rows["attention"]["shape"] == "B=1 H=32 HKV=32 S=128 SKV=128 D=192 DV=128 causal" and not rows["attention"]["kernel"], f"{rows['attention']}")
+    check(rows["gate_up"]["calls"] == 3 and rows["kv_a"]["shape"] == "M=128 N=576 K=4096", f"{rows}")
+
+
+# ---- the suite ----
+
+def suites(home):
+    """What comes out plans and runs; weights make one number, which compare carries."""
+    check_run(run("import", TRACES / "bert_mi300x.json.gz", "-o", home / "bert.json", home=home), 0, "a suite of the trace")
+    suite = load(home / "bert.json")
+    weights = {(case["kernel"], case["params"].get("n")): case for case in suite["cases"]}
+    check(weights[("gemm_matrix", 512)]["weight"] in (17, 4) and all("traced_ns" in case for case in suite["cases"]), f"{weights}")
+    check_run(run("check", home / "bert.json", home=home), 0, "the suite is sound")
+    check_run(run("run", home / "bert.json", "--device", "sim:mi300x", "-o", home / "sim.json", home=home), 0, "on sim")
+    result = load(home / "sim.json")
+    ours = [case for case in result["cases"] if case["kernel"] != "gemm_library" and case["status"] == "ok"]
+    kpi = result["kpis"][0]
+    check(kpi["name"] == "weighted time" and len(ours) == kpi["case_count"] and
+          near(kpi["value"], sum(case["weight"] * case["stats"]["median_ns"] for case in ours), 1e-9), f"{kpi}")
+    done = run("report", home / "sim.json", home=home, COLUMNS="200")
+    check("traced" in done.stdout and "27.3 us" in done.stdout, done.stdout)
+    done = run("compare", home / "sim.json", home / "sim.json", home=home)
+    check("weighted time" in done.stdout, done.stdout)
+    small = [op("aten::mm", 0, 9, [[4, 8], [8, 16]], ["float"] * 2), call("hipLaunchKernel", 1, 1), kernel("g", 20, 5, 1),
+             op("aten::add", 10, 9, [[64], [64]], ["float"] * 2), call("hipLaunchKernel", 11, 2), kernel("a", 30, 2, 2)]
+    check_run(run("import", write(home, "small.json", small), "-o", home / "small_suite.json", home=home), 0, "a small suite")
+    check_run(run("run", home / "small_suite.json", "--device", "cpu", "--quick", "--filter", "!gemm_library", "-o", home / "cpu.json", home=home), 0, "on the CPU")
+    check(all(case["verification"]["status"] == "pass" for case in load(home / "cpu.json")["cases"]), "verified on the CPU")
+    check_run(run("import", write(home, "none.json", [kernel("k", 0, 1)]), "-o", home / "no.json", home=home), 2, "nothing to measure")
+
+
+# ---- bad input ----
+
+def damage(home):
+    whole = (TRACES / "bert_mi300x.json.gz").read_bytes()
+    text = gzip.decompress(whole)
+    (home / "cut.json.gz").write_bytes(whole[:len(whole) * 9 // 10])
+    (home / "half.json").write_bytes(text[:len(text) * 9 // 10])
+    for name in ("cut.json.gz", "half.json"):
+        found = imported(home, home / name)
+        check(found["rows"] or found["notes"], f"{name}: {found}")
+        check(any("at byte" in note for note in found["notes"]), f"{name}: {found['notes']}")
+    noisy = text.replace(b',{"ph"', b',, {]"ph"', 3)
+    (home / "noisy.json").write_bytes(noisy)
+    found = imported(home, home / "noisy.json")
+    check(found["events"] > 50 and any("damaged at byte" in note for note in found["notes"]), f"{found['events']} {found['notes']}")
+    events = [kernel("x" * 10000, 0, 5), kernel("back", 10, -3), kernel("good", 20, 5), {"ph": "X", "cat": "kernel", "name": "none", "args": {}}]
+    found = imported(home, write(home, "odd.json", events))
+    check(found["events"] == 2 and found["timeline"]["busy_ns"] == 10e3 and any("before it starts" in note for note in found["notes"]), f"{found['notes']}")
+    (home / "empty").write_text("")
+    (home / "prose.txt").write_text("nothing that a profiler wrote\n")
+    (home / "other.json").write_text('{"name": "a suite"}')
+    (home / "other.db").unlink(missing_ok=True)
+    with sqlite3.connect(home / "other.db") as db:
+        db.execute("CREATE TABLE t (x)")
+    for name in ("empty", "prose.txt", "other.json", "other.db", "missing.json", "."):
+        why = imported(home, name, code=2)
+        check(name in why, f"{name}: {why}")
+    (home / "torn.db").write_bytes((home / "3.0.0.db").read_bytes()[:9000] if (home / "3.0.0.db").exists() else b"SQLite format 3\0")
+    done = run("import", home / "torn.db", home=home)
+    check(done.returncode in (0, 2) and done.stderr, f"{done.returncode}")
+
+
+if __name__ == "__main__":
+    main(bert, trees, graphs, names, diff, profiles, databases, logs, models, suites, damage)
