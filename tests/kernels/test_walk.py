@@ -3,14 +3,15 @@
 """Instructions that the walk executes against those of an emulator (tests/data/emulated), for code objects that are the same.
 test_walk.py ROOFTILE; the program that walks lies beside it in the build."""
 import csv
-import hashlib
 import os
 import pathlib
-import struct
 import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "scripts" / "emulator"))
+from launch import code_sha256, unbundle  # noqa: E402
+
 # A few kernels of each kind: compiling all of them for every target is what other tests do.
 KERNELS = ["stream_copy", "reduction", "gemm_matrix", "softmax_row", "gather", "attention_decode"]
 
@@ -18,18 +19,6 @@ KERNELS = ["stream_copy", "reduction", "gemm_matrix", "softmax_row", "gather", "
 def rows_of(path):
     with path.open(encoding="ascii") as file:
         return list(csv.DictReader(line for line in file if not line.startswith("#")))
-
-
-def code_sha256(path):
-    """As in the recorded files: of what a GPU is given."""
-    elf = path.read_bytes()
-    sections = struct.unpack_from("<Q", elf, 40)[0]
-    digest = hashlib.sha256()
-    for number in range(struct.unpack_from("<H", elf, 60)[0]):
-        _, kind, flags, address, offset, size, _, _, _, _ = struct.unpack_from("<IIQQQQIIQQ", elf, sections + 64 * number)
-        if flags & 2 and kind != 8:
-            digest.update(struct.pack("<QQ", address, size) + elf[offset:offset + size])
-    return digest.hexdigest()[:32]
 
 
 def walked(program, arch):
@@ -50,7 +39,7 @@ def main(rooftile):
             recorded.setdefault((row["code_sha256"], row["symbol"], row["grid"], row["block"]), []).append(row)
         for row in walked(program, path.stem):
             # The same code, launched alike: any of its launches must have executed as much.
-            rows = recorded.get((code_sha256(pathlib.Path(row["object"])), row["symbol"], row["grid"], row["block"]), [])
+            rows = recorded.get((code_sha256(unbundle(pathlib.Path(row["object"]).read_bytes())), row["symbol"], row["grid"], row["block"]), [])
             if row["unknown"]:
                 unknown += 1
             elif rows:
