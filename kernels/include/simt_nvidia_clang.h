@@ -9,7 +9,7 @@
 #ifndef ROOFTILE_SIMT_NVIDIA_CLANG_H
 #define ROOFTILE_SIMT_NVIDIA_CLANG_H
 
-/* A call that was left would pass its arguments through a stack. What is inlined everywhere is not kept besides: LLVM 22 cannot
+/* A call that was left would pass its arguments through a stack. What is inlined is not kept besides: LLVM 22 cannot
  * compile functions of their own that take 32-bit pointers to shared memory. */
 #define __device__ __attribute__((device, always_inline, internal_linkage))
 #define __global__ __attribute__((global))
