@@ -2,7 +2,7 @@
  *
  * Element-wise kernels, softmax and layer norm as PyTorch has them. What a wave executes is estimated from how these
  * kernels work (aten/src/ATen/native/cuda: Loops.cuh, PersistentSoftmax.cuh, SoftMax.cu, layer_norm_kernel.cu) and from
- * what clang makes of such lines; pow was taken from times of an MI210:
+ * what clang makes of such lines; that of pow is from published times:
  *     time = launch + (memory^n + issue^n + chain^n) ^ (1 / n)
  * issue: the instructions of all waves over the rate of all compute units; chain: what one workgroup takes alone, times
  * the rounds of resident ones.
