@@ -51,8 +51,8 @@ static void write_source(struct fixture *fixture, const char *path)
 
 static void compile(struct fixture *fixture)
 {
-    static const char *const compilers[] = {"clang++-19", "clang++-18", "clang++-17", "clang++-15",
-                                            "clang++-14", "clang++",    NULL};
+    static const char *const compilers[] = {"clang++-22", "clang++-19", "clang++-18", "clang++-17",
+                                            "clang++-15", "clang++-14", "clang++",    NULL};
     struct spawn_result ran = {0};
     struct err err = {0};
     const struct codeobj_file *file = NULL;
@@ -84,13 +84,8 @@ static void compile(struct fixture *fixture)
 
 static int set_up(void **state)
 {
-    static const char *const objdumps[] = {"llvm-objdump-19",
-                                           "llvm-objdump-18",
-                                           "llvm-objdump-17",
-                                           "llvm-objdump-15",
-                                           "llvm-objdump-14",
-                                           "llvm-objdump",
-                                           NULL};
+    static const char *const objdumps[] = {"llvm-objdump-22", "llvm-objdump-19", "llvm-objdump-18", "llvm-objdump-17",
+                                           "llvm-objdump-15", "llvm-objdump-14", "llvm-objdump",    NULL};
     static struct fixture fixture;
     snprintf(fixture.dir, sizeof(fixture.dir), "/tmp/rooftile-isa-XXXXXX");
     if (!mkdtemp(fixture.dir))
